@@ -1,0 +1,2 @@
+//! The command `pacman-pmu`.
+fn main() {}

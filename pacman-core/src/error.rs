@@ -1,0 +1,112 @@
+//! One error type for the whole library: a kind to branch on and one line to read.
+//!
+//! The line says what was asked, on what, what the system said and what to do.
+//! Absent, conflicting and forbidden are different kinds, because the remedy differs.
+
+use std::fmt;
+
+/// A failure, as one line for a person and an [`ErrorKind`] for a program.
+///
+/// ```
+/// use pacman_core::{ErrorKind, Topology};
+/// let error = Topology::synthetic("2 sockets").unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::InvalidInput);
+/// ```
+#[derive(Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    errno: Option<i32>,
+}
+
+/// Shorthand for a [`std::result::Result`] with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, by what a caller would do about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The calling thread is attached to this session already.
+    AlreadyAttached,
+    /// The events exist, but not beside each other or beside what already runs.
+    Conflict,
+    /// The calling thread is not attached to the session.
+    Detached,
+    /// A session of this name is open in this process.
+    DuplicateSession,
+    /// No event, place or phase was given.
+    Empty,
+    /// The topology describes another machine than the one that runs.
+    ForeignTopology,
+    /// The handle belongs to a process that forked; the child must open its own.
+    Forked,
+    /// A malformed argument: grammar, range or size.
+    InvalidInput,
+    /// The process or the system is out of file descriptors.
+    NoDescriptors,
+    /// The place is not a hardware context of the topology.
+    NoSuchPlace,
+    /// The machine offers no hardware counters (no PMU, or a VM without one).
+    NoPmu,
+    /// The kernel took the counters away, or never gave them.
+    NotScheduled,
+    /// Access is refused: paranoia level, capability, seccomp or cpuset.
+    Permission,
+    /// A phase was ended that was not begun, or not begun last.
+    PhaseOrder,
+    /// The place exists, but this process may not run there.
+    PlaceNotAllowed,
+    /// The session was closed.
+    Closed,
+    /// The operating system refused for a reason of its own.
+    System,
+    /// More events than one group can hold.
+    TooManyEvents,
+    /// No event of that name; the text lists the nearest ones.
+    UnknownEvent,
+    /// Known, but this machine, model or kernel cannot do it.
+    Unsupported,
+}
+
+impl Error {
+    /// The class of the failure.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The `errno` that the kernel answered, where one stands behind the failure.
+    pub fn errno(&self) -> Option<i32> {
+        self.0.errno
+    }
+
+    #[cold]
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        let message = message.into();
+        debug_assert!(!message.contains('\n'), "an error is one line");
+        Error(Box::new(Inner { kind, message, errno: None }))
+    }
+
+    #[cold]
+    pub(crate) fn from_errno(kind: ErrorKind, errno: i32, message: impl Into<String>) -> Self {
+        let mut error = Error::new(kind, message);
+        error.0.errno = Some(errno);
+        error
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.0.kind, self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}
