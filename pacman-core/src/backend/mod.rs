@@ -1,0 +1,81 @@
+//! The counting seam: what a session asks of whatever counts for it.
+//!
+//! A [`Backend`] opens [`Counters`] for one thread; the thread reads them. What
+//! differs between backends is data ([`Caps`]); nobody asks a backend's name.
+
+pub mod perf;
+
+use crate::error::Result;
+
+/// The most events one session counts at a time.
+///
+/// Samples are fixed arrays of this size, so that no read ever allocates.
+pub const MAX_EVENTS: usize = 16;
+
+/// What the counters of a thread showed at one moment.
+///
+/// Counts are raw: they only grow, and mean nothing but by their differences.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Reading {
+    /// One count an event, in the order of the session's events.
+    pub counts: [u64; MAX_EVENTS],
+    /// Nanoseconds that the group was enabled while its thread ran; 0 where
+    /// the group is exclusive and cannot have been off the counters.
+    pub enabled: u64,
+    /// Nanoseconds of these that the group was on hardware counters.
+    pub running: u64,
+}
+
+impl Reading {
+    /// All zeros: the place to read into.
+    pub const EMPTY: Reading = Reading { counts: [0; MAX_EVENTS], enabled: 0, running: 0 };
+}
+
+/// What a backend can do on this machine, as facts for reports and decisions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Caps {
+    /// How a count gets from the counter to the program.
+    pub read_path: ReadPath,
+    /// The bits of a hardware counter; `None` where only software counts.
+    pub width: Option<u8>,
+    /// The machine is a simulation: every report must say so.
+    pub simulated: bool,
+}
+
+/// How a count gets from the counter to the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReadPath {
+    /// RDPMC in user mode under the kernel page's sequence lock: no system call.
+    Rdpmc,
+    /// One `read(2)` of the whole group.
+    ReadCall,
+}
+
+/// The counters of one thread, read by that thread.
+///
+/// Not `Send`: only the thread that opened them may read, because RDPMC answers
+/// for whichever thread executes it.
+pub trait Counters {
+    /// Reads all counts at once.
+    ///
+    /// # Errors
+    /// `NotScheduled` when the kernel took the counters away, `Forked` in a
+    /// child process, `System` for what else the kernel says.
+    fn read(&mut self, into: &mut Reading) -> Result<()>;
+
+    /// What these counters can do.
+    fn caps(&self) -> Caps;
+}
+
+/// A set of events, ready to be counted for any thread.
+pub trait Backend: Send + Sync {
+    /// Opens counters for the calling thread, started and never stopped again.
+    ///
+    /// # Errors
+    /// `Permission`, `NoPmu`, `Conflict`, `NoDescriptors`, `NotScheduled`,
+    /// `System`, by what stood in the way; nothing stays open then.
+    fn open(&self) -> Result<Box<dyn Counters>>;
+}

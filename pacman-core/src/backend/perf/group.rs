@@ -1,0 +1,206 @@
+//! One perf group: its descriptors, its counter pages, and the end of both.
+
+use std::os::fd::RawFd;
+use std::ptr::NonNull;
+
+use perf_event_open_sys::bindings as abi;
+
+use super::live::{self, LiveGroup};
+use super::page::Pages;
+use super::sys::{Errno, PerfSys};
+use crate::event::{Hardware, Software};
+
+/// What is asked of the kernel for one member of a group.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) ask: Ask,
+}
+
+/// The two kinds of events that a group can hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ask {
+    Hardware(Hardware),
+    Software(Software),
+}
+
+impl Member {
+    /// The kernel's description of the member: `leader` of an exclusive group is
+    /// pinned, so that it is on its counters whenever its thread runs, or fails.
+    fn attr(&self, leader: bool, exclusive: bool) -> abi::perf_event_attr {
+        let mut attr = abi::perf_event_attr {
+            size: size_of::<abi::perf_event_attr>() as u32,
+            read_format: u64::from(
+                abi::PERF_FORMAT_GROUP
+                    | abi::PERF_FORMAT_TOTAL_TIME_ENABLED
+                    | abi::PERF_FORMAT_TOTAL_TIME_RUNNING,
+            ),
+            ..Default::default()
+        };
+        match self.ask {
+            Ask::Hardware(hardware) => {
+                attr.type_ = hardware.pmu;
+                attr.config = hardware.config;
+                attr.__bindgen_anon_3.config1 = hardware.config1;
+                attr.__bindgen_anon_4.config2 = hardware.config2;
+                attr.set_exclude_user(u64::from(!hardware.user));
+                attr.set_exclude_kernel(u64::from(!hardware.kernel));
+                attr.set_exclude_hv(1);
+            }
+            Ask::Software(software) => {
+                attr.type_ = abi::PERF_TYPE_SOFTWARE;
+                attr.config = software.config;
+                attr.set_exclude_kernel(u64::from(!software.in_kernel));
+                attr.set_exclude_hv(1);
+            }
+        }
+        attr.set_disabled(u64::from(leader));
+        attr.set_pinned(u64::from(leader && exclusive));
+        attr
+    }
+}
+
+/// Which member the kernel refused, with what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Refusal {
+    pub(super) member: usize,
+    pub(super) errno: Errno,
+}
+
+/// The descriptors of one group, closed together.
+#[derive(Debug)]
+pub(super) struct Group<S: PerfSys> {
+    sys: S,
+    descriptors: Vec<RawFd>,
+    /// The reservation of counter pages, or `None` where they are not used.
+    pages: Option<NonNull<u8>>,
+    /// The slot in the table of live groups, for real kernels.
+    slot: Option<usize>,
+    generation: u32,
+}
+
+// SAFETY: the pages are mapped memory that any thread may unmap, and descriptors
+// belong to the process. Reading through the pages is what must stay on one
+// thread; that is the reader's business, which is not `Send`.
+unsafe impl<S: PerfSys> Send for Group<S> {}
+// SAFETY: `&Group` offers system calls only.
+unsafe impl<S: PerfSys> Sync for Group<S> {}
+
+impl<S: PerfSys> Group<S> {
+    /// Opens the members as one group of the calling thread, not yet enabled.
+    ///
+    /// With `pages`, also maps every member's counter page; where the kernel
+    /// refuses that (the limit on locked memory), the group goes without.
+    pub(super) fn open(
+        sys: &S,
+        members: &[Member],
+        exclusive: bool,
+        pages: bool,
+    ) -> Result<Group<S>, Refusal> {
+        // Held over the whole opening: a fork on another thread waits.
+        let mut table = S::REAL.then(live::lock);
+        let mut group = Group {
+            sys: sys.clone(),
+            descriptors: Vec::with_capacity(members.len()),
+            pages: None,
+            slot: None,
+            generation: live::generation(),
+        };
+        for (index, member) in members.iter().enumerate() {
+            let leader = group.descriptors.first().copied();
+            let mut attr = member.attr(leader.is_none(), exclusive);
+            match sys.open(&mut attr, 0, leader.unwrap_or(-1)) {
+                Ok(fd) => group.descriptors.push(fd),
+                Err(errno) => {
+                    group.close();
+                    return Err(Refusal { member: index, errno });
+                }
+            }
+        }
+        if pages {
+            group.map();
+        }
+        if let Some(table) = table.as_mut() {
+            group.slot = Some(table.insert(LiveGroup {
+                descriptors: group.descriptors.clone(),
+                base: group.pages.map_or(0, |base| base.as_ptr() as usize),
+                pages: if group.pages.is_some() { members.len() } else { 0 },
+            }));
+        }
+        Ok(group)
+    }
+
+    fn map(&mut self) {
+        let Ok(base) = self.sys.reserve(self.descriptors.len()) else { return };
+        for (slot, fd) in self.descriptors.iter().enumerate() {
+            // SAFETY: the reservation above has a page for each descriptor.
+            if unsafe { self.sys.map(*fd, base, slot) }.is_err() {
+                // SAFETY: the reservation is ours and nothing points into it yet.
+                unsafe { self.sys.release(base, self.descriptors.len()) };
+                return;
+            }
+        }
+        self.pages = Some(base);
+    }
+
+    /// Starts all members at once; they are never stopped again.
+    pub(super) fn enable(&self) -> Result<(), Errno> {
+        self.sys.enable_group(self.descriptors[0])
+    }
+
+    /// `read(2)` of the whole group.
+    #[inline]
+    pub(super) fn read(&self, into: &mut [u64]) -> Result<usize, Errno> {
+        self.sys.read(self.descriptors[0], into)
+    }
+
+    /// Whether this process opened the group, and did not inherit it over a fork.
+    #[inline]
+    pub(super) fn is_ours(&self) -> bool {
+        self.generation == live::generation()
+    }
+
+    /// The counter pages, if they are mapped.
+    pub(super) fn pages(&self) -> Option<Pages> {
+        // SAFETY: every page of the reservation was mapped, and stays mapped until
+        // the group is dropped; readers own the group.
+        self.pages.map(|base| unsafe { Pages::new(base) })
+    }
+
+    pub(super) fn sys(&self) -> &S {
+        &self.sys
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.descriptors.len()
+    }
+
+    fn close(&mut self) {
+        if let Some(base) = self.pages.take() {
+            // SAFETY: the reservation is ours; dropping the group ends its readers.
+            unsafe { self.sys.release(base, self.descriptors.len()) };
+        }
+        // In a forked child the handler has closed them, and the numbers may
+        // belong to somebody else by now.
+        if self.is_ours() {
+            // Siblings first: closing the leader first would make each of them a
+            // group of its own for a moment, and schedule it.
+            for fd in self.descriptors.iter().rev() {
+                self.sys.close(*fd);
+            }
+        }
+        self.descriptors.clear();
+    }
+}
+
+impl<S: PerfSys> Drop for Group<S> {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            let mut table = live::lock();
+            self.close();
+            table.remove(slot);
+        } else {
+            self.close();
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Every counter group that is open in this process, so that a forked child can
+//! let go of them.
+//!
+//! A child inherits the parent's descriptors but not its counter pages (the
+//! kernel maps those `VM_DONTCOPY`): reading on would count the parent or fault.
+//! After `fork(3)` the child therefore closes the descriptors and puts zero
+//! pages where the counter pages were. A zero page says "index 0", so the fast
+//! path needs no check of its own: it falls to the slow path, which knows.
+
+use std::os::fd::RawFd;
+use std::sync::Once;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use parking_lot::lock_api::RawMutex as _;
+use parking_lot::{Mutex, MutexGuard};
+
+use super::sys::PAGE;
+
+/// One open group.
+#[derive(Clone, Debug)]
+pub(super) struct LiveGroup {
+    pub(super) descriptors: Vec<RawFd>,
+    pub(super) base: usize,
+    pub(super) pages: usize,
+}
+
+/// The table: a slot a group, empty ones reused.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    groups: Vec<Option<LiveGroup>>,
+    free: Vec<usize>,
+}
+
+impl Table {
+    pub(super) fn insert(&mut self, group: LiveGroup) -> usize {
+        match self.free.pop() {
+            Some(slot) => {
+                self.groups[slot] = Some(group);
+                slot
+            }
+            None => {
+                self.groups.push(Some(group));
+                self.groups.len() - 1
+            }
+        }
+    }
+
+    pub(super) fn remove(&mut self, slot: usize) {
+        if self.groups[slot].take().is_some() {
+            self.free.push(slot);
+        }
+    }
+}
+
+static TABLE: Mutex<Table> = Mutex::new(Table { groups: Vec::new(), free: Vec::new() });
+
+/// Counts the forks that lie behind this process since the library was loaded.
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+
+/// Locks the table: held from the first open of a group to its entry here, and
+/// over its closing, so that a fork on another thread sees whole groups only.
+pub(super) fn lock() -> MutexGuard<'static, Table> {
+    static HANDLERS: Once = Once::new();
+    HANDLERS.call_once(|| {
+        // SAFETY: the handlers live as long as the program; `in_child` only makes
+        // calls that are allowed between fork and exec, and allocates nothing.
+        unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+    });
+    TABLE.lock()
+}
+
+/// Which process of a line of forks this is: groups of another one are dead.
+#[inline]
+pub(crate) fn generation() -> u32 {
+    // ATOMICS: only ever written in a fresh child, while it has one thread.
+    GENERATION.load(Ordering::Relaxed)
+}
+
+extern "C" fn before() {
+    // SAFETY: paired with the unlock in `in_parent` or `in_child`, which the same
+    // thread (or its only copy) runs after the fork.
+    unsafe { TABLE.raw() }.lock();
+}
+
+extern "C" fn in_parent() {
+    // SAFETY: locked by `before` on this thread.
+    unsafe { TABLE.raw().unlock() };
+}
+
+extern "C" fn in_child() {
+    // SAFETY: locked by `before`; this is the child's only thread.
+    let table = unsafe { &mut *TABLE.data_ptr() };
+    for group in table.groups.iter_mut() {
+        let Some(live) = group else { continue };
+        for fd in &live.descriptors {
+            // SAFETY: the child's own copies of descriptors that a group owned;
+            // the group sees the generation and will not close them again.
+            unsafe { libc::close(*fd) };
+        }
+        if live.pages > 0 {
+            // SAFETY: the range is a reservation of ours, of which the kernel left
+            // a hole in the child; zero pages take its place.
+            unsafe {
+                libc::mmap(
+                    live.base as *mut libc::c_void,
+                    live.pages * PAGE,
+                    libc::PROT_READ,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED,
+                    -1,
+                    0,
+                )
+            };
+        }
+        live.descriptors.clear();
+        live.pages = 0;
+    }
+    GENERATION.fetch_add(1, Ordering::Relaxed);
+    // SAFETY: locked by `before` on the thread that this one is a copy of.
+    unsafe { TABLE.raw().unlock() };
+}

@@ -1,0 +1,210 @@
+//! Counting through Linux's `perf_event_open(2)`.
+//!
+//! Each thread has one group, opened at attach, enabled once and never toggled:
+//! a phase is the difference of two readings. The owner reads hardware groups
+//! with RDPMC where the kernel allows it, everything else with one `read(2)`.
+
+mod group;
+mod ledger;
+mod live;
+mod page;
+mod reader;
+mod standing;
+mod sys;
+
+pub use standing::Standing;
+pub use sys::{Errno, Kernel, PAGE, PerfSys};
+
+pub(crate) use live::generation;
+
+use std::sync::Arc;
+
+use crate::backend::{Backend, Counters, MAX_EVENTS};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{self, Event, Ledger, Source};
+
+use group::{Ask, Group, Member, Refusal};
+use ledger::Ledgers;
+
+/// Whether a group insists on its counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sharing {
+    /// On the counters whenever the thread runs, or an error: counts are exact.
+    #[default]
+    Exclusive,
+    /// The kernel may take turns with other groups; counts stay raw, and the
+    /// times that the group was enabled and running are kept beside them.
+    Multiplexed,
+}
+
+/// A set of events, tried on this machine and ready to be opened by threads.
+///
+/// Holds one group of its own, never enabled: while it lives, the kernel keeps
+/// its software-event paths patched in, which makes every further open some
+/// sixty times cheaper than the first.
+#[derive(Debug)]
+pub struct PerfBackend<S: PerfSys = Kernel> {
+    sys: S,
+    prepared: Arc<Prepared>,
+    _held: Option<Group<S>>,
+}
+
+/// What every thread's reader shares: the plan, and the facts for its errors.
+#[derive(Debug)]
+struct Prepared {
+    plan: Plan,
+    standing: Standing,
+}
+
+impl Prepared {
+    fn names(&self) -> String {
+        let names: Vec<&str> = self.plan.members.iter().map(|m| m.name.as_str()).collect();
+        names.join(", ")
+    }
+}
+
+/// Which member of a reading comes from where.
+#[derive(Clone, Debug)]
+struct Plan {
+    members: Vec<Member>,
+    /// The place in a reading of each member.
+    places: Vec<usize>,
+    ledgers: Vec<(usize, Ledger)>,
+    sharing: Sharing,
+    /// Counter pages are worth mapping: hardware events only, nothing else to
+    /// read, and no core type that lacks the counter.
+    pages: bool,
+}
+
+impl Plan {
+    fn new(events: &[Event], sharing: Sharing, standing: &Standing) -> Result<Plan> {
+        if events.is_empty() {
+            return Err(event::empty());
+        }
+        if events.len() > MAX_EVENTS {
+            return Err(Error::new(
+                ErrorKind::TooManyEvents,
+                format!(
+                    "cannot count {} events at once: a session holds {MAX_EVENTS}; \
+                     split them over several sessions or runs",
+                    events.len()
+                ),
+            ));
+        }
+        let mut plan = Plan {
+            members: Vec::new(),
+            places: Vec::new(),
+            ledgers: Vec::new(),
+            sharing,
+            pages: false,
+        };
+        // Hardware first: the leader decides which PMU the group lives on.
+        for (place, event) in events.iter().enumerate() {
+            if let Source::Hardware(hardware) = event.source {
+                plan.push(place, event, Ask::Hardware(hardware));
+            }
+        }
+        for (place, event) in events.iter().enumerate() {
+            if let Source::Software(software) = event.source {
+                match software.otherwise {
+                    Some(ledger) if !standing.may_count_kernel() => {
+                        plan.ledgers.push((place, ledger));
+                    }
+                    _ => plan.push(place, event, Ask::Software(software)),
+                }
+            }
+        }
+        plan.pages = cfg!(target_arch = "x86_64")
+            && sharing == Sharing::Exclusive
+            && events.iter().all(Event::is_hardware)
+            // RDPMC of a counter that the other core type lacks faults, and only
+            // the kernel knows where the thread runs next.
+            && standing.pmus.len() <= 1;
+        Ok(plan)
+    }
+
+    fn push(&mut self, place: usize, event: &Event, ask: Ask) {
+        self.members.push(Member { name: event.name().to_string(), ask });
+        self.places.push(place);
+    }
+}
+
+impl PerfBackend<Kernel> {
+    /// Tries `events` on the calling thread.
+    ///
+    /// # Errors
+    /// `Empty`, `TooManyEvents`, and what the kernel says about the events:
+    /// `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
+    pub fn new(events: &[Event], sharing: Sharing) -> Result<PerfBackend> {
+        PerfBackend::with_sys(Kernel, events, sharing, Standing::read())
+    }
+}
+
+impl<S: PerfSys> PerfBackend<S> {
+    /// As [`new`](PerfBackend::new), on another kernel seam and other facts.
+    ///
+    /// # Errors
+    /// As for [`new`](PerfBackend::new).
+    pub fn with_sys(
+        sys: S,
+        events: &[Event],
+        sharing: Sharing,
+        standing: Standing,
+    ) -> Result<PerfBackend<S>> {
+        let plan = Plan::new(events, sharing, &standing)?;
+        Ledgers::open(&plan.ledgers, &standing.why_forbidden())?;
+        let prepared = Arc::new(Prepared { plan, standing });
+        let mut backend = PerfBackend { sys, prepared, _held: None };
+        if !backend.prepared.plan.members.is_empty() {
+            backend._held = Some(backend.group(false)?);
+        }
+        Ok(backend)
+    }
+
+    fn group(&self, pages: bool) -> Result<Group<S>> {
+        let plan = &self.prepared.plan;
+        let exclusive = plan.sharing == Sharing::Exclusive;
+        Group::open(&self.sys, &plan.members, exclusive, pages)
+            .map_err(|refusal| self.explain(refusal))
+    }
+
+    /// Why the kernel refused a member: for itself, or beside the others?
+    #[cold]
+    fn explain(&self, refusal: Refusal) -> Error {
+        let members = &self.prepared.plan.members;
+        let member = &members[refusal.member];
+        let hardware = matches!(member.ask, Ask::Hardware(_));
+        if refusal.errno.0 == libc::EINVAL && refusal.member > 0 {
+            let alone = Group::open(&self.sys, std::slice::from_ref(member), false, false);
+            if alone.is_ok() {
+                let others: Vec<&str> =
+                    members[..refusal.member].iter().map(|m| m.name.as_str()).collect();
+                return Error::from_errno(
+                    ErrorKind::Conflict,
+                    refusal.errno.0,
+                    format!(
+                        "cannot count {} beside {}: the PMU has no counter left for it; \
+                         count fewer events at a time",
+                        member.name,
+                        others.join(", ")
+                    ),
+                );
+            }
+        }
+        self.prepared.standing.explain(&member.name, hardware, refusal.errno)
+    }
+}
+
+impl<S: PerfSys> Backend for PerfBackend<S> {
+    fn open(&self) -> Result<Box<dyn Counters>> {
+        let Prepared { plan, standing } = &*self.prepared;
+        let ledgers = (!plan.ledgers.is_empty())
+            .then(|| Ledgers::open(&plan.ledgers, &standing.why_forbidden()))
+            .transpose()?;
+        let group = if plan.members.is_empty() { None } else { Some(self.group(plan.pages)?) };
+        if let Some(group) = &group {
+            group.enable().map_err(|errno| self.explain(Refusal { member: 0, errno }))?;
+        }
+        reader::counters(group, ledgers, Arc::clone(&self.prepared))
+    }
+}

@@ -1,0 +1,196 @@
+//! Reading a thread's group: by RDPMC where the kernel allows it, else by `read(2)`.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::backend::{Caps, Counters, MAX_EVENTS, ReadPath, Reading};
+use crate::error::{Error, ErrorKind, Result};
+
+use super::group::Group;
+use super::ledger::Ledgers;
+use super::page::Pages;
+use super::sys::{Errno, PerfSys};
+use super::{Prepared, Sharing};
+
+/// Words that `read(2)` answers before the counts: number, enabled, running.
+const HEADER: usize = 3;
+
+/// The fastest reader that this group allows.
+///
+/// # Errors
+/// `NotScheduled` when an exclusive group did not get its counters.
+pub(super) fn counters<S: PerfSys>(
+    group: Option<Group<S>>,
+    ledgers: Option<Ledgers>,
+    prepared: Arc<Prepared>,
+) -> Result<Box<dyn Counters>> {
+    let mut by_call = CallCounters { group, ledgers, prepared, one_thread: PhantomData };
+    // A group that did not fit says so now, not at the first phase.
+    by_call.read(&mut Reading::EMPTY.clone())?;
+    let Some((pages, width)) = by_call.readable_pages() else {
+        return Ok(Box::new(by_call));
+    };
+    macro_rules! by_page {
+        ($($n:literal)*) => {
+            match (by_call.len(), width) {
+                $(($n, 48) => Box::new(PageCounters::<S, $n, 48> { pages, by_call }),)*
+                $(($n, 40) => Box::new(PageCounters::<S, $n, 40> { pages, by_call }),)*
+                _ => Box::new(AnyPageCounters { pages, width, by_call }),
+            }
+        };
+    }
+    Ok(by_page!(1 2 3 4 5 6 7 8))
+}
+
+/// Counters read with one `read(2)` of the group, and the ledgers if any.
+struct CallCounters<S: PerfSys> {
+    group: Option<Group<S>>,
+    ledgers: Option<Ledgers>,
+    prepared: Arc<Prepared>,
+    /// Readers stay on the thread that opened them.
+    one_thread: PhantomData<*const ()>,
+}
+
+impl<S: PerfSys> CallCounters<S> {
+    fn len(&self) -> usize {
+        self.group.as_ref().map_or(0, Group::len)
+    }
+
+    /// The counter pages and their width, if all can be read in user mode now.
+    fn readable_pages(&self) -> Option<(Pages, u8)> {
+        let group = self.group.as_ref()?;
+        let pages = group.pages()?;
+        let width = pages.rdpmc_width(0)?;
+        (0..group.len())
+            .all(|slot| pages.rdpmc_width(slot) == Some(width) && pages.on_counter(slot))
+            .then_some((pages, width))
+    }
+
+    fn sys(&self) -> &S {
+        self.group.as_ref().expect("pages belong to a group").sys()
+    }
+
+    #[cold]
+    fn forked(&self) -> Error {
+        Error::new(
+            ErrorKind::Forked,
+            format!(
+                "cannot read {} in this process: the counters belong to the parent that forked; \
+                 open a session in the child",
+                self.prepared.names()
+            ),
+        )
+    }
+
+    #[cold]
+    fn unreadable(&self, errno: Errno) -> Error {
+        Error::from_errno(
+            ErrorKind::System,
+            errno.0,
+            format!(
+                "cannot read {}: the kernel said {}",
+                self.prepared.names(),
+                std::io::Error::from_raw_os_error(errno.0)
+            ),
+        )
+    }
+
+    #[cold]
+    fn off_counters(&self) -> Error {
+        Error::new(
+            ErrorKind::NotScheduled,
+            format!(
+                "cannot read {}: the kernel could not keep the group on its counters; {}",
+                self.prepared.names(),
+                self.prepared.standing.competitor()
+            ),
+        )
+    }
+
+    #[inline]
+    fn read_group(&self, group: &Group<S>, into: &mut Reading) -> Result<()> {
+        if !group.is_ours() {
+            return Err(self.forked());
+        }
+        let mut words = [0u64; HEADER + MAX_EVENTS];
+        let asked = HEADER + group.len();
+        let got = match group.read(&mut words[..asked]) {
+            Ok(got) => got,
+            Err(errno) => return Err(self.unreadable(errno)),
+        };
+        // End of file: a pinned group lost its counters and is in error for good.
+        // Enabled without running: it waited, so an exclusive count has a hole.
+        let (enabled, running) = (words[1], words[2]);
+        let exclusive = self.prepared.plan.sharing == Sharing::Exclusive;
+        if got < asked || (exclusive && running != enabled) || (enabled > 0 && running == 0) {
+            return Err(self.off_counters());
+        }
+        for (place, count) in self.prepared.plan.places.iter().zip(&words[HEADER..asked]) {
+            into.counts[*place] = *count;
+        }
+        if !exclusive {
+            (into.enabled, into.running) = (enabled, running);
+        }
+        Ok(())
+    }
+}
+
+impl<S: PerfSys> Counters for CallCounters<S> {
+    fn read(&mut self, into: &mut Reading) -> Result<()> {
+        if let Some(group) = &self.group {
+            self.read_group(group, into)?;
+        }
+        match &self.ledgers {
+            Some(ledgers) => ledgers.read(&mut into.counts),
+            None => Ok(()),
+        }
+    }
+
+    fn caps(&self) -> Caps {
+        Caps { read_path: ReadPath::ReadCall, width: None, simulated: !S::REAL }
+    }
+}
+
+/// Counters read from `N` pages with RDPMC, `WIDTH` bits wide.
+struct PageCounters<S: PerfSys, const N: usize, const WIDTH: u32> {
+    pages: Pages,
+    by_call: CallCounters<S>,
+}
+
+impl<S: PerfSys, const N: usize, const WIDTH: u32> Counters for PageCounters<S, N, WIDTH> {
+    fn read(&mut self, into: &mut Reading) -> Result<()> {
+        let counts = into.counts.first_chunk_mut::<N>().expect("N is at most MAX_EVENTS");
+        // SAFETY: this thread opened the group (the reader is not `Send`), its pages
+        // are mapped, and all of them offered user-mode reads.
+        match unsafe { self.pages.read::<S, N, WIDTH>(self.by_call.sys(), counts) } {
+            Ok(()) => Ok(()),
+            Err(_) => self.by_call.read(into),
+        }
+    }
+
+    fn caps(&self) -> Caps {
+        Caps { read_path: ReadPath::Rdpmc, width: Some(WIDTH as u8), simulated: !S::REAL }
+    }
+}
+
+/// As [`PageCounters`], for the rarer numbers of events and widths.
+struct AnyPageCounters<S: PerfSys> {
+    pages: Pages,
+    width: u8,
+    by_call: CallCounters<S>,
+}
+
+impl<S: PerfSys> Counters for AnyPageCounters<S> {
+    fn read(&mut self, into: &mut Reading) -> Result<()> {
+        let counts = &mut into.counts[..self.by_call.len()];
+        // SAFETY: as for `PageCounters`.
+        match unsafe { self.pages.read_any(self.by_call.sys(), self.width, counts) } {
+            Ok(()) => Ok(()),
+            Err(_) => self.by_call.read(into),
+        }
+    }
+
+    fn caps(&self) -> Caps {
+        Caps { read_path: ReadPath::Rdpmc, width: Some(self.width), simulated: !S::REAL }
+    }
+}

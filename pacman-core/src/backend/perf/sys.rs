@@ -1,0 +1,161 @@
+//! The OS seam: every system call of the perf backend, and RDPMC.
+//!
+//! [`Kernel`] is Linux; tests put another implementation in its place, below the
+//! driver, so that the driver itself runs unchanged against injected faults.
+
+use std::ffi::c_void;
+use std::os::fd::RawFd;
+use std::ptr::NonNull;
+
+use perf_event_open_sys::bindings::perf_event_attr;
+
+/// An `errno` value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Errno(pub i32);
+
+impl Errno {
+    fn last() -> Errno {
+        Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
+    }
+}
+
+/// The length of a mapped counter page in bytes.
+pub const PAGE: usize = 4096;
+
+/// The kernel's counter interface, as the perf backend uses it.
+pub trait PerfSys: Clone + Send + Sync + 'static {
+    /// Descriptors are this process's own and descend to a forked child; a
+    /// simulation's are not, and its counts are labelled as simulated.
+    const REAL: bool;
+
+    /// `perf_event_open(2)` for the calling thread (`tid` 0) or another.
+    fn open(&self, attr: &mut perf_event_attr, tid: i32, group: RawFd) -> Result<RawFd, Errno>;
+
+    /// `close(2)`.
+    fn close(&self, fd: RawFd);
+
+    /// Enables a whole group through its leader.
+    fn enable_group(&self, leader: RawFd) -> Result<(), Errno>;
+
+    /// `read(2)` of a group; answers the number of 64-bit words read.
+    fn read(&self, leader: RawFd, into: &mut [u64]) -> Result<usize, Errno>;
+
+    /// Reserves address space for `pages` counter pages side by side.
+    fn reserve(&self, pages: usize) -> Result<NonNull<u8>, Errno>;
+
+    /// Maps the counter page of `fd` at page `slot` of a reservation.
+    ///
+    /// # Safety
+    /// `base` must come from [`reserve`](Self::reserve) for more than `slot` pages.
+    unsafe fn map(&self, fd: RawFd, base: NonNull<u8>, slot: usize) -> Result<(), Errno>;
+
+    /// Gives a reservation back, with everything mapped in it.
+    ///
+    /// # Safety
+    /// `base` and `pages` must name one reservation, and nothing may use it later.
+    unsafe fn release(&self, base: NonNull<u8>, pages: usize);
+
+    /// The value of hardware counter `index` on this hardware context.
+    ///
+    /// # Safety
+    /// The kernel must allow user RDPMC of `index` now, or the thread gets SIGSEGV.
+    unsafe fn rdpmc(&self, index: u32) -> (u32, u32);
+
+    /// Called between any two loads of a read; the kernel does nothing here,
+    /// a simulation may preempt.
+    #[inline(always)]
+    fn between_loads(&self) {}
+}
+
+/// Linux itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kernel;
+
+impl PerfSys for Kernel {
+    const REAL: bool = true;
+
+    fn open(&self, attr: &mut perf_event_attr, tid: i32, group: RawFd) -> Result<RawFd, Errno> {
+        let flags = perf_event_open_sys::bindings::PERF_FLAG_FD_CLOEXEC;
+        // SAFETY: `attr` is a live, initialised structure that states its own size.
+        let fd =
+            unsafe { perf_event_open_sys::perf_event_open(attr, tid, -1, group, flags.into()) };
+        if fd < 0 { Err(Errno::last()) } else { Ok(fd) }
+    }
+
+    fn close(&self, fd: RawFd) {
+        // SAFETY: the descriptor is owned by the group that closes it, once.
+        unsafe { libc::close(fd) };
+    }
+
+    fn enable_group(&self, leader: RawFd) -> Result<(), Errno> {
+        let group = perf_event_open_sys::bindings::PERF_IOC_FLAG_GROUP;
+        // SAFETY: the ioctl takes a flag word and touches no memory of ours.
+        let answer = unsafe { perf_event_open_sys::ioctls::ENABLE(leader, group) };
+        if answer < 0 { Err(Errno::last()) } else { Ok(()) }
+    }
+
+    #[inline]
+    fn read(&self, leader: RawFd, into: &mut [u64]) -> Result<usize, Errno> {
+        // SAFETY: the buffer is valid for its whole length in bytes.
+        let bytes =
+            unsafe { libc::read(leader, into.as_mut_ptr().cast::<c_void>(), size_of_val(into)) };
+        if bytes < 0 { Err(Errno::last()) } else { Ok(bytes as usize / size_of::<u64>()) }
+    }
+
+    fn reserve(&self, pages: usize) -> Result<NonNull<u8>, Errno> {
+        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice.
+        let base = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                pages * PAGE,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return Err(Errno::last());
+        }
+        NonNull::new(base.cast()).ok_or(Errno(libc::ENOMEM))
+    }
+
+    unsafe fn map(&self, fd: RawFd, base: NonNull<u8>, slot: usize) -> Result<(), Errno> {
+        // SAFETY: the caller vouches for the reservation, so MAP_FIXED replaces
+        // address space that is ours and nothing else's.
+        let page = unsafe {
+            libc::mmap(
+                base.as_ptr().add(slot * PAGE).cast(),
+                PAGE,
+                libc::PROT_READ,
+                libc::MAP_SHARED | libc::MAP_FIXED,
+                fd,
+                0,
+            )
+        };
+        if page == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(()) }
+    }
+
+    unsafe fn release(&self, base: NonNull<u8>, pages: usize) {
+        // SAFETY: the caller vouches that this is one reservation, no longer used.
+        unsafe { libc::munmap(base.as_ptr().cast(), pages * PAGE) };
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn rdpmc(&self, index: u32) -> (u32, u32) {
+        let (low, high);
+        // SAFETY: the caller vouches that the kernel allows this counter now.
+        // Not `pure`: the counter changes by itself.
+        unsafe {
+            std::arch::asm!("rdpmc", in("ecx") index, out("eax") low, out("edx") high,
+                options(nomem, nostack, preserves_flags));
+        }
+        (low, high)
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    unsafe fn rdpmc(&self, _index: u32) -> (u32, u32) {
+        unreachable!("pages are only read where user-mode counter reads are implemented")
+    }
+}

@@ -1,0 +1,92 @@
+//! The bounded log of a thread's single samples.
+
+use crate::primitive::{AtomicU64, Ordering};
+
+/// Words before the counts: phase, begin, end.
+const HEADER: usize = 3;
+
+/// A thread's samples in order, up to a bound; what does not fit is counted.
+#[derive(Debug)]
+pub(crate) struct Log {
+    stride: usize,
+    words: Box<[AtomicU64]>,
+    length: AtomicU64,
+    dropped: AtomicU64,
+}
+
+/// One logged execution, in ticks of the session's clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) phase: u32,
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    pub(crate) counts: Vec<u64>,
+}
+
+impl Log {
+    pub(crate) fn new(capacity: usize, events: usize) -> Log {
+        let stride = HEADER + events;
+        Log {
+            stride,
+            words: (0..capacity * stride).map(|_| AtomicU64::new(0)).collect(),
+            length: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+        }
+    }
+
+    /// Appends a sample, or counts it as dropped. Only the log's owner calls this.
+    #[inline]
+    pub(crate) fn append(&self, phase: u32, begin: u64, end: u64, counts: &[u64]) {
+        let length = self.length.load(Ordering::Relaxed);
+        let Some(entry) = self.words.chunks_exact(self.stride).nth(length as usize) else {
+            self.dropped.store(self.dropped.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            return;
+        };
+        entry[0].store(u64::from(phase), Ordering::Relaxed);
+        entry[1].store(begin, Ordering::Relaxed);
+        entry[2].store(end, Ordering::Relaxed);
+        for (word, count) in entry[HEADER..].iter().zip(counts) {
+            word.store(*count, Ordering::Relaxed);
+        }
+        // ATOMICS: pairs with the acquire load in `entries`: whoever sees the new
+        // length sees the entry below it, which never changes again.
+        self.length.store(length + 1, Ordering::Release);
+    }
+
+    /// Every sample logged so far.
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        let length = self.length.load(Ordering::Acquire) as usize;
+        self.words
+            .chunks_exact(self.stride)
+            .take(length)
+            .map(|entry| Entry {
+                phase: entry[0].load(Ordering::Relaxed) as u32,
+                begin: entry[1].load(Ordering::Relaxed),
+                end: entry[2].load(Ordering::Relaxed),
+                counts: entry[HEADER..].iter().map(|w| w.load(Ordering::Relaxed)).collect(),
+            })
+            .collect()
+    }
+
+    /// How many samples found no room.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_counted() {
+        let log = Log::new(2, 1);
+        for n in 0..5u64 {
+            log.append(n as u32, n, n + 1, &[10 * n]);
+        }
+        let entries = log.entries();
+        assert_eq!(entries.len(), 2);
+        assert_eq!(entries[1], Entry { phase: 1, begin: 1, end: 2, counts: vec![10] });
+        assert_eq!(log.dropped(), 3);
+    }
+}

@@ -1,0 +1,145 @@
+//! The slot through which other threads see a thread's latest sample.
+//!
+//! The protocol and its proof are in this folder's README.md.
+
+use crate::backend::MAX_EVENTS;
+use crate::primitive::{AtomicU64, Ordering, fence, relax};
+
+/// One thread's latest sample, written by its owner, read by anybody.
+///
+/// Aligned to two cache lines, because x86 fetches lines in pairs: neighbours of
+/// different threads must not share a pair.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub(crate) struct Slot {
+    /// Even: whole. Odd: being written. 0: nothing was published yet.
+    sequence: AtomicU64,
+    ticks: AtomicU64,
+    counts: [AtomicU64; MAX_EVENTS],
+}
+
+/// A sample as it stood in a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Published {
+    pub(crate) ticks: u64,
+    pub(crate) counts: [u64; MAX_EVENTS],
+}
+
+impl Slot {
+    pub(crate) fn new() -> Slot {
+        Slot {
+            sequence: AtomicU64::new(0),
+            ticks: AtomicU64::new(0),
+            counts: std::array::from_fn(|_| AtomicU64::new(0)),
+        }
+    }
+
+    /// Publishes a sample. Only the slot's owner calls this.
+    #[inline]
+    pub(crate) fn publish(&self, ticks: u64, counts: &[u64]) {
+        // ATOMICS: one writer, so a plain load of its own counter will do.
+        let sequence = self.sequence.load(Ordering::Relaxed);
+        self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
+        // ATOMICS: pairs with the acquire fence in `latest`: a reader that saw any
+        // word written below also sees the odd sequence.
+        fence(Ordering::Release);
+        self.ticks.store(ticks, Ordering::Relaxed);
+        for (word, count) in self.counts.iter().zip(counts) {
+            word.store(*count, Ordering::Relaxed);
+        }
+        // ATOMICS: pairs with the acquire load in `latest`: a reader that sees
+        // this even sequence sees every word above.
+        self.sequence.store(sequence.wrapping_add(2), Ordering::Release);
+    }
+
+    /// The latest whole sample of `events` counts, or `None` before the first.
+    ///
+    /// No system call; waits only while the owner is in the midst of its stores.
+    #[inline]
+    pub(crate) fn latest(&self, events: usize) -> Option<Published> {
+        loop {
+            let before = self.sequence.load(Ordering::Acquire);
+            if before == 0 {
+                return None;
+            }
+            if before & 1 == 0 {
+                let mut sample =
+                    Published { ticks: self.ticks.load(Ordering::Relaxed), counts: [0; MAX_EVENTS] };
+                for (count, word) in sample.counts[..events].iter_mut().zip(&self.counts) {
+                    *count = word.load(Ordering::Relaxed);
+                }
+                // ATOMICS: keeps the loads above before the check below.
+                fence(Ordering::Acquire);
+                if self.sequence.load(Ordering::Relaxed) == before {
+                    return Some(sample);
+                }
+            }
+            relax();
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn nothing_is_seen_before_the_first_sample() {
+        let slot = Slot::new();
+        assert_eq!(slot.latest(2), None);
+        slot.publish(7, &[1, 2]);
+        let sample = slot.latest(2).unwrap();
+        assert_eq!((sample.ticks, &sample.counts[..3]), (7, &[1, 2, 0][..]));
+    }
+
+    #[test]
+    fn a_reader_never_sees_halves_of_two_samples() {
+        let (slot, done) = (Slot::new(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let (mut seen, mut last) = (0u64, 0);
+                while !done.load(Ordering::Relaxed) || seen == 0 {
+                    if let Some(sample) = slot.latest(4) {
+                        assert!(sample.counts[..4].iter().all(|c| *c == sample.ticks));
+                        assert!(sample.ticks >= last, "samples never go back");
+                        last = sample.ticks;
+                        seen += 1;
+                    }
+                }
+                seen
+            });
+            for n in 1..=200_000u64 {
+                slot.publish(n, &[n; 4]);
+            }
+            done.store(true, Ordering::Relaxed);
+            assert!(reader.join().unwrap() > 0);
+        });
+    }
+}
+
+/// Run with `RUSTFLAGS="--cfg loom" cargo test -p pacman-core --lib --release slot`.
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use loom::sync::Arc;
+
+    #[test]
+    fn no_interleaving_tears_a_sample() {
+        loom::model(|| {
+            let slot = Arc::new(Slot::new());
+            let writer = {
+                let slot = Arc::clone(&slot);
+                loom::thread::spawn(move || {
+                    slot.publish(1, &[1, 1]);
+                    slot.publish(2, &[2, 2]);
+                })
+            };
+            if let Some(sample) = slot.latest(2) {
+                assert_eq!(sample.counts[..2], [sample.ticks; 2]);
+            }
+            writer.join().unwrap();
+            assert_eq!(slot.latest(2).unwrap().ticks, 2);
+        });
+    }
+}
