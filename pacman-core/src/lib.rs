@@ -1,10 +1,44 @@
 //! Per-thread hardware performance counters on SMT cores.
+//!
+//! A [`Session`] counts a set of [`Event`]s; each thread attaches itself, on a
+//! hardware context of its own if a [`Placement`] says so, and marks the phases
+//! it runs. A [`Report`] says who did what.
+//!
+//! ```
+//! use pacman_core::{Session, Topology, Placement};
+//!
+//! let session = Session::builder("doc")
+//!     .events("task-clock,page-faults")?
+//!     .placement(Topology::detect()?, Placement::Compact)?
+//!     .start()?;
+//! let fill = session.phase("fill")?;
+//! std::thread::scope(|scope| {
+//!     scope.spawn(|| {
+//!         let thread = session.attach()?;
+//!         thread.run(fill, || std::hint::black_box(vec![1u8; 1 << 20]))?;
+//!         Ok::<(), pacman_core::Error>(())
+//!     }).join().unwrap()
+//! })?;
+//! let report = session.report();
+//! assert_eq!(report.threads[0].phases[0].executions, 1);
+//! # Ok::<(), pacman_core::Error>(())
+//! ```
 
 pub mod backend;
+pub mod bind;
+pub mod clock;
 mod error;
 mod event;
+pub mod placement;
+mod primitive;
+pub mod report;
+pub mod session;
 pub mod topology;
 
+pub use bind::Binding;
 pub use error::{Error, ErrorKind, Result};
 pub use event::Event;
+pub use placement::{Place, Placement};
+pub use report::Report;
+pub use session::{Attached, Phase, Session};
 pub use topology::Topology;

@@ -1,19 +1,52 @@
 //! Which hardware contexts the machine has, and which of them share a core.
+//!
+//! A [`Topology`] is a snapshot. It comes from this system ([`Topology::detect`]), from a copy of
+//! another machine's `/sys` ([`Topology::from_sysfs`]), from hwloc ([`Topology::from_hwloc`]) or
+//! from a line of text ([`Topology::synthetic`]). Threads can be bound only through one that
+//! describes this system.
 
-use crate::error::{Error, ErrorKind, Result};
+mod assemble;
+mod cgroup;
+mod core_type;
+mod cpu_set;
+mod hwloc;
+mod restriction;
+mod synthetic;
+mod sysfs;
 
-/// What a core is built for, on hybrid processors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum CoreType {
-    /// All cores of the machine are alike.
-    Uniform,
-    /// The faster kind (Intel P-core).
-    Performance,
-    /// The smaller kind (Intel E-core).
-    Efficiency,
-    /// A third, still smaller kind (Intel low-power E-core).
-    LowPower,
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+pub use self::core_type::CoreType;
+pub use self::cpu_set::CpuSet;
+pub(crate) use self::cpu_set::push_range;
+pub use self::restriction::{Quota, Restriction, Restrictor};
+
+use crate::error::Result;
+
+/// The hardware contexts of one machine, real or made up.
+///
+/// ```
+/// use pacman_core::Topology;
+/// let machine = Topology::synthetic("2 packages, 4 cores, 2 threads")?;
+/// assert_eq!(machine.contexts().len(), 16);
+/// assert_eq!(machine.cores().len(), 8);
+/// assert_eq!(machine.siblings_of(5), [4, 5]);
+/// assert!(!machine.is_this_system());
+/// # Ok::<(), pacman_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Topology {
+    contexts: Vec<Context>,
+    cores: Vec<Core>,
+    packages: Vec<Package>,
+    offline: CpuSet,
+    restrictions: Vec<Restriction>,
+    quota: Option<Quota>,
+    caveats: Vec<String>,
+    machine_name: String,
+    source: Source,
+    this_system: bool,
 }
 
 /// One hardware context: a logical CPU with its place in package and core.
@@ -24,6 +57,8 @@ pub struct Context {
     pub cpu: u32,
     /// The package (socket), as the machine numbers it.
     pub package: u32,
+    /// The die within the package, as the machine numbers it; 0 where the kernel names none.
+    pub die: u32,
     /// The core, counted over the whole machine from 0 without holes.
     pub core: u32,
     /// The position among the core's contexts, from 0, in order of `cpu`.
@@ -36,20 +71,201 @@ pub struct Context {
     pub allowed: bool,
 }
 
-/// The hardware contexts of one machine, real or made up.
+/// One physical core with its online contexts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Topology {
-    contexts: Vec<Context>,
+#[non_exhaustive]
+pub struct Core {
+    /// The core, counted over the whole machine from 0 without holes.
+    pub core: u32,
+    /// The package it sits in, as the machine numbers it.
+    pub package: u32,
+    /// The die it sits on, as the machine numbers it.
+    pub die: u32,
+    /// The NUMA node of its first context.
+    pub node: u32,
+    /// Its kind on hybrid processors.
+    pub core_type: CoreType,
+    /// Its online contexts, in order of `cpu`: the position is the context's `sibling`.
+    pub cpus: Vec<u32>,
+}
+
+/// One package (socket) with its cores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Package {
+    /// The number the machine gives it.
+    pub package: u32,
+    /// Its cores, as indices into [`Topology::cores`]; a package's cores are consecutive.
+    pub cores: std::ops::Range<usize>,
+}
+
+/// Where a topology's facts come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Source {
+    /// The hwloc library.
+    Hwloc,
+    /// A line of text.
+    Synthetic(String),
+    /// A `/sys` tree; the root directory that holds it.
+    Sysfs(PathBuf),
 }
 
 impl Topology {
-    /// A made-up machine.
+    /// This system, through `/sys`, with the contexts that the calling thread may use marked as allowed.
+    ///
+    /// What the thread may use is its affinity mask; while it holds a [`Binding`](crate::Binding),
+    /// the mask that the binding will restore. Threads inherit the mask of their creator, so
+    /// detect once, before binding anything, and share the result.
+    ///
+    /// # Errors
+    /// [`ErrorKind::System`](crate::ErrorKind::System) if neither `/sys` nor the affinity mask
+    /// tells which CPUs there are.
+    ///
+    /// ```
+    /// use pacman_core::Topology;
+    /// let here = Topology::detect()?;
+    /// assert!(here.is_this_system());
+    /// assert!(here.contexts().iter().any(|context| context.allowed));
+    /// # Ok::<(), pacman_core::Error>(())
+    /// ```
+    pub fn detect() -> Result<Topology> {
+        sysfs::detect()
+    }
+
+    /// The machine whose `/sys` (and, for limits and the model's name, `/proc`) lies under `root`.
+    ///
+    /// `root` is the directory that holds `sys`, or `sys` itself. The result never counts as this
+    /// system, whatever tree is read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::System`](crate::ErrorKind::System) if the tree names no CPU;
+    /// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a file in it is malformed.
+    pub fn from_sysfs(root: &Path) -> Result<Topology> {
+        sysfs::from_tree(root)
+    }
+
+    /// What hwloc says, which is this system unless `HWLOC_XMLFILE` or `HWLOC_SYNTHETIC` say otherwise.
+    ///
+    /// Packages, cores, contexts and NUMA nodes are hwloc's. Dies, core types and limits have no
+    /// place in hwloc's oldest interface and are read as [`detect`](Self::detect) reads them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if this library was built without
+    /// its feature `hwloc`; [`ErrorKind::System`](crate::ErrorKind::System) if hwloc fails.
+    pub fn from_hwloc() -> Result<Topology> {
+        hwloc::read()
+    }
+
+    /// A made-up machine, such as `2 packages, 4 cores, 2 threads` or `package:2 core:4 pu:2`.
+    ///
+    /// Levels go from the outside inwards and each number is per parent: `packages`, `nodes`,
+    /// `dies`, `cores`, `threads`; a level left out counts 1, but some kind of core must be there.
+    /// A hybrid machine lists `p-cores`, `e-cores` and `lp-cores` side by side, each with its own
+    /// `threads`. Singular and plural are the same, `pu` is hwloc's word for a thread, commas are
+    /// free. CPUs are numbered core by core.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for anything else.
+    ///
+    /// ```
+    /// use pacman_core::Topology;
+    /// let hybrid = Topology::synthetic("8 p-cores, 2 threads, 8 e-cores")?;
+    /// assert_eq!(hybrid.contexts().len(), 24);
+    /// assert!(hybrid.is_hybrid());
+    /// assert_eq!(hybrid.siblings_of(16), [16]);
+    /// # Ok::<(), pacman_core::Error>(())
+    /// ```
     pub fn synthetic(text: &str) -> Result<Topology> {
-        Err(Error::new(ErrorKind::InvalidInput, format!("cannot read topology {text:?}")))
+        synthetic::read(text)
+    }
+
+    /// Whether this describes the system that runs, so that threads can be bound through it.
+    pub fn is_this_system(&self) -> bool {
+        self.this_system
     }
 
     /// Every online context, in order of `cpu`.
     pub fn contexts(&self) -> &[Context] {
         &self.contexts
+    }
+
+    /// The online context with that CPU number.
+    pub fn context(&self, cpu: u32) -> Option<&Context> {
+        let index = self.contexts.binary_search_by_key(&cpu, |context| context.cpu).ok()?;
+        Some(&self.contexts[index])
+    }
+
+    /// Every core with an online context, by package, die and lowest CPU; the position is its number.
+    pub fn cores(&self) -> &[Core] {
+        &self.cores
+    }
+
+    /// Every package with an online context, in order of number.
+    pub fn packages(&self) -> &[Package] {
+        &self.packages
+    }
+
+    /// The online contexts of the core that `cpu` belongs to, itself included; empty if it is not online.
+    pub fn siblings_of(&self, cpu: u32) -> &[u32] {
+        match self.context(cpu) {
+            Some(context) => &self.cores[context.core as usize].cpus,
+            None => &[],
+        }
+    }
+
+    /// The largest number of online contexts on one core: 1 where SMT is off or absent.
+    pub fn contexts_per_core(&self) -> usize {
+        self.cores.iter().map(|core| core.cpus.len()).max().unwrap_or(0)
+    }
+
+    /// Whether the machine has more than one kind of core.
+    pub fn is_hybrid(&self) -> bool {
+        self.cores.iter().any(|core| core.core_type != self.cores[0].core_type)
+    }
+
+    /// The CPUs that the calling process may run on.
+    pub fn allowed(&self) -> CpuSet {
+        self.contexts.iter().filter(|context| context.allowed).map(|context| context.cpu).collect()
+    }
+
+    /// The CPUs that are present but switched off.
+    pub fn offline(&self) -> &CpuSet {
+        &self.offline
+    }
+
+    /// Who keeps the process off which contexts: affinity mask and cgroup cpuset, where they take any away.
+    pub fn restrictions(&self) -> &[Restriction] {
+        &self.restrictions
+    }
+
+    /// The cgroup's limit on CPU time, where one is set: it slows threads without taking contexts away.
+    pub fn quota(&self) -> Option<&Quota> {
+        self.quota.as_ref()
+    }
+
+    /// What the system did not tell and what was assumed instead, one line each.
+    pub fn caveats(&self) -> &[String] {
+        &self.caveats
+    }
+
+    /// The processor's name as the machine tells it, or `unknown processor`.
+    pub fn machine_name(&self) -> &str {
+        &self.machine_name
+    }
+
+    /// Where these facts come from.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Hwloc => f.write_str("hwloc"),
+            Source::Synthetic(text) => write!(f, "synthetic {text:?}"),
+            Source::Sysfs(root) => write!(f, "{}", root.join("sys").display()),
+        }
     }
 }

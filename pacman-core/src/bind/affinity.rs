@@ -1,0 +1,93 @@
+//! The calling thread's affinity mask, for any number of CPUs.
+
+use std::io;
+
+use libc::c_ulong;
+
+use crate::topology::CpuSet;
+
+/// The calling thread's mask.
+pub(super) fn current() -> io::Result<CpuSet> {
+    let mut words = 1024 / WORD_BITS;
+    loop {
+        let mut mask: Vec<c_ulong> = vec![0; words];
+        // SAFETY: the pointer is valid for writes of the `size_of_val` bytes passed as the size,
+        // and the kernel reads such a buffer as a plain bit array, whatever its length.
+        let status = unsafe {
+            libc::sched_getaffinity(
+                0,
+                size_of_val(mask.as_slice()),
+                mask.as_mut_ptr().cast::<libc::cpu_set_t>(),
+            )
+        };
+        if status == 0 {
+            return Ok(members(&mask));
+        }
+        let error = io::Error::last_os_error();
+        // EINVAL: the kernel knows more CPUs than the buffer has bits.
+        if error.raw_os_error() != Some(libc::EINVAL) || words * WORD_BITS >= LARGEST_MASK_BITS {
+            return Err(error);
+        }
+        words *= 2;
+    }
+}
+
+/// Replaces the calling thread's mask.
+pub(super) fn set(cpus: &CpuSet) -> io::Result<()> {
+    let mask = bits(cpus);
+    // SAFETY: the pointer is valid for reads of the `size_of_val` bytes passed as the size; the
+    // kernel copies them and keeps no pointer.
+    let status = unsafe {
+        libc::sched_setaffinity(
+            0,
+            size_of_val(mask.as_slice()),
+            mask.as_ptr().cast::<libc::cpu_set_t>(),
+        )
+    };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn members(mask: &[c_ulong]) -> CpuSet {
+    let numbered =
+        mask.iter().flat_map(|word| (0..WORD_BITS).map(move |bit| word >> bit & 1 == 1)).zip(0..);
+    numbered.filter(|&(set, _)| set).map(|(_, cpu)| cpu).collect()
+}
+
+fn bits(cpus: &CpuSet) -> Vec<c_ulong> {
+    let last = cpus.last().unwrap_or(0) as usize;
+    let mut mask: Vec<c_ulong> = vec![0; (last + 1).div_ceil(WORD_BITS)];
+    for cpu in cpus.iter() {
+        mask[cpu as usize / WORD_BITS] |= 1 << (cpu as usize % WORD_BITS);
+    }
+    mask
+}
+
+const WORD_BITS: usize = c_ulong::BITS as usize;
+
+/// Far above what a kernel can be configured for; ends the search on other causes of EINVAL.
+const LARGEST_MASK_BITS: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_hold_cpus_beyond_1023() {
+        for text in ["0", "63,64", "0,1023,1024", "5000"] {
+            let set = CpuSet::from_list(text).unwrap();
+            assert_eq!(members(&bits(&set)), set, "{text}");
+        }
+        assert_eq!(bits(&CpuSet::from_list("1024").unwrap()).len(), 1024 / WORD_BITS + 1);
+    }
+
+    #[test]
+    fn the_kernel_reads_long_masks() {
+        let before = current().unwrap();
+        let with_a_cpu_nobody_has: CpuSet = before.iter().chain([20_000]).collect();
+        set(&with_a_cpu_nobody_has).unwrap();
+        assert_eq!(current().unwrap(), before);
+        let error = set(&[20_000].into_iter().collect()).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EINVAL));
+        assert_eq!(current().unwrap(), before);
+    }
+}

@@ -1,0 +1,188 @@
+//! Keeping a thread on one hardware context for as long as a [`Binding`] lives.
+
+mod affinity;
+
+use std::cell::RefCell;
+use std::io;
+use std::marker::PhantomData;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::placement::Place;
+use crate::topology::{CpuSet, Topology};
+
+/// The calling thread's stay on one hardware context; dropping it gives the thread its old mask back.
+///
+/// The old mask comes back only if the thread's mask is still the one set here: whoever changed it
+/// since (the program, `taskset -p`, a later binding) wins. Bindings of one thread therefore end in
+/// the reverse order of their making. A binding cannot leave its thread:
+///
+/// ```compile_fail,E0277
+/// fn elsewhere(binding: pacman_core::Binding) {
+///     std::thread::spawn(move || drop(binding));
+/// }
+/// ```
+#[derive(Debug)]
+#[must_use = "the thread is released when the binding is dropped"]
+pub struct Binding {
+    place: Place,
+    ours: CpuSet,
+    before: CpuSet,
+    thread: PhantomData<*const ()>,
+}
+
+impl Binding {
+    /// Moves the calling thread to `place` and keeps it there.
+    ///
+    /// # Errors
+    /// - [`ErrorKind::ForeignTopology`] if `topology` does not describe this system
+    /// - [`ErrorKind::NoSuchPlace`] if `place` is not one of `topology`'s
+    /// - [`ErrorKind::PlaceNotAllowed`] if the context went offline or out of the cpuset since
+    /// - [`ErrorKind::Permission`] if the kernel forbids the call
+    ///
+    /// ```
+    /// use pacman_core::{Binding, Placement, Topology};
+    /// let here = Topology::detect()?;
+    /// let places = Placement::Compact.places(&here, 1)?;
+    /// let binding = Binding::bind(&here, &places[0])?;
+    /// assert_eq!(binding.place().cpu(), places[0].cpu());
+    /// # Ok::<(), pacman_core::Error>(())
+    /// ```
+    pub fn bind(topology: &Topology, place: &Place) -> Result<Binding> {
+        if !topology.is_this_system() {
+            return Err(Error::new(
+                ErrorKind::ForeignTopology,
+                format!(
+                    "cannot bind to cpu {}: the topology is {}, not this system's; use Topology::detect",
+                    place.cpu(),
+                    topology.source()
+                ),
+            ));
+        }
+        if topology.context(place.cpu()).map(Place::of) != Some(*place) {
+            return Err(Error::new(
+                ErrorKind::NoSuchPlace,
+                format!(
+                    "cannot bind to {place}: the place belongs to another topology; ask this one for its places"
+                ),
+            ));
+        }
+        let before = current_mask()?;
+        let ours: CpuSet = [place.cpu()].into_iter().collect();
+        affinity::set(&ours).map_err(|error| refused(place, &error))?;
+        remember(&before);
+        Ok(Binding { place: *place, ours, before, thread: PhantomData })
+    }
+
+    /// Where the thread is bound.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Makes sure that the thread is still bound: a shrinking cpuset and other programs can move it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::PlaceNotAllowed`] if the thread's mask is no longer the one set here.
+    pub fn check(&self) -> Result<()> {
+        let now = current_mask()?;
+        if now == self.ours {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::PlaceNotAllowed,
+            format!(
+                "cannot keep the thread on cpu {}: its mask is now {now}; the cpuset was changed, the cpu \
+                 went offline, or someone else set the mask; detect the topology and bind again",
+                self.place.cpu()
+            ),
+        ))
+    }
+}
+
+impl Drop for Binding {
+    fn drop(&mut self) {
+        forget();
+        if affinity::current().is_ok_and(|now| now == self.ours) {
+            // A failure means that the cpuset has left the old mask no CPU; the kernel then keeps
+            // the thread where the cpuset lets it run, and there is nothing to restore.
+            let _ = affinity::set(&self.before);
+        }
+    }
+}
+
+/// The calling thread's mask, or while it is bound the one that its outermost binding will restore.
+pub(crate) fn unbound_mask() -> Result<CpuSet> {
+    let remembered =
+        OUTERMOST.with_borrow(|outermost| outermost.as_ref().map(|(_, mask)| mask.clone()));
+    match remembered {
+        Some(mask) => Ok(mask),
+        None => current_mask(),
+    }
+}
+
+fn current_mask() -> Result<CpuSet> {
+    affinity::current().map_err(|error| {
+        let errno = error.raw_os_error().unwrap_or(0);
+        Error::from_errno(
+            ErrorKind::System,
+            errno,
+            format!(
+                "cannot read the thread's affinity mask: sched_getaffinity says {error}; a seccomp filter may \
+                 forbid it"
+            ),
+        )
+    })
+}
+
+#[cold]
+fn refused(place: &Place, error: &io::Error) -> Error {
+    let errno = error.raw_os_error().unwrap_or(0);
+    let cpu = place.cpu();
+    match errno {
+        libc::EINVAL => Error::from_errno(
+            ErrorKind::PlaceNotAllowed,
+            errno,
+            format!(
+                "cannot bind to cpu {cpu}: sched_setaffinity says {error}; the cpu went offline or left the \
+                 process's cpuset after the topology was read; detect it again"
+            ),
+        ),
+        libc::EPERM | libc::EACCES | libc::ENOSYS => Error::from_errno(
+            ErrorKind::Permission,
+            errno,
+            format!(
+                "cannot bind to cpu {cpu}: sched_setaffinity says {error}; a seccomp filter or security module \
+                 forbids it, so run without binding or allow the call"
+            ),
+        ),
+        _ => Error::from_errno(
+            ErrorKind::System,
+            errno,
+            format!(
+                "cannot bind to cpu {cpu}: sched_setaffinity says {error}; run without binding"
+            ),
+        ),
+    }
+}
+
+thread_local! {
+    /// How many bindings this thread holds, and its mask before the first.
+    static OUTERMOST: RefCell<Option<(usize, CpuSet)>> = const { RefCell::new(None) };
+}
+
+fn remember(before: &CpuSet) {
+    OUTERMOST.with_borrow_mut(|outermost| match outermost {
+        Some((held, _)) => *held += 1,
+        None => *outermost = Some((1, before.clone())),
+    });
+}
+
+/// A binding may be dropped by a thread-local's destructor after this one's: then nobody asks any more.
+fn forget() {
+    let _ = OUTERMOST.try_with(|outermost| {
+        let mut outermost = outermost.borrow_mut();
+        match outermost.as_mut() {
+            Some((held, _)) if *held > 1 => *held -= 1,
+            _ => *outermost = None,
+        }
+    });
+}

@@ -1,0 +1,429 @@
+//! Which hardware context each thread of a team gets.
+//!
+//! | policy | threads 0, 1, 2, 3 on 2 packages of 2 cores of 2 contexts |
+//! |---|---|
+//! | [`Compact`](Placement::Compact) | both contexts of package 0's core 0, then both of its core 1 |
+//! | [`Scatter`](Placement::Scatter) | package 0, package 1, package 0, package 1, each on a core of its own |
+//! | [`OnePerCore`](Placement::OnePerCore) | the first context of each core, package by package |
+//! | [`SiblingsTogether`](Placement::SiblingsTogether) | both contexts of a core in package 0, both of one in package 1 |
+//!
+//! Every policy gives only contexts that the process may use, each at most once, and the same ones
+//! each time. With fewer threads a team gets the front of the same sequence. On hybrid machines
+//! every policy but the list uses all performance cores before any efficiency core, and those
+//! before any low-power core.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::topology::{Context, Core, CoreType, Topology, push_range};
+
+/// A rule that gives each thread of a team a hardware context.
+///
+/// ```
+/// use pacman_core::{Placement, Topology};
+/// let machine = Topology::synthetic("2 packages, 2 cores, 2 threads")?;
+/// let cpus = |text: &str| -> pacman_core::Result<Vec<u32>> {
+///     let places = text.parse::<Placement>()?.places(&machine, 4)?;
+///     Ok(places.iter().map(|place| place.cpu()).collect())
+/// };
+/// assert_eq!(cpus("compact")?, [0, 1, 2, 3]);
+/// assert_eq!(cpus("scatter")?, [0, 4, 2, 6]);
+/// assert_eq!(cpus("one-per-core")?, [0, 2, 4, 6]);
+/// assert_eq!(cpus("siblings-together")?, [0, 1, 4, 5]);
+/// assert_eq!(cpus("7,0-2")?, [7, 0, 1, 2]);
+/// # Ok::<(), pacman_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Placement {
+    /// Fills every context of a core, then the next core, package by package.
+    Compact,
+    /// Spreads threads as far apart as they go: over packages, then NUMA nodes and dies, then
+    /// cores; second siblings are used when every core has a thread, third ones after that.
+    Scatter,
+    /// Gives each thread a core of its own, package by package, and leaves the siblings idle.
+    OnePerCore,
+    /// Fills whole cores only, all contexts of a core with consecutive threads; the cores are
+    /// spread over packages, NUMA nodes and dies as [`Scatter`](Self::Scatter) does.
+    ///
+    /// A core counts if it has at least two online contexts and all of them are allowed; the number
+    /// of threads must come out even with the last core.
+    SiblingsTogether,
+    /// The contexts with these CPU numbers, in this order; threads beyond the list are an error.
+    List(Vec<u32>),
+}
+
+/// A hardware context that exists, is online, and may be used by this process.
+///
+/// Only [`Placement::places`] and [`Topology::place`] make one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    cpu: u32,
+    package: u32,
+    core: u32,
+    sibling: u32,
+    node: u32,
+    core_type: CoreType,
+}
+
+impl Placement {
+    /// The places of a team of `threads`, in thread order.
+    ///
+    /// # Errors
+    /// - [`ErrorKind::Empty`] for no threads or an empty list
+    /// - [`ErrorKind::NoSuchPlace`] for more threads than the machine has places under this policy,
+    ///   or a CPU in the list that the machine does not have
+    /// - [`ErrorKind::PlaceNotAllowed`] if affinity mask or cpuset take the needed contexts away,
+    ///   or a CPU in the list is offline
+    /// - [`ErrorKind::InvalidInput`] if the list names a CPU twice, or the number of threads leaves
+    ///   a core half full under [`SiblingsTogether`](Self::SiblingsTogether)
+    pub fn places(&self, topology: &Topology, threads: usize) -> Result<Vec<Place>> {
+        if threads == 0 {
+            return Err(Error::new(
+                ErrorKind::Empty,
+                format!(
+                    "cannot place 0 threads {self}: a team has at least one; ask for 1 or more"
+                ),
+            ));
+        }
+        let sequence = self.sequence(topology, |context| context.allowed)?;
+        if threads > sequence.len() {
+            return Err(self.too_many(topology, threads, sequence.len()));
+        }
+        if *self == Placement::SiblingsTogether {
+            self.whole_cores(topology, &sequence, threads)?;
+        }
+        Ok(sequence[..threads].iter().map(|context| Place::of(context)).collect())
+    }
+
+    /// How many threads the policy can place.
+    ///
+    /// # Errors
+    /// As [`places`](Self::places), for a list that does not fit the machine.
+    pub fn capacity(&self, topology: &Topology) -> Result<usize> {
+        Ok(self.sequence(topology, |context| context.allowed)?.len())
+    }
+
+    /// The contexts in the order the policy hands them out, of those that `usable` admits.
+    fn sequence<'a>(
+        &self,
+        topology: &'a Topology,
+        usable: impl Fn(&Context) -> bool,
+    ) -> Result<Vec<&'a Context>> {
+        let contexts_of = |core: &Core| -> Vec<&'a Context> {
+            core.cpus
+                .iter()
+                .filter_map(|&cpu| topology.context(cpu))
+                .filter(|context| usable(context))
+                .collect()
+        };
+        let by_type = |cores: Vec<&'a Core>| -> Vec<&'a Core> {
+            let mut cores = cores;
+            cores.sort_by_key(|core| core.core_type);
+            cores
+        };
+        Ok(match self {
+            Placement::Compact => by_type(topology.cores().iter().collect())
+                .into_iter()
+                .flat_map(contexts_of)
+                .collect(),
+            Placement::OnePerCore => by_type(topology.cores().iter().collect())
+                .into_iter()
+                .filter_map(|core| contexts_of(core).first().copied())
+                .collect(),
+            Placement::Scatter => {
+                let cores: Vec<Vec<&Context>> =
+                    by_type(spread(topology)).into_iter().map(contexts_of).collect();
+                let deepest = cores.iter().map(Vec::len).max().unwrap_or(0);
+                (0..deepest)
+                    .flat_map(|rank| cores.iter().filter_map(move |core| core.get(rank).copied()))
+                    .collect()
+            }
+            Placement::SiblingsTogether => by_type(spread(topology))
+                .into_iter()
+                .filter(|core| core.cpus.len() > 1)
+                .map(|core| (core, contexts_of(core)))
+                .filter(|(core, contexts)| contexts.len() == core.cpus.len())
+                .flat_map(|(_, contexts)| contexts)
+                .collect(),
+            Placement::List(cpus) => {
+                let mut contexts: Vec<&Context> = Vec::with_capacity(cpus.len());
+                for &cpu in cpus {
+                    let context = topology.usable(cpu)?;
+                    if contexts.iter().any(|earlier| earlier.cpu == cpu) {
+                        return Err(Error::new(
+                            ErrorKind::InvalidInput,
+                            format!(
+                                "cannot place threads on {self}: cpu {cpu} is listed twice; list each cpu once"
+                            ),
+                        ));
+                    }
+                    contexts.push(context);
+                }
+                if contexts.is_empty() {
+                    return Err(empty_list());
+                }
+                contexts
+            }
+        })
+    }
+
+    #[cold]
+    fn too_many(&self, topology: &Topology, threads: usize, places: usize) -> Error {
+        let what = match self {
+            Placement::OnePerCore => "cores",
+            Placement::SiblingsTogether => "contexts on cores that are whole",
+            Placement::List(_) => "listed cpus",
+            _ => "contexts",
+        };
+        let everywhere = self.sequence(topology, |_| true).map_or(places, |all| all.len());
+        let do_what = match places {
+            0 => "choose another placement".to_owned(),
+            _ => format!("use at most {places} threads"),
+        };
+        if everywhere == places {
+            return Error::new(
+                ErrorKind::NoSuchPlace,
+                format!(
+                    "cannot place {threads} threads {self}: {places} {what} are there; {do_what}"
+                ),
+            );
+        }
+        let who: Vec<String> = topology
+            .restrictions()
+            .iter()
+            .map(|by| format!("{} leaves cpus {}", by.by, by.cpus))
+            .collect();
+        Error::new(
+            ErrorKind::PlaceNotAllowed,
+            format!(
+                "cannot place {threads} threads {self}: {places} of {everywhere} {what} are allowed ({}); {do_what}",
+                who.join(", ")
+            ),
+        )
+    }
+
+    /// Refuses a number of threads that ends in the middle of a core.
+    fn whole_cores(
+        &self,
+        topology: &Topology,
+        sequence: &[&Context],
+        threads: usize,
+    ) -> Result<()> {
+        let ends: Vec<usize> = (1..=sequence.len())
+            .filter(|&end| sequence.get(end).is_none_or(|next| next.core != sequence[end - 1].core))
+            .collect();
+        if ends.contains(&threads) {
+            return Ok(());
+        }
+        let below = ends.iter().rev().find(|&&end| end < threads);
+        let above = ends.iter().find(|&&end| end > threads);
+        let near: Vec<String> = below.into_iter().chain(above).map(ToString::to_string).collect();
+        let core = &topology.cores()[sequence[threads - 1].core as usize];
+        Err(Error::new(
+            ErrorKind::InvalidInput,
+            format!(
+                "cannot place {threads} threads {self}: the last core, {} with cpus {}, would not be full; use {} threads",
+                core.core,
+                core.cpus.iter().copied().collect::<crate::topology::CpuSet>(),
+                near.join(" or ")
+            ),
+        ))
+    }
+}
+
+/// Cores in turn from every package, within a package from every NUMA node and die.
+fn spread(topology: &Topology) -> Vec<&Core> {
+    let packages = topology.packages().iter().map(|package| {
+        let cores = &topology.cores()[package.cores.clone()];
+        let mut domains: Vec<((u32, u32), Vec<&Core>)> = Vec::new();
+        for core in cores {
+            let domain = (core.node, core.die);
+            match domains.iter_mut().find(|(known, _)| *known == domain) {
+                Some((_, members)) => members.push(core),
+                None => domains.push((domain, vec![core])),
+            }
+        }
+        deal(domains.into_iter().map(|(_, members)| members).collect())
+    });
+    deal(packages.collect())
+}
+
+/// One from each hand in turn, until all are empty.
+fn deal<T: Copy>(hands: Vec<Vec<T>>) -> Vec<T> {
+    let longest = hands.iter().map(Vec::len).max().unwrap_or(0);
+    (0..longest)
+        .flat_map(|turn| hands.iter().filter_map(move |hand| hand.get(turn).copied()))
+        .collect()
+}
+
+impl Topology {
+    /// The place on the context with that CPU number.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoSuchPlace`] if the machine has no such context;
+    /// [`ErrorKind::PlaceNotAllowed`] if it is offline, or the process may not run there.
+    pub fn place(&self, cpu: u32) -> Result<Place> {
+        self.usable(cpu).map(Place::of)
+    }
+
+    fn usable(&self, cpu: u32) -> Result<&Context> {
+        match self.context(cpu) {
+            Some(context) if context.allowed => Ok(context),
+            Some(_) => Err(self.not_allowed(cpu)),
+            None if self.offline().contains(cpu) => Err(Error::new(
+                ErrorKind::PlaceNotAllowed,
+                format!(
+                    "cannot place a thread on cpu {cpu}: it is present but offline; as root, write 1 to \
+                     /sys/devices/system/cpu/cpu{cpu}/online"
+                ),
+            )),
+            None => {
+                let all: crate::topology::CpuSet =
+                    self.contexts().iter().map(|context| context.cpu).collect();
+                Err(Error::new(
+                    ErrorKind::NoSuchPlace,
+                    format!(
+                        "cannot place a thread on cpu {cpu}: {} has no such hardware context; choose from {all}",
+                        self.machine_name()
+                    ),
+                ))
+            }
+        }
+    }
+
+    #[cold]
+    fn not_allowed(&self, cpu: u32) -> Error {
+        let message = match self
+            .restrictions()
+            .iter()
+            .find(|restriction| !restriction.cpus.contains(cpu))
+        {
+            Some(restriction) => format!(
+                "cannot place a thread on cpu {cpu}: {} leaves cpus {}; choose one of those, or {}",
+                restriction.by,
+                restriction.cpus,
+                restriction.by.remedy()
+            ),
+            None => format!(
+                "cannot place a thread on cpu {cpu}: the process may use cpus {}",
+                self.allowed()
+            ),
+        };
+        Error::new(ErrorKind::PlaceNotAllowed, message)
+    }
+}
+
+impl Place {
+    /// The number Linux gives this logical CPU.
+    pub fn cpu(&self) -> u32 {
+        self.cpu
+    }
+
+    /// The package (socket), as the machine numbers it.
+    pub fn package(&self) -> u32 {
+        self.package
+    }
+
+    /// The core, counted over the whole machine from 0.
+    pub fn core(&self) -> u32 {
+        self.core
+    }
+
+    /// The position among the core's contexts, from 0.
+    pub fn sibling(&self) -> u32 {
+        self.sibling
+    }
+
+    /// The NUMA node.
+    pub fn node(&self) -> u32 {
+        self.node
+    }
+
+    /// The core's kind on hybrid processors.
+    pub fn core_type(&self) -> CoreType {
+        self.core_type
+    }
+
+    pub(crate) fn of(context: &Context) -> Place {
+        Place {
+            cpu: context.cpu,
+            package: context.package,
+            core: context.core,
+            sibling: context.sibling,
+            node: context.node,
+            core_type: context.core_type,
+        }
+    }
+}
+
+/// `cpu 5 (package 0, core 2, sibling 1)`.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "cpu {} (package {}, core {}, sibling {})",
+            self.cpu, self.package, self.core, self.sibling
+        )
+    }
+}
+
+impl FromStr for Placement {
+    type Err = Error;
+
+    /// Reads a policy's name or a list of CPUs such as `0,2,4-7`, in the order written.
+    fn from_str(text: &str) -> Result<Placement> {
+        let text = text.trim();
+        for (name, placement) in NAMES {
+            if text == name {
+                return Ok(placement);
+            }
+        }
+        if text.is_empty() {
+            return Err(empty_list());
+        }
+        let mut cpus = Vec::new();
+        for item in text.split(',') {
+            push_range(item.trim(), &mut cpus).ok_or_else(|| {
+                Error::new(
+                    ErrorKind::InvalidInput,
+                    format!(
+                        "cannot read placement {text:?}: {:?} is neither a policy nor a cpu; use compact, scatter, \
+                         one-per-core, siblings-together or a list like 0,2,4-7",
+                        item.trim()
+                    ),
+                )
+            })?;
+        }
+        Ok(Placement::List(cpus))
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, placement) in NAMES {
+            if *self == placement {
+                return f.write_str(name);
+            }
+        }
+        let Placement::List(cpus) = self else { return Ok(()) };
+        let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
+        f.write_str(&cpus.join(","))
+    }
+}
+
+#[cold]
+fn empty_list() -> Error {
+    Error::new(
+        ErrorKind::Empty,
+        "cannot place threads on an empty list of cpus: list one cpu for each thread, like 0,2,4-7",
+    )
+}
+
+const NAMES: [(&str, Placement); 4] = [
+    ("compact", Placement::Compact),
+    ("scatter", Placement::Scatter),
+    ("one-per-core", Placement::OnePerCore),
+    ("siblings-together", Placement::SiblingsTogether),
+];

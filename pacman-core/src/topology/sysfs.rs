@@ -1,0 +1,300 @@
+//! Topology from `/sys`, of this system or of a copied tree.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use super::assemble::{CoreKey, Cpu, Surroundings, assemble};
+use super::restriction::{Restriction, Restrictor};
+use super::{CoreType, CpuSet, Source, Topology, cgroup, core_type};
+use crate::bind;
+use crate::error::{Error, ErrorKind, Result};
+
+pub(super) fn detect() -> Result<Topology> {
+    read(&Tree::under(Path::new("/")), Some(bind::unbound_mask()?))
+}
+
+pub(super) fn from_tree(root: &Path) -> Result<Topology> {
+    read(&Tree::under(root), None)
+}
+
+/// Reads a tree; with the thread's affinity mask, as this system's.
+fn read(tree: &Tree, affinity: Option<CpuSet>) -> Result<Topology> {
+    let (online, offline) = online_and_offline(tree, affinity.as_ref())?;
+    let mut caveats = Vec::new();
+    let cpus = read_cpus(tree, &online, &mut caveats)?;
+    let around = surroundings(tree, &online, offline, affinity, caveats)?;
+    Ok(assemble(cpus, around))
+}
+
+/// Everything that is not a context: limits, names, what is offline.
+pub(super) fn surroundings(
+    tree: &Tree,
+    online: &CpuSet,
+    offline: CpuSet,
+    affinity: Option<CpuSet>,
+    caveats: Vec<String>,
+) -> Result<Surroundings> {
+    let this_system = affinity.is_some();
+    let mut restrictions = Vec::new();
+    let mut left = online.clone();
+    if let Some((file, cpus)) = cgroup::cpuset(tree)? {
+        let cpus = online.intersection(&cpus);
+        // A cpuset without any of our CPUs belongs to some other view of the machine.
+        if !cpus.is_empty() && cpus != *online {
+            left = cpus.clone();
+            restrictions.push(Restriction { by: Restrictor::Cpuset(file), cpus });
+        }
+    }
+    if let Some(affinity) = affinity {
+        // The kernel has cut the mask down to the cpuset already: the mask decides.
+        let cpus = online.intersection(&affinity);
+        if !left.difference(&cpus).is_empty() {
+            restrictions.push(Restriction { by: Restrictor::Affinity, cpus: cpus.clone() });
+        }
+        left = cpus;
+    }
+    Ok(Surroundings {
+        offline,
+        allowed: left,
+        restrictions,
+        quota: cgroup::quota(tree)?,
+        caveats,
+        machine_name: machine_name(tree),
+        source: Source::Sysfs(tree.root.clone()),
+        this_system,
+    })
+}
+
+/// The CPUs that run and those that are present but switched off.
+pub(super) fn online_and_offline(
+    tree: &Tree,
+    affinity: Option<&CpuSet>,
+) -> Result<(CpuSet, CpuSet)> {
+    let directories = tree.numbered("devices/system/cpu", "cpu");
+    let present = match tree.set("devices/system/cpu/present")? {
+        Some(present) => present,
+        None => directories.clone(),
+    };
+    let listed = match tree.set("devices/system/cpu/online")? {
+        Some(online) => online,
+        None => directories
+            .iter()
+            .filter(|cpu| {
+                tree.text(&format!("devices/system/cpu/cpu{cpu}/online"))
+                    .is_none_or(|text| text != "0")
+            })
+            .collect(),
+    };
+    // Containers virtualize the list, but a CPU in the affinity mask is online.
+    let online: CpuSet =
+        listed.iter().chain(affinity.iter().flat_map(|cpus| cpus.iter())).collect();
+    if online.is_empty() {
+        return Err(Error::new(
+            ErrorKind::System,
+            format!(
+                "cannot read the topology under {}: no cpu is listed in sys/devices/system/cpu; \
+                 name the directory that holds sys",
+                tree.root.display()
+            ),
+        ));
+    }
+    let offline = present.difference(&online);
+    Ok((online, offline))
+}
+
+fn read_cpus(tree: &Tree, online: &CpuSet, caveats: &mut Vec<String>) -> Result<Vec<Cpu>> {
+    let nodes = nodes(tree)?;
+    let kinds = core_types(tree, online)?;
+    let mut lone = CpuSet::default();
+    let mut unnumbered: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut cpus = Vec::with_capacity(online.len());
+    for cpu in online.iter() {
+        let file = |name: &str| format!("devices/system/cpu/cpu{cpu}/topology/{name}");
+        let die = die(tree, cpu)?;
+        let package = match tree.number::<i64>(&file("physical_package_id"))?.map(u32::try_from) {
+            Some(Ok(package)) => package,
+            // The kernel writes -1 where firmware numbers no packages: tell them apart by members.
+            _ => {
+                let members = tree.first_set(&file("package_cpus"), &file("core_siblings"))?;
+                let lowest = members.and_then(|members| members.first()).unwrap_or(0);
+                let next = unnumbered.len() as u32;
+                *unnumbered.entry(lowest).or_insert(next)
+            }
+        };
+        let siblings = tree.first_set(&file("core_cpus"), &file("thread_siblings"))?;
+        let core_id = tree.number::<i64>(&file("core_id"))?.and_then(|id| u32::try_from(id).ok());
+        let core_key = match (siblings, core_id) {
+            (Some(siblings), _) => {
+                let lowest = siblings.intersection(online).first().unwrap_or(cpu);
+                CoreKey::LowestCpu(lowest.min(cpu))
+            }
+            (None, Some(id)) => CoreKey::Id { package, die, id },
+            (None, None) => {
+                lone = lone.iter().chain([cpu]).collect();
+                CoreKey::LowestCpu(cpu)
+            }
+        };
+        cpus.push(Cpu {
+            cpu,
+            package,
+            die,
+            core_key,
+            node: nodes.get(&cpu).copied().unwrap_or(0),
+            core_type: kinds.get(&cpu).copied().unwrap_or(CoreType::Uniform),
+        });
+    }
+    if !lone.is_empty() {
+        caveats.push(format!(
+            "the system does not tell which contexts share a core (no topology directory for cpus \
+             {lone}): each of them counts as a core of its own"
+        ));
+    }
+    Ok(cpus)
+}
+
+/// The die a CPU sits on; 0 where the kernel names none.
+pub(super) fn die(tree: &Tree, cpu: u32) -> Result<u32> {
+    let id = tree.number::<i64>(&format!("devices/system/cpu/cpu{cpu}/topology/die_id"))?;
+    Ok(id.and_then(|id| u32::try_from(id).ok()).unwrap_or(0))
+}
+
+fn nodes(tree: &Tree) -> Result<BTreeMap<u32, u32>> {
+    let mut nodes = BTreeMap::new();
+    for node in tree.numbered("devices/system/node", "node").iter() {
+        let directory = format!("devices/system/node/node{node}");
+        let members = match tree.set(&format!("{directory}/cpulist"))? {
+            Some(members) => members,
+            None => tree.mask(&format!("{directory}/cpumap"))?.unwrap_or_default(),
+        };
+        nodes.extend(members.iter().map(|cpu| (cpu, node)));
+    }
+    Ok(nodes)
+}
+
+/// The kind of each CPU on a machine that mixes kinds; empty on any other.
+pub(super) fn core_types(tree: &Tree, online: &CpuSet) -> Result<BTreeMap<u32, CoreType>> {
+    let mut kinds = BTreeMap::new();
+    for (unit, kind) in [
+        ("cpu_core", CoreType::Performance),
+        ("cpu_atom", CoreType::Efficiency),
+        ("cpu_lowpower", CoreType::LowPower),
+    ] {
+        let members = tree.set(&format!("devices/{unit}/cpus"))?.unwrap_or_default();
+        kinds.extend(members.intersection(online).iter().map(|cpu| (cpu, kind)));
+    }
+    if kinds.is_empty() {
+        let mut capacities = BTreeMap::new();
+        for cpu in online.iter() {
+            if let Some(capacity) =
+                tree.number(&format!("devices/system/cpu/cpu{cpu}/cpu_capacity"))?
+            {
+                capacities.insert(cpu, capacity);
+            }
+        }
+        return Ok(core_type::from_capacities(&capacities));
+    }
+    // With every core of one kind switched off, the rest are alike.
+    let mut found = kinds.values();
+    let first = found.next();
+    if found.all(|kind| Some(kind) == first) {
+        kinds.clear();
+    }
+    Ok(kinds)
+}
+
+fn machine_name(tree: &Tree) -> String {
+    let cpuinfo = fs::read_to_string(tree.proc_file("cpuinfo")).unwrap_or_default();
+    for wanted in ["model name", "cpu", "cpu model", "Model"] {
+        for line in cpuinfo.lines() {
+            if let Some((key, value)) = line.split_once(':') {
+                if key.trim() == wanted && !value.trim().is_empty() {
+                    return value.trim().to_owned();
+                }
+            }
+        }
+    }
+    ["firmware/devicetree/base/model", "class/dmi/id/product_name"]
+        .into_iter()
+        .find_map(|path| tree.text(path))
+        .unwrap_or_else(|| "unknown processor".to_owned())
+}
+
+/// A directory that holds `sys` and perhaps `proc`.
+pub(super) struct Tree {
+    root: PathBuf,
+    sys: PathBuf,
+}
+
+impl Tree {
+    pub(super) fn under(root: &Path) -> Tree {
+        let inside = root.join("sys");
+        if !inside.is_dir() && root.join("devices/system/cpu").is_dir() {
+            let above = root.parent().unwrap_or(root);
+            return Tree { root: above.to_owned(), sys: root.to_owned() };
+        }
+        Tree { root: root.to_owned(), sys: inside }
+    }
+
+    /// A file of `/proc` in this tree.
+    pub(super) fn proc_file(&self, path: &str) -> PathBuf {
+        self.root.join("proc").join(path)
+    }
+
+    /// A file's text without surrounding blanks; nothing if the file is absent, unreadable or empty.
+    pub(super) fn text(&self, path: &str) -> Option<String> {
+        let text = fs::read_to_string(self.sys.join(path)).ok()?;
+        let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    fn number<T: FromStr>(&self, path: &str) -> Result<Option<T>> {
+        let Some(text) = self.text(path) else { return Ok(None) };
+        match text.parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(self.malformed(path, &format!("{text:?} is not a number"))),
+        }
+    }
+
+    /// A file in list notation.
+    pub(super) fn set(&self, path: &str) -> Result<Option<CpuSet>> {
+        let Some(text) = self.text(path) else { return Ok(None) };
+        CpuSet::from_list(&text).map(Some).map_err(|error| self.malformed(path, &error.to_string()))
+    }
+
+    fn mask(&self, path: &str) -> Result<Option<CpuSet>> {
+        let Some(text) = self.text(path) else { return Ok(None) };
+        CpuSet::from_mask(&text).map(Some).map_err(|error| self.malformed(path, &error.to_string()))
+    }
+
+    /// The first of a new and an old name that exists, as list or as mask.
+    fn first_set(&self, new: &str, old: &str) -> Result<Option<CpuSet>> {
+        for name in [new, old] {
+            if let Some(set) = self.set(&format!("{name}_list"))? {
+                return Ok(Some(set));
+            }
+            if let Some(set) = self.mask(name)? {
+                return Ok(Some(set));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The numbers of the entries called `prefix` and a number.
+    fn numbered(&self, directory: &str, prefix: &str) -> CpuSet {
+        let Ok(entries) = fs::read_dir(self.sys.join(directory)) else { return CpuSet::default() };
+        entries
+            .filter_map(|entry| {
+                entry.ok()?.file_name().to_str()?.strip_prefix(prefix)?.parse().ok()
+            })
+            .collect()
+    }
+
+    fn malformed(&self, path: &str, what: &str) -> Error {
+        Error::new(
+            ErrorKind::InvalidInput,
+            format!("cannot read the topology from {}: {what}", self.sys.join(path).display()),
+        )
+    }
+}
