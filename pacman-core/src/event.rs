@@ -327,7 +327,7 @@ mod tests {
             (
                 "page-fault",
                 ErrorKind::UnknownEvent,
-                "cannot count \"page-fault\": no such event; did you mean page-faults or major-faults or minor-faults?",
+                "cannot count \"page-fault\": no such event; did you mean page-faults or major-faults?",
             ),
             (
                 "CYCLES:z",

@@ -83,11 +83,6 @@ impl Rows {
         STATS + STAT * (1 + self.events)
     }
 
-    /// Allocates the row of a phase, so that its first execution need not.
-    pub(crate) fn prepare(&self, phase: u32) {
-        self.words(phase);
-    }
-
     #[inline]
     fn words(&self, phase: u32) -> &[AtomicU64] {
         let (bucket, row) = place(phase);

@@ -63,8 +63,10 @@ impl Slot {
                 return None;
             }
             if before & 1 == 0 {
-                let mut sample =
-                    Published { ticks: self.ticks.load(Ordering::Relaxed), counts: [0; MAX_EVENTS] };
+                let mut sample = Published {
+                    ticks: self.ticks.load(Ordering::Relaxed),
+                    counts: [0; MAX_EVENTS],
+                };
                 for (count, word) in sample.counts[..events].iter_mut().zip(&self.counts) {
                     *count = word.load(Ordering::Relaxed);
                 }

@@ -1,0 +1,299 @@
+//! A thread's membership in a session.
+
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::backend::{Caps, Reading};
+use crate::bind::Binding;
+use crate::error::{Error, ErrorKind, Result};
+use crate::placement::Place;
+use crate::report::ThreadState;
+
+use super::owner::Owner;
+use super::shared::{Phase, Shared};
+use super::thread::ThreadRecord;
+
+/// A thread that takes part in a session; dropping it detaches the thread.
+///
+/// It stays on its thread (it is not `Send`): counters are read with an
+/// instruction that answers for whoever executes it.
+///
+/// ```compile_fail,E0277
+/// fn elsewhere(thread: pacman_core::Attached) {
+///     std::thread::spawn(move || drop(thread));
+/// }
+/// ```
+pub struct Attached {
+    owner: RefCell<Owner>,
+    record: Arc<ThreadRecord>,
+    shared: Arc<Shared>,
+    place: Option<Place>,
+    /// Dropped last of all: the old mask comes back when the counters are gone.
+    binding: Option<Binding>,
+    one_thread: PhantomData<*const ()>,
+}
+
+/// One reading of the calling thread's counters.
+///
+/// Counts are raw and only grow: [`count_since`](Sample::count_since) is what
+/// means something.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    ticks: u64,
+    reading: Reading,
+}
+
+impl Sample {
+    /// All zeros: the place to read into.
+    pub const EMPTY: Sample = Sample { ticks: 0, reading: Reading::EMPTY };
+
+    /// The raw count of the session's event number `event`.
+    ///
+    /// # Panics
+    /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more.
+    pub fn count(&self, event: usize) -> u64 {
+        self.reading.counts[event]
+    }
+
+    /// What event number `event` counted from `earlier` to this sample.
+    ///
+    /// # Panics
+    /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more.
+    pub fn count_since(&self, earlier: &Sample, event: usize) -> u64 {
+        self.reading.counts[event].wrapping_sub(earlier.reading.counts[event])
+    }
+
+    /// Ticks of the session's clock from `earlier` to this sample.
+    pub fn ticks_since(&self, earlier: &Sample) -> u64 {
+        self.ticks.wrapping_sub(earlier.ticks)
+    }
+}
+
+impl Attached {
+    pub(super) fn new(
+        owner: Owner,
+        record: Arc<ThreadRecord>,
+        shared: Arc<Shared>,
+        place: Option<Place>,
+        binding: Option<Binding>,
+    ) -> Attached {
+        Attached {
+            owner: RefCell::new(owner),
+            record,
+            shared,
+            place,
+            binding,
+            one_thread: PhantomData,
+        }
+    }
+
+    /// Begins a phase: reads the counters and the clock.
+    ///
+    /// Phases nest and may be entered again. With hardware events and RDPMC this
+    /// makes no system call; it never locks, and allocates only when phases nest
+    /// deeper than ever before on this thread.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a phase of another session; what a read can say:
+    /// `NotScheduled`, `Forked`, `System`. The phase is not begun then.
+    #[inline]
+    pub fn begin(&self, phase: Phase) -> Result<()> {
+        let phase = self.own(phase)?;
+        self.owner.borrow_mut().begin(phase, &self.record)
+    }
+
+    /// Ends the phase begun last and adds it to the thread's row for it.
+    ///
+    /// # Errors
+    /// `PhaseOrder` if `phase` is not the one begun last; otherwise as for
+    /// [`begin`](Self::begin), and the execution is then noted as not counted.
+    #[inline]
+    pub fn end(&self, phase: Phase) -> Result<()> {
+        let number = self.own(phase)?;
+        let ended = self.owner.borrow_mut().end(number, &self.record, false);
+        match ended {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.not_ended(number, error)),
+        }
+    }
+
+    /// Begins a phase that ends when the guard is dropped, also by a panic.
+    ///
+    /// # Errors
+    /// As for [`begin`](Self::begin).
+    pub fn enter(&self, phase: Phase) -> Result<Entered<'_>> {
+        self.begin(phase)?;
+        Ok(Entered { thread: self, phase })
+    }
+
+    /// Runs `work` as one execution of a phase and passes its result on.
+    ///
+    /// # Errors
+    /// As for [`begin`](Self::begin), before `work` ran; as for
+    /// [`end`](Self::end), after it ran, with its result lost.
+    pub fn run<R>(&self, phase: Phase, work: impl FnOnce() -> R) -> Result<R> {
+        let entered = self.enter(phase)?;
+        let result = work();
+        entered.end()?;
+        Ok(result)
+    }
+
+    /// Reads this thread's counters and the clock now.
+    ///
+    /// # Errors
+    /// `NotScheduled` when the kernel took the counters away, `Forked` in a
+    /// child process, `System`.
+    #[inline]
+    pub fn read(&self, sample: &mut Sample) -> Result<()> {
+        sample.ticks = self.owner.borrow_mut().read(&mut sample.reading)?;
+        Ok(())
+    }
+
+    /// Reads and publishes, so that other threads see this thread's counts as of
+    /// now in the midst of a long phase.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    pub fn publish(&self) -> Result<()> {
+        let mut sample = Sample::EMPTY;
+        self.read(&mut sample)?;
+        self.record
+            .slot
+            .publish(sample.ticks, &sample.reading.counts[..self.shared.events().len()]);
+        Ok(())
+    }
+
+    /// The number the session gave this thread.
+    pub fn number(&self) -> usize {
+        self.record.number
+    }
+
+    /// Where the session bound the thread, if it did.
+    pub fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
+    }
+
+    /// What these counters can do.
+    pub fn caps(&self) -> &Caps {
+        &self.record.caps
+    }
+
+    /// Leaves the session, as dropping does.
+    pub fn detach(self) {}
+
+    pub(super) fn session(&self) -> u64 {
+        self.shared.number()
+    }
+
+    pub(super) fn leave(self, state: ThreadState) {
+        // The drop below finds the thread ended already and keeps this state.
+        self.record.end(self.shared.clock().now(), state);
+    }
+
+    #[inline(always)]
+    fn own(&self, phase: Phase) -> Result<u32> {
+        if phase.session == self.shared.number() as u32 {
+            Ok(phase.number)
+        } else {
+            Err(self.foreign())
+        }
+    }
+
+    #[cold]
+    fn foreign(&self) -> Error {
+        Error::new(
+            ErrorKind::InvalidInput,
+            format!(
+                "cannot use this phase in session {:?}: it belongs to another session; \
+                 define it with this session's phase()",
+                self.shared.name()
+            ),
+        )
+    }
+
+    /// Completes the error of an end: which phase, on which thread.
+    #[cold]
+    fn not_ended(&self, phase: u32, error: Error) -> Error {
+        let name = self.shared.phase_name(phase);
+        let number = self.record.number;
+        if error.kind() == ErrorKind::PhaseOrder {
+            let open = self.owner.borrow().innermost().map(|open| self.shared.phase_name(open));
+            let hint = match open {
+                Some(open) => format!("; end {open:?} first"),
+                None => "; begin it first".to_string(),
+            };
+            return Error::new(
+                ErrorKind::PhaseOrder,
+                format!("cannot end phase {name:?} on thread {number}: {error}{hint}"),
+            );
+        }
+        self.record.note(format!("an execution of {name:?} was not counted: {error}"));
+        error
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        let ending = if std::thread::panicking() { " when the thread panicked" } else { "" };
+        let owner = self.owner.get_mut();
+        if owner.depth() > 0 {
+            let open = owner.innermost().map(|open| self.shared.phase_name(open));
+            self.record.note(format!(
+                "detached inside phase {:?}{ending}: that execution is not counted",
+                open.unwrap_or_default()
+            ));
+        }
+        if self.record.state() == ThreadState::Attached {
+            self.record.end(self.shared.clock().now(), ThreadState::Detached);
+        }
+        // The place is free for the next thread once this one has left it.
+        self.binding = None;
+        self.shared.leave(self.place.as_ref());
+        super::here::forget(self.shared.number());
+    }
+}
+
+impl std::fmt::Debug for Attached {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Attached")
+            .field("session", &self.shared.name())
+            .field("number", &self.record.number)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An open phase; dropping it ends the phase.
+#[derive(Debug)]
+#[must_use = "the phase ends when this is dropped"]
+pub struct Entered<'a> {
+    thread: &'a Attached,
+    phase: Phase,
+}
+
+impl Entered<'_> {
+    /// Ends the phase and says whether that worked.
+    ///
+    /// # Errors
+    /// As for [`Attached::end`].
+    pub fn end(self) -> Result<()> {
+        let (thread, phase) = (self.thread, self.phase);
+        std::mem::forget(self);
+        thread.end(phase)
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        let panicked = std::thread::panicking();
+        let thread = self.thread;
+        let ended = thread.owner.borrow_mut().end(self.phase.number, &thread.record, panicked);
+        if let Err(error) = ended {
+            // Nobody to tell here: the report does.
+            let error = thread.not_ended(self.phase.number, error);
+            if error.kind() == ErrorKind::PhaseOrder {
+                thread.record.note(error.to_string());
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Describing a session before it starts.
+
+use std::sync::Arc;
+
+use super::shared::{Parts, Placed, Shared};
+use super::{Handle, Session};
+use crate::backend::Backend;
+use crate::backend::perf::{PerfBackend, Sharing};
+use crate::clock::{Clock, ClockSource};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{self, Event};
+use crate::placement::Placement;
+use crate::topology::Topology;
+
+/// The longest log of single samples a thread may keep.
+const LONGEST_LOG: usize = 1 << 24;
+
+/// A session to be: what to count, where threads go, what to keep.
+#[derive(Debug)]
+#[must_use = "a session begins with start()"]
+pub struct SessionBuilder {
+    name: String,
+    events: Vec<Event>,
+    placement: Option<(Topology, Placement)>,
+    sharing: Sharing,
+    clock: Clock,
+    log: usize,
+}
+
+impl SessionBuilder {
+    pub(super) fn new(name: String) -> SessionBuilder {
+        SessionBuilder {
+            name,
+            events: Vec::new(),
+            placement: None,
+            sharing: Sharing::Exclusive,
+            clock: Clock::detect(),
+            log: 0,
+        }
+    }
+
+    /// Adds the events of a comma-separated list, such as `CYCLES,INSTRUCTIONS`.
+    ///
+    /// # Errors
+    /// `UnknownEvent`, `InvalidInput`, `Empty`, as for [`Event::parse_list`].
+    pub fn events(mut self, list: &str) -> Result<SessionBuilder> {
+        self.events.extend(Event::parse_list(list)?);
+        Ok(self)
+    }
+
+    /// Adds one event.
+    pub fn event(mut self, event: Event) -> SessionBuilder {
+        self.events.push(event);
+        self
+    }
+
+    /// Binds attaching threads to the places of `placement`, in its order.
+    ///
+    /// # Errors
+    /// `ForeignTopology` if `topology` is not this system's; what the placement
+    /// says about the machine: `NoSuchPlace`, `PlaceNotAllowed`, `InvalidInput`.
+    pub fn placement(mut self, topology: Topology, placement: Placement) -> Result<SessionBuilder> {
+        if !topology.is_this_system() {
+            return Err(Error::new(
+                ErrorKind::ForeignTopology,
+                format!(
+                    "cannot place threads of session {:?}: the topology is {}, not this system's; \
+                     use Topology::detect",
+                    self.name,
+                    topology.source()
+                ),
+            ));
+        }
+        placement.capacity(&topology)?;
+        self.placement = Some((topology, placement));
+        Ok(self)
+    }
+
+    /// Lets the kernel take turns when counters run short; counts then come with
+    /// an estimate. Without this a group is on its counters or fails.
+    pub fn multiplexed(mut self) -> SessionBuilder {
+        self.sharing = Sharing::Multiplexed;
+        self
+    }
+
+    /// Keeps up to `samples` single samples per thread, for [`Report`](crate::Report).
+    ///
+    /// The memory is taken at attach: `8 * (3 + events)` bytes a sample.
+    pub fn log(mut self, samples: usize) -> SessionBuilder {
+        self.log = samples;
+        self
+    }
+
+    /// Takes wall time from `source` instead of the best clock found.
+    ///
+    /// # Errors
+    /// `Unsupported` for the TSC on a processor without one.
+    pub fn clock(mut self, source: ClockSource) -> Result<SessionBuilder> {
+        if source == ClockSource::Tsc && !cfg!(target_arch = "x86_64") {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "cannot take time from the TSC: this processor has none; use the monotonic clock",
+            ));
+        }
+        self.clock = Clock::with_source(source);
+        Ok(self)
+    }
+
+    /// Tries the events on this machine and starts the session.
+    ///
+    /// # Errors
+    /// `DuplicateSession`, `Empty`, `TooManyEvents`, `InvalidInput` for a name that
+    /// is not one line or a log beyond 2^24 samples; what the machine says about the
+    /// events: `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
+    pub fn start(self) -> Result<Session> {
+        if self.events.is_empty() {
+            return Err(event::empty());
+        }
+        if self.log > LONGEST_LOG {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!(
+                    "cannot log {} samples a thread: {LONGEST_LOG} is the most; \
+                     a longer run wants fewer phases or no log",
+                    self.log
+                ),
+            ));
+        }
+        Shared::claim(&self.name)?;
+        match self.parts() {
+            Ok(parts) => {
+                Ok(Session { handle: Arc::new(Handle { shared: Arc::new(Shared::new(parts)) }) })
+            }
+            Err((name, error)) => {
+                Shared::disclaim(&name);
+                Err(error)
+            }
+        }
+    }
+
+    fn parts(self) -> Result<Parts, (String, Error)> {
+        let backend: Box<dyn Backend> = match PerfBackend::new(&self.events, self.sharing) {
+            Ok(backend) => Box::new(backend),
+            Err(error) => return Err((self.name, error)),
+        };
+        let (topology, placement) = match self.placement {
+            None => (None, None),
+            Some((topology, placement)) => {
+                let places = placement
+                    .capacity(&topology)
+                    .and_then(|threads| placement.places(&topology, threads));
+                match places {
+                    Ok(places) => (Some(topology), Some(Placed { placement, places })),
+                    Err(error) => return Err((self.name, error)),
+                }
+            }
+        };
+        Ok(Parts {
+            name: self.name,
+            events: self.events,
+            backend,
+            clock: self.clock,
+            placement,
+            topology,
+            log: self.log,
+        })
+    }
+}

@@ -1,0 +1,270 @@
+//! Sessions: a set of events, the threads that count them, and the phases they run.
+//!
+//! How threads see each other's counts is described in `session/README.md`.
+
+mod attached;
+mod builder;
+mod here;
+mod log;
+mod owner;
+mod peer;
+mod rows;
+mod shared;
+mod slot;
+mod snapshot;
+mod thread;
+
+use std::sync::Arc;
+
+use crate::bind::Binding;
+use crate::clock::Clock;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::Event;
+use crate::placement::Place;
+use crate::report::{Report, ThreadState};
+
+pub use attached::{Attached, Entered, Sample};
+pub use builder::SessionBuilder;
+pub use peer::{Latest, Peer};
+pub use rows::Stat;
+pub use shared::Phase;
+
+use owner::Owner;
+use shared::Shared;
+use thread::{Arrival, ThreadRecord};
+
+/// A running session: cheap to clone, usable from every thread.
+///
+/// Dropping the last handle closes the session: threads that are attached go on
+/// until they detach, new ones are refused, and the name is free again.
+///
+/// ```
+/// use pacman_core::Session;
+/// let session = Session::builder("doc-session").events("task-clock")?.start()?;
+/// let work = session.phase("work")?;
+/// let thread = session.attach()?;
+/// let sum = thread.run(work, || (0..1000u64).sum::<u64>())?;
+/// assert_eq!(sum, 499_500);
+/// assert_eq!(session.report().threads[0].phases[0].executions, 1);
+/// # Ok::<(), pacman_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Session {
+    handle: Arc<Handle>,
+}
+
+struct Handle {
+    shared: Arc<Shared>,
+}
+
+impl std::fmt::Debug for Handle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("name", &self.shared.name()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.shared.close();
+    }
+}
+
+impl Session {
+    /// Begins to describe a session; see [`SessionBuilder`].
+    pub fn builder(name: impl Into<String>) -> SessionBuilder {
+        SessionBuilder::new(name.into())
+    }
+
+    /// The session's name, unique in this process while it is open.
+    pub fn name(&self) -> &str {
+        self.shared().name()
+    }
+
+    /// The counted events, in the order of every sample's counts.
+    pub fn events(&self) -> &[Event] {
+        self.shared().events()
+    }
+
+    /// The clock of all the session's ticks.
+    pub fn clock(&self) -> &Clock {
+        self.shared().clock()
+    }
+
+    /// The phase of that name, made when it is named first.
+    ///
+    /// # Errors
+    /// `InvalidInput` for an empty name or one of several lines.
+    pub fn phase(&self, name: &str) -> Result<Phase> {
+        self.shared().phase(name)
+    }
+
+    /// The phase behind a word of [`Phase::to_bits`], if it is this session's.
+    pub fn phase_from_bits(&self, bits: u64) -> Option<Phase> {
+        self.shared().phase_from_bits(bits)
+    }
+
+    /// Attaches the calling thread: at the next free place if the session has a
+    /// placement, else wherever the thread runs.
+    ///
+    /// # Errors
+    /// `AlreadyAttached`, `Closed`, `NoSuchPlace` when every place is taken, what
+    /// binding can say (`PlaceNotAllowed`), and what opening the counters can say
+    /// (`NoDescriptors`, `Permission`, `NotScheduled`, …). A failed attach leaves
+    /// nothing behind: descriptors, place and mask are as they were.
+    pub fn attach(&self) -> Result<Attached> {
+        self.admit(|| self.shared().take_place())
+    }
+
+    /// Attaches the calling thread and binds it to `place` until it detaches.
+    ///
+    /// Several threads of a session may share a place; each has its own counts.
+    ///
+    /// # Errors
+    /// As for [`attach`](Self::attach); `NoSuchPlace` and `ForeignTopology` for a
+    /// place of another machine.
+    pub fn attach_at(&self, place: &Place) -> Result<Attached> {
+        self.admit(|| {
+            self.shared().occupy(place);
+            Ok(Some(*place))
+        })
+    }
+
+    fn admit(&self, place: impl FnOnce() -> Result<Option<Place>>) -> Result<Attached> {
+        let shared = self.shared();
+        shared.check_open()?;
+        if !here::enroll(shared.number()) {
+            return Err(Error::new(
+                ErrorKind::AlreadyAttached,
+                format!(
+                    "cannot attach this thread to session {:?}: it is attached already; \
+                     detach it first",
+                    shared.name()
+                ),
+            ));
+        }
+        let place = match place() {
+            Ok(place) => place,
+            Err(error) => {
+                here::forget(shared.number());
+                return Err(error);
+            }
+        };
+        self.open(place).inspect_err(|_| {
+            shared.leave(place.as_ref());
+            here::forget(shared.number());
+        })
+    }
+
+    fn open(&self, place: Option<Place>) -> Result<Attached> {
+        let shared = self.shared();
+        let binding = match &place {
+            Some(place) => Some(Binding::bind(shared.topology()?, place)?),
+            None => None,
+        };
+        let counters = shared.backend().open()?;
+        let (events, clock) = (shared.events().len(), *shared.clock());
+        let caps = counters.caps();
+        let record = shared.join(|number| {
+            let cpu = place.map(|place| place.cpu()).or_else(current_cpu);
+            let since = clock.now();
+            let arrival = Arrival { number, cpu, bound: place.is_some(), caps, since };
+            ThreadRecord::new(arrival, events, shared.log())
+        });
+        let owner = Owner::new(counters, clock, events);
+        Ok(Attached::new(owner, record, Arc::clone(shared), place, binding))
+    }
+
+    /// Attaches the calling thread and leaves the attachment with it, for threads
+    /// that cannot keep a value: a pool's workers, OpenMP threads.
+    ///
+    /// [`begin`](Self::begin), [`end`](Self::end) and [`detach_here`](Self::detach_here)
+    /// find it again; if the thread ends first, it is detached, and the report says so.
+    ///
+    /// # Errors
+    /// As for [`attach`](Self::attach).
+    pub fn attach_here(&self) -> Result<()> {
+        here::keep(self.attach()?);
+        Ok(())
+    }
+
+    /// As [`attach_here`](Self::attach_here), bound to `place`.
+    ///
+    /// # Errors
+    /// As for [`attach_at`](Self::attach_at).
+    pub fn attach_here_at(&self, place: &Place) -> Result<()> {
+        here::keep(self.attach_at(place)?);
+        Ok(())
+    }
+
+    /// Detaches the calling thread after [`attach_here`](Self::attach_here).
+    ///
+    /// # Errors
+    /// `Detached` if it is not attached that way.
+    pub fn detach_here(&self) -> Result<()> {
+        match here::take(self.shared().number()) {
+            Some(attached) => {
+                attached.leave(ThreadState::Detached);
+                Ok(())
+            }
+            None => Err(self.detached("detach")),
+        }
+    }
+
+    /// Begins a phase on the calling thread after [`attach_here`](Self::attach_here).
+    ///
+    /// # Errors
+    /// `Detached`; otherwise as for [`Attached::begin`].
+    #[inline]
+    pub fn begin(&self, phase: Phase) -> Result<()> {
+        here::with(self.shared().number(), |attached| attached.begin(phase))
+            .unwrap_or_else(|| Err(self.detached("begin a phase")))
+    }
+
+    /// Ends a phase on the calling thread after [`attach_here`](Self::attach_here).
+    ///
+    /// # Errors
+    /// `Detached`; otherwise as for [`Attached::end`].
+    #[inline]
+    pub fn end(&self, phase: Phase) -> Result<()> {
+        here::with(self.shared().number(), |attached| attached.end(phase))
+            .unwrap_or_else(|| Err(self.detached("end a phase")))
+    }
+
+    /// Runs `act` with the attachment that the calling thread keeps.
+    ///
+    /// # Errors
+    /// `Detached` if there is none.
+    pub fn with_here<R>(&self, act: impl FnOnce(&Attached) -> R) -> Result<R> {
+        here::with(self.shared().number(), act).ok_or_else(|| self.detached("use the counters"))
+    }
+
+    #[cold]
+    fn detached(&self, wish: &str) -> Error {
+        Error::new(
+            ErrorKind::Detached,
+            format!(
+                "cannot {wish} on this thread: it is not attached to session {:?}; attach it first",
+                self.name()
+            ),
+        )
+    }
+
+    /// A view of thread `number` for other threads, or `None` before it attached.
+    pub fn peer(&self, number: usize) -> Option<Peer> {
+        Some(Peer::new(self.shared().thread(number)?, self.shared()))
+    }
+
+    /// Everything the session knows now, without disturbing its threads.
+    pub fn report(&self) -> Report {
+        snapshot::report(self.shared())
+    }
+
+    fn shared(&self) -> &Arc<Shared> {
+        &self.handle.shared
+    }
+}
+
+fn current_cpu() -> Option<u32> {
+    // SAFETY: sched_getcpu takes nothing; it answers -1 where it cannot tell.
+    u32::try_from(unsafe { libc::sched_getcpu() }).ok()
+}

@@ -1,0 +1,117 @@
+//! What a session keeps of each thread: readable by all, written by its owner.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::log::Log;
+use super::rows::Rows;
+use super::slot::Slot;
+use crate::backend::{Caps, MAX_EVENTS};
+use crate::report::ThreadState;
+
+/// Notes kept per thread; more are counted.
+const NOTES: usize = 32;
+
+/// One thread's part of a session; outlives the thread.
+#[derive(Debug)]
+pub(crate) struct ThreadRecord {
+    pub(crate) number: usize,
+    pub(crate) tid: i32,
+    pub(crate) name: Option<String>,
+    /// The logical CPU the thread was on when it attached.
+    pub(crate) cpu: Option<u32>,
+    /// The session bound it there.
+    pub(crate) bound: bool,
+    pub(crate) caps: Caps,
+    /// Ticks at attach.
+    pub(crate) since: u64,
+    /// Ticks at detach, or 0.
+    until: AtomicU64,
+    state: AtomicU8,
+    pub(crate) slot: Slot,
+    pub(crate) rows: Rows,
+    pub(crate) log: Option<Log>,
+    notes: Mutex<Notes>,
+}
+
+#[derive(Debug, Default)]
+struct Notes {
+    lines: Vec<String>,
+    more: usize,
+}
+
+/// What is known of a thread when it attaches.
+pub(super) struct Arrival {
+    pub(super) number: usize,
+    pub(super) cpu: Option<u32>,
+    pub(super) bound: bool,
+    pub(super) caps: Caps,
+    pub(super) since: u64,
+}
+
+impl ThreadRecord {
+    pub(super) fn new(arrival: Arrival, events: usize, log: usize) -> ThreadRecord {
+        debug_assert!(events <= MAX_EVENTS);
+        ThreadRecord {
+            number: arrival.number,
+            // SAFETY: gettid takes nothing and cannot fail.
+            tid: unsafe { libc::gettid() },
+            name: std::thread::current().name().map(str::to_string),
+            cpu: arrival.cpu,
+            bound: arrival.bound,
+            caps: arrival.caps,
+            since: arrival.since,
+            until: AtomicU64::new(0),
+            state: AtomicU8::new(0),
+            slot: Slot::new(),
+            rows: Rows::new(events),
+            log: (log > 0).then(|| Log::new(log, events)),
+            notes: Mutex::default(),
+        }
+    }
+
+    pub(super) fn end(&self, ticks: u64, state: ThreadState) {
+        self.until.store(ticks, Ordering::Relaxed);
+        let code = match state {
+            ThreadState::Attached => 0,
+            ThreadState::Detached => 1,
+            ThreadState::Exited => 2,
+        };
+        // ATOMICS: whoever sees the new state sees the time above.
+        self.state.store(code, Ordering::Release);
+    }
+
+    pub(super) fn state(&self) -> ThreadState {
+        match self.state.load(Ordering::Acquire) {
+            0 => ThreadState::Attached,
+            1 => ThreadState::Detached,
+            _ => ThreadState::Exited,
+        }
+    }
+
+    /// Ticks at detach, or `now` while attached.
+    pub(super) fn until(&self, now: u64) -> u64 {
+        if self.state() == ThreadState::Attached { now } else { self.until.load(Ordering::Relaxed) }
+    }
+
+    /// Keeps a line for the report.
+    #[cold]
+    pub(crate) fn note(&self, line: String) {
+        let mut notes = self.notes.lock();
+        if notes.lines.len() < NOTES {
+            notes.lines.push(line);
+        } else {
+            notes.more += 1;
+        }
+    }
+
+    pub(super) fn notes(&self) -> Vec<String> {
+        let notes = self.notes.lock();
+        let mut lines = notes.lines.clone();
+        if notes.more > 0 {
+            lines.push(format!("{} more like these", notes.more));
+        }
+        lines
+    }
+}
