@@ -216,7 +216,7 @@ impl Session {
     /// `Detached`; otherwise as for [`Attached::begin`].
     #[inline]
     pub fn begin(&self, phase: Phase) -> Result<()> {
-        here::with(self.shared().number(), |attached| attached.begin(phase))
+        here::quickly(self.shared().number(), |attached| attached.begin(phase))
             .unwrap_or_else(|| Err(self.detached("begin a phase")))
     }
 
@@ -226,7 +226,7 @@ impl Session {
     /// `Detached`; otherwise as for [`Attached::end`].
     #[inline]
     pub fn end(&self, phase: Phase) -> Result<()> {
-        here::with(self.shared().number(), |attached| attached.end(phase))
+        here::quickly(self.shared().number(), |attached| attached.end(phase))
             .unwrap_or_else(|| Err(self.detached("end a phase")))
     }
 

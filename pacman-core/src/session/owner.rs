@@ -1,10 +1,10 @@
 //! The hot path: an attached thread begins and ends phases and reads its counters.
 
-use crate::backend::{Counters, Reading};
+use crate::backend::{Counters, MAX_EVENTS, Reading};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 
-use super::rows::Execution;
+use super::rows::{Execution, Rows, RowsOf};
 use super::thread::ThreadRecord;
 
 /// Phases that may be open at once before the stack grows.
@@ -61,21 +61,44 @@ impl Owner {
 
     #[inline]
     pub(super) fn begin(&mut self, phase: u32, record: &ThreadRecord) -> Result<()> {
-        if self.depth == self.frames.len() {
-            self.grow();
+        match &record.rows {
+            Rows::Four(_) => self.begin_in::<4>(phase, record),
+            Rows::Eight(_) => self.begin_in::<8>(phase, record),
+            Rows::Sixteen(_) => self.begin_in::<MAX_EVENTS>(phase, record),
         }
-        let frame = &mut self.frames[self.depth];
-        frame.phase = phase;
-        self.counters.read(&mut frame.reading)?;
-        // The clock last, and first at the end: time holds neither of the reads.
-        frame.ticks = self.clock.now();
-        record.slot.publish(frame.ticks, &frame.reading.counts[..self.events]);
-        self.depth += 1;
-        Ok(())
     }
 
     #[inline]
     pub(super) fn end(&mut self, phase: u32, record: &ThreadRecord, panicked: bool) -> Result<()> {
+        match &record.rows {
+            Rows::Four(rows) => self.end_in(phase, record, rows, panicked),
+            Rows::Eight(rows) => self.end_in(phase, record, rows, panicked),
+            Rows::Sixteen(rows) => self.end_in(phase, record, rows, panicked),
+        }
+    }
+
+    #[inline(always)]
+    fn begin_in<const W: usize>(&mut self, phase: u32, record: &ThreadRecord) -> Result<()> {
+        let Some(frame) = self.frames.get_mut(self.depth) else {
+            return self.begin_deeper(phase, record);
+        };
+        frame.phase = phase;
+        self.counters.read(&mut frame.reading)?;
+        // The clock last, and first at the end: time holds neither of the reads.
+        frame.ticks = self.clock.now();
+        record.slot.publish(frame.ticks, columns::<W>(&frame.reading));
+        self.depth += 1;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn end_in<const W: usize>(
+        &mut self,
+        phase: u32,
+        record: &ThreadRecord,
+        rows: &RowsOf<W>,
+        panicked: bool,
+    ) -> Result<()> {
         let ticks = self.clock.now();
         let Some((frame, outer)) = self.frames[..self.depth].split_last() else {
             return Err(not_begun());
@@ -86,22 +109,16 @@ impl Owner {
         // Whatever the read says, the phase is over.
         self.depth -= 1;
         self.counters.read(&mut self.now)?;
-        let mut counts = [0u64; crate::backend::MAX_EVENTS];
-        let counts = &mut counts[..self.events];
-        let ends = &self.now.counts[..self.events];
-        let begins = &frame.reading.counts[..self.events];
-        for ((count, end), begin) in counts.iter_mut().zip(ends).zip(begins) {
-            *count = end.wrapping_sub(*begin);
-        }
-        record.slot.publish(ticks, ends);
+        record.slot.publish(ticks, columns::<W>(&self.now));
         if outer.iter().any(|other| other.phase == phase) {
-            record.rows.add_recursion(phase);
+            rows.add_recursion(phase);
         } else {
-            record.rows.add(
+            rows.add(
                 phase,
                 &Execution {
                     ticks: ticks.wrapping_sub(frame.ticks),
-                    counts,
+                    begin: columns(&frame.reading),
+                    end: columns(&self.now),
                     enabled: self.now.enabled.wrapping_sub(frame.reading.enabled),
                     running: self.now.running.wrapping_sub(frame.reading.running),
                     panicked,
@@ -109,15 +126,25 @@ impl Owner {
             );
         }
         if let Some(log) = &record.log {
-            log.append(phase, frame.ticks, ticks, counts);
+            let counts: [u64; MAX_EVENTS] = std::array::from_fn(|event| {
+                self.now.counts[event].wrapping_sub(frame.reading.counts[event])
+            });
+            log.append(phase, frame.ticks, ticks, &counts[..self.events]);
         }
         Ok(())
     }
 
     #[cold]
-    fn grow(&mut self) {
+    fn begin_deeper(&mut self, phase: u32, record: &ThreadRecord) -> Result<()> {
         self.frames.resize(self.frames.len() * 2, UNUSED);
+        self.begin(phase, record)
     }
+}
+
+/// The first `W` counts of a reading; those beyond the session's events are zero.
+#[inline(always)]
+fn columns<const W: usize>(reading: &Reading) -> &[u64; W] {
+    reading.counts.first_chunk().expect("W is at most MAX_EVENTS")
 }
 
 // The caller knows the names and completes the line.
