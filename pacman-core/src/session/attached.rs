@@ -28,6 +28,8 @@ pub struct Attached {
     /// Reached through [`owner`](Self::owner) alone.
     owner: UnsafeCell<Owner>,
     record: Arc<ThreadRecord>,
+    /// The session's number, as phases carry it.
+    session: u32,
     shared: Arc<Shared>,
     place: Option<Place>,
     /// Dropped last of all: the old mask comes back when the counters are gone.
@@ -82,6 +84,7 @@ impl Attached {
         Attached {
             owner: UnsafeCell::new(owner),
             record,
+            session: shared.number() as u32,
             shared,
             place,
             binding,
@@ -203,11 +206,7 @@ impl Attached {
 
     #[inline(always)]
     fn own(&self, phase: Phase) -> Result<u32> {
-        if phase.session == self.shared.number() as u32 {
-            Ok(phase.number)
-        } else {
-            Err(self.foreign())
-        }
+        if phase.session == self.session { Ok(phase.number) } else { Err(self.foreign()) }
     }
 
     #[cold]

@@ -14,7 +14,6 @@ const DEPTH: usize = 16;
 pub(super) struct Owner {
     counters: Box<dyn Counters>,
     clock: Clock,
-    events: usize,
     frames: Vec<Frame>,
     depth: usize,
     now: Reading,
@@ -31,15 +30,8 @@ struct Frame {
 const UNUSED: Frame = Frame { phase: 0, ticks: 0, reading: Reading::EMPTY };
 
 impl Owner {
-    pub(super) fn new(counters: Box<dyn Counters>, clock: Clock, events: usize) -> Owner {
-        Owner {
-            counters,
-            clock,
-            events,
-            frames: vec![UNUSED; DEPTH],
-            depth: 0,
-            now: Reading::EMPTY,
-        }
+    pub(super) fn new(counters: Box<dyn Counters>, clock: Clock) -> Owner {
+        Owner { counters, clock, frames: vec![UNUSED; DEPTH], depth: 0, now: Reading::EMPTY }
     }
 
     /// Reads the counters, then the clock.
@@ -100,17 +92,19 @@ impl Owner {
         panicked: bool,
     ) -> Result<()> {
         let ticks = self.clock.now();
-        let Some((frame, outer)) = self.frames[..self.depth].split_last() else {
+        // With nothing open the index wraps to one that no stack has.
+        let depth = self.depth.wrapping_sub(1);
+        let Some(frame) = self.frames.get(depth) else {
             return Err(not_begun());
         };
         if frame.phase != phase {
             return Err(not_innermost());
         }
         // Whatever the read says, the phase is over.
-        self.depth -= 1;
+        self.depth = depth;
         self.counters.read(&mut self.now)?;
         record.slot.publish(ticks, columns::<W>(&self.now));
-        if outer.iter().any(|other| other.phase == phase) {
+        if depth > 0 && self.is_open_below(depth, phase) {
             rows.add_recursion(phase);
         } else {
             rows.add(
@@ -119,19 +113,29 @@ impl Owner {
                     ticks: ticks.wrapping_sub(frame.ticks),
                     begin: columns(&frame.reading),
                     end: columns(&self.now),
-                    enabled: self.now.enabled.wrapping_sub(frame.reading.enabled),
-                    running: self.now.running.wrapping_sub(frame.reading.running),
+                    times: self.now.times_since(&frame.reading),
                     panicked,
                 },
             );
         }
         if let Some(log) = &record.log {
-            let counts: [u64; MAX_EVENTS] = std::array::from_fn(|event| {
-                self.now.counts[event].wrapping_sub(frame.reading.counts[event])
-            });
-            log.append(phase, frame.ticks, ticks, &counts[..self.events]);
+            log.append(phase, frame.ticks..ticks, &frame.reading, &self.now);
         }
         Ok(())
+    }
+
+    /// Whether the phase is open further out already. Written as a plain loop: the
+    /// usual depth is one or two, and an unrolled search costs more to set up.
+    #[inline(always)]
+    fn is_open_below(&self, depth: usize, phase: u32) -> bool {
+        let mut depth = depth;
+        while let Some(outer) = depth.checked_sub(1).and_then(|below| self.frames.get(below)) {
+            if outer.phase == phase {
+                return true;
+            }
+            depth -= 1;
+        }
+        false
     }
 
     #[cold]

@@ -5,10 +5,11 @@ use std::sync::OnceLock;
 use crate::backend::MAX_EVENTS;
 use crate::primitive::{AtomicU64, Ordering, fence, relax};
 
-/// Rows of the first bucket; each further bucket holds twice as many as the last.
-const FIRST: usize = 16;
-/// Enough buckets for 2^28 phases.
-const BUCKETS: usize = 24;
+/// Rows that a thread has from the start: programs with fewer phases never
+/// allocate one, and find it without a search.
+const FIRST: usize = 32;
+/// Buckets of 32, 64, 128, … further rows: enough for 2^32 phases.
+const BUCKETS: usize = 27;
 
 /// The rows of one thread, by phase number; written by the thread alone.
 ///
@@ -24,10 +25,11 @@ pub(crate) enum Rows {
 /// Rows of up to `W` events.
 #[derive(Debug)]
 pub(crate) struct RowsOf<const W: usize> {
+    first: Box<[Cells<W>; FIRST]>,
     buckets: [OnceLock<Box<[Cells<W>]>>; BUCKETS],
 }
 
-/// One row: all zeros until the phase ran.
+/// One row.
 #[derive(Debug)]
 struct Cells<const W: usize> {
     sequence: AtomicU64,
@@ -40,12 +42,12 @@ struct Cells<const W: usize> {
     events: [StatCells; W],
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct StatCells {
     sum: AtomicU64,
     max: AtomicU64,
-    /// The complement of the least value, so that zero means "none yet".
-    not_min: AtomicU64,
+    /// The greatest number until there is a value.
+    min: AtomicU64,
 }
 
 /// One finished execution of a phase.
@@ -54,8 +56,8 @@ pub(crate) struct Execution<'a, const W: usize> {
     pub(crate) ticks: u64,
     pub(crate) begin: &'a [u64; W],
     pub(crate) end: &'a [u64; W],
-    pub(crate) enabled: u64,
-    pub(crate) running: u64,
+    /// Times enabled and running, of a group that shares its counters.
+    pub(crate) times: Option<(u64, u64)>,
     pub(crate) panicked: bool,
 }
 
@@ -83,12 +85,12 @@ pub(crate) struct Row {
     pub(crate) counts: Vec<Stat>,
 }
 
-/// The bucket of a phase, and its place in it.
-#[inline]
+/// The bucket of a phase beyond the first rows, and its place in it.
 fn place(phase: u32) -> (usize, usize) {
-    let shifted = phase as usize + FIRST;
-    let bucket = shifted.ilog2() as usize - FIRST.ilog2() as usize;
-    (bucket, shifted - (FIRST << bucket))
+    let phase = phase as usize;
+    debug_assert!(phase >= FIRST);
+    let bucket = phase.ilog2() as usize - FIRST.ilog2() as usize;
+    (bucket, phase - (FIRST << bucket))
 }
 
 impl Rows {
@@ -112,28 +114,30 @@ impl Rows {
 
 impl<const W: usize> RowsOf<W> {
     fn new() -> RowsOf<W> {
-        RowsOf { buckets: std::array::from_fn(|_| OnceLock::new()) }
-    }
-
-    #[inline]
-    fn cells(&self, phase: u32) -> &Cells<W> {
-        let (bucket, row) = place(phase);
-        match self.buckets[bucket].get() {
-            Some(rows) => &rows[row],
-            None => self.allocate(bucket, row),
+        RowsOf {
+            first: Box::new(std::array::from_fn(|_| Cells::none())),
+            buckets: std::array::from_fn(|_| OnceLock::new()),
         }
     }
 
-    /// Happens when a phase ends for the first time on this thread.
-    #[cold]
-    fn allocate(&self, bucket: usize, row: usize) -> &Cells<W> {
+    #[inline(always)]
+    fn cells(&self, phase: u32) -> &Cells<W> {
+        match self.first.get(phase as usize) {
+            Some(cells) => cells,
+            None => self.cells_beyond(phase),
+        }
+    }
+
+    /// Allocates when a phase of its bucket ends for the first time on this thread.
+    fn cells_beyond(&self, phase: u32) -> &Cells<W> {
+        let (bucket, row) = place(phase);
         let rows = self.buckets[bucket]
-            .get_or_init(|| (0..FIRST << bucket).map(|_| Cells::zeroed()).collect());
+            .get_or_init(|| (0..FIRST << bucket).map(|_| Cells::none()).collect());
         &rows[row]
     }
 
     /// Adds a finished execution. Only the rows' owner calls this.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add(&self, phase: u32, execution: &Execution<'_, W>) {
         let cells = self.cells(phase);
         let sequence = cells.start_writing();
@@ -141,9 +145,9 @@ impl<const W: usize> RowsOf<W> {
         if execution.panicked {
             increase(&cells.panics, 1);
         }
-        if execution.enabled != 0 {
-            increase(&cells.enabled, execution.enabled);
-            increase(&cells.running, execution.running);
+        if let Some((enabled, running)) = execution.times {
+            increase(&cells.enabled, enabled);
+            increase(&cells.running, running);
         }
         cells.time.fold(execution.ticks);
         for ((stat, end), begin) in cells.events.iter().zip(execution.end).zip(execution.begin) {
@@ -163,8 +167,13 @@ impl<const W: usize> RowsOf<W> {
     }
 
     fn get(&self, phase: u32) -> Option<Row> {
-        let (bucket, row) = place(phase);
-        let cells = &self.buckets[bucket].get()?[row];
+        let cells = match self.first.get(phase as usize) {
+            Some(cells) => cells,
+            None => {
+                let (bucket, row) = place(phase);
+                &self.buckets[bucket].get()?[row]
+            }
+        };
         loop {
             // ATOMICS: the sequence lock of README.md, reader's side.
             let before = cells.sequence.load(Ordering::Acquire);
@@ -184,7 +193,7 @@ impl<const W: usize> RowsOf<W> {
 }
 
 impl<const W: usize> Cells<W> {
-    fn zeroed() -> Cells<W> {
+    fn none() -> Cells<W> {
         Cells {
             sequence: AtomicU64::new(0),
             executions: AtomicU64::new(0),
@@ -192,8 +201,8 @@ impl<const W: usize> Cells<W> {
             panics: AtomicU64::new(0),
             enabled: AtomicU64::new(0),
             running: AtomicU64::new(0),
-            time: StatCells::default(),
-            events: std::array::from_fn(|_| StatCells::default()),
+            time: StatCells::none(),
+            events: std::array::from_fn(|_| StatCells::none()),
         }
     }
 
@@ -217,7 +226,7 @@ impl<const W: usize> Cells<W> {
         let executions = load(&self.executions);
         let stat = |cells: &StatCells| Stat {
             sum: load(&cells.sum),
-            min: if executions > 0 { !load(&cells.not_min) } else { 0 },
+            min: if executions > 0 { load(&cells.min) } else { 0 },
             max: load(&cells.max),
         };
         Row {
@@ -233,11 +242,19 @@ impl<const W: usize> Cells<W> {
 }
 
 impl StatCells {
+    fn none() -> StatCells {
+        StatCells { sum: AtomicU64::new(0), max: AtomicU64::new(0), min: AtomicU64::new(u64::MAX) }
+    }
+
     #[inline(always)]
     fn fold(&self, value: u64) {
         increase(&self.sum, value);
-        raise(&self.max, value);
-        raise(&self.not_min, !value);
+        if self.max.load(Ordering::Relaxed) < value {
+            self.max.store(value, Ordering::Relaxed);
+        }
+        if self.min.load(Ordering::Relaxed) > value {
+            self.min.store(value, Ordering::Relaxed);
+        }
     }
 }
 
@@ -247,13 +264,6 @@ fn increase(word: &AtomicU64, by: u64) {
     word.store(word.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
 }
 
-#[inline(always)]
-fn raise(word: &AtomicU64, to: u64) {
-    if word.load(Ordering::Relaxed) < to {
-        word.store(to, Ordering::Relaxed);
-    }
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
@@ -261,14 +271,14 @@ mod tests {
     fn add(rows: &Rows, phase: u32, ticks: u64, end: [u64; 4]) {
         let Rows::Four(rows) = rows else { panic!("four events are enough here") };
         let execution =
-            Execution { ticks, begin: &[0; 4], end: &end, enabled: 0, running: 0, panicked: false };
+            Execution { ticks, begin: &[0; 4], end: &end, times: None, panicked: false };
         rows.add(phase, &execution);
     }
 
     #[test]
     fn every_phase_number_has_one_place() {
         let mut expected = (0, 0);
-        for phase in 0..100_000 {
+        for phase in FIRST as u32..100_000 {
             assert_eq!(place(phase), expected, "phase {phase}");
             expected.1 += 1;
             if expected.1 == FIRST << expected.0 {
@@ -280,7 +290,7 @@ mod tests {
     #[test]
     fn sums_and_extremes_follow_the_executions() {
         let rows = Rows::new(2);
-        assert_eq!(rows.get(40), None);
+        assert_eq!((rows.get(3), rows.get(40)), (None, None));
         add(&rows, 40, 5, [100, 0, 0, 0]);
         add(&rows, 40, 3, [7, 2, 0, 0]);
         if let Rows::Four(rows) = &rows {
