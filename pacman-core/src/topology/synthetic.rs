@@ -85,11 +85,9 @@ impl Machine {
         if machine.cores.is_empty() {
             return Err("it has no cores".to_owned());
         }
-        let per_die: u64 = machine
-            .cores
-            .iter()
-            .map(|cores| u64::from(cores.count) * u64::from(cores.threads))
-            .sum();
+        let per_die = machine.cores.iter().fold(0_u64, |sum, cores| {
+            sum.saturating_add(u64::from(cores.count) * u64::from(cores.threads))
+        });
         let dies = [machine.packages, machine.nodes, machine.dies].map(u64::from);
         let total = dies.into_iter().fold(per_die, u64::saturating_mul);
         if total > u64::from(LAST_CPU) + 1 {
