@@ -12,11 +12,12 @@
 //! every policy but the list uses all performance cores before any efficiency core, and those
 //! before any low-power core.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::topology::{Context, Core, CoreType, Topology, push_range};
+use crate::topology::{Context, Core, CoreType, CpuSet, Topology, push_range};
 
 /// A rule that gives each thread of a team a hardware context.
 ///
@@ -118,35 +119,30 @@ impl Placement {
                 .filter(|context| usable(context))
                 .collect()
         };
-        let by_type = |cores: Vec<&'a Core>| -> Vec<&'a Core> {
-            let mut cores = cores;
+        let in_order = || {
+            let mut cores: Vec<&Core> = topology.cores().iter().collect();
             cores.sort_by_key(|core| core.core_type);
-            cores
+            cores.into_iter().map(contexts_of)
+        };
+        let spread_where = |keep: &dyn Fn(&Core) -> bool| {
+            spread(topology.cores().iter().filter(|core| keep(core)))
         };
         Ok(match self {
-            Placement::Compact => by_type(topology.cores().iter().collect())
-                .into_iter()
-                .flat_map(contexts_of)
-                .collect(),
-            Placement::OnePerCore => by_type(topology.cores().iter().collect())
-                .into_iter()
-                .filter_map(|core| contexts_of(core).first().copied())
-                .collect(),
-            Placement::Scatter => {
-                let cores: Vec<Vec<&Context>> =
-                    by_type(spread(topology)).into_iter().map(contexts_of).collect();
-                let deepest = cores.iter().map(Vec::len).max().unwrap_or(0);
-                (0..deepest)
-                    .flat_map(|rank| cores.iter().filter_map(move |core| core.get(rank).copied()))
-                    .collect()
+            Placement::Compact => in_order().flatten().collect(),
+            Placement::OnePerCore => {
+                in_order().filter_map(|contexts| contexts.first().copied()).collect()
             }
-            Placement::SiblingsTogether => by_type(spread(topology))
-                .into_iter()
-                .filter(|core| core.cpus.len() > 1)
-                .map(|core| (core, contexts_of(core)))
-                .filter(|(core, contexts)| contexts.len() == core.cpus.len())
-                .flat_map(|(_, contexts)| contexts)
+            Placement::Scatter => (0..topology.contexts_per_core())
+                .flat_map(|rank| {
+                    let cores = spread_where(&|core| contexts_of(core).len() > rank);
+                    cores.into_iter().map(contexts_of).map(move |contexts| contexts[rank])
+                })
                 .collect(),
+            Placement::SiblingsTogether => {
+                let whole =
+                    |core: &Core| core.cpus.len() > 1 && contexts_of(core).len() == core.cpus.len();
+                spread_where(&whole).into_iter().flat_map(contexts_of).collect()
+            }
             Placement::List(cpus) => {
                 let mut contexts: Vec<&Context> = Vec::with_capacity(cpus.len());
                 for &cpu in cpus {
@@ -173,7 +169,7 @@ impl Placement {
     fn too_many(&self, topology: &Topology, threads: usize, places: usize) -> Error {
         let what = match self {
             Placement::OnePerCore => "cores",
-            Placement::SiblingsTogether => "contexts on cores that are whole",
+            Placement::SiblingsTogether => "contexts on cores with siblings",
             Placement::List(_) => "listed cpus",
             _ => "contexts",
         };
@@ -226,32 +222,35 @@ impl Placement {
             format!(
                 "cannot place {threads} threads {self}: the last core, {} with cpus {}, would not be full; use {} threads",
                 core.core,
-                core.cpus.iter().copied().collect::<crate::topology::CpuSet>(),
+                core.cpus.iter().copied().collect::<CpuSet>(),
                 near.join(" or ")
             ),
         ))
     }
 }
 
-/// Cores in turn from every package, within a package from every NUMA node and die.
-fn spread(topology: &Topology) -> Vec<&Core> {
-    let packages = topology.packages().iter().map(|package| {
-        let cores = &topology.cores()[package.cores.clone()];
-        let mut domains: Vec<((u32, u32), Vec<&Core>)> = Vec::new();
-        for core in cores {
-            let domain = (core.node, core.die);
-            match domains.iter_mut().find(|(known, _)| *known == domain) {
-                Some((_, members)) => members.push(core),
-                None => domains.push((domain, vec![core])),
-            }
-        }
-        deal(domains.into_iter().map(|(_, members)| members).collect())
-    });
-    deal(packages.collect())
+/// Kind by kind, cores in turn from every package, within a package from every NUMA node and die.
+fn spread<'a>(cores: impl Iterator<Item = &'a Core>) -> Vec<&'a Core> {
+    type Hands<'a> = BTreeMap<(u32, u32), Vec<&'a Core>>;
+    let mut kinds: BTreeMap<CoreType, BTreeMap<u32, Hands<'a>>> = BTreeMap::new();
+    for core in cores {
+        let packages = kinds.entry(core.core_type).or_default();
+        packages
+            .entry(core.package)
+            .or_default()
+            .entry((core.node, core.die))
+            .or_default()
+            .push(core);
+    }
+    let packages_of = |packages: BTreeMap<u32, Hands<'a>>| {
+        packages.into_values().map(|hands| deal(hands.into_values()))
+    };
+    kinds.into_values().flat_map(|packages| deal(packages_of(packages))).collect()
 }
 
 /// One from each hand in turn, until all are empty.
-fn deal<T: Copy>(hands: Vec<Vec<T>>) -> Vec<T> {
+fn deal<T: Copy>(hands: impl Iterator<Item = Vec<T>>) -> Vec<T> {
+    let hands: Vec<Vec<T>> = hands.collect();
     let longest = hands.iter().map(Vec::len).max().unwrap_or(0);
     (0..longest)
         .flat_map(|turn| hands.iter().filter_map(move |hand| hand.get(turn).copied()))
@@ -280,8 +279,7 @@ impl Topology {
                 ),
             )),
             None => {
-                let all: crate::topology::CpuSet =
-                    self.contexts().iter().map(|context| context.cpu).collect();
+                let all: CpuSet = self.contexts().iter().map(|context| context.cpu).collect();
                 Err(Error::new(
                     ErrorKind::NoSuchPlace,
                     format!(

@@ -17,6 +17,56 @@ fn sysfs_and_hwloc_agree_on_this_system() {
     assert_eq!(hwloc.source().to_string(), "hwloc");
 }
 
+/// hwloc takes another root only from the environment, so each machine gets a process of its own.
+#[cfg(feature = "hwloc")]
+#[test]
+fn sysfs_and_hwloc_agree_on_the_fixtures() {
+    for machine in MACHINES {
+        let tree = crate::tree::Tree::of(machine).with_masks();
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "hwloc::agrees_under_another_root"])
+            .env("HWLOC_FSROOT", tree.root())
+            .env("HWLOC_COMPONENTS", "linux,stop")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("1 passed"), "{machine}: {text}");
+    }
+}
+
+#[cfg(feature = "hwloc")]
+#[test]
+#[ignore = "run by sysfs_and_hwloc_agree_on_the_fixtures with an environment of its own"]
+fn agrees_under_another_root() {
+    let root = std::env::var_os("HWLOC_FSROOT").unwrap();
+    let sysfs = Topology::from_sysfs(root.as_ref()).unwrap();
+    let hwloc = Topology::from_hwloc().unwrap();
+    assert!(!hwloc.is_this_system());
+    let facts = |machine: &Topology| -> Vec<[u32; 4]> {
+        // hwloc sees no packages where the kernel numbers none, and orders cores as it finds them.
+        let numbered = machine.packages().len() == hwloc.packages().len();
+        let package = |number| if numbered { number } else { 0 };
+        let core = |cpu| machine.siblings_of(cpu)[0];
+        machine
+            .contexts()
+            .iter()
+            .map(|c| [c.cpu, package(c.package), core(c.cpu), c.node])
+            .collect()
+    };
+    assert_eq!(facts(&hwloc), facts(&sysfs));
+}
+
+#[cfg(feature = "hwloc")]
+const MACHINES: [&str; 7] = [
+    "core-i9-12900k",
+    "opteron-two-dies",
+    "power8-smt8",
+    "xeon-e5-2660v2",
+    "xeon-e5-2687wv4-smt-off",
+    "xeon-phi-7250",
+    "xeon-tulsa-holes",
+];
+
 #[cfg(not(feature = "hwloc"))]
 #[test]
 fn a_build_without_hwloc_says_how_to_get_it() {

@@ -4,4 +4,5 @@ mod hwloc;
 mod limits;
 mod machines;
 mod synthetic;
+#[allow(dead_code, reason = "each test binary and feature uses its part of the helper")]
 mod tree;

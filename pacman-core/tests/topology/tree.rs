@@ -60,6 +60,26 @@ impl Tree {
         self
     }
 
+    /// Adds the mask beside each list, as every kernel does, for readers that know only masks.
+    pub(crate) fn with_masks(self) -> Tree {
+        let mut directories = vec![self.0.clone()];
+        while let Some(directory) = directories.pop() {
+            for entry in fs::read_dir(directory).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+                let twin =
+                    if name == "cpulist" { Some("cpumap") } else { name.strip_suffix("_list") };
+                if path.is_dir() {
+                    directories.push(path);
+                } else if let Some(twin) = twin {
+                    let cpus = CpuSet::from_list(&fs::read_to_string(&path).unwrap()).unwrap();
+                    fs::write(path.with_file_name(twin), mask(&cpus)).unwrap();
+                }
+            }
+        }
+        self
+    }
+
     pub(crate) fn root(&self) -> &Path {
         &self.0
     }
@@ -73,4 +93,14 @@ impl Drop for Tree {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// The kernel's mask notation.
+fn mask(cpus: &CpuSet) -> String {
+    let words = cpus.last().map_or(1, |last| last / 32 + 1);
+    let word = |index: u32| {
+        (0..32).filter(|bit| cpus.contains(index * 32 + bit)).fold(0_u32, |w, bit| w | 1 << bit)
+    };
+    let words: Vec<String> = (0..words).rev().map(|index| format!("{:08x}", word(index))).collect();
+    words.join(",") + "\n"
 }
