@@ -121,7 +121,7 @@ impl Machine {
                             cpus.extend((lowest..lowest + cores.threads).map(|cpu| Cpu {
                                 cpu,
                                 package,
-                                die: node * self.dies + die,
+                                die: if self.dies == 1 { 0 } else { node * self.dies + die },
                                 core_key: CoreKey::LowestCpu(lowest),
                                 node: package * self.nodes + node,
                                 core_type: if alike { CoreType::Uniform } else { cores.kind },
