@@ -176,11 +176,7 @@ impl Placement {
                 ),
             );
         }
-        let who: Vec<String> = topology
-            .restrictions()
-            .iter()
-            .map(|by| format!("{} leaves cpus {}", by.by, by.cpus))
-            .collect();
+        let who: Vec<String> = topology.restrictions().iter().map(ToString::to_string).collect();
         Error::new(
             ErrorKind::PlaceNotAllowed,
             format!(

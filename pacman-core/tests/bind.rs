@@ -135,7 +135,7 @@ fn a_narrowed_thread_is_told_who_narrowed_it() {
         assert_eq!(
             error.to_string(),
             format!(
-                "cannot place a thread on cpu {last}: the affinity mask leaves cpus {first}; choose one of those, \
+                "cannot place a thread on cpu {last}: the affinity mask leaves cpu {first}; run there, \
                  or start the program without taskset or numactl"
             )
         );

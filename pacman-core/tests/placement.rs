@@ -212,7 +212,7 @@ fn places_that_cannot_be_had_say_why() {
     assert_eq!(
         error.to_string(),
         "cannot place a thread on cpu 4: the cpuset in /sys/fs/cgroup/cpuset.cpus.effective leaves cpus 0-3; \
-         choose one of those, or give the container or job more cpus"
+         run there, or give the container or job more cpus"
     );
 }
 

@@ -208,7 +208,7 @@ impl Picture<'_> {
             remarks.push("(n): this process may not run there".to_owned());
         }
         for restriction in machine.restrictions() {
-            remarks.push(format!("allowed: {} leaves cpus {}", restriction.by, restriction.cpus));
+            remarks.push(format!("allowed: {restriction}"));
         }
         if let Some(quota) = machine.quota() {
             remarks.push(format!("quota: {quota}"));

@@ -109,22 +109,17 @@ impl Topology {
 
     #[cold]
     fn not_allowed(&self, cpu: u32) -> Error {
-        let message = match self
-            .restrictions()
-            .iter()
-            .find(|restriction| !restriction.cpus.contains(cpu))
-        {
-            Some(restriction) => format!(
-                "cannot place a thread on cpu {cpu}: {} leaves cpus {}; choose one of those, or {}",
-                restriction.by,
-                restriction.cpus,
-                restriction.by.remedy()
-            ),
-            None => format!(
-                "cannot place a thread on cpu {cpu}: the process may use cpus {}",
-                self.allowed()
-            ),
-        };
+        let message =
+            match self.restrictions().iter().find(|restriction| !restriction.cpus.contains(cpu)) {
+                Some(restriction) => format!(
+                    "cannot place a thread on cpu {cpu}: {restriction}; run there, or {}",
+                    restriction.by.remedy()
+                ),
+                None => format!(
+                    "cannot place a thread on cpu {cpu}: the process may use cpus {}",
+                    self.allowed()
+                ),
+            };
         Error::new(ErrorKind::PlaceNotAllowed, message)
     }
 }

@@ -209,6 +209,10 @@ mod tests {
                 )
             );
         }
+        for text in ["+f", "", "1ffffffff", "-1"] {
+            assert!(CpuSet::from_mask(text).is_err(), "{text}");
+        }
+        assert!(CpuSet::from_mask(&("1".to_owned() + &",0".repeat(3000))).is_err());
         assert_eq!(
             CpuSet::from_mask("xyz").unwrap_err().to_string(),
             "cannot read cpu mask \"xyz\": \"xyz\" is not a group of 32 bits below cpu 65535; \

@@ -319,6 +319,20 @@ mod tests {
     }
 
     #[test]
+    fn a_cpu_in_the_mask_is_online_whatever_a_container_lists() {
+        let root = std::env::temp_dir().join(format!("pacman-sysfs-{}", std::process::id()));
+        let cpus = root.join("sys/devices/system/cpu");
+        fs::create_dir_all(&cpus).unwrap();
+        fs::write(cpus.join("online"), "0-1\n").unwrap();
+        let machine = read(&Tree::under(&root), Some(CpuSet::from_list("0,6").unwrap()));
+        fs::remove_dir_all(&root).unwrap();
+        let machine = machine.unwrap();
+        let cpus: CpuSet = machine.contexts().iter().map(|context| context.cpu).collect();
+        assert_eq!(cpus.to_string(), "0,1,6");
+        assert_eq!(machine.allowed().to_string(), "0,6");
+    }
+
+    #[test]
     fn a_mask_within_the_online_cpus_is_a_restriction() {
         let online = CpuSet::from_list("0-7").unwrap();
         let mask = CpuSet::from_list("4-5").unwrap();
