@@ -10,6 +10,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
+use pacman_core::bind::current_cpu;
 use pacman_core::topology::CpuSet;
 use pacman_core::{Binding, ErrorKind, Placement, Topology};
 
@@ -48,6 +49,7 @@ fn every_allowed_context_can_be_bound_and_left() {
             let binding = Binding::bind(here, &place).unwrap();
             assert_eq!(mask(), only(place.cpu()));
             assert_eq!(*binding.place(), place);
+            assert_eq!(current_cpu(), Some(place.cpu()));
             binding.check().unwrap();
             drop(binding);
             assert_eq!(mask(), before);

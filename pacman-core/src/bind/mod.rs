@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::io;
 use std::marker::PhantomData;
 
+pub use self::affinity::current_cpu;
 use crate::error::{Error, ErrorKind, Result};
 use crate::placement::Place;
 use crate::topology::{CpuSet, Topology};
