@@ -9,18 +9,18 @@ use pacman_core::Event;
 use perf_event_open_sys::bindings as abi;
 
 /// A group of the calling thread with nothing around it.
-pub struct BareGroup {
+pub(crate) struct BareGroup {
     files: Vec<File>,
-    pub words: usize,
+    pub(crate) words: usize,
 }
 
 impl BareGroup {
-    pub fn open(events: &[Event]) -> BareGroup {
+    pub(crate) fn open(events: &[Event]) -> BareGroup {
         BareGroup::of(events.iter().map(code))
     }
 
     /// Opens and enables a group; panics when the machine does not have the events.
-    pub fn of(codes: impl Iterator<Item = (u32, u64)>) -> BareGroup {
+    pub(crate) fn of(codes: impl Iterator<Item = (u32, u64)>) -> BareGroup {
         let mut files: Vec<File> = Vec::new();
         for (kind, config) in codes {
             let mut attr = abi::perf_event_attr {
@@ -52,7 +52,7 @@ impl BareGroup {
     }
 
     /// One `read(2)`.
-    pub fn read(&self) -> [u64; 16] {
+    pub(crate) fn read(&self) -> [u64; 16] {
         let mut words = [0u64; 16];
         // SAFETY: any bytes are valid words.
         let bytes = unsafe {
@@ -82,12 +82,12 @@ fn code(event: &Event) -> (u32, u64) {
 }
 
 /// The read loop of the manual page, one event after the other.
-pub struct Textbook {
+pub(crate) struct Textbook {
     pages: [*mut abi::perf_event_mmap_page; 4],
 }
 
 impl Textbook {
-    pub fn map(group: &BareGroup) -> Textbook {
+    pub(crate) fn map(group: &BareGroup) -> Textbook {
         let map = |slot: usize| {
             let file = &group.files[slot];
             // SAFETY: a fresh mapping of the event's page.
@@ -108,13 +108,13 @@ impl Textbook {
     }
 
     /// The counter index of each event.
-    pub fn indices(&self) -> [u32; 4] {
+    pub(crate) fn indices(&self) -> [u32; 4] {
         // SAFETY: the pages are mapped.
         self.pages.map(|page| unsafe { (*page).index } - 1)
     }
 
     #[inline(always)]
-    pub fn read(&self) -> [u64; 4] {
+    pub(crate) fn read(&self) -> [u64; 4] {
         self.pages.map(read_page)
     }
 }
@@ -153,7 +153,7 @@ fn read_page(page: *mut abi::perf_event_mmap_page) -> u64 {
 
 /// RDPMC of each index, and nothing else.
 #[inline(always)]
-pub fn bare_rdpmc(indices: &[u32; 4]) -> [u64; 4] {
+pub(crate) fn bare_rdpmc(indices: &[u32; 4]) -> [u64; 4] {
     // SAFETY: the indices were read from pages of live events.
     indices.map(|index| unsafe { rdpmc(index) })
 }

@@ -24,7 +24,15 @@ pub(super) fn counters<S: PerfSys>(
     ledgers: Option<Ledgers>,
     prepared: Arc<Prepared>,
 ) -> Result<Box<dyn Counters>> {
-    let mut by_call = CallCounters { group, ledgers, prepared, one_thread: PhantomData };
+    let mut by_call = CallCounters {
+        group,
+        ledgers,
+        exclusive: prepared.plan.sharing == Sharing::Exclusive,
+        words: [0; HEADER + MAX_EVENTS],
+        places: prepared.plan.places.clone(),
+        prepared,
+        one_thread: PhantomData,
+    };
     // A group that did not fit says so now, not at the first phase.
     by_call.read(&mut Reading::EMPTY.clone())?;
     let Some((pages, width)) = by_call.readable_pages() else {
@@ -49,6 +57,11 @@ pub(super) fn counters<S: PerfSys>(
 struct CallCounters<S: PerfSys> {
     group: Option<Group<S>>,
     ledgers: Option<Ledgers>,
+    exclusive: bool,
+    /// What the last `read(2)` answered.
+    words: [u64; HEADER + MAX_EVENTS],
+    /// The place in a reading of each count in it.
+    places: Vec<usize>,
     prepared: Arc<Prepared>,
     /// Readers stay on the thread that opened them.
     one_thread: PhantomData<*const ()>,
@@ -111,27 +124,27 @@ impl<S: PerfSys> CallCounters<S> {
     }
 
     #[inline]
-    fn read_group(&self, group: &Group<S>, into: &mut Reading) -> Result<()> {
+    fn read_group(&mut self, into: &mut Reading) -> Result<()> {
+        let Some(group) = &self.group else { return Ok(()) };
         if !group.is_ours() {
             return Err(self.forked());
         }
-        let mut words = [0u64; HEADER + MAX_EVENTS];
-        let asked = HEADER + group.len();
-        let got = match group.read(&mut words[..asked]) {
-            Ok(got) => got,
+        let words = &mut self.words[..HEADER + self.places.len()];
+        match group.read(words) {
+            // End of file: a pinned group lost its counters and is in error for good.
+            Ok(got) if got < words.len() => return Err(self.off_counters()),
+            Ok(_) => {}
             Err(errno) => return Err(self.unreadable(errno)),
-        };
-        // End of file: a pinned group lost its counters and is in error for good.
+        }
         // Enabled without running: it waited, so an exclusive count has a hole.
         let (enabled, running) = (words[1], words[2]);
-        let exclusive = self.prepared.plan.sharing == Sharing::Exclusive;
-        if got < asked || (exclusive && running != enabled) || (enabled > 0 && running == 0) {
+        if enabled != running && (self.exclusive || running == 0) {
             return Err(self.off_counters());
         }
-        for (place, count) in self.prepared.plan.places.iter().zip(&words[HEADER..asked]) {
+        for (place, count) in self.places.iter().zip(&words[HEADER..]) {
             into.counts[*place] = *count;
         }
-        if !exclusive {
+        if !self.exclusive {
             (into.enabled, into.running) = (enabled, running);
         }
         Ok(())
@@ -140,9 +153,7 @@ impl<S: PerfSys> CallCounters<S> {
 
 impl<S: PerfSys> Counters for CallCounters<S> {
     fn read(&mut self, into: &mut Reading) -> Result<()> {
-        if let Some(group) = &self.group {
-            self.read_group(group, into)?;
-        }
+        self.read_group(into)?;
         match &self.ledgers {
             Some(ledgers) => ledgers.read(&mut into.counts),
             None => Ok(()),
