@@ -15,8 +15,8 @@ const VERSION: u32 = 1;
 
 /// Writes a report as one JSON document, UTF-8, with a line feed at the end.
 ///
-/// Line breaks are where a line is worth having: one for each thread and for
-/// each phase of a thread. The members, always all of them and in this order:
+/// Line breaks are where a line is worth having: before each thread, each phase
+/// of a thread and each logged sample. The members, always all of them and in this order:
 ///
 /// ```text
 /// format        "pacman-report"

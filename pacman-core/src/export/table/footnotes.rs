@@ -127,7 +127,7 @@ fn absences(report: &Report, phase: &str, members: &[Member<'_>], lines: &mut Ve
         .collect();
     if !unfinished.is_empty() {
         let threads = threads(&unfinished);
-        lines.push(format!("{phase} on {threads}: no execution has finished yet"));
+        lines.push(format!("{phase} on {threads}: no execution finished"));
     }
     for (reason, why) in [
         (

@@ -25,7 +25,7 @@ use crate::report::Report;
 /// below the other; a core that several bound threads shared has a row with
 /// their sum, and the phase has its total. Columns: `runs` (finished executions),
 /// `time` (wall time, summed over them), `share` (of the time that the thread was
-/// attached), and for each event its count and a rate: instructions per cycle,
+/// attached; phases that nest count twice here), and for each event its count and a rate: instructions per cycle,
 /// misses per 1000 instructions where both are counted at the same privilege
 /// levels, a clock's share of the wall time, else events per second. A rate
 /// divides the figures of its own row, so in a sum over siblings the time is

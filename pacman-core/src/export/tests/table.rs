@@ -2,7 +2,7 @@
 
 use super::{assert_snapshot, specimen};
 use crate::export::{TableStyle, table};
-use crate::report::{PlaceReport, Report};
+use crate::report::{PlaceReport, Report, ThreadState};
 use crate::topology::CoreType;
 
 fn drawn(report: &Report, style: TableStyle) -> String {
@@ -112,9 +112,50 @@ fn packages_and_kinds_of_core_show_where_they_differ() {
         let place = PlaceReport { core_type, ..specimen::place(core / 2, core, 0, 2 * core) };
         let mut thread = specimen::thread(number, Some(place));
         thread.phases.push(specimen::row(0, 1, specimen::MS, &[]));
+        if number == 1 {
+            thread.name = Some("漢字 in\ta long name".to_string());
+        }
         report.threads.push(thread);
     }
     assert_snapshot("hybrid.txt", &drawn(&report, TableStyle::default()));
+}
+
+#[test]
+fn threads_that_may_have_moved_make_no_sum_of_a_core() {
+    let mut report = specimen::server();
+    assert!(drawn(&report, unicode(132)).contains(" core 1 "));
+    report.threads[3].place.as_mut().unwrap().bound = false;
+    let text = drawn(&report, unicode(132));
+    assert!(text.contains(" core 0 ") && !text.contains(" core 1 "), "{text}");
+    assert!(text.contains("  3*  3 worker-3"), "{text}");
+}
+
+#[test]
+fn remarks_stay_few_however_much_went_amiss() {
+    let names: Vec<String> = (0..500).map(|phase| format!("phase-{phase}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut report = specimen::report("amiss", Vec::new(), &names);
+    for number in 0..300 {
+        let mut thread = specimen::thread(number, None);
+        thread.state = ThreadState::Exited;
+        thread.notes = vec!["the same on all".to_string(), format!("only on {number}")];
+        thread.phases = (0..400).map(|phase| specimen::row(phase, 1, 5, &[])).collect();
+        thread.phases.iter_mut().for_each(|row| row.panics = 1);
+        report.threads.push(thread);
+    }
+    let text = drawn(&report, TableStyle { top: Some(1), width: 300, ..TableStyle::default() });
+    assert!(text.lines().count() < 80, "{text}");
+    for line in [
+        "\"phase-0\": 300 executions ended by a panic on threads 0-299, and counted",
+        "376 more remarks on phases are left out here; JSON has all",
+        "named but never run: \"phase-400\", \"phase-401\", \"phase-402\", \"phase-403\", \
+         \"phase-404\", \"phase-405\", \"phase-406\", \"phase-407\" and 92 more",
+        "threads 0-299: ended while attached, and detached for it",
+        "threads 0-299: the same on all",
+        "277 more notes of threads are left out here; JSON has all",
+    ] {
+        assert!(text.lines().any(|is| is == line), "{line}\n{text}");
+    }
 }
 
 #[test]
