@@ -95,7 +95,7 @@ pub(super) fn of_threads(report: &Report) -> Vec<String> {
         let samples = plural(dropped.into(), "sample", "samples");
         say(
             numbers(&|thread| thread.log_dropped > 0),
-            &format!("log full, {samples} dropped from it; sums are complete"),
+            &format!("log full, {samples} dropped from it"),
         );
     }
     // The same line on many threads is one line.
