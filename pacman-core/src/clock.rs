@@ -122,14 +122,14 @@ impl Anchor {
 /// counter reads beside it are not either, and a fence costs more than it tells.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn tsc() -> u64 {
+pub(crate) fn tsc() -> u64 {
     // SAFETY: RDTSC exists on every x86-64 processor; Linux allows it unless the
     // process asked for PR_TSC_SIGSEGV.
     unsafe { core::arch::x86_64::_rdtsc() }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn tsc() -> u64 {
+pub(crate) fn tsc() -> u64 {
     monotonic()
 }
 
