@@ -45,12 +45,13 @@ struct Examination<'a, S: PerfSys> {
 /// One event, tried alone.
 struct Single {
     event: Event,
-    result: Result<(), (Cause, Asks)>,
+    /// What it counted over a little work.
+    result: Result<u64, (Cause, Asks)>,
 }
 
 impl<S: PerfSys> Examination<'_, S> {
     fn run(&self) -> Diagnosis {
-        let hardware: Vec<Single> = HARDWARE.iter().map(|name| self.single(name)).collect();
+        let hardware = self.hardware();
         let software: Vec<Single> = Event::names()
             .filter(|name| !HARDWARE.contains(name))
             .map(|name| self.single(name))
@@ -83,6 +84,19 @@ impl<S: PerfSys> Examination<'_, S> {
         Diagnosis { verdict, findings }
     }
 
+    /// Every hardware event, tried alone. A zero is a fair count of branch
+    /// misses, but not on a PMU on which instructions do not count either.
+    fn hardware(&self) -> Vec<Single> {
+        let mut singles: Vec<Single> = HARDWARE.iter().map(|name| self.single(name)).collect();
+        let silent = |s: &Single| matches!(s.result, Err((Cause::SilentPmu, _)));
+        if singles.iter().any(silent) {
+            for single in singles.iter_mut().filter(|single| single.result == Ok(0)) {
+                single.result = Err((Cause::SilentPmu, trial::asks(&single.event)));
+            }
+        }
+        singles
+    }
+
     fn count(&self, events: &[Event]) -> crate::Result<Counted> {
         trial::count(&self.sys, self.facts.standing, events)
     }
@@ -92,10 +106,10 @@ impl<S: PerfSys> Examination<'_, S> {
         let asks = trial::asks(&event);
         let by_ledger = trial::has_ledger(&event) && !self.facts.standing.may_count_kernel();
         let result = match self.count(std::slice::from_ref(&event)) {
-            Ok(counted) if counted.counts == [0] && ALWAYS_COUNT.contains(&name) => {
-                Err(Cause::SilentPmu)
-            }
-            Ok(_) => Ok(()),
+            Ok(counted) => match counted.counts[0] {
+                0 if ALWAYS_COUNT.contains(&name) => Err(Cause::SilentPmu),
+                count => Ok(count),
+            },
             Err(error) if by_ledger && !out_of_files(&error) => Err(Cause::NoLedger),
             Err(error) => Err(self.facts.cause(&error, asks)),
         };
@@ -128,15 +142,17 @@ impl<S: PerfSys> Examination<'_, S> {
             .filter(|single| single.result.is_ok())
             .map(|single| single.event.name())
             .collect();
-        let mut causes: Vec<(Cause, Asks, Vec<&str>)> = Vec::new();
+        let mut causes: Vec<(Cause, Asks, String, Vec<&str>)> = Vec::new();
         for single in singles {
             let Err((cause, asks)) = single.result else { continue };
-            match causes.iter_mut().find(|(known, _, _)| *known == cause) {
-                Some((_, _, names)) => names.push(single.event.name()),
-                None => causes.push((cause, asks, vec![single.event.name()])),
+            // One cause can ask for different things: levels of paranoia do.
+            let why = self.facts.words(cause, asks);
+            match causes.iter_mut().find(|known| known.2 == why) {
+                Some(known) => known.3.push(single.event.name()),
+                None => causes.push((cause, asks, why, vec![single.event.name()])),
             }
         }
-        let Some(&(cause, asks, _)) = causes.first() else {
+        let Some(&(cause, asks, ..)) = causes.first() else {
             let text = format!("all {} count", all.len());
             return Finding::works(subject, &tried, text);
         };
@@ -145,16 +161,14 @@ impl<S: PerfSys> Examination<'_, S> {
         }
         let but: Vec<String> = causes
             .iter()
-            .map(|(cause, asks, names)| {
-                format!("not {}: {}", names.join(", "), self.facts.words(*cause, *asks))
-            })
+            .map(|(_, _, why, names)| format!("not {}: {why}", names.join(", ")))
             .collect();
         let text = match working.len() {
             0 => format!("none counts; {}", but.join("; ")),
             some => format!("{some} of {} count; {}", all.len(), but.join("; ")),
         };
         let mut finding = Finding::fails(subject, &tried, cause, text)
-            .with_help(causes.iter().flat_map(|(c, a, _)| self.facts.help(*c, *a)).collect());
+            .with_help(causes.iter().flat_map(|(c, a, ..)| self.facts.help(*c, *a)).collect());
         if !working.is_empty() {
             finding.outcome = Outcome::Works;
         }
@@ -198,7 +212,7 @@ impl<S: PerfSys> Examination<'_, S> {
         let single = self.single(&format!("{}:k", event.name()));
         let tried = format!("opened {} for this thread", single.event.name());
         match single.result {
-            Ok(()) => Finding::works(subject, &tried, "events in the kernel count too"),
+            Ok(_) => Finding::works(subject, &tried, "events in the kernel count too"),
             Err((cause, asks)) => self.failure(subject, &tried, cause, asks),
         }
     }

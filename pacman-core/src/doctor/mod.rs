@@ -18,6 +18,7 @@ mod cause;
 mod examine;
 mod finding;
 mod limits;
+mod remedy;
 mod surroundings;
 #[cfg(test)]
 mod tests;
