@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         // Help and version are answers, on standard output like any other.
         Err(answer) if !answer.use_stderr() => write!(out, "{}", answer.render()).map(|()| 0),
         Err(error) => {
-            refusal::complain(&refusal::one_line(&error.render().to_string()));
+            refusal::complain(&refusal::usage(&error));
             return ExitCode::from(refusal::BAD_INPUT);
         }
     };

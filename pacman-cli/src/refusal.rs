@@ -28,6 +28,17 @@ pub(crate) fn explain(error: &io::Error) -> u8 {
     }
 }
 
+/// What was wrong with the arguments.
+pub(crate) fn usage(error: &clap::Error) -> String {
+    match error.kind() {
+        clap::error::ErrorKind::MissingSubcommand
+        | clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            "no command was given; pacman-pmu --help lists them".into()
+        }
+        _ => one_line(&error.render().to_string()),
+    }
+}
+
 /// A message of several paragraphs as one line: what was wrong and the nearest
 /// right thing, without the usage.
 pub(crate) fn one_line(message: &str) -> String {
