@@ -19,15 +19,21 @@ use crate::output::Output;
 
 fn main() -> ExitCode {
     let mut out = Output::new(io::BufWriter::new(io::stdout().lock()));
+    let status = answer(&mut out).unwrap_or_else(|(problem, status)| {
+        refusal::complain(&problem);
+        status
+    });
+    ExitCode::from(status)
+}
+
+/// Runs the command that the arguments name and writes what it says; the answer
+/// is its exit status, or a problem and the exit status for it.
+fn answer(out: &mut dyn Write) -> Result<u8, (String, u8)> {
     let done = match Cli::try_parse() {
-        Ok(cli) => cli.command.run(&mut out),
+        Ok(cli) => cli.command.run(out),
         // Help and version are answers, on standard output like any other.
-        Err(answer) if !answer.use_stderr() => write!(out, "{}", answer.render()).map(|()| 0),
-        Err(error) => {
-            refusal::complain(&refusal::usage(&error));
-            return ExitCode::from(refusal::BAD_INPUT);
-        }
+        Err(asked) if !asked.use_stderr() => write!(out, "{}", asked.render()).map(|()| 0),
+        Err(error) => return Err((refusal::usage(&error), refusal::BAD_INPUT)),
     };
-    let done = done.and_then(|status| out.flush().map(|()| status));
-    ExitCode::from(done.unwrap_or_else(|error| refusal::explain(&error)))
+    done.and_then(|status| out.flush().map(|()| status)).map_err(|error| refusal::reason(&error))
 }

@@ -14,17 +14,15 @@ pub(crate) fn complain(problem: &str) {
     let _ = writeln!(io::stderr(), "pacman-pmu: {problem}");
 }
 
-/// Says why a command gave up; the answer is the exit status.
+/// Why a command gave up, and the exit status that goes with it.
 ///
 /// A command reports bad input as [`ErrorKind::InvalidInput`]; every other
 /// error comes from writing the answer.
-pub(crate) fn explain(error: &io::Error) -> u8 {
+pub(crate) fn reason(error: &io::Error) -> (String, u8) {
     if error.kind() == ErrorKind::InvalidInput {
-        complain(&one_line(&error.to_string()));
-        BAD_INPUT
+        (one_line(&error.to_string()), BAD_INPUT)
     } else {
-        complain(&format!("cannot write the answer to standard output: {error}"));
-        UNWRITTEN
+        (format!("cannot write the answer to standard output: {error}"), UNWRITTEN)
     }
 }
 
@@ -72,7 +70,10 @@ mod tests {
 
     #[test]
     fn bad_input_and_bad_output_differ() {
-        assert_eq!(explain(&io::Error::new(ErrorKind::InvalidInput, "no such place")), BAD_INPUT);
-        assert_eq!(explain(&ErrorKind::StorageFull.into()), UNWRITTEN);
+        let refused = io::Error::new(ErrorKind::InvalidInput, "no such place");
+        assert_eq!(reason(&refused), ("no such place".into(), BAD_INPUT));
+        let (words, status) = reason(&ErrorKind::StorageFull.into());
+        assert_eq!(words, "cannot write the answer to standard output: no storage space");
+        assert_eq!(status, UNWRITTEN);
     }
 }

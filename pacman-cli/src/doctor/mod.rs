@@ -2,6 +2,8 @@
 
 mod json;
 mod style;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::io::{self, Write};

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::process::{Output, Stdio};
 
 use super::{pacman_pmu, run, text};
@@ -38,9 +39,20 @@ fn a_reader_that_left_changes_nothing() {
 #[test]
 fn neither_does_output_that_goes_nowhere() {
     for arguments in ANSWERS {
+        let read = run(arguments).status.code();
         let unread = writing_to(arguments, Stdio::null());
-        assert_eq!(unread.status.code(), run(arguments).status.code(), "{arguments:?}");
-        assert_eq!(text(&unread.stderr), "");
+        assert_eq!((unread.status.code(), text(&unread.stderr)), (read, ""), "{arguments:?}");
+
+        let mut without = pacman_pmu(arguments);
+        let close = || {
+            // SAFETY: takes a number, which the child owns.
+            unsafe { libc::close(libc::STDOUT_FILENO) };
+            Ok(())
+        };
+        // SAFETY: the closure makes one system call and nothing else.
+        unsafe { without.pre_exec(close) };
+        let unread = without.output().expect("the command was built");
+        assert_eq!((unread.status.code(), text(&unread.stderr)), (read, ""), "{arguments:?}");
     }
 }
 

@@ -46,7 +46,7 @@ pub enum Cause {
     SilentPmu,
     /// The whole system is out of descriptors.
     SystemDescriptors,
-    /// The PMU has fewer counters than that.
+    /// The PMU has fewer counters than that, or fewer that can take these events.
     TooFewCounters,
     /// An `errno` without a known story.
     Unexplained(i32),
@@ -90,8 +90,7 @@ impl Cause {
     /// Whether the cause can be moved out of the way on this machine.
     pub(super) fn outcome(self) -> Outcome {
         match self {
-            Cause::HybridCores
-            | Cause::NoLedger
+            Cause::NoLedger
             | Cause::NoPerfEvents
             | Cause::NoPmuInVm
             | Cause::NotOffered
@@ -252,7 +251,7 @@ impl Circumstances<'_> {
             }
             Cause::SilentPmu => "the counters open but stay at zero".into(),
             Cause::SystemDescriptors => "the whole system is out of file descriptors".into(),
-            Cause::TooFewCounters => "the PMU has no counter left for the next one".into(),
+            Cause::TooFewCounters => "no counter is left that can take the next one".into(),
             Cause::Unexplained(0) => "the kernel gave no reason".into(),
             Cause::Unexplained(errno) => {
                 format!("the kernel said {}", io::Error::from_raw_os_error(errno))

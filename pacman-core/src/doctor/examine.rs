@@ -198,7 +198,7 @@ impl<S: PerfSys> Examination<'_, S> {
         let cause = self.facts.cause(&error, Asks::UserMode);
         let fit = (1..most).rev().find(|n| self.count(&countable[..*n]).is_ok()).unwrap_or(0);
         let why = self.facts.words(cause, Asks::UserMode);
-        let text = format!("{fit} of {most} count at once: {why}");
+        let text = format!("only {fit} of {most} count at once: {why}");
         let finding = Finding::fails(Subject::HardwareGroup, &tried, cause, text)
             .with_help(self.facts.help(cause, Asks::UserMode));
         (finding, fit)
@@ -251,8 +251,13 @@ impl<S: PerfSys> Examination<'_, S> {
         };
         let why = self.facts.words(cause, Asks::UserMode);
         let text = format!("every read takes a system call: {why}");
-        Finding::fails(subject, &tried, cause, text)
-            .with_help(self.facts.help(cause, Asks::UserMode))
+        let mut finding = Finding::fails(subject, &tried, cause, text);
+        if cause == Cause::HybridCores {
+            // Staying on one core type helps to count, not to read.
+            finding.outcome = Outcome::Missing;
+            return finding;
+        }
+        finding.with_help(self.facts.help(cause, Asks::UserMode))
     }
 
     /// What unprivileged sessions count without perf events, whoever asks.

@@ -13,9 +13,8 @@ const PAGE: u64 = crate::backend::perf::PAGE as u64;
 pub(super) fn descriptors(facts: &Circumstances) -> Finding {
     let (limit, open) = (facts.standing.descriptors, facts.around.open_files);
     let contexts = facts.around.contexts;
-    let tried = format!(
-        "compared the limit on open files with {contexts} contexts of {EVENTS} events, one file each"
-    );
+    let tried =
+        format!("compared the limit on open files with the needs of {}", threads_of(contexts));
     if limit == u64::MAX {
         let text = "open files are not limited";
         return Finding::works(Subject::Descriptors, &tried, text);
@@ -42,9 +41,8 @@ pub(super) fn locked_memory(facts: &Circumstances) -> Option<Finding> {
         return None;
     };
     let tried = format!(
-        "compared perf_event_mlock_kb and the limit on locked memory with {} contexts of \
-         {EVENTS} counter pages",
-        around.contexts
+        "compared perf_event_mlock_kb and the limit on locked memory with the needs of {}",
+        threads_of(around.contexts)
     );
     let pages = allowance * 1024 / PAGE * around.contexts + locked / PAGE;
     let threads = pages / EVENTS;

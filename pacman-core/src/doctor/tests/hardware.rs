@@ -84,7 +84,7 @@ fn fewer_counters_than_events() {
         (
             Outcome::Missing,
             Some(Cause::TooFewCounters),
-            "2 of 4 count at once: the PMU has no counter left for the next one"
+            "only 2 of 4 count at once: no counter is left that can take the next one"
         )
     );
     assert_eq!(commands(found), ["count fewer events at a time, over several runs"]);
@@ -103,24 +103,25 @@ fn who_keeps_a_group_off_its_counters() {
         (
             &standing(),
             Cause::CountersTaken,
-            "3 of 4 count at once: another profiler holds the counters",
+            "only 3 of 4 count at once: another profiler holds the counters",
             "ps -C perf,toplev,pcm,likwid-perfctr,vtune",
         ),
         (
             &watched,
             Cause::Watchdog,
-            "3 of 4 count at once: the NMI watchdog holds a counter",
+            "only 3 of 4 count at once: the NMI watchdog holds a counter",
             "sudo sysctl kernel.nmi_watchdog=0",
         ),
         (
             &hybrid,
             Cause::HybridCores,
-            "3 of 4 count at once: each core type has counters of its own (cpu_atom, cpu_core)",
+            "only 3 of 4 count at once: each core type has counters of its own (cpu_atom, cpu_core)",
             "taskset -c \"$(cat /sys/bus/event_source/devices/cpu_core/cpus)\" PROGRAM",
         ),
     ] {
         let diagnosis = diagnose(&fake, facts);
         let found = finding(&diagnosis, Subject::HardwareGroup);
+        assert_eq!(found.outcome, Outcome::InTheWay);
         assert_eq!((found.cause, found.text.as_str()), (Some(cause), text));
         assert_eq!(commands(found)[0], command);
     }
