@@ -46,7 +46,7 @@ impl PerfSys for Refusing {
         unreachable!("no page was ever reserved");
     }
 
-    unsafe fn rdpmc(&self, _: u32) -> (u32, u32) {
+    unsafe fn rdpmc(&self, _: u32) -> (u64, u64) {
         unreachable!("no page was ever mapped");
     }
 }

@@ -68,7 +68,7 @@ impl<S: PerfSys> PerfSys for Witness<S> {
         unsafe { self.sys.release(base, pages) }
     }
 
-    unsafe fn rdpmc(&self, index: u32) -> (u32, u32) {
+    unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
         // SAFETY: passed on under the caller's own promise.
         unsafe { self.sys.rdpmc(index) }
     }

@@ -34,6 +34,12 @@ impl Meter {
         Meter { counters, clock, order }
     }
 
+    /// Reads the counters alone.
+    #[inline(always)]
+    pub(super) fn read(&mut self, reading: &mut Reading) -> Result<()> {
+        self.counters.read(reading)
+    }
+
     /// Reads at the begin of a phase; answers the ticks.
     #[inline(always)]
     pub(super) fn open(&mut self, reading: &mut Reading) -> Result<u64> {

@@ -39,9 +39,15 @@ impl Owner {
         }
     }
 
-    /// Reads the counters and the clock.
+    /// Reads the counters.
+    #[inline(always)]
+    pub(super) fn read(&mut self, reading: &mut Reading) -> Result<()> {
+        self.meter.read(reading)
+    }
+
+    /// Reads the counters and the clock; answers the ticks.
     #[inline]
-    pub(super) fn read(&mut self, reading: &mut Reading) -> Result<u64> {
+    pub(super) fn sample(&mut self, reading: &mut Reading) -> Result<u64> {
         self.meter.open(reading)
     }
 

@@ -179,10 +179,10 @@ impl PerfSys for Fake {
         unsafe { std::alloc::dealloc(base.as_ptr(), layout(pages)) };
     }
 
-    unsafe fn rdpmc(&self, _index: u32) -> (u32, u32) {
+    unsafe fn rdpmc(&self, _index: u32) -> (u64, u64) {
         let mut state = self.state.lock();
         state.clock += 1;
-        (if self.silent { 0 } else { state.clock as u32 }, 0)
+        (if self.silent { 0 } else { state.clock & 0xffff_ffff }, 0)
     }
 }
 
