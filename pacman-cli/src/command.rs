@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 
-use crate::doctor;
+use crate::{doctor, topo};
 
 /// Hardware performance counters of threads on SMT cores: what this machine has and can count.
 #[derive(Debug, Parser)]
@@ -19,6 +19,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Doctor(doctor::DoctorArgs),
+    Topo(topo::TopoArgs),
 }
 
 impl Command {
@@ -26,6 +27,7 @@ impl Command {
     pub(crate) fn run(&self, out: &mut dyn Write) -> io::Result<u8> {
         match self {
             Command::Doctor(args) => doctor::doctor(args, out),
+            Command::Topo(args) => topo::topo(args, out),
         }
     }
 }
@@ -34,6 +36,7 @@ const AFTER: &str = "\
 Examples:
   pacman-pmu doctor                what can be counted here, and what is in the way
   pacman-pmu doctor --json         the same for a program
+  pacman-pmu topo                  packages, cores and hardware contexts, drawn
   pacman-pmu doctor --help         all about one command
 
 Exit status:

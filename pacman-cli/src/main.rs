@@ -8,6 +8,7 @@ mod command;
 mod doctor;
 mod output;
 mod refusal;
+mod topo;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

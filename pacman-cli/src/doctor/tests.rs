@@ -5,7 +5,7 @@ use std::path::Path;
 use std::ptr::NonNull;
 
 use pacman_core::backend::perf::{Errno, PerfSys, Standing};
-use pacman_core::doctor::{Diagnosis, Subject, Surroundings};
+use pacman_core::doctor::{Diagnosis, Subject, Surroundings, Verdict};
 use perf_event_open_sys::bindings::perf_event_attr;
 
 use super::style::Style;
@@ -84,8 +84,9 @@ x hardware events  in the way: a seccomp filter of docker refuses perf_event_ope
 x four at once     not tried: no hardware event counts
 x kernel mode      not tried: no hardware event counts
 x user-mode reads  not tried: no hardware event counts
-x software events  in the way: a seccomp filter of docker refuses perf_event_open before
-                   the kernel sees it
++ software events  5 of 10 count; not alignment-faults, cgroup-switches, cpu-clock,
+                   emulation-faults, task-clock: a seccomp filter of docker refuses
+                   perf_event_open before the kernel sees it
                    tried: opened each alone for this thread: alignment-faults,
                           cgroup-switches, context-switches, cpu-clock, cpu-migrations,
                           emulation-faults, major-faults, minor-faults, page-faults,
@@ -95,7 +96,7 @@ x software events  in the way: a seccomp filter of docker refuses perf_event_ope
                           events
 - container        this process runs in docker
 
-nothing can be counted: a seccomp filter of docker refuses perf_event_open before the
+only software events work: a seccomp filter of docker refuses perf_event_open before the
 kernel sees it
 ";
     assert_eq!(text::diagnosis(&filtered(), &PLAIN), expected);
@@ -117,16 +118,18 @@ fn a_terminal_gets_marks_and_colours_in_the_same_columns() {
 #[test]
 fn json_carries_every_part_of_a_finding() {
     let diagnosis = filtered();
-    assert_eq!(exit_status(diagnosis.verdict), 1);
+    assert_eq!(exit_status(diagnosis.verdict), 3);
+    assert_eq!(exit_status(Verdict::Nothing), 1);
+    assert_eq!(exit_status(Verdict::Hardware), 0);
     let mut value = json::diagnosis(&diagnosis);
     let findings = value["findings"].take();
     assert_eq!(
         format!("{value:#}"),
         r#"{
-  "verdict": "nothing",
-  "exit_status": 1,
+  "verdict": "software-only",
+  "exit_status": 3,
   "cause": "seccomp",
-  "text": "nothing can be counted: a seccomp filter of docker refuses perf_event_open before the kernel sees it",
+  "text": "only software events work: a seccomp filter of docker refuses perf_event_open before the kernel sees it",
   "findings": null
 }"#
     );

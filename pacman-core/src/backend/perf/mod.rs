@@ -21,10 +21,14 @@ use std::sync::Arc;
 
 use crate::backend::{Backend, Counters, MAX_EVENTS};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{self, Event, Ledger, Source};
+use crate::event::{self, Event, Ledger, Software, Source};
 
 use group::{Ask, Group, Member, Refusal};
 use ledger::Ledgers;
+
+/// What the kernel would answer to an event that happens in the kernel, from a
+/// process that may not count the kernel.
+const KERNEL_REFUSED: Errno = Errno(libc::EACCES);
 
 /// Whether a group insists on its counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,6 +127,20 @@ impl Plan {
         Ok(plan)
     }
 
+    /// The plan with a refused event taken from its ledger, if it has one.
+    fn without(&self, refusal: &Refusal) -> Option<Plan> {
+        let forbidden = [libc::EACCES, libc::EPERM, libc::ENOSYS].contains(&refusal.errno.0);
+        let Ask::Software(Software { otherwise: Some(ledger), .. }) =
+            self.members[refusal.member].ask
+        else {
+            return None;
+        };
+        let mut plan = self.clone();
+        plan.members.remove(refusal.member);
+        plan.ledgers.push((plan.places.remove(refusal.member), ledger));
+        forbidden.then_some(plan)
+    }
+
     fn push(&mut self, place: usize, event: &Event, ask: Ask) {
         self.members.push(Member { name: event.name().to_string(), ask });
         self.places.push(place);
@@ -152,20 +170,37 @@ impl<S: PerfSys> PerfBackend<S> {
         standing: Standing,
     ) -> Result<PerfBackend<S>> {
         let plan = Plan::new(events, sharing, &standing)?;
-        Ledgers::open(&plan.ledgers, &standing.why_forbidden())?;
-        let prepared = Arc::new(Prepared { plan, standing });
-        let mut backend = PerfBackend { sys, prepared, _held: None };
-        if !backend.prepared.plan.members.is_empty() {
-            backend._held = Some(backend.group(false)?);
+        Ledgers::open(&plan.ledgers, &standing.why_forbidden(true, KERNEL_REFUSED))?;
+        let mut backend =
+            PerfBackend { sys, prepared: Arc::new(Prepared { plan, standing }), _held: None };
+        while !backend.prepared.plan.members.is_empty() {
+            match backend.open_group(false) {
+                Ok(group) => {
+                    backend._held = Some(group);
+                    break;
+                }
+                // Refused for whatever reason (a seccomp filter, say): the ledger
+                // knows the same count.
+                Err(refusal) => match backend.prepared.plan.without(&refusal) {
+                    Some(plan) => {
+                        let standing = backend.prepared.standing.clone();
+                        backend.prepared = Arc::new(Prepared { plan, standing });
+                    }
+                    None => return Err(backend.explain(refusal)),
+                },
+            }
         }
         Ok(backend)
     }
 
-    fn group(&self, pages: bool) -> Result<Group<S>> {
+    fn open_group(&self, pages: bool) -> Result<Group<S>, Refusal> {
         let plan = &self.prepared.plan;
         let exclusive = plan.sharing == Sharing::Exclusive;
         Group::open(&self.sys, &plan.members, exclusive, pages)
-            .map_err(|refusal| self.explain(refusal))
+    }
+
+    fn group(&self, pages: bool) -> Result<Group<S>> {
+        self.open_group(pages).map_err(|refusal| self.explain(refusal))
     }
 
     /// Why the kernel refused a member: for itself, or beside the others?
@@ -173,7 +208,10 @@ impl<S: PerfSys> PerfBackend<S> {
     fn explain(&self, refusal: Refusal) -> Error {
         let members = &self.prepared.plan.members;
         let member = &members[refusal.member];
-        let hardware = matches!(member.ask, Ask::Hardware(_));
+        let (hardware, kernel) = match member.ask {
+            Ask::Hardware(ask) => (true, ask.kernel),
+            Ask::Software(ask) => (false, ask.in_kernel),
+        };
         if refusal.errno.0 == libc::EINVAL && refusal.member > 0 {
             let alone = Group::open(&self.sys, std::slice::from_ref(member), false, false);
             if alone.is_ok() {
@@ -191,7 +229,7 @@ impl<S: PerfSys> PerfBackend<S> {
                 );
             }
         }
-        self.prepared.standing.explain(&member.name, hardware, refusal.errno)
+        self.prepared.standing.explain(&member.name, hardware, kernel, refusal.errno)
     }
 }
 
@@ -199,7 +237,7 @@ impl<S: PerfSys> Backend for PerfBackend<S> {
     fn open(&self) -> Result<Box<dyn Counters>> {
         let Prepared { plan, standing } = &*self.prepared;
         let ledgers = (!plan.ledgers.is_empty())
-            .then(|| Ledgers::open(&plan.ledgers, &standing.why_forbidden()))
+            .then(|| Ledgers::open(&plan.ledgers, &standing.why_forbidden(true, KERNEL_REFUSED)))
             .transpose()?;
         let group = if plan.members.is_empty() { None } else { Some(self.group(plan.pages)?) };
         if let Some(group) = &group {

@@ -107,9 +107,10 @@ impl Standing {
         }
     }
 
-    /// The error behind an `errno` of `perf_event_open(2)` for `event`.
+    /// The error behind an `errno` of `perf_event_open(2)` for `event`, which is
+    /// counted by `hardware` and wants the `kernel` counted too.
     #[cold]
-    pub(crate) fn explain(&self, event: &str, hardware: bool, errno: Errno) -> Error {
+    pub(crate) fn explain(&self, event: &str, hardware: bool, kernel: bool, errno: Errno) -> Error {
         let ask = format!("cannot open {event} for this thread");
         let (kind, why) = match errno.0 {
             libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP if hardware && !self.has_pmu() => {
@@ -122,7 +123,9 @@ impl Standing {
                     std::io::Error::from_raw_os_error(errno.0)
                 ),
             ),
-            libc::EACCES | libc::EPERM => (ErrorKind::Permission, self.why_forbidden()),
+            libc::EACCES | libc::EPERM => {
+                (ErrorKind::Permission, self.why_forbidden(kernel, errno))
+            }
             libc::EMFILE => (
                 ErrorKind::NoDescriptors,
                 format!(
@@ -165,10 +168,13 @@ impl Standing {
         Error::from_errno(kind, errno.0, format!("{ask}: {why}"))
     }
 
-    /// Who forbids counting.
-    pub(crate) fn why_forbidden(&self) -> String {
+    /// Who forbids counting: the kernel answers `EACCES` for the paranoia level,
+    /// a filter most often `EPERM`, and a level that allows is not to blame.
+    pub(crate) fn why_forbidden(&self, kernel: bool, errno: Errno) -> String {
+        let highest = if kernel { 1 } else { 2 };
+        let filtered = self.seccomp == 2 && errno.0 == libc::EPERM;
         match self.paranoid {
-            Some(level) if level >= 2 && self.capability.is_none() => {
+            Some(level) if level > highest && self.capability.is_none() && !filtered => {
                 let need = if level >= 3 {
                     "2 or less lets a process count itself"
                 } else {
@@ -191,7 +197,10 @@ impl Standing {
 
     /// Who may hold hardware counters that a group did not get.
     pub(crate) fn competitor(&self) -> &'static str {
-        if self.watchdog {
+        if self.pmus.len() > 1 {
+            "on this hybrid machine an event counts on one core type only; bind the thread to \
+             cores of that type"
+        } else if self.watchdog {
             "the NMI watchdog holds a counter (sysctl kernel.nmi_watchdog=0 frees it), \
              and another profiler may hold more"
         } else {
@@ -306,7 +315,7 @@ mod tests {
                 "cannot open CYCLES for this thread: another session holds the PMU for itself; end it and try again",
             ),
         ] {
-            let error = facts.explain("CYCLES", true, Errno(errno));
+            let error = facts.explain("CYCLES", true, true, Errno(errno));
             assert_eq!((error.kind(), error.to_string().as_str()), (kind, text));
             assert_eq!(error.errno(), Some(errno));
         }
@@ -328,6 +337,14 @@ mod tests {
             assert_eq!(facts.capability, capability, "{target}");
         }
         fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn a_level_that_allows_is_not_blamed() {
+        let filtered = Standing { seccomp: 2, ..standing() };
+        assert!(filtered.why_forbidden(true, Errno(libc::EPERM)).contains("seccomp"));
+        assert!(standing().why_forbidden(false, Errno(libc::EACCES)).contains("security module"));
+        assert!(standing().why_forbidden(true, Errno(libc::EACCES)).contains("paranoid is 2"));
     }
 
     #[test]

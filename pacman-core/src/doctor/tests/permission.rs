@@ -157,15 +157,16 @@ fn a_filter_answers_before_the_kernel_looks() {
 }
 
 #[test]
-fn nothing_counts_for_a_privileged_process_behind_a_filter() {
+fn ledgers_still_count_for_a_privileged_process_behind_a_filter() {
     let mut facts = standing();
     facts.seccomp = 2;
     facts.capability = Some("CAP_PERFMON");
     let fake = Fake::counting().refusing(|_| Some(libc::EPERM));
     let diagnosis = diagnose(&fake, &facts);
-    assert_eq!(diagnosis.verdict, Verdict::Nothing);
-    assert_eq!(diagnosis.reason().unwrap().subject, Subject::SoftwareEvents);
+    assert_eq!(diagnosis.verdict, Verdict::SoftwareOnly);
     assert_eq!(diagnosis.reason().unwrap().cause, Some(Cause::Seccomp));
+    let software = finding(&diagnosis, Subject::SoftwareEvents);
+    assert_eq!((software.outcome, software.cause), (Outcome::Works, Some(Cause::Seccomp)));
 }
 
 #[test]
