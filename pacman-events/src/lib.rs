@@ -1,3 +1,13 @@
 //! Hardware event names, their legal encodings per CPU model, and exact
 //! allocation of counters between the hardware contexts of a core.
 #![forbid(unsafe_code)]
+
+pub mod allocate;
+mod counter;
+mod cpu;
+pub mod encode;
+pub mod partition;
+
+pub use counter::CounterSet;
+pub use cpu::{CpuModel, Family, PmuFacts};
+pub use encode::Encoding;

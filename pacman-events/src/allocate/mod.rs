@@ -1,0 +1,1 @@
+//! Exact allocation: which counter counts which event, or the smallest set that cannot coexist.

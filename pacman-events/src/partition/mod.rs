@@ -1,0 +1,1 @@
+//! Partition: the counters of a core, planned for all its hardware contexts together.
