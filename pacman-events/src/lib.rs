@@ -5,9 +5,11 @@
 pub mod allocate;
 mod counter;
 mod cpu;
+mod db;
 pub mod encode;
 pub mod partition;
 
 pub use counter::CounterSet;
-pub use cpu::{CpuModel, Family, PmuFacts};
+pub use cpu::{AnyThread, CoreKind, CpuId, CpuModel, Family, PmuFacts};
+pub use db::{Event, EventFlags};
 pub use encode::Encoding;
