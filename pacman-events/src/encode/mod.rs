@@ -1,8 +1,11 @@
 //! What an event is to the hardware: selector values, legal counters, extra
 //! registers and the fields of `perf_event_attr`.
 
+pub(crate) mod arch;
 mod name;
-mod netburst;
+pub(crate) mod netburst;
+pub(crate) mod niagara;
+pub(crate) mod perf;
 
 pub use name::{CanonicalName, Modifiers};
 pub use netburst::{Companion, EscrChoice, EscrId, NetBurst, Replay, Tag, ThreadKind};
@@ -45,8 +48,8 @@ pub struct Encoding {
     pub needs: Needs,
     /// ESCR and CCCR of a NetBurst event.
     pub netburst: Option<NetBurst>,
-    /// The fields of `perf_event_attr`.
-    pub perf: PerfAttr,
+    /// The fields of `perf_event_attr`; `None` where Linux cannot express the event.
+    pub perf: Option<PerfAttr>,
 }
 
 /// The registers an event is programmed through.
@@ -108,9 +111,8 @@ pub struct Limits {
     /// and for events that the core counts once, `Node` for northbridge events.
     /// Adding siblings' counts would count twice.
     pub counts: Scope,
-    /// PEBS is the only way to sample it exactly; the general counters that can.
-    /// Empty where the event cannot be sampled exactly.
-    pub precise: CounterSet,
+    /// Whether it can be sampled exactly (PEBS); counting does not ask for it.
+    pub precise: bool,
 }
 
 /// What an event needs that its encoding alone does not give.
@@ -214,7 +216,7 @@ impl Encoding {
             limits: Limits::default(),
             needs: Needs::default(),
             netburst: None,
-            perf: PerfAttr::default(),
+            perf: None,
         }
     }
 
