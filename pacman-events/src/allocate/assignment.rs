@@ -173,7 +173,7 @@ pub(crate) fn assignments(
             name: Arc::clone(&item.demand.name),
             way: spot.way,
             counter: spot.counter,
-            take: way.take,
+            take: if let Some(Counter::Fixed(_)) = spot.counter { Take::One } else { way.take },
             claims: way.claims.clone(),
             awake: None,
             counts_core: item.demand.counts_core,

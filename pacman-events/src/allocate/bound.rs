@@ -40,6 +40,33 @@ impl Problem<'_> {
         groups
     }
 
+    /// For each context, and for all of them together, the units that take a general
+    /// counter there, those of them that invoke the erratum, and the general counters
+    /// that a set offers without and with one of the latter. Nothing where the erratum
+    /// has no budget.
+    pub(crate) fn erratum_pools(
+        &self,
+        units: &[&[u16]],
+    ) -> Vec<(Vec<usize>, Vec<usize>, [u32; 2])> {
+        let Some(budget) = self.erratum_budget() else { return Vec::new() };
+        let reaches: Vec<Slots> = units.iter().map(|unit| self.reach_of(unit)).collect();
+        let excludes = |at: &usize| {
+            units[*at].iter().any(|item| self.items()[usize::from(*item)].demand.excludes_sibling)
+        };
+        let mut pools: Vec<(Slots, u32)> = (0..self.contexts())
+            .map(|context| (self.general_of(context), u32::from(budget)))
+            .collect();
+        let all = pools.iter().fold((0, 0), |sum, pool| (sum.0 | pool.0, sum.1 + pool.1));
+        pools.push(all);
+        let describe = |(slots, budget): (Slots, u32)| {
+            let inside = |at: &usize| reaches[*at] != 0 && reaches[*at] & !slots == 0;
+            let members: Vec<usize> = (0..units.len()).filter(inside).collect();
+            let excluding = members.iter().copied().filter(excludes).collect();
+            (members, excluding, [slots.count_ones(), budget])
+        };
+        pools.into_iter().map(describe).collect()
+    }
+
     /// Slots of which every unit's first counted item takes one; 0 for no bound.
     fn reach_of(&self, unit: &[u16]) -> Slots {
         let reach = |item: &u16| {

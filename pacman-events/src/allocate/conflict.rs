@@ -33,7 +33,11 @@ use crate::CounterSet;
 /// assert_eq!(refused.resource().to_string(), "counter 2");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conflict {
+pub struct Conflict(pub(super) Box<Details>);
+
+/// Boxed, so that a plan costs no more to hand over because it might have failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Details {
     pub(super) events: Vec<Contender>,
     pub(super) resource: Resource,
     pub(super) holders: Vec<Holder>,
@@ -108,27 +112,27 @@ pub enum Resource {
 impl Conflict {
     /// The events that cannot coexist: a minimal set, in the order asked for.
     pub fn events(&self) -> &[Contender] {
-        &self.events
+        &self.0.events
     }
 
     /// What they fight over.
     pub fn resource(&self) -> &Resource {
-        &self.resource
+        &self.0.resource
     }
 
     /// Who has it once all of them but the last are placed.
     pub fn holders(&self) -> &[Holder] {
-        &self.holders
+        &self.0.holders
     }
 
     /// Why, in plain words; one sentence.
     pub fn reason(&self) -> &str {
-        &self.reason
+        &self.0.reason
     }
 
     /// What would help, each suggestion tried out by the allocator before it is made.
     pub fn remedy(&self) -> &str {
-        &self.remedy
+        &self.0.remedy
     }
 }
 
@@ -185,18 +189,18 @@ impl fmt::Display for Resource {
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("cannot count ")?;
-        for (at, event) in self.events.iter().enumerate() {
+        for (at, event) in self.0.events.iter().enumerate() {
             let join = match at {
                 0 => "",
-                _ if at + 1 == self.events.len() => " and ",
+                _ if at + 1 == self.0.events.len() => " and ",
                 _ => ", ",
             };
             write!(f, "{join}{} (thread {})", event.name, event.thread)?;
         }
-        if self.events.len() > 1 {
+        if self.0.events.len() > 1 {
             f.write_str(" at once")?;
         }
-        write!(f, ": {}; {}", self.reason, self.remedy)
+        write!(f, ": {}; {}", self.0.reason, self.0.remedy)
     }
 }
 

@@ -25,6 +25,9 @@ pub struct Pmu {
     pub(crate) erratum: Option<SiblingErratum>,
     pub(crate) reservations: Vec<Reservation>,
     pub(crate) withheld: CounterSet,
+    pub(crate) withheld_because: &'static str,
+    /// Whether siblings were enabled at reset.
+    pub(crate) smt: bool,
     pub(crate) general_smt_off: CounterSet,
 }
 
@@ -71,6 +74,8 @@ impl Pmu {
             erratum: None,
             reservations: Vec::new(),
             withheld: CounterSet::EMPTY,
+            withheld_because: "",
+            smt: contexts > 1,
             general_smt_off: general,
         }
     }
@@ -105,16 +110,17 @@ impl Pmu {
         self
     }
 
-    /// Keeps counters out of every placement, such as NetBurst's counter 1, whose
-    /// enable bit Linux reports as broken.
-    pub fn withholding(mut self, counters: CounterSet) -> Self {
+    /// Keeps counters out of every placement unless they are allowed again; a refusal
+    /// that they could avert says `because`.
+    pub fn withholding(mut self, counters: CounterSet, because: &'static str) -> Self {
         self.withheld = counters;
+        self.withheld_because = because;
         self
     }
 
     /// Lets placements use the counters that are withheld by default.
     pub fn allowing_all_counters(self) -> Self {
-        self.withholding(CounterSet::EMPTY)
+        self.withholding(CounterSet::EMPTY, "")
     }
 
     /// Leaves room on `context` for something that is counted already, and says in a

@@ -160,7 +160,13 @@ impl<'a> Problem<'a> {
     ) {
         let excludes = self.has_erratum() && demand.excludes_sibling;
         let any_fixed = self.fixed_slots(fixed, place.context);
+        // The counter that counts leaks into the sibling's, not what is merged with it.
+        let closes = |problem: &Self, counter| {
+            if excludes { problem.sibling_slots(counter, place.context) } else { 0 }
+        };
         match way.take {
+            // Without a counter there is nothing to take or to close.
+            _ if !way.needs_counter() => self.add_choice(0, place, start),
             Take::One if !excludes => {
                 let any_of = self.general_slots(general, place.context) | any_fixed;
                 self.add_choice(any_of, place, start);
@@ -169,7 +175,7 @@ impl<'a> Problem<'a> {
             Take::One => {
                 for counter in general.iter() {
                     let own = self.general_slots(CounterSet::only(counter), place.context);
-                    self.add_exact(own, self.sibling_slots(counter, place.context), counter, place);
+                    self.add_exact(own, closes(self, counter), counter, place);
                 }
             }
             Take::Pair => {
@@ -177,7 +183,7 @@ impl<'a> Problem<'a> {
                     let both = CounterSet::only(counter).with(counter + 1);
                     if both.minus(self.pmu.general()).is_empty() {
                         let all_of = self.general_slots(both, place.context);
-                        self.add_exact(all_of, 0, counter, place);
+                        self.add_exact(all_of, closes(self, counter), counter, place);
                     }
                 }
             }
@@ -186,9 +192,7 @@ impl<'a> Problem<'a> {
                 // All general counters are taken, so which of them counts decides
                 // only what an excluding event closes to the siblings.
                 for counter in general.iter().take(if excludes { usize::MAX } else { 1 }) {
-                    let closes =
-                        if excludes { self.sibling_slots(counter, place.context) } else { 0 };
-                    self.add_exact(all_of, closes, counter, place);
+                    self.add_exact(all_of, closes(self, counter), counter, place);
                 }
             }
         }
@@ -317,7 +321,7 @@ impl<'a> Problem<'a> {
         let demand = self.items[usize::from(item)].demand;
         let fits = |other: &Way| {
             let reaches = match counter {
-                Counter::General(n) => other.general.contains(n),
+                Counter::General(n) => other.general.contains(n) && other.take == Take::One,
                 Counter::Fixed(n) => other.fixed.contains(n),
             };
             reaches && other.claims == demand.ways[way].claims && other.contexts >> context & 1 == 1

@@ -3,7 +3,7 @@
 //! Nothing is guessed. The resource is found by dropping one rule after the other
 //! until the events fit; a remedy is named only if the events fit with it.
 
-use super::conflict::{Conflict, Contender, Holder, Resource};
+use super::conflict::{Conflict, Contender, Details, Holder, Resource};
 use super::place::{Grant, Refusal};
 use super::problem::{Item, Problem, Relax, Spot};
 use super::search::Search;
@@ -26,7 +26,7 @@ pub(super) fn explain(
     let holders = holders(refusal, items, &events, &resource);
     let reason = reason(refusal.pmu, &events, &resource, &holders);
     let remedy = remedies(refusal, items, &events, &resource).join("; or ");
-    Conflict { events, resource, holders, reason, remedy }
+    Conflict(Box::new(Details { events, resource, holders, reason, remedy }))
 }
 
 /// Why one event alone cannot be placed.
@@ -227,9 +227,8 @@ fn reason(pmu: &Pmu, events: &[Contender], resource: &Resource, holders: &[Holde
             events[0].name
         ),
         Resource::Withheld { general } => format!(
-            "{} needs counter {general}, which is not used by default because Linux found its \
-             enable bit broken",
-            events[0].name
+            "{} needs counter {general}, which is not used by default: {}",
+            events[0].name, pmu.withheld_because
         ),
     }
 }

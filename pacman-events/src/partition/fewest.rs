@@ -16,8 +16,8 @@ use crate::allocate::{Problem, Search};
 const EXACT: usize = 24;
 
 /// Questions to the allocator before the exact search of one part gives up; a
-/// deterministic limit, about a second of work.
-const PATIENCE: u32 = 400_000;
+/// deterministic limit that 24 events of the random tests stay far below.
+const PATIENCE: u32 = 4_000_000;
 
 /// Sets of items.
 pub(super) struct Cover {
@@ -94,11 +94,29 @@ struct Bound {
     room: u32,
 }
 
+/// Units that take general counters of a context: a set offers `room` of them, but only
+/// `budget` if it has any of the excluding ones.
+struct Pool {
+    members: Units,
+    excluding: Units,
+    room: u32,
+    budget: u32,
+}
+
+impl Pool {
+    /// Sets with an excluding unit lose `room - budget` counters each.
+    fn need(&self, open: Units) -> u32 {
+        let tight = (open & self.excluding).count_ones().div_ceil(self.budget.max(1));
+        ((open & self.members).count_ones() + tight * (self.room - self.budget)).div_ceil(self.room)
+    }
+}
+
 /// One part, and what is known about it.
 struct Part<'s, 'p, 'a, 'u> {
     search: &'s mut Search<'p, 'a>,
     units: &'u [&'u [u16]],
     bounds: Vec<Bound>,
+    pools: Vec<Pool>,
     /// For each unit, the units before it that are exactly like it.
     alike: Vec<Units>,
     known: HashMap<Units, bool>,
@@ -113,6 +131,7 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
             search,
             units,
             bounds: Vec::new(),
+            pools: Vec::new(),
             alike: Vec::new(),
             known: HashMap::new(),
             failed: HashMap::new(),
@@ -120,12 +139,17 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
             items: Vec::new(),
         };
         if units.len() <= Units::BITS as usize {
-            let weights = problem.weights(units);
-            part.bounds = weights
+            part.bounds = problem
+                .weights(units)
                 .into_iter()
-                .map(|(members, room)| Bound {
-                    members: members.into_iter().fold(0, |set, at| set | 1 << at),
-                    room,
+                .map(|(members, room)| Bound { members: to_set(members), room })
+                .collect();
+            part.pools = problem
+                .erratum_pools(units)
+                .into_iter()
+                .map(|(members, excluding, [room, budget])| {
+                    let (members, excluding) = (to_set(members), to_set(excluding));
+                    Pool { members, excluding, room, budget }
                 })
                 .collect();
             let quarrel = part.quarrel();
@@ -289,7 +313,8 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
     /// How many sets the open units need at least.
     fn bound(&self, open: Units) -> u32 {
         let need = |bound: &Bound| (open & bound.members).count_ones().div_ceil(bound.room);
-        self.bounds.iter().map(need).max().unwrap_or(0).max(u32::from(open != 0))
+        let pooled = self.pools.iter().map(|pool| pool.need(open));
+        self.bounds.iter().map(need).chain(pooled).max().unwrap_or(0).max(u32::from(open != 0))
     }
 
     /// Units of which no two fit together, found greedily.
@@ -302,6 +327,10 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
         }
         Bound { members, room: 1 }
     }
+}
+
+fn to_set(list: Vec<usize>) -> Units {
+    list.into_iter().fold(0, |set, at| set | 1 << at)
 }
 
 fn to_list(set: Units) -> Vec<usize> {

@@ -138,15 +138,19 @@ impl Partition {
 
 /// Events that stay together, in the order of their first members.
 fn units(items: &[Item<'_>], asked: &[(u8, usize)]) -> Vec<Vec<u16>> {
-    let mut units: Vec<(Option<(u8, u32)>, Vec<u16>)> = Vec::new();
-    for (at, (item, (thread, _))) in items.iter().zip(asked).enumerate() {
-        let bundle = item.demand.bundle.map(|bundle| (*thread, bundle));
-        match units.iter_mut().find(|(known, _)| bundle.is_some() && *known == bundle) {
-            Some((_, unit)) => unit.push(at as u16),
-            None => units.push((bundle, vec![at as u16])),
+    let mut units: Vec<Vec<u16>> = Vec::new();
+    let bundle = |at: u16| {
+        let (thread, _) = asked[usize::from(at)];
+        items[usize::from(at)].demand.bundle.map(|bundle| (thread, bundle))
+    };
+    for at in 0..items.len() as u16 {
+        let own = bundle(at);
+        match units.iter_mut().find(|unit| own.is_some() && bundle(unit[0]) == own) {
+            Some(unit) => unit.push(at),
+            None => units.push(vec![at]),
         }
     }
-    units.into_iter().map(|(_, unit)| unit).collect()
+    units
 }
 
 fn refusal(
