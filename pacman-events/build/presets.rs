@@ -105,10 +105,10 @@ fn first_that_exists(
     if expression.is_empty() {
         return Ok(Some(String::new()));
     }
-    let generic = models.all[model].family == "Generic";
     let known = |name: &str| match models.all[model].family {
         "NetBurst" => netburst.contains(name),
-        _ => generic || event_of(name).any(|event| events.contains(model, event)),
+        "Generic" => true,
+        _ => exists(events, model, name),
     };
     for alternative in expression.split(" | ") {
         let mut all_exist = true;
@@ -130,9 +130,19 @@ fn first_that_exists(
     Ok(None)
 }
 
-/// `A:B:c=1` may be the event `A:B:c=1`, `A:B` or `A`.
-fn event_of(name: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(name), |name| name.rfind(':').map(|at| &name[..at]))
+/// Whether a table has the event once its modifiers are off: as it stands, or as one
+/// event with several unit masks.
+fn exists(events: &Events, model: usize, name: &str) -> bool {
+    let mut parts: Vec<_> = name.split(':').collect();
+    while parts.len() > 1 && parts.last().is_some_and(|part| is_modifier(part)) {
+        parts.pop();
+    }
+    let joined = || parts[1..].iter().all(|mask| events.contains(model, &format!("{}:{mask}", parts[0])));
+    events.contains(model, &parts.join(":")) || parts.len() > 2 && joined()
+}
+
+fn is_modifier(word: &str) -> bool {
+    matches!(word, "u" | "k" | "e" | "i" | "any") || word.starts_with("c=")
 }
 
 impl Presets {
