@@ -35,7 +35,8 @@ fn pack(data: &Path, out: &Path) -> Result<(), tsv::Fault> {
 
     let packed = events.pack();
     let write = |name: &str, bytes: &[u8]| {
-        fs::write(out.join(name), bytes).unwrap_or_else(|error| panic!("cannot write {name}: {error}"));
+        fs::write(out.join(name), bytes)
+            .unwrap_or_else(|error| panic!("cannot write {name}: {error}"));
     };
     write("events.bin", &packed.blob);
     write("layout.rs", packed.layout.as_bytes());

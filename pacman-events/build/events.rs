@@ -113,9 +113,12 @@ fn record(model: &Model, row: &Row) -> Result<Record, Fault> {
     let set = |column: &str, of: u64| -> Result<u16, Fault> {
         let counters = row.optional_number(column)?.unwrap_or(0);
         if counters & !of != 0 {
-            return Err(row.fault(format!("{column} {counters:#x} has counters {} lacks", model.table)));
+            return Err(
+                row.fault(format!("{column} {counters:#x} has counters {} lacks", model.table))
+            );
         }
-        u16::try_from(counters).map_err(|_| row.fault(format!("{column} is wider than 16 counters")))
+        u16::try_from(counters)
+            .map_err(|_| row.fault(format!("{column} is wider than 16 counters")))
     };
     let fixed = row.optional_number("fixed")?;
     if let Some(fixed) = fixed {
@@ -242,8 +245,11 @@ impl Events {
                 } else {
                     choices.number(record.choices.clone())
                 };
-                let errata =
-                    if record.errata.is_empty() { NONE } else { texts.number(record.errata.clone()) };
+                let errata = if record.errata.is_empty() {
+                    NONE
+                } else {
+                    texts.number(record.errata.clone())
+                };
                 let number = records.number(record.bytes(errata, choice));
                 rows.extend(numbers[folded.as_str()].to_le_bytes());
                 rows.extend(number.to_le_bytes());
@@ -256,11 +262,22 @@ impl Events {
 
         let mut blob = Vec::new();
         let mut layout = String::new();
-        let parts =
-            [("NAMES", names), ("RECORDS", records), ("CHOICES", choices), ("TEXTS", texts), ("ROWS", rows), ("POOL", pool.text)];
+        let parts = [
+            ("NAMES", names),
+            ("RECORDS", records),
+            ("CHOICES", choices),
+            ("TEXTS", texts),
+            ("ROWS", rows),
+            ("POOL", pool.text),
+        ];
         for (name, part) in parts {
-            writeln!(layout, "pub(crate) const {name}: (usize, usize) = ({}, {});", blob.len(), part.len())
-                .expect("writing to a string");
+            writeln!(
+                layout,
+                "pub(crate) const {name}: (usize, usize) = ({}, {});",
+                blob.len(),
+                part.len()
+            )
+            .expect("writing to a string");
             blob.extend(part);
         }
         Packed { blob, layout, spans }

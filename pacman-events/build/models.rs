@@ -49,8 +49,20 @@ const FAMILIES: &[(&str, &str)] = &[
 
 pub(crate) fn read(data: &Path) -> Result<Models, Fault> {
     let columns = &[
-        "table", "aliases", "family", "groups", "smt", "general", "smt_off", "fixed", "width",
-        "offcore", "erratum", "any_thread", "pmu", "title",
+        "table",
+        "aliases",
+        "family",
+        "groups",
+        "smt",
+        "general",
+        "smt_off",
+        "fixed",
+        "width",
+        "offcore",
+        "erratum",
+        "any_thread",
+        "pmu",
+        "title",
     ];
     let mut names = HashSet::new();
     let mut all = Vec::new();
@@ -80,9 +92,11 @@ fn model(row: &Row) -> Result<Model, Fault> {
         smt_off: row.number("smt_off")?,
         fixed: row.number("fixed")?,
         width: row.number("width")?,
-        offcore: row.one_of("offcore", &[("thread", "Thread"), ("core", "Core"), ("-", "Thread")])?,
+        offcore: row
+            .one_of("offcore", &[("thread", "Thread"), ("core", "Core"), ("-", "Thread")])?,
         erratum: row.one_of("erratum", &[("yes", true), ("no", false)])?,
-        any_thread: row.one_of("any_thread", &[("yes", "Yes"), ("fixed", "Fixed"), ("no", "No")])?,
+        any_thread: row
+            .one_of("any_thread", &[("yes", "Yes"), ("fixed", "Fixed"), ("no", "No")])?,
         pmu: row.text("pmu").to_owned(),
         title: row.required("title")?.to_owned(),
     };
@@ -115,12 +129,15 @@ fn cpuid(row: &Row, models: &[Model]) -> Result<Cpuid, Fault> {
         family: row.number("family")?,
         models: range("models")?,
         steppings: range("steppings")?,
-        core: row.one_of("core", &[
-            ("-", "None"),
-            ("core", "Some(CoreKind::Performance)"),
-            ("atom", "Some(CoreKind::Efficient)"),
-            ("lowpower", "Some(CoreKind::LowPower)"),
-        ])?,
+        core: row.one_of(
+            "core",
+            &[
+                ("-", "None"),
+                ("core", "Some(CoreKind::Performance)"),
+                ("atom", "Some(CoreKind::Efficient)"),
+                ("lowpower", "Some(CoreKind::LowPower)"),
+            ],
+        )?,
         table: table.ok_or_else(|| row.fault(format!("no table {name}")))?,
     })
 }
@@ -146,9 +163,19 @@ impl Models {
                  smt: {}, general: {:#x}, smt_off: {:#x}, fixed: {:#x}, width: {}, \
                  offcore: Scope::{}, erratum: {}, any_thread: AnyThread::{}, pmu: {:?}, \
                  rows: ({first}, {count}) }},",
-                model.table, model.aliases, model.title, model.family, model.smt, model.general,
-                model.smt_off, model.fixed, model.width, model.offcore, model.erratum,
-                model.any_thread, model.pmu,
+                model.table,
+                model.aliases,
+                model.title,
+                model.family,
+                model.smt,
+                model.general,
+                model.smt_off,
+                model.fixed,
+                model.width,
+                model.offcore,
+                model.erratum,
+                model.any_thread,
+                model.pmu,
             )
             .expect("writing to a string");
         }

@@ -121,7 +121,15 @@ fn halves(row: &Row, escrs: &[Escr], select: Option<u64>) -> Result<[Option<usiz
 
 fn events(data: &Path, escrs: &[Escr], texts: &mut Texts) -> Result<Vec<Event>, Fault> {
     let columns = &[
-        "event", "linux", "event_select", "escr_select", "half0", "half1", "threads", "models", "tags",
+        "event",
+        "linux",
+        "event_select",
+        "escr_select",
+        "half0",
+        "half1",
+        "threads",
+        "models",
+        "tags",
     ];
     let mut events = Vec::new();
     for row in tsv::read(data, "netburst/events.tsv", columns)? {
@@ -150,17 +158,22 @@ fn events(data: &Path, escrs: &[Escr], texts: &mut Texts) -> Result<Vec<Event>, 
             name,
         });
     }
-    for row in tsv::read(data, "netburst/masks.tsv", &["event", "mask", "bit", "status", "aliases"])? {
+    for row in
+        tsv::read(data, "netburst/masks.tsv", &["event", "mask", "bit", "status", "aliases"])?
+    {
         let event = row.required("event")?;
         let mask = Mask {
             name: row.required("mask")?.to_owned(),
             bit: row.number("bit")?,
-            status: row.one_of("status", &[
-                ("documented", "Documented"),
-                ("field", "Field"),
-                ("reserved", "Reserved"),
-                ("unnamed", "Unnamed"),
-            ])?,
+            status: row.one_of(
+                "status",
+                &[
+                    ("documented", "Documented"),
+                    ("field", "Field"),
+                    ("reserved", "Reserved"),
+                    ("unnamed", "Unnamed"),
+                ],
+            )?,
             aliases: row.list("aliases"),
         };
         if mask.bit > 15 {
@@ -184,8 +197,16 @@ fn metrics(
     texts: &mut Texts,
 ) -> Result<Vec<Metric>, Fault> {
     let columns = &[
-        "metric", "linux", "pebs_enable", "matrix_vert", "upstream", "masks", "half0", "half1",
-        "downstream", "tagged",
+        "metric",
+        "linux",
+        "pebs_enable",
+        "matrix_vert",
+        "upstream",
+        "masks",
+        "half0",
+        "half1",
+        "downstream",
+        "tagged",
     ];
     let find = |row: &Row, column: &str| {
         let name = row.text(column);
@@ -282,8 +303,15 @@ impl NetBurst {
                 rust,
                 "MetricRow {{ name: {:?}, aliases: &{:?}, text: {:?}, linux: {:?}, replay: {:?}, \
                  upstream: {:?}, halves: {:?}, downstream: {}, tagged: {} }},",
-                metric.name, metric.aliases, metric.text, metric.linux, metric.replay,
-                metric.upstream, metric.halves, metric.downstream, metric.tagged,
+                metric.name,
+                metric.aliases,
+                metric.text,
+                metric.linux,
+                metric.replay,
+                metric.upstream,
+                metric.halves,
+                metric.downstream,
+                metric.tagged,
             )
             .expect("writing to a string");
         }

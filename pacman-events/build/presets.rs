@@ -36,7 +36,10 @@ pub(crate) fn read(
     let mut presets = Vec::new();
     for row in tsv::read(data, "presets.tsv", &["preset", "text"])? {
         let name = row.required("preset")?.to_owned();
-        presets.push((Preset { name, text: row.required("text")?.to_owned(), per_model: Vec::new() }, row));
+        presets.push((
+            Preset { name, text: row.required("text")?.to_owned(), per_model: Vec::new() },
+            row,
+        ));
     }
     let columns = &["preset", "where", "expression", "scale", "caveat"];
     let rows = tsv::read(data, "preset_answers.tsv", columns)?;
@@ -49,7 +52,9 @@ pub(crate) fn read(
                 if answer.text("preset") != preset.name || !applies(answer, model, models)? {
                     continue;
                 }
-                if let Some(expression) = first_that_exists(answer, model, models, events, netburst)? {
+                if let Some(expression) =
+                    first_that_exists(answer, model, models, events, netburst)?
+                {
                     used[index] = true;
                     found = Some(Answer {
                         expression,
@@ -120,7 +125,8 @@ fn first_that_exists(
             }
             let name = term.split_once('*').map_or(term, |(_, name)| name);
             // `A/B`: either counter may count it, fixed A or general B.
-            let generic_name = name.starts_with('r') && name[1..].bytes().all(|b| b.is_ascii_hexdigit());
+            let generic_name =
+                name.starts_with('r') && name[1..].bytes().all(|b| b.is_ascii_hexdigit());
             all_exist &= generic_name || name.split('/').all(known);
         }
         if all_exist {
@@ -137,7 +143,8 @@ fn exists(events: &Events, model: usize, name: &str) -> bool {
     while parts.len() > 1 && parts.last().is_some_and(|part| is_modifier(part)) {
         parts.pop();
     }
-    let joined = || parts[1..].iter().all(|mask| events.contains(model, &format!("{}:{mask}", parts[0])));
+    let joined =
+        || parts[1..].iter().all(|mask| events.contains(model, &format!("{}:{mask}", parts[0])));
     events.contains(model, &parts.join(":")) || parts.len() > 2 && joined()
 }
 

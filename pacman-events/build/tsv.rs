@@ -56,7 +56,8 @@ pub(crate) fn parse(file: &str, text: &str, columns: &[&str]) -> Result<Vec<Row>
                 let reason = format!("{} cells where {} are due", cells.len(), columns.len());
                 return Err(fault(line, reason));
             }
-            let cells = columns.iter().zip(cells).map(|(c, cell)| ((*c).to_owned(), cell.to_owned()));
+            let cells =
+                columns.iter().zip(cells).map(|(c, cell)| ((*c).to_owned(), cell.to_owned()));
             Ok(Row { file: file.to_owned(), line, cells: cells.collect() })
         })
         .collect()

@@ -156,10 +156,13 @@ impl CpuModel {
         let core = id.core.unwrap_or(CoreKind::Performance);
         let mut tables = Self::describing(id);
         let mut first = None;
-        tables.find(|(kind, table)| {
-            first.get_or_insert(*table);
-            kind.is_none_or(|kind| kind == core)
-        }).map(|(_, table)| table).or(first)
+        tables
+            .find(|(kind, table)| {
+                first.get_or_insert(*table);
+                kind.is_none_or(|kind| kind == core)
+            })
+            .map(|(_, table)| table)
+            .or(first)
     }
 
     /// The tables of all kinds of core this processor has, performance cores and
@@ -308,7 +311,10 @@ mod tests {
         assert_eq!(table(CpuId::new("GenuineIntel", 15, 2, 9)), Some("p4-northwood"));
         assert_eq!(table(CpuId::new("AuthenticAMD", 25, 0x21, 0)), Some("zen3"));
         assert_eq!(table(CpuId::new("AuthenticAMD", 15, 0x21, 0)), Some("k8"));
-        assert_eq!(table(CpuId::new("GenuineIntel", 6, 0xc5, 0).with_core(CoreKind::LowPower)), Some("arl-crestmont"));
+        assert_eq!(
+            table(CpuId::new("GenuineIntel", 6, 0xc5, 0).with_core(CoreKind::LowPower)),
+            Some("arl-crestmont")
+        );
         assert_eq!(table(CpuId::new("GenuineIntel", 6, 0x97, 0)), Some("adl-goldencove"));
         assert_eq!(table(CpuId::new("GenuineIntel", 6, 0xbe, 0)), Some("adl-gracemont"));
         assert_eq!(table(CpuId::new("GenuineIntel", 6, 0x0f, 0)), None);
@@ -331,9 +337,9 @@ mod tests {
 
     #[test]
     fn every_table_but_the_generic_one_has_a_processor() {
-        for cpu in CpuModel::all().filter(|cpu| {
-            !matches!(cpu.family(), Family::Generic | Family::Niagara)
-        }) {
+        for cpu in
+            CpuModel::all().filter(|cpu| !matches!(cpu.family(), Family::Generic | Family::Niagara))
+        {
             assert!(cpu.cpuids().next().is_some(), "{cpu}");
         }
     }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod allocate;
+mod catalog;
 mod counter;
 mod cpu;
 mod db;
@@ -11,12 +12,15 @@ mod name;
 mod nearest;
 mod netburst_tables;
 pub mod partition;
+#[cfg(feature = "perfmon-json")]
+mod perfmon_json;
 mod preset;
 mod refusal;
 mod resolve;
 mod sysfs;
 mod user_table;
 
+pub use catalog::{CatalogEntry, EntryKind, catalog};
 pub use counter::CounterSet;
 pub use cpu::{AnyThread, CoreKind, CpuId, CpuModel, Family, PmuFacts};
 pub use db::{Event, EventFlags};

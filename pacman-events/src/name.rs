@@ -20,12 +20,19 @@ pub(crate) struct Spelling<'a> {
 /// `None` where the last segment is no modifier. Peeling goes one by one because a
 /// table may have a unit mask that is spelt like a modifier; the longest name that the
 /// table knows wins.
-pub(crate) fn peel<'a>(asked: &str, spelling: Spelling<'a>) -> Result<Option<Spelling<'a>>, Refusal> {
+pub(crate) fn peel<'a>(
+    asked: &str,
+    spelling: Spelling<'a>,
+) -> Result<Option<Spelling<'a>>, Refusal> {
     let Some((base, last)) = spelling.base.rsplit_once(':') else {
         return Ok(None);
     };
     let mut modifiers = spelling.modifiers;
-    if set(asked, &mut modifiers, last)? { Ok(Some(Spelling { base, modifiers })) } else { Ok(None) }
+    if set(asked, &mut modifiers, last)? {
+        Ok(Some(Spelling { base, modifiers }))
+    } else {
+        Ok(None)
+    }
 }
 
 /// Sets the modifier that `word` spells; false where it spells none.

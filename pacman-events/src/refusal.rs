@@ -108,7 +108,12 @@ impl Refusal {
     }
 
     #[cold]
-    pub(crate) fn other_model(asked: &str, cpu: CpuModel, models: Vec<CpuModel>, nearest: Vec<String>) -> Self {
+    pub(crate) fn other_model(
+        asked: &str,
+        cpu: CpuModel,
+        models: Vec<CpuModel>,
+        nearest: Vec<String>,
+    ) -> Self {
         let names: Vec<_> = models.iter().take(6).map(|cpu| cpu.name()).collect();
         let more = if models.len() > 6 { " and others" } else { "" };
         let advice = match nearest.as_slice() {

@@ -217,7 +217,8 @@ impl<'a> Resolver<'a> {
         }
         for pmu in self.pmus {
             if let Some(attr) = pmu.event(base)? {
-                let name = crate::encode::CanonicalName::new(format!("{}/{base}/", pmu.name()), modifiers);
+                let name =
+                    crate::encode::CanonicalName::new(format!("{}/{base}/", pmu.name()), modifiers);
                 return perf::encode(self.cpu, name, attr, modifiers).map(Some);
             }
         }
@@ -304,10 +305,18 @@ impl<'a> Resolver<'a> {
         modifiers: Modifiers,
     ) -> Result<Encoding, Refusal> {
         match self.cpu.family() {
-            Family::Intel | Family::Knc | Family::Amd => self.raw_select(asked, code, register, modifiers),
+            Family::Intel | Family::Knc | Family::Amd => {
+                self.raw_select(asked, code, register, modifiers)
+            }
             Family::NetBurst => raw_netburst(self.cpu, asked, code, modifiers),
             Family::Niagara | Family::Generic => {
-                let attr = PerfAttr { kind: 4, pmu: None, config: code, config1: register.unwrap_or(0), config2: 0 };
+                let attr = PerfAttr {
+                    kind: 4,
+                    pmu: None,
+                    config: code,
+                    config1: register.unwrap_or(0),
+                    config2: 0,
+                };
                 let name = crate::encode::CanonicalName::new(format!("r{code:x}"), modifiers);
                 perf::encode(self.cpu, name, attr, modifiers)
             }
@@ -328,7 +337,9 @@ impl<'a> Resolver<'a> {
         // list is taken to be as limited as every other event of that number.
         let code_of = |event: &db::Event| event.fixed().is_none().then(|| event.select());
         let same = |mask: u64| {
-            move |event: &db::Event| code_of(event).is_some_and(|other| (other ^ select) & mask == 0)
+            move |event: &db::Event| {
+                code_of(event).is_some_and(|other| (other ^ select) & mask == 0)
+            }
         };
         let exact = db::events(self.cpu).find(same(0xf_ffff_ffff & !(0xff_u64 << 24 | 0xff << 16)));
         let listed = exact.map(|event| Source::of(&event));
@@ -355,7 +366,9 @@ impl<'a> Resolver<'a> {
             (0, None | Some(0)) => {}
             (0, Some(value)) => source.value = value,
             (msr, None) => {
-                let reason = format!("the value of MSR {msr:#x}: write cpu/config={select:#x},config1=VALUE/");
+                let reason = format!(
+                    "the value of MSR {msr:#x}: write cpu/config={select:#x},config1=VALUE/"
+                );
                 return Err(Refusal::needs(asked, self.cpu, reason));
             }
             (_, Some(value)) => source.value = value,
@@ -392,7 +405,8 @@ impl<'a> Resolver<'a> {
             }
             None if core => SysfsPmu::plain(pmu).encode(asked, terms)?,
             None => {
-                let reason = format!("the directory of PMU {pmu} from /sys/bus/event_source/devices");
+                let reason =
+                    format!("the directory of PMU {pmu} from /sys/bus/event_source/devices");
                 return Err(Refusal::needs(asked, self.cpu, reason));
             }
         };
@@ -427,7 +441,7 @@ fn union(one: Source, other: Source) -> Option<Source> {
         && one.counter_pair == other.counter_pair;
     let counters = one.counters.and(other.counters);
     let smt_off = one.smt_off.and(other.smt_off);
-    (same && !smt_off.is_empty()).then(|| Source {
+    (same && !smt_off.is_empty()).then_some(Source {
         select: one.select | other.select,
         counters,
         smt_off,
@@ -449,7 +463,10 @@ fn raw_netburst(
         return Err(Refusal::grammar(asked, format!("Linux has no NetBurst event number {index}")));
     };
     if code & 0x3f > 9 || code & 1 << 7 != 0 {
-        return Err(Refusal::grammar(asked, "bits 5:0 are a replay metric up to 9, and bit 7 is refused by Linux"));
+        return Err(Refusal::grammar(
+            asked,
+            "bits 5:0 are a replay metric up to 9, and bit 7 is refused by Linux",
+        ));
     }
     let mask = (code >> 41) as u16;
     let mut encoding = netburst::encode_event(cpu, row, mask, modifiers)?;

@@ -47,8 +47,12 @@ impl SysfsPmu {
         formats: impl IntoIterator<Item = (&'a str, &'a str)>,
         events: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Self, Refusal> {
-        let fault = |what: String| Refusal::new(RefusalKind::Grammar, format!("PMU {name}: {what}"));
-        let kind = kind.trim().parse().map_err(|_| fault(format!("type {:?} is no number", kind.trim())))?;
+        let fault =
+            |what: String| Refusal::new(RefusalKind::Grammar, format!("PMU {name}: {what}"));
+        let kind = kind
+            .trim()
+            .parse()
+            .map_err(|_| fault(format!("type {:?} is no number", kind.trim())))?;
         let formats = formats
             .into_iter()
             .map(|(term, text)| match Format::parse(text.trim()) {
@@ -97,7 +101,8 @@ impl SysfsPmu {
     /// it, or a `?` that the user must replace.
     pub fn encode(&self, asked: &str, terms: &str) -> Result<PerfAttr, Refusal> {
         let formats = self.formats.iter().map(|(term, format)| (term.as_str(), format));
-        let lookup = |term: &str| formats.clone().find(|(name, _)| *name == term).map(|(_, f)| f.clone());
+        let lookup =
+            |term: &str| formats.clone().find(|(name, _)| *name == term).map(|(_, f)| f.clone());
         let mut attr = PerfAttr { kind: self.kind, ..PerfAttr::default() };
         for term in terms.split(',').map(str::trim).filter(|term| !term.is_empty()) {
             let alias = self.events.iter().find(|(event, text)| event == term && text != term);
@@ -115,7 +120,10 @@ impl SysfsPmu {
 }
 
 /// The terms that Linux's x86 drivers take, for machines other than this one.
-pub(crate) struct BuiltIn(&'static [(&'static str, u8, &'static [(u8, u8)])]);
+pub(crate) struct BuiltIn(&'static [BuiltInTerm]);
+
+/// A term's name, its word and its ranges, as in a `format` file.
+type BuiltInTerm = (&'static str, u8, &'static [(u8, u8)]);
 
 /// Intel's formats, then AMD's (`arch/x86/events/intel/core.c`, `amd/core.c`).
 pub(crate) static X86_FORMATS: [BuiltIn; 2] = [
@@ -180,7 +188,10 @@ fn place(
             .ok_or_else(|| Refusal::grammar(asked, format!("PMU {pmu} has no term {name}")))?,
     };
     let bits = format.place(value).ok_or_else(|| {
-        Refusal::grammar(asked, format!("{name}={value:#x} is wider than the {} bits of the term", format.width()))
+        Refusal::grammar(
+            asked,
+            format!("{name}={value:#x} is wider than the {} bits of the term", format.width()),
+        )
     })?;
     match format.word {
         0 => attr.config |= bits,

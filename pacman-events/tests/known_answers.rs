@@ -192,7 +192,10 @@ fn sources_that_err_are_not_followed() {
     }
     assert_eq!(netburst("b2b_cycles:BIT5").event_mask, 1 << 5);
     assert_eq!(netburst("machine_clear:SMCLEAR").event_mask, 1 << 6);
-    assert_eq!((netburst("memory_complete:LSC").event_select, netburst("memory_complete:LSC").escr_select), (0x08, 2));
+    assert_eq!(
+        (netburst("memory_complete:LSC").event_select, netburst("memory_complete:LSC").escr_select),
+        (0x08, 2)
+    );
     assert_eq!(netburst("global_power_events:RUNNING").event_select, 0x13);
     let completed = netburst("instr_completed:NBOGUS");
     assert_eq!(completed.halves.map(|half| half.unwrap().escr.msr()), [0x3b8, 0x3b9]);

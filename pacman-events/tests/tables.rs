@@ -36,9 +36,8 @@ fn every_row_resolves_to_what_it_says() {
     let corrected: Vec<_> = source::rows("corrections.tsv");
     let mut count = 0;
     for (cpu, row) in selector_rows().filter(|(_, row)| !is_preset(&row["event"])) {
-        let corrected = corrected
-            .iter()
-            .any(|c| c["table"] == *cpu.name() && c["event"] == row["event"]);
+        let corrected =
+            corrected.iter().any(|c| c["table"] == *cpu.name() && c["event"] == row["event"]);
         if corrected {
             continue;
         }
@@ -106,13 +105,22 @@ fn off_core_values_fit_the_registers() {
                 _ => 0,
             };
             if extra.value & !valid & !disputed != 0 {
-                refused.push(format!("{}: {:#x} has bits beyond {valid:#x}", row.place(), extra.value));
+                refused.push(format!(
+                    "{}: {:#x} has bits beyond {valid:#x}",
+                    row.place(),
+                    extra.value
+                ));
             }
             checked += 1;
         }
     }
     assert!(checked > 9_000, "only {checked} values were checked");
-    assert!(refused.is_empty(), "{} values: {}", refused.len(), refused[..5.min(refused.len())].join("\n"));
+    assert!(
+        refused.is_empty(),
+        "{} values: {}",
+        refused.len(),
+        refused[..5.min(refused.len())].join("\n")
+    );
 }
 
 #[test]
@@ -132,8 +140,16 @@ fn netburst_agrees_with_nine_sources() {
             for joint in [':', '.'] {
                 let event = encoding(p4, &format!("{}{joint}{mask}", &row["event"]));
                 let setup = event.netburst.unwrap();
-                assert_eq!(u64::from(setup.event_select), row.number("event_select").unwrap(), "{place}");
-                assert_eq!(u64::from(setup.escr_select), row.number("escr_select").unwrap(), "{place}");
+                assert_eq!(
+                    u64::from(setup.event_select),
+                    row.number("event_select").unwrap(),
+                    "{place}"
+                );
+                assert_eq!(
+                    u64::from(setup.escr_select),
+                    row.number("escr_select").unwrap(),
+                    "{place}"
+                );
                 assert_eq!(setup.event_mask, 1 << bit.parse::<u32>().unwrap(), "{place}");
                 let escrs: Vec<_> = setup.halves.iter().flatten().map(|h| h.escr.msr()).collect();
                 let expected: Vec<_> = row["escrs"].split(',').map(|e| escr_numbers[e]).collect();
@@ -158,7 +174,10 @@ fn every_preset_answers_on_every_table() {
                     answered += 1;
                     assert_eq!(resolved.preset(), Some(preset));
                     assert!(resolved.terms().all(|term| term.coefficient != 0));
-                    assert!(resolve(cpu, &format!("{}:u", preset.name())).is_ok(), "{preset:?} {cpu}");
+                    assert!(
+                        resolve(cpu, &format!("{}:u", preset.name())).is_ok(),
+                        "{preset:?} {cpu}"
+                    );
                 }
                 Err(refusal) => {
                     assert_eq!(refusal.kind(), RefusalKind::Impossible, "{refusal}");
@@ -178,7 +197,9 @@ fn every_table_can_count_instructions_and_all_but_three_cycles() {
         .map(CpuModel::name)
         .collect();
     assert_eq!(without, [""; 0]);
-    let without: Vec<_> =
-        CpuModel::all().filter(|cpu| resolve(*cpu, "CYCLES").is_err()).map(CpuModel::name).collect();
+    let without: Vec<_> = CpuModel::all()
+        .filter(|cpu| resolve(*cpu, "CYCLES").is_err())
+        .map(CpuModel::name)
+        .collect();
     assert_eq!(without, ["niagara1", "niagara2", "niagara2-plus", "niagara3"]);
 }

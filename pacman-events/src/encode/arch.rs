@@ -105,7 +105,7 @@ pub(crate) fn encode(
     let mut encoding = Encoding::new(cpu, name, kind);
     let select = filtered(cpu, source, modifiers, fixed_only)?;
     let rings = Rings { user: modifiers.user, kernel: modifiers.kernel };
-    let ring_bits = u64::from(rings.user) * USR | u64::from(rings.kernel) * OS;
+    let ring_bits = bit(USR, rings.user) | bit(OS, rings.kernel);
     let counts = if select & ANY != 0 { Scope::Core } else { source.counts };
     encoding.evtsel = if fixed_only { 0 } else { select | ring_bits };
     encoding.rings = rings;
@@ -195,14 +195,18 @@ fn filtered(
     Ok(select)
 }
 
+/// The bit where the flag is set.
+pub(crate) fn bit(bit: u64, set: bool) -> u64 {
+    if set { bit } else { 0 }
+}
+
 fn extra_register(cpu: CpuModel, source: &Source) -> Option<ExtraReg> {
     let mut choices = [ExtraChoice::default(); 4];
     let mut count = 0;
     for &(select, msr) in source.choices.iter().take_while(|(_, msr)| *msr != 0) {
         // Arctic Wolf: unit mask bit i selects register i and lives on counter i.
         let tied = cpu.name() == "nvl-arcticwolf" && (0x3e0..=0x3e3).contains(&msr);
-        let counters =
-            if tied { CounterSet::only((msr - 0x3e0) as u8) } else { source.smt_off };
+        let counters = if tied { CounterSet::only((msr - 0x3e0) as u8) } else { source.smt_off };
         choices[count] = ExtraChoice { msr: u32::from(msr), select, counters };
         count += 1;
     }

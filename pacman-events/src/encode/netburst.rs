@@ -5,9 +5,11 @@
 //! Intel NetBurst microarchitecture)", figures of ESCR and CCCR for processors that
 //! support Hyper-Threading.
 
+use std::fmt;
+
 use super::{CanonicalName, Encoding, Kind, Limits, Modifiers, Needs, PerfAttr, Rings, Scope};
 use crate::db;
-use crate::netburst_tables::{EVENTS, ESCRS, EventRow, METRICS, MetricRow, Tags};
+use crate::netburst_tables::{ESCRS, EVENTS, EventRow, METRICS, MetricRow, Tags};
 use crate::refusal::Refusal;
 use crate::{CounterSet, CpuModel};
 
@@ -53,6 +55,16 @@ impl EscrId {
     /// The model-specific register's number.
     pub const fn msr(self) -> u32 {
         self.0 as u32
+    }
+}
+
+/// The manual's name, `MSR_FSB_ESCR0`; the number where no such register is known.
+impl fmt::Display for EscrId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match ESCRS.iter().find(|row| row.msr == self.0) {
+            Some(row) => write!(f, "MSR_{}", row.name),
+            None => write!(f, "MSR {:#x}", self.0),
+        }
     }
 }
 
@@ -208,13 +220,22 @@ fn event_mask(cpu: CpuModel, row: &EventRow, masks: &[&str]) -> Result<u16, Refu
             return Ok(*bit);
         }
         let all: Vec<_> = row.masks.iter().map(|(_, name)| *name).collect();
-        return Err(Refusal::needs(row.name, cpu, format!("a unit mask out of {}", all.join(", "))));
+        return Err(Refusal::needs(
+            row.name,
+            cpu,
+            format!("a unit mask out of {}", all.join(", ")),
+        ));
     }
     let mut bits = 0;
     for mask in masks {
         bits |= bit_of(row, mask).ok_or_else(|| {
-            let all: Vec<_> = row.masks.iter().map(|(_, name)| format!("{}:{name}", row.name)).collect();
-            Refusal::unknown(&format!("{}:{mask}", row.name), cpu, all.into_iter().take(5).collect())
+            let all: Vec<_> =
+                row.masks.iter().map(|(_, name)| format!("{}:{name}", row.name)).collect();
+            Refusal::unknown(
+                &format!("{}:{mask}", row.name),
+                cpu,
+                all.into_iter().take(5).collect(),
+            )
         })?;
     }
     Ok(bits)
@@ -291,7 +312,12 @@ fn encode_metric(
                 return Err(Refusal::unknown(&format!("{}:{mask}", row.name), cpu, tags));
             }
         },
-        _ => return Err(Refusal::grammar(row.name, "a metric takes no unit masks; execution metrics take one of NBOGUS0 to NBOGUS3")),
+        _ => {
+            return Err(Refusal::grammar(
+                row.name,
+                "a metric takes no unit masks; execution metrics take one of NBOGUS0 to NBOGUS3",
+            ));
+        }
     };
     let name = if masks.is_empty() {
         CanonicalName::new(row.name, modifiers)
@@ -338,7 +364,11 @@ fn assemble(
     modifiers: Modifiers,
 ) -> Encoding {
     let mut encoding = Encoding::new(cpu, name, Kind::NetBurst);
-    let counters = setup.halves.iter().flatten().fold(CounterSet::EMPTY, |all, choice| all.or(choice.counters));
+    let counters = setup
+        .halves
+        .iter()
+        .flatten()
+        .fold(CounterSet::EMPTY, |all, choice| all.or(choice.counters));
     let independent = setup.thread_kind == ThreadKind::Independent;
     encoding.rings = Rings { user: modifiers.user, kernel: modifiers.kernel };
     encoding.counters = counters;
@@ -376,7 +406,9 @@ fn filter(name: &CanonicalName, modifiers: Modifiers) -> Result<u32, Refusal> {
         return refuse("any is not NetBurst's; ask for the event on both logical processors");
     }
     if modifiers.invert || modifiers.cmask.is_some() {
-        return refuse("i and c=N are not NetBurst's; thr=N counts clocks above N, cmpl those up to N");
+        return refuse(
+            "i and c=N are not NetBurst's; thr=N counts clocks above N, cmpl those up to N",
+        );
     }
     if modifiers.complement && modifiers.threshold.is_none() {
         return refuse("cmpl turns a threshold round: add thr=N");

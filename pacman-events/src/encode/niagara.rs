@@ -5,6 +5,7 @@
 //! PICs, each with a PCR of its own (SL 15:11, MASK 10:5). Layouts: UltraSPARC T1 and
 //! T2 supplements to the UltraSPARC Architecture 2005, and the SPARC T4 supplement.
 
+use super::arch::bit;
 use super::{CanonicalName, Encoding, Kind, Limits, Modifiers, PerfAttr, Rings, Scope};
 use crate::CpuModel;
 use crate::db::Event;
@@ -66,7 +67,7 @@ fn pcr(cpu: CpuModel, select: u8, mask: u8, pic: u8) -> u64 {
 fn ring_bits(cpu: CpuModel, rings: Rings) -> u64 {
     // UT and ST: bits 2 and 1, but 2 and 3 on the T4.
     let (user, system) = if cpu.name() == "niagara4" { (1 << 2, 1 << 3) } else { (1 << 2, 1 << 1) };
-    u64::from(rings.user) * user | u64::from(rings.kernel) * system
+    bit(user, rings.user) | bit(system, rings.kernel)
 }
 
 /// Linux (arch/sparc): the PCR's event field in bits 31:16, and below it which PICs may

@@ -36,7 +36,12 @@ pub(crate) static NAMED: &[(&str, u32, u64, &str)] = &[
     ("L1-dcache-loads", CACHE, 0, "loads from the first-level data cache"),
     ("L1-dcache-load-misses", CACHE, 0x1_0000, "loads that missed the first-level data cache"),
     ("L1-dcache-stores", CACHE, 0x100, "stores to the first-level data cache"),
-    ("L1-icache-load-misses", CACHE, 0x1_0001, "fetches that missed the first-level instruction cache"),
+    (
+        "L1-icache-load-misses",
+        CACHE,
+        0x1_0001,
+        "fetches that missed the first-level instruction cache",
+    ),
     ("LLC-loads", CACHE, 2, "loads from the last-level cache"),
     ("LLC-load-misses", CACHE, 0x1_0002, "loads that missed the last-level cache"),
     ("dTLB-load-misses", CACHE, 0x1_0003, "loads that missed the data TLB"),
@@ -45,7 +50,11 @@ pub(crate) static NAMED: &[(&str, u32, u64, &str)] = &[
 ];
 
 /// The software or generic event of this name, on whatever processor.
-pub(crate) fn find(cpu: CpuModel, base: &str, modifiers: Modifiers) -> Option<Result<Encoding, Refusal>> {
+pub(crate) fn find(
+    cpu: CpuModel,
+    base: &str,
+    modifiers: Modifiers,
+) -> Option<Result<Encoding, Refusal>> {
     let base = match base.to_ascii_lowercase().as_str() {
         "cycles" => "cpu-cycles",
         "cs" => "context-switches",
@@ -65,7 +74,8 @@ pub(crate) fn encode(
     attr: PerfAttr,
     modifiers: Modifiers,
 ) -> Result<Encoding, Refusal> {
-    let plain = Modifiers { user: modifiers.user, kernel: modifiers.kernel, ..Modifiers::default() };
+    let plain =
+        Modifiers { user: modifiers.user, kernel: modifiers.kernel, ..Modifiers::default() };
     if modifiers != plain {
         let reason = "the kernel picks its registers, so it takes no modifier but u and k";
         return Err(Refusal::grammar(&name.to_string(), reason));

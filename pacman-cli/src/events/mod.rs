@@ -1,0 +1,93 @@
+//! `pacman-pmu list` and `pacman-pmu encode`: what events there are, and what each is
+//! to the hardware.
+
+mod columns;
+mod encode;
+mod json;
+mod list;
+mod machine;
+
+pub(crate) use encode::{EncodeArgs, encode};
+pub(crate) use list::{ListArgs, list};
+pub(crate) use machine::{Here, Machine};
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+use pacman_events::{CpuModel, Refusal, Resolver, SysfsPmu, UserTable};
+
+/// Success.
+pub(crate) const OK: u8 = 0;
+/// Something asked for does not exist or cannot be counted.
+pub(crate) const REFUSED: u8 = 2;
+
+/// Which processor and which tables a command speaks of.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Tables {
+    /// Table of events, such as skl, p4-prescott or zen4; this machine's if absent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cpu: Option<String>,
+    /// A perfmon-format JSON file whose events are asked first
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+    /// Where the PMUs of PMU/TERM=N/ names are described
+    #[arg(long, value_name = "DIR", default_value = "/sys/bus/event_source/devices")]
+    pub(crate) devices: PathBuf,
+}
+
+/// The tables once read, ready to resolve names.
+pub(crate) struct Loaded {
+    cpu: CpuModel,
+    user: Option<UserTable>,
+    pmus: Vec<SysfsPmu>,
+}
+
+impl Tables {
+    /// Reads what the options name; the error is one line for the user.
+    pub(crate) fn load(&self, machine: &dyn Machine) -> Result<Loaded, String> {
+        let cpu = match &self.cpu {
+            Some(name) => CpuModel::named(name).ok_or_else(|| {
+                format!("no table {name}; pacman-pmu list --cpus shows the tables there are")
+            })?,
+            None => detect(machine),
+        };
+        let user = match &self.events {
+            Some(file) => {
+                let text = fs::read_to_string(file)
+                    .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+                let table = UserTable::from_perfmon_json(cpu, &text);
+                Some(table.map_err(|refusal| format!("{}: {refusal}", file.display()))?)
+            }
+            None => None,
+        };
+        Ok(Loaded { cpu, user, pmus: machine.pmus(&self.devices) })
+    }
+}
+
+/// This machine's table; one without a table has Linux's generic events.
+fn detect(machine: &dyn Machine) -> CpuModel {
+    let found = machine.cpu_id().and_then(|id| CpuModel::detect(&id));
+    found.unwrap_or_else(CpuModel::generic)
+}
+
+impl Loaded {
+    /// The processor the names are resolved for.
+    pub(crate) fn cpu(&self) -> CpuModel {
+        self.cpu
+    }
+
+    /// The names of the user's own table.
+    pub(crate) fn user_names(&self) -> impl Iterator<Item = &str> {
+        self.user.iter().flat_map(UserTable::names)
+    }
+
+    /// The event or expression of this name.
+    pub(crate) fn resolve(&self, name: &str) -> Result<pacman_events::Resolved, Refusal> {
+        let resolver = Resolver::new(self.cpu).with_pmus(&self.pmus);
+        match &self.user {
+            Some(table) => resolver.with_table(table).resolve(name),
+            None => resolver.resolve(name),
+        }
+    }
+}
