@@ -290,3 +290,19 @@ fn pairs_of_siblings_that_linux_lets_collide_get_registers_of_their_own() {
     assert_eq!(unsolved, single.map(|name| (name, name)));
     assert_eq!(solved, 27);
 }
+
+#[test]
+fn a_refusal_offers_counter_1_only_where_it_helps() {
+    let all = events();
+    let named = |name: &str| all.iter().find(|event| event.name == name).unwrap().demand(1);
+    let list = |names: &[&'static str]| names.iter().map(|name| named(name)).collect::<Vec<_>>();
+    let pmu = Pmu::netburst("p4", 1);
+    let four = ["ITLB_reference", "BPU_fetch_request", "MOB_load_replay", "page_walk_type"];
+    let refused = allocate(&pmu, &list(&four)).unwrap_err();
+    assert_eq!(refused.resource().to_string(), "counters 0,2,3");
+    assert!(refused.remedy().contains("allow counter 1"), "{refused}");
+    let same = ["packed_SP_uop", "packed_DP_uop", "scalar_SP_uop"];
+    let refused = allocate(&pmu, &list(&same)).unwrap_err();
+    assert_eq!(refused.resource().to_string(), "MSR_FIRM_ESCR0, MSR_FIRM_ESCR1");
+    assert!(!refused.remedy().contains("counter 1"), "{refused}");
+}

@@ -1,23 +1,37 @@
 //! From what an event is to the hardware to what it asks of a core.
 
+use super::pmu::MAX_CONTEXTS;
 use super::{Demand, Pmu, Register, RegisterKind, SiblingErratum, Take, Way, netburst};
-use crate::CounterSet;
-use crate::cpu::PmuFacts;
 use crate::encode::{Encoding, ExtraChoice, ExtraReg, Kind, Rings, Scope, ThreadKind};
+use crate::{CounterSet, CpuModel};
 
 impl Pmu {
-    /// The core that a table's facts describe, with its sibling contexts enabled or not.
+    /// The core that a table describes, with its sibling contexts enabled or not.
     ///
     /// `smt` is whether siblings were enabled at reset, which decides how many general
     /// counters a context has on twelve Intel families; offlining a sibling later does
     /// not give counters back (perfmon README, `CounterHTOff`).
-    pub fn of(name: impl Into<String>, facts: &PmuFacts, smt: bool) -> Self {
-        let contexts = if smt { facts.smt_ways.clamp(1, 8) } else { 1 };
+    ///
+    /// ```
+    /// use pacman_events::CpuModel;
+    /// use pacman_events::allocate::{Demand, Pmu, allocate};
+    /// use pacman_events::encode::Rings;
+    ///
+    /// let skl = CpuModel::named("skl").unwrap();
+    /// let pmu = Pmu::of(skl, true);
+    /// let stalls = pacman_events::resolve(skl, "STALL_CYCLES").unwrap();
+    /// let user = Rings { user: true, kernel: false };
+    /// let demand = Demand::of(stalls.encoding().unwrap(), &pmu, user);
+    /// assert!(allocate(&pmu, &[demand]).is_ok());
+    /// ```
+    pub fn of(cpu: CpuModel, smt: bool) -> Self {
+        let facts = cpu.facts();
+        let contexts = if smt { facts.smt_ways.clamp(1, MAX_CONTEXTS) } else { 1 };
         if facts.counters_shared {
-            return Pmu::netburst(name, contexts);
+            return Pmu::netburst(cpu.name(), contexts);
         }
         let general = if smt { facts.general } else { facts.general_smt_off };
-        let mut pmu = Pmu::per_context(name, contexts, general)
+        let mut pmu = Pmu::per_context(cpu.name(), contexts, general)
             .with_fixed(facts.fixed)
             .with_smt_off(facts.general_smt_off);
         pmu.smt = smt;
@@ -25,7 +39,7 @@ impl Pmu {
             // Linux, arch/x86/events/core.c, x86_schedule_events: half of the general
             // counters, so that exclusive events cannot starve the sibling.
             let budget = Some((general.len() / 2) as u8);
-            pmu = pmu.with_erratum(SiblingErratum { name: "BJ122/BV98/HSD29", budget });
+            pmu = pmu.with_erratum(SiblingErratum { name: erratum(cpu.name()), budget });
         }
         pmu
     }
@@ -47,6 +61,15 @@ impl Pmu {
             self = self.reserving(context, held, REMEDY);
         }
         self
+    }
+}
+
+/// The erratum's number on each family that has it.
+fn erratum(table: &str) -> &'static str {
+    match table {
+        "snb" | "jkt" => "BJ122",
+        "ivb" | "ivt" => "BV98",
+        _ => "HSD29",
     }
 }
 

@@ -12,7 +12,7 @@ use crate::CounterSet;
 /// The share of a core that one context may use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grant {
-    /// General counters.
+    /// General counters, withheld ones included.
     pub(crate) general: CounterSet,
     /// The half whose registers it may use; `None` for both.
     pub(crate) half: Option<u8>,
@@ -32,7 +32,7 @@ pub(crate) struct Division {
 impl Division {
     /// Every context may use everything.
     pub(crate) fn open(pmu: &Pmu) -> Self {
-        let all = Grant { general: pmu.general(), half: None, active: true };
+        let all = Grant { general: pmu.general, half: None, active: true };
         Division { grants: vec![all; usize::from(pmu.contexts())], wider: None }
     }
 

@@ -62,11 +62,19 @@ fn resource_of_one(refusal: &Refusal<'_, '_>, item: &Item<'_>) -> Resource {
 
 /// Why events that fit one by one do not fit together.
 fn resource_of_many(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> Resource {
-    let fits = |relax| refusal.fits(items, relax, &refusal.division.grants);
+    // What is fought over is not the counter that we withhold, unless it would help.
+    let mut pmu = refusal.pmu.clone();
+    if !fits_with_withheld(refusal, items) {
+        pmu = pmu.allowing_all_counters();
+    }
+    let fits = |relax| {
+        let problem = Problem::new(&pmu, &refusal.division.grants, items, relax);
+        Search::new(&problem).fits_all()
+    };
     if fits(Relax { reservations: true, ..Relax::default() }) {
         return reserved(refusal, items);
     }
-    if let Some(erratum) = refusal.pmu.erratum {
+    if let Some(erratum) = pmu.erratum {
         if fits(Relax { erratum: true, ..Relax::default() }) {
             return Resource::Erratum { name: erratum.name };
         }
@@ -83,16 +91,30 @@ fn resource_of_many(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> Resource {
         Some(kind) => vec![*kind],
         None => kinds,
     };
-    // A register that one event alone claims is part of the fight as well: it is
-    // where that event could have gone.
-    let mut registers: Vec<Register> = claimed(items)
-        .into_iter()
-        .map(|(register, _)| register)
-        .filter(|register| kinds.contains(&register.kind()))
+    // A register that all of them want alike is not what they fight over; one that a
+    // single event claims is, since that is where this event could have gone.
+    let claims = claimed(items);
+    let contested = |register: &Register| {
+        let mut values = claims.iter().filter(|(it, _)| it == register).map(|(_, value)| value);
+        let first = values.next();
+        values.any(|value| Some(value) != first) || claimants(items, *register) == 1
+    };
+    let mut registers: Vec<Register> = claims
+        .iter()
+        .map(|(register, _)| *register)
+        .filter(|register| kinds.contains(&register.kind()) && contested(register))
         .collect();
     registers.sort_unstable();
     registers.dedup();
     Resource::Registers { registers }
+}
+
+fn claimants(items: &[Item<'_>], register: Register) -> usize {
+    let claims = |item: &&Item<'_>| {
+        let mut all = item.demand.ways.iter().flat_map(|way| &way.claims);
+        all.any(|claim| claim.register == register)
+    };
+    items.iter().filter(claims).count()
 }
 
 fn claimed(items: &[Item<'_>]) -> Vec<(Register, u64)> {
@@ -119,16 +141,18 @@ fn counters(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> Resource {
 }
 
 fn reserved(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> Resource {
-    // Whoever shares a context with the events; another context's reservation counts
-    // only where the counters are the core's.
-    let near = |context: u8| items.iter().any(|item| item.contexts >> context & 1 == 1);
     let reservations = &refusal.pmu.reservations;
     let holder = reservations
         .iter()
-        .find(|held| near(held.context))
+        .find(|held| is_near(held.context, items))
         .or(reservations.first())
         .map_or_else(String::new, |held| held.holder.clone());
     Resource::Reserved { holder }
+}
+
+/// Whether a context's own counters matter to these events.
+fn is_near(context: u8, items: &[Item<'_>]) -> bool {
+    items.iter().any(|item| item.contexts >> context & 1 == 1)
 }
 
 /// Who has what once all events but the last are placed.
@@ -160,8 +184,10 @@ fn holders(
         hold(item, search.spot(at as u16), whose(&events[at]));
     }
     for (held, at) in refusal.pmu.reservations.iter().zip(placed.len()..) {
-        let item = Item { demand: &held.demand, contexts: 1 << held.context, reserved: true };
-        hold(&item, search.spot(at as u16), held.holder.clone());
+        if refusal.pmu.shares_counters() || is_near(held.context, items) {
+            let item = Item { demand: &held.demand, contexts: 1 << held.context, reserved: true };
+            hold(&item, search.spot(at as u16), held.holder.clone());
+        }
     }
     holders
 }
@@ -212,9 +238,11 @@ fn reason(pmu: &Pmu, events: &[Contender], resource: &Resource, holders: &[Holde
         Resource::Nothing => format!("no counter of {} can count {}", pmu.name, events[0].name),
         Resource::Registers { registers } => {
             let whose = if registers.iter().any(|it| it.is_shared()) { "core" } else { "thread" };
+            let names: Vec<String> = registers.iter().map(ToString::to_string).collect();
             format!(
-                "each needs {resource} set its own way, and a register of the {whose} holds one \
-                 value at a time: {}",
+                "each needs {} set its own way, and a register of the {whose} holds one value at \
+                 a time: {}",
+                names.join(" or "),
                 taken()
             )
         }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::encode::Scope;
+use crate::netburst_tables::ESCRS;
 
 /// What kind of register it is; conflicts are explained by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -93,7 +94,7 @@ impl Register {
         let index = self.id & 0xff;
         match self.kind {
             RegisterKind::Escr => match escr_name(self.id) {
-                Some(name) => name.into(),
+                Some(name) => format!("MSR_{name}").into(),
                 None => format!("ESCR {:#x}", self.id).into(),
             },
             RegisterKind::ExecutionTag => format!("execution tag {index}").into(),
@@ -128,59 +129,9 @@ impl fmt::Display for Register {
 /// MSR numbers stay below this bit on every model.
 const UNNUMBERED: u32 = 1 << 31;
 
-/// Intel SDM Vol. 4, MSRs of the Pentium 4 and Xeon; 0x3BF does not exist.
+/// The name in the table of ESCRs; 0x3BF does not exist.
 fn escr_name(msr: u32) -> Option<&'static str> {
-    const LOW: [&str; 31] = [
-        "MSR_BSU_ESCR0",
-        "MSR_BSU_ESCR1",
-        "MSR_FSB_ESCR0",
-        "MSR_FSB_ESCR1",
-        "MSR_FIRM_ESCR0",
-        "MSR_FIRM_ESCR1",
-        "MSR_FLAME_ESCR0",
-        "MSR_FLAME_ESCR1",
-        "MSR_DAC_ESCR0",
-        "MSR_DAC_ESCR1",
-        "MSR_MOB_ESCR0",
-        "MSR_MOB_ESCR1",
-        "MSR_PMH_ESCR0",
-        "MSR_PMH_ESCR1",
-        "MSR_SAAT_ESCR0",
-        "MSR_SAAT_ESCR1",
-        "MSR_U2L_ESCR0",
-        "MSR_U2L_ESCR1",
-        "MSR_BPU_ESCR0",
-        "MSR_BPU_ESCR1",
-        "MSR_IS_ESCR0",
-        "MSR_IS_ESCR1",
-        "MSR_ITLB_ESCR0",
-        "MSR_ITLB_ESCR1",
-        "MSR_CRU_ESCR0",
-        "MSR_CRU_ESCR1",
-        "MSR_IQ_ESCR0",
-        "MSR_IQ_ESCR1",
-        "MSR_RAT_ESCR0",
-        "MSR_RAT_ESCR1",
-        "MSR_SSU_ESCR0",
-    ];
-    match msr {
-        0x3a0..=0x3be => Some(LOW[(msr - 0x3a0) as usize]),
-        0x3c0 => Some("MSR_MS_ESCR0"),
-        0x3c1 => Some("MSR_MS_ESCR1"),
-        0x3c2 => Some("MSR_TBPU_ESCR0"),
-        0x3c3 => Some("MSR_TBPU_ESCR1"),
-        0x3c4 => Some("MSR_TC_ESCR0"),
-        0x3c5 => Some("MSR_TC_ESCR1"),
-        0x3c8 => Some("MSR_IX_ESCR0"),
-        0x3c9 => Some("MSR_IX_ESCR1"),
-        0x3ca => Some("MSR_ALF_ESCR0"),
-        0x3cb => Some("MSR_ALF_ESCR1"),
-        0x3cc => Some("MSR_CRU_ESCR2"),
-        0x3cd => Some("MSR_CRU_ESCR3"),
-        0x3e0 => Some("MSR_CRU_ESCR4"),
-        0x3e1 => Some("MSR_CRU_ESCR5"),
-        _ => None,
-    }
+    ESCRS.iter().find(|row| u32::from(row.msr) == msr).map(|row| row.name)
 }
 
 #[cfg(test)]

@@ -59,7 +59,8 @@ fn is_allowed(pmu: &Pmu, partition: Partition, put: &Put<'_>) -> bool {
                     Some(Counter::General(n)) => half.contains(n),
                     _ => true,
                 };
-                general && way.claims.iter().all(|it| it.register.half().is_none_or(|h| h == *context))
+                general
+                    && way.claims.iter().all(|it| it.register.half().is_none_or(|h| h == *context))
             }
             _ => true,
         };
@@ -130,13 +131,16 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// Tries every way, context and counter of every event.
-pub(crate) fn is_feasible(pmu: &Pmu, rules: &Rules, partition: Partition, wanted: &[Wanted<'_>]) -> bool {
+pub(crate) fn is_feasible(
+    pmu: &Pmu,
+    rules: &Rules,
+    partition: Partition,
+    wanted: &[Wanted<'_>],
+) -> bool {
     let mut all: Vec<(Wanted<'_>, bool)> = rules
         .reserved
         .iter()
-        .map(|(context, demand)| {
-            (Wanted { demand, contexts: 1 << context, excludes: false }, true)
-        })
+        .map(|(context, demand)| (Wanted { demand, contexts: 1 << context, excludes: false }, true))
         .collect();
     all.extend(wanted.iter().map(|it| (*it, false)));
     search(pmu, rules, partition, &all, &mut Vec::new())
@@ -162,7 +166,9 @@ fn search<'a>(
                 });
                 // A partial placement that is illegal stays so, except that the
                 // budget starts to bind only with an excluding event; it only tightens.
-                if is_legal(pmu, rules, partition, puts) && search(pmu, rules, partition, rest, puts) {
+                if is_legal(pmu, rules, partition, puts)
+                    && search(pmu, rules, partition, rest, puts)
+                {
                     puts.pop();
                     return true;
                 }
@@ -182,7 +188,12 @@ fn candidates(way: &Way) -> Vec<Option<Counter>> {
 }
 
 /// The fewest feasible classes that the events divide into.
-pub(crate) fn fewest_sets(pmu: &Pmu, rules: &Rules, partition: Partition, wanted: &[Wanted<'_>]) -> usize {
+pub(crate) fn fewest_sets(
+    pmu: &Pmu,
+    rules: &Rules,
+    partition: Partition,
+    wanted: &[Wanted<'_>],
+) -> usize {
     let count = wanted.len();
     let fits: Vec<bool> = (0..1usize << count)
         .map(|set| {
