@@ -15,9 +15,11 @@ pub mod partition;
 #[cfg(feature = "perfmon-json")]
 mod perfmon_json;
 mod preset;
+mod raw;
 mod refusal;
 mod resolve;
 mod sysfs;
+mod unit_masks;
 mod user_table;
 
 pub use catalog::{CatalogEntry, EntryKind, catalog};

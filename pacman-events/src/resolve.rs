@@ -1,14 +1,13 @@
 //! From a name to its encoding on one model.
 
-use crate::encode::arch::{self, EN, INT, OS, Source, USR};
-use crate::encode::{Encoding, Kind, Modifiers, PerfAttr, Rings, netburst, niagara, perf};
+use crate::encode::arch::{self, Source};
+use crate::encode::{Encoding, Modifiers, PerfAttr, netburst, niagara, perf};
 use crate::name::{self, Spelling};
-use crate::netburst_tables::EVENTS;
 use crate::preset::Preset;
 use crate::refusal::{Refusal, RefusalKind};
 use crate::sysfs::{SysfsPmu, X86_FORMATS};
 use crate::user_table::UserTable;
-use crate::{CpuModel, Family, db, nearest};
+use crate::{CpuModel, Family, db, nearest, raw, unit_masks};
 
 /// A name resolved on one model: one event, or an expression of several.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,7 +165,13 @@ impl<'a> Resolver<'a> {
                 return Ok(counted);
             }
             let fixed = shipped.native(event, None, modifiers)?;
-            return Ok(Encoding { fixed: fixed.fixed, name: fixed.name, ..counted });
+            // Linux may move only the fixed counter's code between the two.
+            return Ok(Encoding {
+                fixed: fixed.fixed,
+                name: fixed.name,
+                perf: fixed.perf,
+                ..counted
+            });
         }
         let mut spelling = Spelling { base: event, modifiers };
         loop {
@@ -243,39 +248,10 @@ impl<'a> Resolver<'a> {
                 let masks: Vec<_> = masks.collect();
                 return netburst::encode(self.cpu, named, &masks, modifiers);
             }
-        } else if let Some(encoding) = self.joined(base, modifiers)? {
+        } else if let Some(encoding) = unit_masks::joined(self.cpu, base, modifiers)? {
             return Ok(encoding);
         }
         Err(self.no_such_event(base))
-    }
-
-    fn joined(&self, base: &str, modifiers: Modifiers) -> Result<Option<Encoding>, Refusal> {
-        let Some((event, masks)) = base.split_once([':', '.']) else {
-            return Ok(None);
-        };
-        let mut all: Option<Source> = None;
-        for mask in masks.split([':']) {
-            let Some(next) = db::find(self.cpu, &format!("{event}.{mask}")) else {
-                return Ok(None);
-            };
-            let next = Source::of(&next);
-            all = Some(match all {
-                None => next,
-                Some(all) => union(all, next).ok_or_else(|| {
-                    let reason = format!("{mask} is not a unit mask that joins the others: its code, filter or register differs");
-                    Refusal::impossible(base, self.cpu, reason)
-                })?,
-            });
-        }
-        let Some(mut source) = all else { return Ok(None) };
-        source.name = base.to_ascii_uppercase().into();
-        if self.cpu.family() == Family::Niagara {
-            let first = masks.split(':').next().unwrap_or(masks);
-            let event = db::find(self.cpu, &format!("{event}.{first}"));
-            let event = event.expect("found above");
-            return niagara::encode(self.cpu, &event, source.select as u8, modifiers).map(Some);
-        }
-        arch::encode(self.cpu, &source, modifiers).map(Some)
     }
 
     fn no_such_event(&self, base: &str) -> Refusal {
@@ -306,9 +282,9 @@ impl<'a> Resolver<'a> {
     ) -> Result<Encoding, Refusal> {
         match self.cpu.family() {
             Family::Intel | Family::Knc | Family::Amd => {
-                self.raw_select(asked, code, register, modifiers)
+                raw::select(self.cpu, asked, code, register, modifiers)
             }
-            Family::NetBurst => raw_netburst(self.cpu, asked, code, modifiers),
+            Family::NetBurst => raw::netburst(self.cpu, asked, code, modifiers),
             Family::Niagara | Family::Generic => {
                 let attr = PerfAttr {
                     kind: 4,
@@ -321,65 +297,6 @@ impl<'a> Resolver<'a> {
                 perf::encode(self.cpu, name, attr, modifiers)
             }
         }
-    }
-
-    fn raw_select(
-        &self,
-        asked: &str,
-        code: u64,
-        register: Option<u64>,
-        modifiers: Modifiers,
-    ) -> Result<Encoding, Refusal> {
-        let control = USR | OS | INT | EN;
-        let select = code & !control;
-        let mut source = Source::raw(self.cpu, format!("r{code:x}"), select);
-        // What the table knows of the code limits the counters; a code that it does not
-        // list is taken to be as limited as every other event of that number.
-        let code_of = |event: &db::Event| event.fixed().is_none().then(|| event.select());
-        let same = |mask: u64| {
-            move |event: &db::Event| {
-                code_of(event).is_some_and(|other| (other ^ select) & mask == 0)
-            }
-        };
-        let exact = db::events(self.cpu).find(same(0xf_ffff_ffff & !(0xff_u64 << 24 | 0xff << 16)));
-        let listed = exact.map(|event| Source::of(&event));
-        match listed {
-            Some(listed) => {
-                source.counters = listed.counters;
-                source.smt_off = listed.smt_off;
-                source.counter_pair = listed.counter_pair;
-                source.counts = listed.counts;
-                source.taken_alone = listed.taken_alone;
-                source.choices = listed.choices;
-            }
-            None => {
-                for event in db::events(self.cpu).filter(same(0xf_0000_00ff)) {
-                    let (on, off) = (event.counters(), event.counters_smt_off());
-                    if !source.counters.and(on).is_empty() {
-                        source.counters = source.counters.and(on);
-                        source.smt_off = source.smt_off.and(off);
-                    }
-                }
-            }
-        }
-        match (source.choices[0].1, register) {
-            (0, None | Some(0)) => {}
-            (0, Some(value)) => source.value = value,
-            (msr, None) => {
-                let reason = format!(
-                    "the value of MSR {msr:#x}: write cpu/config={select:#x},config1=VALUE/"
-                );
-                return Err(Refusal::needs(asked, self.cpu, reason));
-            }
-            (_, Some(value)) => source.value = value,
-        }
-        let mut encoding = arch::encode(self.cpu, &source, modifiers)?;
-        encoding.rings.user |= code & USR != 0;
-        encoding.rings.kernel |= code & OS != 0;
-        if encoding.kind != Kind::Fixed {
-            encoding.evtsel |= code & control;
-        }
-        Ok(encoding)
     }
 
     fn perf_style(
@@ -412,14 +329,14 @@ impl<'a> Resolver<'a> {
         };
         if core && selects {
             let register = Some(attr.config1).filter(|value| *value != 0);
-            let mut encoding = self.raw_select(asked, attr.config, register, modifiers)?;
+            let mut encoding = raw::select(self.cpu, asked, attr.config, register, modifiers)?;
             if let Some(perf) = &mut encoding.perf {
                 perf.config2 = attr.config2;
             }
             return Ok(encoding);
         }
         if core && self.cpu.family() == Family::NetBurst {
-            return raw_netburst(self.cpu, asked, attr.config, modifiers);
+            return raw::netburst(self.cpu, asked, attr.config, modifiers);
         }
         let name = crate::encode::CanonicalName::new(format!("{pmu}/{terms}/"), modifiers);
         perf::encode(self.cpu, name, attr, modifiers)
@@ -428,66 +345,4 @@ impl<'a> Resolver<'a> {
 
 fn single(encoding: Encoding) -> Resolved {
     Resolved { preset: None, first: Term { coefficient: 1, encoding }, rest: Vec::new() }
-}
-
-/// Two events of one code as one with both unit masks; `None` where more differs.
-fn union(one: Source, other: Source) -> Option<Source> {
-    let masks = 0xff_0000_0000_ff00_u64;
-    let same = (one.select ^ other.select) & !masks == 0
-        && one.choices[0].1 == 0
-        && other.choices[0].1 == 0
-        && one.fixed.is_none()
-        && other.fixed.is_none()
-        && one.counter_pair == other.counter_pair;
-    let counters = one.counters.and(other.counters);
-    let smt_off = one.smt_off.and(other.smt_off);
-    (same && !smt_off.is_empty()).then_some(Source {
-        select: one.select | other.select,
-        counters,
-        smt_off,
-        taken_alone: one.taken_alone || other.taken_alone,
-        precise: one.precise && other.precise,
-        ..one
-    })
-}
-
-/// Linux's packed raw config of the Pentium 4, taken apart.
-fn raw_netburst(
-    cpu: CpuModel,
-    asked: &str,
-    code: u64,
-    modifiers: Modifiers,
-) -> Result<Encoding, Refusal> {
-    let index = (code >> 57 & 0x3f) as u8;
-    let Some(row) = EVENTS.iter().find(|row| row.linux == Some(index)) else {
-        return Err(Refusal::grammar(asked, format!("Linux has no NetBurst event number {index}")));
-    };
-    if code & 0x3f > 9 || code & 1 << 7 != 0 {
-        return Err(Refusal::grammar(
-            asked,
-            "bits 5:0 are a replay metric up to 9, and bit 7 is refused by Linux",
-        ));
-    }
-    let mask = (code >> 41) as u16;
-    let mut encoding = netburst::encode_event(cpu, row, mask, modifiers)?;
-    let tag_enable = code >> 36 & 1 == 1;
-    if let Some(setup) = &mut encoding.netburst {
-        setup.filter |= code as u32 & 0x01fc_0000;
-        setup.tag = tag_enable.then_some(netburst::Tag { value: (code >> 37 & 0xf) as u8 });
-        setup.replay = netburst::replay_of((code & 0x3f) as u8);
-        if setup.replay.is_some() {
-            encoding.needs.tagging = false;
-        }
-    }
-    // T bits and what Linux sets itself stay out of the config.
-    let user_bits = 0x7fff_fff0_01ff_0fff;
-    if let Some(perf) = &mut encoding.perf {
-        perf.config |= code & user_bits;
-    }
-    let rings = code >> 32 & 0xf;
-    encoding.rings = Rings {
-        user: modifiers.user || rings & 0b0101 != 0,
-        kernel: modifiers.kernel || rings & 0b1010 != 0,
-    };
-    Ok(encoding)
 }

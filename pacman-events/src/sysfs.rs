@@ -78,6 +78,11 @@ impl SysfsPmu {
         &self.name
     }
 
+    /// Its `type`, for `attr.type`.
+    pub fn kind(&self) -> u32 {
+        self.kind
+    }
+
     /// The names of its event aliases.
     pub fn events(&self) -> impl Iterator<Item = &str> {
         self.events.iter().map(|(event, _)| event.as_str())

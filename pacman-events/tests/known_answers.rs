@@ -230,6 +230,19 @@ fn amd_event_numbers_beyond_eight_bits() {
 }
 
 #[test]
+fn what_an_event_needs_is_said_before_it_counts_nothing() {
+    use pacman_events::encode::Conditions;
+    let here = Conditions { smt: true, privileged: false, tagged: false };
+    let missing = |table, name| encoding(table, name).admit(here).unwrap_err().to_string();
+    assert!(missing("p4", "execution_event:NBOGUS0").contains("tagging event"));
+    assert!(missing("p4", "page_walk_type:DTMISS").contains("CAP_PERFMON"));
+    assert!(missing("skl", "UOPS_ISSUED.ANY:any").contains("CAP_PERFMON"));
+    let alone = Conditions { smt: false, ..here };
+    assert_eq!(encoding("skl", "UOPS_ISSUED.ANY:any").admit(alone), Ok(()));
+    assert_eq!(encoding("p4", "packed_SP_retired").admit(here), Ok(()));
+}
+
+#[test]
 fn refusals_are_four_different_answers() {
     let kind = |table, name| resolve(cpu(table), name).unwrap_err().kind();
     assert_eq!(kind("skl", "UOPS_ISUED.ANY"), RefusalKind::Unknown);

@@ -54,7 +54,7 @@ pub(crate) fn encode(
             status = REFUSED;
         }
         match (&resolved, args.json) {
-            (Ok(resolved), true) => objects.push(json::resolved(name, resolved)),
+            (Ok(resolved), true) => objects.push(json::resolved(name, resolved, &loaded)),
             (Err(refusal), true) => objects.push(json::refusal(name, refusal)),
             (Ok(resolved), false) => {
                 if index > 0 {

@@ -5,19 +5,20 @@ use pacman_events::encode::{Kind, PerfAttr};
 use pacman_events::{CounterSet, Encoding, Refusal, Resolved};
 use serde_json::{Value, json};
 
+use super::Loaded;
 use super::list::has_selector;
 
 /// The object of a name that resolved.
-pub(super) fn resolved(asked: &str, resolved: &Resolved) -> Value {
+pub(super) fn resolved(asked: &str, resolved: &Resolved, loaded: &Loaded) -> Value {
     if let Some(event) = resolved.encoding() {
-        return encoding(asked, event);
+        return encoding(asked, event, loaded);
     }
     let first = resolved.terms().next().map(|term| &term.encoding);
     let terms: Vec<_> = resolved
         .terms()
         .map(|term| {
             let name = term.encoding.name.to_string();
-            json!({"coefficient": term.coefficient, "encoding": encoding(&name, &term.encoding)})
+            json!({"coefficient": term.coefficient, "encoding": encoding(&name, &term.encoding, loaded)})
         })
         .collect();
     json!({
@@ -36,7 +37,7 @@ pub(super) fn refusal(asked: &str, refusal: &Refusal) -> Value {
     })
 }
 
-fn encoding(asked: &str, event: &Encoding) -> Value {
+fn encoding(asked: &str, event: &Encoding, loaded: &Loaded) -> Value {
     let counted = event.kind != Kind::Perf;
     let set = |set: CounterSet| counted.then(|| set.iter().collect::<Vec<_>>());
     let netburst = event.netburst.as_ref();
@@ -57,7 +58,7 @@ fn encoding(asked: &str, event: &Encoding) -> Value {
         }),
         "counters": set(event.counters),
         "counters_smt_off": set(event.counters_smt_off),
-        "perf": event.perf.as_ref().map(perf),
+        "perf": event.perf.as_ref().map(|attr| perf(attr, loaded)),
         "terms": null,
     })
 }
@@ -74,9 +75,9 @@ fn extra(event: &Encoding) -> Vec<Value> {
     preferred.chain(replay).collect()
 }
 
-fn perf(attr: &PerfAttr) -> Value {
+fn perf(attr: &PerfAttr, loaded: &Loaded) -> Value {
     json!({
-        "type": attr.kind, "config": hex(attr.config), "config1": hex(attr.config1),
+        "type": loaded.perf_type(attr), "config": hex(attr.config), "config1": hex(attr.config1),
         "config2": hex(attr.config2),
     })
 }

@@ -15,6 +15,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
+use pacman_events::encode::PerfAttr;
 use pacman_events::{CpuModel, Refusal, Resolver, SysfsPmu, UserTable};
 
 /// Success.
@@ -75,6 +76,12 @@ impl Loaded {
     /// The processor the names are resolved for.
     pub(crate) fn cpu(&self) -> CpuModel {
         self.cpu
+    }
+
+    /// `attr.type`; `None` for a PMU whose number only the machine that has it knows.
+    pub(crate) fn perf_type(&self, attr: &PerfAttr) -> Option<u32> {
+        let Some(name) = attr.pmu else { return Some(attr.kind) };
+        self.pmus.iter().find(|pmu| pmu.name() == name).map(SysfsPmu::kind)
     }
 
     /// The names of the user's own table.

@@ -10,6 +10,7 @@ pub(crate) mod perf;
 pub use name::{CanonicalName, Modifiers};
 pub use netburst::{Companion, EscrChoice, EscrId, NetBurst, Replay, Tag, ThreadKind};
 
+use crate::refusal::Refusal;
 use crate::{CounterSet, CpuModel};
 
 /// One event of one table, ready to be placed on a counter.
@@ -128,6 +129,17 @@ pub struct Needs {
     pub smt_off: bool,
 }
 
+/// What a place offers, to be held against what an event [`Needs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Conditions {
+    /// Sibling contexts are enabled.
+    pub smt: bool,
+    /// Counting for other threads is allowed (CAP_PERFMON, root, or paranoia 0).
+    pub privileged: bool,
+    /// The caller programs the tagging event itself.
+    pub tagged: bool,
+}
+
 impl Needs {
     /// Whether nothing is needed.
     pub const fn is_nothing(self) -> bool {
@@ -218,6 +230,37 @@ impl Encoding {
             netburst: None,
             perf: None,
         }
+    }
+
+    /// Whether the event would count under these conditions.
+    ///
+    /// ```
+    /// use pacman_events::encode::Conditions;
+    /// use pacman_events::{CpuModel, RefusalKind, resolve};
+    /// let p4 = CpuModel::named("p4").unwrap();
+    /// let here = Conditions { smt: true, privileged: true, tagged: false };
+    /// let bare = resolve(p4, "replay_event:NBOGUS").unwrap();
+    /// let refusal = bare.encoding().unwrap().admit(here).unwrap_err();
+    /// assert_eq!(refusal.kind(), RefusalKind::Needs);
+    /// assert!(resolve(p4, "1stL_cache_load_miss_retired").unwrap().encoding().unwrap().admit(here).is_ok());
+    /// ```
+    ///
+    /// # Errors
+    /// [`RefusalKind::Needs`](crate::RefusalKind::Needs) with what is missing.
+    pub fn admit(&self, conditions: Conditions) -> Result<(), Refusal> {
+        let facts = self.cpu.facts();
+        let alone = facts.smt_ways == 1 || !conditions.smt;
+        let what = if self.needs.tagging && !conditions.tagged {
+            "a tagging event upstream: ask for a metric such as 1stL_cache_load_miss_retired, \
+             which brings its own"
+        } else if self.needs.smt_off && conditions.smt {
+            "SMT off since reset: with siblings enabled no counter can count it"
+        } else if self.needs.privilege && !conditions.privileged && !alone {
+            "CAP_PERFMON or root, because it counts the sibling's work too"
+        } else {
+            return Ok(());
+        };
+        Err(Refusal::needs(&self.name.to_string(), self.cpu, what))
     }
 
     /// General counters that may count the event, by whether siblings are enabled.
