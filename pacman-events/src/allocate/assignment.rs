@@ -50,15 +50,11 @@ impl Assignment {
         &self.placements
     }
 
-    /// The general counters that the events take, merged and kept-awake ones included.
+    /// The general counters that the events take, merged ones included, but not those
+    /// that are only to be kept [awake](Placement::awake).
     pub fn general(&self) -> CounterSet {
-        self.placements.iter().fold(CounterSet::EMPTY, |set, placement| {
-            let awake = match placement.awake {
-                Some(Counter::General(n)) => CounterSet::only(n),
-                _ => CounterSet::EMPTY,
-            };
-            set.or(placement.taken()).or(awake)
-        })
+        let taken = self.placements.iter().map(Placement::taken);
+        taken.fold(CounterSet::EMPTY, CounterSet::or)
     }
 }
 
@@ -196,21 +192,24 @@ fn tags(item: &Item<'_>) -> bool {
 /// enables anyway, else a free one, else a sibling's. One of the three exists, since
 /// a counter that is not free is enabled by whoever has it.
 fn keep_awake(pmu: &Pmu, items: &[Item<'_>], spots: &[Spot], result: &mut [Assignment]) {
-    let mut taken = result.iter().fold(CounterSet::EMPTY, |set, own| set.or(own.general()));
+    let mut enabled: Vec<CounterSet> = result.iter().map(Assignment::general).collect();
     for (item, spot) in items.iter().zip(spots) {
         let wanted = item.demand.ways[spot.way].awake;
         if wanted.is_empty() {
             continue;
         }
-        let own = &mut result[usize::from(spot.context)];
-        let enabled = wanted.and(own.general()).lowest();
+        let context = usize::from(spot.context);
+        let taken = enabled.iter().copied().fold(CounterSet::EMPTY, CounterSet::or);
+        let own = wanted.and(enabled[context]).lowest();
         let free = || wanted.minus(taken).and(pmu.general()).lowest();
-        let Some(counter) = enabled.or_else(free).or(wanted.lowest()) else { continue };
-        taken = taken.with(counter);
+        let Some(counter) = own.or_else(free).or(wanted.and(taken).lowest()) else { continue };
+        if !taken.contains(counter) {
+            enabled[context] = enabled[context].with(counter);
+        }
         let tagging = |placement: &&mut Placement| {
             Arc::ptr_eq(&placement.name, &item.demand.name) && placement.awake.is_none()
         };
-        if let Some(placement) = own.placements.iter_mut().find(tagging) {
+        if let Some(placement) = result[context].placements.iter_mut().find(tagging) {
             placement.awake = Some(Counter::General(counter));
         }
     }

@@ -41,6 +41,7 @@ pub(super) struct Details {
     pub(super) events: Vec<Contender>,
     pub(super) resource: Resource,
     pub(super) holders: Vec<Holder>,
+    pub(super) cause: String,
     pub(super) reason: String,
     pub(super) remedy: String,
 }
@@ -125,12 +126,19 @@ impl Conflict {
         &self.0.holders
     }
 
-    /// Why, in plain words; one sentence.
+    /// The rule that is in the way, in plain words; who holds what is not part of it.
+    pub fn cause(&self) -> &str {
+        &self.0.cause
+    }
+
+    /// Why, in plain words: the cause, then who holds what. One sentence without its
+    /// full stop.
     pub fn reason(&self) -> &str {
         &self.0.reason
     }
 
-    /// What would help, each suggestion tried out by the allocator before it is made.
+    /// What would help, each suggestion tried out by the allocator before it is made; one
+    /// sentence without its full stop.
     pub fn remedy(&self) -> &str {
         &self.0.remedy
     }

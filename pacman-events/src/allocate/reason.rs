@@ -24,9 +24,15 @@ pub(super) fn explain(
         resource_of_many(refusal, items)
     };
     let holders = holders(refusal, items, &events, &resource);
-    let reason = reason(refusal.pmu, &events, &resource, &holders);
+    let cause = cause(refusal.pmu, &events, &resource);
+    let reason = match taken(&events, &holders) {
+        Some(taken) if items.len() > 1 || matches!(resource, Resource::Reserved { .. }) => {
+            format!("{cause}: {taken}")
+        }
+        _ => cause.clone(),
+    };
     let remedy = remedies(refusal, items, &events, &resource).join("; or ");
-    Conflict(Box::new(Details { events, resource, holders, reason, remedy }))
+    Conflict(Box::new(Details { events, resource, holders, cause, reason, remedy }))
 }
 
 /// Why one event alone cannot be placed.
@@ -196,25 +202,25 @@ fn whose(event: &Contender) -> String {
     format!("{} of thread {}", event.name, event.thread)
 }
 
-fn reason(pmu: &Pmu, events: &[Contender], resource: &Resource, holders: &[Holder]) -> String {
+/// Who has what, and that nothing is left for the last event.
+fn taken(events: &[Contender], holders: &[Holder]) -> Option<String> {
+    let last = whose(events.last()?);
+    let parts: Vec<String> =
+        holders.iter().map(|held| format!("{} has {}, ", held.who, held.what)).collect();
+    let join = if parts.is_empty() { "" } else { "and " };
+    Some(format!("{}{join}nothing is left for {last}", parts.concat()))
+}
+
+fn cause(pmu: &Pmu, events: &[Contender], resource: &Resource) -> String {
     let last = events.last().map(whose).unwrap_or_default();
     let count = events.len();
-    let taken = || {
-        let parts: Vec<String> =
-            holders.iter().map(|held| format!("{} has {}", held.who, held.what)).collect();
-        if parts.is_empty() {
-            format!("nothing is left for {last}")
-        } else {
-            format!("{}, and nothing is left for {last}", parts.join(", "))
-        }
-    };
     match resource {
         Resource::Context => format!(
             "thread {} has no hardware context: a core of {} has {}",
             events[0].thread, pmu.name, pmu.contexts
         ),
         Resource::Counters { .. } => {
-            format!("{count} events need {resource}, which are not enough: {}", taken())
+            format!("{count} events need {resource}, which are not enough")
         }
         Resource::Erratum { name } => {
             let budget = match pmu.erratum.and_then(|erratum| erratum.budget) {
@@ -223,8 +229,7 @@ fn reason(pmu: &Pmu, events: &[Contender], resource: &Resource, holders: &[Holde
             };
             format!(
                 "by erratum {name} a memory-retired event (D0 to D3) closes its counter to the \
-                 sibling{budget} while it runs: {}",
-                taken()
+                 sibling{budget} while it runs"
             )
         }
         Resource::Half { half: Some(half) } => format!(
@@ -241,13 +246,12 @@ fn reason(pmu: &Pmu, events: &[Contender], resource: &Resource, holders: &[Holde
             let names: Vec<String> = registers.iter().map(ToString::to_string).collect();
             format!(
                 "each needs {} set its own way, and a register of the {whose} holds one value at \
-                 a time: {}",
+                 a time",
                 names.join(" or "),
-                taken()
             )
         }
         Resource::Reserved { holder } => {
-            format!("{holder} counts already and cannot be moved: {}", taken())
+            format!("{holder} counts already and cannot be moved")
         }
         Resource::SmtOff { general } => format!(
             "{} is counted by counters {general} only, which a context has only with SMT off \
@@ -287,9 +291,8 @@ fn remedies(
         ));
     }
     if let Some(last) = events.last().filter(|_| events.len() > 1) {
-        let one_thread = events.iter().all(|event| event.thread == last.thread);
-        let turn = if one_thread { "in the next execution" } else { "in turns with its sibling" };
-        list.push(format!("count {} {turn}: in two sets they all fit", whose(last)));
+        let others = if events.len() == 2 { "the other" } else { "the others" };
+        list.push(format!("take turns: {} in one execution, {others} in the next", whose(last)));
     }
     if list.is_empty() {
         list.push(match resource {
