@@ -1,6 +1,7 @@
 //! Event tables, and the blob they are packed into.
 //!
 //! ```text
+//! fences    u32 each, as names: every 64th name, its text beside the other fences'
 //! names     u32 each: offset << 8 | length into the pool; sorted by `fold`
 //! records   28 bytes each: what an event is, shared by all rows that agree
 //! choices   16 bytes each: four pairs (u16 select, u16 msr) of one extra register
@@ -20,6 +21,8 @@ use crate::tsv::{self, Fault, Row, number};
 
 const FLAGS: [&str; 6] = ["alone", "pebs", "deprecated", "core", "node", "pair"];
 const NONE: u16 = 0xffff;
+/// Names between two fences; `src/db.rs` has the same number.
+const FENCE: usize = 64;
 
 /// Names that differ only in this are one name: case, and `:` for `.`.
 pub(crate) fn fold(name: &str) -> String {
@@ -100,6 +103,10 @@ fn add(
     let name = row.required("event")?;
     if name.len() > 255 || !name.bytes().all(|b| b.is_ascii_graphic()) {
         return Err(row.fault("an event's name is at most 255 printable characters"));
+    }
+    // The lookup takes these for modifiers before it asks the tables.
+    if fold(name).split('.').any(|part| part.starts_with("c=") || part.starts_with("thr=")) {
+        return Err(row.fault("a unit mask is spelt like the modifier c=N or thr=N"));
     }
     let record = record(model, row)?;
     match events.insert(fold(name), (name.to_owned(), record)) {
@@ -224,6 +231,13 @@ impl Events {
             spellings.entry(folded).or_insert(name);
         }
         let mut pool = Pool::default();
+        // A search that starts in the fences touches one page of text for its first
+        // steps instead of one page a step, which is what a first look-up costs.
+        let fences: Vec<u8> = spellings
+            .values()
+            .step_by(FENCE)
+            .flat_map(|name| pool.add(name).to_le_bytes())
+            .collect();
         let mut names = Vec::new();
         let mut numbers = HashMap::new();
         for (index, (folded, name)) in spellings.iter().enumerate() {
@@ -263,6 +277,7 @@ impl Events {
         let mut blob = Vec::new();
         let mut layout = String::new();
         let parts = [
+            ("FENCES", fences),
             ("NAMES", names),
             ("RECORDS", records),
             ("CHOICES", choices),

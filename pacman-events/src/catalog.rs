@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::encode::{netburst, perf};
+use crate::encode::{netburst_encoder as netburst, perf};
 use crate::netburst_tables::{EVENTS, METRICS, MaskStatus, Tags};
 use crate::{CpuModel, Family, Preset, db};
 
@@ -52,8 +52,11 @@ pub fn catalog(cpu: CpuModel) -> impl Iterator<Item = CatalogEntry> {
         errata: event.errata(),
         ..entry(event.name(), EntryKind::Native, "")
     });
-    let software =
-        perf::NAMED.iter().map(|(name, .., text)| entry(name, EntryKind::Software, text));
+    // Where a preset has the name in capitals, the preset answers for both.
+    let software = perf::NAMED
+        .iter()
+        .filter(|(name, ..)| Preset::named(name).is_none())
+        .map(|(name, .., text)| entry(name, EntryKind::Software, text));
     presets.chain(native).chain(netburst_entries(cpu)).chain(software)
 }
 

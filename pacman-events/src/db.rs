@@ -14,6 +14,8 @@ mod layout {
 
 const RECORD: usize = 28;
 const NONE: u16 = 0xffff;
+/// Names between two fences; `build/events.rs` has the same number.
+const FENCE: usize = 64;
 
 /// One event of one table, as the table has it.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +82,16 @@ pub(crate) fn events(cpu: CpuModel) -> impl ExactSizeIterator<Item = Event> {
 
 /// Order of names: case folded, and `:` equal to `.`.
 pub(crate) fn compare(one: &str, other: &str) -> Ordering {
-    one.bytes().map(fold).cmp(other.bytes().map(fold))
+    // Most bytes are equal as they stand; only those that are not need folding.
+    for (one, other) in one.bytes().zip(other.bytes()) {
+        if one != other {
+            match fold(one).cmp(&fold(other)) {
+                Ordering::Equal => {}
+                order => return order,
+            }
+        }
+    }
+    one.len().cmp(&other.len())
 }
 
 pub(crate) fn fold(byte: u8) -> u8 {
@@ -153,9 +164,22 @@ impl Event {
 }
 
 fn name_number(name: &str) -> Option<u16> {
-    let (first, size) = layout::NAMES;
-    let found = search(size / 4, |index| compare(text(first + index * 4), name))?;
-    Some(found as u16)
+    // The last fence that is not beyond the name, then the names up to the next fence.
+    let (fences, size) = layout::FENCES;
+    let (mut low, mut high) = (0, size / 4);
+    while low < high {
+        let middle = (low + high) / 2;
+        match compare(text(fences + middle * 4), name) {
+            Ordering::Greater => high = middle,
+            Ordering::Equal => return Some((middle * FENCE) as u16),
+            Ordering::Less => low = middle + 1,
+        }
+    }
+    let first = low.checked_sub(1)? * FENCE;
+    let (names, size) = layout::NAMES;
+    let count = FENCE.min(size / 4 - first);
+    let found = search(count, |index| compare(text(names + (first + index) * 4), name))?;
+    Some((first + found) as u16)
 }
 
 fn event_of(cpu: CpuModel, name: u16) -> Option<Event> {
@@ -204,6 +228,16 @@ mod tests {
         for index in 1..size / 4 {
             let (one, next) = (text(first + (index - 1) * 4), text(first + index * 4));
             assert_eq!(compare(one, next), Ordering::Less, "{one} before {next}");
+        }
+    }
+
+    #[test]
+    fn every_fence_is_the_name_it_stands_for() {
+        let count = layout::NAMES.1 / 4;
+        assert_eq!(layout::FENCES.1 / 4, count.div_ceil(FENCE));
+        for fence in 0..layout::FENCES.1 / 4 {
+            let name = text(layout::NAMES.0 + fence * FENCE * 4);
+            assert_eq!(text(layout::FENCES.0 + fence * 4), name);
         }
     }
 

@@ -70,6 +70,15 @@ pub(crate) fn set(asked: &str, modifiers: &mut Modifiers, word: &str) -> Result<
     Ok(true)
 }
 
+/// Whether a segment is `c=N` or `thr=N`, which the build keeps out of tables' names.
+pub(crate) fn holds_number(base: &str) -> bool {
+    base.contains('=')
+        && base.split(':').skip(1).any(|segment| {
+            let name = segment.split_once('=').map_or("", |(name, _)| name);
+            name.eq_ignore_ascii_case("c") || name.eq_ignore_ascii_case("thr")
+        })
+}
+
 /// `r01c3010e`: a raw code of up to 16 hexadecimal digits.
 pub(crate) fn raw(base: &str) -> Option<u64> {
     let digits = base.strip_prefix(['r', 'R'])?;

@@ -11,7 +11,7 @@ pub(crate) fn names(cpu: CpuModel, asked: &str) -> Vec<String> {
     let software = perf::NAMED.iter().map(|row| row.0);
     let netburst = EVENTS
         .iter()
-        .filter(|row| crate::encode::netburst::has(cpu, row))
+        .filter(|row| crate::encode::netburst_encoder::has(cpu, row))
         .map(|row| row.name)
         .chain(METRICS.iter().map(|row| row.name));
     let netburst = netburst.filter(|_| cpu.family() == Family::NetBurst);

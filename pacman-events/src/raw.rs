@@ -1,7 +1,7 @@
 //! Events given by their code alone: `r01c3010e`, or terms in perf's style.
 
 use crate::encode::arch::{self, EN, INT, OS, Source, USR};
-use crate::encode::netburst;
+use crate::encode::netburst_encoder as netburst;
 use crate::encode::{Encoding, Kind, Modifiers, Rings};
 use crate::netburst_tables::EVENTS;
 use crate::refusal::Refusal;
@@ -103,7 +103,7 @@ pub(crate) fn netburst(
     let tag_enable = code >> 36 & 1 == 1;
     if let Some(setup) = &mut encoding.netburst {
         setup.filter |= code as u32 & 0x01fc_0000;
-        setup.tag = tag_enable.then_some(netburst::Tag { value: (code >> 37 & 0xf) as u8 });
+        setup.tag = tag_enable.then_some(crate::encode::Tag { value: (code >> 37 & 0xf) as u8 });
         setup.replay = netburst::replay_of((code & 0x3f) as u8);
         if setup.replay.is_some() {
             encoding.needs.tagging = false;

@@ -1,7 +1,7 @@
 //! From a name to its encoding on one model.
 
 use crate::encode::arch::{self, Source};
-use crate::encode::{Encoding, Modifiers, PerfAttr, netburst, niagara, perf};
+use crate::encode::{Encoding, Modifiers, PerfAttr, netburst_encoder as netburst, niagara, perf};
 use crate::name::{self, Spelling};
 use crate::preset::Preset;
 use crate::refusal::{Refusal, RefusalKind};
@@ -124,8 +124,11 @@ impl<'a> Resolver<'a> {
             if let Some(preset) = Preset::named(spelling.base) {
                 return self.preset(preset, spelling.modifiers);
             }
-            if let Some(encoding) = self.known(asked, spelling)? {
-                return Ok(single(encoding));
+            // No table's name holds c=N or thr=N: what precedes it can be peeled unseen.
+            if !name::holds_number(spelling.base) {
+                if let Some(encoding) = self.known(asked, spelling)? {
+                    return Ok(single(encoding));
+                }
             }
             match name::peel(asked, spelling)? {
                 Some(rest) => spelling = rest,

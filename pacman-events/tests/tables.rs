@@ -203,3 +203,14 @@ fn every_table_can_count_instructions_and_all_but_three_cycles() {
         .collect();
     assert_eq!(without, ["niagara1", "niagara2", "niagara2-plus", "niagara3"]);
 }
+
+#[test]
+fn every_name_that_is_listed_resolves() {
+    for cpu in CpuModel::all() {
+        for entry in pacman_events::catalog(cpu) {
+            if let Err(refusal) = resolve(cpu, &entry.name) {
+                panic!("{cpu} lists {}: {refusal}", entry.name);
+            }
+        }
+    }
+}

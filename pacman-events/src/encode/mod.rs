@@ -3,7 +3,8 @@
 
 pub(crate) mod arch;
 mod name;
-pub(crate) mod netburst;
+mod netburst;
+pub(crate) mod netburst_encoder;
 pub(crate) mod niagara;
 pub(crate) mod perf;
 
