@@ -6,6 +6,8 @@ mod encode;
 mod json;
 mod list;
 mod machine;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use encode::{EncodeArgs, encode};
 pub(crate) use list::{ListArgs, list};
