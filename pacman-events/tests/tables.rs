@@ -214,3 +214,68 @@ fn every_name_that_is_listed_resolves() {
         }
     }
 }
+
+#[test]
+fn counters_agree_with_the_kernels_constraints() {
+    // Where Intel's lists name counters that Linux never uses; the lists are followed.
+    let disputed = [
+        ("snb", "L1D_PEND_MISS.FB_FULL"),
+        ("jkt", "L1D_PEND_MISS.FB_FULL"),
+        ("skl", "INST_RETIRED.TOTAL_CYCLES_PS"),
+        ("skx", "INST_RETIRED.TOTAL_CYCLES_PS"),
+        ("clx", "INST_RETIRED.TOTAL_CYCLES_PS"),
+        ("lnl-lioncove", "OCR."),
+        ("arl-lioncove", "OCR."),
+        ("nvl-arcticwolf", "SERIALIZATION."),
+        ("nvl-coyotecove", "EXE_RETIRED."),
+        ("nvl-coyotecove", "IDQ."),
+        ("nvl-coyotecove", "MEM_INST_RETIRED.ANY"),
+        ("nvl-coyotecove", "UOPS_DECODED.HEAVY_INST_UOPS"),
+    ];
+    let constraints = source::oracle("kernel_counters.tsv");
+    let (mut checked, mut wider) = (0, Vec::new());
+    for (cpu, row) in selector_rows().filter(|(_, row)| row.number("fixed").is_none()) {
+        let event = encoding(cpu, &row["event"]);
+        let (code, umask) = (event.evtsel & 0xff, event.evtsel >> 8 & 0xff);
+        let constraint = constraints.iter().find(|constraint| {
+            let number = |column| constraint.number(column);
+            constraint["tables"].split(',').any(|table| table == cpu.name())
+                && (number("first")..=number("last")).contains(&Some(code))
+                && number("umask").is_none_or(|wanted| wanted == umask)
+        });
+        let Some(constraint) = constraint else { continue };
+        checked += 1;
+        let kernel = constraint.number("counters").expect("a mask");
+        let known = disputed
+            .iter()
+            .any(|(table, name)| *table == cpu.name() && row["event"].starts_with(name));
+        if event.counters_smt_off.bits() & !kernel != 0 && !known {
+            wider.push(format!("{}: {} beyond {kernel:#x}", row.place(), event.counters_smt_off));
+        }
+    }
+    assert!(checked > 3_000, "only {checked} rows were checked");
+    assert!(wider.is_empty(), "{}", wider.join("\n"));
+}
+
+#[test]
+fn the_kernels_netburst_numbers_agree() {
+    let p4 = CpuModel::named("p4-prescott").unwrap();
+    let rows = source::oracle("netburst/linux.tsv");
+    assert_eq!(rows.len(), 46);
+    for row in rows {
+        let accepted = row.number("accepted").expect("a mask");
+        // One bit at a time: what Linux accepts, we pack as it does.
+        for bit in (0..16).filter(|bit| accepted >> bit & 1 == 1) {
+            let raw = row.number("config").expect("a number") | 1 << (41 + bit);
+            let event = encoding(p4, &format!("r{raw:x}"));
+            assert_eq!(
+                event.name.base().to_lowercase(),
+                row["event"].to_lowercase(),
+                "{}",
+                row.place()
+            );
+            assert_eq!(event.perf.unwrap().config, raw, "{}", row.place());
+            assert_eq!(u64::from(event.netburst.unwrap().event_mask), 1 << bit, "{}", row.place());
+        }
+    }
+}

@@ -33,14 +33,14 @@ impl Machine for Here {
         let (family, model) = (features.family_id(), features.model_id());
         let id =
             CpuId::new(vendor.as_str(), family.into(), model.into(), features.stepping_id().into());
-        // Leaf 1AH: core type in EAX[31:24]; all zero where all cores are alike.
-        let core = match raw_cpuid::cpuid!(0).eax >= 0x1a {
-            true => raw_cpuid::cpuid!(0x1a).eax >> 24,
-            false => 0,
-        };
-        Some(match core {
-            0x20 => id.with_core(CoreKind::Efficient),
-            0x40 => id.with_core(CoreKind::Performance),
+        // Leaf 1AH: core type in EAX[31:24], native model in EAX[23:0]; all zero where
+        // all cores are alike.
+        let hybrid = if raw_cpuid::cpuid!(0).eax >= 0x1a { raw_cpuid::cpuid!(0x1a).eax } else { 0 };
+        Some(match (hybrid >> 24, hybrid & 0xff_ffff) {
+            // Arrow Lake's low-power cores are Crestmont (2) beside Skymont (3).
+            (0x20, 2) if id.model == 0xc5 => id.with_core(CoreKind::LowPower),
+            (0x20, _) => id.with_core(CoreKind::Efficient),
+            (0x40, _) => id.with_core(CoreKind::Performance),
             _ => id,
         })
     }

@@ -14,7 +14,7 @@ pub(crate) use list::{ListArgs, list};
 pub(crate) use machine::{Here, Machine};
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pacman_events::encode::PerfAttr;
@@ -34,16 +34,19 @@ pub(crate) struct Tables {
     /// A perfmon-format JSON file whose events are asked first
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
-    /// Where the PMUs of PMU/TERM=N/ names are described
-    #[arg(long, value_name = "DIR", default_value = "/sys/bus/event_source/devices")]
-    pub(crate) devices: PathBuf,
+    /// Where the PMUs of PMU/TERM=N/ names are described; this machine's if absent
+    #[arg(long, value_name = "DIR")]
+    pub(crate) devices: Option<PathBuf>,
 }
 
 /// The tables once read, ready to resolve names.
 pub(crate) struct Loaded {
     cpu: CpuModel,
     user: Option<UserTable>,
+    /// The PMUs that names may speak of.
     pmus: Vec<SysfsPmu>,
+    /// The numbers this machine gave to its PMUs.
+    numbers: Vec<(String, u32)>,
 }
 
 impl Tables {
@@ -64,7 +67,14 @@ impl Tables {
             }
             None => None,
         };
-        Ok(Loaded { cpu, user, pmus: machine.pmus(&self.devices) })
+        let devices = self.devices.as_deref();
+        let mut pmus = machine.pmus(devices.unwrap_or(Path::new("/sys/bus/event_source/devices")));
+        let numbers = pmus.iter().map(|pmu| (pmu.name().to_owned(), pmu.kind())).collect();
+        // What this machine calls cpu/…/ says nothing of another's.
+        if devices.is_none() && cpu != detect(machine) {
+            pmus.retain(|pmu| !pmu.name().starts_with("cpu"));
+        }
+        Ok(Loaded { cpu, user, pmus, numbers })
     }
 }
 
@@ -83,7 +93,7 @@ impl Loaded {
     /// `attr.type`; `None` for a PMU whose number only the machine that has it knows.
     pub(crate) fn perf_type(&self, attr: &PerfAttr) -> Option<u32> {
         let Some(name) = attr.pmu else { return Some(attr.kind) };
-        self.pmus.iter().find(|pmu| pmu.name() == name).map(SysfsPmu::kind)
+        self.numbers.iter().find(|(known, _)| known == name).map(|(_, kind)| *kind)
     }
 
     /// The names of the user's own table.

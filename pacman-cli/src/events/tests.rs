@@ -148,3 +148,27 @@ fn lists_are_tables_with_a_header() {
     let (status, _) = text(|out| list(&args, &Fake(None), out).expect("memory"));
     assert_eq!(status, 2);
 }
+
+#[test]
+fn another_processors_formats_are_not_this_machines() {
+    struct Power;
+    impl Machine for Power {
+        fn cpu_id(&self) -> Option<CpuId> {
+            None
+        }
+        fn pmus(&self, _devices: &Path) -> Vec<SysfsPmu> {
+            vec![SysfsPmu::parse("cpu", "4", [("event", "config:8-15")], []).expect("a PMU")]
+        }
+    }
+    let config = |tables: Tables| {
+        let args = EncodeArgs { tables, json: true, names: vec!["cpu/event=0x3c/".into()] };
+        let mut out = Vec::new();
+        encode(&args, &Power, &mut out).expect("memory");
+        let objects: Value = serde_json::from_slice(&out).expect("JSON");
+        objects[0]["perf"]["config"].clone()
+    };
+    assert_eq!(config(tables("skl")), "0x3c");
+    assert_eq!(config(Tables::default()), "0x3c00");
+    let named = Tables { devices: Some("elsewhere".into()), ..tables("skl") };
+    assert_eq!(config(named), "0x3c00");
+}

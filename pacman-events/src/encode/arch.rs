@@ -123,7 +123,7 @@ pub(crate) fn encode(
         precise: source.precise,
     };
     encoding.needs = Needs {
-        privilege: select & ANY != 0 || counts == Scope::Node,
+        privilege: select & ANY != 0,
         tagging: false,
         smt_off: !fixed_only && source.counters.is_empty() && facts.smt_ways > 1,
     };
