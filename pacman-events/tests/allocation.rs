@@ -55,6 +55,14 @@ impl Case {
             rest.remove(left_out);
             assert!(self.feasible(&rest), "not minimal: {conflict}");
         }
+        // Small conflicts are the smallest: whatever is smaller fits.
+        let all: Vec<Wanted<'_>> = self.wanted().into_iter().map(|(.., it)| it).collect();
+        for a in 0..all.len() {
+            assert!(set.len() < 2 || self.feasible(&[all[a]]), "{conflict}");
+            for b in a + 1..all.len() {
+                assert!(set.len() < 3 || self.feasible(&[all[a], all[b]]), "{conflict}");
+            }
+        }
         assert!(!conflict.reason().is_empty() && !conflict.remedy().is_empty());
     }
 }

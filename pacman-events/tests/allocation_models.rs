@@ -225,3 +225,53 @@ fn t_bits_follow_the_logical_processor() {
     assert_eq!(value(1) & 0xf, 0b0001);
     assert_eq!(value(0) & !0xf, value(1) & !0xf);
 }
+
+#[test]
+fn a_counter_that_is_enabled_anyway_keeps_the_tagging_escr_awake() {
+    let names = ["packed_SP_retired", "memory_cancel:ST_RB_FULL", "memory_complete:SSC"];
+    let placed = one("p4-prescott", true, &names).unwrap();
+    let counting = placed.general();
+    let awake = placed.placements()[0].awake().unwrap();
+    assert!(counting.contains(awake.number()), "{awake} of {counting}");
+    // Without another event of the group a free one is enabled for it.
+    let placed = one("p4-prescott", true, &names[..1]).unwrap();
+    let awake = placed.placements()[0].awake().unwrap();
+    assert!((8..12).contains(&awake.number()), "{awake}");
+    assert!(!placed.general().contains(awake.number()));
+}
+
+#[test]
+fn northbridge_events_are_planned_for_the_cores_of_a_node() {
+    let cpu = table("fam10h");
+    let pmu = Pmu::of(cpu, true).with_contexts(2);
+    let event = "DRAM_ACCESSES_PAGE:HIT";
+    let threads = [vec![demand(cpu, &pmu, event); 2], vec![demand(cpu, &pmu, event); 2]];
+    let plan = Partition::ByDemand.plan(&pmu, &threads).unwrap();
+    assert!(plan.contexts()[0].general().and(plan.contexts()[1].general()).is_empty());
+    let threads = [vec![demand(cpu, &pmu, event); 3], vec![demand(cpu, &pmu, event); 2]];
+    let refused = Partition::ByDemand.plan(&pmu, &threads).unwrap_err();
+    assert!(refused.resource().to_string().contains("northbridge"), "{refused}");
+}
+
+#[test]
+fn long_lists_are_planned_in_sets_too() {
+    let cpu = table("skx");
+    let pmu = Pmu::of(cpu, true);
+    let names: Vec<String> = catalog(cpu)
+        .filter(|entry| !entry.deprecated)
+        .map(|entry| entry.name.into_owned())
+        .filter(|name| resolve(cpu, name).is_ok_and(|it| it.encoding().is_some()))
+        .take(300)
+        .collect();
+    let list: Vec<Demand> = names.iter().map(|name| demand(cpu, &pmu, name)).collect();
+    let threads = [list.clone(), list];
+    let schedule = Partition::ByDemand.sets(&pmu, &threads).unwrap();
+    let placed: usize = schedule
+        .sets()
+        .iter()
+        .flat_map(|set| set.contexts())
+        .map(|own| own.placements().len())
+        .sum();
+    assert_eq!(placed, 2 * names.len());
+    assert!(schedule.sets().len() < names.len(), "{} sets", schedule.sets().len());
+}

@@ -2,7 +2,7 @@
 //! arrangement, and which events are alike.
 
 use super::matching::Slots;
-use super::problem::Problem;
+use super::problem::{Footprint, Problem};
 use super::{Claim, Way};
 
 impl Problem<'_> {
@@ -11,12 +11,15 @@ impl Problem<'_> {
         self.len() as u16..self.items().len() as u16
     }
 
-    /// Whether two groups of items can compete for anything.
-    pub(crate) fn compete(&self, a: &[u16], b: &[u16]) -> bool {
-        // The erratum's budget ties everything on the core together.
-        let budget = self.erratum_budget().is_some()
-            && (0..self.len()).any(|at| self.items()[at].demand.excludes_sibling);
-        budget || a.iter().any(|a| b.iter().any(|b| self.touch(*a, *b)))
+    /// Whether the erratum's budget ties everything on the core together.
+    pub(crate) fn is_tied(&self) -> bool {
+        let mut asked = self.items()[..self.len()].iter();
+        self.erratum_budget().is_some() && asked.any(|item| item.demand.excludes_sibling)
+    }
+
+    /// What a group of items can reach.
+    pub(crate) fn reach(&self, items: &[u16]) -> Footprint {
+        items.iter().fold(Footprint::default(), |sum, item| sum.or(self.footprint(*item)))
     }
 
     /// Groups of units, by position, with how many of a group fit into one set at

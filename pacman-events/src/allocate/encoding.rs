@@ -3,7 +3,7 @@
 use super::pmu::MAX_CONTEXTS;
 use super::{Demand, Pmu, Register, RegisterKind, SiblingErratum, Take, Way, netburst};
 use crate::encode::{Encoding, ExtraChoice, ExtraReg, Kind, Rings, Scope, ThreadKind};
-use crate::{CounterSet, CpuModel};
+use crate::{CounterSet, CpuModel, Family};
 
 impl Pmu {
     /// The core that a table describes, with its sibling contexts enabled or not.
@@ -26,7 +26,12 @@ impl Pmu {
     /// ```
     pub fn of(cpu: CpuModel, smt: bool) -> Self {
         let facts = cpu.facts();
-        let contexts = if smt { facts.smt_ways.clamp(1, MAX_CONTEXTS) } else { 1 };
+        let contexts = match facts.family {
+            _ if !smt => 1,
+            // Nothing is known of such a core, least of all how many threads it runs.
+            Family::Generic => MAX_CONTEXTS,
+            _ => facts.smt_ways.clamp(1, MAX_CONTEXTS),
+        };
         if facts.counters_shared {
             return Pmu::netburst(cpu.name(), contexts);
         }

@@ -33,7 +33,7 @@ pub use register::{Register, RegisterKind};
 
 pub(crate) use assignment::assignments;
 pub(crate) use place::{Division, Grant, Refusal, items, place};
-pub(crate) use problem::{Item, Problem, Relax};
+pub(crate) use problem::{Footprint, Item, Problem, Relax};
 pub(crate) use search::Search;
 
 /// Places the events of one thread that has the core to itself: context 0, with all

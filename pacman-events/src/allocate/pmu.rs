@@ -91,6 +91,18 @@ impl Pmu {
         pmu
     }
 
+    /// Plans `contexts` of them together, each with counters of its own: the cores of a
+    /// node, for the northbridge events of AMD K8 to family 14h.
+    ///
+    /// # Panics
+    /// If `contexts` is 0 or more than 8, or the counters are shared.
+    pub fn with_contexts(mut self, contexts: u8) -> Self {
+        assert!((1..=MAX_CONTEXTS).contains(&contexts), "1 to 8 contexts are planned together");
+        assert!(!self.shares_counters(), "the contexts of a shared core are what they are");
+        self.contexts = contexts;
+        self
+    }
+
     /// Adds fixed counters to each context.
     pub fn with_fixed(mut self, fixed: CounterSet) -> Self {
         self.fixed = fixed;

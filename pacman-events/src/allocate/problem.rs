@@ -42,11 +42,25 @@ pub(super) struct Alternative {
     counter: Option<Counter>,
 }
 
-/// The masks that decide whether two items can influence each other.
+/// The masks that decide whether two items, or groups of them, can influence each
+/// other.
 #[derive(Clone, Copy, Debug, Default)]
-struct Footprint {
+pub(crate) struct Footprint {
     slots: Slots,
     registers: u128,
+}
+
+impl Footprint {
+    /// Everything that either reaches.
+    pub(crate) fn or(self, other: Self) -> Self {
+        let registers = self.registers | other.registers;
+        Footprint { slots: self.slots | other.slots, registers }
+    }
+
+    /// Whether both reach the same slot or register.
+    pub(crate) fn touches(self, other: Self) -> bool {
+        self.slots & other.slots != 0 || self.registers & other.registers != 0
+    }
 }
 
 /// A placement problem over at most 128 counter slots and 128 register instances.
@@ -139,10 +153,7 @@ impl<'a> Problem<'a> {
         }
         let footprint = self.alternatives[start..].iter().fold(Footprint::default(), |sum, alt| {
             let registers = self.claims_of(alt).iter().fold(0, |set, (at, _)| set | 1u128 << at);
-            Footprint {
-                slots: sum.slots | alt.any_of | alt.all_of | alt.closes,
-                registers: sum.registers | registers,
-            }
+            sum.or(Footprint { slots: alt.any_of | alt.all_of | alt.closes, registers })
         });
         self.footprints.push(footprint);
         self.ranges.push((start as u32, self.alternatives.len() as u32));
@@ -286,10 +297,9 @@ impl<'a> Problem<'a> {
         &self.claims[alternative.claims.0 as usize..alternative.claims.1 as usize]
     }
 
-    /// Whether the two items can compete for anything.
-    pub(super) fn touch(&self, a: u16, b: u16) -> bool {
-        let (a, b) = (&self.footprints[usize::from(a)], &self.footprints[usize::from(b)]);
-        a.slots & b.slots != 0 || a.registers & b.registers != 0
+    /// What the item can reach in any of its alternatives.
+    pub(super) fn footprint(&self, item: u16) -> Footprint {
+        self.footprints[usize::from(item)]
     }
 
     pub(super) fn has_erratum(&self) -> bool {

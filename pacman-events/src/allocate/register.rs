@@ -21,8 +21,6 @@ pub enum RegisterKind {
     Frontend,
     /// NetBurst's front-end tag, set through `uop_type`: one meaning per thread.
     FrontEndTag,
-    /// The L2 performance control register of UltraSPARC T2+ and T3: one per chip.
-    L2Control,
     /// The load-latency threshold, MSR 0x3F6.
     LoadLatency,
     /// Which core of the node uses counter *n* for a northbridge event (AMD K8 to
@@ -100,7 +98,6 @@ impl Register {
             RegisterKind::ExecutionTag => format!("execution tag {index}").into(),
             RegisterKind::Frontend => "MSR_PEBS_FRONTEND".into(),
             RegisterKind::FrontEndTag => "front-end tag".into(),
-            RegisterKind::L2Control => "L2 performance control".into(),
             RegisterKind::LoadLatency => "MSR_PEBS_LD_LAT_THRESHOLD".into(),
             RegisterKind::Northbridge => format!("northbridge use of counter {index}").into(),
             RegisterKind::OffcoreResponse => match self.id {

@@ -45,8 +45,7 @@ struct State {
     held: u128,
     /// Slots taken by alternatives that leave the matching no choice.
     taken: Slots,
-    /// Slots that an excluding event has closed; its own context may be among them
-    /// only through another event, never through itself.
+    /// Slots of siblings that an excluding event has closed.
     closed: Slots,
 }
 
@@ -120,7 +119,7 @@ impl<'p, 'a> Search<'p, 'a> {
 
     fn related(&self, a: u16, b: u16) -> bool {
         // A budget ties all general counters of a context together.
-        self.budget.is_some() || self.problem.touch(a, b)
+        self.budget.is_some() || self.problem.footprint(a).touches(self.problem.footprint(b))
     }
 
     fn descend(&mut self, mut state: State) -> bool {

@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use crate::allocate::{Problem, Search};
+use crate::allocate::{Footprint, Problem, Search};
 
 /// Up to this many units of one part are covered exactly.
 const EXACT: usize = 24;
@@ -55,34 +55,30 @@ pub(super) fn fewest(
 
 /// Groups of units that do not compete with units of other groups.
 fn parts<'u>(problem: &Problem<'_>, units: &'u [Vec<u16>]) -> Vec<Vec<&'u [u16]>> {
-    let mut groups: Vec<(Vec<u16>, Vec<usize>)> =
-        problem.reserved().map(|item| (vec![item], Vec::new())).collect();
-    groups.extend(units.iter().enumerate().map(|(at, unit)| (unit.clone(), vec![at])));
-    let mut at = 0;
-    while at < groups.len() {
-        let touches = |other: &(Vec<u16>, Vec<usize>)| problem.compete(&groups[at].0, &other.0);
-        match groups[at + 1..].iter().position(touches) {
-            Some(offset) => {
-                let (items, members) = groups.remove(at + 1 + offset);
-                groups[at].0.extend(items);
-                groups[at].1.extend(members);
+    let tied = problem.is_tied();
+    // What is reserved competes in every set, and so may tie groups together.
+    let reserved = problem.reserved().map(|item| (problem.reach(&[item]), Vec::new()));
+    let mut groups: Vec<(Footprint, Vec<usize>)> = reserved.collect();
+    for (at, unit) in units.iter().enumerate() {
+        let (mut reach, mut members) = (problem.reach(unit), vec![at]);
+        groups.retain_mut(|(other, theirs)| {
+            let joins = tied || reach.touches(*other);
+            if joins {
+                reach = reach.or(*other);
+                members.append(theirs);
             }
-            None => at += 1,
-        }
+            !joins
+        });
+        groups.push((reach, members));
     }
-    let mut parts: Vec<Vec<usize>> = groups
-        .into_iter()
-        .map(|(_, mut members)| {
-            members.sort_unstable();
-            members
-        })
-        .filter(|members| !members.is_empty())
-        .collect();
+    let mut parts: Vec<Vec<usize>> = groups.into_iter().map(|(_, members)| members).collect();
+    parts.retain(|members| !members.is_empty());
+    for members in &mut parts {
+        members.sort_unstable();
+    }
     parts.sort_unstable();
-    parts
-        .into_iter()
-        .map(|part| part.into_iter().map(|at| units[at].as_slice()).collect())
-        .collect()
+    let units = |part: Vec<usize>| part.into_iter().map(|at| units[at].as_slice()).collect();
+    parts.into_iter().map(units).collect()
 }
 
 /// A set of units of one part.
