@@ -72,15 +72,17 @@ impl Refusal {
 
     #[cold]
     pub(crate) fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
-        let message = message.into();
-        debug_assert!(!message.contains('\n'), "a refusal is one line");
+        // What a user typed may hold a line break; the refusal must not.
+        let mut message = message.into();
+        if message.contains(char::is_control) {
+            message.retain(|letter| !letter.is_control());
+        }
         Refusal(Box::new(Inner { kind, message, nearest: Vec::new(), models: Vec::new() }))
     }
 
     #[cold]
     pub(crate) fn grammar(asked: &str, reason: impl fmt::Display) -> Self {
-        // What a user typed may hold a line break; the refusal must not.
-        let asked: String = asked.chars().filter(|c| !c.is_control()).take(80).collect();
+        let asked: String = asked.chars().take(80).collect();
         Self::new(RefusalKind::Grammar, format!("{asked:?} is not an event: {reason}"))
     }
 
@@ -96,7 +98,7 @@ impl Refusal {
 
     #[cold]
     pub(crate) fn unknown(asked: &str, cpu: CpuModel, nearest: Vec<String>) -> Self {
-        let asked: String = asked.chars().filter(|c| !c.is_control()).take(120).collect();
+        let asked: String = asked.chars().take(120).collect();
         let advice = match nearest.as_slice() {
             [] => "; list the table's events to see what there is".to_owned(),
             names => format!("; nearest: {}", names.join(", ")),

@@ -200,7 +200,11 @@ impl<'a> Resolver<'a> {
                     let masks: Vec<_> = masks.collect();
                     match netburst::encode(self.cpu, named, &masks, modifiers) {
                         // Perhaps the last segment is a modifier: peel it first.
-                        Err(refusal) if refusal.kind() == RefusalKind::Unknown => {}
+                        Err(refusal)
+                            if matches!(
+                                refusal.kind(),
+                                RefusalKind::Grammar | RefusalKind::Unknown
+                            ) => {}
                         answer => return answer.map(Some),
                     }
                 }

@@ -279,3 +279,16 @@ fn the_kernels_netburst_numbers_agree() {
         }
     }
 }
+
+#[test]
+fn papi_and_libpfm_agree_on_netburst_values() {
+    let p4 = CpuModel::named("p4-prescott").unwrap();
+    let rows = source::oracle("netburst/papi.tsv");
+    assert!(rows.len() >= 15);
+    for row in rows {
+        let setup = encoding(p4, &row["event"]).netburst.unwrap();
+        let escr = row.number("escr").unwrap() as u32;
+        assert_eq!(setup.escr(0, true, false), escr, "{}", row.place());
+        assert_eq!(Some(u64::from(setup.cccr())), row.number("cccr"), "{}", row.place());
+    }
+}
