@@ -6,7 +6,7 @@ use crate::encode::Scope;
 use crate::encode::arch::{ANY, EDGE, INV, Source, bit};
 use crate::name::number;
 use crate::refusal::{Refusal, RefusalKind};
-use crate::{CounterSet, CpuModel, UserTable};
+use crate::{CounterSet, CpuModel, Family, UserTable};
 
 impl UserTable {
     /// The core events of a perfmon-format file, for processors whose counters are those
@@ -72,18 +72,24 @@ fn source(cpu: CpuModel, name: &str, event: &Value) -> Option<Source> {
         choices[index] = ((code | umask << 8) as u16, u16::try_from(*msr).ok()?);
     }
     let facts = cpu.facts();
+    // A processor newer than the shipped tables has the counters that its file says.
+    let (all, all_smt_off) = match facts.family {
+        Family::Generic => (CounterSet::first(64), CounterSet::first(64)),
+        _ => (facts.general, facts.general_smt_off),
+    };
     Some(Source {
         name: name.to_owned().into(),
         select,
         choices,
         value: if msrs.is_empty() { 0 } else { number(text_of(event, "MSRValue")).unwrap_or(0) },
-        counters: general.and(facts.general),
-        smt_off: smt_off.and(facts.general_smt_off),
+        counters: general.and(all),
+        smt_off: smt_off.and(all_smt_off),
         fixed,
         taken_alone: flag("TakenAlone"),
         precise: flag("Precise") || matches!(text_of(event, "PEBS"), "1" | "2"),
         counter_pair: false,
         counts: Scope::Thread,
+        errata: "",
     })
 }
 
@@ -141,6 +147,17 @@ mod tests {
         // The shipped table is still there, and misspellings find the user's names.
         assert_eq!(event("UOPS_ISSUED.ANY").evtsel, 0x10e);
         assert_eq!(resolver.resolve("NEW_REFF").unwrap_err().nearest()[0], "NEW_REF");
+    }
+
+    #[test]
+    fn a_processor_without_a_shipped_table_has_the_files_events() {
+        let new = CpuModel::generic();
+        let table = UserTable::from_perfmon_json(new, FILE).unwrap();
+        let resolver = Resolver::new(new).with_table(&table);
+        let stalls = resolver.resolve("NEW_EVENT.STALLS").unwrap();
+        let event = stalls.encoding().unwrap();
+        assert_eq!((event.counters.bits(), event.perf.unwrap().config), (0xf, 0x0180_010e));
+        assert!(resolver.resolve("CYCLES").is_ok());
     }
 
     #[test]

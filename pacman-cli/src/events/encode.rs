@@ -241,6 +241,9 @@ fn notes(event: &Encoding) -> Vec<String> {
         "counts nothing until an upstream event tags; the metrics bring theirs",
     );
     add(event.needs.smt_off, "no counter can count it while siblings are enabled");
+    if !event.errata.is_empty() {
+        notes.push(format!("errata of the vendor: {}", event.errata));
+    }
     notes
 }
 

@@ -54,7 +54,11 @@ impl Tables {
     pub(crate) fn load(&self, machine: &dyn Machine) -> Result<Loaded, String> {
         let cpu = match &self.cpu {
             Some(name) => CpuModel::named(name).ok_or_else(|| {
-                format!("no table {name}; pacman-pmu list --cpus shows the tables there are")
+                let near = match CpuModel::nearest(name).as_slice() {
+                    [] => String::new(),
+                    names => format!("nearest: {}; ", names.join(", ")),
+                };
+                format!("no table {name}; {near}pacman-pmu list --cpus shows all")
             })?,
             None => detect(machine),
         };

@@ -42,6 +42,7 @@ pub(crate) struct Source {
     pub(crate) precise: bool,
     pub(crate) counter_pair: bool,
     pub(crate) counts: Scope,
+    pub(crate) errata: &'static str,
 }
 
 impl Source {
@@ -67,6 +68,7 @@ impl Source {
                 (true, _) => Scope::Core,
                 _ => Scope::Thread,
             },
+            errata: event.errata(),
         }
     }
 
@@ -85,6 +87,7 @@ impl Source {
             precise: false,
             counter_pair: false,
             counts: Scope::Thread,
+            errata: "",
         }
     }
 }
@@ -122,6 +125,7 @@ pub(crate) fn encode(
         counts,
         precise: source.precise,
     };
+    encoding.errata = source.errata;
     encoding.needs = Needs {
         privilege: select & ANY != 0,
         tagging: false,

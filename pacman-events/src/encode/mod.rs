@@ -46,6 +46,9 @@ pub struct Encoding {
     pub extra: ExtraRegs,
     /// What else limits where and beside what the event may run.
     pub limits: Limits,
+    /// Numbers of the vendor's errata about the event, comma-separated; empty where the
+    /// source knows none.
+    pub errata: &'static str,
     /// What must be given before the event counts anything at all.
     pub needs: Needs,
     /// ESCR and CCCR of a NetBurst event.
@@ -227,6 +230,7 @@ impl Encoding {
             fixed: None,
             extra: None,
             limits: Limits::default(),
+            errata: "",
             needs: Needs::default(),
             netburst: None,
             perf: None,
