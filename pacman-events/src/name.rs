@@ -38,28 +38,28 @@ pub(crate) fn peel<'a>(
 /// Sets the modifier that `word` spells; false where it spells none.
 pub(crate) fn set(asked: &str, modifiers: &mut Modifiers, word: &str) -> Result<bool, Refusal> {
     let twice = |name: &str| Refusal::grammar(asked, format!("modifier {name} stands twice"));
-    let flag = match word.to_ascii_lowercase().as_str() {
-        "u" => Some(("u", &mut modifiers.user)),
-        "k" => Some(("k", &mut modifiers.kernel)),
-        "e" => Some(("e", &mut modifiers.edge)),
-        "i" => Some(("i", &mut modifiers.invert)),
-        "any" => Some(("any", &mut modifiers.any_thread)),
-        "cmpl" => Some(("cmpl", &mut modifiers.complement)),
-        _ => None,
-    };
-    if let Some((name, field)) = flag {
-        if std::mem::replace(field, true) {
-            return Err(twice(name));
+    let flags = [
+        ("u", &mut modifiers.user),
+        ("k", &mut modifiers.kernel),
+        ("e", &mut modifiers.edge),
+        ("i", &mut modifiers.invert),
+        ("any", &mut modifiers.any_thread),
+        ("cmpl", &mut modifiers.complement),
+    ];
+    for (name, field) in flags {
+        if name.eq_ignore_ascii_case(word) {
+            return if std::mem::replace(field, true) { Err(twice(name)) } else { Ok(true) };
         }
-        return Ok(true);
     }
     let Some((name, value)) = word.split_once('=') else {
         return Ok(false);
     };
-    let (name, field, highest) = match name.to_ascii_lowercase().as_str() {
-        "c" => ("c", &mut modifiers.cmask, 255),
-        "thr" => ("thr", &mut modifiers.threshold, 15),
-        _ => return Ok(false),
+    let (name, field, highest) = if name.eq_ignore_ascii_case("c") {
+        ("c", &mut modifiers.cmask, 255)
+    } else if name.eq_ignore_ascii_case("thr") {
+        ("thr", &mut modifiers.threshold, 15)
+    } else {
+        return Ok(false);
     };
     let value = number(value).filter(|value| *value <= highest).ok_or_else(|| {
         Refusal::grammar(asked, format!("{name} takes a number from 0 to {highest}, not {value}"))

@@ -1,10 +1,14 @@
 //! From a name to its encoding on one model.
 
 use crate::encode::arch::{self, Source};
-use crate::encode::{Encoding, Modifiers, PerfAttr, netburst_encoder as netburst, niagara, perf};
+use crate::encode::{
+    CanonicalName, Encoding, Modifiers, PerfAttr, netburst_encoder as netburst, niagara, perf,
+};
 use crate::name::{self, Spelling};
 use crate::preset::Preset;
-use crate::refusal::{Refusal, RefusalKind};
+use crate::refusal::Refusal;
+#[cfg(doc)]
+use crate::refusal::RefusalKind;
 use crate::sysfs::{SysfsPmu, X86_FORMATS};
 use crate::user_table::UserTable;
 use crate::{CpuModel, Family, db, nearest, raw, unit_masks};
@@ -196,16 +200,10 @@ impl<'a> Resolver<'a> {
         }
         match self.cpu.family() {
             Family::NetBurst => {
-                if let Some((named, masks)) = self.netburst_parts(base) {
-                    let masks: Vec<_> = masks.collect();
-                    match netburst::encode(self.cpu, named, &masks, modifiers) {
-                        // Perhaps the last segment is a modifier: peel it first.
-                        Err(refusal)
-                            if matches!(
-                                refusal.kind(),
-                                RefusalKind::Grammar | RefusalKind::Unknown
-                            ) => {}
-                        answer => return answer.map(Some),
+                if let Some((named, masks)) = netburst_parts(base) {
+                    // Where the last segment is no unit mask, it may be a modifier.
+                    if netburst::knows(named, masks) {
+                        return netburst::encode(self.cpu, named, masks, modifiers).map(Some);
                     }
                 }
             }
@@ -229,21 +227,11 @@ impl<'a> Resolver<'a> {
         }
         for pmu in self.pmus {
             if let Some(attr) = pmu.event(base)? {
-                let name =
-                    crate::encode::CanonicalName::new(format!("{}/{base}/", pmu.name()), modifiers);
+                let name = CanonicalName::new(format!("{}/{base}/", pmu.name()), modifiers);
                 return perf::encode(self.cpu, name, attr, modifiers).map(Some);
             }
         }
         Ok(None)
-    }
-
-    fn netburst_parts<'n>(
-        &self,
-        base: &'n str,
-    ) -> Option<(netburst::Named, impl Iterator<Item = &'n str> + use<'n>)> {
-        let mut parts = base.split([':', '.']);
-        let named = netburst::named(parts.next()?)?;
-        Some((named, parts))
     }
 
     /// `EVENT:UMASK:UMASK`: several unit masks of one event in one counter. Failing
@@ -251,9 +239,8 @@ impl<'a> Resolver<'a> {
     fn composed(&self, spelling: Spelling<'_>) -> Result<Encoding, Refusal> {
         let Spelling { base, modifiers } = spelling;
         if self.cpu.family() == Family::NetBurst {
-            if let Some((named, masks)) = self.netburst_parts(base) {
-                let masks: Vec<_> = masks.collect();
-                return netburst::encode(self.cpu, named, &masks, modifiers);
+            if let Some((named, masks)) = netburst_parts(base) {
+                return netburst::encode(self.cpu, named, masks, modifiers);
             }
         } else if let Some(encoding) = unit_masks::joined(self.cpu, base, modifiers)? {
             return Ok(encoding);
@@ -263,7 +250,7 @@ impl<'a> Resolver<'a> {
 
     fn no_such_event(&self, base: &str) -> Refusal {
         let mut elsewhere: Vec<_> = db::tables_with(base).collect();
-        if elsewhere.is_empty() && self.netburst_parts(base).is_some() {
+        if elsewhere.is_empty() && netburst_parts(base).is_some() {
             elsewhere = CpuModel::all().filter(|cpu| cpu.family() == Family::NetBurst).collect();
         }
         let mut near = nearest::names(self.cpu, base);
@@ -300,7 +287,7 @@ impl<'a> Resolver<'a> {
                     config1: register.unwrap_or(0),
                     config2: 0,
                 };
-                let name = crate::encode::CanonicalName::new(format!("r{code:x}"), modifiers);
+                let name = CanonicalName::new(format!("r{code:x}"), modifiers);
                 perf::encode(self.cpu, name, attr, modifiers)
             }
         }
@@ -345,11 +332,17 @@ impl<'a> Resolver<'a> {
         if core && self.cpu.family() == Family::NetBurst {
             return raw::netburst(self.cpu, asked, attr.config, modifiers);
         }
-        let name = crate::encode::CanonicalName::new(format!("{pmu}/{terms}/"), modifiers);
+        let name = CanonicalName::new(format!("{pmu}/{terms}/"), modifiers);
         perf::encode(self.cpu, name, attr, modifiers)
     }
 }
 
 fn single(encoding: Encoding) -> Resolved {
     Resolved { preset: None, first: Term { coefficient: 1, encoding }, rest: Vec::new() }
+}
+
+/// Event or metric, and the text of its unit masks.
+fn netburst_parts(base: &str) -> Option<(netburst::Named, &str)> {
+    let (event, masks) = base.split_once([':', '.']).unwrap_or((base, ""));
+    Some((netburst::named(event)?, masks))
 }

@@ -62,11 +62,23 @@ fn models_of(cpu: CpuModel) -> u8 {
     }
 }
 
-/// An event with its unit masks and modifiers.
+/// Whether every segment of `masks` is a unit mask of the event or metric.
+pub(crate) fn knows(named: Named, masks: &str) -> bool {
+    let (row, allowed) = match named {
+        _ if masks.is_empty() => return true,
+        Named::Event(row) => (row, u16::MAX),
+        Named::Metric(row) if row.tagged => (&EVENTS[row.downstream], 0xf),
+        Named::Metric(_) => return false,
+    };
+    let mut segments = masks.split([':', '.']);
+    segments.all(|mask| bit_of(row, mask).is_some_and(|bit| bit & allowed != 0))
+}
+
+/// An event with its unit masks (`A:B` or `A.B`; empty for none) and modifiers.
 pub(crate) fn encode(
     cpu: CpuModel,
     named: Named,
-    masks: &[&str],
+    masks: &str,
     modifiers: Modifiers,
 ) -> Result<Encoding, Refusal> {
     match named {
@@ -78,7 +90,7 @@ pub(crate) fn encode(
     }
 }
 
-fn event_mask(cpu: CpuModel, row: &EventRow, masks: &[&str]) -> Result<u16, Refusal> {
+fn event_mask(cpu: CpuModel, row: &EventRow, masks: &str) -> Result<u16, Refusal> {
     if masks.is_empty() {
         // One unit mask leaves no choice; of several none is the usual one.
         if let [(bit, _)] = row.masks {
@@ -92,7 +104,7 @@ fn event_mask(cpu: CpuModel, row: &EventRow, masks: &[&str]) -> Result<u16, Refu
         ));
     }
     let mut bits = 0;
-    for mask in masks {
+    for mask in masks.split([':', '.']) {
         bits |= bit_of(row, mask).ok_or_else(|| {
             let all: Vec<_> =
                 row.masks.iter().map(|(_, name)| format!("{}:{name}", row.name)).collect();
@@ -162,26 +174,21 @@ pub(crate) fn encode_event(
 fn encode_metric(
     cpu: CpuModel,
     row: &'static MetricRow,
-    masks: &[&str],
+    masks: &str,
     modifiers: Modifiers,
 ) -> Result<Encoding, Refusal> {
     let downstream = &EVENTS[row.downstream];
     // Execution tags: mask bit i of the downstream event goes with tag bit i, so the
     // unit mask NBOGUSi also picks the tag.
-    let bit = match masks {
-        [] => 1,
-        [mask] if row.tagged => match bit_of(downstream, mask) {
-            Some(bit) if bit < 16 => bit,
-            _ => {
-                let tags = (0..4).map(|i| format!("{}:NBOGUS{i}", row.name)).collect();
-                return Err(Refusal::unknown(&format!("{}:{mask}", row.name), cpu, tags));
-            }
-        },
-        _ => {
-            return Err(Refusal::grammar(
-                row.name,
-                "a metric takes no unit masks; execution metrics take one of NBOGUS0 to NBOGUS3",
-            ));
+    let bit = match (masks, row.tagged) {
+        ("", _) => 1,
+        (mask, true) => bit_of(downstream, mask).filter(|bit| *bit < 16).ok_or_else(|| {
+            let tags = (0..4).map(|i| format!("{}:NBOGUS{i}", row.name)).collect();
+            Refusal::unknown(&format!("{}:{mask}", row.name), cpu, tags)
+        })?,
+        (mask, false) => {
+            let reason = format!("it is a metric without unit masks, so {mask:?} says nothing");
+            return Err(Refusal::grammar(row.name, reason));
         }
     };
     let name = if masks.is_empty() {

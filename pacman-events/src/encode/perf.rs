@@ -49,19 +49,22 @@ pub(crate) static NAMED: &[(&str, u32, u64, &str)] = &[
     ("iTLB-load-misses", CACHE, 0x1_0004, "fetches that missed the instruction TLB"),
 ];
 
+/// Short names that perf takes too.
+static ALIASES: &[(&str, &str)] = &[
+    ("cycles", "cpu-cycles"),
+    ("cs", "context-switches"),
+    ("faults", "page-faults"),
+    ("migrations", "cpu-migrations"),
+];
+
 /// The software or generic event of this name, on whatever processor.
 pub(crate) fn find(
     cpu: CpuModel,
     base: &str,
     modifiers: Modifiers,
 ) -> Option<Result<Encoding, Refusal>> {
-    let base = match base.to_ascii_lowercase().as_str() {
-        "cycles" => "cpu-cycles",
-        "cs" => "context-switches",
-        "faults" => "page-faults",
-        "migrations" => "cpu-migrations",
-        _ => base,
-    };
+    let alias = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(base));
+    let base = alias.map_or(base, |(_, name)| name);
     let row = NAMED.iter().find(|(name, ..)| name.eq_ignore_ascii_case(base))?;
     let attr = PerfAttr { kind: row.1, pmu: None, config: row.2, config1: 0, config2: 0 };
     Some(encode(cpu, CanonicalName::new(row.0, modifiers), attr, modifiers))
