@@ -1,9 +1,9 @@
 //! Several unit masks of one event in one counter: `EVENT:UMASK:UMASK`.
 
 use crate::encode::arch::{self, Source};
-use crate::encode::{Encoding, Modifiers, niagara};
+use crate::encode::{Encoding, Modifiers};
 use crate::refusal::Refusal;
-use crate::{CpuModel, Family, db};
+use crate::{CpuModel, db};
 
 /// The event with all these unit masks; `None` where one of them is unknown.
 ///
@@ -17,29 +17,39 @@ pub(crate) fn joined(
     let Some((event, masks)) = base.split_once([':', '.']) else {
         return Ok(None);
     };
-    let mut all: Option<Source> = None;
-    for mask in masks.split([':']) {
-        let Some(next) = db::find(cpu, &format!("{event}.{mask}")) else {
-            return Ok(None);
-        };
-        let next = Source::of(&next);
-        all = Some(match all {
-            None => next,
-            Some(all) => union(all, next).ok_or_else(|| {
-                let reason = format!("{mask} is not a unit mask that joins the others: its code, filter or register differs");
-                Refusal::impossible(base, cpu, reason)
-            })?,
+    // A vendor's unit mask may hold a dot itself, so colons part first.
+    for separators in [&[':'][..], &[':', '.']] {
+        let found = masks.split(separators).map(|mask| {
+            let event = db::find(cpu, &format!("{event}.{mask}"))?;
+            Some((mask, Source::of(&event)))
         });
+        if let Some(sources) = found.collect::<Option<Vec<_>>>() {
+            return all_of(cpu, base, sources, modifiers).map(Some);
+        }
     }
-    let Some(mut source) = all else { return Ok(None) };
-    source.name = base.to_ascii_uppercase().into();
-    if cpu.family() == Family::Niagara {
-        let first = masks.split(':').next().unwrap_or(masks);
-        let event = db::find(cpu, &format!("{event}.{first}"));
-        let event = event.expect("found above");
-        return niagara::encode(cpu, &event, source.select as u8, modifiers).map(Some);
+    Ok(None)
+}
+
+fn all_of(
+    cpu: CpuModel,
+    base: &str,
+    sources: Vec<(&str, Source)>,
+    modifiers: Modifiers,
+) -> Result<Encoding, Refusal> {
+    let mut sources = sources.into_iter();
+    let (_, mut all) = sources.next().expect("a split has at least one part");
+    let mut name = all.name.to_string();
+    for (mask, next) in sources {
+        let spelt = next.name.split_once([':', '.']).map_or("", |(_, mask)| mask).to_owned();
+        all = union(all, next).ok_or_else(|| {
+            let reason = format!("{mask} has another code, filter or register than the others");
+            Refusal::impossible(base, cpu, reason)
+        })?;
+        name.push(':');
+        name.push_str(&spelt);
     }
-    arch::encode(cpu, &source, modifiers).map(Some)
+    all.name = name.into();
+    arch::encode(cpu, &all, modifiers)
 }
 
 /// Two events of one code as one with both unit masks; `None` where more differs.

@@ -230,6 +230,24 @@ fn amd_event_numbers_beyond_eight_bits() {
 }
 
 #[test]
+fn unit_masks_join_in_one_counter() {
+    for name in [
+        "fp_comp_ops_exe:x87:sse_packed_double",
+        "FP_COMP_OPS_EXE.X87.SSE_PACKED_DOUBLE",
+        "FP_COMP_OPS_EXE.X87:SSE_PACKED_DOUBLE",
+    ] {
+        let event = encoding("snb", name);
+        assert_eq!(event.evtsel, 0x1110, "{name}");
+        assert_eq!(event.name.to_string(), "FP_COMP_OPS_EXE.X87:SSE_PACKED_DOUBLE");
+    }
+    let tlb = encoding("zen2", "L1_ITLB_MISS_L2_ITLB_MISS:IF4K:IF2M:IF1G");
+    assert_eq!(tlb.evtsel, 0x785);
+    // Each of these has a counter mask of its own, and 0xa3's masks do not add up.
+    let mixed = resolve(cpu("snb"), "CYCLE_ACTIVITY:CYCLES_NO_DISPATCH:CYCLES_L2_PENDING");
+    assert_eq!(mixed.unwrap_err().kind(), RefusalKind::Impossible);
+}
+
+#[test]
 fn what_an_event_needs_is_said_before_it_counts_nothing() {
     use pacman_events::encode::Conditions;
     let here = Conditions { smt: true, privileged: false, tagged: false };

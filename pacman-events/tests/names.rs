@@ -55,7 +55,7 @@ fn one(answer: Result<pacman_events::Resolved, Refusal>) -> Option<Encoding> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn whatever_is_typed_gets_one_line(cpu in models(), name in names()) {
