@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 
-use crate::{doctor, topo};
+use crate::{doctor, events, plan, topo};
 
 /// Hardware performance counters of threads on SMT cores: what this machine has and can count.
 #[derive(Debug, Parser)]
@@ -19,6 +19,9 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Doctor(doctor::DoctorArgs),
+    Encode(events::EncodeArgs),
+    List(events::ListArgs),
+    Plan(plan::PlanArgs),
     Topo(topo::TopoArgs),
 }
 
@@ -27,6 +30,9 @@ impl Command {
     pub(crate) fn run(&self, out: &mut dyn Write) -> io::Result<u8> {
         match self {
             Command::Doctor(args) => doctor::doctor(args, out),
+            Command::Encode(args) => events::encode(args, &events::Here, out),
+            Command::List(args) => events::list(args, &events::Here, out),
+            Command::Plan(args) => plan::plan(args, &events::Here, out),
             Command::Topo(args) => topo::topo(args, out),
         }
     }
@@ -37,6 +43,11 @@ Examples:
   pacman-pmu doctor                what can be counted here, and what is in the way
   pacman-pmu doctor --json         the same for a program
   pacman-pmu topo                  packages, cores and hardware contexts, drawn
+  pacman-pmu list --cpu skl STALL  events of a model, by part of their name
+  pacman-pmu encode --cpu p4 STALL_CYCLES
+                                   the registers that count an event there
+  pacman-pmu plan --cpu p4 --thread INSTRUCTIONS --thread INSTRUCTIONS
+                                   counters for the threads of one core
   pacman-pmu doctor --help         all about one command
 
 Exit status:

@@ -6,7 +6,9 @@
 
 mod command;
 mod doctor;
+mod events;
 mod output;
+mod plan;
 mod refusal;
 mod topo;
 

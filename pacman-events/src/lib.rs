@@ -1,3 +1,75 @@
 //! Hardware event names, their legal encodings per CPU model, and exact
 //! allocation of counters between the hardware contexts of a core.
+//!
+//! Say `STALL_CYCLES`, get what the hardware of *this* model needs, on counters that
+//! are legal for *this* hardware context, or the reason why not. Nothing here touches an
+//! operating system: every model can be encoded for on any machine.
+//!
+//! ```
+//! use pacman_events::{CpuId, CpuModel, Resolver};
+//!
+//! // A Pentium 4 Prescott with Hyper-Threading, as CPUID shows it.
+//! let p4 = CpuModel::detect(&CpuId::new("GenuineIntel", 15, 3, 4)).unwrap();
+//! let resolver = Resolver::new(p4);
+//! let misses = resolver.resolve("L2_MISSES").unwrap();
+//! let event = misses.encoding().unwrap();
+//! let setup = event.netburst.unwrap();
+//! assert_eq!(setup.escr(0, true, false), 0x1802_0004);
+//! assert_eq!(setup.cccr(), 0x0003_f000);
+//!
+//! // An expression: non-halted clocks less those that retired something.
+//! let stalls = resolver.resolve("STALL_CYCLES").unwrap();
+//! let coefficients: Vec<_> = stalls.terms().map(|term| term.coefficient).collect();
+//! assert_eq!(coefficients, [1, -1]);
+//! assert_eq!(stalls.value([1000, 600]), 400);
+//! ```
+//!
+//! # Finding your way
+//!
+//! - [`CpuModel`] is a table of events: by CPUID, by name, or [`CpuModel::all`].
+//! - [`resolve`] and [`Resolver`] turn a name into [`Encoding`]s. The grammar is
+//!   `NAME[:modifier…]`: a [`Preset`], a vendor's name with unit masks after `.` or `:`,
+//!   a raw code (`r01c3010e`), `cpu/event=0x3c,umask=0/`, or a software event. Modifiers:
+//!   `u`, `k`, `e` edge, `i` invert, `c=N` counter mask, `any`; NetBurst `thr=N`, `cmpl`.
+//! - [`Refusal`] is never a bare "no": unknown (with the nearest names), on other models,
+//!   in need of something, or beyond this hardware. That an event is legal but not beside
+//!   others is [`allocate`]'s answer.
+//! - [`catalog`] lists what can be asked of a table; `data/README.md` says where every
+//!   fact comes from.
+//!
+//! # What it costs
+//!
+//! The tables are one blob of 0.7 MB, searched in place: no heap for a name that a table
+//! has, under a microsecond warm. Expressions cost one vector.
 #![forbid(unsafe_code)]
+
+pub mod allocate;
+mod catalog;
+mod counter;
+mod cpu;
+mod db;
+pub mod encode;
+mod name;
+mod nearest;
+mod netburst_tables;
+pub mod partition;
+#[cfg(feature = "perfmon-json")]
+mod perfmon_json;
+mod preset;
+mod raw;
+mod refusal;
+mod resolve;
+mod sysfs;
+mod unit_masks;
+mod user_table;
+
+pub use catalog::{CatalogEntry, EntryKind, catalog};
+pub use counter::CounterSet;
+pub use cpu::{AnyThread, CoreKind, CpuId, CpuModel, Family, PmuFacts};
+pub use db::{Event, EventFlags};
+pub use encode::Encoding;
+pub use preset::{Preset, PresetAnswer};
+pub use refusal::{Refusal, RefusalKind};
+pub use resolve::{Resolved, Resolver, Term, resolve};
+pub use sysfs::SysfsPmu;
+pub use user_table::UserTable;

@@ -1,0 +1,230 @@
+//! `pacman-pmu list`: the tables, or the events of one.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use pacman_events::encode::Kind;
+use pacman_events::{AnyThread, CpuModel, EntryKind, Family, Preset, catalog};
+use serde_json::json;
+
+use super::{Loaded, Machine, OK, REFUSED, Tables, columns};
+
+/// List the events of a processor, or the processors
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = "Examples:
+  pacman-pmu list                      events of this machine
+  pacman-pmu list --cpu skl 'stall'    names of Skylake that contain \"stall\"
+  pacman-pmu list --cpu p4 'bsq_*'     a pattern with * stands for the whole name
+  pacman-pmu list --cpus               all tables, with their aliases")]
+pub(crate) struct ListArgs {
+    /// Which processor and tables
+    #[command(flatten)]
+    pub(crate) tables: Tables,
+    /// List the processors that have a table instead of events
+    #[arg(long)]
+    pub(crate) cpus: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Only names that contain this, or match it where it has a *
+    #[arg(value_name = "PATTERN")]
+    pub(crate) pattern: Option<String>,
+}
+
+/// Runs `list`; the answer is the exit status.
+///
+/// # Errors
+/// Only those of `out`.
+pub(crate) fn list(args: &ListArgs, machine: &dyn Machine, out: &mut dyn Write) -> io::Result<u8> {
+    let pattern = Pattern::new(args.pattern.as_deref().unwrap_or(""));
+    if args.cpus {
+        return cpus(&pattern, args.json, out);
+    }
+    let loaded = match args.tables.load(machine) {
+        Ok(loaded) => loaded,
+        Err(message) => {
+            eprintln!("pacman-pmu: {message}");
+            return Ok(REFUSED);
+        }
+    };
+    events(&loaded, &pattern, args.json, out)
+}
+
+fn cpus(pattern: &Pattern, as_json: bool, out: &mut dyn Write) -> io::Result<u8> {
+    let fits = |cpu: &CpuModel| {
+        std::iter::once(cpu.name()).chain(cpu.aliases().iter().copied()).any(|n| pattern.fits(n))
+            || pattern.fits(cpu.title())
+    };
+    let cpus: Vec<_> = CpuModel::all().filter(fits).collect();
+    let native = |cpu: CpuModel| {
+        catalog(cpu).filter(|e| matches!(e.kind, EntryKind::Native | EntryKind::Metric)).count()
+    };
+    if as_json {
+        let list: Vec<_> = cpus
+            .iter()
+            .map(|cpu| {
+                let facts = cpu.facts();
+                json!({
+                    "cpu": cpu.name(), "aliases": cpu.aliases(), "title": cpu.title(),
+                    "smt": facts.smt_ways, "counters": facts.general.len(),
+                    "counters_smt_off": facts.general_smt_off.len(),
+                    "fixed": facts.fixed.iter().collect::<Vec<_>>(), "events": native(*cpu),
+                })
+            })
+            .collect();
+        writeln!(out, "{:#}", serde_json::Value::from(list))?;
+        return Ok(OK);
+    }
+    let rows: Vec<_> = cpus
+        .iter()
+        .map(|cpu| {
+            let facts = cpu.facts();
+            let (on, off) = (facts.general.len(), facts.general_smt_off.len());
+            let counters = match facts.family {
+                Family::NetBurst => format!("{on} a core"),
+                Family::Generic => String::new(),
+                _ if on == off => on.to_string(),
+                _ => format!("{on}, SMT off {off}"),
+            };
+            [
+                cpu.name().to_owned(),
+                cpu.aliases().join(" "),
+                facts.smt_ways.to_string(),
+                counters,
+                facts.fixed.len().to_string(),
+                native(*cpu).to_string(),
+                cpu.title().to_owned(),
+            ]
+        })
+        .collect();
+    columns::write(
+        out,
+        ["TABLE", "ALIASES", "SMT", "COUNTERS", "FIXED", "EVENTS", "PROCESSORS"],
+        &rows,
+    )?;
+    Ok(if rows.is_empty() { REFUSED } else { OK })
+}
+
+fn events(
+    loaded: &Loaded,
+    pattern: &Pattern,
+    as_json: bool,
+    out: &mut dyn Write,
+) -> io::Result<u8> {
+    let cpu = loaded.cpu();
+    let mut rows = Vec::new();
+    let user = loaded.user_names().filter(|name| pattern.fits(name));
+    for name in user {
+        rows.push(row(loaded, name, "own", "", ""));
+    }
+    for entry in catalog(cpu).filter(|entry| pattern.fits(&entry.name)) {
+        let text = match entry.kind {
+            EntryKind::Preset => {
+                let answer = Preset::named(&entry.name).map(|preset| preset.answer(cpu));
+                answer.and_then(|answer| answer.expression()).unwrap_or_default()
+            }
+            _ => entry.text,
+        };
+        let kind = match entry.kind {
+            EntryKind::Preset => "preset",
+            EntryKind::Metric => "metric",
+            EntryKind::Software => "linux",
+            _ if entry.deprecated && cpu.facts().family == Family::NetBurst => "reserved",
+            _ if entry.deprecated => "old",
+            _ => "native",
+        };
+        rows.push(row(loaded, &entry.name, kind, text, entry.errata));
+    }
+    if as_json {
+        let list: Vec<_> = rows
+            .iter()
+            .map(|[name, kind, code, counters, text]| {
+                json!({"event": name, "cpu": cpu.name(), "source": kind, "code": code,
+                       "counters": counters, "text": text})
+            })
+            .collect();
+        writeln!(out, "{:#}", serde_json::Value::from(list))?;
+        return Ok(OK);
+    }
+    if rows.is_empty() {
+        writeln!(out, "no event of {cpu} ({}) has such a name", cpu.title())?;
+        return Ok(REFUSED);
+    }
+    let facts = cpu.facts();
+    writeln!(out, "{cpu}: {}", cpu.title())?;
+    if facts.family != Family::Generic {
+        let any = if facts.any_thread == AnyThread::Yes { ", AnyThread" } else { "" };
+        writeln!(
+            out,
+            "counters {} of {} bits (SMT off {}), fixed {}, {} contexts a core{any}",
+            facts.general, facts.width, facts.general_smt_off, facts.fixed, facts.smt_ways,
+        )?;
+    }
+    writeln!(out)?;
+    columns::write(out, ["EVENT", "KIND", "CODE", "COUNTERS", "NOTE"], &rows)?;
+    Ok(OK)
+}
+
+fn row(loaded: &Loaded, name: &str, kind: &str, text: &str, errata: &str) -> [String; 5] {
+    let (code, counters) = match loaded.resolve(name) {
+        Ok(resolved) => match resolved.encoding() {
+            Some(event) => (super::encode::code(event), super::encode::counters(event)),
+            None => (String::new(), "expression".to_owned()),
+        },
+        Err(_) => (String::new(), String::new()),
+    };
+    let note = match (text, errata) {
+        (text, "") => text.to_owned(),
+        ("", errata) => errata.to_owned(),
+        (text, errata) => format!("{text}; {errata}"),
+    };
+    [name.to_owned(), kind.to_owned(), code, counters, note]
+}
+
+/// A part of a name, or a whole one with `*` for anything; case does not matter.
+struct Pattern(String);
+
+impl Pattern {
+    fn new(text: &str) -> Self {
+        Pattern(text.to_ascii_lowercase())
+    }
+
+    fn fits(&self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        if !self.0.contains('*') {
+            return name.contains(&self.0);
+        }
+        let mut parts = self.0.split('*');
+        let first = parts.next().unwrap_or("");
+        let Some(mut rest) = name.strip_prefix(first) else { return false };
+        let parts: Vec<_> = parts.collect();
+        let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+        for part in middle {
+            match rest.find(part) {
+                Some(at) => rest = &rest[at + part.len()..],
+                None => return false,
+            }
+        }
+        rest.ends_with(last)
+    }
+}
+
+/// Whether the kind is programmed through a selector register.
+pub(super) fn has_selector(kind: Kind) -> bool {
+    matches!(kind, Kind::Arch | Kind::Amd | Kind::Niagara)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything_and_anchors_the_rest() {
+        let fits = |pattern: &str, name| Pattern::new(pattern).fits(name);
+        assert!(fits("stall", "UOPS_ISSUED.STALL_CYCLES"));
+        assert!(fits("uops_*.stall*", "UOPS_ISSUED.STALL_CYCLES"));
+        assert!(!fits("stall*", "UOPS_ISSUED.STALL_CYCLES"));
+        assert!(!fits("uops*any", "UOPS_ISSUED.ANY_P"));
+        assert!(!fits("aa*aa", "aaa"));
+    }
+}

@@ -1,0 +1,174 @@
+//! The commands' output, on a machine of the tests' own.
+
+use std::path::Path;
+
+use pacman_events::{CpuId, SysfsPmu};
+use serde_json::Value;
+
+use super::{EncodeArgs, ListArgs, Machine, Tables, encode, list};
+
+/// A machine with this CPUID and no PMU but one of a hybrid's.
+struct Fake(Option<CpuId>);
+
+impl Machine for Fake {
+    fn cpu_id(&self) -> Option<CpuId> {
+        self.0.clone()
+    }
+
+    fn pmus(&self, _devices: &Path) -> Vec<SysfsPmu> {
+        vec![SysfsPmu::parse("cpu_atom", "10", [("event", "config:0-7")], []).expect("a PMU")]
+    }
+}
+
+fn tables(cpu: &str) -> Tables {
+    Tables { cpu: Some(cpu.to_owned()), ..Tables::default() }
+}
+
+fn encoded(tables: Tables, names: &[&str]) -> (u8, Value) {
+    let args =
+        EncodeArgs { tables, json: true, names: names.iter().map(|n| (*n).to_owned()).collect() };
+    let mut out = Vec::new();
+    let status = encode(&args, &Fake(None), &mut out).expect("writing to memory");
+    (status, serde_json::from_slice(&out).expect("JSON"))
+}
+
+fn text(run: impl FnOnce(&mut Vec<u8>) -> u8) -> (u8, String) {
+    let mut out = Vec::new();
+    let status = run(&mut out);
+    (status, String::from_utf8(out).expect("UTF-8"))
+}
+
+#[test]
+fn every_key_stands_in_every_object() {
+    let names = ["STALL_CYCLES", "INST_RETIRED.ANY", "task-clock", "FP_OPS", "DTLB_MISSES"];
+    let (status, objects) = encoded(tables("skl"), &names);
+    assert_eq!(status, 0);
+    for object in objects.as_array().expect("an array") {
+        let keys: Vec<_> = object.as_object().expect("an object").keys().collect();
+        assert_eq!(
+            keys,
+            [
+                "event",
+                "name",
+                "cpu",
+                "kind",
+                "evtsel",
+                "extra",
+                "fixed",
+                "escr",
+                "cccr",
+                "escr_msr",
+                "counters",
+                "counters_smt_off",
+                "perf",
+                "terms",
+            ],
+        );
+    }
+}
+
+#[test]
+fn an_architectural_event_in_json() {
+    let (_, objects) = encoded(tables("SNB"), &["stall_cycles"]);
+    let object = &objects[0];
+    assert_eq!(object["event"], "stall_cycles");
+    assert_eq!(object["name"], "UOPS_ISSUED.STALL_CYCLES");
+    assert_eq!((&object["cpu"], &object["kind"]), (&"snb".into(), &"arch".into()));
+    assert_eq!(object["evtsel"], "0x180010e");
+    assert_eq!(object["counters"], serde_json::json!([0, 1, 2, 3]));
+    assert_eq!(object["perf"]["type"], 4);
+    assert_eq!(object["perf"]["config"], "0x180010e");
+    assert_eq!(object["extra"], serde_json::json!([]));
+    for absent in ["fixed", "escr", "cccr", "escr_msr", "terms"] {
+        assert_eq!(object[absent], Value::Null, "{absent}");
+    }
+}
+
+#[test]
+fn netburst_in_json() {
+    let (_, objects) =
+        encoded(tables("p4"), &["NON_HALTED_CLOCKTICKS", "split_load_retired", "STALL_CYCLES"]);
+    assert_eq!(objects[0]["escr"], "0x26000204");
+    assert_eq!(objects[0]["cccr"], "0x3d000");
+    assert_eq!(objects[0]["escr_msr"], serde_json::json!(["0x3a2", "0x3a3"]));
+    assert_eq!(objects[0]["evtsel"], Value::Null);
+    assert_eq!(objects[1]["extra"][0], serde_json::json!({"msr": "0x3f1", "value": "0x1000400"}));
+    assert_eq!(objects[1]["perf"], Value::Null);
+    assert_eq!(objects[2]["terms"][1]["coefficient"], -1);
+    assert_eq!(objects[2]["terms"][1]["encoding"]["cccr"], "0x79000");
+}
+
+#[test]
+fn a_hybrids_pmu_has_the_number_of_the_machine_that_has_it() {
+    let (_, objects) = encoded(tables("adl-gracemont"), &["INSTRUCTIONS"]);
+    assert_eq!(objects[0]["perf"]["type"], 10);
+    let (_, objects) = encoded(tables("arl-crestmont"), &["INSTRUCTIONS"]);
+    assert_eq!(objects[0]["perf"]["type"], Value::Null, "cpu_lowpower is not here");
+}
+
+#[test]
+fn a_refusal_takes_the_events_place_and_the_exit_status() {
+    let (status, objects) = encoded(tables("skl"), &["CYCLES", "UOPS_ISUED.ANY"]);
+    assert_eq!(status, 2);
+    assert_eq!(objects[0]["fixed"], 1);
+    assert_eq!(objects[1]["kind"], "unknown");
+    assert_eq!(objects[1]["nearest"][0], "UOPS_ISSUED.ANY");
+    let keys: Vec<_> = objects[1].as_object().expect("an object").keys().collect();
+    assert_eq!(keys, ["event", "error", "kind", "nearest"]);
+}
+
+#[test]
+fn without_a_name_the_machines_own_table_answers() {
+    let zen = CpuId::new("AuthenticAMD", 25, 0x61, 2);
+    let args = EncodeArgs { tables: Tables::default(), json: false, names: vec!["CYCLES".into()] };
+    let (status, shown) = text(|out| encode(&args, &Fake(Some(zen)), out).expect("memory"));
+    assert_eq!(status, 0);
+    assert!(shown.starts_with("CYCLES on zen4 (Zen 4)\n"), "{shown}");
+    let (_, shown) = text(|out| encode(&args, &Fake(None), out).expect("memory"));
+    assert!(shown.contains("on linux"), "{shown}");
+}
+
+#[test]
+fn lists_are_tables_with_a_header() {
+    let args = ListArgs { cpus: true, ..ListArgs::default() };
+    let (status, shown) = text(|out| list(&args, &Fake(None), out).expect("memory"));
+    assert_eq!(status, 0);
+    assert!(shown.lines().next().expect("a header").starts_with("TABLE"));
+    let p4 = shown.lines().find(|line| line.starts_with("p4-prescott")).expect("a row");
+    assert_eq!(p4.split_whitespace().nth(1), Some("p4"));
+    assert!(shown.lines().all(|line| line == line.trim_end()));
+
+    let pattern = Some("bsq_cache*miss".to_owned());
+    let args = ListArgs { tables: tables("p4"), pattern, ..ListArgs::default() };
+    let (_, shown) = text(|out| list(&args, &Fake(None), out).expect("memory"));
+    assert_eq!(shown.lines().filter(|line| line.starts_with("BSQ_cache_reference:")).count(), 4);
+
+    let args =
+        ListArgs { tables: tables("p4"), pattern: Some("zzz".into()), ..ListArgs::default() };
+    let (status, _) = text(|out| list(&args, &Fake(None), out).expect("memory"));
+    assert_eq!(status, 2);
+}
+
+#[test]
+fn another_processors_formats_are_not_this_machines() {
+    struct Power;
+    impl Machine for Power {
+        fn cpu_id(&self) -> Option<CpuId> {
+            None
+        }
+        fn pmus(&self, _devices: &Path) -> Vec<SysfsPmu> {
+            vec![SysfsPmu::parse("cpu", "4", [("event", "config:8-15")], []).expect("a PMU")]
+        }
+    }
+    let config = |tables: Tables| {
+        let args = EncodeArgs { tables, json: true, names: vec!["cpu/event=0x3c/".into()] };
+        let mut out = Vec::new();
+        encode(&args, &Power, &mut out).expect("memory");
+        let objects: Value = serde_json::from_slice(&out).expect("JSON");
+        objects[0]["perf"]["config"].clone()
+    };
+    assert_eq!(config(tables("skl")), "0x3c");
+    assert_eq!(config(Tables::default()), "0x3c00");
+    let named = Tables { devices: Some("elsewhere".into()), ..tables("skl") };
+    assert_eq!(config(named), "0x3c00");
+}

@@ -1,0 +1,226 @@
+//! `pacman-pmu plan`: counters for the sibling threads of a core, or why not.
+
+mod json;
+mod layout;
+mod request;
+
+use std::fs;
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+use pacman_events::CpuModel;
+use pacman_events::allocate::{Conflict, Pmu};
+use pacman_events::partition::{Partition, Schedule};
+
+use crate::events::{Machine, OK, REFUSED, Tables};
+use request::{Failure, Request};
+
+/// The events cannot be counted as asked.
+pub(crate) const CONFLICT: u8 = 3;
+
+/// Plan which counter counts which event on the sibling threads of one core
+///
+/// Every event is placed, in as few sets as the hardware allows; the sets take turns
+/// over the executions of a phase. If an event cannot be counted at all, the answer is
+/// what is in its way and what would help.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  pacman-pmu plan --cpu p4-prescott --thread instr_retired:NBOGUSNTAG,STALL_CYCLES \\
+                  --thread instr_retired:NBOGUSNTAG
+  pacman-pmu plan --cpu hsw --thread MEM_LOAD_UOPS_RETIRED.L2_MISS,CYCLES --thread CYCLES
+  pacman-pmu plan --cpu p4 --split even --json --thread BSQ_cache_reference:RD_2ndL_MISS
+  pacman-pmu plan --cpu skl --smt off --at-once --thread INSTRUCTIONS,L2_MISSES,DTLB_MISSES
+  pacman-pmu plan --cpu skl --spread --thread INSTRUCTIONS,L1D_MISSES,L2_MISSES,LLC_MISSES
+
+In JSON a fixed counter n has number 32 + n, and an ESCR is its register number.
+Exit status: 0 planned, 2 a name or option is wrong, 3 the events cannot be counted so.")]
+pub(crate) struct PlanArgs {
+    /// Which processor and tables
+    #[command(flatten)]
+    pub(crate) tables: Tables,
+    /// How to divide a core whose threads share counters (NetBurst)
+    #[arg(long, value_enum, default_value = "by-demand")]
+    pub(crate) split: Split,
+    /// Whether siblings are enabled; on, or as this machine is if --cpu is absent
+    #[arg(long, value_enum)]
+    pub(crate) smt: Option<Switch>,
+    /// Events of one thread, separated by commas; once per sibling, in order
+    #[arg(long = "thread", value_name = "EVENTS", required = true)]
+    pub(crate) threads: Vec<String>,
+    /// The threads run the same phase: count each event of the one list on any of them
+    #[arg(long)]
+    pub(crate) spread: bool,
+    /// Refuse with the reason, rather than take turns
+    #[arg(long, conflicts_with = "spread")]
+    pub(crate) at_once: bool,
+    /// Leave room for the kernel's NMI watchdog; known if --cpu is absent
+    #[arg(long)]
+    pub(crate) watchdog: bool,
+    /// Use counters that are best left alone too (counter 1 of NetBurst)
+    #[arg(long)]
+    pub(crate) all_counters: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How the counters of a core are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Split {
+    /// One half for each thread, as PACMAN did
+    Even,
+    /// Whatever fits, planned for both threads together
+    ByDemand,
+    /// All for the first thread that counts anything
+    Whole,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    /// Siblings are enabled
+    On,
+    /// Siblings have been disabled since reset
+    Off,
+}
+
+/// Runs `plan`; the answer is the exit status.
+///
+/// A name that is no event goes to `out` with `--json`, else to standard error.
+///
+/// # Errors
+/// Only those of `out`.
+pub(crate) fn plan(args: &PlanArgs, machine: &dyn Machine, out: &mut dyn Write) -> io::Result<u8> {
+    let loaded = match args.tables.load(machine) {
+        Ok(loaded) => loaded,
+        Err(message) => return wrong(&message),
+    };
+    let pmu = core(args, loaded.cpu());
+    let request = match Request::read(&args.threads, &loaded, &pmu) {
+        Ok(request) => request,
+        Err(Failure { asked, refusal }) => {
+            if !args.json {
+                return wrong(&refusal.to_string());
+            }
+            writeln!(out, "{:#}", json::refusal(&asked, &refusal))?;
+            return Ok(REFUSED);
+        }
+    };
+    let lists = request.threads.len();
+    if args.spread && lists != 1 {
+        return wrong(&format!("--spread takes one --thread, the events of all; {lists} given"));
+    }
+    if lists > usize::from(pmu.contexts()) {
+        let contexts = pmu.contexts();
+        return wrong(&format!(
+            "{lists} threads, but {} has {contexts} to a core with SMT {}",
+            loaded.cpu(),
+            if contexts > 1 { "on" } else { "off" },
+        ));
+    }
+    let partition = partition(args.split, &request);
+    let shown = if args.spread { usize::from(pmu.contexts()) } else { lists };
+    let all_at_once = || partition.plan(&pmu, &request.demands);
+    let answer = if args.spread {
+        partition.spread(&pmu, &request.demands[0])
+    } else {
+        partition.sets(&pmu, &request.demands)
+    };
+    let answer = match answer {
+        Ok(schedule) if args.at_once && schedule.sets().len() > 1 => {
+            all_at_once().and(Ok(schedule))
+        }
+        answer => answer,
+    };
+    match answer {
+        Err(conflict) => refuse(args, &request, &pmu, &conflict, out),
+        Ok(schedule) if args.json => {
+            writeln!(out, "{:#}", json::plan(&schedule, &request, shown, args.spread))?;
+            Ok(OK)
+        }
+        Ok(schedule) => {
+            let title = title(args, loaded.cpu(), &pmu, &schedule);
+            layout::plan(&title, &schedule, &request, shown, args.spread, out)?;
+            if schedule.sets().len() > 1 && !args.spread {
+                if let Err(conflict) = all_at_once() {
+                    layout::turns(&conflict, out)?;
+                }
+            }
+            Ok(OK)
+        }
+    }
+}
+
+fn wrong(message: &str) -> io::Result<u8> {
+    eprintln!("pacman-pmu: {message}");
+    Ok(REFUSED)
+}
+
+fn refuse(
+    args: &PlanArgs,
+    request: &Request,
+    pmu: &Pmu,
+    conflict: &Conflict,
+    out: &mut dyn Write,
+) -> io::Result<u8> {
+    if args.json {
+        writeln!(out, "{:#}", json::conflict(conflict, request))?;
+    } else {
+        layout::conflict(conflict, request, pmu, out)?;
+    }
+    Ok(CONFLICT)
+}
+
+/// The core that the options describe.
+fn core(args: &PlanArgs, cpu: CpuModel) -> Pmu {
+    let here = args.tables.cpu.is_none();
+    let smt = match args.smt {
+        Some(switch) => switch == Switch::On,
+        None => !here || reads("/sys/devices/system/cpu/smt/active", "1"),
+    };
+    let mut pmu = Pmu::of(cpu, smt);
+    if args.all_counters {
+        pmu = pmu.allowing_all_counters();
+    }
+    if args.watchdog || here && reads("/proc/sys/kernel/nmi_watchdog", "1") {
+        pmu = pmu.with_watchdog();
+    }
+    pmu
+}
+
+fn reads(file: &str, value: &str) -> bool {
+    fs::read_to_string(file).is_ok_and(|text| text.trim() == value)
+}
+
+fn partition(split: Split, request: &Request) -> Partition {
+    match split {
+        Split::Even => Partition::Even,
+        Split::ByDemand => Partition::ByDemand,
+        Split::Whole => {
+            let first = request.demands.iter().position(|demands| !demands.is_empty());
+            Partition::Whole { owner: first.unwrap_or(0) as u8 }
+        }
+    }
+}
+
+fn title(args: &PlanArgs, cpu: CpuModel, pmu: &Pmu, schedule: &Schedule) -> String {
+    let contexts = match pmu.contexts() {
+        1 => "one context to a core".to_owned(),
+        more => format!("{more} contexts to a core"),
+    };
+    let split = match args.split {
+        _ if !pmu.shares_counters() || pmu.contexts() == 1 => "",
+        Split::Even => ", split in halves",
+        Split::ByDemand => ", split by demand",
+        Split::Whole => ", whole core for one thread",
+    };
+    let sets = match (schedule.sets().len(), schedule.is_fewest()) {
+        (1, _) => "all at once".to_owned(),
+        (more, true) => format!("{more} sets, fewer will not do"),
+        (more, false) => format!("{more} sets"),
+    };
+    format!("{cpu} ({}), {contexts}{split}: {sets}", cpu.title())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! The command as a user runs it, but for the process.
+
+use clap::Parser;
+use pacman_events::CpuId;
+use serde_json::Value;
+
+use super::{PlanArgs, plan};
+use crate::events::Machine;
+
+/// A machine without CPUID.
+struct Nowhere;
+
+impl Machine for Nowhere {
+    fn cpu_id(&self) -> Option<CpuId> {
+        None
+    }
+}
+
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    args: PlanArgs,
+}
+
+fn run(line: &str) -> (u8, String) {
+    let words = std::iter::once("plan").chain(line.split_whitespace());
+    let args = Line::try_parse_from(words).unwrap_or_else(|error| panic!("{error}")).args;
+    let mut out = Vec::new();
+    let status = plan(&args, &Nowhere, &mut out).unwrap();
+    (status, String::from_utf8(out).unwrap())
+}
+
+fn json(line: &str) -> (u8, Value) {
+    let (status, text) = run(&format!("--json {line}"));
+    (status, serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}")))
+}
+
+#[test]
+fn a_plan_has_a_list_for_each_thread_of_each_set() {
+    let (status, answer) = json(
+        "--cpu p4-prescott --thread instr_retired:NBOGUSNTAG,global_power_events:RUNNING \
+         --thread instr_retired:NBOGUSNTAG",
+    );
+    assert_eq!((status, &answer["feasible"]), (0, &Value::Bool(true)));
+    let sets = answer["sets"].as_array().unwrap();
+    assert_eq!(sets.len(), 1);
+    assert_eq!(sets[0][0].as_array().unwrap().len(), 2);
+    assert_eq!(sets[0][1][0]["event"], "instr_retired:NBOGUSNTAG");
+    let escr = |thread: usize| sets[0][thread][0]["escr"].as_str().unwrap().to_owned();
+    assert_eq!([escr(0), escr(1)], ["0x3b8", "0x3b9"]);
+    assert_ne!(sets[0][0][0]["counter"], sets[0][1][0]["counter"]);
+}
+
+#[test]
+fn a_refusal_is_a_conflict_and_status_3() {
+    let (status, answer) = json("--cpu p4 --split whole --thread CYCLES --thread INSTRUCTIONS");
+    assert_eq!((status, &answer["feasible"]), (3, &Value::Bool(false)));
+    let conflict = &answer["conflict"];
+    assert_eq!(conflict["events"], serde_json::json!(["INSTRUCTIONS"]));
+    for key in ["resource", "reason", "remedy"] {
+        assert!(!conflict[key].as_str().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn more_events_than_counters_take_turns_unless_that_is_refused() {
+    let line = "--cpu skl --thread UOPS_ISSUED.ANY,UOPS_EXECUTED.THREAD,IDQ.DSB_UOPS,\
+                BR_INST_RETIRED.ALL_BRANCHES,BR_MISP_RETIRED.ALL_BRANCHES";
+    let (status, answer) = json(line);
+    assert_eq!((status, answer["sets"].as_array().unwrap().len()), (0, 2));
+    let (status, answer) = json(&format!("{line} --at-once"));
+    assert_eq!(status, 3);
+    assert_eq!(answer["conflict"]["events"].as_array().unwrap().len(), 5);
+    assert_eq!(answer["conflict"]["resource"], "counters 0-3");
+    let (status, answer) = json(&format!("{line} --smt off"));
+    assert_eq!((status, answer["sets"].as_array().unwrap().len()), (0, 1));
+    // Two threads that run the same phase share the five out.
+    let (status, answer) = json(&format!("{line} --spread"));
+    assert_eq!((status, answer["sets"].as_array().unwrap().len()), (0, 1));
+    assert_eq!(answer["sets"][0].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn fixed_counters_are_numbered_from_32_and_software_events_have_none() {
+    let (_, answer) = json("--cpu skl --thread INST_RETIRED.ANY,task-clock");
+    let events = &answer["sets"][0][0];
+    assert_eq!(events[0]["counter"], 32);
+    assert_eq!(events[1]["counter"], Value::Null);
+    assert_eq!(events[1]["escr"], Value::Null);
+}
+
+#[test]
+fn bad_input_is_status_2() {
+    let (status, answer) = json("--cpu skl --thread UOPS_ISUED.ANY");
+    assert_eq!(status, 2);
+    assert_eq!(answer["event"], "UOPS_ISUED.ANY");
+    assert_eq!(answer["nearest"][0], "UOPS_ISSUED.ANY");
+    assert_eq!(run("--cpu nosuch --thread CYCLES").0, 2);
+    assert_eq!(run("--cpu skl --thread CYCLES --thread CYCLES --thread CYCLES").0, 2);
+    assert_eq!(run("--cpu skl --smt off --thread CYCLES --thread CYCLES").0, 2);
+    assert_eq!(run("--cpu skl --spread --thread CYCLES --thread CYCLES").0, 2);
+}
+
+#[test]
+fn the_table_shows_counters_and_escrs_side_by_side() {
+    let (status, text) =
+        run("--cpu p4-prescott --thread instr_retired:NBOGUSNTAG,packed_SP_retired \
+         --thread instr_retired:NBOGUSNTAG,x87_FP_uop:ALL");
+    assert_eq!(status, 0, "{text}");
+    let row = text.lines().find(|line| line.contains("counter 12 ")).unwrap();
+    assert!(row.contains("instr_retired:NBOGUSNTAG") && row.contains("MSR_CRU_ESCR0"), "{text}");
+    assert!(text.contains("thread 0") && text.contains("thread 1"), "{text}");
+    assert!(text.contains("packed_SP_retired of thread 0 also needs MSR_FIRM_ESCR"), "{text}");
+    assert!(
+        text.contains("x87_FP_uop:ALL *") && text.contains("* counts the whole core"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_refusal_reads_like_advice() {
+    let (status, text) = run("--cpu nhm-ep --at-once \
+         --thread OFFCORE_RESPONSE_0.ANY_DATA.ANY_CACHE_DRAM \
+         --thread OFFCORE_RESPONSE_0.ANY_DATA.LOCAL_CACHE");
+    assert_eq!(status, 3);
+    let expected = "\
+nhm-ep cannot count these 2 events at once:
+  thread 0  OFFCORE_RESPONSE_0.ANY_DATA.ANY_CACHE_DRAM
+  thread 1  OFFCORE_RESPONSE_0.ANY_DATA.LOCAL_CACHE
+
+fought over  OFFCORE_RSP_0
+held by      OFFCORE_RESPONSE_0.ANY_DATA.ANY_CACHE_DRAM of thread 0 has OFFCORE_RSP_0
+";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.contains("take turns"), "{text}");
+}
+
+#[test]
+fn the_watchdog_is_named_where_it_is_in_the_way() {
+    let line = "--cpu skl --at-once --thread CPU_CLK_UNHALTED.THREAD";
+    assert_eq!(run(line).0, 0);
+    let (status, text) = run(&format!("{line} --watchdog"));
+    assert_eq!(status, 3);
+    assert!(text.contains("kernel.nmi_watchdog=0"), "{text}");
+}

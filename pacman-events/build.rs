@@ -1,0 +1,47 @@
+//! Packs the tables of `data/` into one blob and a few Rust statics.
+//!
+//! A bad row fails the build with `file:line: reason`.
+
+#[path = "build/events.rs"]
+mod events;
+#[path = "build/models.rs"]
+mod models;
+#[path = "build/netburst.rs"]
+mod netburst;
+#[path = "build/presets.rs"]
+mod presets;
+#[path = "build/tsv.rs"]
+mod tsv;
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, process};
+
+fn main() {
+    let home = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    println!("cargo::rerun-if-changed=data");
+    println!("cargo::rerun-if-changed=build");
+    if let Err(fault) = pack(&home.join("data"), &out) {
+        eprintln!("{fault}");
+        process::exit(1);
+    }
+}
+
+fn pack(data: &Path, out: &Path) -> Result<(), tsv::Fault> {
+    let models = models::read(data)?;
+    let netburst = netburst::read(data, &models)?;
+    let events = events::read(data, &models)?;
+    let presets = presets::read(data, &models, &events, &netburst)?;
+
+    let packed = events.pack();
+    let write = |name: &str, bytes: &[u8]| {
+        fs::write(out.join(name), bytes)
+            .unwrap_or_else(|error| panic!("cannot write {name}: {error}"));
+    };
+    write("events.bin", &packed.blob);
+    write("layout.rs", packed.layout.as_bytes());
+    write("models.rs", models.to_rust(&packed.spans).as_bytes());
+    write("netburst.rs", netburst.to_rust().as_bytes());
+    write("presets.rs", presets.to_rust(&models).as_bytes());
+    Ok(())
+}

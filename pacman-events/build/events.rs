@@ -1,0 +1,359 @@
+//! Event tables, and the blob they are packed into.
+//!
+//! ```text
+//! fences    u32 each, as names: every 64th name, its text beside the other fences'
+//! names     u32 each: offset << 8 | length into the pool; sorted by `fold`
+//! records   28 bytes each: what an event is, shared by all rows that agree
+//! choices   16 bytes each: four pairs (u16 select, u16 msr) of one extra register
+//! rows      4 bytes each: (u16 name, u16 record), one run per table sorted by name
+//! pool      the text
+//! ```
+//! Little endian throughout. A record is: u64 select, u64 value, u16 counters,
+//! u16 counters with SMT off, u16 errata (a text; 0xffff: none), u16 choices
+//! (0xffff: none), u16 flags, u8 fixed (0xff: none), u8 unused.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::models::{Model, Models};
+use crate::tsv::{self, Fault, Row, number};
+
+const FLAGS: [&str; 6] = ["alone", "pebs", "deprecated", "core", "node", "pair"];
+const NONE: u16 = 0xffff;
+/// Names between two fences; `src/db.rs` has the same number.
+const FENCE: usize = 64;
+
+/// Names that differ only in this are one name: case, and `:` for `.`.
+pub(crate) fn fold(name: &str) -> String {
+    name.to_ascii_lowercase().replace(':', ".")
+}
+
+/// What an event is, without its name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Record {
+    select: u64,
+    choices: Vec<(u16, u16)>,
+    value: u64,
+    counters: u16,
+    smt_off: u16,
+    fixed: u8,
+    flags: u16,
+    errata: String,
+}
+
+/// Per model, its events by folded name.
+pub(crate) struct Events {
+    tables: Vec<BTreeMap<String, (String, Record)>>,
+}
+
+pub(crate) struct Packed {
+    pub(crate) blob: Vec<u8>,
+    pub(crate) layout: String,
+    pub(crate) spans: Vec<(usize, usize)>,
+}
+
+pub(crate) fn read(data: &Path, models: &Models) -> Result<Events, Fault> {
+    let columns = &["event", "select", "counters", "smt_off", "fixed", "value", "flags", "errata"];
+    let mut corrections = Corrections::read(data)?;
+    let mut tables = Vec::new();
+    for model in &models.all {
+        let mut events = BTreeMap::new();
+        if let Some(directory) = directory(model) {
+            let file = format!("{directory}/{}.tsv", model.table);
+            for mut row in tsv::read(data, &file, columns)? {
+                corrections.apply(&model.table, &mut row)?;
+                add(&mut events, model, &row)?;
+            }
+        }
+        tables.push(events);
+    }
+    corrections.all_applied()?;
+
+    let columns = &["tables", "event", "select", "counters", "smt_off", "flags", "source"];
+    for mut row in tsv::read(data, "additions.tsv", columns)? {
+        row.required("source")?;
+        for column in ["fixed", "value", "errata"] {
+            row.set(column, "-");
+        }
+        for table in row.list("tables") {
+            let index = models.position(&table);
+            let index = index.ok_or_else(|| row.fault(format!("no table {table}")))?;
+            add(&mut tables[index], &models.all[index], &row)?;
+        }
+    }
+    Ok(Events { tables })
+}
+
+/// Where a model's table lies; NetBurst's events have files of their own shape.
+fn directory(model: &Model) -> Option<&'static str> {
+    match model.family {
+        "Intel" | "Knc" => Some("intel"),
+        "Amd" => Some("amd"),
+        "Niagara" => Some("niagara"),
+        _ => None,
+    }
+}
+
+fn add(
+    events: &mut BTreeMap<String, (String, Record)>,
+    model: &Model,
+    row: &Row,
+) -> Result<(), Fault> {
+    let name = row.required("event")?;
+    if name.len() > 255 || !name.bytes().all(|b| b.is_ascii_graphic()) {
+        return Err(row.fault("an event's name is at most 255 printable characters"));
+    }
+    // The lookup takes these for modifiers before it asks the tables.
+    if fold(name).split('.').any(|part| part.starts_with("c=") || part.starts_with("thr=")) {
+        return Err(row.fault("a unit mask is spelt like the modifier c=N or thr=N"));
+    }
+    let record = record(model, row)?;
+    match events.insert(fold(name), (name.to_owned(), record)) {
+        Some(_) => Err(row.fault(format!("{name} stands twice in the table"))),
+        None => Ok(()),
+    }
+}
+
+fn record(model: &Model, row: &Row) -> Result<Record, Fault> {
+    let (select, choices) = select(row)?;
+    let set = |column: &str, of: u64| -> Result<u16, Fault> {
+        let counters = row.optional_number(column)?.unwrap_or(0);
+        if counters & !of != 0 {
+            return Err(
+                row.fault(format!("{column} {counters:#x} has counters {} lacks", model.table))
+            );
+        }
+        u16::try_from(counters)
+            .map_err(|_| row.fault(format!("{column} is wider than 16 counters")))
+    };
+    let fixed = row.optional_number("fixed")?;
+    if let Some(fixed) = fixed {
+        if fixed > 63 || model.fixed >> fixed & 1 == 0 {
+            return Err(row.fault(format!("{} has no fixed counter {fixed}", model.table)));
+        }
+    }
+    let mut flags = 0;
+    for flag in row.list("flags") {
+        let bit = FLAGS.iter().position(|known| *known == flag);
+        flags |= 1 << bit.ok_or_else(|| row.fault(format!("no flag {flag}")))?;
+    }
+    let value = row.optional_number("value")?;
+    if model.family == "Intel" && value.is_some() == choices.is_empty() {
+        return Err(row.fault("an extra register and its value go together"));
+    }
+    let record = Record {
+        select,
+        choices,
+        value: value.unwrap_or(0),
+        counters: set("counters", model.general)?,
+        smt_off: set("smt_off", model.smt_off)?,
+        fixed: fixed.map_or(0xff, |fixed| fixed as u8),
+        flags,
+        errata: row.text("errata").to_owned(),
+    };
+    if record.counters & !record.smt_off != 0 {
+        return Err(row.fault("counters with SMT on that are closed with SMT off"));
+    }
+    if record.smt_off == 0 && fixed.is_none() {
+        return Err(row.fault("no counter can count it"));
+    }
+    Ok(record)
+}
+
+/// `0x10e`, or `0x1b7@0x1a6|0x1bb@0x1a7`: selectors with the register each needs.
+fn select(row: &Row) -> Result<(u64, Vec<(u16, u16)>), Fault> {
+    let cell = row.required("select")?;
+    let fault = || row.fault(format!("select is {cell:?}, not CONFIG or CONFIG@MSR|…"));
+    if !cell.contains('@') {
+        return Ok((number(cell).ok_or_else(fault)?, Vec::new()));
+    }
+    let mut filter = None;
+    let mut choices = Vec::new();
+    for choice in cell.split('|') {
+        let (config, msr) = choice.split_once('@').ok_or_else(fault)?;
+        let config = number(config).ok_or_else(fault)?;
+        let msr = number(msr).and_then(|msr| u16::try_from(msr).ok()).ok_or_else(fault)?;
+        // Registers differ in event and unit mask; what filters the count is the event's.
+        if *filter.get_or_insert(config >> 16) != config >> 16 {
+            return Err(row.fault("the registers' selectors differ beyond event and unit mask"));
+        }
+        choices.push((config as u16, msr));
+    }
+    if choices.len() > 4 {
+        return Err(row.fault("more than four registers to choose from"));
+    }
+    Ok((filter.unwrap_or(0) << 16 | u64::from(choices[0].0), choices))
+}
+
+/// `corrections.tsv`: faults of the sources, put right here.
+struct Corrections(Vec<(Row, bool)>);
+
+impl Corrections {
+    fn read(data: &Path) -> Result<Self, Fault> {
+        let columns = &["table", "event", "column", "was", "now", "reason"];
+        let rows = tsv::read(data, "corrections.tsv", columns)?;
+        Ok(Corrections(rows.into_iter().map(|row| (row, false)).collect()))
+    }
+
+    fn apply(&mut self, table: &str, row: &mut Row) -> Result<(), Fault> {
+        for (correction, applied) in &mut self.0 {
+            if correction.text("table") != table || correction.text("event") != row.text("event") {
+                continue;
+            }
+            let column = correction.required("column")?.to_owned();
+            if row.text(&column) != correction.text("was") {
+                return Err(correction.fault(format!("{column} is {:?} there", row.text(&column))));
+            }
+            row.set(&column, correction.required("now")?);
+            *applied = true;
+        }
+        Ok(())
+    }
+
+    fn all_applied(&self) -> Result<(), Fault> {
+        match self.0.iter().find(|(_, applied)| !applied) {
+            Some((correction, _)) => Err(correction.fault("corrects no row")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Events {
+    /// Whether the table has the event; `name` in any spelling.
+    pub(crate) fn contains(&self, model: usize, name: &str) -> bool {
+        self.tables[model].contains_key(&fold(name))
+    }
+
+    pub(crate) fn pack(&self) -> Packed {
+        let mut spellings: BTreeMap<&str, &str> = BTreeMap::new();
+        for (folded, (name, _)) in self.tables.iter().flatten() {
+            spellings.entry(folded).or_insert(name);
+        }
+        let mut pool = Pool::default();
+        // A search that starts in the fences touches one page of text for its first
+        // steps instead of one page a step, which is what a first look-up costs.
+        let fences: Vec<u8> = spellings
+            .values()
+            .step_by(FENCE)
+            .flat_map(|name| pool.add(name).to_le_bytes())
+            .collect();
+        let mut names = Vec::new();
+        let mut numbers = HashMap::new();
+        for (index, (folded, name)) in spellings.iter().enumerate() {
+            numbers.insert(*folded, index as u16);
+            names.extend(pool.add(name).to_le_bytes());
+        }
+        assert!(numbers.len() < usize::from(NONE), "names are numbered with 16 bits");
+
+        let mut records = Interned::default();
+        let mut choices = Interned::default();
+        let mut texts = Interned::default();
+        let mut rows = Vec::new();
+        let mut spans = Vec::new();
+        for table in &self.tables {
+            spans.push((rows.len() / 4, table.len()));
+            for (folded, (_, record)) in table {
+                let choice = if record.choices.is_empty() {
+                    NONE
+                } else {
+                    choices.number(record.choices.clone())
+                };
+                let errata = if record.errata.is_empty() {
+                    NONE
+                } else {
+                    texts.number(record.errata.clone())
+                };
+                let number = records.number(record.bytes(errata, choice));
+                rows.extend(numbers[folded.as_str()].to_le_bytes());
+                rows.extend(number.to_le_bytes());
+            }
+        }
+        let choices: Vec<u8> = choices.all.iter().flat_map(|list| choice_bytes(list)).collect();
+        let records: Vec<u8> = records.all.concat();
+        let texts: Vec<u8> =
+            texts.all.iter().flat_map(|text| pool.add(text).to_le_bytes()).collect();
+
+        let mut blob = Vec::new();
+        let mut layout = String::new();
+        let parts = [
+            ("FENCES", fences),
+            ("NAMES", names),
+            ("RECORDS", records),
+            ("CHOICES", choices),
+            ("TEXTS", texts),
+            ("ROWS", rows),
+            ("POOL", pool.text),
+        ];
+        for (name, part) in parts {
+            writeln!(
+                layout,
+                "pub(crate) const {name}: (usize, usize) = ({}, {});",
+                blob.len(),
+                part.len()
+            )
+            .expect("writing to a string");
+            blob.extend(part);
+        }
+        Packed { blob, layout, spans }
+    }
+}
+
+impl Record {
+    fn bytes(&self, errata: u16, choices: u16) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(28);
+        bytes.extend(self.select.to_le_bytes());
+        bytes.extend(self.value.to_le_bytes());
+        for half in [self.counters, self.smt_off, errata, choices, self.flags] {
+            bytes.extend(half.to_le_bytes());
+        }
+        bytes.extend([self.fixed, 0]);
+        bytes
+    }
+}
+
+fn choice_bytes(list: &[(u16, u16)]) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    for (index, (select, msr)) in list.iter().enumerate() {
+        bytes[index * 4..][..2].copy_from_slice(&select.to_le_bytes());
+        bytes[index * 4 + 2..][..2].copy_from_slice(&msr.to_le_bytes());
+    }
+    bytes
+}
+
+/// Values numbered in the order of their first appearance.
+struct Interned<T> {
+    all: Vec<T>,
+    numbers: HashMap<T, u16>,
+}
+
+impl<T> Default for Interned<T> {
+    fn default() -> Self {
+        Interned { all: Vec::new(), numbers: HashMap::new() }
+    }
+}
+
+impl<T: Clone + Eq + std::hash::Hash> Interned<T> {
+    fn number(&mut self, value: T) -> u16 {
+        let next = u16::try_from(self.all.len()).expect("at most 65535 distinct values");
+        *self.numbers.entry(value.clone()).or_insert_with(|| {
+            self.all.push(value);
+            next
+        })
+    }
+}
+
+/// All text in one run, referred to by `offset << 8 | length`.
+#[derive(Default)]
+struct Pool {
+    text: Vec<u8>,
+}
+
+impl Pool {
+    fn add(&mut self, text: &str) -> u32 {
+        let offset = u32::try_from(self.text.len()).expect("a pool below 16 MB");
+        assert!(offset < 1 << 24 && text.len() < 256, "offset and length share 32 bits");
+        self.text.extend(text.as_bytes());
+        offset << 8 | text.len() as u32
+    }
+}

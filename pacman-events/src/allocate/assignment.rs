@@ -1,0 +1,216 @@
+//! The proof that events fit, and where each of them went.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::problem::{Item, Spot};
+use super::{Claim, Counter, Pmu, RegisterKind, Take};
+use crate::CounterSet;
+
+/// A legal placement of one context's events.
+///
+/// Only the allocator makes one, so holding it proves that the placement is legal
+/// beside whatever was planned with it: backends take an `Assignment` and choose no
+/// counter themselves.
+///
+/// ```compile_fail,E0451
+/// use pacman_events::allocate::Assignment;
+/// let forged = Assignment { context: 0, placements: Vec::new() };
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    context: u8,
+    placements: Vec<Placement>,
+}
+
+/// Where one event was placed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    event: usize,
+    name: Arc<str>,
+    way: usize,
+    counter: Option<Counter>,
+    take: Take,
+    claims: Vec<Claim>,
+    awake: Option<Counter>,
+    counts_core: bool,
+}
+
+impl Assignment {
+    /// The hardware context that the events are counted on, from 0.
+    pub fn context(&self) -> u8 {
+        self.context
+    }
+
+    /// The placements, in the order in which the events were asked for.
+    ///
+    /// Fewer than were asked for only where a schedule puts some events into another
+    /// set; [`Placement::event`] says which they are.
+    pub fn placements(&self) -> &[Placement] {
+        &self.placements
+    }
+
+    /// The general counters that the events take, merged ones included, but not those
+    /// that are only to be kept [awake](Placement::awake).
+    pub fn general(&self) -> CounterSet {
+        let taken = self.placements.iter().map(Placement::taken);
+        taken.fold(CounterSet::EMPTY, CounterSet::or)
+    }
+}
+
+impl Placement {
+    /// The event's position in the list that was asked for.
+    pub fn event(&self) -> usize {
+        self.event
+    }
+
+    /// The event's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Which of [`Demand::ways`](super::Demand::ways) was chosen.
+    pub fn way(&self) -> usize {
+        self.way
+    }
+
+    /// The counter that counts it; `None` for an event that only tags, or that the
+    /// operating system counts.
+    pub fn counter(&self) -> Option<Counter> {
+        self.counter
+    }
+
+    /// How many counters it takes.
+    pub fn take(&self) -> Take {
+        self.take
+    }
+
+    /// Every register that must hold a value while it counts, its own ESCR first on
+    /// NetBurst; tag bits and the like have no number.
+    pub fn claims(&self) -> &[Claim] {
+        &self.claims
+    }
+
+    /// The ESCR that selects it (NetBurst): register and value, T bits included.
+    pub fn escr(&self) -> Option<Claim> {
+        self.claims.iter().copied().find(|claim| claim.register.kind() == RegisterKind::Escr)
+    }
+
+    /// The registers to write, each with its value.
+    pub fn registers(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        let numbered = |claim: &Claim| claim.register.number().map(|msr| (msr, claim.value));
+        self.claims.iter().filter_map(numbered)
+    }
+
+    /// A counter to enable although this event does not count on it, because the
+    /// tagging ESCR works only while a counter wired to it is enabled (SDM Vol. 3,
+    /// "Tagging mechanism for front-end, execution and replay events").
+    ///
+    /// It may be one that another event counts on, even a sibling's.
+    pub fn awake(&self) -> Option<Counter> {
+        self.awake
+    }
+
+    /// Whether the count covers the whole core, so that siblings' counts must not be
+    /// added.
+    pub fn counts_core(&self) -> bool {
+        self.counts_core
+    }
+
+    /// The general counters that it takes.
+    fn taken(&self) -> CounterSet {
+        match (self.counter, self.take) {
+            (Some(Counter::General(n)), Take::Pair) => CounterSet::only(n).with(n + 1),
+            (Some(Counter::General(n)), _) => CounterSet::only(n),
+            _ => CounterSet::EMPTY,
+        }
+    }
+}
+
+/// One placement a line: event, counter, ESCR.
+impl fmt::Display for Assignment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for placement in &self.placements {
+            writeln!(f, "context {}: {placement}", self.context)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        match self.counter {
+            Some(counter) => write!(f, " on {counter}")?,
+            None => f.write_str(" without a counter")?,
+        }
+        if let Some(escr) = self.escr() {
+            write!(f, " through {}", escr.register)?;
+        }
+        Ok(())
+    }
+}
+
+/// Turns the spots of a successful search into one assignment per context.
+///
+/// `asked` holds, for each spot, the position of the event in its thread's list.
+pub(crate) fn assignments(
+    pmu: &Pmu,
+    items: &[Item<'_>],
+    spots: &[Spot],
+    asked: &[usize],
+) -> Vec<Assignment> {
+    let mut result: Vec<Assignment> =
+        (0..pmu.contexts).map(|context| Assignment { context, placements: Vec::new() }).collect();
+    for ((item, spot), &event) in items.iter().zip(spots).zip(asked) {
+        let way = &item.demand.ways[spot.way];
+        result[usize::from(spot.context)].placements.push(Placement {
+            event,
+            name: Arc::clone(&item.demand.name),
+            way: spot.way,
+            counter: spot.counter,
+            take: if let Some(Counter::Fixed(_)) = spot.counter { Take::One } else { way.take },
+            claims: way.claims.clone(),
+            awake: None,
+            counts_core: item.demand.counts_core,
+        });
+    }
+    if pmu.shares_counters() && items.iter().any(|item| tags(item)) {
+        keep_awake(pmu, items, spots, &mut result);
+    }
+    for assignment in &mut result {
+        assignment.placements.sort_by_key(|placement| placement.event);
+    }
+    result
+}
+
+fn tags(item: &Item<'_>) -> bool {
+    item.demand.ways.iter().any(|way| !way.awake.is_empty())
+}
+
+/// Picks the counter that keeps each tagging ESCR working: one that the same context
+/// enables anyway, else a free one, else a sibling's. One of the three exists, since
+/// a counter that is not free is enabled by whoever has it.
+fn keep_awake(pmu: &Pmu, items: &[Item<'_>], spots: &[Spot], result: &mut [Assignment]) {
+    let mut enabled: Vec<CounterSet> = result.iter().map(Assignment::general).collect();
+    for (item, spot) in items.iter().zip(spots) {
+        let wanted = item.demand.ways[spot.way].awake;
+        if wanted.is_empty() {
+            continue;
+        }
+        let context = usize::from(spot.context);
+        let taken = enabled.iter().copied().fold(CounterSet::EMPTY, CounterSet::or);
+        let own = wanted.and(enabled[context]).lowest();
+        let free = || wanted.minus(taken).and(pmu.general()).lowest();
+        let Some(counter) = own.or_else(free).or(wanted.and(taken).lowest()) else { continue };
+        if !taken.contains(counter) {
+            enabled[context] = enabled[context].with(counter);
+        }
+        let tagging = |placement: &&mut Placement| {
+            Arc::ptr_eq(&placement.name, &item.demand.name) && placement.awake.is_none()
+        };
+        if let Some(placement) = result[context].placements.iter_mut().find(tagging) {
+            placement.awake = Some(Counter::General(counter));
+        }
+    }
+}

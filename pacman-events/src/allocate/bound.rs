@@ -1,0 +1,140 @@
+//! Counting arguments: how many events can share a set at most, whatever the
+//! arrangement, and which events are alike.
+
+use super::matching::Slots;
+use super::problem::{Footprint, Problem};
+use super::{Claim, Way};
+
+impl Problem<'_> {
+    /// The reserved items, which are part of every set.
+    pub(crate) fn reserved(&self) -> impl Iterator<Item = u16> + use<> {
+        self.len() as u16..self.items().len() as u16
+    }
+
+    /// Whether the erratum's budget ties everything on the core together.
+    pub(crate) fn is_tied(&self) -> bool {
+        let mut asked = self.items()[..self.len()].iter();
+        self.erratum_budget().is_some() && asked.any(|item| item.demand.excludes_sibling)
+    }
+
+    /// What a group of items can reach.
+    pub(crate) fn reach(&self, items: &[u16]) -> Footprint {
+        items.iter().fold(Footprint::default(), |sum, item| sum.or(self.footprint(*item)))
+    }
+
+    /// Groups of units, by position, with how many of a group fit into one set at
+    /// most: events that all draw on the same few counters, or on the same few
+    /// registers with values that nobody shares.
+    pub(crate) fn weights(&self, units: &[&[u16]]) -> Vec<(Vec<usize>, u32)> {
+        let reaches: Vec<Slots> = units.iter().map(|unit| self.reach_of(unit)).collect();
+        let claims: Vec<u128> = units.iter().map(|unit| self.own_registers(unit)).collect();
+        let mut groups = Vec::new();
+        for pools in [&reaches, &claims] {
+            let mut seen: Vec<u128> = Vec::new();
+            for &pool in pools.iter().filter(|pool| **pool != 0) {
+                if seen.contains(&pool) {
+                    continue;
+                }
+                seen.push(pool);
+                let inside = |at: &usize| pools[*at] != 0 && pools[*at] & !pool == 0;
+                groups.push(((0..units.len()).filter(inside).collect(), pool.count_ones()));
+            }
+        }
+        groups
+    }
+
+    /// For each context, and for all of them together, the units that take a general
+    /// counter there, those of them that invoke the erratum, and the general counters
+    /// that a set offers without and with one of the latter. Nothing where the erratum
+    /// has no budget.
+    pub(crate) fn erratum_pools(
+        &self,
+        units: &[&[u16]],
+    ) -> Vec<(Vec<usize>, Vec<usize>, [u32; 2])> {
+        let Some(budget) = self.erratum_budget() else { return Vec::new() };
+        let reaches: Vec<Slots> = units.iter().map(|unit| self.reach_of(unit)).collect();
+        let excludes = |at: &usize| {
+            units[*at].iter().any(|item| self.items()[usize::from(*item)].demand.excludes_sibling)
+        };
+        let mut pools: Vec<(Slots, u32)> = (0..self.contexts())
+            .map(|context| (self.general_of(context), u32::from(budget)))
+            .collect();
+        let all = pools.iter().fold((0, 0), |sum, pool| (sum.0 | pool.0, sum.1 + pool.1));
+        pools.push(all);
+        let describe = |(slots, budget): (Slots, u32)| {
+            let inside = |at: &usize| reaches[*at] != 0 && reaches[*at] & !slots == 0;
+            let members: Vec<usize> = (0..units.len()).filter(inside).collect();
+            let excluding = members.iter().copied().filter(excludes).collect();
+            (members, excluding, [slots.count_ones(), budget])
+        };
+        pools.into_iter().map(describe).collect()
+    }
+
+    /// Slots of which every unit's first counted item takes one; 0 for no bound.
+    fn reach_of(&self, unit: &[u16]) -> Slots {
+        let reach = |item: &u16| {
+            let all = self.alternatives_of(*item);
+            let uncounted = all.iter().any(|it| it.any_of | it.all_of == 0);
+            let reach = all.iter().fold(0, |set, it| set | it.any_of | it.all_of);
+            if uncounted { 0 } else { reach }
+        };
+        unit.iter().map(reach).find(|reach| *reach != 0).unwrap_or(0)
+    }
+
+    /// Registers of which a unit's first item takes one with a value that no other
+    /// item wants, whichever alternative is chosen; 0 for no bound.
+    fn own_registers(&self, unit: &[u16]) -> u128 {
+        let Some(&item) = unit.first() else { return 0 };
+        let mut own = 0;
+        for alternative in self.alternatives_of(item) {
+            let mine = self
+                .claims_of(alternative)
+                .iter()
+                .filter(|(register, value)| !self.wanted_by_others(item, *register, *value))
+                .fold(0u128, |set, (register, _)| set | 1 << register);
+            if mine == 0 {
+                return 0;
+            }
+            own |= mine;
+        }
+        own
+    }
+
+    fn wanted_by_others(&self, item: u16, register: u8, value: u64) -> bool {
+        (0..self.items().len() as u16).filter(|other| *other != item).any(|other| {
+            let mut all = self.alternatives_of(other).iter();
+            all.any(|alternative| self.claims_of(alternative).contains(&(register, value)))
+        })
+    }
+
+    /// Whether two units can stand for each other in every set: single events of the
+    /// same contexts whose ways differ only in register values that nobody else wants.
+    pub(crate) fn alike(&self, a: &[u16], b: &[u16]) -> bool {
+        let ([a], [b]) = (a, b) else { return false };
+        let (one, two) = (&self.items()[usize::from(*a)], &self.items()[usize::from(*b)]);
+        let same = |(one, two): (&Way, &Way)| {
+            one.general == two.general
+                && one.fixed == two.fixed
+                && one.take == two.take
+                && one.contexts == two.contexts
+                && one.claims.len() == two.claims.len()
+                && one.claims.iter().zip(&two.claims).all(|(one, two)| {
+                    one == two || self.is_own(*a, one, two) && self.is_own(*b, two, one)
+                })
+        };
+        one.contexts == two.contexts
+            && one.demand.excludes_sibling == two.demand.excludes_sibling
+            && one.demand.ways.len() == two.demand.ways.len()
+            && one.demand.ways.iter().zip(&two.demand.ways).all(same)
+    }
+
+    /// Whether no other item wants this claim's value, and the twin's claim is on the
+    /// same register.
+    fn is_own(&self, item: u16, claim: &Claim, twin: &Claim) -> bool {
+        let wants = |way: &Way| way.claims.contains(claim);
+        claim.register == twin.register
+            && (0..self.items().len() as u16)
+                .filter(|other| *other != item)
+                .all(|other| !self.items()[usize::from(other)].demand.ways.iter().any(wants))
+    }
+}

@@ -1,0 +1,202 @@
+//! What one event asks of a core: the ways in which it can be counted.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Register;
+use crate::CounterSet;
+
+/// One counter of a hardware context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Counter {
+    /// A counter that a selector programs; NetBurst's are numbered 0 to 17 over the
+    /// whole core.
+    General(u8),
+    /// A counter that can count one event only.
+    Fixed(u8),
+}
+
+impl Counter {
+    /// One number for both kinds: general counters from 0, fixed counters from 32, as
+    /// in the bitmaps of IA32_PERF_GLOBAL_CTRL.
+    pub const fn number(self) -> u8 {
+        match self {
+            Counter::General(n) => n,
+            Counter::Fixed(n) => 32 + n,
+        }
+    }
+}
+
+impl fmt::Display for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Counter::General(n) => write!(f, "counter {n}"),
+            Counter::Fixed(n) => write!(f, "fixed counter {n}"),
+        }
+    }
+}
+
+/// A register that must hold `value` for as long as the event counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Claim {
+    /// The register.
+    pub register: Register,
+    /// The value. Two claims on one register agree only if their values are equal.
+    pub value: u64,
+}
+
+/// How many counters an event takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Take {
+    /// The counter that counts it.
+    #[default]
+    One,
+    /// The counter and the next one, which the hardware merges with it (AMD events
+    /// that add more than 15 in one cycle).
+    Pair,
+    /// Every general counter of the context (perfmon's `TakenAlone`).
+    Alone,
+}
+
+/// One way to count an event: any one of these counters, with these registers.
+///
+/// A way without any counter is legal: an event that only tags, or one that the
+/// operating system counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Way {
+    /// General counters that may count it this way.
+    pub general: CounterSet,
+    /// Fixed counters that may count it this way.
+    pub fixed: CounterSet,
+    /// How many of them it takes.
+    pub take: Take,
+    /// Registers that must hold a value meanwhile.
+    pub claims: Vec<Claim>,
+    /// Counters of which one must be enabled, whatever it counts: those wired to a
+    /// tagging ESCR that has no counter of its own. Empty where there is no such need.
+    pub awake: CounterSet,
+    /// The contexts that can count it this way; bit *n* is context *n*.
+    pub contexts: u8,
+}
+
+impl Way {
+    /// Any one of these general counters, on every context, with no register.
+    pub fn general(counters: CounterSet) -> Self {
+        Way { general: counters, contexts: u8::MAX, ..Way::default() }
+    }
+
+    /// Any one of these fixed counters, on every context, with no register.
+    pub fn fixed(counters: CounterSet) -> Self {
+        Way { fixed: counters, contexts: u8::MAX, ..Way::default() }
+    }
+
+    /// No counter at all, on every context.
+    pub fn uncounted() -> Self {
+        Way { contexts: u8::MAX, ..Way::default() }
+    }
+
+    /// The same way with one more register that must hold `value`.
+    pub fn claiming(mut self, register: Register, value: u64) -> Self {
+        self.claims.push(Claim { register, value });
+        self
+    }
+
+    /// The same way on context `context` only.
+    pub fn on(mut self, context: u8) -> Self {
+        self.contexts = 1 << context;
+        self
+    }
+
+    /// Whether it needs a counter.
+    pub fn needs_counter(&self) -> bool {
+        !self.general.is_empty() || !self.fixed.is_empty()
+    }
+}
+
+/// One event, as the allocator sees it: a name and the ways to count it.
+///
+/// Independent of any table of events, so that tests and other tools can describe
+/// machines of their own; an [`Encoding`](crate::Encoding) becomes one with
+/// [`Demand::of`].
+///
+/// ```
+/// use pacman_events::CounterSet;
+/// use pacman_events::allocate::{Demand, Pmu, Way, allocate};
+///
+/// let pmu = Pmu::per_context("two counters", 1, CounterSet::first(2));
+/// let anywhere = Demand::new("anywhere", [Way::general(CounterSet::first(2))]);
+/// let only_0 = Demand::new("only 0", [Way::general(CounterSet::only(0))]);
+/// let plan = allocate(&pmu, &[anywhere, only_0]).unwrap();
+/// assert_eq!(plan.placements()[0].counter().unwrap().number(), 1);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Demand {
+    pub(crate) name: Arc<str>,
+    pub(crate) ways: Vec<Way>,
+    pub(crate) excludes_sibling: bool,
+    pub(crate) counts_core: bool,
+    pub(crate) bundle: Option<u32>,
+    pub(crate) smt_off: CounterSet,
+}
+
+impl Demand {
+    /// An event that can be counted in any of these ways, preferred first.
+    ///
+    /// No way at all is legal input: such an event is refused with the reason.
+    pub fn new(name: impl Into<Arc<str>>, ways: impl IntoIterator<Item = Way>) -> Self {
+        Demand {
+            name: name.into(),
+            ways: ways.into_iter().collect(),
+            excludes_sibling: false,
+            counts_core: false,
+            bundle: None,
+            smt_off: CounterSet::EMPTY,
+        }
+    }
+
+    /// Closes this event's counter number to the siblings while it runs, where the
+    /// [`Pmu`](super::Pmu) has that erratum (BJ122, BV98, HSD29).
+    pub fn excluding_sibling(mut self) -> Self {
+        self.excludes_sibling = true;
+        self
+    }
+
+    /// Says that the count covers all contexts of the core whoever hosts it: a
+    /// NetBurst thread-independent event, or AnyThread. Adding siblings' counts would
+    /// count twice.
+    pub fn counting_core(mut self) -> Self {
+        self.counts_core = true;
+        self
+    }
+
+    /// Puts the event in the same set as every other event of its thread with this
+    /// bundle number: the terms of one expression, whose ratio would be meaningless
+    /// if they were counted in different executions.
+    pub fn in_bundle(mut self, bundle: u32) -> Self {
+        self.bundle = Some(bundle);
+        self
+    }
+
+    /// The general counters that could count it with SMT off since reset; only the
+    /// advice of a refusal uses them.
+    pub fn with_smt_off(mut self, counters: CounterSet) -> Self {
+        self.smt_off = counters;
+        self
+    }
+
+    /// The event's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The ways to count it, preferred first.
+    pub fn ways(&self) -> &[Way] {
+        &self.ways
+    }
+
+    /// Whether the count covers the whole core whoever hosts it.
+    pub fn counts_core(&self) -> bool {
+        self.counts_core
+    }
+}

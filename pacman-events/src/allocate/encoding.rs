@@ -1,0 +1,166 @@
+//! From what an event is to the hardware to what it asks of a core.
+
+use super::pmu::MAX_CONTEXTS;
+use super::{Demand, Pmu, Register, RegisterKind, SiblingErratum, Take, Way, netburst};
+use crate::encode::{Encoding, ExtraChoice, ExtraReg, Kind, Rings, Scope, ThreadKind};
+use crate::{CounterSet, CpuModel, Family};
+
+impl Pmu {
+    /// The core that a table describes, with its sibling contexts enabled or not.
+    ///
+    /// `smt` is whether siblings were enabled at reset, which decides how many general
+    /// counters a context has on twelve Intel families; offlining a sibling later does
+    /// not give counters back (perfmon README, `CounterHTOff`).
+    ///
+    /// ```
+    /// use pacman_events::CpuModel;
+    /// use pacman_events::allocate::{Demand, Pmu, allocate};
+    /// use pacman_events::encode::Rings;
+    ///
+    /// let skl = CpuModel::named("skl").unwrap();
+    /// let pmu = Pmu::of(skl, true);
+    /// let stalls = pacman_events::resolve(skl, "STALL_CYCLES").unwrap();
+    /// let user = Rings { user: true, kernel: false };
+    /// let demand = Demand::of(stalls.encoding().unwrap(), &pmu, user);
+    /// assert!(allocate(&pmu, &[demand]).is_ok());
+    /// ```
+    pub fn of(cpu: CpuModel, smt: bool) -> Self {
+        let facts = cpu.facts();
+        let contexts = match facts.family {
+            _ if !smt => 1,
+            // Nothing is known of such a core, least of all how many threads it runs.
+            Family::Generic => MAX_CONTEXTS,
+            _ => facts.smt_ways.clamp(1, MAX_CONTEXTS),
+        };
+        if facts.counters_shared {
+            return Pmu::netburst(cpu.name(), contexts);
+        }
+        let general = if smt { facts.general } else { facts.general_smt_off };
+        let mut pmu = Pmu::per_context(cpu.name(), contexts, general)
+            .with_fixed(facts.fixed)
+            .with_smt_off(facts.general_smt_off);
+        pmu.smt = smt;
+        if facts.sibling_exclusive_erratum && contexts > 1 {
+            // Linux, arch/x86/events/core.c, x86_schedule_events: half of the general
+            // counters, so that exclusive events cannot starve the sibling.
+            let budget = Some((general.len() / 2) as u8);
+            pmu = pmu.with_erratum(SiblingErratum { name: erratum(cpu.name()), budget });
+        }
+        pmu
+    }
+
+    /// Leaves room for the kernel's NMI watchdog on every context: fixed counter 1, or a
+    /// general counter where the model has none (kernel/watchdog_perf.c). It is pinned,
+    /// so it never gives way.
+    pub fn with_watchdog(mut self) -> Self {
+        const REMEDY: &str = "stop the NMI watchdog (sysctl kernel.nmi_watchdog=0)";
+        for context in 0..self.contexts() {
+            let cycles = CounterSet::only(1);
+            let held = if self.shares_counters() {
+                netburst::watchdog(context)
+            } else if self.fixed().contains(1) {
+                Demand::new("the NMI watchdog", [Way::fixed(cycles)])
+            } else {
+                Demand::new("the NMI watchdog", [Way::general(self.general())])
+            };
+            self = self.reserving(context, held, REMEDY);
+        }
+        self
+    }
+}
+
+/// The erratum's number on each family that has it.
+fn erratum(table: &str) -> &'static str {
+    match table {
+        "snb" | "jkt" => "BJ122",
+        "ivb" | "ivt" => "BV98",
+        _ => "HSD29",
+    }
+}
+
+impl Demand {
+    /// What an encoding asks of a core.
+    ///
+    /// `rings` applies where the event was asked for with neither `u` nor `k`. On
+    /// NetBurst they are part of the ESCR's value, so that one event in two rings takes
+    /// two ESCRs; on UltraSPARC T1 to T3 both counters of a strand share them.
+    pub fn of(encoding: &Encoding, pmu: &Pmu, rings: Rings) -> Self {
+        let rings = if encoding.rings == Rings::default() { rings } else { encoding.rings };
+        let ways = match (&encoding.netburst, encoding.kind) {
+            (Some(event), _) => netburst::ways(event, rings, pmu.contexts()),
+            (None, Kind::Perf) if encoding.counters.is_empty() && encoding.fixed.is_none() => {
+                vec![Way::uncounted()]
+            }
+            _ => per_context(encoding, pmu, rings),
+        };
+        let mut demand =
+            Demand::new(encoding.name.to_string(), ways).with_smt_off(encoding.counters_smt_off);
+        if encoding.limits.sibling_exclusive {
+            demand = demand.excluding_sibling();
+        }
+        let independent =
+            encoding.netburst.is_some_and(|event| event.thread_kind == ThreadKind::Independent);
+        if encoding.limits.counts != Scope::Thread || independent {
+            demand = demand.counting_core();
+        }
+        demand
+    }
+}
+
+/// The ways to count on counters that belong to one context.
+fn per_context(encoding: &Encoding, pmu: &Pmu, rings: Rings) -> Vec<Way> {
+    let mut ways = Vec::new();
+    if let Some(fixed) = encoding.fixed {
+        ways.push(Way::fixed(CounterSet::only(fixed)));
+    }
+    let counters = encoding.counters_with(pmu.smt);
+    if counters.is_empty() {
+        return ways;
+    }
+    let mut general = Way::general(counters);
+    general.take = match encoding.limits {
+        limits if limits.counter_pair => Take::Pair,
+        limits if limits.taken_alone => Take::Alone,
+        _ => Take::One,
+    };
+    if encoding.kind == Kind::Niagara && pmu.general().len() == 2 {
+        // Solaris sun4v niagara_pcbe.c and niagara2_pcbe.c: UT and ST are one pair of
+        // bits in the PCR of T1 to T3; T4 has a PCR per counter.
+        let mode = Register::unnumbered(RegisterKind::PcrMode, 0, Scope::Thread);
+        general = general.claiming(mode, u64::from(rings.user) | u64::from(rings.kernel) << 1);
+    }
+    if encoding.limits.counts == Scope::Node && pmu.contexts() > 1 {
+        ways.extend((0..pmu.contexts()).flat_map(|core| northbridge(&general, core)));
+        return ways;
+    }
+    match &encoding.extra {
+        None => ways.push(general),
+        Some(extra) => ways.extend(extra.choices().iter().map(|it| extra_way(&general, extra, it))),
+    }
+    ways
+}
+
+/// A counter holds a northbridge event for one core of the node only (AMD K8 to family
+/// 14h; Linux, arch/x86/events/amd/core.c, `__amd_get_nb_event_constraints`).
+fn northbridge(general: &Way, core: u8) -> impl Iterator<Item = Way> {
+    let general = general.clone();
+    general.general.iter().map(move |counter| {
+        let owner = Register::unnumbered(RegisterKind::Northbridge, counter, Scope::Node);
+        let way = Way { general: CounterSet::only(counter), ..general.clone() };
+        way.claiming(owner, u64::from(core)).on(core)
+    })
+}
+
+fn extra_way(general: &Way, extra: &ExtraReg, choice: &ExtraChoice) -> Way {
+    let kind = match choice.msr {
+        0x1a6 | 0x1a7 | 0x3e0..=0x3e3 => RegisterKind::OffcoreResponse,
+        0x3f6 => RegisterKind::LoadLatency,
+        0x3f7 => RegisterKind::Frontend,
+        _ => RegisterKind::Other,
+    };
+    let mut way = general.clone();
+    if !choice.counters.is_empty() {
+        way.general = way.general.and(choice.counters);
+    }
+    way.claiming(Register::msr(kind, choice.msr, extra.scope), extra.value)
+}

@@ -1,0 +1,62 @@
+//! Exact allocation: which counter counts which event, or the smallest set that
+//! cannot coexist.
+//!
+//! The engine knows nothing of event tables. A [`Demand`] is one event with its ways
+//! to be counted, a [`Pmu`] is what a core offers, and [`allocate`] finds a placement
+//! whenever one exists: kernel schedulers are greedy, and refuse in silence what the
+//! hardware could do. For the sibling contexts of a core use
+//! [`Partition::plan`](crate::partition::Partition::plan), which places all of them
+//! together.
+//!
+//! A refusal is a [`Conflict`]: a minimal set of events, the resource they fight over,
+//! who holds it, and what would help.
+
+mod assignment;
+mod bound;
+mod conflict;
+mod demand;
+mod encoding;
+mod matching;
+pub mod netburst;
+mod place;
+mod pmu;
+mod problem;
+mod reason;
+mod register;
+mod search;
+
+pub use assignment::{Assignment, Placement};
+pub use conflict::{Conflict, Contender, Holder, Resource};
+pub use demand::{Claim, Counter, Demand, Take, Way};
+pub use pmu::{Pmu, Reservation, SiblingErratum};
+pub use register::{Register, RegisterKind};
+
+pub(crate) use assignment::assignments;
+pub(crate) use place::{Division, Grant, Refusal, items, place};
+pub(crate) use problem::{Footprint, Item, Problem, Relax};
+pub(crate) use search::Search;
+
+/// Places the events of one thread that has the core to itself: context 0, with all
+/// that the core offers.
+///
+/// The placement is exact: a refusal means that no legal placement exists.
+///
+/// # Errors
+/// The conflict, if the events cannot be counted at once.
+///
+/// ```
+/// use pacman_events::CounterSet;
+/// use pacman_events::allocate::{Counter, Demand, Pmu, Way, allocate};
+///
+/// let pmu = Pmu::per_context("skl", 2, CounterSet::first(4)).with_fixed(CounterSet::first(3));
+/// let cycles = Demand::new(
+///     "CPU_CLK_UNHALTED.THREAD",
+///     [Way::fixed(CounterSet::only(1)), Way::general(CounterSet::first(4))],
+/// );
+/// let plan = allocate(&pmu, &[cycles.clone(), cycles]).unwrap();
+/// assert_eq!(plan.placements()[0].counter(), Some(Counter::Fixed(1)));
+/// assert_eq!(plan.placements()[1].counter(), Some(Counter::General(0)));
+/// ```
+pub fn allocate(pmu: &Pmu, demands: &[Demand]) -> Result<Assignment, Conflict> {
+    place(pmu, &Division::whole(pmu, 0), &[demands]).map(|mut all| all.swap_remove(0))
+}

@@ -1,0 +1,348 @@
+//! Words for a refusal: which resource it was, who holds it, and what would help.
+//!
+//! Nothing is guessed. The resource is found by dropping one rule after the other
+//! until the events fit; a remedy is named only if the events fit with it.
+
+use super::conflict::{Conflict, Contender, Details, Holder, Resource};
+use super::place::{Grant, Refusal};
+use super::problem::{Item, Problem, Relax, Spot};
+use super::search::Search;
+use super::{Pmu, Register, RegisterKind, Way};
+use crate::CounterSet;
+
+/// All rules about registers dropped.
+const NO_REGISTERS: Relax = Relax { reservations: false, erratum: false, registers: u32::MAX };
+
+pub(super) fn explain(
+    refusal: &Refusal<'_, '_>,
+    items: &[Item<'_>],
+    events: Vec<Contender>,
+) -> Conflict {
+    let resource = if let [item] = items {
+        resource_of_one(refusal, item)
+    } else {
+        resource_of_many(refusal, items)
+    };
+    let holders = holders(refusal, items, &events, &resource);
+    let cause = cause(refusal.pmu, &events, &resource);
+    let reason = match taken(&events, &holders) {
+        Some(taken) if items.len() > 1 || matches!(resource, Resource::Reserved { .. }) => {
+            format!("{cause}: {taken}")
+        }
+        _ => cause.clone(),
+    };
+    let remedy = remedies(refusal, items, &events, &resource).join("; or ");
+    Conflict(Box::new(Details { events, resource, holders, cause, reason, remedy }))
+}
+
+/// Why one event alone cannot be placed.
+fn resource_of_one(refusal: &Refusal<'_, '_>, item: &Item<'_>) -> Resource {
+    let pmu = refusal.pmu;
+    let alone = std::slice::from_ref(item);
+    let free = Relax { reservations: true, ..Relax::default() };
+    if item.contexts == 0 {
+        return Resource::Context;
+    }
+    if fits_wider(refusal, alone) {
+        let grant = refusal
+            .division
+            .grants
+            .iter()
+            .enumerate()
+            .find(|(context, _)| item.contexts >> context & 1 == 1)
+            .map(|(_, grant)| *grant);
+        let half = grant.filter(|grant| grant.active).and_then(|grant| grant.half);
+        return Resource::Half { half };
+    }
+    if refusal.fits(alone, free, &refusal.division.grants) {
+        return reserved(refusal, alone);
+    }
+    if fits_with_withheld(refusal, alone) {
+        return Resource::Withheld { general: pmu.withheld };
+    }
+    if fits_smt_off(refusal, alone) {
+        return Resource::SmtOff { general: item.demand.smt_off.and(pmu.general_smt_off) };
+    }
+    Resource::Nothing
+}
+
+/// Why events that fit one by one do not fit together.
+fn resource_of_many(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> Resource {
+    // What is fought over is not the counter that we withhold, unless it would help.
+    let mut pmu = refusal.pmu.clone();
+    if !fits_with_withheld(refusal, items) {
+        pmu = pmu.allowing_all_counters();
+    }
+    let fits = |relax| {
+        let problem = Problem::new(&pmu, &refusal.division.grants, items, relax);
+        Search::new(&problem).fits_all()
+    };
+    if fits(Relax { reservations: true, ..Relax::default() }) {
+        return reserved(refusal, items);
+    }
+    if let Some(erratum) = pmu.erratum {
+        if fits(Relax { erratum: true, ..Relax::default() }) {
+            return Resource::Erratum { name: erratum.name };
+        }
+    }
+    if !fits(NO_REGISTERS) {
+        return counters(refusal, items);
+    }
+    let mut kinds: Vec<RegisterKind> = claimed(items).iter().map(|(it, _)| it.kind()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let enough =
+        |kind: &&RegisterKind| fits(Relax { registers: 1 << **kind as u32, ..Relax::default() });
+    let kinds = match kinds.iter().find(enough) {
+        Some(kind) => vec![*kind],
+        None => kinds,
+    };
+    // A register that all of them want alike is not what they fight over; one that a
+    // single event claims is, since that is where this event could have gone.
+    let claims = claimed(items);
+    let contested = |register: &Register| {
+        let mut values = claims.iter().filter(|(it, _)| it == register).map(|(_, value)| value);
+        let first = values.next();
+        values.any(|value| Some(value) != first) || claimants(items, *register) == 1
+    };
+    let mut registers: Vec<Register> = claims
+        .iter()
+        .map(|(register, _)| *register)
+        .filter(|register| kinds.contains(&register.kind()) && contested(register))
+        .collect();
+    registers.sort_unstable();
+    registers.dedup();
+    Resource::Registers { registers }
+}
+
+fn claimants(items: &[Item<'_>], register: Register) -> usize {
+    let claims = |item: &&Item<'_>| {
+        let mut all = item.demand.ways.iter().flat_map(|way| &way.claims);
+        all.any(|claim| claim.register == register)
+    };
+    items.iter().filter(claims).count()
+}
+
+fn claimed(items: &[Item<'_>]) -> Vec<(Register, u64)> {
+    let ways = items.iter().flat_map(|item| &item.demand.ways);
+    ways.flat_map(|way| &way.claims).map(|claim| (claim.register, claim.value)).collect()
+}
+
+fn counters(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> Resource {
+    let (mut general, mut fixed) = (CounterSet::EMPTY, CounterSet::EMPTY);
+    for item in items {
+        let granted = refusal
+            .division
+            .grants
+            .iter()
+            .enumerate()
+            .filter(|(context, grant)| item.contexts >> context & 1 == 1 && grant.active)
+            .fold(CounterSet::EMPTY, |set, (_, grant)| set.or(grant.general));
+        for way in &item.demand.ways {
+            general = general.or(way.general.and(granted).and(refusal.pmu.general()));
+            fixed = fixed.or(way.fixed.and(refusal.pmu.fixed()));
+        }
+    }
+    Resource::Counters { general, fixed }
+}
+
+fn reserved(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> Resource {
+    let reservations = &refusal.pmu.reservations;
+    let holder = reservations
+        .iter()
+        .find(|held| is_near(held.context, items))
+        .or(reservations.first())
+        .map_or_else(String::new, |held| held.holder.clone());
+    Resource::Reserved { holder }
+}
+
+/// Whether a context's own counters matter to these events.
+fn is_near(context: u8, items: &[Item<'_>]) -> bool {
+    items.iter().any(|item| item.contexts >> context & 1 == 1)
+}
+
+/// Who has what once all events but the last are placed.
+fn holders(
+    refusal: &Refusal<'_, '_>,
+    items: &[Item<'_>],
+    events: &[Contender],
+    resource: &Resource,
+) -> Vec<Holder> {
+    let placed = &items[..items.len() - 1];
+    let problem = Problem::new(refusal.pmu, &refusal.division.grants, placed, Relax::default());
+    let mut search = Search::new(&problem);
+    if !search.fits_all() {
+        return Vec::new();
+    }
+    let mut holders = Vec::new();
+    let mut hold = |item: &Item<'_>, spot: Spot, who: String| {
+        if let Resource::Registers { registers } = resource {
+            for claim in &item.demand.ways[spot.way].claims {
+                if registers.contains(&claim.register) {
+                    holders.push(Holder { what: claim.register.to_string(), who: who.clone() });
+                }
+            }
+        } else if let Some(counter) = spot.counter {
+            holders.push(Holder { what: counter.to_string(), who });
+        }
+    };
+    for (at, item) in placed.iter().enumerate() {
+        hold(item, search.spot(at as u16), whose(&events[at]));
+    }
+    for (held, at) in refusal.pmu.reservations.iter().zip(placed.len()..) {
+        if refusal.pmu.shares_counters() || is_near(held.context, items) {
+            let item = Item { demand: &held.demand, contexts: 1 << held.context, reserved: true };
+            hold(&item, search.spot(at as u16), held.holder.clone());
+        }
+    }
+    holders
+}
+
+fn whose(event: &Contender) -> String {
+    format!("{} of thread {}", event.name, event.thread)
+}
+
+/// Who has what, and that nothing is left for the last event.
+fn taken(events: &[Contender], holders: &[Holder]) -> Option<String> {
+    let last = whose(events.last()?);
+    let parts: Vec<String> =
+        holders.iter().map(|held| format!("{} has {}, ", held.who, held.what)).collect();
+    let join = if parts.is_empty() { "" } else { "and " };
+    Some(format!("{}{join}nothing is left for {last}", parts.concat()))
+}
+
+fn cause(pmu: &Pmu, events: &[Contender], resource: &Resource) -> String {
+    let last = events.last().map(whose).unwrap_or_default();
+    let count = events.len();
+    match resource {
+        Resource::Context => format!(
+            "thread {} has no hardware context: a core of {} has {}",
+            events[0].thread, pmu.name, pmu.contexts
+        ),
+        Resource::Counters { .. } => {
+            format!("{count} events need {resource}, which are not enough")
+        }
+        Resource::Erratum { name } => {
+            let budget = match pmu.erratum.and_then(|erratum| erratum.budget) {
+                Some(budget) => format!(", and each context may use {budget} general counters"),
+                None => String::new(),
+            };
+            format!(
+                "by erratum {name} a memory-retired event (D0 to D3) closes its counter to the \
+                 sibling{budget} while it runs"
+            )
+        }
+        Resource::Half { half: Some(half) } => format!(
+            "{last} needs a counter or register of the other half: the even split gives \
+             thread {} half {half} of the core only",
+            events[0].thread
+        ),
+        Resource::Half { half: None } => {
+            format!("the split gives thread {} no counters at all", events[0].thread)
+        }
+        Resource::Nothing => format!("no counter of {} can count {}", pmu.name, events[0].name),
+        Resource::Registers { registers } => {
+            let whose = if registers.iter().any(|it| it.is_shared()) { "core" } else { "thread" };
+            let names: Vec<String> = registers.iter().map(ToString::to_string).collect();
+            format!(
+                "each needs {} set its own way, and a register of the {whose} holds one value at \
+                 a time",
+                names.join(" or "),
+            )
+        }
+        Resource::Reserved { holder } => {
+            format!("{holder} counts already and cannot be moved")
+        }
+        Resource::SmtOff { general } => format!(
+            "{} is counted by counters {general} only, which a context has only with SMT off \
+             since reset",
+            events[0].name
+        ),
+        Resource::Withheld { general } => format!(
+            "{} needs counter {general}, which is not used by default: {}",
+            events[0].name, pmu.withheld_because
+        ),
+    }
+}
+
+fn remedies(
+    refusal: &Refusal<'_, '_>,
+    items: &[Item<'_>],
+    events: &[Contender],
+    resource: &Resource,
+) -> Vec<String> {
+    let mut list = Vec::new();
+    if let (Resource::Reserved { .. }, Some(held)) =
+        (resource, refusal.pmu.reservations.iter().find(|held| !held.remedy.is_empty()))
+    {
+        list.push(held.remedy.clone());
+    }
+    if let Some((how, _)) = refusal.division.wider.as_ref().filter(|_| fits_wider(refusal, items)) {
+        list.push((*how).to_owned());
+    }
+    if fits_with_withheld(refusal, items) {
+        list.push(format!("allow counter {}, at your own risk", refusal.pmu.withheld));
+    }
+    if fits_smt_off(refusal, items) {
+        let general = refusal.pmu.general_smt_off;
+        list.push(format!(
+            "turn SMT off in the firmware, which gives a context {} general counters",
+            general.len()
+        ));
+    }
+    if let Some(last) = events.last().filter(|_| events.len() > 1) {
+        let others = if events.len() == 2 { "the other" } else { "the others" };
+        list.push(format!("take turns: {} in one execution, {others} in the next", whose(last)));
+    }
+    if list.is_empty() {
+        list.push(match resource {
+            Resource::Context => "run fewer threads on this core".to_owned(),
+            _ => format!("ask for another event; {} cannot count this one", refusal.pmu.name),
+        });
+    }
+    list
+}
+
+fn fits_wider(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> bool {
+    let wider: Option<&[Grant]> =
+        refusal.division.wider.as_ref().map(|(_, grants)| grants.as_slice());
+    wider.is_some_and(|grants| refusal.fits(items, Relax::default(), grants))
+}
+
+fn fits_with_withheld(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> bool {
+    if refusal.pmu.withheld.is_empty() {
+        return false;
+    }
+    let pmu = refusal.pmu.clone().allowing_all_counters();
+    let problem = Problem::new(&pmu, &refusal.division.grants, items, Relax::default());
+    Search::new(&problem).fits_all()
+}
+
+/// Whether one thread's events would fit on the counters that a core without SMT has.
+fn fits_smt_off(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> bool {
+    let pmu = refusal.pmu;
+    let one_thread = items.windows(2).all(|pair| pair[0].contexts == pair[1].contexts);
+    if pmu.general_smt_off == pmu.general || !one_thread {
+        return false;
+    }
+    let mut alone = Pmu::per_context(pmu.name.clone(), 1, pmu.general_smt_off);
+    alone.fixed = pmu.fixed;
+    let demands: Vec<_> = items
+        .iter()
+        .map(|item| {
+            let mut demand = item.demand.clone();
+            for way in demand.ways.iter_mut().filter(|way| !way.general.is_empty()) {
+                way.general = demand.smt_off;
+            }
+            if demand.ways.is_empty() && !demand.smt_off.is_empty() {
+                demand.ways.push(Way::general(demand.smt_off));
+            }
+            demand
+        })
+        .collect();
+    let items: Vec<Item<'_>> =
+        demands.iter().map(|demand| Item { demand, contexts: 1, reserved: false }).collect();
+    let grants = [Grant { general: pmu.general_smt_off, half: None, active: true }];
+    let problem = Problem::new(&alone, &grants, &items, Relax::default());
+    Search::new(&problem).fits_all()
+}

@@ -1,0 +1,358 @@
+//! CPU models: which table describes a processor, and what its counters are like.
+
+use std::fmt;
+
+use crate::encode::Scope;
+use crate::{CounterSet, Event, db, nearest};
+
+mod packed {
+    use super::{AnyThread, CoreKind, CpuidRow, Family, ModelRow};
+    use crate::encode::Scope;
+    include!(concat!(env!("OUT_DIR"), "/models.rs"));
+}
+
+/// One table of events, and the processors it describes: a small copyable number.
+///
+/// ```
+/// use pacman_events::CpuModel;
+/// let skylake = CpuModel::named("skl").unwrap();
+/// assert_eq!(skylake.title(), "Skylake to Comet Lake");
+/// assert_eq!(skylake.facts().general.len(), 4);
+/// assert_eq!(skylake.facts().general_smt_off.len(), 8);
+/// assert_eq!(CpuModel::named("p4"), CpuModel::named("p4-prescott"));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CpuModel(u8);
+
+/// What the performance monitoring unit of a table's processors is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PmuFacts {
+    /// How the counters are programmed.
+    pub family: Family,
+    /// Hardware contexts per core: 1 where a core runs one thread.
+    pub smt_ways: u8,
+    /// General counters of one context while its siblings are enabled.
+    ///
+    /// NetBurst: all 18 of the core, since siblings share them.
+    pub general: CounterSet,
+    /// General counters with SMT off since reset.
+    pub general_smt_off: CounterSet,
+    /// Fixed counters of one context.
+    pub fixed: CounterSet,
+    /// Width of a counter in bits. On Intel and AMD CPUID has the last word.
+    pub width: u8,
+    /// Who shares the off-core response registers.
+    pub offcore_scope: Scope,
+    /// Events D0 to D3 exclude the sibling (errata BJ122, BV98, HSD29).
+    pub sibling_exclusive_erratum: bool,
+    /// Whether the `any` modifier (AnyThread) exists, and where.
+    pub any_thread: AnyThread,
+    /// Whether siblings share the general counters (NetBurst), so that they must be
+    /// planned together.
+    pub counters_shared: bool,
+    /// Counters best left alone: `MSR_BPU_COUNTER1` of NetBurst, which Linux holds
+    /// to be broken and no other source excludes.
+    pub doubtful: CounterSet,
+}
+
+/// How a processor's counters are programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Family {
+    /// AMD: `PERF_CTLx`.
+    Amd,
+    /// Any processor, through the events that Linux defines for all.
+    Generic,
+    /// Intel since Nehalem, Atom and Xeon Phi x200: architectural performance monitoring.
+    Intel,
+    /// Xeon Phi x100 (Knights Corner): Intel selectors without the architecture.
+    Knc,
+    /// Pentium 4 and its Xeons.
+    NetBurst,
+    /// UltraSPARC T1 to T4.
+    Niagara,
+}
+
+/// Where AnyThread counting exists: one context counts its siblings too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AnyThread {
+    /// On fixed counters only (Knights Landing).
+    Fixed,
+    /// Nowhere; deprecated since Ice Lake (CPUID.0AH:EDX\[15\]).
+    No,
+    /// On general and fixed counters.
+    Yes,
+}
+
+/// The kind of a hybrid processor's core, from CPUID leaf 1AH.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CoreKind {
+    /// "Atom": core type 20H.
+    Efficient,
+    /// The efficient cores on a die of their own: core type 20H with another native
+    /// model than the efficient cores of the compute die.
+    LowPower,
+    /// "Core": core type 40H.
+    Performance,
+}
+
+/// What CPUID says of a processor: vendor, family, model and stepping as displayed,
+/// that is with the extended fields added in.
+///
+/// ```
+/// use pacman_events::{CoreKind, CpuId, CpuModel};
+/// let alder_lake = CpuId::new("GenuineIntel", 6, 0x97, 2).with_core(CoreKind::Efficient);
+/// assert_eq!(CpuModel::detect(&alder_lake).unwrap().name(), "adl-gracemont");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CpuId {
+    /// The vendor string, such as `GenuineIntel`.
+    pub vendor: String,
+    /// Displayed family.
+    pub family: u32,
+    /// Displayed model.
+    pub model: u32,
+    /// Stepping.
+    pub stepping: u32,
+    /// The kind of core that answered, on a hybrid.
+    pub core: Option<CoreKind>,
+}
+
+impl CpuId {
+    /// A processor whose cores are all alike, until [`CpuId::with_core`] says more.
+    pub fn new(vendor: impl Into<String>, family: u32, model: u32, stepping: u32) -> Self {
+        CpuId { vendor: vendor.into(), family, model, stepping, core: None }
+    }
+
+    /// The same processor, seen from a core of this kind.
+    #[must_use]
+    pub fn with_core(mut self, core: CoreKind) -> Self {
+        self.core = Some(core);
+        self
+    }
+}
+
+impl CpuModel {
+    /// The table of "any processor": presets through the kernel's generic events.
+    pub fn generic() -> Self {
+        let index = packed::MODELS.iter().position(|row| row.family == Family::Generic);
+        CpuModel(index.expect("models.tsv has a generic table") as u8)
+    }
+
+    /// The table of this name or alias, in any case.
+    pub fn named(name: &str) -> Option<Self> {
+        let fits = |row: &ModelRow| {
+            let mut names = row.aliases.iter().chain([&row.table]);
+            names.any(|known| known.eq_ignore_ascii_case(name))
+        };
+        packed::MODELS.iter().position(fits).map(|index| CpuModel(index as u8))
+    }
+
+    /// The table that describes this processor.
+    ///
+    /// On a hybrid without [`CpuId::core`] it is that of the performance cores.
+    pub fn detect(id: &CpuId) -> Option<Self> {
+        let core = id.core.unwrap_or(CoreKind::Performance);
+        let mut tables = Self::describing(id);
+        let mut first = None;
+        tables
+            .find(|(kind, table)| {
+                first.get_or_insert(*table);
+                kind.is_none_or(|kind| kind == core)
+            })
+            .map(|(_, table)| table)
+            .or(first)
+    }
+
+    /// The tables of all kinds of core this processor has, performance cores and
+    /// the others of a hybrid, in no promised order.
+    pub fn of_all_cores(id: &CpuId) -> impl Iterator<Item = CpuModel> + '_ {
+        Self::describing(id).map(|(_, table)| table)
+    }
+
+    fn describing(id: &CpuId) -> impl Iterator<Item = (Option<CoreKind>, CpuModel)> + '_ {
+        let within = |(low, high): (u32, u32), value| low <= value && value <= high;
+        packed::CPUIDS
+            .iter()
+            .filter(move |row| {
+                row.vendor == id.vendor
+                    && row.family == id.family
+                    && within(row.models, id.model)
+                    && within(row.steppings, id.stepping)
+            })
+            .map(|row| (row.core, CpuModel(row.table)))
+    }
+
+    /// All tables, oldest first within a family.
+    ///
+    /// ```
+    /// use pacman_events::CpuModel;
+    /// assert!(CpuModel::all().any(|cpu| cpu.name() == "zen5"));
+    /// ```
+    pub fn all() -> impl DoubleEndedIterator<Item = CpuModel> + ExactSizeIterator {
+        (0..packed::MODELS.len()).map(|index| CpuModel(index as u8))
+    }
+
+    /// The table's name, lower case, as perfmon has it where perfmon has it.
+    pub fn name(self) -> &'static str {
+        self.row().table
+    }
+
+    /// Other names of the table.
+    pub fn aliases(self) -> &'static [&'static str] {
+        self.row().aliases
+    }
+
+    /// The processors in words.
+    pub fn title(self) -> &'static str {
+        self.row().title
+    }
+
+    /// What the counters are like.
+    pub fn facts(self) -> PmuFacts {
+        let row = self.row();
+        let netburst = row.family == Family::NetBurst;
+        PmuFacts {
+            family: row.family,
+            smt_ways: row.smt,
+            general: CounterSet::from_bits(row.general),
+            general_smt_off: CounterSet::from_bits(row.smt_off),
+            fixed: CounterSet::from_bits(row.fixed),
+            width: row.width,
+            offcore_scope: row.offcore,
+            sibling_exclusive_erratum: row.erratum,
+            any_thread: row.any_thread,
+            counters_shared: netburst,
+            doubtful: if netburst { CounterSet::only(1) } else { CounterSet::EMPTY },
+        }
+    }
+
+    /// The directory under `/sys/bus/event_source/devices` whose `type` file must be
+    /// read; `None` where raw events of type 4 reach these cores.
+    pub fn perf_pmu(self) -> Option<&'static str> {
+        Some(self.row().pmu).filter(|pmu| !pmu.is_empty())
+    }
+
+    /// The events of the table itself, by name; none for NetBurst, whose events are
+    /// composed of unit masks (see [`catalog`](crate::catalog)).
+    pub fn events(self) -> impl ExactSizeIterator<Item = Event> {
+        db::events(self)
+    }
+
+    /// Names and aliases of tables that this one may have been meant for, nearest first.
+    pub fn nearest(name: &str) -> Vec<String> {
+        let all = packed::MODELS.iter().flat_map(|row| row.aliases.iter().chain([&row.table]));
+        nearest::among(name, all.copied())
+    }
+
+    /// The CPUID families and models that select this table, for lists.
+    pub fn cpuids(self) -> impl Iterator<Item = (&'static str, u32, (u32, u32))> {
+        let rows = packed::CPUIDS.iter().filter(move |row| row.table == self.0);
+        rows.map(|row| (row.vendor, row.family, row.models))
+    }
+
+    /// First row and number of rows in the packed tables.
+    pub(crate) fn rows(self) -> (usize, usize) {
+        self.row().rows
+    }
+
+    pub(crate) fn family(self) -> Family {
+        self.row().family
+    }
+
+    pub(crate) fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    fn row(self) -> &'static ModelRow {
+        &packed::MODELS[usize::from(self.0)]
+    }
+}
+
+impl fmt::Display for CpuModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Debug for CpuModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CpuModel({})", self.name())
+    }
+}
+
+/// A row of `models.tsv`.
+struct ModelRow {
+    table: &'static str,
+    aliases: &'static [&'static str],
+    title: &'static str,
+    family: Family,
+    smt: u8,
+    general: u64,
+    smt_off: u64,
+    fixed: u64,
+    width: u8,
+    offcore: Scope,
+    erratum: bool,
+    any_thread: AnyThread,
+    pmu: &'static str,
+    rows: (usize, usize),
+}
+
+/// A row of `cpuid.tsv`.
+struct CpuidRow {
+    vendor: &'static str,
+    family: u32,
+    models: (u32, u32),
+    steppings: (u32, u32),
+    core: Option<CoreKind>,
+    table: u8,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpuid_selects_by_stepping_and_core_kind() {
+        let table = |id: CpuId| CpuModel::detect(&id).map(CpuModel::name);
+        assert_eq!(table(CpuId::new("GenuineIntel", 6, 0x55, 4)), Some("skx"));
+        assert_eq!(table(CpuId::new("GenuineIntel", 6, 0x55, 7)), Some("clx"));
+        assert_eq!(table(CpuId::new("GenuineIntel", 15, 2, 4)), Some("p4-northwood-early"));
+        assert_eq!(table(CpuId::new("GenuineIntel", 15, 2, 9)), Some("p4-northwood"));
+        assert_eq!(table(CpuId::new("AuthenticAMD", 25, 0x21, 0)), Some("zen3"));
+        assert_eq!(table(CpuId::new("AuthenticAMD", 15, 0x21, 0)), Some("k8"));
+        assert_eq!(
+            table(CpuId::new("GenuineIntel", 6, 0xc5, 0).with_core(CoreKind::LowPower)),
+            Some("arl-crestmont")
+        );
+        assert_eq!(table(CpuId::new("GenuineIntel", 6, 0x97, 0)), Some("adl-goldencove"));
+        assert_eq!(table(CpuId::new("GenuineIntel", 6, 0xbe, 0)), Some("adl-gracemont"));
+        assert_eq!(table(CpuId::new("GenuineIntel", 6, 0x0f, 0)), None);
+    }
+
+    #[test]
+    fn no_processor_fits_two_tables_of_one_core_kind() {
+        for (index, one) in packed::CPUIDS.iter().enumerate() {
+            for other in &packed::CPUIDS[index + 1..] {
+                let meet = |a: (u32, u32), b: (u32, u32)| a.0 <= b.1 && b.0 <= a.1;
+                let same = one.vendor == other.vendor
+                    && one.family == other.family
+                    && one.core == other.core
+                    && meet(one.models, other.models)
+                    && meet(one.steppings, other.steppings);
+                assert!(!same, "{} and {}", CpuModel(one.table), CpuModel(other.table));
+            }
+        }
+    }
+
+    #[test]
+    fn every_table_but_the_generic_one_has_a_processor() {
+        for cpu in
+            CpuModel::all().filter(|cpu| !matches!(cpu.family(), Family::Generic | Family::Niagara))
+        {
+            assert!(cpu.cpuids().next().is_some(), "{cpu}");
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! What an event is to the hardware: selector values, legal counters, extra
+//! registers and the fields of `perf_event_attr`.
+
+pub(crate) mod arch;
+mod name;
+mod netburst;
+pub(crate) mod netburst_encoder;
+pub(crate) mod niagara;
+pub(crate) mod perf;
+
+pub use name::{CanonicalName, Modifiers};
+pub use netburst::{Companion, EscrChoice, EscrId, NetBurst, Replay, Tag, ThreadKind};
+
+use crate::refusal::Refusal;
+use crate::{CounterSet, CpuModel};
+
+/// One event of one table, ready to be placed on a counter.
+///
+/// A plain value: making one touches no heap for the events of the shipped tables.
+/// The public fields are facts; only an allocation turns them into a right to use
+/// a counter.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Encoding {
+    /// The table that the event was found in.
+    pub cpu: CpuModel,
+    /// The event as its table spells it, with unit masks and modifiers.
+    pub name: CanonicalName,
+    /// Which registers the event is programmed through.
+    pub kind: Kind,
+    /// `IA32_PERFEVTSELx` or AMD `PERF_CTLx` (kinds [`Kind::Arch`], [`Kind::Amd`];
+    /// also of a fixed event that general counters can count), or the Niagara PCR
+    /// field of PIC 0. The USR, OS, EN and INT bits are 0 unless `u` or `k` was
+    /// asked, see [`Encoding::rings`]. 0 where the kind has no such register.
+    pub evtsel: u64,
+    /// The rings that were asked for with `u` and `k`; neither means the caller decides.
+    pub rings: Rings,
+    /// General counters that may count the event while sibling contexts are enabled.
+    pub counters: CounterSet,
+    /// General counters that may count the event with SMT off since reset.
+    pub counters_smt_off: CounterSet,
+    /// The fixed counter that counts the event. Where [`Encoding::counters`] is not
+    /// empty beside it, general counters may count the event instead.
+    pub fixed: Option<u8>,
+    /// Model-specific registers that must hold a value while the event counts.
+    pub extra: ExtraRegs,
+    /// What else limits where and beside what the event may run.
+    pub limits: Limits,
+    /// Numbers of the vendor's errata about the event, comma-separated; empty where the
+    /// source knows none.
+    pub errata: &'static str,
+    /// What must be given before the event counts anything at all.
+    pub needs: Needs,
+    /// ESCR and CCCR of a NetBurst event.
+    pub netburst: Option<NetBurst>,
+    /// The fields of `perf_event_attr`; `None` where Linux cannot express the event.
+    pub perf: Option<PerfAttr>,
+}
+
+/// The registers an event is programmed through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// AMD `PERF_CTLx`.
+    Amd,
+    /// Architectural Intel, `IA32_PERFEVTSELx`.
+    Arch,
+    /// An Intel fixed counter, and nothing else.
+    Fixed,
+    /// ESCR and CCCR.
+    NetBurst,
+    /// UltraSPARC `PCR`.
+    Niagara,
+    /// Known only as `perf_event_attr`: software events and PMUs read from sysfs.
+    /// The kernel chooses the counter.
+    Perf,
+}
+
+/// The privilege rings in which an event counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Rings {
+    /// Count in user mode (`u`).
+    pub user: bool,
+    /// Count in kernel mode (`k`).
+    pub kernel: bool,
+}
+
+/// What happens on a sibling context.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// The hardware context's own; a sibling has its own copy or count.
+    #[default]
+    Thread,
+    /// One per core: siblings share the register, or are counted together.
+    Core,
+    /// One per node or die (the northbridge events of AMD K8 to family 14h).
+    Node,
+}
+
+/// Restrictions beyond the set of legal counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The event must be the only one on the general counters of its context
+    /// (perfmon's `TakenAlone`).
+    pub taken_alone: bool,
+    /// Events D0 to D3 of Sandy Bridge, Ivy Bridge and Haswell corrupt the sibling's
+    /// counter of the same number: while one runs, that counter is closed to the
+    /// sibling, and at most half of the general counters may run in each context
+    /// (errata BJ122, BV98, HSD29). Only with SMT on.
+    pub sibling_exclusive: bool,
+    /// The event needs an even counter and the odd one after it (AMD events that add
+    /// more than 15 in one cycle; the odd counter is programmed with event FFFh).
+    pub counter_pair: bool,
+    /// The count covers this scope whichever context hosts it: `Core` for AnyThread
+    /// and for events that the core counts once, `Node` for northbridge events.
+    /// Adding siblings' counts would count twice.
+    pub counts: Scope,
+    /// Whether it can be sampled exactly (PEBS); counting does not ask for it.
+    pub precise: bool,
+}
+
+/// What an event needs that its encoding alone does not give.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Needs {
+    /// Counts for siblings too, hence CAP_PERFMON (or root) is needed.
+    pub privilege: bool,
+    /// Counts only micro-operations that another event tagged, and none is named:
+    /// ask for one of the tagging metrics instead.
+    pub tagging: bool,
+    /// No general counter can count it while siblings are enabled.
+    pub smt_off: bool,
+}
+
+/// What a place offers, to be held against what an event [`Needs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Conditions {
+    /// Sibling contexts are enabled.
+    pub smt: bool,
+    /// Counting for other threads is allowed (CAP_PERFMON, root, or paranoia 0).
+    pub privileged: bool,
+    /// The caller programs the tagging event itself.
+    pub tagged: bool,
+}
+
+impl Needs {
+    /// Whether nothing is needed.
+    pub const fn is_nothing(self) -> bool {
+        !self.privilege && !self.tagging && !self.smt_off
+    }
+}
+
+/// The fields of `struct perf_event_attr` that select an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct PerfAttr {
+    /// `attr.type`: 4 is `PERF_TYPE_RAW`, 1 is `PERF_TYPE_SOFTWARE`.
+    pub kind: u32,
+    /// The PMU's directory under `/sys/bus/event_source/devices` where its `type`
+    /// file must be read, because the kernel hands the number out at boot (the
+    /// efficient cores of a hybrid); `None` where [`PerfAttr::kind`] is final.
+    pub pmu: Option<&'static str>,
+    /// `attr.config`.
+    pub config: u64,
+    /// `attr.config1`: the extra register's value, for off-core, latency and
+    /// front-end events.
+    pub config1: u64,
+    /// `attr.config2`.
+    pub config2: u64,
+}
+
+/// A register that must hold [`ExtraReg::value`] while the event counts.
+///
+/// Two events of one scope may share a register only with equal values. An event
+/// may have twins of the register to choose from; the choice also decides the
+/// event select.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExtraReg {
+    /// The value, the same for every choice.
+    pub value: u64,
+    /// `Core` where siblings share the register (Nehalem, Westmere).
+    pub scope: Scope,
+    choices: [ExtraChoice; 4],
+    len: u8,
+}
+
+/// One register that can hold an [`ExtraReg`]'s value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExtraChoice {
+    /// Number of the model-specific register.
+    pub msr: u32,
+    /// Unit mask and event select (bits 15:0 of PERFEVTSEL) that use this register.
+    pub select: u16,
+    /// Counters that can count through this register, beside the event's own limits
+    /// (Arctic Wolf ties each register to one counter).
+    pub counters: CounterSet,
+}
+
+impl ExtraReg {
+    /// A register with the choices in order of preference; at most four are kept,
+    /// as no model has more twins.
+    pub fn new(value: u64, scope: Scope, choices: &[ExtraChoice]) -> Self {
+        let mut kept = [ExtraChoice::default(); 4];
+        let len = choices.len().min(kept.len());
+        kept[..len].copy_from_slice(&choices[..len]);
+        ExtraReg { value, scope, choices: kept, len: len as u8 }
+    }
+
+    /// The registers that can hold the value, preferred one first; never empty in
+    /// an encoding.
+    pub fn choices(&self) -> &[ExtraChoice] {
+        &self.choices[..usize::from(self.len)]
+    }
+}
+
+/// The extra registers of one event: none or one on every model known.
+pub type ExtraRegs = Option<ExtraReg>;
+
+impl Encoding {
+    /// An event with neither counters nor registers yet; the encoders fill it in.
+    pub fn new(cpu: CpuModel, name: CanonicalName, kind: Kind) -> Self {
+        Encoding {
+            cpu,
+            name,
+            kind,
+            evtsel: 0,
+            rings: Rings::default(),
+            counters: CounterSet::EMPTY,
+            counters_smt_off: CounterSet::EMPTY,
+            fixed: None,
+            extra: None,
+            limits: Limits::default(),
+            errata: "",
+            needs: Needs::default(),
+            netburst: None,
+            perf: None,
+        }
+    }
+
+    /// Whether the event would count under these conditions.
+    ///
+    /// ```
+    /// use pacman_events::encode::Conditions;
+    /// use pacman_events::{CpuModel, RefusalKind, resolve};
+    /// let p4 = CpuModel::named("p4").unwrap();
+    /// let here = Conditions { smt: true, privileged: true, tagged: false };
+    /// let bare = resolve(p4, "replay_event:NBOGUS").unwrap();
+    /// let refusal = bare.encoding().unwrap().admit(here).unwrap_err();
+    /// assert_eq!(refusal.kind(), RefusalKind::Needs);
+    /// assert!(resolve(p4, "1stL_cache_load_miss_retired").unwrap().encoding().unwrap().admit(here).is_ok());
+    /// ```
+    ///
+    /// # Errors
+    /// [`RefusalKind::Needs`](crate::RefusalKind::Needs) with what is missing.
+    pub fn admit(&self, conditions: Conditions) -> Result<(), Refusal> {
+        let facts = self.cpu.facts();
+        let alone = facts.smt_ways == 1 || !conditions.smt;
+        let what = if self.needs.tagging && !conditions.tagged {
+            "a tagging event upstream: ask for a metric such as 1stL_cache_load_miss_retired, \
+             which brings its own"
+        } else if self.needs.smt_off && conditions.smt {
+            "SMT off since reset: with siblings enabled no counter can count it"
+        } else if self.needs.privilege && !conditions.privileged && !alone {
+            "CAP_PERFMON or root, because it counts the sibling's work too"
+        } else {
+            return Ok(());
+        };
+        Err(Refusal::needs(&self.name.to_string(), self.cpu, what))
+    }
+
+    /// General counters that may count the event, by whether siblings are enabled.
+    pub fn counters_with(&self, smt: bool) -> CounterSet {
+        if smt { self.counters } else { self.counters_smt_off }
+    }
+}

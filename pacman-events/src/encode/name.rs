@@ -1,0 +1,97 @@
+//! How an event is spelled: the table's name, unit masks and modifiers.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// An event's name as its table spells it, with unit masks and modifiers.
+///
+/// Written by [`fmt::Display`]; two spellings of one event compare equal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CanonicalName {
+    base: Cow<'static, str>,
+    masks: &'static [(u16, &'static str)],
+    mask: u16,
+    modifiers: Modifiers,
+}
+
+/// What follows a name after `:`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Modifiers {
+    /// `u`: count in user mode.
+    pub user: bool,
+    /// `k`: count in kernel mode.
+    pub kernel: bool,
+    /// `e`: count rising edges of the condition.
+    pub edge: bool,
+    /// `i`: count cycles in which the condition does not hold.
+    pub invert: bool,
+    /// `c=N`: count cycles with at least N occurrences.
+    pub cmask: Option<u8>,
+    /// `any`: count the sibling contexts too.
+    pub any_thread: bool,
+    /// NetBurst `thr=N`: the filter's threshold.
+    pub threshold: Option<u8>,
+    /// NetBurst `cmpl`: count where the threshold is not exceeded.
+    pub complement: bool,
+}
+
+impl CanonicalName {
+    /// A name without unit masks of its own.
+    pub fn new(base: impl Into<Cow<'static, str>>, modifiers: Modifiers) -> Self {
+        CanonicalName { base: base.into(), masks: &[], mask: 0, modifiers }
+    }
+
+    /// A NetBurst event with the names of those `masks` whose bits are all in `mask`.
+    pub fn with_masks(
+        base: &'static str,
+        masks: &'static [(u16, &'static str)],
+        mask: u16,
+        modifiers: Modifiers,
+    ) -> Self {
+        CanonicalName { base: base.into(), masks, mask, modifiers }
+    }
+
+    /// The name without unit masks and modifiers.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// The modifiers that were asked for.
+    pub fn modifiers(&self) -> Modifiers {
+        self.modifiers
+    }
+}
+
+impl fmt::Display for CanonicalName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.base)?;
+        for (_, name) in self.masks.iter().filter(|(bits, _)| self.mask & bits == *bits) {
+            write!(f, ":{name}")?;
+        }
+        self.modifiers.fmt(f)
+    }
+}
+
+impl fmt::Display for Modifiers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let flags = [
+            (self.user, "u"),
+            (self.kernel, "k"),
+            (self.edge, "e"),
+            (self.invert, "i"),
+            (self.any_thread, "any"),
+            (self.complement, "cmpl"),
+        ];
+        for (_, flag) in flags.iter().filter(|(set, _)| *set) {
+            write!(f, ":{flag}")?;
+        }
+        if let Some(cmask) = self.cmask {
+            write!(f, ":c={cmask}")?;
+        }
+        if let Some(threshold) = self.threshold {
+            write!(f, ":thr={threshold}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,334 @@
+//! The fewest sets that cover all events: exact up to 24 events that compete.
+//!
+//! A subset of a set that fits also fits, so a cover by maximal sets can be thinned
+//! out to a partition. Events that compete for nothing are covered apart, and the
+//! covers laid over each other: on NetBurst each group of counters is such a part.
+//! Within a part, greedy covers give an upper bound and counting arguments a lower
+//! one. Where they differ, the sizes between are tried in turn: take an uncovered
+//! event, try each maximal set that it is in, and remember uncovered rests that
+//! failed. Of events that are alike only the first uncovered one is tried.
+
+use std::collections::HashMap;
+
+use crate::allocate::{Footprint, Problem, Search};
+
+/// Up to this many units of one part are covered exactly.
+const EXACT: usize = 24;
+
+/// Questions to the allocator before the exact search of one part gives up; a
+/// deterministic limit that 24 events of the random tests stay far below.
+const PATIENCE: u32 = 4_000_000;
+
+/// Sets of items.
+pub(super) struct Cover {
+    pub(super) sets: Vec<Vec<u16>>,
+    /// Whether fewer sets are known not to suffice.
+    pub(super) fewest: bool,
+}
+
+/// Covers all units; each unit is a list of items that stay together and fit alone.
+pub(super) fn fewest(
+    problem: &Problem<'_>,
+    search: &mut Search<'_, '_>,
+    units: &[Vec<u16>],
+) -> Cover {
+    let mut cover = Cover { sets: Vec::new(), fewest: true };
+    let mut longest = 0;
+    for part in parts(problem, units) {
+        let (sets, exact) = Part::new(problem, search, &part).cover();
+        // A part that may be too long does no harm below one that is proved longer.
+        if sets.len() > longest {
+            longest = sets.len();
+            cover.fewest = exact;
+        } else if sets.len() == longest {
+            cover.fewest |= exact;
+        }
+        for (at, set) in sets.into_iter().enumerate() {
+            if at == cover.sets.len() {
+                cover.sets.push(Vec::new());
+            }
+            cover.sets[at].extend(set);
+        }
+    }
+    cover
+}
+
+/// Groups of units that do not compete with units of other groups.
+fn parts<'u>(problem: &Problem<'_>, units: &'u [Vec<u16>]) -> Vec<Vec<&'u [u16]>> {
+    let tied = problem.is_tied();
+    // What is reserved competes in every set, and so may tie groups together.
+    let reserved = problem.reserved().map(|item| (problem.reach(&[item]), Vec::new()));
+    let mut groups: Vec<(Footprint, Vec<usize>)> = reserved.collect();
+    for (at, unit) in units.iter().enumerate() {
+        let (mut reach, mut members) = (problem.reach(unit), vec![at]);
+        groups.retain_mut(|(other, theirs)| {
+            let joins = tied || reach.touches(*other);
+            if joins {
+                reach = reach.or(*other);
+                members.append(theirs);
+            }
+            !joins
+        });
+        groups.push((reach, members));
+    }
+    let mut parts: Vec<Vec<usize>> = groups.into_iter().map(|(_, members)| members).collect();
+    parts.retain(|members| !members.is_empty());
+    for members in &mut parts {
+        members.sort_unstable();
+    }
+    parts.sort_unstable();
+    let units = |part: Vec<usize>| part.into_iter().map(|at| units[at].as_slice()).collect();
+    parts.into_iter().map(units).collect()
+}
+
+/// A set of units of one part.
+type Units = u128;
+
+/// At most `room` of the units in `members` fit into one set.
+struct Bound {
+    members: Units,
+    room: u32,
+}
+
+/// Units that take general counters of a context: a set offers `room` of them, but only
+/// `budget` if it has any of the excluding ones.
+struct Pool {
+    members: Units,
+    excluding: Units,
+    room: u32,
+    budget: u32,
+}
+
+impl Pool {
+    /// Sets with an excluding unit lose `room - budget` counters each.
+    fn need(&self, open: Units) -> u32 {
+        let tight = (open & self.excluding).count_ones().div_ceil(self.budget.max(1));
+        ((open & self.members).count_ones() + tight * (self.room - self.budget)).div_ceil(self.room)
+    }
+}
+
+/// One part, and what is known about it.
+struct Part<'s, 'p, 'a, 'u> {
+    search: &'s mut Search<'p, 'a>,
+    units: &'u [&'u [u16]],
+    bounds: Vec<Bound>,
+    pools: Vec<Pool>,
+    /// For each unit, the units before it that are exactly like it.
+    alike: Vec<Units>,
+    known: HashMap<Units, bool>,
+    failed: HashMap<Units, u32>,
+    questions: u32,
+    items: Vec<u16>,
+}
+
+impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
+    fn new(problem: &Problem<'_>, search: &'s mut Search<'p, 'a>, units: &'u [&'u [u16]]) -> Self {
+        let mut part = Part {
+            search,
+            units,
+            bounds: Vec::new(),
+            pools: Vec::new(),
+            alike: Vec::new(),
+            known: HashMap::new(),
+            failed: HashMap::new(),
+            questions: 0,
+            items: Vec::new(),
+        };
+        if units.len() <= Units::BITS as usize {
+            part.bounds = problem
+                .weights(units)
+                .into_iter()
+                .map(|(members, room)| Bound { members: to_set(members), room })
+                .collect();
+            part.pools = problem
+                .erratum_pools(units)
+                .into_iter()
+                .map(|(members, excluding, [room, budget])| {
+                    let (members, excluding) = (to_set(members), to_set(excluding));
+                    Pool { members, excluding, room, budget }
+                })
+                .collect();
+            let quarrel = part.quarrel();
+            part.bounds.push(quarrel);
+            part.alike = (0..units.len())
+                .map(|at| {
+                    let like = |other: &usize| problem.alike(units[*other], units[at]);
+                    (0..at).filter(like).fold(0, |set, other| set | 1 << other)
+                })
+                .collect();
+        }
+        part
+    }
+
+    /// The sets, and whether they are as few as possible.
+    fn cover(mut self) -> (Vec<Vec<u16>>, bool) {
+        let asked: Vec<usize> = (0..self.units.len()).collect();
+        let mut best = self.first_fit(&asked);
+        if self.units.len() > Units::BITS as usize {
+            let exact = best.len() == 1;
+            return (self.spell(&best), exact);
+        }
+        // Events that fit with few others come first, so that they find company.
+        let mut shy = asked.clone();
+        let friends: Vec<usize> = asked
+            .iter()
+            .map(|a| asked.iter().filter(|b| self.fits(1 << *a | 1 << **b)).count())
+            .collect();
+        shy.sort_by_key(|at| (friends[*at], *at));
+        let other = self.first_fit(&shy);
+        if other.len() < best.len() {
+            best = other;
+        }
+        let all = Units::MAX >> (Units::BITS as usize - self.units.len());
+        let mut sets = self.bound(all);
+        while sets < best.len() as u32 && self.units.len() <= EXACT {
+            self.questions = 0;
+            self.failed.clear();
+            let mut chosen = Vec::new();
+            match self.cover_in(all, sets, &shy, &mut chosen) {
+                Some(true) => {
+                    best = chosen.into_iter().map(to_list).collect();
+                    break;
+                }
+                Some(false) => sets += 1,
+                None => break,
+            }
+        }
+        let exact = best.len() as u32 == sets;
+        (self.spell(&best), exact)
+    }
+
+    fn spell(&self, sets: &[Vec<usize>]) -> Vec<Vec<u16>> {
+        let items = |at: &usize| self.units[*at].iter().copied();
+        sets.iter().map(|set| set.iter().flat_map(items).collect()).collect()
+    }
+
+    /// Puts each unit in the first set where it fits.
+    fn first_fit(&mut self, order: &[usize]) -> Vec<Vec<usize>> {
+        let mut sets: Vec<Vec<usize>> = Vec::new();
+        for &unit in order {
+            let place = (0..sets.len()).find(|at| {
+                self.items.clear();
+                for member in sets[*at].iter().chain([&unit]) {
+                    self.items.extend(self.units[*member]);
+                }
+                self.search.fits(&self.items)
+            });
+            match place {
+                Some(at) => sets[at].push(unit),
+                None => sets.push(vec![unit]),
+            }
+        }
+        sets
+    }
+
+    /// Whether the open units fit into this many sets; `None` if patience ran out.
+    /// The sets are disjoint: each is maximal among what was open when it was chosen.
+    fn cover_in(
+        &mut self,
+        open: Units,
+        sets: u32,
+        order: &[usize],
+        chosen: &mut Vec<Units>,
+    ) -> Option<bool> {
+        let Some(&pivot) = order.iter().find(|at| open >> **at & 1 == 1) else {
+            return Some(true);
+        };
+        if self.bound(open) > sets || self.failed.get(&open).is_some_and(|tried| *tried >= sets) {
+            return Some(false);
+        }
+        let mut candidates: Vec<usize> =
+            order.iter().copied().filter(|at| open >> at & 1 == 1 && *at != pivot).collect();
+        candidates.reverse();
+        if self.extend(1 << pivot, candidates, open, sets, order, chosen)? {
+            return Some(true);
+        }
+        self.failed.insert(open, sets);
+        Some(false)
+    }
+
+    /// Tries every maximal set that contains `set` and else only candidates, then
+    /// covers the rest.
+    fn extend(
+        &mut self,
+        set: Units,
+        mut candidates: Vec<usize>,
+        open: Units,
+        sets: u32,
+        order: &[usize],
+        chosen: &mut Vec<Units>,
+    ) -> Option<bool> {
+        while let Some(next) = candidates.pop() {
+            // Of units that are alike, take the first open one first.
+            if self.alike[next] & open & !set != 0 {
+                continue;
+            }
+            if !self.ask(set | 1 << next)? {
+                continue;
+            }
+            if self.extend(set | 1 << next, candidates.clone(), open, sets, order, chosen)? {
+                return Some(true);
+            }
+            // Without `next` from here on; the check for maximality below makes sure
+            // that something else has taken its place.
+        }
+        for at in 0..self.units.len() {
+            if (open & !set) >> at & 1 == 1 && self.ask(set | 1 << at)? {
+                return Some(false);
+            }
+        }
+        chosen.push(set);
+        if self.cover_in(open & !set, sets - 1, order, chosen)? {
+            return Some(true);
+        }
+        chosen.pop();
+        Some(false)
+    }
+
+    fn ask(&mut self, set: Units) -> Option<bool> {
+        if let Some(known) = self.known.get(&set) {
+            return Some(*known);
+        }
+        self.questions += 1;
+        if self.questions > PATIENCE { None } else { Some(self.fits(set)) }
+    }
+
+    fn fits(&mut self, set: Units) -> bool {
+        if let Some(known) = self.known.get(&set) {
+            return *known;
+        }
+        self.items.clear();
+        for at in to_list(set) {
+            self.items.extend(self.units[at]);
+        }
+        let fits = self.search.fits(&self.items);
+        self.known.insert(set, fits);
+        fits
+    }
+
+    /// How many sets the open units need at least.
+    fn bound(&self, open: Units) -> u32 {
+        let need = |bound: &Bound| (open & bound.members).count_ones().div_ceil(bound.room);
+        let pooled = self.pools.iter().map(|pool| pool.need(open));
+        self.bounds.iter().map(need).chain(pooled).max().unwrap_or(0).max(u32::from(open != 0))
+    }
+
+    /// Units of which no two fit together, found greedily.
+    fn quarrel(&mut self) -> Bound {
+        let mut members: Units = 0;
+        for at in 0..self.units.len() {
+            if to_list(members).into_iter().all(|other| !self.fits(1 << at | 1 << other)) {
+                members |= 1 << at;
+            }
+        }
+        Bound { members, room: 1 }
+    }
+}
+
+fn to_set(list: Vec<usize>) -> Units {
+    list.into_iter().fold(0, |set, at| set | 1 << at)
+}
+
+fn to_list(set: Units) -> Vec<usize> {
+    (0..Units::BITS as usize).filter(|at| set >> at & 1 == 1).collect()
+}

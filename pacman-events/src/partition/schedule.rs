@@ -1,0 +1,166 @@
+//! More events than counters: the fewest sets, taking turns over a phase's executions.
+
+use super::fewest::{Cover, fewest};
+use super::{CorePlan, Partition};
+use crate::allocate::{
+    Conflict, Demand, Division, Item, Pmu, Problem, Refusal, Relax, Search, assignments, items,
+};
+
+/// Sets of events that take turns, so that all of them are counted in the end.
+///
+/// PACMAN's predictor sampled two sets in the first two executions of a phase; this is
+/// the same with as few sets as the hardware allows. Every set is a legal plan for all
+/// contexts of the core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    sets: Vec<CorePlan>,
+    fewest: bool,
+}
+
+impl Schedule {
+    /// The sets, in the order in which executions take them.
+    pub fn sets(&self) -> &[CorePlan] {
+        &self.sets
+    }
+
+    /// Whether it is proved that fewer sets do not suffice: always for up to 24 events
+    /// that compete with each other, and often for more.
+    pub fn is_fewest(&self) -> bool {
+        self.fewest
+    }
+
+    /// The set for one core in one execution of a phase, both counted from 0, where
+    /// `cores` cores run the phase: cores divide the sets between them, and each moves
+    /// on with every execution.
+    ///
+    /// `None` if there is nothing to count, or no core.
+    pub fn set(&self, execution: u64, core: u32, cores: u32) -> Option<&CorePlan> {
+        if self.sets.is_empty() || core >= cores {
+            return None;
+        }
+        let turn = u128::from(execution) * u128::from(cores) + u128::from(core);
+        self.sets.get((turn % self.sets.len() as u128) as usize)
+    }
+
+    /// Executions until every set has run on some core; 0 without a core.
+    pub fn executions(&self, cores: u32) -> u64 {
+        if cores == 0 { 0 } else { (self.sets.len() as u64).div_ceil(u64::from(cores)) }
+    }
+}
+
+impl Partition {
+    /// Plans the fewest sets in which all events of all contexts are counted, each
+    /// event in exactly one set.
+    ///
+    /// `threads[n]` runs on context `n` in every set, and the contexts run at the same
+    /// time, so that a set is legal for all of them together. Events of one thread with
+    /// the same [bundle](Demand::in_bundle) stay in one set. No events, no sets.
+    ///
+    /// # Errors
+    /// The conflict of an event, or of a bundle, that cannot be counted even in a set of
+    /// its own.
+    ///
+    /// ```
+    /// use pacman_events::CounterSet;
+    /// use pacman_events::allocate::{Demand, Pmu, Way};
+    /// use pacman_events::partition::Partition;
+    ///
+    /// let pmu = Pmu::per_context("skl", 2, CounterSet::first(4));
+    /// let event = |n: u32| Demand::new(format!("r{n:02x}"), [Way::general(CounterSet::first(4))]);
+    /// let schedule = Partition::ByDemand.sets(&pmu, &[(0..9).map(event).collect()]).unwrap();
+    /// assert_eq!(schedule.sets().len(), 3);
+    /// assert!(schedule.is_fewest());
+    /// ```
+    pub fn sets(self, pmu: &Pmu, threads: &[Vec<Demand>]) -> Result<Schedule, Conflict> {
+        let lists: Vec<&[Demand]> = threads.iter().map(Vec::as_slice).collect();
+        let (items, asked) = items(pmu, &lists);
+        self.schedule(pmu, &items, &asked)
+    }
+
+    /// Plans the fewest sets for threads that all run the same phase on the contexts of
+    /// one core: each event is counted on one context of one set, whichever is free.
+    ///
+    /// Threads of one phase do the same work, so that an event seen on one of them
+    /// stands for all. On several cores, [`Schedule::set`] hands a different set to
+    /// each.
+    ///
+    /// # Errors
+    /// As [`Partition::sets`].
+    ///
+    /// ```
+    /// use pacman_events::CounterSet;
+    /// use pacman_events::allocate::{Demand, Pmu, Way};
+    /// use pacman_events::partition::Partition;
+    ///
+    /// let pmu = Pmu::per_context("skl", 2, CounterSet::first(4));
+    /// let event = |n: u32| Demand::new(format!("r{n:02x}"), [Way::general(CounterSet::first(4))]);
+    /// let events: Vec<_> = (0..16).map(event).collect();
+    /// let schedule = Partition::ByDemand.spread(&pmu, &events).unwrap();
+    /// assert_eq!(schedule.sets().len(), 2);
+    /// assert_eq!(schedule.executions(2), 1);
+    /// ```
+    pub fn spread(self, pmu: &Pmu, events: &[Demand]) -> Result<Schedule, Conflict> {
+        let anywhere = u8::MAX >> (8 - pmu.contexts());
+        let item = |demand| Item { demand, contexts: anywhere, reserved: false };
+        let items: Vec<Item<'_>> = events.iter().map(item).collect();
+        let asked: Vec<(u8, usize)> = (0..events.len()).map(|event| (0, event)).collect();
+        self.schedule(pmu, &items, &asked)
+    }
+
+    fn schedule(
+        self,
+        pmu: &Pmu,
+        items: &[Item<'_>],
+        asked: &[(u8, usize)],
+    ) -> Result<Schedule, Conflict> {
+        let division = self.division(pmu);
+        let problem = Problem::new(pmu, &division.grants, items, Relax::default());
+        let mut search = Search::new(&problem);
+        let units = units(items, asked);
+        for unit in &units {
+            if !search.fits(unit) {
+                return Err(refusal(pmu, &division, items, asked, unit));
+            }
+        }
+        let Cover { sets, fewest } = fewest(&problem, &mut search, &units);
+        let mut plans = Vec::with_capacity(sets.len());
+        for mut set in sets {
+            set.sort_unstable();
+            assert!(search.fits(&set), "sets of separate components fit together");
+            let spots: Vec<_> = set.iter().map(|item| search.spot(*item)).collect();
+            let chosen: Vec<Item<'_>> = set.iter().map(|item| items[usize::from(*item)]).collect();
+            let events: Vec<usize> = set.iter().map(|item| asked[usize::from(*item)].1).collect();
+            plans.push(CorePlan { contexts: assignments(pmu, &chosen, &spots, &events) });
+        }
+        Ok(Schedule { sets: plans, fewest })
+    }
+}
+
+/// Events that stay together, in the order of their first members.
+fn units(items: &[Item<'_>], asked: &[(u8, usize)]) -> Vec<Vec<u16>> {
+    let mut units: Vec<Vec<u16>> = Vec::new();
+    let bundle = |at: u16| {
+        let (thread, _) = asked[usize::from(at)];
+        items[usize::from(at)].demand.bundle.map(|bundle| (thread, bundle))
+    };
+    for at in 0..items.len() as u16 {
+        let own = bundle(at);
+        match units.iter_mut().find(|unit| own.is_some() && bundle(unit[0]) == own) {
+            Some(unit) => unit.push(at),
+            None => units.push(vec![at]),
+        }
+    }
+    units
+}
+
+fn refusal(
+    pmu: &Pmu,
+    division: &Division,
+    items: &[Item<'_>],
+    asked: &[(u8, usize)],
+    unit: &[u16],
+) -> Conflict {
+    let of_unit = |at: &u16| (items[usize::from(*at)], asked[usize::from(*at)]);
+    let (items, asked): (Vec<Item<'_>>, Vec<(u8, usize)>) = unit.iter().map(of_unit).unzip();
+    Refusal { pmu, division, items: &items, asked: &asked }.explain()
+}

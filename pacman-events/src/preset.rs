@@ -1,0 +1,130 @@
+//! Portable names with one meaning on every family.
+
+use std::fmt;
+
+use crate::CpuModel;
+
+mod packed {
+    use super::{AnswerRow, PresetRow};
+    include!(concat!(env!("OUT_DIR"), "/presets.rs"));
+}
+
+/// A portable event name, such as `STALL_CYCLES`.
+///
+/// ```
+/// use pacman_events::{CpuModel, Preset};
+/// let stalls = Preset::named("stall_cycles").unwrap();
+/// let sandy_bridge = CpuModel::named("snb").unwrap();
+/// assert_eq!(stalls.answer(sandy_bridge).expression(), Some("UOPS_ISSUED.STALL_CYCLES"));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Preset(u8);
+
+/// How one table counts a preset, or why it cannot.
+#[derive(Clone, Copy)]
+pub struct PresetAnswer(&'static AnswerRow);
+
+impl Preset {
+    /// The preset of this name, in any case.
+    pub fn named(name: &str) -> Option<Self> {
+        // Presets are few, and their first letters tell most of them apart.
+        let mut rows = packed::PRESETS.iter();
+        rows.position(|row| row.name.eq_ignore_ascii_case(name)).map(|index| Preset(index as u8))
+    }
+
+    /// All presets in the order of the documentation: cycles, instructions, stalls,
+    /// micro-operations, branches, caches, TLBs, memory, clocks.
+    pub fn all() -> impl ExactSizeIterator<Item = Preset> {
+        (0..packed::PRESETS.len()).map(|index| Preset(index as u8))
+    }
+
+    /// The name in capitals.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What it means on every family, in one line.
+    pub fn meaning(self) -> &'static str {
+        self.row().text
+    }
+
+    /// How `cpu` counts it, or why it cannot.
+    pub fn answer(self, cpu: CpuModel) -> PresetAnswer {
+        PresetAnswer(&packed::ANSWERS[usize::from(self.row().answers[cpu.index()])])
+    }
+
+    fn row(self) -> &'static PresetRow {
+        &packed::PRESETS[usize::from(self.0)]
+    }
+}
+
+impl PresetAnswer {
+    /// The native events, as `2*A - B:c=1`; `None` where the table cannot count it.
+    ///
+    /// `A/B` is one event that fixed counter A or general event B may count.
+    pub fn expression(self) -> Option<&'static str> {
+        Some(self.0.expression).filter(|expression| !expression.is_empty())
+    }
+
+    /// What differs from the meaning on this table, or why it cannot be counted;
+    /// empty where nothing does.
+    pub fn caveat(self) -> &'static str {
+        self.0.caveat
+    }
+
+    /// What one count is in TSC ticks, for the reference clocks; empty elsewhere.
+    pub fn scale(self) -> &'static str {
+        self.0.scale
+    }
+
+    /// The terms of the expression: coefficient, event, and the general event that may
+    /// stand in for a fixed counter's.
+    pub(crate) fn terms(self) -> impl Iterator<Item = (i64, &'static str, Option<&'static str>)> {
+        let mut sign = 1;
+        self.0.expression.split(' ').filter_map(move |word| {
+            match word {
+                "" => return None,
+                "+" => sign = 1,
+                "-" => sign = -1,
+                term => {
+                    let (factor, event) = match term.split_once('*') {
+                        Some((factor, event)) => (factor.parse().unwrap_or(1), event),
+                        None => (1, term),
+                    };
+                    let (event, general) = match event.split_once('/') {
+                        Some((fixed, general)) => (fixed, Some(general)),
+                        None => (event, None),
+                    };
+                    return Some((sign * factor, event, general));
+                }
+            }
+            None
+        })
+    }
+}
+
+impl fmt::Debug for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Preset({})", self.name())
+    }
+}
+
+impl fmt::Debug for PresetAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PresetAnswer({:?}, {:?})", self.expression(), self.caveat())
+    }
+}
+
+/// A row of `presets.tsv`, with the position of its answer per model.
+struct PresetRow {
+    name: &'static str,
+    text: &'static str,
+    answers: &'static [u16],
+}
+
+/// A row of `preset_answers.tsv`, reduced to the alternative that holds.
+struct AnswerRow {
+    expression: &'static str,
+    scale: &'static str,
+    caveat: &'static str,
+}

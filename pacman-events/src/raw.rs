@@ -1,0 +1,133 @@
+//! Events given by their code alone: `r01c3010e`, or terms in perf's style.
+
+use crate::encode::arch::{self, EN, INT, OS, Source, USR};
+use crate::encode::netburst_encoder as netburst;
+use crate::encode::{Encoding, Kind, Modifiers, Rings};
+use crate::netburst_tables::EVENTS;
+use crate::refusal::Refusal;
+use crate::{CpuModel, Family, db};
+
+/// A selector of Intel or AMD, on the counters that the table allows its code.
+///
+/// A code that the table lists is limited as the listed event is; one that it does not
+/// list, as every other event of that number. Rings may be part of the code.
+pub(crate) fn select(
+    cpu: CpuModel,
+    asked: &str,
+    code: u64,
+    register: Option<u64>,
+    modifiers: Modifiers,
+) -> Result<Encoding, Refusal> {
+    let control = USR | OS | INT | EN;
+    let select = code & !control;
+    let mut source = Source::raw(cpu, format!("r{code:x}"), select);
+    match listed(cpu, select) {
+        Some(listed) => {
+            source = Source {
+                name: source.name,
+                select,
+                value: 0,
+                fixed: None,
+                precise: false,
+                ..listed
+            };
+        }
+        None => {
+            let same_event = |event: &db::Event| {
+                event.fixed().is_none() && (event.select() ^ select) & event_bits(cpu) == 0
+            };
+            for event in db::events(cpu).filter(same_event) {
+                if !source.counters.and(event.counters()).is_empty() {
+                    source.counters = source.counters.and(event.counters());
+                    source.smt_off = source.smt_off.and(event.counters_smt_off());
+                }
+            }
+        }
+    }
+    match (source.choices[0].1, register) {
+        (0, None) => {}
+        (msr, None) => {
+            let reason =
+                format!("the value of MSR {msr:#x}: write cpu/config={select:#x},config1=VALUE/");
+            return Err(Refusal::needs(asked, cpu, reason));
+        }
+        (_, Some(value)) => source.value = value,
+    }
+    let mut encoding = arch::encode(cpu, &source, modifiers)?;
+    encoding.rings.user |= code & USR != 0;
+    encoding.rings.kernel |= code & OS != 0;
+    if encoding.kind != Kind::Fixed {
+        encoding.evtsel |= code & control;
+    }
+    Ok(encoding)
+}
+
+/// The listed event of this code, one with extra registers before one without; the
+/// register whose selector was asked for comes first among its twins.
+fn listed(cpu: CpuModel, select: u64) -> Option<Source> {
+    let mut plain = None;
+    for event in db::events(cpu).filter(|event| event.fixed().is_none()) {
+        if let Some(at) =
+            event.choices().position(|(twin, _)| u64::from(twin) == select & code_bits(cpu))
+        {
+            let mut source = Source::of(&event);
+            source.choices[..=at].rotate_right(1);
+            return Some(source);
+        }
+        if plain.is_none() && (event.select() ^ select) & code_bits(cpu) == 0 {
+            plain = Some(event);
+        }
+    }
+    plain.map(|event| Source::of(&event))
+}
+
+/// Linux's packed raw config of the Pentium 4, taken apart.
+pub(crate) fn netburst(
+    cpu: CpuModel,
+    asked: &str,
+    code: u64,
+    modifiers: Modifiers,
+) -> Result<Encoding, Refusal> {
+    let index = (code >> 57 & 0x3f) as u8;
+    let Some(row) = EVENTS.iter().find(|row| row.linux == Some(index)) else {
+        return Err(Refusal::grammar(asked, format!("Linux has no NetBurst event number {index}")));
+    };
+    if code & 0x3f > 9 || code & 1 << 7 != 0 {
+        return Err(Refusal::grammar(
+            asked,
+            "bits 5:0 are a replay metric up to 9, and bit 7 is refused by Linux",
+        ));
+    }
+    let mask = (code >> 41) as u16;
+    let mut encoding = netburst::encode_event(cpu, row, mask, modifiers)?;
+    let tag_enable = code >> 36 & 1 == 1;
+    if let Some(setup) = &mut encoding.netburst {
+        setup.filter |= code as u32 & 0x01fc_0000;
+        setup.tag = tag_enable.then_some(crate::encode::Tag { value: (code >> 37 & 0xf) as u8 });
+        setup.replay = netburst::replay_of((code & 0x3f) as u8);
+        if setup.replay.is_some() {
+            encoding.needs.tagging = false;
+        }
+    }
+    // T bits and what Linux sets itself stay out of the config.
+    let user_bits = 0x7fff_fff0_01ff_0fff;
+    if let Some(perf) = &mut encoding.perf {
+        perf.config |= code & user_bits;
+    }
+    let rings = code >> 32 & 0xf;
+    encoding.rings = Rings {
+        user: modifiers.user || rings & 0b0101 != 0,
+        kernel: modifiers.kernel || rings & 0b1010 != 0,
+    };
+    Ok(encoding)
+}
+
+/// Event select, on AMD with its upper bits; bits 35:32 are TSX filters on Intel.
+fn event_bits(cpu: CpuModel) -> u64 {
+    if cpu.family() == Family::Amd { 0xf_0000_00ff } else { 0xff }
+}
+
+/// Event select and both unit masks.
+fn code_bits(cpu: CpuModel) -> u64 {
+    event_bits(cpu) | 0xff00_0000_ff00
+}

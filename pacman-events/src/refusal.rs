@@ -1,0 +1,146 @@
+//! Why a name has no encoding: never a bare "no".
+
+use std::fmt;
+
+use crate::CpuModel;
+
+/// Why an event cannot be had: one line for a person, a [`RefusalKind`] for a program.
+///
+/// ```
+/// use pacman_events::{CpuModel, RefusalKind, resolve};
+/// let skl = CpuModel::named("skl").unwrap();
+/// let refusal = resolve(skl, "UOPS_ISUED.ANY").unwrap_err();
+/// assert_eq!(refusal.kind(), RefusalKind::Unknown);
+/// assert_eq!(refusal.nearest()[0], "UOPS_ISSUED.ANY");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Refusal(Box<Inner>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Inner {
+    kind: RefusalKind,
+    message: String,
+    nearest: Vec<String>,
+    models: Vec<CpuModel>,
+}
+
+/// What a caller can do about a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RefusalKind {
+    /// The text is not a name: grammar, a modifier twice, a number out of range.
+    Grammar,
+    /// The hardware of this model cannot count it, and no setting changes that.
+    Impossible,
+    /// Known, and would count if something was given: privilege, a tagging event,
+    /// SMT off, a unit mask, a register's value.
+    Needs,
+    /// Known, but on other models: see [`Refusal::models`].
+    OtherModel,
+    /// No table knows the name: see [`Refusal::nearest`].
+    Unknown,
+}
+
+impl RefusalKind {
+    /// The kind as one lower-case word, for programs that read text.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RefusalKind::Grammar => "grammar",
+            RefusalKind::Impossible => "impossible",
+            RefusalKind::Needs => "needs",
+            RefusalKind::OtherModel => "other-model",
+            RefusalKind::Unknown => "unknown",
+        }
+    }
+}
+
+impl Refusal {
+    /// The class of the refusal.
+    pub fn kind(&self) -> RefusalKind {
+        self.0.kind
+    }
+
+    /// Names that were perhaps meant, nearest first; at most five.
+    pub fn nearest(&self) -> &[String] {
+        &self.0.nearest
+    }
+
+    /// The tables that know the name, for [`RefusalKind::OtherModel`].
+    pub fn models(&self) -> &[CpuModel] {
+        &self.0.models
+    }
+
+    #[cold]
+    pub(crate) fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
+        // What a user typed may hold a line break; the refusal must not.
+        let mut message = message.into();
+        if message.contains(char::is_control) {
+            message.retain(|letter| !letter.is_control());
+        }
+        Refusal(Box::new(Inner { kind, message, nearest: Vec::new(), models: Vec::new() }))
+    }
+
+    #[cold]
+    pub(crate) fn grammar(asked: &str, reason: impl fmt::Display) -> Self {
+        let asked: String = asked.chars().take(80).collect();
+        Self::new(RefusalKind::Grammar, format!("{asked:?} is not an event: {reason}"))
+    }
+
+    #[cold]
+    pub(crate) fn impossible(asked: &str, cpu: CpuModel, reason: impl fmt::Display) -> Self {
+        Self::new(RefusalKind::Impossible, format!("{asked} cannot be counted on {cpu}: {reason}"))
+    }
+
+    #[cold]
+    pub(crate) fn needs(asked: &str, cpu: CpuModel, reason: impl fmt::Display) -> Self {
+        Self::new(RefusalKind::Needs, format!("{asked} on {cpu} needs {reason}"))
+    }
+
+    #[cold]
+    pub(crate) fn unknown(asked: &str, cpu: CpuModel, nearest: Vec<String>) -> Self {
+        let asked: String = asked.chars().take(120).collect();
+        let advice = match nearest.as_slice() {
+            [] => "; list the table's events to see what there is".to_owned(),
+            names => format!("; nearest: {}", names.join(", ")),
+        };
+        let message = format!("no event {asked} on {cpu}{advice}");
+        let mut refusal = Self::new(RefusalKind::Unknown, message);
+        refusal.0.nearest = nearest;
+        refusal
+    }
+
+    #[cold]
+    pub(crate) fn other_model(
+        asked: &str,
+        cpu: CpuModel,
+        models: Vec<CpuModel>,
+        nearest: Vec<String>,
+    ) -> Self {
+        let names: Vec<_> = models.iter().take(6).map(|cpu| cpu.name()).collect();
+        let more = if models.len() > 6 { " and others" } else { "" };
+        let advice = match nearest.as_slice() {
+            [] => String::new(),
+            names => format!("; nearest on {cpu}: {}", names.join(", ")),
+        };
+        let message =
+            format!("{asked} is not counted by {cpu}, only by {}{more}{advice}", names.join(", "));
+        let mut refusal = Self::new(RefusalKind::OtherModel, message);
+        refusal.0.models = models;
+        refusal.0.nearest = nearest;
+        refusal
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.0.kind, self.0.message)
+    }
+}
+
+impl std::error::Error for Refusal {}

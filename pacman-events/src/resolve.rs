@@ -1,0 +1,348 @@
+//! From a name to its encoding on one model.
+
+use crate::encode::arch::{self, Source};
+use crate::encode::{
+    CanonicalName, Encoding, Modifiers, PerfAttr, netburst_encoder as netburst, niagara, perf,
+};
+use crate::name::{self, Spelling};
+use crate::preset::Preset;
+use crate::refusal::Refusal;
+#[cfg(doc)]
+use crate::refusal::RefusalKind;
+use crate::sysfs::{SysfsPmu, X86_FORMATS};
+use crate::user_table::UserTable;
+use crate::{CpuModel, Family, db, nearest, raw, unit_masks};
+
+/// A name resolved on one model: one event, or an expression of several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    preset: Option<Preset>,
+    first: Term,
+    rest: Vec<Term>,
+}
+
+/// One event of an expression and what its count is multiplied by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Term {
+    /// Never 0; negative where the count is subtracted.
+    pub coefficient: i64,
+    /// The event.
+    pub encoding: Encoding,
+}
+
+impl Resolved {
+    /// The preset that was asked for, if one was.
+    pub fn preset(&self) -> Option<Preset> {
+        self.preset
+    }
+
+    /// The event, where the name is exactly one.
+    pub fn encoding(&self) -> Option<&Encoding> {
+        let single = self.rest.is_empty() && self.first.coefficient == 1;
+        single.then_some(&self.first.encoding)
+    }
+
+    /// All terms; the first of one event has coefficient 1.
+    pub fn terms(&self) -> impl Iterator<Item = &Term> {
+        std::iter::once(&self.first).chain(&self.rest)
+    }
+
+    /// The canonical name: the native event's, or the preset's where it is an
+    /// expression.
+    pub fn name(&self) -> String {
+        match (self.encoding(), self.preset) {
+            (None, Some(preset)) => preset.name().to_owned(),
+            _ => self.first.encoding.name.to_string(),
+        }
+    }
+
+    /// The value of the expression, given its terms' counts in the order of
+    /// [`Resolved::terms`]. Differences of events may come out below zero.
+    pub fn value(&self, counts: impl IntoIterator<Item = u64>) -> i128 {
+        let terms = self.terms().zip(counts);
+        terms.map(|(term, count)| i128::from(term.coefficient) * i128::from(count)).sum()
+    }
+}
+
+/// The event or expression of this name on `cpu`: [`Resolver::resolve`] without the
+/// user's own tables.
+///
+/// ```
+/// use pacman_events::{CpuModel, resolve};
+/// let snb = CpuModel::named("snb").unwrap();
+/// let stalls = resolve(snb, "STALL_CYCLES").unwrap();
+/// assert_eq!(stalls.encoding().unwrap().evtsel, 0x0180_010e);
+/// ```
+///
+/// # Errors
+/// As [`Resolver::resolve`].
+pub fn resolve(cpu: CpuModel, name: &str) -> Result<Resolved, Refusal> {
+    Resolver::new(cpu).resolve(name)
+}
+
+/// Names of one model, with the user's own table and the machine's PMUs beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct Resolver<'a> {
+    cpu: CpuModel,
+    user: Option<&'a UserTable>,
+    pmus: &'a [SysfsPmu],
+}
+
+impl<'a> Resolver<'a> {
+    /// The shipped table of `cpu` alone.
+    pub fn new(cpu: CpuModel) -> Self {
+        Resolver { cpu, user: None, pmus: &[] }
+    }
+
+    /// The user's own table is asked before the shipped one.
+    #[must_use]
+    pub fn with_table(self, table: &'a UserTable) -> Self {
+        Resolver { user: Some(table), ..self }
+    }
+
+    /// PMUs read from sysfs answer `pmu/terms/` and the aliases they name.
+    #[must_use]
+    pub fn with_pmus(self, pmus: &'a [SysfsPmu]) -> Self {
+        Resolver { pmus, ..self }
+    }
+
+    /// The event or expression of this name.
+    ///
+    /// The name of a table or of a single-event preset costs no heap; expressions cost
+    /// one vector, raw codes and perf-style events a name.
+    ///
+    /// # Errors
+    /// - [`RefusalKind::Grammar`]: not a name, or a modifier that does not fit.
+    /// - [`RefusalKind::Unknown`]: no table knows it; the nearest names are given.
+    /// - [`RefusalKind::OtherModel`]: other tables know it.
+    /// - [`RefusalKind::Needs`]: a unit mask or a register's value is missing.
+    /// - [`RefusalKind::Impossible`]: this model's hardware cannot count it.
+    pub fn resolve(&self, asked: &str) -> Result<Resolved, Refusal> {
+        let asked = asked.trim();
+        let start = Spelling { base: asked, modifiers: Modifiers::default() };
+        if let Some((pmu, terms, modifiers)) = name::perf_style(asked)? {
+            return self.perf_style(asked, pmu, terms, modifiers).map(single);
+        }
+        let mut spelling = start;
+        loop {
+            if let Some(preset) = Preset::named(spelling.base) {
+                return self.preset(preset, spelling.modifiers);
+            }
+            // No table's name holds c=N or thr=N: what precedes it can be peeled unseen.
+            if !name::holds_number(spelling.base) {
+                if let Some(encoding) = self.known(asked, spelling)? {
+                    return Ok(single(encoding));
+                }
+            }
+            match name::peel(asked, spelling)? {
+                Some(rest) => spelling = rest,
+                None => return self.composed(spelling).map(single),
+            }
+        }
+    }
+
+    fn preset(&self, preset: Preset, modifiers: Modifiers) -> Result<Resolved, Refusal> {
+        let answer = preset.answer(self.cpu);
+        let mut terms = answer.terms();
+        let Some((coefficient, event, general)) = terms.next() else {
+            return Err(Refusal::impossible(preset.name(), self.cpu, answer.caveat()));
+        };
+        let first = Term { coefficient, encoding: self.native(event, general, modifiers)? };
+        let rest = terms
+            .map(|(coefficient, event, general)| {
+                Ok(Term { coefficient, encoding: self.native(event, general, modifiers)? })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Resolved { preset: Some(preset), first, rest })
+    }
+
+    /// A native event of the shipped table, even where a preset has its name.
+    fn native(
+        &self,
+        event: &str,
+        general: Option<&str>,
+        modifiers: Modifiers,
+    ) -> Result<Encoding, Refusal> {
+        let shipped = Resolver { user: None, ..*self };
+        if let Some(general) = general {
+            let counted = shipped.native(general, None, modifiers)?;
+            // A filter keeps the event off the fixed counter.
+            let filtered = modifiers.edge || modifiers.invert || modifiers.cmask.is_some();
+            if filtered {
+                return Ok(counted);
+            }
+            let fixed = shipped.native(event, None, modifiers)?;
+            // Linux may move only the fixed counter's code between the two.
+            return Ok(Encoding {
+                fixed: fixed.fixed,
+                name: fixed.name,
+                perf: fixed.perf,
+                ..counted
+            });
+        }
+        let mut spelling = Spelling { base: event, modifiers };
+        loop {
+            if let Some(encoding) = shipped.known(event, spelling)? {
+                return Ok(encoding);
+            }
+            match name::peel(event, spelling)? {
+                Some(rest) => spelling = rest,
+                None => return shipped.composed(spelling),
+            }
+        }
+    }
+
+    /// A name that a table has as it stands, a raw code, or an event of any processor.
+    fn known(&self, asked: &str, spelling: Spelling<'_>) -> Result<Option<Encoding>, Refusal> {
+        let Spelling { base, modifiers } = spelling;
+        if let Some(source) = self.user.and_then(|table| table.find(base)) {
+            return arch::encode(self.cpu, source, modifiers).map(Some);
+        }
+        match self.cpu.family() {
+            Family::NetBurst => {
+                if let Some((named, masks)) = netburst_parts(base) {
+                    // Where the last segment is no unit mask, it may be a modifier.
+                    if netburst::knows(named, masks) {
+                        return netburst::encode(self.cpu, named, masks, modifiers).map(Some);
+                    }
+                }
+            }
+            Family::Niagara => {
+                if let Some(event) = db::find(self.cpu, base) {
+                    let mask = event.select() as u8;
+                    return niagara::encode(self.cpu, &event, mask, modifiers).map(Some);
+                }
+            }
+            _ => {
+                if let Some(event) = db::find(self.cpu, base) {
+                    return arch::encode(self.cpu, &Source::of(&event), modifiers).map(Some);
+                }
+            }
+        }
+        if let Some(code) = name::raw(base) {
+            return self.raw(asked, code, None, modifiers).map(Some);
+        }
+        if let Some(encoding) = perf::find(self.cpu, base, modifiers) {
+            return encoding.map(Some);
+        }
+        for pmu in self.pmus {
+            if let Some(attr) = pmu.event(base)? {
+                let name = CanonicalName::new(format!("{}/{base}/", pmu.name()), modifiers);
+                return perf::encode(self.cpu, name, attr, modifiers).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// `EVENT:UMASK:UMASK`: several unit masks of one event in one counter. Failing
+    /// that, the refusal that fits.
+    fn composed(&self, spelling: Spelling<'_>) -> Result<Encoding, Refusal> {
+        let Spelling { base, modifiers } = spelling;
+        if self.cpu.family() == Family::NetBurst {
+            if let Some((named, masks)) = netburst_parts(base) {
+                return netburst::encode(self.cpu, named, masks, modifiers);
+            }
+        } else if let Some(encoding) = unit_masks::joined(self.cpu, base, modifiers)? {
+            return Ok(encoding);
+        }
+        Err(self.no_such_event(base))
+    }
+
+    fn no_such_event(&self, base: &str) -> Refusal {
+        let mut elsewhere: Vec<_> = db::tables_with(base).collect();
+        if elsewhere.is_empty() && netburst_parts(base).is_some() {
+            elsewhere = CpuModel::all().filter(|cpu| cpu.family() == Family::NetBurst).collect();
+        }
+        let mut near = nearest::names(self.cpu, base);
+        if let Some(table) = self.user {
+            near.splice(0..0, nearest::among(base, table.names()));
+            near.truncate(5);
+        }
+        if elsewhere.is_empty() {
+            Refusal::unknown(base, self.cpu, near)
+        } else {
+            Refusal::other_model(base, self.cpu, elsewhere, near)
+        }
+    }
+
+    /// A code in the layout of the family's selector, or of Linux's raw config where
+    /// a selector is not one register.
+    fn raw(
+        &self,
+        asked: &str,
+        code: u64,
+        register: Option<u64>,
+        modifiers: Modifiers,
+    ) -> Result<Encoding, Refusal> {
+        match self.cpu.family() {
+            Family::Intel | Family::Knc | Family::Amd => {
+                raw::select(self.cpu, asked, code, register, modifiers)
+            }
+            Family::NetBurst => raw::netburst(self.cpu, asked, code, modifiers),
+            Family::Niagara | Family::Generic => {
+                let attr = PerfAttr {
+                    kind: 4,
+                    pmu: None,
+                    config: code,
+                    config1: register.unwrap_or(0),
+                    config2: 0,
+                };
+                let name = CanonicalName::new(format!("r{code:x}"), modifiers);
+                perf::encode(self.cpu, name, attr, modifiers)
+            }
+        }
+    }
+
+    fn perf_style(
+        &self,
+        asked: &str,
+        pmu: &str,
+        terms: &str,
+        suffix: &str,
+    ) -> Result<Encoding, Refusal> {
+        let mut modifiers = Modifiers::default();
+        for word in suffix.split(':').filter(|word| !word.is_empty()) {
+            if !name::set(asked, &mut modifiers, word)? {
+                return Err(Refusal::grammar(asked, format!("{word:?} is no modifier")));
+            }
+        }
+        let core = matches!(pmu, "cpu" | "cpu_core" | "cpu_atom" | "cpu_lowpower");
+        let selects = matches!(self.cpu.family(), Family::Intel | Family::Knc | Family::Amd);
+        let attr = match self.pmus.iter().find(|known| known.name() == pmu) {
+            Some(known) => known.encode(asked, terms)?,
+            None if core && selects => {
+                let amd = self.cpu.family() == Family::Amd;
+                X86_FORMATS[usize::from(amd)].encode(asked, terms)?
+            }
+            None if core => SysfsPmu::plain(pmu).encode(asked, terms)?,
+            None => {
+                let reason =
+                    format!("the directory of PMU {pmu} from /sys/bus/event_source/devices");
+                return Err(Refusal::needs(asked, self.cpu, reason));
+            }
+        };
+        if core && selects {
+            let register = Some(attr.config1).filter(|value| *value != 0);
+            let mut encoding = raw::select(self.cpu, asked, attr.config, register, modifiers)?;
+            if let Some(perf) = &mut encoding.perf {
+                perf.config2 = attr.config2;
+            }
+            return Ok(encoding);
+        }
+        if core && self.cpu.family() == Family::NetBurst {
+            return raw::netburst(self.cpu, asked, attr.config, modifiers);
+        }
+        let name = CanonicalName::new(format!("{pmu}/{terms}/"), modifiers);
+        perf::encode(self.cpu, name, attr, modifiers)
+    }
+}
+
+fn single(encoding: Encoding) -> Resolved {
+    Resolved { preset: None, first: Term { coefficient: 1, encoding }, rest: Vec::new() }
+}
+
+/// Event or metric, and the text of its unit masks.
+fn netburst_parts(base: &str) -> Option<(netburst::Named, &str)> {
+    let (event, masks) = base.split_once([':', '.']).unwrap_or((base, ""));
+    Some((netburst::named(event)?, masks))
+}
