@@ -1,22 +1,35 @@
 //! The names that a misspelt one may have meant.
 
+use std::borrow::Cow;
+
 use crate::db::{self, fold};
-use crate::encode::perf;
+use crate::encode::{netburst_encoder, perf};
 use crate::netburst_tables::{EVENTS, METRICS};
 use crate::{CpuModel, Family, Preset};
 
 /// Up to five names of the table and presets, nearest first.
 pub(crate) fn names(cpu: CpuModel, asked: &str) -> Vec<String> {
-    let presets = Preset::all().map(Preset::name);
-    let software = perf::NAMED.iter().map(|row| row.0);
-    let netburst = EVENTS
-        .iter()
-        .filter(|row| crate::encode::netburst_encoder::has(cpu, row))
-        .map(|row| row.name)
-        .chain(METRICS.iter().map(|row| row.name));
-    let netburst = netburst.filter(|_| cpu.family() == Family::NetBurst);
-    let native = db::events(cpu).map(|event| event.name());
-    among(asked, native.chain(netburst).chain(presets).chain(software))
+    let mut all: Vec<Cow<'static, str>> = Vec::new();
+    if cpu.family() == Family::NetBurst {
+        all.extend(netburst(cpu, asked).into_iter().map(Cow::Owned));
+    }
+    all.extend(db::events(cpu).map(|event| Cow::Borrowed(event.name())));
+    all.extend(Preset::all().map(|preset| Cow::Borrowed(preset.name())));
+    all.extend(perf::NAMED.iter().map(|row| Cow::Borrowed(row.0)));
+    among(asked, all.iter().map(|name| &**name))
+}
+
+/// NetBurst's names: with unit masks where the question has one.
+fn netburst(cpu: CpuModel, asked: &str) -> Vec<String> {
+    let events = EVENTS.iter().filter(|row| netburst_encoder::has(cpu, row));
+    let metrics = METRICS.iter().map(|row| row.name.to_owned());
+    if asked.contains([':', '.']) {
+        let with_masks =
+            events.flat_map(|row| row.masks.iter().map(|(_, mask)| format!("{}:{mask}", row.name)));
+        with_masks.chain(metrics).collect()
+    } else {
+        events.map(|row| row.name.to_owned()).chain(metrics).collect()
+    }
 }
 
 /// Up to five of `names` that are near to `asked`, nearest first.
@@ -87,6 +100,10 @@ mod tests {
         let skl = CpuModel::named("skl").unwrap();
         assert_eq!(names(skl, "uops_isued.any")[0], "UOPS_ISSUED.ANY");
         assert_eq!(names(skl, "STAL_CYCLES")[0], "STALL_CYCLES");
+        let p4 = CpuModel::named("p4").unwrap();
+        let near = names(p4, "bsq_cache_referense:RD_2ndL_MISS");
+        assert_eq!(near[0], "BSQ_cache_reference:RD_2ndL_MISS");
+        assert_eq!(names(p4, "inst_retired")[0], "instr_retired");
         assert!(names(skl, "zzzzqqqq").is_empty());
         assert!(names(skl, "STALLS_L3").iter().any(|n| n == "CYCLE_ACTIVITY.STALLS_L3_MISS"));
     }

@@ -8,7 +8,7 @@ use super::netburst::{Companion, EscrChoice, EscrId, NetBurst, Replay, Tag, Thre
 use super::{CanonicalName, Encoding, Kind, Limits, Modifiers, Needs, PerfAttr, Rings, Scope};
 use crate::netburst_tables::{ESCRS, EVENTS, EventRow, METRICS, MetricRow, Tags};
 use crate::refusal::Refusal;
-use crate::{CounterSet, CpuModel, db};
+use crate::{CounterSet, CpuModel, db, nearest};
 
 /// Where a name of a NetBurst table leads.
 #[derive(Clone, Copy)]
@@ -108,11 +108,9 @@ fn event_mask(cpu: CpuModel, row: &EventRow, masks: &str) -> Result<u16, Refusal
         bits |= bit_of(row, mask).ok_or_else(|| {
             let all: Vec<_> =
                 row.masks.iter().map(|(_, name)| format!("{}:{name}", row.name)).collect();
-            Refusal::unknown(
-                &format!("{}:{mask}", row.name),
-                cpu,
-                all.into_iter().take(5).collect(),
-            )
+            let asked = format!("{}:{mask}", row.name);
+            let near = nearest::among(&asked, all.iter().map(String::as_str));
+            Refusal::unknown(&asked, cpu, near)
         })?;
     }
     Ok(bits)
