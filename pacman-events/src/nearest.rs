@@ -1,5 +1,7 @@
 //! The names that a misspelt one may have meant.
 
+use std::borrow::Cow;
+
 use crate::db::{self, fold};
 use crate::encode::{netburst_encoder, perf};
 use crate::netburst_tables::{EVENTS, METRICS};
@@ -7,12 +9,14 @@ use crate::{CpuModel, Family, Preset};
 
 /// Up to five names of the table and presets, nearest first.
 pub(crate) fn names(cpu: CpuModel, asked: &str) -> Vec<String> {
-    let presets = Preset::all().map(Preset::name);
-    let software = perf::NAMED.iter().map(|row| row.0);
-    let native = db::events(cpu).map(|event| event.name());
-    let composed = if cpu.family() == Family::NetBurst { netburst(cpu, asked) } else { Vec::new() };
-    let composed = composed.iter().map(String::as_str);
-    among(asked, native.chain(composed).chain(presets).chain(software))
+    let mut all: Vec<Cow<'static, str>> = Vec::new();
+    if cpu.family() == Family::NetBurst {
+        all.extend(netburst(cpu, asked).into_iter().map(Cow::Owned));
+    }
+    all.extend(db::events(cpu).map(|event| Cow::Borrowed(event.name())));
+    all.extend(Preset::all().map(|preset| Cow::Borrowed(preset.name())));
+    all.extend(perf::NAMED.iter().map(|row| Cow::Borrowed(row.0)));
+    among(asked, all.iter().map(|name| &**name))
 }
 
 /// NetBurst's names: with unit masks where the question has one.
