@@ -29,6 +29,7 @@ pub mod bind;
 pub mod clock;
 mod error;
 mod event;
+pub mod export;
 pub mod placement;
 mod primitive;
 pub mod report;

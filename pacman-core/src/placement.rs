@@ -12,11 +12,15 @@
 //! every policy but the list uses all performance cores before any efficiency core, and those
 //! before any low-power core.
 
+mod place;
+
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+pub use self::place::Place;
 use crate::error::{Error, ErrorKind, Result};
-use crate::topology::{Context, Core, CoreType, Topology, push_range};
+use crate::topology::{Context, Core, CoreType, CpuSet, Topology, push_range};
 
 /// A rule that gives each thread of a team a hardware context.
 ///
@@ -52,19 +56,6 @@ pub enum Placement {
     SiblingsTogether,
     /// The contexts with these CPU numbers, in this order; threads beyond the list are an error.
     List(Vec<u32>),
-}
-
-/// A hardware context that exists, is online, and may be used by this process.
-///
-/// Only [`Placement::places`] and [`Topology::place`] make one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
-    cpu: u32,
-    package: u32,
-    core: u32,
-    sibling: u32,
-    node: u32,
-    core_type: CoreType,
 }
 
 impl Placement {
@@ -118,35 +109,30 @@ impl Placement {
                 .filter(|context| usable(context))
                 .collect()
         };
-        let by_type = |cores: Vec<&'a Core>| -> Vec<&'a Core> {
-            let mut cores = cores;
+        let in_order = || {
+            let mut cores: Vec<&Core> = topology.cores().iter().collect();
             cores.sort_by_key(|core| core.core_type);
-            cores
+            cores.into_iter().map(contexts_of)
+        };
+        let spread_where = |keep: &dyn Fn(&Core) -> bool| {
+            spread(topology.cores().iter().filter(|core| keep(core)))
         };
         Ok(match self {
-            Placement::Compact => by_type(topology.cores().iter().collect())
-                .into_iter()
-                .flat_map(contexts_of)
-                .collect(),
-            Placement::OnePerCore => by_type(topology.cores().iter().collect())
-                .into_iter()
-                .filter_map(|core| contexts_of(core).first().copied())
-                .collect(),
-            Placement::Scatter => {
-                let cores: Vec<Vec<&Context>> =
-                    by_type(spread(topology)).into_iter().map(contexts_of).collect();
-                let deepest = cores.iter().map(Vec::len).max().unwrap_or(0);
-                (0..deepest)
-                    .flat_map(|rank| cores.iter().filter_map(move |core| core.get(rank).copied()))
-                    .collect()
+            Placement::Compact => in_order().flatten().collect(),
+            Placement::OnePerCore => {
+                in_order().filter_map(|contexts| contexts.first().copied()).collect()
             }
-            Placement::SiblingsTogether => by_type(spread(topology))
-                .into_iter()
-                .filter(|core| core.cpus.len() > 1)
-                .map(|core| (core, contexts_of(core)))
-                .filter(|(core, contexts)| contexts.len() == core.cpus.len())
-                .flat_map(|(_, contexts)| contexts)
+            Placement::Scatter => (0..topology.contexts_per_core())
+                .flat_map(|rank| {
+                    let cores = spread_where(&|core| contexts_of(core).len() > rank);
+                    cores.into_iter().map(contexts_of).map(move |contexts| contexts[rank])
+                })
                 .collect(),
+            Placement::SiblingsTogether => {
+                let whole =
+                    |core: &Core| core.cpus.len() > 1 && contexts_of(core).len() == core.cpus.len();
+                spread_where(&whole).into_iter().flat_map(contexts_of).collect()
+            }
             Placement::List(cpus) => {
                 let mut contexts: Vec<&Context> = Vec::with_capacity(cpus.len());
                 for &cpu in cpus {
@@ -173,7 +159,7 @@ impl Placement {
     fn too_many(&self, topology: &Topology, threads: usize, places: usize) -> Error {
         let what = match self {
             Placement::OnePerCore => "cores",
-            Placement::SiblingsTogether => "contexts on cores that are whole",
+            Placement::SiblingsTogether => "contexts on cores with siblings",
             Placement::List(_) => "listed cpus",
             _ => "contexts",
         };
@@ -190,11 +176,7 @@ impl Placement {
                 ),
             );
         }
-        let who: Vec<String> = topology
-            .restrictions()
-            .iter()
-            .map(|by| format!("{} leaves cpus {}", by.by, by.cpus))
-            .collect();
+        let who: Vec<String> = topology.restrictions().iter().map(ToString::to_string).collect();
         Error::new(
             ErrorKind::PlaceNotAllowed,
             format!(
@@ -226,147 +208,39 @@ impl Placement {
             format!(
                 "cannot place {threads} threads {self}: the last core, {} with cpus {}, would not be full; use {} threads",
                 core.core,
-                core.cpus.iter().copied().collect::<crate::topology::CpuSet>(),
+                core.cpus.iter().copied().collect::<CpuSet>(),
                 near.join(" or ")
             ),
         ))
     }
 }
 
-/// Cores in turn from every package, within a package from every NUMA node and die.
-fn spread(topology: &Topology) -> Vec<&Core> {
-    let packages = topology.packages().iter().map(|package| {
-        let cores = &topology.cores()[package.cores.clone()];
-        let mut domains: Vec<((u32, u32), Vec<&Core>)> = Vec::new();
-        for core in cores {
-            let domain = (core.node, core.die);
-            match domains.iter_mut().find(|(known, _)| *known == domain) {
-                Some((_, members)) => members.push(core),
-                None => domains.push((domain, vec![core])),
-            }
-        }
-        deal(domains.into_iter().map(|(_, members)| members).collect())
-    });
-    deal(packages.collect())
+/// Kind by kind, cores in turn from every package, within a package from every NUMA node and die.
+fn spread<'a>(cores: impl Iterator<Item = &'a Core>) -> Vec<&'a Core> {
+    type Hands<'a> = BTreeMap<(u32, u32), Vec<&'a Core>>;
+    let mut kinds: BTreeMap<CoreType, BTreeMap<u32, Hands<'a>>> = BTreeMap::new();
+    for core in cores {
+        let packages = kinds.entry(core.core_type).or_default();
+        packages
+            .entry(core.package)
+            .or_default()
+            .entry((core.node, core.die))
+            .or_default()
+            .push(core);
+    }
+    let packages_of = |packages: BTreeMap<u32, Hands<'a>>| {
+        packages.into_values().map(|hands| deal(hands.into_values()))
+    };
+    kinds.into_values().flat_map(|packages| deal(packages_of(packages))).collect()
 }
 
 /// One from each hand in turn, until all are empty.
-fn deal<T: Copy>(hands: Vec<Vec<T>>) -> Vec<T> {
+fn deal<T: Copy>(hands: impl Iterator<Item = Vec<T>>) -> Vec<T> {
+    let hands: Vec<Vec<T>> = hands.collect();
     let longest = hands.iter().map(Vec::len).max().unwrap_or(0);
     (0..longest)
         .flat_map(|turn| hands.iter().filter_map(move |hand| hand.get(turn).copied()))
         .collect()
-}
-
-impl Topology {
-    /// The place on the context with that CPU number.
-    ///
-    /// # Errors
-    /// [`ErrorKind::NoSuchPlace`] if the machine has no such context;
-    /// [`ErrorKind::PlaceNotAllowed`] if it is offline, or the process may not run there.
-    pub fn place(&self, cpu: u32) -> Result<Place> {
-        self.usable(cpu).map(Place::of)
-    }
-
-    fn usable(&self, cpu: u32) -> Result<&Context> {
-        match self.context(cpu) {
-            Some(context) if context.allowed => Ok(context),
-            Some(_) => Err(self.not_allowed(cpu)),
-            None if self.offline().contains(cpu) => Err(Error::new(
-                ErrorKind::PlaceNotAllowed,
-                format!(
-                    "cannot place a thread on cpu {cpu}: it is present but offline; as root, write 1 to \
-                     /sys/devices/system/cpu/cpu{cpu}/online"
-                ),
-            )),
-            None => {
-                let all: crate::topology::CpuSet =
-                    self.contexts().iter().map(|context| context.cpu).collect();
-                Err(Error::new(
-                    ErrorKind::NoSuchPlace,
-                    format!(
-                        "cannot place a thread on cpu {cpu}: {} has no such hardware context; choose from {all}",
-                        self.machine_name()
-                    ),
-                ))
-            }
-        }
-    }
-
-    #[cold]
-    fn not_allowed(&self, cpu: u32) -> Error {
-        let message = match self
-            .restrictions()
-            .iter()
-            .find(|restriction| !restriction.cpus.contains(cpu))
-        {
-            Some(restriction) => format!(
-                "cannot place a thread on cpu {cpu}: {} leaves cpus {}; choose one of those, or {}",
-                restriction.by,
-                restriction.cpus,
-                restriction.by.remedy()
-            ),
-            None => format!(
-                "cannot place a thread on cpu {cpu}: the process may use cpus {}",
-                self.allowed()
-            ),
-        };
-        Error::new(ErrorKind::PlaceNotAllowed, message)
-    }
-}
-
-impl Place {
-    /// The number Linux gives this logical CPU.
-    pub fn cpu(&self) -> u32 {
-        self.cpu
-    }
-
-    /// The package (socket), as the machine numbers it.
-    pub fn package(&self) -> u32 {
-        self.package
-    }
-
-    /// The core, counted over the whole machine from 0.
-    pub fn core(&self) -> u32 {
-        self.core
-    }
-
-    /// The position among the core's contexts, from 0.
-    pub fn sibling(&self) -> u32 {
-        self.sibling
-    }
-
-    /// The NUMA node.
-    pub fn node(&self) -> u32 {
-        self.node
-    }
-
-    /// The core's kind on hybrid processors.
-    pub fn core_type(&self) -> CoreType {
-        self.core_type
-    }
-
-    pub(crate) fn of(context: &Context) -> Place {
-        Place {
-            cpu: context.cpu,
-            package: context.package,
-            core: context.core,
-            sibling: context.sibling,
-            node: context.node,
-            core_type: context.core_type,
-        }
-    }
-}
-
-/// `cpu 5 (package 0, core 2, sibling 1)`.
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "cpu {} (package {}, core {}, sibling {})",
-            self.cpu, self.package, self.core, self.sibling
-        )
-    }
 }
 
 impl FromStr for Placement {

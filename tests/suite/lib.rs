@@ -1,1 +1,4 @@
-//! What the integration tests share.
+//! What the integration tests share: facts about this process, and the lab.
+
+pub mod lab;
+pub mod process;

@@ -30,6 +30,14 @@ pub struct Reading {
 impl Reading {
     /// All zeros: the place to read into.
     pub const EMPTY: Reading = Reading { counts: [0; MAX_EVENTS], enabled: 0, running: 0 };
+
+    /// Times enabled and running since `earlier`, of a group that shares its
+    /// counters; `None` for one that has them to itself.
+    #[inline]
+    pub fn times_since(&self, earlier: &Reading) -> Option<(u64, u64)> {
+        (self.enabled != 0)
+            .then(|| (self.enabled - earlier.enabled, self.running - earlier.running))
+    }
 }
 
 /// What a backend can do on this machine, as facts for reports and decisions.

@@ -47,6 +47,25 @@ pub(super) fn set(cpus: &CpuSet) -> io::Result<()> {
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// The CPU the calling thread runs on right now, if the kernel tells.
+///
+/// A thread that is not bound may run elsewhere the next moment. On x86-64 and AArch64 the C
+/// library answers without a system call.
+///
+/// ```
+/// use pacman_core::{Binding, Topology, bind::current_cpu};
+/// let here = Topology::detect()?;
+/// let place = here.place(here.allowed().first().unwrap())?;
+/// let _binding = Binding::bind(&here, &place)?;
+/// assert_eq!(current_cpu(), Some(place.cpu()));
+/// # Ok::<(), pacman_core::Error>(())
+/// ```
+pub fn current_cpu() -> Option<u32> {
+    // SAFETY: `sched_getcpu` takes no argument and has no precondition.
+    let cpu = unsafe { libc::sched_getcpu() };
+    u32::try_from(cpu).ok()
+}
+
 fn members(mask: &[c_ulong]) -> CpuSet {
     let numbered =
         mask.iter().flat_map(|word| (0..WORD_BITS).map(move |bit| word >> bit & 1 == 1)).zip(0..);

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::io;
 use std::marker::PhantomData;
 
+pub use self::affinity::current_cpu;
 use crate::error::{Error, ErrorKind, Result};
 use crate::placement::Place;
 use crate::topology::{CpuSet, Topology};
@@ -185,4 +186,37 @@ fn forget() {
             _ => *outermost = None,
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_tell_causes_apart() {
+        let place = Topology::synthetic("4 cores").unwrap().place(3).unwrap();
+        for (errno, kind, message) in [
+            (
+                libc::EINVAL,
+                ErrorKind::PlaceNotAllowed,
+                "cannot bind to cpu 3: sched_setaffinity says Invalid argument (os error 22); the cpu went \
+                 offline or left the process's cpuset after the topology was read; detect it again",
+            ),
+            (
+                libc::EPERM,
+                ErrorKind::Permission,
+                "cannot bind to cpu 3: sched_setaffinity says Operation not permitted (os error 1); a seccomp \
+                 filter or security module forbids it, so run without binding or allow the call",
+            ),
+            (
+                libc::ESRCH,
+                ErrorKind::System,
+                "cannot bind to cpu 3: sched_setaffinity says No such process (os error 3); run without binding",
+            ),
+        ] {
+            let error = refused(&place, &io::Error::from_raw_os_error(errno));
+            assert_eq!((error.kind(), error.errno()), (kind, Some(errno)));
+            assert_eq!(error.to_string(), message);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! A thread's membership in a session.
 
-use std::cell::RefCell;
+use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -25,8 +25,11 @@ use super::thread::ThreadRecord;
 /// }
 /// ```
 pub struct Attached {
-    owner: RefCell<Owner>,
+    /// Reached through [`owner`](Self::owner) alone.
+    owner: UnsafeCell<Owner>,
     record: Arc<ThreadRecord>,
+    /// The session's number, as phases carry it.
+    session: u32,
     shared: Arc<Shared>,
     place: Option<Place>,
     /// Dropped last of all: the old mask comes back when the counters are gone.
@@ -79,8 +82,9 @@ impl Attached {
         binding: Option<Binding>,
     ) -> Attached {
         Attached {
-            owner: RefCell::new(owner),
+            owner: UnsafeCell::new(owner),
             record,
+            session: shared.number() as u32,
             shared,
             place,
             binding,
@@ -100,7 +104,7 @@ impl Attached {
     #[inline]
     pub fn begin(&self, phase: Phase) -> Result<()> {
         let phase = self.own(phase)?;
-        self.owner.borrow_mut().begin(phase, &self.record)
+        self.owner().begin(phase, &self.record)
     }
 
     /// Ends the phase begun last and adds it to the thread's row for it.
@@ -111,7 +115,7 @@ impl Attached {
     #[inline]
     pub fn end(&self, phase: Phase) -> Result<()> {
         let number = self.own(phase)?;
-        let ended = self.owner.borrow_mut().end(number, &self.record, false);
+        let ended = self.owner().end(number, &self.record, false);
         match ended {
             Ok(()) => Ok(()),
             Err(error) => Err(self.not_ended(number, error)),
@@ -146,7 +150,7 @@ impl Attached {
     /// child process, `System`.
     #[inline]
     pub fn read(&self, sample: &mut Sample) -> Result<()> {
-        sample.ticks = self.owner.borrow_mut().read(&mut sample.reading)?;
+        sample.ticks = self.owner().read(&mut sample.reading)?;
         Ok(())
     }
 
@@ -158,9 +162,7 @@ impl Attached {
     pub fn publish(&self) -> Result<()> {
         let mut sample = Sample::EMPTY;
         self.read(&mut sample)?;
-        self.record
-            .slot
-            .publish(sample.ticks, &sample.reading.counts[..self.shared.events().len()]);
+        self.record.slot.publish(sample.ticks, &sample.reading.counts);
         Ok(())
     }
 
@@ -191,13 +193,20 @@ impl Attached {
         self.record.end(self.shared.clock().now(), state);
     }
 
+    /// The owner's state; a `RefCell` would cost a tenth of a read.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref)]
+    fn owner(&self) -> &mut Owner {
+        // SAFETY: `Attached` is neither `Send` nor `Sync`, so this is the only thread.
+        // Each caller in this file lets go of the reference before it returns or
+        // calls anything that could come back here: `Owner` calls counters of this
+        // crate only, and those know of no `Attached`.
+        unsafe { &mut *self.owner.get() }
+    }
+
     #[inline(always)]
     fn own(&self, phase: Phase) -> Result<u32> {
-        if phase.session == self.shared.number() as u32 {
-            Ok(phase.number)
-        } else {
-            Err(self.foreign())
-        }
+        if phase.session == self.session { Ok(phase.number) } else { Err(self.foreign()) }
     }
 
     #[cold]
@@ -218,7 +227,7 @@ impl Attached {
         let name = self.shared.phase_name(phase);
         let number = self.record.number;
         if error.kind() == ErrorKind::PhaseOrder {
-            let open = self.owner.borrow().innermost().map(|open| self.shared.phase_name(open));
+            let open = self.owner().innermost().map(|open| self.shared.phase_name(open));
             let hint = match open {
                 Some(open) => format!("; end {open:?} first"),
                 None => "; begin it first".to_string(),
@@ -287,7 +296,7 @@ impl Drop for Entered<'_> {
     fn drop(&mut self) {
         let panicked = std::thread::panicking();
         let thread = self.thread;
-        let ended = thread.owner.borrow_mut().end(self.phase.number, &thread.record, panicked);
+        let ended = thread.owner().end(self.phase.number, &thread.record, panicked);
         if let Err(error) = ended {
             // Nobody to tell here: the report does.
             let error = thread.not_ended(self.phase.number, error);

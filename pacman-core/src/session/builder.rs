@@ -1,9 +1,7 @@
 //! Describing a session before it starts.
 
-use std::sync::Arc;
-
+use super::Session;
 use super::shared::{Parts, Placed, Shared};
-use super::{Handle, Session};
 use crate::backend::Backend;
 use crate::backend::perf::{PerfBackend, Sharing};
 use crate::clock::{Clock, ClockSource};
@@ -128,9 +126,7 @@ impl SessionBuilder {
         }
         Shared::claim(&self.name)?;
         match self.parts() {
-            Ok(parts) => {
-                Ok(Session { handle: Arc::new(Handle { shared: Arc::new(Shared::new(parts)) }) })
-            }
+            Ok(parts) => Ok(Session::of(Shared::new(parts))),
             Err((name, error)) => {
                 Shared::disclaim(&name);
                 Err(error)

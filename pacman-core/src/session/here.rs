@@ -4,6 +4,7 @@
 //! thread) leaves it here; it is detached when the thread ends.
 
 use std::cell::{Cell, RefCell};
+use std::ptr;
 
 use super::attached::Attached;
 use crate::report::ThreadState;
@@ -13,17 +14,21 @@ thread_local! {
     static SESSIONS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
     /// The attachments that the thread left here.
     static KEPT: Kept = const { Kept { list: RefCell::new(Vec::new()) } };
-    /// Where in the list the last one asked for stands: most threads have one.
-    static LAST: Cell<usize> = const { Cell::new(0) };
+    /// The kept attachment used last, and its session: most threads have one.
+    /// Has no destructor, so that reading it is one load from the thread's block.
+    static LAST: Cell<(u64, *const Attached)> = const { Cell::new((0, ptr::null())) };
 }
 
 struct Kept {
-    list: RefCell<Vec<(u64, Attached)>>,
+    /// Boxed, because `LAST` points at them.
+    #[allow(clippy::vec_box)]
+    list: RefCell<Vec<Box<Attached>>>,
 }
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        for (_, attached) in self.list.get_mut().drain(..) {
+        LAST.set((0, ptr::null()));
+        for attached in self.list.get_mut().drain(..) {
             attached.leave(ThreadState::Exited);
         }
     }
@@ -48,31 +53,57 @@ pub(super) fn forget(session: u64) {
 
 /// Leaves an attachment with the thread.
 pub(super) fn keep(attached: Attached) {
-    KEPT.with(|kept| kept.list.borrow_mut().push((attached.session(), attached)));
+    KEPT.with(|kept| kept.list.borrow_mut().push(Box::new(attached)));
 }
 
-/// Takes an attachment back from the thread.
+/// Takes an attachment back from the thread; `None` if there is none, or if it
+/// is in use by [`with`] further up this thread's stack.
 pub(super) fn take(session: u64) -> Option<Attached> {
     KEPT.with(|kept| {
-        let mut list = kept.list.borrow_mut();
-        let position = list.iter().position(|(number, _)| *number == session)?;
-        Some(list.swap_remove(position).1)
+        let mut list = kept.list.try_borrow_mut().ok()?;
+        let position = list.iter().position(|attached| attached.session() == session)?;
+        LAST.set((0, ptr::null()));
+        Some(*list.swap_remove(position))
     })
 }
 
 /// Runs `act` with the attachment that the thread keeps for a session.
-#[inline]
 pub(super) fn with<R>(session: u64, act: impl FnOnce(&Attached) -> R) -> Option<R> {
     KEPT.with(|kept| {
+        // The borrow lasts while `act` runs: `take` then finds the list in use.
         let list = kept.list.borrow();
-        let last = LAST.get();
-        match list.get(last) {
-            Some((number, attached)) if *number == session => Some(act(attached)),
-            _ => {
-                let position = list.iter().position(|(number, _)| *number == session)?;
-                LAST.set(position);
-                Some(act(&list[position].1))
-            }
-        }
+        Some(act(list.iter().find(|attached| attached.session() == session)?))
     })
+}
+
+/// As [`with`], for an `act` of this crate that takes no attachment away.
+#[inline(always)]
+pub(super) fn quickly<R>(session: u64, act: impl FnOnce(&Attached) -> R) -> Option<R> {
+    let (of, last) = LAST.get();
+    if of == session {
+        // SAFETY: LAST points at a boxed attachment of this thread's list, and is
+        // cleared before one leaves the list; `act` removes none.
+        return Some(act(unsafe { &*last }));
+    }
+    look_up(session)?;
+    quickly_again(session, act)
+}
+
+#[inline]
+fn quickly_again<R>(session: u64, act: impl FnOnce(&Attached) -> R) -> Option<R> {
+    let (of, last) = LAST.get();
+    // SAFETY: as in `quickly`; `look_up` has just set it.
+    (of == session).then(|| act(unsafe { &*last }))
+}
+
+/// Points `LAST` at the attachment for a session.
+#[cold]
+fn look_up(session: u64) -> Option<()> {
+    KEPT.try_with(|kept| {
+        let list = kept.list.borrow();
+        let attached = list.iter().find(|attached| attached.session() == session)?;
+        LAST.set((session, &raw const **attached));
+        Some(())
+    })
+    .ok()?
 }

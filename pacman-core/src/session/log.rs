@@ -1,5 +1,8 @@
 //! The bounded log of a thread's single samples.
 
+use std::ops::Range;
+
+use crate::backend::Reading;
 use crate::primitive::{AtomicU64, Ordering};
 
 /// Words before the counts: phase, begin, end.
@@ -34,19 +37,21 @@ impl Log {
         }
     }
 
-    /// Appends a sample, or counts it as dropped. Only the log's owner calls this.
-    #[inline]
-    pub(crate) fn append(&self, phase: u32, begin: u64, end: u64, counts: &[u64]) {
+    /// Appends an execution that ran over `ticks`, or counts it as dropped. Only
+    /// the log's owner calls this.
+    #[inline(never)]
+    pub(crate) fn append(&self, phase: u32, ticks: Range<u64>, begin: &Reading, end: &Reading) {
         let length = self.length.load(Ordering::Relaxed);
-        let Some(entry) = self.words.chunks_exact(self.stride).nth(length as usize) else {
+        let start = length as usize * self.stride;
+        let Some(entry) = self.words.get(start..start + self.stride) else {
             self.dropped.store(self.dropped.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
             return;
         };
         entry[0].store(u64::from(phase), Ordering::Relaxed);
-        entry[1].store(begin, Ordering::Relaxed);
-        entry[2].store(end, Ordering::Relaxed);
-        for (word, count) in entry[HEADER..].iter().zip(counts) {
-            word.store(*count, Ordering::Relaxed);
+        entry[1].store(ticks.start, Ordering::Relaxed);
+        entry[2].store(ticks.end, Ordering::Relaxed);
+        for ((word, end), begin) in entry[HEADER..].iter().zip(&end.counts).zip(&begin.counts) {
+            word.store(end.wrapping_sub(*begin), Ordering::Relaxed);
         }
         // ATOMICS: pairs with the acquire load in `entries`: whoever sees the new
         // length sees the entry below it, which never changes again.
@@ -82,7 +87,9 @@ mod tests {
     fn what_does_not_fit_is_counted() {
         let log = Log::new(2, 1);
         for n in 0..5u64 {
-            log.append(n as u32, n, n + 1, &[10 * n]);
+            let mut end = Reading::EMPTY;
+            end.counts[0] = 10 * n;
+            log.append(n as u32, n..n + 1, &Reading::EMPTY, &end);
         }
         let entries = log.entries();
         assert_eq!(entries.len(), 2);

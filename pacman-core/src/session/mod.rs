@@ -51,6 +51,8 @@ use thread::{Arrival, ThreadRecord};
 #[derive(Clone, Debug)]
 pub struct Session {
     handle: Arc<Handle>,
+    /// The session's number, at hand for the calls that find a kept attachment.
+    number: u64,
 }
 
 struct Handle {
@@ -73,6 +75,11 @@ impl Session {
     /// Begins to describe a session; see [`SessionBuilder`].
     pub fn builder(name: impl Into<String>) -> SessionBuilder {
         SessionBuilder::new(name.into())
+    }
+
+    fn of(shared: Shared) -> Session {
+        let number = shared.number();
+        Session { handle: Arc::new(Handle { shared: Arc::new(shared) }), number }
     }
 
     /// The session's name, unique in this process while it is open.
@@ -170,7 +177,7 @@ impl Session {
             let arrival = Arrival { number, cpu, bound: place.is_some(), caps, since };
             ThreadRecord::new(arrival, events, shared.log())
         });
-        let owner = Owner::new(counters, clock, events);
+        let owner = Owner::new(counters, clock);
         Ok(Attached::new(owner, record, Arc::clone(shared), place, binding))
     }
 
@@ -201,7 +208,7 @@ impl Session {
     /// # Errors
     /// `Detached` if it is not attached that way.
     pub fn detach_here(&self) -> Result<()> {
-        match here::take(self.shared().number()) {
+        match here::take(self.number) {
             Some(attached) => {
                 attached.leave(ThreadState::Detached);
                 Ok(())
@@ -216,7 +223,7 @@ impl Session {
     /// `Detached`; otherwise as for [`Attached::begin`].
     #[inline]
     pub fn begin(&self, phase: Phase) -> Result<()> {
-        here::with(self.shared().number(), |attached| attached.begin(phase))
+        here::quickly(self.number, |attached| attached.begin(phase))
             .unwrap_or_else(|| Err(self.detached("begin a phase")))
     }
 
@@ -226,7 +233,7 @@ impl Session {
     /// `Detached`; otherwise as for [`Attached::end`].
     #[inline]
     pub fn end(&self, phase: Phase) -> Result<()> {
-        here::with(self.shared().number(), |attached| attached.end(phase))
+        here::quickly(self.number, |attached| attached.end(phase))
             .unwrap_or_else(|| Err(self.detached("end a phase")))
     }
 
@@ -235,7 +242,7 @@ impl Session {
     /// # Errors
     /// `Detached` if there is none.
     pub fn with_here<R>(&self, act: impl FnOnce(&Attached) -> R) -> Result<R> {
-        here::with(self.shared().number(), act).ok_or_else(|| self.detached("use the counters"))
+        here::with(self.number, act).ok_or_else(|| self.detached("use the counters"))
     }
 
     #[cold]

@@ -1,10 +1,10 @@
 //! The hot path: an attached thread begins and ends phases and reads its counters.
 
-use crate::backend::{Counters, Reading};
+use crate::backend::{Counters, MAX_EVENTS, Reading};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 
-use super::rows::Execution;
+use super::rows::{Execution, Rows, RowsOf};
 use super::thread::ThreadRecord;
 
 /// Phases that may be open at once before the stack grows.
@@ -14,7 +14,6 @@ const DEPTH: usize = 16;
 pub(super) struct Owner {
     counters: Box<dyn Counters>,
     clock: Clock,
-    events: usize,
     frames: Vec<Frame>,
     depth: usize,
     now: Reading,
@@ -31,15 +30,8 @@ struct Frame {
 const UNUSED: Frame = Frame { phase: 0, ticks: 0, reading: Reading::EMPTY };
 
 impl Owner {
-    pub(super) fn new(counters: Box<dyn Counters>, clock: Clock, events: usize) -> Owner {
-        Owner {
-            counters,
-            clock,
-            events,
-            frames: vec![UNUSED; DEPTH],
-            depth: 0,
-            now: Reading::EMPTY,
-        }
+    pub(super) fn new(counters: Box<dyn Counters>, clock: Clock) -> Owner {
+        Owner { counters, clock, frames: vec![UNUSED; DEPTH], depth: 0, now: Reading::EMPTY }
     }
 
     /// Reads the counters, then the clock.
@@ -61,63 +53,102 @@ impl Owner {
 
     #[inline]
     pub(super) fn begin(&mut self, phase: u32, record: &ThreadRecord) -> Result<()> {
-        if self.depth == self.frames.len() {
-            self.grow();
+        match &record.rows {
+            Rows::Four(_) => self.begin_in::<4>(phase, record),
+            Rows::Eight(_) => self.begin_in::<8>(phase, record),
+            Rows::Sixteen(_) => self.begin_in::<MAX_EVENTS>(phase, record),
         }
-        let frame = &mut self.frames[self.depth];
-        frame.phase = phase;
-        self.counters.read(&mut frame.reading)?;
-        // The clock last, and first at the end: time holds neither of the reads.
-        frame.ticks = self.clock.now();
-        record.slot.publish(frame.ticks, &frame.reading.counts[..self.events]);
-        self.depth += 1;
-        Ok(())
     }
 
     #[inline]
     pub(super) fn end(&mut self, phase: u32, record: &ThreadRecord, panicked: bool) -> Result<()> {
+        match &record.rows {
+            Rows::Four(rows) => self.end_in(phase, record, rows, panicked),
+            Rows::Eight(rows) => self.end_in(phase, record, rows, panicked),
+            Rows::Sixteen(rows) => self.end_in(phase, record, rows, panicked),
+        }
+    }
+
+    #[inline(always)]
+    fn begin_in<const W: usize>(&mut self, phase: u32, record: &ThreadRecord) -> Result<()> {
+        let Some(frame) = self.frames.get_mut(self.depth) else {
+            return self.begin_deeper(phase, record);
+        };
+        frame.phase = phase;
+        self.counters.read(&mut frame.reading)?;
+        // The clock last, and first at the end: time holds neither of the reads.
+        frame.ticks = self.clock.now();
+        record.slot.publish(frame.ticks, columns::<W>(&frame.reading));
+        self.depth += 1;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn end_in<const W: usize>(
+        &mut self,
+        phase: u32,
+        record: &ThreadRecord,
+        rows: &RowsOf<W>,
+        panicked: bool,
+    ) -> Result<()> {
         let ticks = self.clock.now();
-        let Some((frame, outer)) = self.frames[..self.depth].split_last() else {
+        // With nothing open the index wraps to one that no stack has.
+        let depth = self.depth.wrapping_sub(1);
+        let Some(frame) = self.frames.get(depth) else {
             return Err(not_begun());
         };
         if frame.phase != phase {
             return Err(not_innermost());
         }
         // Whatever the read says, the phase is over.
-        self.depth -= 1;
+        self.depth = depth;
         self.counters.read(&mut self.now)?;
-        let mut counts = [0u64; crate::backend::MAX_EVENTS];
-        let counts = &mut counts[..self.events];
-        let ends = &self.now.counts[..self.events];
-        let begins = &frame.reading.counts[..self.events];
-        for ((count, end), begin) in counts.iter_mut().zip(ends).zip(begins) {
-            *count = end.wrapping_sub(*begin);
-        }
-        record.slot.publish(ticks, ends);
-        if outer.iter().any(|other| other.phase == phase) {
-            record.rows.add_recursion(phase);
+        record.slot.publish(ticks, columns::<W>(&self.now));
+        if depth > 0 && self.is_open_below(depth, phase) {
+            rows.add_recursion(phase);
         } else {
-            record.rows.add(
+            rows.add(
                 phase,
                 &Execution {
                     ticks: ticks.wrapping_sub(frame.ticks),
-                    counts,
-                    enabled: self.now.enabled.wrapping_sub(frame.reading.enabled),
-                    running: self.now.running.wrapping_sub(frame.reading.running),
+                    begin: columns(&frame.reading),
+                    end: columns(&self.now),
+                    times: self.now.times_since(&frame.reading),
                     panicked,
                 },
             );
         }
         if let Some(log) = &record.log {
-            log.append(phase, frame.ticks, ticks, counts);
+            log.append(phase, frame.ticks..ticks, &frame.reading, &self.now);
         }
         Ok(())
     }
 
-    #[cold]
-    fn grow(&mut self) {
-        self.frames.resize(self.frames.len() * 2, UNUSED);
+    /// Whether the phase is open further out already. Written as a plain loop: the
+    /// usual depth is one or two, and an unrolled search costs more to set up.
+    #[inline(always)]
+    fn is_open_below(&self, depth: usize, phase: u32) -> bool {
+        let mut depth = depth;
+        while let Some(outer) = depth.checked_sub(1).and_then(|below| self.frames.get(below)) {
+            if outer.phase == phase {
+                return true;
+            }
+            depth -= 1;
+        }
+        false
     }
+
+    #[cold]
+    fn begin_deeper(&mut self, phase: u32, record: &ThreadRecord) -> Result<()> {
+        self.frames.resize(self.frames.len() * 2, UNUSED);
+        self.begin(phase, record)
+    }
+}
+
+/// The first `W` counts of a reading; those beyond the session's events are zero.
+#[inline(always)]
+fn columns<const W: usize>(reading: &Reading) -> &[u64; W] {
+    reading.counts.first_chunk().expect("W is at most MAX_EVENTS")
 }
 
 // The caller knows the names and completes the line.

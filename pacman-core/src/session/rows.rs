@@ -5,40 +5,59 @@ use std::sync::OnceLock;
 use crate::backend::MAX_EVENTS;
 use crate::primitive::{AtomicU64, Ordering, fence, relax};
 
-/// Rows of the first bucket; each further bucket holds twice as many as the last.
-const FIRST: usize = 16;
-/// Enough buckets for 2^28 phases.
-const BUCKETS: usize = 24;
-
-// The words of a row.
-const SEQUENCE: usize = 0;
-const EXECUTIONS: usize = 1;
-const RECURSIONS: usize = 2;
-const PANICS: usize = 3;
-const ENABLED: usize = 4;
-const RUNNING: usize = 5;
-/// From here on in threes: time first, then each event.
-const STATS: usize = 6;
-const SUM: usize = 0;
-const MAX: usize = 1;
-/// The complement of the least value, so that zeroed memory means "none yet".
-const NOT_MIN: usize = 2;
-const STAT: usize = 3;
+/// Rows that a thread has from the start: programs with fewer phases never
+/// allocate one, and find it without a search.
+const FIRST: usize = 32;
+/// Buckets of 32, 64, 128, … further rows: enough for 2^32 phases.
+const BUCKETS: usize = 27;
 
 /// The rows of one thread, by phase number; written by the thread alone.
+///
+/// Three widths, so that the code which folds an execution in is unrolled for
+/// its number of events; unused columns stay zero.
 #[derive(Debug)]
-pub(crate) struct Rows {
-    events: usize,
-    buckets: [OnceLock<Box<[AtomicU64]>>; BUCKETS],
+pub(crate) enum Rows {
+    Four(RowsOf<4>),
+    Eight(RowsOf<8>),
+    Sixteen(RowsOf<MAX_EVENTS>),
+}
+
+/// Rows of up to `W` events.
+#[derive(Debug)]
+pub(crate) struct RowsOf<const W: usize> {
+    first: Box<[Cells<W>; FIRST]>,
+    buckets: [OnceLock<Box<[Cells<W>]>>; BUCKETS],
+}
+
+/// One row.
+#[derive(Debug)]
+struct Cells<const W: usize> {
+    sequence: AtomicU64,
+    executions: AtomicU64,
+    recursions: AtomicU64,
+    panics: AtomicU64,
+    enabled: AtomicU64,
+    running: AtomicU64,
+    time: StatCells,
+    events: [StatCells; W],
+}
+
+#[derive(Debug)]
+struct StatCells {
+    sum: AtomicU64,
+    max: AtomicU64,
+    /// The greatest number until there is a value.
+    min: AtomicU64,
 }
 
 /// One finished execution of a phase.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Execution<'a> {
+pub(crate) struct Execution<'a, const W: usize> {
     pub(crate) ticks: u64,
-    pub(crate) counts: &'a [u64],
-    pub(crate) enabled: u64,
-    pub(crate) running: u64,
+    pub(crate) begin: &'a [u64; W],
+    pub(crate) end: &'a [u64; W],
+    /// Times enabled and running, of a group that shares its counters.
+    pub(crate) times: Option<(u64, u64)>,
     pub(crate) panicked: bool,
 }
 
@@ -62,151 +81,204 @@ pub(crate) struct Row {
     pub(crate) enabled: u64,
     pub(crate) running: u64,
     pub(crate) ticks: Stat,
+    /// One entry a column; columns beyond the session's events are zero.
     pub(crate) counts: Vec<Stat>,
 }
 
-/// The bucket of a phase, and its place in it.
-#[inline]
+/// The bucket of a phase beyond the first rows, and its place in it.
 fn place(phase: u32) -> (usize, usize) {
-    let shifted = phase as usize + FIRST;
-    let bucket = shifted.ilog2() as usize - FIRST.ilog2() as usize;
-    (bucket, shifted - (FIRST << bucket))
+    let phase = phase as usize;
+    debug_assert!(phase >= FIRST);
+    let bucket = phase.ilog2() as usize - FIRST.ilog2() as usize;
+    (bucket, phase - (FIRST << bucket))
 }
 
 impl Rows {
     pub(crate) fn new(events: usize) -> Rows {
-        assert!(events <= MAX_EVENTS);
-        Rows { events, buckets: std::array::from_fn(|_| OnceLock::new()) }
-    }
-
-    fn stride(&self) -> usize {
-        STATS + STAT * (1 + self.events)
-    }
-
-    #[inline]
-    fn words(&self, phase: u32) -> &[AtomicU64] {
-        let (bucket, row) = place(phase);
-        let words = match self.buckets[bucket].get() {
-            Some(words) => words,
-            None => self.allocate(bucket),
-        };
-        &words[row * self.stride()..][..self.stride()]
-    }
-
-    #[cold]
-    fn allocate(&self, bucket: usize) -> &[AtomicU64] {
-        self.buckets[bucket].get_or_init(|| {
-            (0..(FIRST << bucket) * self.stride()).map(|_| AtomicU64::new(0)).collect()
-        })
-    }
-
-    /// Adds a finished execution. Only the rows' owner calls this.
-    #[inline]
-    pub(crate) fn add(&self, phase: u32, execution: &Execution<'_>) {
-        let words = self.words(phase);
-        // ATOMICS: the sequence lock of README.md, writer's side.
-        let sequence = words[SEQUENCE].load(Ordering::Relaxed);
-        words[SEQUENCE].store(sequence.wrapping_add(1), Ordering::Relaxed);
-        fence(Ordering::Release);
-        increase(&words[EXECUTIONS], 1);
-        if execution.panicked {
-            increase(&words[PANICS], 1);
+        match events {
+            0..=4 => Rows::Four(RowsOf::new()),
+            5..=8 => Rows::Eight(RowsOf::new()),
+            _ => Rows::Sixteen(RowsOf::new()),
         }
-        if execution.enabled != 0 {
-            increase(&words[ENABLED], execution.enabled);
-            increase(&words[RUNNING], execution.running);
-        }
-        let (time, events) = words[STATS..].split_at(STAT);
-        fold(time, execution.ticks);
-        for (stat, count) in events.chunks_exact(STAT).zip(execution.counts) {
-            fold(stat, *count);
-        }
-        words[SEQUENCE].store(sequence.wrapping_add(2), Ordering::Release);
-    }
-
-    /// Notes an execution inside one of the same phase: it is part of the outer
-    /// one's cost already.
-    pub(crate) fn add_recursion(&self, phase: u32) {
-        let words = self.words(phase);
-        let sequence = words[SEQUENCE].load(Ordering::Relaxed);
-        words[SEQUENCE].store(sequence.wrapping_add(1), Ordering::Relaxed);
-        fence(Ordering::Release);
-        increase(&words[RECURSIONS], 1);
-        words[SEQUENCE].store(sequence.wrapping_add(2), Ordering::Release);
     }
 
     /// The row of a phase as it stands, or `None` if the phase never ran here.
     pub(crate) fn get(&self, phase: u32) -> Option<Row> {
+        match self {
+            Rows::Four(rows) => rows.get(phase),
+            Rows::Eight(rows) => rows.get(phase),
+            Rows::Sixteen(rows) => rows.get(phase),
+        }
+    }
+}
+
+impl<const W: usize> RowsOf<W> {
+    fn new() -> RowsOf<W> {
+        RowsOf {
+            first: Box::new(std::array::from_fn(|_| Cells::none())),
+            buckets: std::array::from_fn(|_| OnceLock::new()),
+        }
+    }
+
+    #[inline(always)]
+    fn cells(&self, phase: u32) -> &Cells<W> {
+        match self.first.get(phase as usize) {
+            Some(cells) => cells,
+            None => self.cells_beyond(phase),
+        }
+    }
+
+    /// Allocates when a phase of its bucket ends for the first time on this thread.
+    fn cells_beyond(&self, phase: u32) -> &Cells<W> {
         let (bucket, row) = place(phase);
-        let words = &self.buckets[bucket].get()?[row * self.stride()..][..self.stride()];
-        let mut copy = vec![0u64; self.stride()];
+        let rows = self.buckets[bucket]
+            .get_or_init(|| (0..FIRST << bucket).map(|_| Cells::none()).collect());
+        &rows[row]
+    }
+
+    /// Adds a finished execution. Only the rows' owner calls this.
+    #[inline(always)]
+    pub(crate) fn add(&self, phase: u32, execution: &Execution<'_, W>) {
+        let cells = self.cells(phase);
+        let sequence = cells.start_writing();
+        increase(&cells.executions, 1);
+        if execution.panicked {
+            increase(&cells.panics, 1);
+        }
+        if let Some((enabled, running)) = execution.times {
+            increase(&cells.enabled, enabled);
+            increase(&cells.running, running);
+        }
+        cells.time.fold(execution.ticks);
+        for ((stat, end), begin) in cells.events.iter().zip(execution.end).zip(execution.begin) {
+            stat.fold(end.wrapping_sub(*begin));
+        }
+        cells.finish_writing(sequence);
+    }
+
+    /// Notes an execution inside one of the same phase: it is part of the outer
+    /// one's cost already.
+    #[cold]
+    pub(crate) fn add_recursion(&self, phase: u32) {
+        let cells = self.cells(phase);
+        let sequence = cells.start_writing();
+        increase(&cells.recursions, 1);
+        cells.finish_writing(sequence);
+    }
+
+    fn get(&self, phase: u32) -> Option<Row> {
+        let cells = match self.first.get(phase as usize) {
+            Some(cells) => cells,
+            None => {
+                let (bucket, row) = place(phase);
+                &self.buckets[bucket].get()?[row]
+            }
+        };
         loop {
             // ATOMICS: the sequence lock of README.md, reader's side.
-            let before = words[SEQUENCE].load(Ordering::Acquire);
+            let before = cells.sequence.load(Ordering::Acquire);
             if before == 0 {
                 return None;
             }
             if before & 1 == 0 {
-                for (value, word) in copy.iter_mut().zip(words) {
-                    *value = word.load(Ordering::Relaxed);
-                }
+                let row = cells.copy();
                 fence(Ordering::Acquire);
-                if words[SEQUENCE].load(Ordering::Relaxed) == before {
-                    break;
+                if cells.sequence.load(Ordering::Relaxed) == before {
+                    return Some(row);
                 }
             }
             relax();
         }
-        let executed = copy[EXECUTIONS] > 0;
-        let mut stats = copy[STATS..].chunks_exact(STAT).map(|stat| Stat {
-            sum: stat[SUM],
-            min: if executed { !stat[NOT_MIN] } else { 0 },
-            max: stat[MAX],
-        });
-        Some(Row {
-            executions: copy[EXECUTIONS],
-            recursions: copy[RECURSIONS],
-            panics: copy[PANICS],
-            enabled: copy[ENABLED],
-            running: copy[RUNNING],
-            ticks: stats.next().expect("a row begins with time"),
-            counts: stats.collect(),
-        })
+    }
+}
+
+impl<const W: usize> Cells<W> {
+    fn none() -> Cells<W> {
+        Cells {
+            sequence: AtomicU64::new(0),
+            executions: AtomicU64::new(0),
+            recursions: AtomicU64::new(0),
+            panics: AtomicU64::new(0),
+            enabled: AtomicU64::new(0),
+            running: AtomicU64::new(0),
+            time: StatCells::none(),
+            events: std::array::from_fn(|_| StatCells::none()),
+        }
+    }
+
+    // ATOMICS: the sequence lock of README.md, writer's side; one writer, so a plain
+    // load of its own sequence will do.
+    #[inline(always)]
+    fn start_writing(&self) -> u64 {
+        let sequence = self.sequence.load(Ordering::Relaxed);
+        self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
+        fence(Ordering::Release);
+        sequence
+    }
+
+    #[inline(always)]
+    fn finish_writing(&self, sequence: u64) {
+        self.sequence.store(sequence.wrapping_add(2), Ordering::Release);
+    }
+
+    fn copy(&self) -> Row {
+        let load = |word: &AtomicU64| word.load(Ordering::Relaxed);
+        let executions = load(&self.executions);
+        let stat = |cells: &StatCells| Stat {
+            sum: load(&cells.sum),
+            min: if executions > 0 { load(&cells.min) } else { 0 },
+            max: load(&cells.max),
+        };
+        Row {
+            executions,
+            recursions: load(&self.recursions),
+            panics: load(&self.panics),
+            enabled: load(&self.enabled),
+            running: load(&self.running),
+            ticks: stat(&self.time),
+            counts: self.events.iter().map(stat).collect(),
+        }
+    }
+}
+
+impl StatCells {
+    fn none() -> StatCells {
+        StatCells { sum: AtomicU64::new(0), max: AtomicU64::new(0), min: AtomicU64::new(u64::MAX) }
+    }
+
+    #[inline(always)]
+    fn fold(&self, value: u64) {
+        increase(&self.sum, value);
+        if self.max.load(Ordering::Relaxed) < value {
+            self.max.store(value, Ordering::Relaxed);
+        }
+        if self.min.load(Ordering::Relaxed) > value {
+            self.min.store(value, Ordering::Relaxed);
+        }
     }
 }
 
 // ATOMICS: one writer, so load and store need not be one operation.
-#[inline]
+#[inline(always)]
 fn increase(word: &AtomicU64, by: u64) {
     word.store(word.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
-}
-
-#[inline]
-fn fold(stat: &[AtomicU64], value: u64) {
-    increase(&stat[SUM], value);
-    raise(&stat[MAX], value);
-    raise(&stat[NOT_MIN], !value);
-}
-
-#[inline]
-fn raise(word: &AtomicU64, to: u64) {
-    if word.load(Ordering::Relaxed) < to {
-        word.store(to, Ordering::Relaxed);
-    }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
-    fn execution(ticks: u64, counts: &[u64]) -> Execution<'_> {
-        Execution { ticks, counts, enabled: 0, running: 0, panicked: false }
+    fn add(rows: &Rows, phase: u32, ticks: u64, end: [u64; 4]) {
+        let Rows::Four(rows) = rows else { panic!("four events are enough here") };
+        let execution =
+            Execution { ticks, begin: &[0; 4], end: &end, times: None, panicked: false };
+        rows.add(phase, &execution);
     }
 
     #[test]
     fn every_phase_number_has_one_place() {
         let mut expected = (0, 0);
-        for phase in 0..100_000 {
+        for phase in FIRST as u32..100_000 {
             assert_eq!(place(phase), expected, "phase {phase}");
             expected.1 += 1;
             if expected.1 == FIRST << expected.0 {
@@ -218,10 +290,12 @@ mod tests {
     #[test]
     fn sums_and_extremes_follow_the_executions() {
         let rows = Rows::new(2);
-        assert_eq!(rows.get(40), None);
-        rows.add(40, &execution(5, &[100, 0]));
-        rows.add(40, &execution(3, &[7, 2]));
-        rows.add_recursion(40);
+        assert_eq!((rows.get(3), rows.get(40)), (None, None));
+        add(&rows, 40, 5, [100, 0, 0, 0]);
+        add(&rows, 40, 3, [7, 2, 0, 0]);
+        if let Rows::Four(rows) = &rows {
+            rows.add_recursion(40);
+        }
         let row = rows.get(40).unwrap();
         assert_eq!((row.executions, row.recursions, row.panics), (2, 1, 0));
         assert_eq!(row.ticks, Stat { sum: 8, min: 3, max: 5 });
@@ -231,12 +305,25 @@ mod tests {
     }
 
     #[test]
+    fn each_width_holds_its_events() {
+        for (events, columns) in [(1, 4), (4, 4), (5, 8), (8, 8), (9, 16), (16, 16)] {
+            let rows = Rows::new(events);
+            match &rows {
+                Rows::Four(rows) => rows.add_recursion(0),
+                Rows::Eight(rows) => rows.add_recursion(0),
+                Rows::Sixteen(rows) => rows.add_recursion(0),
+            }
+            assert_eq!(rows.get(0).unwrap().counts.len(), columns);
+        }
+    }
+
+    #[test]
     fn a_reader_sees_whole_rows_while_the_owner_writes() {
         let rows = Rows::new(3);
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| {
                 for _ in 0..100_000 {
-                    rows.add(0, &execution(2, &[2, 4, 6]));
+                    add(&rows, 0, 2, [2, 4, 6, 0]);
                 }
             });
             while !writer.is_finished() {

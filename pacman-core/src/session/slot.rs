@@ -35,8 +35,8 @@ impl Slot {
     }
 
     /// Publishes a sample. Only the slot's owner calls this.
-    #[inline]
-    pub(crate) fn publish(&self, ticks: u64, counts: &[u64]) {
+    #[inline(always)]
+    pub(crate) fn publish<const W: usize>(&self, ticks: u64, counts: &[u64; W]) {
         // ATOMICS: one writer, so a plain load of its own counter will do.
         let sequence = self.sequence.load(Ordering::Relaxed);
         self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);

@@ -32,7 +32,7 @@ pub(super) fn report(shared: &Shared) -> Report {
             state: record.state(),
             attached: nanos(record.until(now).saturating_sub(record.since)),
             read_path: record.caps.read_path,
-            phases: phase_reports(record, phases.len(), nanos),
+            phases: phase_reports(record, phases.len(), shared.events().len(), nanos),
             log: log_reports(record, shared.since(), nanos),
             log_dropped: record.log.as_ref().map_or(0, |log| log.dropped()),
             notes: record.notes(),
@@ -80,6 +80,7 @@ fn place(record: &ThreadRecord, topology: Option<&Topology>) -> Option<PlaceRepo
 fn phase_reports(
     record: &ThreadRecord,
     phases: usize,
+    events: usize,
     nanos: impl Fn(u64) -> u64,
 ) -> Vec<PhaseReport> {
     (0..phases)
@@ -99,6 +100,7 @@ fn phase_reports(
                 counts: row
                     .counts
                     .iter()
+                    .take(events)
                     .map(|raw| CountReport::new(*raw, row.enabled, row.running))
                     .collect(),
             })

@@ -45,8 +45,11 @@ impl CpuSet {
     pub fn from_mask(text: &str) -> Result<CpuSet> {
         let mut cpus = Vec::new();
         for (word, digits) in text.trim().rsplit(',').enumerate() {
-            let base = word as u32 * 32;
-            let bits = u32::from_str_radix(digits.trim(), 16).ok().filter(|_| base < LAST_CPU);
+            let base =
+                u32::try_from(word).ok().and_then(|word| word.checked_mul(32)).unwrap_or(LAST_CPU);
+            let is_hex = digits.trim().bytes().all(|byte| byte.is_ascii_hexdigit());
+            let bits =
+                u32::from_str_radix(digits.trim(), 16).ok().filter(|_| is_hex && base < LAST_CPU);
             let Some(bits) = bits else {
                 return Err(Error::new(
                     ErrorKind::InvalidInput,
@@ -206,6 +209,10 @@ mod tests {
                 )
             );
         }
+        for text in ["+f", "", "1ffffffff", "-1"] {
+            assert!(CpuSet::from_mask(text).is_err(), "{text}");
+        }
+        assert!(CpuSet::from_mask(&("1".to_owned() + &",0".repeat(3000))).is_err());
         assert_eq!(
             CpuSet::from_mask("xyz").unwrap_err().to_string(),
             "cannot read cpu mask \"xyz\": \"xyz\" is not a group of 32 bits below cpu 65535; \

@@ -149,6 +149,8 @@ impl Topology {
     ///
     /// Packages, cores, contexts and NUMA nodes are hwloc's. Dies, core types and limits have no
     /// place in hwloc's oldest interface and are read as [`detect`](Self::detect) reads them.
+    /// To link, the feature needs hwloc's development files and those of libudev, which hwloc's
+    /// pkg-config file asks for.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if this library was built without

@@ -62,6 +62,14 @@ impl fmt::Display for Restrictor {
     }
 }
 
+/// `the affinity mask leaves cpus 0-3`.
+impl fmt::Display for Restriction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let noun = if self.cpus.len() == 1 { "cpu" } else { "cpus" };
+        write!(f, "{} leaves {noun} {}", self.by, self.cpus)
+    }
+}
+
 impl fmt::Display for Quota {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

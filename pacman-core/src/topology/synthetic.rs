@@ -85,11 +85,9 @@ impl Machine {
         if machine.cores.is_empty() {
             return Err("it has no cores".to_owned());
         }
-        let per_die: u64 = machine
-            .cores
-            .iter()
-            .map(|cores| u64::from(cores.count) * u64::from(cores.threads))
-            .sum();
+        let per_die = machine.cores.iter().fold(0_u64, |sum, cores| {
+            sum.saturating_add(u64::from(cores.count) * u64::from(cores.threads))
+        });
         let dies = [machine.packages, machine.nodes, machine.dies].map(u64::from);
         let total = dies.into_iter().fold(per_die, u64::saturating_mul);
         if total > u64::from(LAST_CPU) + 1 {
@@ -123,7 +121,7 @@ impl Machine {
                             cpus.extend((lowest..lowest + cores.threads).map(|cpu| Cpu {
                                 cpu,
                                 package,
-                                die: node * self.dies + die,
+                                die: if self.dies == 1 { 0 } else { node * self.dies + die },
                                 core_key: CoreKey::LowestCpu(lowest),
                                 node: package * self.nodes + node,
                                 core_type: if alike { CoreType::Uniform } else { cores.kind },

@@ -298,3 +298,49 @@ impl Tree {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on_nothing_but_a_mask(mask: &str) -> Topology {
+        let nowhere = Tree::under(Path::new("/nonexistent"));
+        read(&nowhere, Some(CpuSet::from_list(mask).unwrap())).unwrap()
+    }
+
+    #[test]
+    fn without_sys_the_affinity_mask_tells_what_there_is() {
+        let machine = on_nothing_but_a_mask("2-3,1040");
+        let cpus: Vec<u32> = machine.contexts().iter().map(|context| context.cpu).collect();
+        assert_eq!(cpus, [2, 3, 1040]);
+        assert!(machine.is_this_system() && machine.restrictions().is_empty());
+        assert_eq!(machine.contexts_per_core(), 1);
+        assert_eq!(machine.caveats().len(), 1);
+    }
+
+    #[test]
+    fn a_cpu_in_the_mask_is_online_whatever_a_container_lists() {
+        let root = std::env::temp_dir().join(format!("pacman-sysfs-{}", std::process::id()));
+        let cpus = root.join("sys/devices/system/cpu");
+        fs::create_dir_all(&cpus).unwrap();
+        fs::write(cpus.join("online"), "0-1\n").unwrap();
+        let machine = read(&Tree::under(&root), Some(CpuSet::from_list("0,6").unwrap()));
+        fs::remove_dir_all(&root).unwrap();
+        let machine = machine.unwrap();
+        let cpus: CpuSet = machine.contexts().iter().map(|context| context.cpu).collect();
+        assert_eq!(cpus.to_string(), "0,1,6");
+        assert_eq!(machine.allowed().to_string(), "0,6");
+    }
+
+    #[test]
+    fn a_mask_within_the_online_cpus_is_a_restriction() {
+        let online = CpuSet::from_list("0-7").unwrap();
+        let mask = CpuSet::from_list("4-5").unwrap();
+        let nowhere = Tree::under(Path::new("/nonexistent"));
+        let around =
+            surroundings(&nowhere, &online, CpuSet::default(), Some(mask.clone()), Vec::new())
+                .unwrap();
+        assert_eq!(around.allowed, mask);
+        assert_eq!(around.restrictions, [Restriction { by: Restrictor::Affinity, cpus: mask }]);
+    }
+}

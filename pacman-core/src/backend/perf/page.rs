@@ -1,8 +1,21 @@
-//! The counter page of `perf_event_open(2)`, read by its owner without a system call.
+//! The counter pages of a group, read by their owner without a system call.
 //!
 //! The kernel keeps, for each event, which hardware counter holds it (`index`,
 //! 0 for none) and what to add to the counter (`offset`), under a sequence lock.
 //! The pages of a group lie side by side, so that one base address reaches all.
+//!
+//! # Reading
+//!
+//! The kernel writes a page when its event is put on or taken off a counter and
+//! when the counter overflows: rarely, against how often a program reads. So the
+//! owner keeps index and offset of every event with the *stamp* at which they
+//! held, and a read is: stamp as kept? RDPMC each counter; stamp still as kept?
+//!
+//! The stamp is the sum of the pages' lock-and-index words. A lock only ever
+//! grows, so the sum changes whenever a page is written, unless 2^32 writes fall
+//! between two reads of one thread. The first check keeps RDPMC from running
+//! where it is no longer allowed (a forked child finds zero pages); the second
+//! proves that nothing moved while the counters were read.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -15,10 +28,24 @@ use super::sys::{PAGE, PerfSys};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OffCounter;
 
-/// The pages of a group's events, `count` of them, `PAGE` bytes apart.
-#[derive(Clone, Copy)]
+/// The pages of a group's events, `PAGE` bytes apart.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Pages {
     base: NonNull<u8>,
+}
+
+/// Where one event is, as its page said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Station {
+    counter: u32,
+    offset: u64,
+}
+
+/// Where all events of a group are, and the stamp at which that held.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stations<A> {
+    stamp: u64,
+    events: A,
 }
 
 impl Pages {
@@ -35,30 +62,37 @@ impl Pages {
         unsafe { self.base.as_ptr().add(slot * PAGE).cast() }
     }
 
+    /// The lock in the lower half, the index in the upper.
     #[inline(always)]
-    fn lock(self, slot: usize) -> u32 {
-        // SAFETY: the page is mapped and readable (see `new`). Volatile, because
-        // the kernel writes it behind the compiler's back.
-        unsafe { (&raw const (*self.page(slot)).lock).read_volatile() }
+    fn lock_and_index(self, slot: usize) -> u64 {
+        const { assert!(std::mem::offset_of!(perf_event_mmap_page, lock) % 8 == 0) };
+        const {
+            assert!(
+                std::mem::offset_of!(perf_event_mmap_page, index)
+                    == std::mem::offset_of!(perf_event_mmap_page, lock) + 4
+            )
+        };
+        // SAFETY: the page is mapped and readable (see `new`), and the two fields
+        // are one aligned word. Volatile, because the kernel writes it behind the
+        // compiler's back.
+        unsafe { (&raw const (*self.page(slot)).lock).cast::<u64>().read_volatile() }
     }
 
     #[inline(always)]
-    fn index(self, slot: usize) -> u32 {
-        // SAFETY: as for `lock`.
-        unsafe { (&raw const (*self.page(slot)).index).read_volatile() }
-    }
-
-    #[inline(always)]
-    fn offset(self, slot: usize) -> u64 {
-        // SAFETY: as for `lock`.
-        unsafe { (&raw const (*self.page(slot)).offset).read_volatile() as u64 }
+    fn stamp<S: PerfSys>(self, sys: &S, pages: usize) -> u64 {
+        let mut sum = 0u64;
+        for slot in 0..pages {
+            sum = sum.wrapping_add(self.lock_and_index(slot));
+            sys.between_loads();
+        }
+        sum
     }
 
     /// The counter's width in bits, where the kernel lets this process read the
     /// counter in user mode.
     pub(super) fn rdpmc_width(self, slot: usize) -> Option<u8> {
         let page = self.page(slot);
-        // SAFETY: as for `lock`.
+        // SAFETY: as for `lock_and_index`.
         let (capabilities, width) = unsafe {
             let anon = &raw const (*page).__bindgen_anon_1.capabilities;
             (anon.read_volatile(), (&raw const (*page).pmc_width).read_volatile())
@@ -68,90 +102,111 @@ impl Pages {
         (capabilities & 0b110 == 0b110 && (1..=64).contains(&width)).then_some(width as u8)
     }
 
-    /// Whether the event is on a hardware counter at this moment.
-    pub(super) fn on_counter(self, slot: usize) -> bool {
-        self.index(slot) != 0
-    }
-
-    /// Reads `N` events whose counters are `WIDTH` bits wide, all from one
-    /// undisturbed moment.
-    ///
-    /// One comparison serves all pages: every lock only grows, so the sum of the
-    /// locks is unchanged exactly when each lock is.
-    ///
-    /// # Safety
-    /// The calling thread must own the group, and `cap_user_rdpmc` must stand.
-    #[inline(always)]
-    pub(super) unsafe fn read<S: PerfSys, const N: usize, const WIDTH: u32>(
-        self,
-        sys: &S,
-        counts: &mut [u64; N],
-    ) -> Result<(), OffCounter> {
+    /// Learns where the events are, one for each of `stations`; answers the stamp.
+    fn survey<S: PerfSys>(self, sys: &S, stations: &mut [Station]) -> Result<u64, OffCounter> {
         loop {
-            let before = self.lock_sum::<S>(sys, N);
-            // ATOMICS: the writer is the kernel on this very CPU (in a context
-            // switch or an interrupt of this thread), so program order is all
-            // that is needed: the fences stop the compiler, the CPU needs none.
+            let stamp = self.stamp(sys, stations.len());
+            // ATOMICS: the writer is the kernel on this very CPU (in a context switch
+            // or an interrupt of this thread), so program order is all that is
+            // needed: the fences stop the compiler, the CPU needs none.
             compiler_fence(Ordering::SeqCst);
-            for (slot, count) in counts.iter_mut().enumerate() {
-                let index = self.index(slot);
-                if index == 0 {
-                    return Err(OffCounter);
-                }
+            for (slot, station) in stations.iter_mut().enumerate() {
+                let index = (self.lock_and_index(slot) >> 32) as u32;
                 sys.between_loads();
-                // SAFETY: index is non-zero, so the kernel put the event on this
-                // counter. If it is moved before the instruction runs, the counter
-                // still exists and the lock tells.
-                let (low, high) = unsafe { sys.rdpmc(index - 1) };
+                station.counter = index.checked_sub(1).ok_or(OffCounter)?;
+                // SAFETY: as for `lock_and_index`.
+                station.offset =
+                    unsafe { (&raw const (*self.page(slot)).offset).read_volatile() as u64 };
                 sys.between_loads();
-                *count = extend::<WIDTH>(low, high).wrapping_add(self.offset(slot));
             }
             compiler_fence(Ordering::SeqCst);
-            if self.lock_sum::<S>(sys, N) == before {
-                return Ok(());
+            if self.stamp(sys, stations.len()) == stamp {
+                return Ok(stamp);
             }
         }
     }
 
-    /// As [`read`](Self::read), for any number of events and any width.
+    /// Reads the counters at known stations; false if the stations have changed.
     ///
     /// # Safety
-    /// As for [`read`](Self::read); `counts` must not be longer than the group.
-    pub(super) unsafe fn read_any<S: PerfSys>(
+    /// The calling thread must own the group, and all its pages must have offered
+    /// user-mode reads.
+    #[inline(always)]
+    unsafe fn read_at<S: PerfSys>(
         self,
         sys: &S,
+        stamp: u64,
+        stations: &[Station],
+        counts: &mut [u64],
+        extend: impl Fn(u64, u64) -> u64,
+    ) -> bool {
+        if self.stamp(sys, stations.len()) != stamp {
+            return false;
+        }
+        compiler_fence(Ordering::SeqCst);
+        for (count, station) in counts.iter_mut().zip(stations) {
+            // SAFETY: the stamp said that the event is on this counter. If it is
+            // moved before the instruction runs, the counter still exists, and
+            // the stamp below tells.
+            let (low, high) = unsafe { sys.rdpmc(station.counter) };
+            sys.between_loads();
+            *count = extend(low, high).wrapping_add(station.offset);
+        }
+        compiler_fence(Ordering::SeqCst);
+        self.stamp(sys, stations.len()) == stamp
+    }
+}
+
+impl<const N: usize> Stations<[Station; N]> {
+    /// Nothing known yet: no stamp of pages in use is 0, their indices are not.
+    pub(super) fn unknown() -> Stations<[Station; N]> {
+        Stations { stamp: 0, events: [Station::default(); N] }
+    }
+
+    /// Reads `N` counters of `WIDTH` bits; false if the stations have changed.
+    ///
+    /// # Safety
+    /// As for [`Pages::read_at`].
+    #[inline(always)]
+    pub(super) unsafe fn read<S: PerfSys, const WIDTH: u32>(
+        &self,
+        sys: &S,
+        pages: Pages,
+        counts: &mut [u64; N],
+    ) -> bool {
+        // SAFETY: passed on.
+        unsafe { pages.read_at(sys, self.stamp, &self.events, counts, extend::<WIDTH>) }
+    }
+}
+
+impl Stations<Vec<Station>> {
+    /// Nothing known yet about `events` events.
+    pub(super) fn unknown_of(events: usize) -> Stations<Vec<Station>> {
+        Stations { stamp: 0, events: vec![Station::default(); events] }
+    }
+
+    /// Reads counters of any width; false if the stations have changed.
+    ///
+    /// # Safety
+    /// As for [`Pages::read_at`].
+    pub(super) unsafe fn read_any<S: PerfSys>(
+        &self,
+        sys: &S,
+        pages: Pages,
         width: u8,
         counts: &mut [u64],
-    ) -> Result<(), OffCounter> {
-        loop {
-            let before = self.lock_sum::<S>(sys, counts.len());
-            compiler_fence(Ordering::SeqCst);
-            for (slot, count) in counts.iter_mut().enumerate() {
-                let index = self.index(slot);
-                if index == 0 {
-                    return Err(OffCounter);
-                }
-                sys.between_loads();
-                // SAFETY: as in `read`.
-                let (low, high) = unsafe { sys.rdpmc(index - 1) };
-                sys.between_loads();
-                *count = extend_to(width, low, high).wrapping_add(self.offset(slot));
-            }
-            compiler_fence(Ordering::SeqCst);
-            if self.lock_sum::<S>(sys, counts.len()) == before {
-                return Ok(());
-            }
-        }
+    ) -> bool {
+        let extend = |low, high| extend_to(width, low, high);
+        // SAFETY: passed on.
+        unsafe { pages.read_at(sys, self.stamp, &self.events, counts, extend) }
     }
+}
 
-    #[inline(always)]
-    fn lock_sum<S: PerfSys>(self, sys: &S, pages: usize) -> u32 {
-        let mut sum = 0u32;
-        for slot in 0..pages {
-            sum = sum.wrapping_add(self.lock(slot));
-            sys.between_loads();
-        }
-        sum
+impl<A: AsMut<[Station]>> Stations<A> {
+    /// Learns anew where the events are.
+    pub(super) fn survey<S: PerfSys>(&mut self, sys: &S, pages: Pages) -> Result<(), OffCounter> {
+        self.stamp = pages.survey(sys, self.events.as_mut())?;
+        Ok(())
     }
 }
 
@@ -160,18 +215,18 @@ impl Pages {
 /// The kernel starts a counter at minus its period, so the value is negative
 /// until it overflows; without the extension counts jump by 2^WIDTH.
 #[inline(always)]
-fn extend<const WIDTH: u32>(low: u32, high: u32) -> u64 {
+fn extend<const WIDTH: u32>(low: u64, high: u64) -> u64 {
     debug_assert!(WIDTH > 32 && WIDTH <= 64);
     // The upper half alone is extended: bits 32..WIDTH move to the top and come
     // back down over bits 32..64, one instruction less than on the whole word.
-    let high = ((u64::from(high) << (96 - WIDTH)) as i64 >> (64 - WIDTH)) as u64;
-    high | u64::from(low)
+    let high = ((high << (96 - WIDTH)) as i64 >> (64 - WIDTH)) as u64;
+    high | low
 }
 
 /// As [`extend`], at any width from 1 to 64 bits.
-fn extend_to(width: u8, low: u32, high: u32) -> u64 {
+fn extend_to(width: u8, low: u64, high: u64) -> u64 {
     let unused = 64 - u32::from(width);
-    let value = u64::from(high) << 32 | u64::from(low);
+    let value = high << 32 | low;
     ((value << unused) as i64 >> unused) as u64
 }
 
@@ -180,10 +235,10 @@ mod tests {
     use super::{extend, extend_to};
 
     /// The counter after `n` events when it was started at minus `period`.
-    fn counter(width: u32, period: u64, n: u64) -> (u32, u32) {
+    fn counter(width: u32, period: u64, n: u64) -> (u64, u64) {
         let mask = if width == 64 { u64::MAX } else { (1 << width) - 1 };
         let value = 0u64.wrapping_sub(period).wrapping_add(n) & mask;
-        (value as u32, (value >> 32) as u32)
+        (value & 0xffff_ffff, value >> 32)
     }
 
     #[test]
@@ -207,7 +262,7 @@ mod tests {
         let mut x = 0x9e37_79b9_7f4a_7c15u64;
         for _ in 0..10_000 {
             x = x.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            let (low, high) = (x as u32, (x >> 32) as u32);
+            let (low, high) = (x & 0xffff_ffff, x >> 32);
             assert_eq!(extend::<48>(low, high & 0xffff), extend_to(48, low, high & 0xffff));
             assert_eq!(extend::<40>(low, high & 0xff), extend_to(40, low, high & 0xff));
         }

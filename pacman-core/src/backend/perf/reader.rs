@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 use super::group::Group;
 use super::ledger::Ledgers;
-use super::page::Pages;
+use super::page::{Pages, Station, Stations};
 use super::sys::{Errno, PerfSys};
 use super::{Prepared, Sharing};
 
@@ -24,18 +24,29 @@ pub(super) fn counters<S: PerfSys>(
     ledgers: Option<Ledgers>,
     prepared: Arc<Prepared>,
 ) -> Result<Box<dyn Counters>> {
-    let mut by_call = CallCounters { group, ledgers, prepared, one_thread: PhantomData };
+    let mut by_call = CallCounters {
+        group,
+        ledgers,
+        exclusive: prepared.plan.sharing == Sharing::Exclusive,
+        words: [0; HEADER + MAX_EVENTS],
+        places: prepared.plan.places.clone(),
+        prepared,
+        one_thread: PhantomData,
+    };
     // A group that did not fit says so now, not at the first phase.
     by_call.read(&mut Reading::EMPTY.clone())?;
     let Some((pages, width)) = by_call.readable_pages() else {
         return Ok(Box::new(by_call));
     };
+    let sys = by_call.sys().clone();
     macro_rules! by_page {
         ($($n:literal)*) => {
             match (by_call.len(), width) {
-                $(($n, 48) => Box::new(PageCounters::<S, $n, 48> { pages, by_call }),)*
-                $(($n, 40) => Box::new(PageCounters::<S, $n, 40> { pages, by_call }),)*
-                _ => Box::new(AnyPageCounters { pages, width, by_call }),
+                $(($n, 48) => Box::new(PageCounters::<S, $n, 48> { sys, pages, stations: Stations::unknown(), by_call }),)*
+                $(($n, 40) => Box::new(PageCounters::<S, $n, 40> { sys, pages, stations: Stations::unknown(), by_call }),)*
+                (n, _) => Box::new(AnyPageCounters {
+                    sys, pages, width, stations: Stations::unknown_of(n), by_call,
+                }),
             }
         };
     }
@@ -46,6 +57,11 @@ pub(super) fn counters<S: PerfSys>(
 struct CallCounters<S: PerfSys> {
     group: Option<Group<S>>,
     ledgers: Option<Ledgers>,
+    exclusive: bool,
+    /// What the last `read(2)` answered.
+    words: [u64; HEADER + MAX_EVENTS],
+    /// The place in a reading of each count in it.
+    places: Vec<usize>,
     prepared: Arc<Prepared>,
     /// Readers stay on the thread that opened them.
     one_thread: PhantomData<*const ()>,
@@ -62,7 +78,7 @@ impl<S: PerfSys> CallCounters<S> {
         let pages = group.pages()?;
         let width = pages.rdpmc_width(0)?;
         (0..group.len())
-            .all(|slot| pages.rdpmc_width(slot) == Some(width) && pages.on_counter(slot))
+            .all(|slot| pages.rdpmc_width(slot) == Some(width))
             .then_some((pages, width))
     }
 
@@ -108,27 +124,27 @@ impl<S: PerfSys> CallCounters<S> {
     }
 
     #[inline]
-    fn read_group(&self, group: &Group<S>, into: &mut Reading) -> Result<()> {
+    fn read_group(&mut self, into: &mut Reading) -> Result<()> {
+        let Some(group) = &self.group else { return Ok(()) };
         if !group.is_ours() {
             return Err(self.forked());
         }
-        let mut words = [0u64; HEADER + MAX_EVENTS];
-        let asked = HEADER + group.len();
-        let got = match group.read(&mut words[..asked]) {
-            Ok(got) => got,
+        let words = &mut self.words[..HEADER + self.places.len()];
+        match group.read(words) {
+            // End of file: a pinned group lost its counters and is in error for good.
+            Ok(got) if got < words.len() => return Err(self.off_counters()),
+            Ok(_) => {}
             Err(errno) => return Err(self.unreadable(errno)),
-        };
-        // End of file: a pinned group lost its counters and is in error for good.
+        }
         // Enabled without running: it waited, so an exclusive count has a hole.
         let (enabled, running) = (words[1], words[2]);
-        let exclusive = self.prepared.plan.sharing == Sharing::Exclusive;
-        if got < asked || (exclusive && running != enabled) || (enabled > 0 && running == 0) {
+        if enabled != running && (self.exclusive || running == 0) {
             return Err(self.off_counters());
         }
-        for (place, count) in self.prepared.plan.places.iter().zip(&words[HEADER..asked]) {
+        for (place, count) in self.places.iter().zip(&words[HEADER..]) {
             into.counts[*place] = *count;
         }
-        if !exclusive {
+        if !self.exclusive {
             (into.enabled, into.running) = (enabled, running);
         }
         Ok(())
@@ -137,9 +153,7 @@ impl<S: PerfSys> CallCounters<S> {
 
 impl<S: PerfSys> Counters for CallCounters<S> {
     fn read(&mut self, into: &mut Reading) -> Result<()> {
-        if let Some(group) = &self.group {
-            self.read_group(group, into)?;
-        }
+        self.read_group(into)?;
         match &self.ledgers {
             Some(ledgers) => ledgers.read(&mut into.counts),
             None => Ok(()),
@@ -153,19 +167,37 @@ impl<S: PerfSys> Counters for CallCounters<S> {
 
 /// Counters read from `N` pages with RDPMC, `WIDTH` bits wide.
 struct PageCounters<S: PerfSys, const N: usize, const WIDTH: u32> {
+    sys: S,
     pages: Pages,
+    stations: Stations<[Station; N]>,
     by_call: CallCounters<S>,
+}
+
+impl<S: PerfSys, const N: usize, const WIDTH: u32> PageCounters<S, N, WIDTH> {
+    /// The stations have changed: the thread was switched out and in, or a
+    /// counter overflowed.
+    #[cold]
+    fn read_anew(&mut self, into: &mut Reading) -> Result<()> {
+        while self.stations.survey(&self.sys, self.pages).is_ok() {
+            let counts = into.counts.first_chunk_mut().expect("N is at most MAX_EVENTS");
+            // SAFETY: as in `read`.
+            if unsafe { self.stations.read::<S, WIDTH>(&self.sys, self.pages, counts) } {
+                return Ok(());
+            }
+        }
+        self.by_call.read(into)
+    }
 }
 
 impl<S: PerfSys, const N: usize, const WIDTH: u32> Counters for PageCounters<S, N, WIDTH> {
     fn read(&mut self, into: &mut Reading) -> Result<()> {
-        let counts = into.counts.first_chunk_mut::<N>().expect("N is at most MAX_EVENTS");
+        let counts = into.counts.first_chunk_mut().expect("N is at most MAX_EVENTS");
         // SAFETY: this thread opened the group (the reader is not `Send`), its pages
         // are mapped, and all of them offered user-mode reads.
-        match unsafe { self.pages.read::<S, N, WIDTH>(self.by_call.sys(), counts) } {
-            Ok(()) => Ok(()),
-            Err(_) => self.by_call.read(into),
+        if unsafe { self.stations.read::<S, WIDTH>(&self.sys, self.pages, counts) } {
+            return Ok(());
         }
+        self.read_anew(into)
     }
 
     fn caps(&self) -> Caps {
@@ -175,18 +207,25 @@ impl<S: PerfSys, const N: usize, const WIDTH: u32> Counters for PageCounters<S, 
 
 /// As [`PageCounters`], for the rarer numbers of events and widths.
 struct AnyPageCounters<S: PerfSys> {
+    sys: S,
     pages: Pages,
     width: u8,
+    stations: Stations<Vec<Station>>,
     by_call: CallCounters<S>,
 }
 
 impl<S: PerfSys> Counters for AnyPageCounters<S> {
     fn read(&mut self, into: &mut Reading) -> Result<()> {
-        let counts = &mut into.counts[..self.by_call.len()];
-        // SAFETY: as for `PageCounters`.
-        match unsafe { self.pages.read_any(self.by_call.sys(), self.width, counts) } {
-            Ok(()) => Ok(()),
-            Err(_) => self.by_call.read(into),
+        loop {
+            let counts = &mut into.counts[..self.by_call.len()];
+            // SAFETY: as for `PageCounters`.
+            let read = unsafe { self.stations.read_any(&self.sys, self.pages, self.width, counts) };
+            if read {
+                return Ok(());
+            }
+            if self.stations.survey(&self.sys, self.pages).is_err() {
+                return self.by_call.read(into);
+            }
         }
     }
 

@@ -55,11 +55,12 @@ pub trait PerfSys: Clone + Send + Sync + 'static {
     /// `base` and `pages` must name one reservation, and nothing may use it later.
     unsafe fn release(&self, base: NonNull<u8>, pages: usize);
 
-    /// The value of hardware counter `index` on this hardware context.
+    /// The lower and the upper 32 bits of hardware counter `index` on this
+    /// hardware context, each in a word whose upper half is zero.
     ///
     /// # Safety
     /// The kernel must allow user RDPMC of `index` now, or the thread gets SIGSEGV.
-    unsafe fn rdpmc(&self, index: u32) -> (u32, u32);
+    unsafe fn rdpmc(&self, index: u32) -> (u64, u64);
 
     /// Called between any two loads of a read; the kernel does nothing here,
     /// a simulation may preempt.
@@ -143,19 +144,21 @@ impl PerfSys for Kernel {
 
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    unsafe fn rdpmc(&self, index: u32) -> (u32, u32) {
+    unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
         let (low, high);
+        // In 64-bit mode RDPMC clears the upper halves of RAX and RDX (SDM vol. 2,
+        // RDPMC), so the whole registers are taken and nothing is masked again.
         // SAFETY: the caller vouches that the kernel allows this counter now.
         // Not `pure`: the counter changes by itself.
         unsafe {
-            std::arch::asm!("rdpmc", in("ecx") index, out("eax") low, out("edx") high,
+            std::arch::asm!("rdpmc", in("ecx") index, out("rax") low, out("rdx") high,
                 options(nomem, nostack, preserves_flags));
         }
         (low, high)
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    unsafe fn rdpmc(&self, _index: u32) -> (u32, u32) {
+    unsafe fn rdpmc(&self, _index: u32) -> (u64, u64) {
         unreachable!("pages are only read where user-mode counter reads are implemented")
     }
 }

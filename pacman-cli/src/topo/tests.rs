@@ -1,0 +1,225 @@
+//! Pictures line by line, and the command's answers.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use pacman_core::Topology;
+
+use super::picture::{Style, draw};
+use super::{TopoArgs, topo};
+
+fn picture(text: &str, width: usize, unicode: bool, unfold: bool) -> String {
+    draw(&Topology::synthetic(text).unwrap(), &Style { width, unicode, unfold })
+}
+
+/// A little `/sys` in a temporary directory: 2 cores of 2 contexts, one CPU offline, in a container.
+fn container() -> PathBuf {
+    let root = std::env::temp_dir().join(format!("pacman-topo-{}", std::process::id()));
+    let file = |path: &str, content: &str| {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    };
+    file("proc/cpuinfo", "model name\t: Small CPU\n");
+    file("proc/self/cgroup", "0::/box\n");
+    file("sys/fs/cgroup/box/cpuset.cpus.effective", "0-1\n");
+    file("sys/fs/cgroup/box/cpu.max", "150000 100000\n");
+    file("sys/devices/system/cpu/present", "0-3\n");
+    file("sys/devices/system/cpu/online", "0-2\n");
+    for (cpu, siblings) in [(0, "0,2"), (1, "1"), (2, "0,2")] {
+        file(&format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"), siblings);
+    }
+    root
+}
+
+#[test]
+fn kinds_of_core_are_labelled() {
+    assert_eq!(
+        picture("2 p-cores, 2 threads, 2 e-cores", 40, true, false),
+        "\
+synthetic machine
+1 package, 4 cores, 6 contexts, up to 2
+  to a core, 1 NUMA node
+
+┌ package 0, node 0 ───────────────────┐
+│ performance cores                    │
+│ ╭ core 0 ╮ ╭ core 1 ╮                │
+│ │ 0  1   │ │ 2  3   │                │
+│ ╰────────╯ ╰────────╯                │
+│ efficiency cores                     │
+│ ╭ core 2 ╮ ╭ core 3 ╮                │
+│ │ 4      │ │ 5      │                │
+│ ╰────────╯ ╰────────╯                │
+└──────────────────────────────────────┘
+
+not this system: read from synthetic \"2
+  p-cores, 2 threads, 2 e-cores\"
+"
+    );
+}
+
+#[test]
+fn packages_nodes_and_dies_are_told_apart_in_ascii() {
+    assert_eq!(
+        picture("2 packages, 2 nodes, 1 core", 40, false, false),
+        "\
+synthetic machine
+2 packages, 4 cores, 4 contexts, no
+  siblings, 4 NUMA nodes
+
++ package 0 ---------------------------+
+| node 0                               |
+| + core 0 +                           |
+| | 0      |                           |
+| +--------+                           |
+| node 1                               |
+| + core 1 +                           |
+| | 1      |                           |
+| +--------+                           |
++--------------------------------------+
+
++ package 1 ---------------------------+
+| node 2                               |
+| + core 2 +                           |
+| | 2      |                           |
+| +--------+                           |
+| node 3                               |
+| + core 3 +                           |
+| | 3      |                           |
+| +--------+                           |
++--------------------------------------+
+
+not this system: read from synthetic \"2
+  packages, 2 nodes, 1 core\"
+"
+    );
+    assert!(picture("2 dies, 1 core", 40, false, false).contains("| die 1  "));
+}
+
+#[test]
+fn limits_and_offline_contexts_are_marked() {
+    let root = container();
+    let machine = Topology::from_sysfs(&root).unwrap();
+    let drawn = draw(&machine, &Style { width: 100, unicode: true, unfold: false });
+    assert_eq!(
+        drawn.lines().take(13).collect::<Vec<_>>().join("\n"),
+        "\
+Small CPU
+1 package, 2 cores, 3 contexts, up to 2 to a core, 1 NUMA node
+
+┌ package 0, node 0 ───────────────────────────────────────────────────────────────────────────────┐
+│ ╭ core 0 ╮ ╭ core 1 ╮                                                                            │
+│ │ 0 (2)  │ │ 1      │                                                                            │
+│ ╰────────╯ ╰────────╯                                                                            │
+└──────────────────────────────────────────────────────────────────────────────────────────────────┘
+
+offline (present, switched off): 3
+(n): this process may not run there
+allowed: the cpuset in /sys/fs/cgroup/box/cpuset.cpus.effective leaves cpus 0,1
+quota: 1.50 cpus' worth of time (150000 of 100000 us, /sys/fs/cgroup/box/cpu.max)"
+    );
+    let facts = super::json::facts(&machine);
+    assert_eq!(facts["offline"], serde_json::json!([3]));
+    assert_eq!(facts["allowed"], serde_json::json!([0, 1]));
+    assert_eq!(facts["quota"]["cpus"], 1.5);
+    let file = "/sys/fs/cgroup/box/cpuset.cpus.effective";
+    assert_eq!(facts["restrictions"][0]["file"], file);
+    assert_eq!(facts["packages"][0]["cores"][0]["contexts"][1]["allowed"], false);
+    fs::remove_dir_all(root).unwrap();
+}
+
+#[test]
+fn big_machines_are_folded_unless_asked() {
+    let folded = picture("2 packages, 64 cores, 2 threads", 60, true, false);
+    assert_eq!(
+        folded,
+        "\
+synthetic machine
+2 packages, 128 cores, 256 contexts, 2 to a core, 2 NUMA
+  nodes
+
+┌ package 0, node 0 ───────────────────────────────────────┐
+│ ╭ cores 0-63 ──────────────────────────────────────────╮ │
+│ │ sibling 0  0,2,…,126                                 │ │
+│ │ sibling 1  1,3,…,127                                 │ │
+│ ╰──────────────────────────────────────────────────────╯ │
+└──────────────────────────────────────────────────────────┘
+
+┌ package 1, node 1 ───────────────────────────────────────┐
+│ ╭ cores 64-127 ────────────────────────────────────────╮ │
+│ │ sibling 0  128,130,…,254                             │ │
+│ │ sibling 1  129,131,…,255                             │ │
+│ ╰──────────────────────────────────────────────────────╯ │
+└──────────────────────────────────────────────────────────┘
+
+folded: --unfold draws every core
+not this system: read from synthetic \"2 packages, 64 cores,
+  2 threads\"
+"
+    );
+    let whole = picture("2 packages, 64 cores, 2 threads", 60, true, true);
+    assert!(whole.contains("core 127") && whole.lines().count() > 60);
+}
+
+#[test]
+fn nothing_is_wider_than_the_terminal() {
+    for text in [
+        "1 core",
+        "4 packages, 2 nodes, 2 dies, 16 cores, 8 threads",
+        "100 p-cores, 9 threads, 300 e-cores, 8 lp-cores",
+        "16 packages, 64 nodes, 2 cores",
+    ] {
+        for (width, unfold) in [(40, false), (40, true), (80, false), (80, true), (133, true)] {
+            let drawn = picture(text, width, true, unfold);
+            for line in drawn.lines() {
+                assert!(line.chars().count() <= width, "{width} {text}: {line}");
+            }
+        }
+    }
+}
+
+fn run(args: &TopoArgs) -> (u8, String) {
+    let mut out = Vec::new();
+    let status = topo(args, &mut out).unwrap();
+    (status, String::from_utf8(out).unwrap())
+}
+
+#[test]
+fn this_machine_is_shown() {
+    let (status, text) = run(&TopoArgs { unfold: true, ..TopoArgs::default() });
+    assert_eq!(status, 0);
+    let here = Topology::detect().unwrap();
+    for core in here.cores() {
+        assert!(text.contains(&format!("core {}", core.core)), "{text}");
+    }
+    let (status, text) = run(&TopoArgs { json: true, ..TopoArgs::default() });
+    let facts: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((status, &facts["this_system"]), (0, &serde_json::Value::Bool(true)));
+    assert_eq!(facts["contexts"], here.contexts().len());
+}
+
+#[test]
+fn a_bad_request_ends_with_status_2_and_prints_nothing() {
+    let synthetic = TopoArgs { synthetic: Some("2 sockets".to_owned()), ..TopoArgs::default() };
+    assert_eq!(run(&synthetic), (2, String::new()));
+    let sysfs = TopoArgs { sysfs: Some("/nonexistent".into()), ..TopoArgs::default() };
+    assert_eq!(run(&sysfs), (2, String::new()));
+}
+
+#[test]
+fn a_closed_output_is_reported_to_the_caller() {
+    struct Closed;
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    for json in [false, true] {
+        let args = TopoArgs { json, ..TopoArgs::default() };
+        assert_eq!(topo(&args, &mut Closed).unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    }
+}

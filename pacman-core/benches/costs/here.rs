@@ -1,0 +1,189 @@
+//! Costs on this machine, as ratios of what they stand on: timings are noisy, so
+//! each is taken by turns with its baseline, and the medians are compared.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
+
+use pacman_core::session::Sample;
+use pacman_core::{Event, Result, Session};
+
+use crate::baseline::BareGroup;
+
+const ROUNDS: u64 = 2_000;
+const TURNS: usize = 151;
+const EVENTS: &str = "task-clock,page-faults,context-switches,cpu-migrations";
+
+/// Counts allocations, to show that the hot path makes none.
+pub(crate) struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: passes everything on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: passed on.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+/// Nanoseconds a call of each of two acts, medians of turns taken one by one.
+fn by_turns(mut one: impl FnMut(), mut other: impl FnMut()) -> (f64, f64) {
+    let time = |act: &mut dyn FnMut()| {
+        let start = std::time::Instant::now();
+        for _ in 0..ROUNDS {
+            act();
+        }
+        start.elapsed().as_nanos() as f64 / ROUNDS as f64
+    };
+    let (mut ones, mut others) = (Vec::new(), Vec::new());
+    for turn in 0..TURNS {
+        if turn % 2 == 0 {
+            ones.push(time(&mut one));
+            others.push(time(&mut other));
+        } else {
+            others.push(time(&mut other));
+            ones.push(time(&mut one));
+        }
+    }
+    (median(ones), median(others))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn ratio(what: &str, (ours, base): (f64, f64), bound: f64) -> bool {
+    let held = ours <= bound * base;
+    println!(
+        "{what:<52} {ours:>8.1} ns {:>6.2} ×   ≤ {bound} ×{}",
+        ours / base,
+        if held { "" } else { "  PASSED" }
+    );
+    held
+}
+
+/// Measures and prints; false if a bound was passed.
+pub(crate) fn run() -> Result<bool> {
+    let bare = BareGroup::open(&Event::parse_list(EVENTS)?);
+    let session = Session::builder("here").events(EVENTS)?.start()?;
+    let phase = session.phase("phase")?;
+    let thread = session.attach()?;
+    let mut sample = Sample::EMPTY;
+    let mut held = true;
+
+    let read = by_turns(
+        || thread.read(black_box(&mut sample)).unwrap(),
+        || {
+            black_box(bare.read());
+        },
+    );
+    println!("{:<52} {:>8.1} ns", "bare read(2) of 4 software events", read.1);
+    held &= ratio("owner's read of 4 software events", read, 1.05);
+    let phases = by_turns(
+        || {
+            thread.begin(phase).unwrap();
+            thread.end(phase).unwrap();
+        },
+        || {
+            black_box(bare.read());
+        },
+    );
+    held &= ratio("phase begin + end, 4 software events", phases, 2.2);
+
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    for _ in 0..10_000 {
+        thread.begin(phase)?;
+        thread.end(phase)?;
+        thread.read(&mut sample)?;
+    }
+    let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
+    held &= allocations == 0;
+    println!("{:<52} {allocations:>8}", "allocations in 10,000 phases and reads");
+
+    held &= attach(&session)?;
+    held &= slot(&session)?;
+    Ok(held)
+}
+
+/// Attach and detach, while another thread is attached.
+fn attach(session: &Session) -> Result<bool> {
+    let micros = std::thread::scope(|scope| {
+        scope
+            .spawn(|| {
+                let mut turns = Vec::new();
+                for _ in 0..500 {
+                    let start = std::time::Instant::now();
+                    drop(session.attach().unwrap());
+                    turns.push(start.elapsed().as_nanos() as f64 / 1e3);
+                }
+                median(turns)
+            })
+            .join()
+            .expect("the thread attaches")
+    });
+    let held = micros <= 20.0;
+    println!(
+        "{:<52} {micros:>8.1} µs            ≤ 20 µs{}",
+        "attach + detach, 4 software events, others attached",
+        if held { "" } else { "  PASSED" }
+    );
+    Ok(held)
+}
+
+/// Another thread's slot, against a read(2) of that thread's group.
+fn slot(session: &Session) -> Result<bool> {
+    let events = Event::parse_list(EVENTS)?;
+    let (sender, receiver) = mpsc::channel();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let done = &done;
+        scope.spawn(move || {
+            let thread = session.attach().unwrap();
+            let phase = session.phase("sibling").unwrap();
+            let group = BareGroup::open(&events);
+            thread.run(phase, || ()).unwrap();
+            sender.send((thread.number(), group)).unwrap();
+            // A sibling at work: at a boundary every few microseconds.
+            while !done.load(Ordering::Relaxed) {
+                thread.begin(phase).unwrap();
+                for spin in 0..1_000u32 {
+                    black_box(spin);
+                }
+                thread.end(phase).unwrap();
+            }
+        });
+        let (number, group) = receiver.recv().expect("the sibling runs");
+        let peer = session.peer(number).expect("it is attached");
+        let (slot, call) = by_turns(
+            || {
+                black_box(peer.latest());
+            },
+            || {
+                black_box(group.read());
+            },
+        );
+        done.store(true, Ordering::Relaxed);
+        let cycles = slot / session.clock().nanos_per_tick();
+        let held = cycles <= 400.0;
+        println!(
+            "{:<52} {cycles:>8.0} TSC ticks     ≤ 400 cycles{}",
+            "reading a running sibling's slot",
+            if held { "" } else { "  PASSED" }
+        );
+        println!(
+            "{:<52} {call:>8.1} ns {:>6.2} × the slot",
+            "read(2) of that thread's group",
+            call / slot
+        );
+        Ok(held)
+    })
+}

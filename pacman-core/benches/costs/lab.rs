@@ -1,0 +1,125 @@
+//! Costs in instructions, counted by the lab's emulator: exact, and the same on
+//! every run.
+
+use std::hint::black_box;
+
+use pacman_core::session::Sample;
+use pacman_core::{Event, Result, Session};
+
+use crate::baseline::{BareGroup, Textbook};
+use crate::doorbell::retired;
+
+const ROUNDS: u64 = 1_000;
+const EVENTS: &str = "INSTRUCTIONS,CYCLES,REF_CYCLES,BRANCHES";
+
+/// One line of the table: what was done, and what it took.
+pub(crate) struct Cost {
+    pub(crate) what: String,
+    pub(crate) user: f64,
+    pub(crate) kernel: f64,
+    /// The most user instructions this may take, where the project set itself a bound.
+    pub(crate) bound: Option<f64>,
+}
+
+/// The least instructions per call of `act` over a few tries: a try that was
+/// interrupted by the timer has more.
+fn cost(what: &str, bound: Option<f64>, mut act: impl FnMut()) -> Cost {
+    let measure = |act: &mut dyn FnMut()| {
+        let mut best = (f64::MAX, f64::MAX);
+        for _ in 0..20 {
+            let before = retired();
+            act();
+            let after = retired();
+            let tried = ((after.0 - before.0) as f64, (after.1 - before.1) as f64);
+            best = (best.0.min(tried.0), best.1.min(tried.1));
+        }
+        best
+    };
+    act();
+    let empty = measure(&mut || {
+        for round in 0..ROUNDS {
+            black_box(round);
+        }
+    });
+    let full = measure(&mut || {
+        for round in 0..ROUNDS {
+            black_box(round);
+            act();
+        }
+    });
+    let per_call = |full: f64, empty: f64| (full - empty) / ROUNDS as f64;
+    Cost {
+        what: what.into(),
+        user: per_call(full.0, empty.0),
+        kernel: per_call(full.1, empty.1),
+        bound,
+    }
+}
+
+/// Measures in the guest and prints the table; false if a bound was passed.
+pub(crate) fn run() -> Result<bool> {
+    let mut costs = Vec::new();
+
+    // The baselines first: two groups of four do not fit side by side.
+    let events = Event::parse_list(EVENTS)?;
+    let group = BareGroup::open(&events);
+    let textbook = Textbook::map(&group);
+    let bare = textbook.indices();
+    costs.push(cost("four RDPMC in a bare loop", None, || {
+        black_box(crate::baseline::bare_rdpmc(&bare));
+    }));
+    costs.push(cost("the textbook page loop, four events", None, || {
+        black_box(textbook.read());
+    }));
+    costs.push(cost("read(2) of the group", None, || {
+        black_box(group.read());
+    }));
+    drop((textbook, group));
+
+    let session = Session::builder("lab").events(EVENTS)?.start()?;
+    let (phase, other) = (session.phase("phase")?, session.phase("inner")?);
+    let thread = session.attach()?;
+    let mut sample = Sample::EMPTY;
+    costs.push(cost("owner's read", Some(60.0), || {
+        thread.read(black_box(&mut sample)).unwrap();
+    }));
+    costs.push(cost("phase begin + end", Some(300.0), || {
+        thread.begin(phase).unwrap();
+        thread.end(phase).unwrap();
+    }));
+    thread.begin(phase)?;
+    costs.push(cost("nested phase begin + end", None, || {
+        thread.begin(other).unwrap();
+        thread.end(other).unwrap();
+    }));
+    thread.end(phase)?;
+    let peer = session.peer(thread.number()).expect("it is attached");
+    costs.push(cost("reading a thread's slot", None, || {
+        black_box(peer.latest());
+    }));
+    drop(thread);
+    session.attach_here()?;
+    costs.push(cost("phase begin + end of a kept attachment", Some(300.0), || {
+        session.begin(phase).unwrap();
+        session.end(phase).unwrap();
+    }));
+    session.detach_here()?;
+    Ok(print(&costs))
+}
+
+fn print(costs: &[Cost]) -> bool {
+    println!("{:<46} {:>8} {:>8}   bound", "instructions a call", "user", "kernel");
+    let mut kept = true;
+    for cost in costs {
+        let bound = match cost.bound {
+            None => String::new(),
+            Some(bound) => {
+                let held = cost.user <= bound && cost.kernel < 0.5;
+                kept &= held;
+                format!("≤ {bound} + 0{}", if held { "" } else { "  PASSED" })
+            }
+        };
+        println!("{:<46} {:>8.1} {:>8.1}   {bound}", cost.what, cost.user, cost.kernel);
+    }
+    kept
+}

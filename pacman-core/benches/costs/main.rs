@@ -1,0 +1,54 @@
+//! What the library costs, against what it stands on, in one run.
+//!
+//! `cargo bench --bench costs` prints ratios on this machine and, where the lab
+//! is found (`PACMAN_LAB`, or `../shared/lab/lab` beside the project), exact
+//! instruction counts on its emulated Haswell. Exit status 1 if a bound the
+//! project set itself was passed.
+
+mod baseline;
+mod doorbell;
+mod here;
+mod lab;
+
+use std::path::PathBuf;
+use std::process::{Command, exit};
+
+#[global_allocator]
+static ALLOCATOR: here::Counting = here::Counting;
+
+fn main() {
+    if doorbell::in_lab() {
+        finish(lab::run());
+    }
+    println!("On this machine (medians, by turns with the baseline):");
+    let held = here::run();
+    println!("\nIn the lab (instructions, exact; 4 hardware events):");
+    let Some(lab) = lab_command() else {
+        println!("skipped: no lab");
+        finish(held);
+    };
+    let program = std::env::current_exe().expect("a running program has a file");
+    let name = program.file_name().expect("it has a name").to_string_lossy().into_owned();
+    let status = Command::new(lab)
+        .args(["--cpu", "core", "--", &format!("/t/{name} --bench")])
+        .arg(&program)
+        .status();
+    let in_lab = status.is_ok_and(|status| status.success());
+    finish(held.map(|held| held && in_lab));
+}
+
+fn finish(held: pacman_core::Result<bool>) -> ! {
+    match held {
+        Ok(held) => exit(if held { 0 } else { 1 }),
+        Err(error) => {
+            eprintln!("costs: {error}");
+            exit(2);
+        }
+    }
+}
+
+fn lab_command() -> Option<PathBuf> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/lab/lab");
+    let named = std::env::var_os("PACMAN_LAB").map(PathBuf::from);
+    named.or_else(|| Some(PathBuf::from(beside))).filter(|lab| lab.exists())
+}

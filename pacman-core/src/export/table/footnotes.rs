@@ -1,0 +1,186 @@
+//! What the reader must know, below the table.
+
+use std::collections::BTreeMap;
+
+use super::block::{Member, UNBOUND};
+use super::cell::{Marks, UNDEFINED, absent, at_least};
+use super::{quantity, text};
+use crate::export::{Absent, TableStyle, count_of, phase_name};
+use crate::report::{Report, ThreadReport, ThreadState};
+
+/// What the marks mean that the table used.
+pub(super) fn legend(marks: &Marks, style: &TableStyle) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut explain = |used: bool, mark: &str, meaning: &str| {
+        if used {
+            lines.push(format!("{mark}  {meaning}"));
+        }
+    };
+    explain(
+        marks.unbound,
+        UNBOUND,
+        "not bound by the session: the thread was on this cpu when it attached and may have moved",
+    );
+    explain(
+        marks.scaled,
+        "~",
+        "estimated for the whole time from the share of it that the column \"counted\" shows",
+    );
+    explain(marks.missing, at_least(style), "the sum of those threads that have a figure");
+    explain(marks.absent, absent(style), "no figure, for a reason given below");
+    explain(marks.undefined, UNDEFINED, "no rate: nothing to divide by, or a thread has no figure");
+    lines
+}
+
+/// What happened in phases: absent counts and why, panics, recursions.
+pub(super) fn of_phases(report: &Report, members: &[Vec<Member<'_>>]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (phase, members) in members.iter().enumerate() {
+        let name = quoted(phase_name(report, phase));
+        absences(report, &name, members, &mut lines);
+        let panics = tally(members, |(_, row)| row.panics);
+        if let Some((panics, threads)) = panics {
+            lines.push(format!("{name}: {panics} ended by a panic on {threads}, and counted"));
+        }
+        let recursions = tally(members, |(_, row)| row.recursions);
+        if let Some((recursions, threads)) = recursions {
+            lines.push(format!(
+                "{name}: {recursions} inside another of the same phase on {threads}, \
+                 part of the outer one's figures"
+            ));
+        }
+    }
+    if lines.len() > PHASE_LINES {
+        let more = lines.split_off(PHASE_LINES).len();
+        lines.push(format!("{more} more remarks on phases are left out here; JSON has all"));
+    }
+    let idle: Vec<String> = (0..report.phases.len())
+        .filter(|&phase| members[phase].is_empty())
+        .map(|phase| quoted(phase_name(report, phase)))
+        .collect();
+    if !idle.is_empty() {
+        let (shown, rest) = idle.split_at(idle.len().min(NAMES));
+        let more = if rest.is_empty() {
+            String::new()
+        } else {
+            format!(" and {} more", quantity::grouped(rest.len() as u128))
+        };
+        lines.push(format!("named but never run: {}{more}", shown.join(", ")));
+    }
+    lines
+}
+
+/// What happened to threads: how they ended, lost samples, their own notes.
+pub(super) fn of_threads(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut say = |which: Vec<usize>, what: &str| {
+        if !which.is_empty() {
+            lines.push(format!("{}: {what}", threads(&which)));
+        }
+    };
+    let numbers = |which: &dyn Fn(&ThreadReport) -> bool| -> Vec<usize> {
+        report.threads.iter().filter(|t| which(t)).map(|t| t.number).collect()
+    };
+    say(
+        numbers(&|thread| thread.state == ThreadState::Exited),
+        "ended while attached, and detached for it",
+    );
+    say(
+        numbers(&|thread| thread.state == ThreadState::Attached),
+        "still attached when the report was made; an open execution is not in it",
+    );
+    say(numbers(&|thread| thread.phases.is_empty()), "ran no phase");
+    let dropped: u64 = report.threads.iter().map(|thread| thread.log_dropped).sum();
+    if dropped > 0 {
+        let samples = plural(dropped.into(), "sample", "samples");
+        say(
+            numbers(&|thread| thread.log_dropped > 0),
+            &format!("log full, {samples} dropped from it"),
+        );
+    }
+    // The same line on many threads is one line.
+    let mut notes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for thread in &report.threads {
+        for note in &thread.notes {
+            notes.entry(note).or_default().push(thread.number);
+        }
+    }
+    let mut notes: Vec<(&str, Vec<usize>)> = notes.into_iter().collect();
+    notes.sort_by(|(_, one), (_, two)| one.cmp(two));
+    let more = notes.len().saturating_sub(NOTES);
+    for (note, mut which) in notes.into_iter().take(NOTES) {
+        which.dedup();
+        say(which, &text::clean(note));
+    }
+    if more > 0 {
+        lines.push(format!("{more} more notes of threads are left out here; JSON has all"));
+    }
+    lines
+}
+
+/// Groups the absent counts of a phase by their reason, and says it.
+fn absences(report: &Report, phase: &str, members: &[Member<'_>], lines: &mut Vec<String>) {
+    let unfinished: Vec<usize> = members
+        .iter()
+        .filter(|(_, row)| row.executions == 0)
+        .map(|(thread, _)| thread.number)
+        .collect();
+    if !unfinished.is_empty() {
+        let threads = threads(&unfinished);
+        lines.push(format!("{phase} on {threads}: no execution finished"));
+    }
+    for (reason, why) in [
+        (
+            Absent::NeverCounted,
+            "never counted: the kernel kept the group off the counters all the time, as it does \
+             while another user of the PMU holds them",
+        ),
+        (Absent::NotRecorded, "the report holds no such count"),
+    ] {
+        // Events that are absent on the same threads share a line.
+        let mut events: BTreeMap<Vec<usize>, Vec<String>> = BTreeMap::new();
+        for (event, column) in report.events.iter().enumerate() {
+            let which: Vec<usize> = members
+                .iter()
+                .filter(|(_, row)| count_of(row, event).err() == Some(reason))
+                .map(|(thread, _)| thread.number)
+                .collect();
+            if !which.is_empty() {
+                events.entry(which).or_default().push(text::clean(&column.name));
+            }
+        }
+        for (which, names) in events {
+            let (names, threads) = (names.join(", "), threads(&which));
+            lines.push(format!("{phase} on {threads}: {names} {why}"));
+        }
+    }
+}
+
+/// How often something happened, and on which threads, if it did.
+fn tally(members: &[Member<'_>], of: impl Fn(&Member<'_>) -> u64) -> Option<(String, String)> {
+    let total: u128 = members.iter().map(|member| u128::from(of(member))).sum();
+    let which: Vec<usize> =
+        members.iter().filter(|member| of(member) > 0).map(|(thread, _)| thread.number).collect();
+    (total > 0).then(|| (plural(total, "execution", "executions"), threads(&which)))
+}
+
+fn threads(numbers: &[usize]) -> String {
+    let word = if numbers.len() == 1 { "thread" } else { "threads" };
+    format!("{word} {}", text::ranges(numbers))
+}
+
+/// A number and its noun.
+pub(super) fn plural(number: u128, one: &str, many: &str) -> String {
+    format!("{} {}", quantity::grouped(number), if number == 1 { one } else { many })
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", text::clean(name))
+}
+
+/// Remarks on phases before the rest is only counted.
+const PHASE_LINES: usize = 24;
+/// Names of phases that never ran.
+const NAMES: usize = 8;
+/// Different notes of threads.
+const NOTES: usize = 24;

@@ -1,0 +1,189 @@
+//! Columns, rows and rules on a given width.
+
+use std::io;
+
+use super::text;
+use crate::export::TableStyle;
+
+/// A column: two lines of heading, and how it lies.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) head: [String; 2],
+    /// Text lies to the left, figures to the right.
+    pub(super) left: bool,
+    /// Stays beside the column before it.
+    pub(super) joined: bool,
+}
+
+/// A row of as many cells as there are columns.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) cells: Vec<String>,
+    pub(super) tone: Tone,
+    /// A rule goes above it.
+    pub(super) ruled: bool,
+}
+
+/// What a line is, for those who see colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tone {
+    /// Bold.
+    Heading,
+    /// As it comes.
+    Plain,
+    /// Dim.
+    Quiet,
+    /// Bold and yellow.
+    Warning,
+}
+
+/// The figures of a block, ready to be laid out.
+#[derive(Clone, Debug)]
+pub(super) struct Grid {
+    pub(super) columns: Vec<Column>,
+    /// How many columns say whose row it is: these come again with every band.
+    pub(super) keys: usize,
+    pub(super) rows: Vec<Row>,
+}
+
+impl Grid {
+    /// Writes the grid as one band, or as several below each other if it is
+    /// wider than the style allows.
+    pub(super) fn write(&self, style: &TableStyle, out: &mut dyn io::Write) -> io::Result<()> {
+        let widths = self.widths();
+        for (number, band) in self.bands(&widths, style.width).iter().enumerate() {
+            if number > 0 {
+                line(out, style, Tone::Plain, "")?;
+            }
+            self.write_band(band, &widths, style, out)?;
+        }
+        Ok(())
+    }
+
+    /// The columns of the terminal that its widest band takes.
+    pub(super) fn width(&self, style: &TableStyle) -> usize {
+        let widths = self.widths();
+        let bands = self.bands(&widths, style.width);
+        bands.iter().map(|band| total(band, &widths)).max().unwrap_or(0)
+    }
+
+    fn write_band(
+        &self,
+        band: &[usize],
+        widths: &[usize],
+        style: &TableStyle,
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        let total = total(band, widths);
+        for head in 0..2 {
+            let text = self.join(band, widths, |column| &self.columns[column].head[head]);
+            if head == 0 || !text.trim().is_empty() {
+                line(out, style, if head == 0 { Tone::Heading } else { Tone::Quiet }, &text)?;
+            }
+        }
+        line(out, style, Tone::Quiet, &rule(style, total))?;
+        for row in &self.rows {
+            if row.ruled {
+                line(out, style, Tone::Quiet, &rule(style, total))?;
+            }
+            let text = self.join(band, widths, |column| &row.cells[column]);
+            line(out, style, row.tone, &text)?;
+        }
+        Ok(())
+    }
+
+    fn join<'a>(
+        &'a self,
+        band: &[usize],
+        widths: &[usize],
+        cell: impl Fn(usize) -> &'a str,
+    ) -> String {
+        let mut text = String::new();
+        for (position, &column) in band.iter().enumerate() {
+            if position > 0 {
+                text.push_str(&" ".repeat(GAP));
+            }
+            let cell = cell(column);
+            let room = " ".repeat(widths[column].saturating_sub(text::width(cell)));
+            if self.columns[column].left {
+                text.push_str(cell);
+                text.push_str(&room);
+            } else {
+                text.push_str(&room);
+                text.push_str(cell);
+            }
+        }
+        text
+    }
+
+    /// The width of each column: that of its widest cell.
+    fn widths(&self) -> Vec<usize> {
+        self.columns
+            .iter()
+            .enumerate()
+            .map(|(number, column)| {
+                let heads = column.head.iter().map(|head| text::width(head));
+                let cells = self.rows.iter().map(|row| text::width(&row.cells[number]));
+                heads.chain(cells).max().unwrap_or(0)
+            })
+            .collect()
+    }
+
+    /// Which columns stand beside each other: the keys, and as many more as fit.
+    fn bands(&self, widths: &[usize], most: usize) -> Vec<Vec<usize>> {
+        let keys: Vec<usize> = (0..self.keys).collect();
+        let own: usize = keys.iter().map(|&key| widths[key] + GAP).sum();
+        let mut bands = Vec::new();
+        let (mut band, mut used) = (keys.clone(), own);
+        let mut next = self.keys;
+        while next < self.columns.len() {
+            let joined = self.columns[next + 1..].iter().take_while(|column| column.joined).count();
+            let group = next..next + 1 + joined;
+            let wide: usize = group.clone().map(|column| widths[column] + GAP).sum();
+            // The last gap of the band is not written.
+            if band.len() > keys.len() && used + wide > most.saturating_add(GAP) {
+                bands.push(std::mem::replace(&mut band, keys.clone()));
+                used = own;
+            }
+            used += wide;
+            next = group.end;
+            band.extend(group);
+        }
+        bands.push(band);
+        bands
+    }
+}
+
+fn total(band: &[usize], widths: &[usize]) -> usize {
+    band.iter().map(|&column| widths[column]).sum::<usize>() + GAP * band.len().saturating_sub(1)
+}
+
+/// Writes one line without blanks at its end, in its colour if colours are asked for.
+pub(super) fn line(
+    out: &mut dyn io::Write,
+    style: &TableStyle,
+    tone: Tone,
+    text: &str,
+) -> io::Result<()> {
+    let text = text.trim_end();
+    let code = match tone {
+        Tone::Heading => "1",
+        Tone::Plain => "",
+        Tone::Quiet => "2",
+        Tone::Warning => "1;33",
+    };
+    let text = if style.colour && !code.is_empty() && !text.is_empty() {
+        format!("\x1b[{code}m{text}\x1b[0m\n")
+    } else {
+        format!("{text}\n")
+    };
+    out.write_all(text.as_bytes())
+}
+
+/// A horizontal rule.
+pub(super) fn rule(style: &TableStyle, width: usize) -> String {
+    if style.unicode { "─" } else { "-" }.repeat(width)
+}
+
+/// Blanks between two columns.
+const GAP: usize = 2;

@@ -1,0 +1,122 @@
+//! Which rate stands beside a count.
+
+use super::cell::Cell;
+use super::figures::{Figure, Figures};
+use crate::report::EventColumn;
+
+/// What a count is divided by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rate {
+    /// Instructions per cycle; the index of the cycles.
+    PerCycle(usize),
+    /// Misses per 1000 instructions; the index of the instructions.
+    PerThousandInstructions(usize),
+    /// Events per second of the row's time.
+    PerSecond,
+    /// A clock's nanoseconds as a share of the row's time.
+    OfTime,
+}
+
+impl Rate {
+    /// The rate that says most about event number `event`, given its company:
+    /// counts are related only where both are of the same privilege levels.
+    pub(super) fn of(events: &[EventColumn], event: usize) -> Rate {
+        let (base, levels) = split(&events[event].name);
+        let beside = |name| events.iter().position(|other| split(&other.name) == (name, levels));
+        if events[event].unit == "ns" {
+            return Rate::OfTime;
+        }
+        if base == "INSTRUCTIONS" {
+            return beside("CYCLES").map_or(Rate::PerSecond, Rate::PerCycle);
+        }
+        if base.to_ascii_uppercase().contains("MISS") {
+            return beside("INSTRUCTIONS").map_or(Rate::PerSecond, Rate::PerThousandInstructions);
+        }
+        Rate::PerSecond
+    }
+
+    /// The heading: a name where the rate has one, and its unit.
+    pub(super) fn head(self) -> [&'static str; 2] {
+        match self {
+            Rate::PerCycle(_) => ["IPC", "/cycle"],
+            Rate::PerThousandInstructions(_) => ["per 1000", "instr"],
+            Rate::PerSecond => ["", "/s"],
+            Rate::OfTime => ["", "of time"],
+        }
+    }
+
+    /// The rate of event number `event` in a row, from the row's own figures.
+    pub(super) fn cell(self, figures: &Figures, event: usize) -> Cell {
+        let count = &figures.counts[event];
+        let Some(value) = count.value else { return Cell::Absent };
+        let nothing = Figure::default();
+        let (below, times, company) = match self {
+            Rate::PerCycle(cycles) => {
+                let cycles = &figures.counts[cycles];
+                (cycles.value, 1.0, cycles)
+            }
+            Rate::PerThousandInstructions(instructions) => {
+                let instructions = &figures.counts[instructions];
+                (instructions.value, 1e3, instructions)
+            }
+            Rate::PerSecond => (Some(figures.time), 1e9, &nothing),
+            Rate::OfTime => (Some(figures.time), 1.0, &nothing),
+        };
+        // A sum that lacks a thread's part has no rate.
+        let whole = !count.missing && !company.missing;
+        match below {
+            Some(below) if below > 0 && whole => {
+                let scaled = count.scaled || company.scaled;
+                if self == Rate::OfTime {
+                    Cell::Share { part: value, whole: below, scaled }
+                } else {
+                    Cell::Ratio { value: value as f64 * times / below as f64, scaled }
+                }
+            }
+            _ => Cell::Undefined,
+        }
+    }
+}
+
+/// An event's name without its modifiers, and the modifiers.
+fn split(name: &str) -> (&str, &str) {
+    name.split_once(':').unwrap_or((name, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rates(names: &[(&str, &'static str)]) -> Vec<Rate> {
+        let events: Vec<EventColumn> = names
+            .iter()
+            .map(|&(name, unit)| EventColumn { name: name.to_string(), unit, hardware: true })
+            .collect();
+        (0..events.len()).map(|event| Rate::of(&events, event)).collect()
+    }
+
+    #[test]
+    fn a_rate_relates_what_is_there() {
+        let instructions = ("INSTRUCTIONS", "instructions");
+        let misses = ("CACHE_MISSES", "accesses");
+        assert_eq!(
+            rates(&[("CYCLES", "cycles"), instructions, misses, ("task-clock", "ns")]),
+            [Rate::PerSecond, Rate::PerCycle(0), Rate::PerThousandInstructions(1), Rate::OfTime]
+        );
+        assert_eq!(rates(&[instructions, misses])[0], Rate::PerSecond);
+        assert_eq!(rates(&[misses]), [Rate::PerSecond]);
+    }
+
+    #[test]
+    fn user_and_kernel_are_not_mixed() {
+        let names = [
+            ("CYCLES", "cycles"),
+            ("INSTRUCTIONS:k", "instructions"),
+            ("CYCLES:k", "cycles"),
+            ("BRANCH_MISSES", "branches"),
+        ];
+        let rates = rates(&names);
+        assert_eq!(rates[1], Rate::PerCycle(2));
+        assert_eq!(rates[3], Rate::PerSecond, "kernel instructions are not its own");
+    }
+}

@@ -1,0 +1,143 @@
+//! Names in a terminal: what they may hold, how wide they are, where they break.
+
+/// A name without what moves the cursor or changes colours: control characters
+/// are written as escapes.
+pub(super) fn clean(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for c in name.chars() {
+        // The marks that turn the direction of what follows them count, too.
+        if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+            text.extend(c.escape_default());
+        } else {
+            text.push(c);
+        }
+    }
+    text
+}
+
+/// How many columns a text takes.
+pub(super) fn width(text: &str) -> usize {
+    text.chars().map(columns).sum()
+}
+
+/// A text cut to `most` columns, with a mark where it was cut.
+pub(super) fn clip(text: &str, most: usize, unicode: bool) -> String {
+    if width(text) <= most {
+        return text.to_string();
+    }
+    let mark = if unicode { "…" } else { "..." };
+    let mut left = most.saturating_sub(width(mark));
+    let mut cut = String::new();
+    for c in text.chars() {
+        let Some(rest) = left.checked_sub(columns(c)) else { break };
+        left = rest;
+        cut.push(c);
+    }
+    cut.push_str(mark);
+    cut
+}
+
+/// A paragraph in lines of at most `most` columns where its words allow, all but
+/// the first indented by two.
+pub(super) fn wrap(paragraph: &str, most: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in paragraph.split(' ') {
+        if !line.trim().is_empty() && width(&line) + 1 + width(word) > most {
+            lines.push(std::mem::replace(&mut line, "  ".to_string()));
+            line.push_str(word);
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.push(line);
+    lines
+}
+
+/// Numbers as ranges, few of them: `0-3, 7, 9-12 and 40 more`.
+pub(super) fn ranges(numbers: &[usize]) -> String {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for &number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => runs.push((number, number)),
+        }
+    }
+    let (shown, rest) = runs.split_at(runs.len().min(RANGES));
+    let shown: Vec<String> = shown
+        .iter()
+        .map(
+            |&(first, last)| {
+                if first == last { first.to_string() } else { format!("{first}-{last}") }
+            },
+        )
+        .collect();
+    let more: usize = rest.iter().map(|(first, last)| last - first + 1).sum();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// Columns of one character: none for marks that join the one before, two for
+/// the wide scripts and pictures. The blocks of Unicode's East Asian Width that
+/// names are likely to come from.
+fn columns(c: char) -> usize {
+    match u32::from(c) {
+        0x300..=0x36f | 0x200b..=0x200f | 0x20d0..=0x20ff | 0xfe00..=0xfe0f => 0,
+        0x1100..=0x115f
+        | 0x2e80..=0xa4cf
+        | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f
+        | 0xff00..=0xff60
+        | 0xffe0..=0xffe6
+        | 0x1f300..=0x1faff
+        | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+const RANGES: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_drive_the_terminal() {
+        assert_eq!(clean("a\u{1b}[2Jb\nc"), "a\\u{1b}[2Jb\\nc");
+        assert_eq!(clean("x\u{202e}y"), "x\\u{202e}y");
+        assert_eq!(clean("größe 漢"), "größe 漢");
+    }
+
+    #[test]
+    fn widths_are_those_of_a_terminal() {
+        assert_eq!(width("größe"), 5);
+        assert_eq!(width("漢字"), 4);
+        assert_eq!(width("e\u{301}"), 1);
+    }
+
+    #[test]
+    fn clipping_leaves_room_for_its_mark() {
+        assert_eq!(clip("worker-17", 9, true), "worker-17");
+        assert_eq!(clip("worker-17", 8, true), "worker-…");
+        assert_eq!(clip("worker-17", 8, false), "worke...");
+        assert_eq!(width(&clip("漢字漢字", 6, true)), 5, "no half of a wide character");
+    }
+
+    #[test]
+    fn paragraphs_break_between_words() {
+        assert_eq!(wrap("one two three", 8), ["one two", "  three"]);
+        assert_eq!(wrap("unbreakable", 4), ["unbreakable"]);
+    }
+
+    #[test]
+    fn many_numbers_become_few_ranges() {
+        assert_eq!(ranges(&[3]), "3");
+        assert_eq!(ranges(&[0, 1, 2, 3, 7, 9, 10]), "0-3, 7, 9-10");
+        let even: Vec<usize> = (0..40).step_by(2).collect();
+        assert_eq!(ranges(&even), "0, 2, 4, 6, 8, 10, 12, 14 and 12 more");
+    }
+}

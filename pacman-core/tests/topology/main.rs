@@ -1,0 +1,8 @@
+//! Topologies: real machines from their `/sys`, limits, made-up machines, hwloc.
+
+mod hwloc;
+mod limits;
+mod machines;
+mod synthetic;
+#[allow(dead_code, reason = "each test binary and feature uses its part of the helper")]
+mod tree;

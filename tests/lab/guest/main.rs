@@ -1,0 +1,21 @@
+//! The program that runs in the lab's guests; `lab/main.rs` judges what it prints.
+
+mod conflicts;
+mod siblings;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["siblings"] => siblings::run(),
+        ["too-many"] => conflicts::too_many(),
+        ["taken"] => conflicts::taken(),
+        other => {
+            eprintln!("lab-guest: no such job {other:?}; siblings, too-many or taken");
+            std::process::exit(2);
+        }
+    };
+    if let Err(error) = done {
+        println!("error {:?}: {error}", error.kind());
+        std::process::exit(1);
+    }
+}

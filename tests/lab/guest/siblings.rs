@@ -1,0 +1,68 @@
+//! Two threads on the two siblings of one core, both counting at the same time.
+
+use std::sync::Barrier;
+
+use pacman_core::{Placement, Result, Session, Topology};
+
+const PHASES: usize = 50;
+
+/// Executes exactly `2 * iterations` instructions, and one to set up.
+#[inline(always)]
+fn known_loop(iterations: u64) {
+    // SAFETY: counts a register down and touches nothing else.
+    unsafe {
+        core::arch::asm!("2:", "dec {n}", "jnz 2b", n = inout(reg) iterations => _,
+            options(nomem, nostack));
+    }
+}
+
+/// Prints a line a thread and phase: counted, expected, begin, end.
+pub(crate) fn run() -> Result<()> {
+    let here = Topology::detect()?;
+    let core = here.cores()[0].cpus.clone();
+    let session = Session::builder("siblings")
+        .events("INSTRUCTIONS,CYCLES")?
+        .placement(here, Placement::Compact)?
+        .log(PHASES)
+        .start()?;
+    let phase = session.phase("known")?;
+    let together = Barrier::new(core.len());
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = core
+            .iter()
+            .map(|_| {
+                scope.spawn(|| -> Result<()> {
+                    let thread = session.attach()?;
+                    let cpu = thread.place().expect("a placement binds").cpu();
+                    for n in 0..PHASES as u64 {
+                        together.wait();
+                        thread.begin(phase)?;
+                        known_loop(iterations(cpu, n));
+                        thread.end(phase)?;
+                    }
+                    println!("reads {cpu} {:?}", thread.caps().read_path);
+                    Ok(())
+                })
+            })
+            .collect();
+        threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+    })?;
+    for thread in &session.report().threads {
+        let cpu = thread.place.expect("bound").cpu;
+        for (n, sample) in thread.log.iter().enumerate() {
+            println!(
+                "sample {cpu} {} {} {} {}",
+                sample.counts[0],
+                2 * iterations(cpu, n as u64) + 1,
+                sample.begin,
+                sample.end
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Different work for each sibling and phase, so that a mix-up would show.
+fn iterations(cpu: u32, phase: u64) -> u64 {
+    100_000 + 7_000 * phase + if cpu == 0 { 0 } else { 50_000 }
+}

@@ -1,0 +1,93 @@
+//! The lab tier: the kernel's own PMU drivers on emulated processors with SMT
+//! siblings, whose counters are exact.
+
+use std::process::Output;
+
+use pacman_tests::lab;
+
+fn guest(options: &[&str], job: &str) -> Option<(Output, String)> {
+    if !lab::is_there() {
+        return None;
+    }
+    let output = lab::run(options, &lab::guest(), job);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Some((output, text))
+}
+
+/// One logged phase of the known loops.
+struct Sample {
+    cpu: u32,
+    counted: i64,
+    expected: i64,
+    begin: u64,
+    end: u64,
+}
+
+fn samples(text: &str) -> Vec<Sample> {
+    let parse = |line: &str| -> Option<Sample> {
+        let mut words = line.strip_prefix("sample ")?.split(' ');
+        let mut next = || words.next()?.parse::<i64>().ok();
+        Some(Sample {
+            cpu: next()? as u32,
+            counted: next()?,
+            expected: next()?,
+            begin: next()? as u64,
+            end: next()? as u64,
+        })
+    };
+    text.lines().filter_map(parse).collect()
+}
+
+/// Each sibling counts its own known loop to the instruction, both at once,
+/// without a system call.
+fn siblings_count_their_own(cpu: &str) {
+    let Some((output, text)) = guest(&["--cpu", cpu], "siblings") else { return };
+    assert!(output.status.success(), "{text}");
+    for context in ["reads 0 Rdpmc", "reads 1 Rdpmc"] {
+        assert!(text.lines().any(|line| line == context), "{context} in:\n{text}");
+    }
+    let all = samples(&text);
+    assert_eq!(all.len(), 100, "two threads of fifty phases:\n{text}");
+    let (mut least, mut most) = (i64::MAX, i64::MIN);
+    for sample in &all {
+        let edge = sample.counted - sample.expected;
+        (least, most) = (least.min(edge), most.max(edge));
+    }
+    println!("lab {cpu}: counted minus known, over {} phases: {least}..={most}", all.len());
+    assert!((0..=200).contains(&least) && (0..=200).contains(&most), "{least}..={most}");
+    let (one, other): (Vec<&Sample>, Vec<&Sample>) = all.iter().partition(|s| s.cpu == 0);
+    let overlapping =
+        one.iter().zip(&other).filter(|(a, b)| a.begin < b.end && b.begin < a.end).count();
+    println!("lab {cpu}: {overlapping} of {} phases ran on both siblings at once", one.len());
+    assert!(overlapping * 10 >= one.len() * 9);
+}
+
+#[test]
+fn siblings_of_a_haswell_core() {
+    siblings_count_their_own("core");
+}
+
+#[test]
+fn siblings_of_a_zen_core() {
+    siblings_count_their_own("amd");
+}
+
+#[test]
+fn more_events_than_counters_is_a_conflict() {
+    let Some((output, text)) = guest(&["--cpu", "core"], "too-many") else { return };
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert_eq!(
+        text.trim(),
+        "error Conflict: cannot count r0108 beside r412e, r4f2e, r00c4, r00c5: the PMU has no counter left for it; count fewer events at a time"
+    );
+}
+
+#[test]
+fn counters_that_others_hold_are_named_as_such() {
+    let Some((output, text)) = guest(&["--cpu", "core"], "taken") else { return };
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert_eq!(
+        text.trim(),
+        "error NotScheduled: cannot read r00c4, r00c5: the kernel could not keep the group on its counters; another profiler holds the counters; end it or count fewer events"
+    );
+}

@@ -1,0 +1,14 @@
+//! The main job on this machine's real software events: attach, phases, reports.
+
+mod attach;
+mod errors;
+mod phases;
+mod scale;
+mod sharing;
+
+use pacman_core::Session;
+
+/// A session of its own name: tests run side by side in one process.
+fn session(name: &str, events: &str) -> Session {
+    Session::builder(name).events(events).unwrap().start().unwrap()
+}
