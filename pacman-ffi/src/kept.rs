@@ -50,8 +50,10 @@ impl Kept {
     /// The phase behind a word from C.
     #[inline]
     pub(crate) fn phase(&self, bits: u64) -> Result<Phase> {
-        match self.phases.borrow().get(bits as u32 as usize) {
-            Some(Some(phase)) if phase.to_bits() == bits => Ok(*phase),
+        // By itself, so that the borrow has ended before the first use takes its own.
+        let known = self.phases.borrow().get(bits as u32 as usize).copied().flatten();
+        match known {
+            Some(phase) if phase.to_bits() == bits => Ok(phase),
             _ => self.first_use(bits),
         }
     }

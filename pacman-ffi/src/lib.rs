@@ -12,9 +12,11 @@
 pub mod error;
 mod input;
 mod kept;
+mod output;
 mod peer;
 pub mod phase;
 mod registry;
+pub mod report;
 pub mod session;
 pub mod thread;
 pub mod topology;
