@@ -33,7 +33,8 @@ static int bare_group(void)
         attributes.size = sizeof attributes;
         attributes.type = PERF_TYPE_SOFTWARE;
         attributes.config = events[i];
-        attributes.read_format = PERF_FORMAT_GROUP;
+        attributes.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+                                 PERF_FORMAT_TOTAL_TIME_RUNNING;
         fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, leader, 0);
         if (fd < 0) {
             perror("cannot open the bare group");
@@ -67,7 +68,7 @@ int main(void)
 
             for (i = 0; i < CALLS; i++) {
                 switch (what) {
-                case 0: failures += read(bare, counts, sizeof counts) != 40; break;
+                case 0: failures += read(bare, counts, sizeof counts) != 56; break;
                 case 1: failures += pacman_read(session, counts, 4) < 0; break;
                 case 2:
                     failures += pacman_begin(session, phase) < 0;
