@@ -136,6 +136,18 @@ fn omp_phases_gives_every_thread_its_counts() {
         assert_eq!((output.status.code(), text.lines().next()), (Some(status), Some(line)));
         assert!(output.stdout.is_empty(), "nothing on standard output");
     }
+    // A standard output that is closed, and one that nobody reads any more.
+    for redirect in [">&-", "| true"] {
+        let mut command = program("sh".as_ref());
+        let script = format!("{{ \"$0\" --csv task-clock; echo $? >&2; }} {redirect}");
+        let output = command.arg("-c").arg(script).arg(&path).output().expect("it runs");
+        let text = String::from_utf8(output.stderr).expect("UTF-8");
+        let lines: Vec<&str> = text.lines().collect();
+        let refused =
+            "omp_phases: cannot write the report of session \"omp_phases\" to descriptor 1";
+        assert!(lines[0].starts_with(refused), "{redirect}: {text}");
+        assert_eq!(lines[1..], ["1"], "{redirect}");
+    }
 }
 
 #[test]

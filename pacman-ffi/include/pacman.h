@@ -296,7 +296,7 @@ typedef struct pacman_options {
 } pacman_options;
 
 #define PACMAN_OPTIONS_INIT \
-    { (uint32_t)sizeof(pacman_options), PACMAN_ABI, 0u, 0u, 0u, \
+    { sizeof(pacman_options), PACMAN_ABI, 0u, 0u, 0u, \
       NULL, NULL, NULL, { NULL, NULL, NULL, NULL, NULL } }
 
 /*
@@ -363,7 +363,8 @@ int pacman_session_open(const pacman_options *options, pacman_session **session)
  *
  *   session   the handle, which is no handle from here on
  *
- * The name is free at once. The calling thread is detached; every other thread
+ * The name is free at once, or as soon as calls that other threads have under
+ * way on the session return. The calling thread is detached; every other thread
  * that is still attached lets go of its counters and of its CPU at its next
  * attach, or its next use of the closed handle, or its end, whichever is first.
  * Write reports before closing: the counts go with the session.
@@ -795,7 +796,7 @@ typedef struct pacman_topology {
     uint32_t reserved;
 } pacman_topology;
 
-#define PACMAN_TOPOLOGY_INIT { (uint32_t)sizeof(pacman_topology), 0u, 0u, 0u, 0u, 0u, 0u, 0u }
+#define PACMAN_TOPOLOGY_INIT { sizeof(pacman_topology), 0u, 0u, 0u, 0u, 0u, 0u, 0u }
 
 /* pacman_context.core_type */
 #define PACMAN_CORE_UNIFORM     0u /* all cores are alike */

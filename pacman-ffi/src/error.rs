@@ -82,8 +82,13 @@ const STATUSES: [(Status, &CStr); 29] = [
 ];
 
 /// A failure on its way to C: a code and one line.
+///
+/// Boxed, so that a result fits into registers where nothing fails.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct Failure(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
     status: Status,
     message: Cow<'static, str>,
 }
@@ -93,7 +98,7 @@ pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 impl Failure {
     #[cold]
     pub(crate) fn new(status: Status, message: impl Into<Cow<'static, str>>) -> Failure {
-        Failure { status, message: message.into() }
+        Failure(Box::new(Inner { status, message: message.into() }))
     }
 }
 
@@ -136,7 +141,7 @@ fn status_of(kind: ErrorKind) -> Status {
 pub(crate) fn answer(work: impl FnOnce() -> Result<Status>) -> c_int {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(status)) => status as c_int,
-        Ok(Err(failure)) => keep(&failure),
+        Ok(Err(failure)) => keep(failure),
         Err(payload) => panicked(payload),
     }
 }
@@ -151,7 +156,7 @@ fn panicked(payload: Box<dyn Any + Send>) -> c_int {
     let message = format!("a defect in libpacman: {}; please report it", said.replace('\n', " "));
     // Dropping a stranger's payload might panic again, and this is the last line.
     std::mem::forget(payload);
-    keep(&Failure::new(Status::Internal, message))
+    keep(Failure::new(Status::Internal, message))
 }
 
 thread_local! {
@@ -163,10 +168,11 @@ thread_local! {
 
 /// Stores the message where `pacman_last_error` shows it.
 #[cold]
-fn keep(failure: &Failure) -> c_int {
-    let text = failure.message.as_bytes();
+fn keep(failure: Failure) -> c_int {
+    let Inner { status, message } = *failure.0;
+    let text = message.as_bytes();
     let mut length = text.len().min(MESSAGE - 1);
-    while !failure.message.is_char_boundary(length) {
+    while !message.is_char_boundary(length) {
         length -= 1;
     }
     let buffer = LAST.with(UnsafeCell::get).cast::<u8>();
@@ -176,7 +182,7 @@ fn keep(failure: &Failure) -> c_int {
         std::ptr::copy_nonoverlapping(text.as_ptr(), buffer, length);
         buffer.add(length).write(0);
     }
-    failure.status as c_int
+    status as c_int
 }
 
 /// The message of this thread's last failed call; empty before the first.

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use pacman_core::export::{self, TableStyle};
 use pacman_core::report::{Report, ThreadState};
@@ -28,8 +29,9 @@ pub extern "C" fn pacman_report_write(
     answer(|| {
         let entry = registry::find(session.addr(), "write a report")?;
         let text = text(&entry, format, fd)?;
+        let name = release(entry);
         output::write_all(fd, &text)
-            .map_err(|error| unwritten(&entry, &format!("descriptor {fd}"), &error))?;
+            .map_err(|error| unwritten(&name, &format!("descriptor {fd}"), &error))?;
         Ok(Status::Ok)
     })
 }
@@ -50,8 +52,9 @@ pub unsafe extern "C" fn pacman_report_save(
         let path = Path::new(OsStr::from_bytes(path));
         let entry = registry::find(session.addr(), "save a report")?;
         let text = text(&entry, format, -1)?;
+        let name = release(entry);
         output::save(path, &text)
-            .map_err(|error| unwritten(&entry, &format!("{path:?}"), &error))?;
+            .map_err(|error| unwritten(&name, &format!("{path:?}"), &error))?;
         Ok(Status::Ok)
     })
 }
@@ -99,10 +102,16 @@ fn report(entry: &Entry) -> Report {
     report
 }
 
+/// Lets go of the session before a write that may wait for its reader: closing
+/// it meanwhile frees its name at once.
+fn release(entry: Arc<Entry>) -> String {
+    entry.session.name().to_string()
+}
+
 #[cold]
-fn unwritten(entry: &Entry, to: &str, error: &std::io::Error) -> Failure {
+fn unwritten(session: &str, to: &str, error: &std::io::Error) -> Failure {
     Failure::new(
         Status::Output,
-        format!("cannot write the report of session {:?} to {to}: {error}", entry.session.name()),
+        format!("cannot write the report of session {session:?} to {to}: {error}"),
     )
 }
