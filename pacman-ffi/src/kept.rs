@@ -25,6 +25,8 @@ pub(crate) struct Kept {
     /// Phases that this thread has used, by number: known to be the session's,
     /// so that begin and end need not ask under its lock.
     phases: RefCell<Vec<Option<Phase>>>,
+    /// The one used last, under its word: most begins are followed by their end.
+    recent: Cell<(u64, Option<Phase>)>,
 }
 
 struct Here {
@@ -50,12 +52,21 @@ impl Kept {
     /// The phase behind a word from C.
     #[inline]
     pub(crate) fn phase(&self, bits: u64) -> Result<Phase> {
+        match self.recent.get() {
+            (word, Some(phase)) if word == bits => Ok(phase),
+            _ => self.other_phase(bits),
+        }
+    }
+
+    fn other_phase(&self, bits: u64) -> Result<Phase> {
         // By itself, so that the borrow has ended before the first use takes its own.
         let known = self.phases.borrow().get(bits as u32 as usize).copied().flatten();
-        match known {
-            Some(phase) if phase.to_bits() == bits => Ok(phase),
-            _ => self.first_use(bits),
-        }
+        let phase = match known {
+            Some(phase) if phase.to_bits() == bits => phase,
+            _ => self.first_use(bits)?,
+        };
+        self.recent.set((bits, Some(phase)));
+        Ok(phase)
     }
 
     #[cold]
@@ -126,6 +137,7 @@ pub(crate) fn keep(handle: usize, entry: &Entry, attached: Attached) -> Result<(
         attached,
         events: entry.session.events().len(),
         phases: RefCell::new(Vec::new()),
+        recent: Cell::new((0, None)),
     };
     HERE.try_with(|here| here.list.borrow_mut().push(kept)).map_err(|_| {
         Failure::new(
