@@ -122,14 +122,20 @@ impl Anchor {
 /// counter reads beside it are not either, and a fence costs more than it tells.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn tsc() -> u64 {
+pub(crate) fn tsc() -> u64 {
+    let ticks;
+    // Written out, because the compiler copies both halves before it joins them.
     // SAFETY: RDTSC exists on every x86-64 processor; Linux allows it unless the
-    // process asked for PR_TSC_SIGSEGV.
-    unsafe { core::arch::x86_64::_rdtsc() }
+    // process asked for PR_TSC_SIGSEGV. Not `pure`: time passes.
+    unsafe {
+        std::arch::asm!("rdtsc", "shl rdx, 32", "or rax, rdx", out("rax") ticks, out("rdx") _,
+            options(nomem, nostack));
+    }
+    ticks
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn tsc() -> u64 {
+pub(crate) fn tsc() -> u64 {
     monotonic()
 }
 

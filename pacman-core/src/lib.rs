@@ -27,6 +27,7 @@
 pub mod backend;
 pub mod bind;
 pub mod clock;
+pub mod doctor;
 mod error;
 mod event;
 pub mod export;

@@ -122,7 +122,7 @@ fn samples_grow_and_differ_by_what_was_done() {
     let open = session("samples", "task-clock,page-faults");
     let thread = open.attach().unwrap();
     let (mut before, mut after) = (Sample::EMPTY, Sample::EMPTY);
-    thread.read(&mut before).unwrap();
+    thread.sample(&mut before).unwrap();
     let pages = 64;
     let mut memory = vec![0u8; pages * 4096];
     for page in memory.chunks_mut(4096) {
@@ -130,7 +130,7 @@ fn samples_grow_and_differ_by_what_was_done() {
     }
     black_box(&memory);
     spin(Duration::from_millis(2));
-    thread.read(&mut after).unwrap();
+    thread.sample(&mut after).unwrap();
     let wall = open.clock().duration(after.ticks_since(&before));
     assert!(wall >= Duration::from_millis(2), "{wall:?}");
     assert!(after.count_since(&before, 0) > 0);

@@ -19,7 +19,7 @@ fn a_slot_shows_the_latest_boundary_and_its_age() {
             for () in orders {
                 thread.run(phase, || ()).unwrap();
                 let mut sample = pacman_core::session::Sample::EMPTY;
-                thread.read(&mut sample).unwrap();
+                thread.sample(&mut sample).unwrap();
                 to_viewer.send(sample.count(0)).unwrap();
             }
         });

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 
-use pacman_core::session::Sample;
+use pacman_core::backend::Reading;
 use pacman_core::{Event, Result, Session};
 
 use crate::baseline::BareGroup;
@@ -77,11 +77,11 @@ pub(crate) fn run() -> Result<bool> {
     let session = Session::builder("here").events(EVENTS)?.start()?;
     let phase = session.phase("phase")?;
     let thread = session.attach()?;
-    let mut sample = Sample::EMPTY;
+    let mut reading = Reading::EMPTY;
     let mut held = true;
 
     let read = by_turns(
-        || thread.read(black_box(&mut sample)).unwrap(),
+        || thread.read(black_box(&mut reading)).unwrap(),
         || {
             black_box(bare.read());
         },
@@ -103,7 +103,7 @@ pub(crate) fn run() -> Result<bool> {
     for _ in 0..10_000 {
         thread.begin(phase)?;
         thread.end(phase)?;
-        thread.read(&mut sample)?;
+        thread.read(&mut reading)?;
     }
     let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
     held &= allocations == 0;

@@ -3,6 +3,7 @@
 
 use std::hint::black_box;
 
+use pacman_core::backend::Reading;
 use pacman_core::session::Sample;
 use pacman_core::{Event, Result, Session};
 
@@ -79,9 +80,12 @@ pub(crate) fn run() -> Result<bool> {
     let session = Session::builder("lab").events(EVENTS)?.start()?;
     let (phase, other) = (session.phase("phase")?, session.phase("inner")?);
     let thread = session.attach()?;
-    let mut sample = Sample::EMPTY;
+    let (mut reading, mut sample) = (Reading::EMPTY, Sample::EMPTY);
     costs.push(cost("owner's read", Some(60.0), || {
-        thread.read(black_box(&mut sample)).unwrap();
+        thread.read(black_box(&mut reading)).unwrap();
+    }));
+    costs.push(cost("owner's read and the clock", None, || {
+        thread.sample(black_box(&mut sample)).unwrap();
     }));
     costs.push(cost("phase begin + end", Some(300.0), || {
         thread.begin(phase).unwrap();

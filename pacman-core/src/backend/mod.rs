@@ -31,6 +31,14 @@ impl Reading {
     /// All zeros: the place to read into.
     pub const EMPTY: Reading = Reading { counts: [0; MAX_EVENTS], enabled: 0, running: 0 };
 
+    /// What event number `event` counted from `earlier` to this reading.
+    ///
+    /// # Panics
+    /// If `event` is [`MAX_EVENTS`] or more.
+    pub fn count_since(&self, earlier: &Reading, event: usize) -> u64 {
+        self.counts[event].wrapping_sub(earlier.counts[event])
+    }
+
     /// Times enabled and running since `earlier`, of a group that shares its
     /// counters; `None` for one that has them to itself.
     #[inline]

@@ -37,7 +37,7 @@ pub struct Attached {
     one_thread: PhantomData<*const ()>,
 }
 
-/// One reading of the calling thread's counters.
+/// One reading of the calling thread's counters, with its time.
 ///
 /// Counts are raw and only grow: [`count_since`](Sample::count_since) is what
 /// means something.
@@ -64,7 +64,7 @@ impl Sample {
     /// # Panics
     /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more.
     pub fn count_since(&self, earlier: &Sample, event: usize) -> u64 {
-        self.reading.counts[event].wrapping_sub(earlier.reading.counts[event])
+        self.reading.count_since(&earlier.reading, event)
     }
 
     /// Ticks of the session's clock from `earlier` to this sample.
@@ -143,14 +143,26 @@ impl Attached {
         Ok(result)
     }
 
-    /// Reads this thread's counters and the clock now.
+    /// Reads this thread's counters now.
+    ///
+    /// With hardware events and RDPMC no system call is made; there is never an
+    /// allocation or a lock.
     ///
     /// # Errors
     /// `NotScheduled` when the kernel took the counters away, `Forked` in a
     /// child process, `System`.
     #[inline]
-    pub fn read(&self, sample: &mut Sample) -> Result<()> {
-        sample.ticks = self.owner().read(&mut sample.reading)?;
+    pub fn read(&self, reading: &mut Reading) -> Result<()> {
+        self.owner().read(reading)
+    }
+
+    /// Reads this thread's counters and the clock now.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    #[inline]
+    pub fn sample(&self, sample: &mut Sample) -> Result<()> {
+        sample.ticks = self.owner().sample(&mut sample.reading)?;
         Ok(())
     }
 
@@ -161,7 +173,7 @@ impl Attached {
     /// As for [`read`](Self::read).
     pub fn publish(&self) -> Result<()> {
         let mut sample = Sample::EMPTY;
-        self.read(&mut sample)?;
+        self.sample(&mut sample)?;
         self.record.slot.publish(sample.ticks, &sample.reading.counts);
         Ok(())
     }

@@ -6,6 +6,7 @@ mod attached;
 mod builder;
 mod here;
 mod log;
+mod meter;
 mod owner;
 mod peer;
 mod rows;

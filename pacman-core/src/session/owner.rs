@@ -3,6 +3,7 @@
 use crate::backend::{Counters, MAX_EVENTS, Reading};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
+use crate::session::meter::Meter;
 
 use super::rows::{Execution, Rows, RowsOf};
 use super::thread::ThreadRecord;
@@ -12,8 +13,7 @@ const DEPTH: usize = 16;
 
 /// The part of an attachment that only its thread touches.
 pub(super) struct Owner {
-    counters: Box<dyn Counters>,
-    clock: Clock,
+    meter: Meter,
     frames: Vec<Frame>,
     depth: usize,
     now: Reading,
@@ -31,14 +31,24 @@ const UNUSED: Frame = Frame { phase: 0, ticks: 0, reading: Reading::EMPTY };
 
 impl Owner {
     pub(super) fn new(counters: Box<dyn Counters>, clock: Clock) -> Owner {
-        Owner { counters, clock, frames: vec![UNUSED; DEPTH], depth: 0, now: Reading::EMPTY }
+        Owner {
+            meter: Meter::new(counters, clock),
+            frames: vec![UNUSED; DEPTH],
+            depth: 0,
+            now: Reading::EMPTY,
+        }
     }
 
-    /// Reads the counters, then the clock.
+    /// Reads the counters.
+    #[inline(always)]
+    pub(super) fn read(&mut self, reading: &mut Reading) -> Result<()> {
+        self.meter.read(reading)
+    }
+
+    /// Reads the counters and the clock; answers the ticks.
     #[inline]
-    pub(super) fn read(&mut self, reading: &mut Reading) -> Result<u64> {
-        self.counters.read(reading)?;
-        Ok(self.clock.now())
+    pub(super) fn sample(&mut self, reading: &mut Reading) -> Result<u64> {
+        self.meter.open(reading)
     }
 
     /// Whether a phase is open.
@@ -75,9 +85,7 @@ impl Owner {
             return self.begin_deeper(phase, record);
         };
         frame.phase = phase;
-        self.counters.read(&mut frame.reading)?;
-        // The clock last, and first at the end: time holds neither of the reads.
-        frame.ticks = self.clock.now();
+        frame.ticks = self.meter.open(&mut frame.reading)?;
         record.slot.publish(frame.ticks, columns::<W>(&frame.reading));
         self.depth += 1;
         Ok(())
@@ -91,7 +99,6 @@ impl Owner {
         rows: &RowsOf<W>,
         panicked: bool,
     ) -> Result<()> {
-        let ticks = self.clock.now();
         // With nothing open the index wraps to one that no stack has.
         let depth = self.depth.wrapping_sub(1);
         let Some(frame) = self.frames.get(depth) else {
@@ -102,7 +109,7 @@ impl Owner {
         }
         // Whatever the read says, the phase is over.
         self.depth = depth;
-        self.counters.read(&mut self.now)?;
+        let ticks = self.meter.close(&mut self.now)?;
         record.slot.publish(ticks, columns::<W>(&self.now));
         if depth > 0 && self.is_open_below(depth, phase) {
             rows.add_recursion(phase);

@@ -19,7 +19,8 @@ const CAPABILITIES: [(u32, &str); 2] = [(38, "CAP_PERFMON"), (21, "CAP_SYS_ADMIN
 pub struct Standing {
     /// `kernel.perf_event_paranoid`; `None` on a kernel without perf events.
     pub paranoid: Option<i32>,
-    /// The capability that lifts the paranoia level, if one is effective.
+    /// The capability that lifts the paranoia level, if one is effective and
+    /// counts: in a user namespace of its own a process may hold every one in vain.
     pub capability: Option<&'static str>,
     /// The seccomp mode of the process: 0 none, 1 strict, 2 filter.
     pub seccomp: u8,
@@ -62,7 +63,7 @@ impl Standing {
             paranoid: text("proc/sys/kernel/perf_event_paranoid").trim().parse().ok(),
             capability: CAPABILITIES
                 .iter()
-                .find(|(bit, _)| effective >> bit & 1 == 1)
+                .find(|(bit, _)| effective >> bit & 1 == 1 && !Standing::in_user_namespace(root))
                 .map(|(_, name)| *name),
             seccomp: field("Seccomp:").and_then(|mode| mode.parse().ok()).unwrap_or(0),
             pmus: core_pmus(&root.join("sys/bus/event_source/devices")),
@@ -81,6 +82,13 @@ impl Standing {
     /// 2, or the capability).
     pub fn may_count_kernel(&self) -> bool {
         self.capability.is_some() || self.paranoid.is_some_and(|level| level < 2)
+    }
+
+    /// Whether the process lives in another user namespace than the machine's first,
+    /// whose inode number is a constant of the kernel (`PROC_USER_INIT_INO`).
+    pub(crate) fn in_user_namespace(root: &Path) -> bool {
+        fs::read_link(root.join("proc/self/ns/user"))
+            .is_ok_and(|link| link.as_os_str() != "user:[4026531837]")
     }
 
     /// Whether the machine shows a core PMU at all.
@@ -302,6 +310,24 @@ mod tests {
             assert_eq!((error.kind(), error.to_string().as_str()), (kind, text));
             assert_eq!(error.errno(), Some(errno));
         }
+    }
+
+    #[test]
+    fn a_capability_counts_only_outside_of_user_namespaces() {
+        let root = std::env::temp_dir().join(format!("pacman-userns-{}", std::process::id()));
+        let own = root.join("proc/self");
+        fs::create_dir_all(own.join("ns")).unwrap();
+        fs::write(own.join("status"), "CapEff:\t000001ffffffffff\n").unwrap();
+        let link = own.join("ns/user");
+        for (target, capability) in
+            [("user:[4026531837]", Some("CAP_PERFMON")), ("user:[4026532210]", None)]
+        {
+            std::os::unix::fs::symlink(target, &link).unwrap();
+            let facts = Standing::read_under(&root);
+            fs::remove_file(&link).unwrap();
+            assert_eq!(facts.capability, capability, "{target}");
+        }
+        fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]

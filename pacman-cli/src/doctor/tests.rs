@@ -1,0 +1,154 @@
+//! Whole answers, for a kernel that refuses everything in one way.
+
+use std::os::fd::RawFd;
+use std::path::Path;
+use std::ptr::NonNull;
+
+use pacman_core::backend::perf::{Errno, PerfSys, Standing};
+use pacman_core::doctor::{Diagnosis, Subject, Surroundings};
+use perf_event_open_sys::bindings::perf_event_attr;
+
+use super::style::Style;
+use super::{exit_status, json, text};
+
+/// Refuses every open with its `errno`; nothing else is ever asked of it.
+#[derive(Clone)]
+struct Refusing(i32);
+
+impl PerfSys for Refusing {
+    const REAL: bool = false;
+
+    fn open(&self, _: &mut perf_event_attr, _: i32, _: RawFd) -> Result<RawFd, Errno> {
+        Err(Errno(self.0))
+    }
+
+    fn close(&self, fd: RawFd) {
+        unreachable!("{fd} was never opened");
+    }
+
+    fn enable_group(&self, fd: RawFd) -> Result<(), Errno> {
+        unreachable!("{fd} was never opened");
+    }
+
+    fn read(&self, fd: RawFd, _: &mut [u64]) -> Result<usize, Errno> {
+        unreachable!("{fd} was never opened");
+    }
+
+    fn reserve(&self, _: usize) -> Result<NonNull<u8>, Errno> {
+        unreachable!("no page was ever asked for");
+    }
+
+    unsafe fn map(&self, fd: RawFd, _: NonNull<u8>, _: usize) -> Result<(), Errno> {
+        unreachable!("{fd} was never opened");
+    }
+
+    unsafe fn release(&self, _: NonNull<u8>, _: usize) {
+        unreachable!("no page was ever reserved");
+    }
+
+    unsafe fn rdpmc(&self, _: u32) -> (u64, u64) {
+        unreachable!("no page was ever mapped");
+    }
+}
+
+/// Root in a Docker container that has the capability and a filter of its own.
+fn filtered() -> Diagnosis {
+    let nowhere = Path::new("/nonexistent");
+    let mut standing = Standing::read_under(nowhere);
+    standing.paranoid = Some(2);
+    standing.capability = Some("CAP_PERFMON");
+    standing.seccomp = 2;
+    standing.container = Some("docker");
+    let surroundings = Surroundings::read_under(nowhere);
+    let mut diagnosis = Diagnosis::examine_with(Refusing(libc::EPERM), &standing, &surroundings);
+    // What the kernel keeps for every thread is real, here as everywhere.
+    diagnosis.findings.retain(|finding| finding.subject != Subject::Ledgers);
+    diagnosis
+}
+
+const PLAIN: Style = Style { unicode: false, colour: false, width: 90 };
+
+#[test]
+fn a_remedy_is_said_once_and_lines_are_broken_between_words() {
+    let expected = "\
+x perf_event_open  in the way: a seccomp filter of docker refuses perf_event_open before
+                   the kernel sees it
+                   tried: called perf_event_open with a request too short to be one
+                   help, the engine's own profile: docker run --cap-add=PERFMON IMAGE
+                   help, a profile that allows perf_event_open: docker run --security-opt seccomp=PROFILE.json IMAGE
+x hardware events  in the way: a seccomp filter of docker refuses perf_event_open before
+                   the kernel sees it
+                   tried: opened each alone for this thread: INSTRUCTIONS, CYCLES,
+                          BRANCHES, BRANCH_MISSES, CACHE_REFERENCES, CACHE_MISSES,
+                          REF_CYCLES
+x four at once     not tried: no hardware event counts
+x kernel mode      not tried: no hardware event counts
+x user-mode reads  not tried: no hardware event counts
+x software events  in the way: a seccomp filter of docker refuses perf_event_open before
+                   the kernel sees it
+                   tried: opened each alone for this thread: alignment-faults,
+                          cgroup-switches, context-switches, cpu-clock, cpu-migrations,
+                          emulation-faults, major-faults, minor-faults, page-faults,
+                          task-clock
++ open files       open files are not limited
+                   tried: compared the limit on open files with the needs of 1 thread of 4
+                          events
+- container        this process runs in docker
+
+nothing can be counted: a seccomp filter of docker refuses perf_event_open before the
+kernel sees it
+";
+    assert_eq!(text::diagnosis(&filtered(), &PLAIN), expected);
+}
+
+#[test]
+fn a_terminal_gets_marks_and_colours_in_the_same_columns() {
+    let plain = text::diagnosis(&filtered(), &PLAIN);
+    let fine = text::diagnosis(&filtered(), &Style { unicode: true, colour: true, ..PLAIN });
+    assert!(fine.starts_with("\x1b[31m✗\x1b[0m perf_event_open  in the way: "), "{fine}");
+    let stripped: String = fine
+        .replace("\x1b[31m✗\x1b[0m", "x")
+        .replace("\x1b[33m✗\x1b[0m", "x")
+        .replace("\x1b[32m✓\x1b[0m", "+")
+        .replace("\x1b[36m·\x1b[0m", "-");
+    assert_eq!(stripped, plain);
+}
+
+#[test]
+fn json_carries_every_part_of_a_finding() {
+    let diagnosis = filtered();
+    assert_eq!(exit_status(diagnosis.verdict), 1);
+    let mut value = json::diagnosis(&diagnosis);
+    let findings = value["findings"].take();
+    assert_eq!(
+        format!("{value:#}"),
+        r#"{
+  "verdict": "nothing",
+  "exit_status": 1,
+  "cause": "seccomp",
+  "text": "nothing can be counted: a seccomp filter of docker refuses perf_event_open before the kernel sees it",
+  "findings": null
+}"#
+    );
+    assert_eq!(findings.as_array().map(Vec::len), Some(diagnosis.findings.len()));
+    assert_eq!(
+        format!("{:#}", findings[0]),
+        r#"{
+  "subject": "system-call",
+  "tried": "called perf_event_open with a request too short to be one",
+  "outcome": "in-the-way",
+  "text": "a seccomp filter of docker refuses perf_event_open before the kernel sees it",
+  "cause": "seccomp",
+  "help": [
+    {
+      "when": "the engine's own profile",
+      "command": "docker run --cap-add=PERFMON IMAGE"
+    },
+    {
+      "when": "a profile that allows perf_event_open",
+      "command": "docker run --security-opt seccomp=PROFILE.json IMAGE"
+    }
+  ]
+}"#
+    );
+}

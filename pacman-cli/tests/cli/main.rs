@@ -1,0 +1,32 @@
+//! The built command, run as a user runs it.
+
+mod crippled;
+mod doctor;
+mod shell;
+mod standard_output;
+
+use std::process::{Command, Output};
+
+/// `pacman-pmu` with `arguments`, ready to be spawned.
+fn pacman_pmu(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pacman-pmu"));
+    command.args(arguments);
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    pacman_pmu(arguments).output().expect("the command was built")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("everything the command says is UTF-8")
+}
+
+/// The one finding about `subject` in the doctor's JSON.
+fn finding<'a>(diagnosis: &'a serde_json::Value, subject: &str) -> &'a serde_json::Value {
+    let findings = diagnosis["findings"].as_array().expect("a list");
+    findings
+        .iter()
+        .find(|finding| finding["subject"] == subject)
+        .unwrap_or_else(|| panic!("nothing about {subject} in {diagnosis:#}"))
+}

@@ -1,0 +1,191 @@
+//! One thing that was tried, how it went, why, and what would help.
+
+use std::fmt;
+
+use super::Cause;
+
+/// One thing that was tried, or one fact worth knowing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What the finding is about.
+    pub subject: Subject,
+    /// What was done to find out.
+    pub tried: String,
+    /// How it went.
+    pub outcome: Outcome,
+    /// How it went in words: one line without a full stop.
+    pub text: String,
+    /// Why something did not work. A finding that works may carry one too, for
+    /// the part of it that does not.
+    pub cause: Option<Cause>,
+    /// What would help, the nearest remedy first.
+    pub help: Vec<Help>,
+}
+
+/// How a trial went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It works; the text names exceptions.
+    Works,
+    /// The machine could, but something stands in the way that can be moved.
+    InTheWay,
+    /// This machine, kernel or build does not have it.
+    Missing,
+    /// A fact, neither good nor bad.
+    Noted,
+}
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Subject {
+    /// Whether `perf_event_open(2)` reaches the kernel.
+    SystemCall,
+    /// Hardware events in user mode, one at a time.
+    HardwareEvents,
+    /// Four hardware events at once.
+    HardwareGroup,
+    /// Hardware events in the kernel.
+    KernelMode,
+    /// Reading counters without a system call.
+    UserReads,
+    /// Software events, one at a time.
+    SoftwareEvents,
+    /// Counts that the kernel keeps for every thread, without perf events.
+    Ledgers,
+    /// Open files, against threads and events.
+    Descriptors,
+    /// Locked memory, against counter pages.
+    LockedMemory,
+    /// The NMI watchdog.
+    Watchdog,
+    /// Several kinds of core with a PMU each.
+    Hybrid,
+    /// A virtual machine.
+    VirtualMachine,
+    /// A container.
+    Container,
+    /// CPUs or CPU time taken away by affinity or cgroups.
+    CpuLimits,
+    /// What wall times are taken from.
+    ClockSource,
+}
+
+/// One way to get further: the circumstances, and what to type or set in them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Help {
+    /// When this is the one to take, such as `until the next boot`.
+    pub when: &'static str,
+    /// The command, option or setting itself.
+    pub command: String,
+}
+
+impl Help {
+    pub(super) fn new(when: &'static str, command: impl Into<String>) -> Help {
+        Help { when, command: command.into() }
+    }
+}
+
+impl Finding {
+    pub(super) fn works(subject: Subject, tried: &str, text: impl Into<String>) -> Finding {
+        Finding::new(subject, tried, Outcome::Works, text)
+    }
+
+    pub(super) fn noted(subject: Subject, looked_at: &str, text: impl Into<String>) -> Finding {
+        Finding::new(subject, looked_at, Outcome::Noted, text)
+    }
+
+    /// Something that does not work because of `cause`.
+    pub(super) fn fails(
+        subject: Subject,
+        tried: &str,
+        cause: Cause,
+        text: impl Into<String>,
+    ) -> Finding {
+        let mut finding = Finding::new(subject, tried, cause.outcome(), text);
+        finding.cause = Some(cause);
+        finding
+    }
+
+    pub(super) fn with_help(mut self, help: Vec<Help>) -> Finding {
+        self.help = help;
+        self
+    }
+
+    fn new(subject: Subject, tried: &str, outcome: Outcome, text: impl Into<String>) -> Finding {
+        let text = text.into();
+        debug_assert!(!text.contains('\n'), "a finding is one line");
+        Finding { subject, tried: tried.into(), outcome, text, cause: None, help: Vec::new() }
+    }
+}
+
+impl Outcome {
+    /// The name that programs see: `works`, `in-the-way`, `missing`, `noted`.
+    pub fn id(self) -> &'static str {
+        match self {
+            Outcome::Works => "works",
+            Outcome::InTheWay => "in-the-way",
+            Outcome::Missing => "missing",
+            Outcome::Noted => "noted",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Outcome::Works => "works",
+            Outcome::InTheWay => "in the way",
+            Outcome::Missing => "missing",
+            Outcome::Noted => "note",
+        })
+    }
+}
+
+impl Subject {
+    /// The name that programs see, such as `hardware-events`.
+    pub fn id(self) -> &'static str {
+        match self {
+            Subject::SystemCall => "system-call",
+            Subject::HardwareEvents => "hardware-events",
+            Subject::HardwareGroup => "hardware-group",
+            Subject::KernelMode => "kernel-mode",
+            Subject::UserReads => "user-reads",
+            Subject::SoftwareEvents => "software-events",
+            Subject::Ledgers => "ledgers",
+            Subject::Descriptors => "descriptors",
+            Subject::LockedMemory => "locked-memory",
+            Subject::Watchdog => "watchdog",
+            Subject::Hybrid => "hybrid",
+            Subject::VirtualMachine => "virtual-machine",
+            Subject::Container => "container",
+            Subject::CpuLimits => "cpu-limits",
+            Subject::ClockSource => "clock-source",
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Subject::SystemCall => "perf_event_open",
+            Subject::HardwareEvents => "hardware events",
+            Subject::HardwareGroup => "four at once",
+            Subject::KernelMode => "kernel mode",
+            Subject::UserReads => "user-mode reads",
+            Subject::SoftwareEvents => "software events",
+            Subject::Ledgers => "without perf",
+            Subject::Descriptors => "open files",
+            Subject::LockedMemory => "locked memory",
+            Subject::Watchdog => "NMI watchdog",
+            Subject::Hybrid => "hybrid cores",
+            Subject::VirtualMachine => "virtual machine",
+            Subject::Container => "container",
+            Subject::CpuLimits => "CPU limits",
+            Subject::ClockSource => "clock source",
+        })
+    }
+}

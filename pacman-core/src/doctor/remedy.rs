@@ -1,0 +1,142 @@
+//! What would move a cause out of the way: commands, options, settings.
+
+use super::cause::{Asks, Cause, Circumstances};
+use super::finding::Help;
+
+impl Circumstances<'_> {
+    /// What would move the cause out of the way.
+    pub(super) fn help(&self, cause: Cause, asks: Asks) -> Vec<Help> {
+        let level = asks.level();
+        let sysctl =
+            |when| Help::new(when, format!("sudo sysctl kernel.perf_event_paranoid={level}"));
+        match cause {
+            Cause::Capability => self.grant(sysctl("on the host, until its next boot")),
+            Cause::CountersTaken => vec![
+                Help::new("to see who counts", "ps -C perf,toplev,pcm,likwid-perfctr,vtune"),
+                Help::new("otherwise", "count fewer events at a time"),
+            ],
+            Cause::DescriptorLimit => vec![self.more_files()],
+            Cause::HybridCores => {
+                let pmu = self.standing.pmus.last().map_or("cpu_core", String::as_str);
+                vec![Help::new(
+                    "to stay on one core type",
+                    format!(
+                        "taskset -c \"$(cat /sys/bus/event_source/devices/{pmu}/cpus)\" PROGRAM"
+                    ),
+                )]
+            }
+            Cause::LockedMemory => vec![
+                Help::new("until the next boot", "sudo sysctl kernel.perf_event_mlock_kb=2048"),
+                Help::new("in this shell", "ulimit -l unlimited"),
+            ],
+            Cause::NoPmuInVm => vec![
+                Help::new("QEMU with KVM", "-cpu host,pmu=on"),
+                Help::new("libvirt", "<features><pmu state='on'/></features>"),
+                Help::new("VMware", "vpmc.enable = \"TRUE\""),
+                Help::new("a cloud", "choose a bare-metal instance, or a type that offers a PMU"),
+            ],
+            Cause::Paranoid => vec![
+                sysctl("until the next boot"),
+                Help::new(
+                    "for good",
+                    format!(
+                        "echo kernel.perf_event_paranoid={level} | \
+                         sudo tee /etc/sysctl.d/50-perf.conf"
+                    ),
+                ),
+                Help::new("for one program", "sudo setcap cap_perfmon+ep PROGRAM"),
+            ],
+            Cause::PmuNotDriven => {
+                vec![Help::new("to see why", "sudo dmesg | grep -i -A8 'performance events'")]
+            }
+            Cause::RdpmcOff => vec![Help::new(
+                "until the next boot",
+                "echo 1 | sudo tee /sys/bus/event_source/devices/cpu/rdpmc",
+            )],
+            Cause::Seccomp => self.unfilter(),
+            Cause::SecurityModule => vec![
+                Help::new("SELinux", "sudo ausearch -m AVC -ts recent | grep perf_event"),
+                Help::new("AppArmor and others", "sudo dmesg | grep -i denied"),
+            ],
+            Cause::SilentPmu => vec![Help::new(
+                "in a virtual machine",
+                "ask for a PMU that counts (QEMU with KVM: -cpu host,pmu=on)",
+            )],
+            Cause::SystemDescriptors => {
+                vec![Help::new("until the next boot", "sudo sysctl fs.file-max=1000000")]
+            }
+            Cause::TooFewCounters => {
+                vec![Help::new("in any case", "count fewer events at a time, over several runs")]
+            }
+            Cause::UserNamespace => vec![
+                sysctl("on the host, until its next boot"),
+                Help::new("Podman", "sudo podman run --cap-add=PERFMON IMAGE"),
+            ],
+            Cause::Watchdog => {
+                vec![Help::new("until the next boot", "sudo sysctl kernel.nmi_watchdog=0")]
+            }
+            Cause::NoLedger
+            | Cause::NoPerfEvents
+            | Cause::NotOffered
+            | Cause::NotTried
+            | Cause::Unexplained(_)
+            | Cause::UnsupportedArchitecture => Vec::new(),
+        }
+    }
+
+    /// How to raise the limit on open files to what a full machine needs.
+    pub(super) fn more_files(&self) -> Help {
+        let wanted = (self.around.contexts * 8 + self.around.open_files).next_power_of_two();
+        Help::new("in this shell", format!("ulimit -n {}", wanted.max(1024)))
+    }
+
+    fn grant(&self, on_the_host: Help) -> Vec<Help> {
+        let mut help = match self.standing.container {
+            Some("docker") => vec![Help::new("Docker", "docker run --cap-add=PERFMON IMAGE")],
+            Some("podman") => vec![Help::new("Podman", "podman run --cap-add=PERFMON IMAGE")],
+            Some(_) => vec![
+                Help::new("systemd-nspawn", "systemd-nspawn --capability=CAP_PERFMON"),
+                Help::new("LXC", "lxc.cap.keep = perfmon"),
+            ],
+            None => vec![Help::new(
+                "a systemd service",
+                "CapabilityBoundingSet=CAP_PERFMON and AmbientCapabilities=CAP_PERFMON",
+            )],
+        };
+        if self.standing.container.is_some() {
+            help.push(Help::new("Kubernetes", "securityContext: {capabilities: {add: [PERFMON]}}"));
+        }
+        if self.around.may_gain_capability && !self.around.root {
+            // The container has the capability; its unprivileged user does not.
+            help.insert(
+                0,
+                Help::new(
+                    "for one program, as root in the container",
+                    "setcap cap_perfmon+ep PROGRAM",
+                ),
+            );
+        }
+        help.push(on_the_host);
+        help
+    }
+
+    fn unfilter(&self) -> Vec<Help> {
+        let profile = "--security-opt seccomp=PROFILE.json";
+        let engine = match self.standing.container {
+            Some("podman") => "podman",
+            _ => "docker",
+        };
+        let mut help = vec![
+            // Their own profiles let the call through with the capability.
+            Help::new("the engine's own profile", format!("{engine} run --cap-add=PERFMON IMAGE")),
+            Help::new(
+                "a profile that allows perf_event_open",
+                format!("{engine} run {profile} IMAGE"),
+            ),
+        ];
+        if !matches!(self.standing.container, Some("docker" | "podman")) {
+            help.push(Help::new("a systemd service", "SystemCallFilter=perf_event_open"));
+        }
+        help
+    }
+}

@@ -1,0 +1,118 @@
+//! Descriptors, locked memory, and facts that only explain.
+
+use super::*;
+
+#[test]
+fn a_process_out_of_descriptors_is_told_so_whatever_it_opens() {
+    for (errno, cause, text) in [
+        (libc::EMFILE, Cause::DescriptorLimit, "this process is at its limit of 1024 open files"),
+        (libc::ENFILE, Cause::SystemDescriptors, "the whole system is out of file descriptors"),
+    ] {
+        // Room for one descriptor: a session's own group, and no thread's.
+        let fake =
+            Fake::counting().refusing(move |ask| (!ask.void && ask.open >= 1).then_some(errno));
+        let mut facts = standing();
+        facts.capability = Some("CAP_PERFMON");
+        let diagnosis = diagnose(&fake, &facts);
+        assert_eq!(diagnosis.verdict, Verdict::Nothing);
+        for subject in [Subject::HardwareEvents, Subject::SoftwareEvents] {
+            let found = finding(&diagnosis, subject);
+            assert_eq!(
+                (found.outcome, found.cause, found.text.as_str()),
+                (Outcome::InTheWay, Some(cause), text)
+            );
+        }
+        assert_eq!(fake.left_open(), 0);
+    }
+}
+
+#[test]
+fn too_few_descriptors_for_every_context_are_foreseen() {
+    let around = Surroundings { contexts: 256, ..surroundings() };
+    let diagnosis = Diagnosis::examine_with(Fake::counting(), &standing(), &around);
+    let found = finding(&diagnosis, Subject::Descriptors);
+    assert_eq!(
+        (found.outcome, found.cause, found.text.as_str()),
+        (
+            Outcome::InTheWay,
+            Some(Cause::DescriptorLimit),
+            "1024 allowed, 4 open: room for 254 threads of 4 events, but 256 contexts can run threads"
+        )
+    );
+    assert_eq!(commands(found), ["ulimit -n 4096"]);
+    assert_eq!(diagnosis.verdict, Verdict::Hardware, "one thread counts all the same");
+}
+
+#[test]
+fn unlimited_descriptors_are_not_a_number() {
+    let mut facts = standing();
+    facts.descriptors = u64::MAX;
+    let diagnosis = diagnose(&Fake::counting(), &facts);
+    assert_eq!(finding(&diagnosis, Subject::Descriptors).text, "open files are not limited");
+}
+
+#[test]
+fn too_little_locked_memory_is_foreseen() {
+    let around = Surroundings {
+        page_allowance_kb: Some(8),
+        locked_memory: Some(16 << 10),
+        ..surroundings()
+    };
+    let diagnosis = Diagnosis::examine_with(Fake::counting(), &standing(), &around);
+    let found = finding(&diagnosis, Subject::LockedMemory);
+    assert_eq!(
+        (found.outcome, found.cause, found.text.as_str()),
+        (
+            Outcome::InTheWay,
+            Some(Cause::LockedMemory),
+            "room for 20 counter pages: 5 threads of 4 events; further threads read with a system call"
+        )
+    );
+    assert_eq!(
+        commands(found),
+        ["sudo sysctl kernel.perf_event_mlock_kb=2048", "ulimit -l unlimited"]
+    );
+}
+
+#[test]
+fn locked_memory_is_no_matter_where_it_is_not_limited() {
+    let free = Surroundings { ipc_lock: true, page_allowance_kb: Some(0), ..surroundings() };
+    let diagnosis = Diagnosis::examine_with(Fake::counting(), &standing(), &free);
+    assert_eq!(diagnosis.finding(Subject::LockedMemory), None);
+    let mut facts = standing();
+    facts.paranoid = Some(-1);
+    let diagnosis = diagnose(&Fake::counting(), &facts);
+    assert_eq!(diagnosis.finding(Subject::LockedMemory), None);
+}
+
+#[test]
+fn facts_explain_and_do_not_change_the_verdict() {
+    let mut facts = standing();
+    facts.watchdog = true;
+    facts.virtual_machine = true;
+    facts.container = Some("podman");
+    facts.pmus = vec!["cpu_atom".into(), "cpu_core".into()];
+    let around = Surroundings {
+        clock_source: Some("hpet".into()),
+        cpu_limits: vec!["the affinity mask leaves 2 of 8 contexts".into()],
+        ..surroundings()
+    };
+    let diagnosis = Diagnosis::examine_with(Fake::counting(), &facts, &around);
+    assert_eq!(diagnosis.verdict, Verdict::Hardware);
+    let text = lines(&diagnosis);
+    let notes: Vec<&str> = text.lines().filter(|line| line.contains(" noted: ")).collect();
+    let clock = if cfg!(target_arch = "x86_64") { "hpet, not the TSC" } else { "hpet" };
+    assert_eq!(
+        notes,
+        [
+            "watchdog noted: on: it holds one hardware counter of every context",
+            "hybrid noted: cpu_atom, cpu_core: a count holds only while its thread is on one core type",
+            "virtual-machine noted: counters belong to a hypervisor, which may emulate or share them",
+            "container noted: this process runs in podman",
+            "cpu-limits noted: the affinity mask leaves 2 of 8 contexts",
+            &format!(
+                "clock-source noted: {clock}: the time of a phase's edge takes a system clock read"
+            ),
+        ]
+    );
+}

@@ -1,0 +1,219 @@
+//! Causes that lie in what this process may do.
+
+use super::*;
+
+/// Answers as Linux does at `level`, for a process without the capability:
+/// above 2, distributions close the system call before looking at the request.
+fn paranoid(level: i32) -> Fake {
+    Fake::counting().refusing(move |ask| {
+        (level > 2 || (level > 1 && ask.kernel && !ask.void)).then_some(libc::EACCES)
+    })
+}
+
+fn at(level: i32) -> Standing {
+    let mut facts = standing();
+    facts.paranoid = Some(level);
+    facts
+}
+
+#[test]
+fn level_2_forbids_the_kernel_only() {
+    let diagnosis = diagnose(&paranoid(2), &at(2));
+    assert_eq!(diagnosis.verdict, Verdict::Hardware);
+    let found = finding(&diagnosis, Subject::KernelMode);
+    assert_eq!(
+        (found.outcome, found.cause, found.text.as_str()),
+        (
+            Outcome::InTheWay,
+            Some(Cause::Paranoid),
+            "perf_event_paranoid is 2, counting in the kernel needs 1 or less, and this process has no CAP_PERFMON"
+        )
+    );
+    assert_eq!(
+        commands(found),
+        [
+            "sudo sysctl kernel.perf_event_paranoid=1",
+            "echo kernel.perf_event_paranoid=1 | sudo tee /etc/sysctl.d/50-perf.conf",
+            "sudo setcap cap_perfmon+ep PROGRAM",
+        ]
+    );
+    assert_eq!(
+        finding(&diagnosis, Subject::SoftwareEvents).text,
+        "9 of 10 count; not cgroup-switches: perf_event_paranoid is 2, counting in the kernel needs 1 or less, and this process has no CAP_PERFMON"
+    );
+}
+
+#[test]
+fn levels_above_2_close_the_system_call() {
+    let diagnosis = diagnose(&paranoid(4), &at(4));
+    assert_eq!(diagnosis.verdict, Verdict::SoftwareOnly, "{}", lines(&diagnosis));
+    let words = "perf_event_paranoid is 4, counting itself needs 2 or less, and this process has no CAP_PERFMON";
+    for subject in [Subject::SystemCall, Subject::HardwareEvents] {
+        let found = finding(&diagnosis, subject);
+        assert_eq!((found.cause, found.text.as_str()), (Some(Cause::Paranoid), words));
+        assert_eq!(commands(found)[0], "sudo sysctl kernel.perf_event_paranoid=2");
+    }
+    assert_eq!(
+        finding(&diagnosis, Subject::SoftwareEvents).text,
+        format!(
+            "5 of 10 count; not alignment-faults, cpu-clock, emulation-faults, task-clock: {words}; \
+             not cgroup-switches: {}",
+            words.replace("itself needs 2", "in the kernel needs 1")
+        ),
+        "the ledgers still count"
+    );
+}
+
+#[test]
+fn the_same_refusal_in_a_container_asks_for_a_capability() {
+    let mut facts = at(4);
+    facts.container = Some("docker");
+    let around = Surroundings { root: true, ..surroundings() };
+    let diagnosis = Diagnosis::examine_with(paranoid(4), &facts, &around);
+    let found = finding(&diagnosis, Subject::HardwareEvents);
+    assert_eq!(
+        (found.cause, found.text.as_str()),
+        (
+            Some(Cause::Capability),
+            "perf_event_paranoid is 4 (counting itself needs 2 or less) and this process runs in docker without CAP_PERFMON"
+        )
+    );
+    assert_eq!(
+        commands(found),
+        [
+            "docker run --cap-add=PERFMON IMAGE",
+            "securityContext: {capabilities: {add: [PERFMON]}}",
+            "sudo sysctl kernel.perf_event_paranoid=2",
+        ]
+    );
+}
+
+#[test]
+fn a_container_that_has_the_capability_may_have_a_user_who_has_not() {
+    let mut facts = at(4);
+    facts.container = Some("podman");
+    let around = Surroundings { may_gain_capability: true, ..surroundings() };
+    let diagnosis = Diagnosis::examine_with(paranoid(4), &facts, &around);
+    let found = finding(&diagnosis, Subject::HardwareEvents);
+    assert_eq!(found.help[0].when, "for one program, as root in the container");
+    assert_eq!(
+        commands(found)[..2],
+        ["setcap cap_perfmon+ep PROGRAM", "podman run --cap-add=PERFMON IMAGE"]
+    );
+}
+
+#[test]
+fn root_without_the_capability_is_a_service_with_a_bounding_set() {
+    let around = Surroundings { root: true, ..surroundings() };
+    let diagnosis = Diagnosis::examine_with(paranoid(3), &at(3), &around);
+    let found = finding(&diagnosis, Subject::HardwareEvents);
+    assert_eq!(found.cause, Some(Cause::Capability));
+    assert_eq!(
+        found.text,
+        "perf_event_paranoid is 3 (counting itself needs 2 or less) and root runs here without CAP_PERFMON"
+    );
+    assert_eq!(found.help[0].when, "a systemd service");
+}
+
+#[test]
+fn a_capability_in_a_user_namespace_is_worth_nothing() {
+    let around =
+        Surroundings { root: true, user_namespace: true, holds_capability: true, ..surroundings() };
+    let diagnosis = Diagnosis::examine_with(paranoid(4), &at(4), &around);
+    let found = finding(&diagnosis, Subject::HardwareEvents);
+    assert_eq!(
+        (found.cause, found.text.as_str()),
+        (
+            Some(Cause::UserNamespace),
+            "CAP_PERFMON is held in a user namespace only, where it does not count, and perf_event_paranoid is 4 (counting itself needs 2 or less)"
+        )
+    );
+    assert_eq!(commands(found)[1], "sudo podman run --cap-add=PERFMON IMAGE");
+}
+
+#[test]
+fn a_filter_answers_before_the_kernel_looks() {
+    for (errno, container, words) in [
+        (
+            libc::EPERM,
+            Some("docker"),
+            "a seccomp filter of docker refuses perf_event_open before the kernel sees it",
+        ),
+        (libc::EACCES, None, "a seccomp filter refuses perf_event_open before the kernel sees it"),
+        (libc::ENOSYS, None, "a seccomp filter refuses perf_event_open before the kernel sees it"),
+    ] {
+        let mut facts = standing();
+        facts.seccomp = 2;
+        facts.container = container;
+        let fake = Fake::counting().refusing(move |_| Some(errno));
+        let diagnosis = diagnose(&fake, &facts);
+        for subject in [Subject::SystemCall, Subject::HardwareEvents] {
+            let found = finding(&diagnosis, subject);
+            assert_eq!((found.cause, found.text.as_str()), (Some(Cause::Seccomp), words));
+            assert_eq!(commands(found)[0], "docker run --cap-add=PERFMON IMAGE");
+        }
+        assert_eq!(diagnosis.verdict, Verdict::SoftwareOnly, "the ledgers need no perf events");
+    }
+}
+
+#[test]
+fn nothing_counts_for_a_privileged_process_behind_a_filter() {
+    let mut facts = standing();
+    facts.seccomp = 2;
+    facts.capability = Some("CAP_PERFMON");
+    let fake = Fake::counting().refusing(|_| Some(libc::EPERM));
+    let diagnosis = diagnose(&fake, &facts);
+    assert_eq!(diagnosis.verdict, Verdict::Nothing);
+    assert_eq!(diagnosis.reason().unwrap().subject, Subject::SoftwareEvents);
+    assert_eq!(diagnosis.reason().unwrap().cause, Some(Cause::Seccomp));
+}
+
+#[test]
+fn a_filter_that_lets_the_call_through_is_not_blamed() {
+    // A void request reaches the kernel, so the refusal of a good one is not the
+    // filter's: it cannot look into the request.
+    let mut facts = at(1);
+    facts.seccomp = 2;
+    let fake = Fake::counting().refusing(|ask| (!ask.void).then_some(libc::EPERM));
+    let diagnosis = diagnose(&fake, &facts);
+    assert_eq!(finding(&diagnosis, Subject::SystemCall).outcome, Outcome::Works);
+    let found = finding(&diagnosis, Subject::HardwareEvents);
+    assert_eq!(found.cause, Some(Cause::SecurityModule));
+}
+
+#[test]
+fn security_modules_are_named() {
+    let fake = Fake::counting().refusing(|ask| (!ask.void).then_some(libc::EACCES));
+    let around =
+        Surroundings { security_modules: vec!["selinux".into(), "bpf".into()], ..surroundings() };
+    let diagnosis = Diagnosis::examine_with(fake, &at(1), &around);
+    let found = finding(&diagnosis, Subject::HardwareEvents);
+    assert_eq!(
+        (found.outcome, found.text.as_str()),
+        (
+            Outcome::InTheWay,
+            "permission is denied by neither perf_event_paranoid nor seccomp: one of the security modules may forbid it (selinux, bpf)"
+        )
+    );
+    assert_eq!(commands(found)[0], "sudo ausearch -m AVC -ts recent | grep perf_event");
+}
+
+#[test]
+fn a_kernel_without_perf_events() {
+    let mut facts = standing();
+    facts.paranoid = None;
+    facts.pmus.clear();
+    let fake = Fake::counting().refusing(|_| Some(libc::ENOSYS));
+    let diagnosis = diagnose(&fake, &facts);
+    for subject in [Subject::SystemCall, Subject::HardwareEvents] {
+        let found = finding(&diagnosis, subject);
+        assert_eq!(
+            (found.outcome, found.cause, found.text.as_str()),
+            (
+                Outcome::Missing,
+                Some(Cause::NoPerfEvents),
+                "this kernel is built without perf events"
+            )
+        );
+    }
+}
