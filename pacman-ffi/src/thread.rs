@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;
 
-use pacman_core::session::Sample;
+use pacman_core::backend::Reading;
 
 use crate::error::{Failure, Result, Status, answer};
 use crate::input;
@@ -120,12 +120,11 @@ pub unsafe extern "C" fn pacman_read(
         kept::with(session.addr(), "read the counters", |kept| {
             let events = kept.events;
             input::room(counts, n, events)?;
-            let mut sample = Sample::EMPTY;
-            kept.attached.read(&mut sample)?;
-            for event in 0..events {
-                // SAFETY: there is room for n >= events words, by the caller's promise.
-                unsafe { counts.add(event).write(sample.count(event)) };
-            }
+            let mut reading = Reading::EMPTY;
+            kept.attached.read(&mut reading)?;
+            // SAFETY: there is room for n >= events words, by the caller's promise,
+            // and a reading has at least as many.
+            unsafe { std::ptr::copy_nonoverlapping(reading.counts.as_ptr(), counts, events) };
             Ok(Status::Ok)
         })
     })
