@@ -1,0 +1,202 @@
+/*
+ * omp_phases: what three OpenMP phases of different character cost each thread.
+ *
+ *   compute   arithmetic in registers: time goes to the core
+ *   stream    a triad over arrays larger than most caches: time goes to memory
+ *   lock      short critical sections: time goes to waiting
+ *
+ * Usage: omp_phases [--table | --csv | --json] [--place POLICY] [EVENT,EVENT...]
+ *
+ * Without events it counts software events, and cycles and instructions too
+ * where the machine lets it. Exit status: 0 if all went well, 1 if counting
+ * failed, 2 for arguments that make no sense.
+ *
+ * Build: cc -O2 -fopenmp omp_phases.c $(pkg-config --cflags --libs pacman) -o omp_phases
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <omp.h>
+#include <pacman.h>
+
+#define ROUNDS 5
+#define STEPS 2000000L      /* of arithmetic, over all threads */
+#define WORDS (1L << 21)    /* per array: 16 MiB */
+#define ENTRIES 200000L     /* into the critical section, over all threads */
+
+#define SOFTWARE "task-clock,page-faults,context-switches"
+#define HARDWARE "CYCLES,INSTRUCTIONS"
+
+static pacman_session *session;
+static pacman_phase compute, stream, lock;
+
+static double *a, *b, *c;
+static double checksum;
+static long entries;
+
+static int usage(const char *complaint, const char *what)
+{
+    fprintf(stderr, "omp_phases: %s%s\n", complaint, what);
+    fprintf(stderr, "usage: omp_phases [--table | --csv | --json] [--place POLICY] "
+                    "[EVENT,EVENT...]\n");
+    return 2;
+}
+
+static int complain(void)
+{
+    fprintf(stderr, "omp_phases: %s\n", pacman_last_error());
+    return 1;
+}
+
+/* Opens the session; without a wish, with as many events as this machine has. */
+static int open_session(const char *events, const char *placement)
+{
+    pacman_options options = PACMAN_OPTIONS_INIT;
+    int status;
+
+    options.name = "omp_phases";
+    options.placement = placement;
+    options.events = events ? events : HARDWARE "," SOFTWARE;
+    status = pacman_session_open(&options, &session);
+    if (!events && (status == PACMAN_E_NO_PMU || status == PACMAN_E_PERMISSION ||
+                    status == PACMAN_E_UNSUPPORTED || status == PACMAN_E_CONFLICT)) {
+        fprintf(stderr, "omp_phases: software events only: %s\n", pacman_last_error());
+        options.events = SOFTWARE;
+        status = pacman_session_open(&options, &session);
+    }
+    return status;
+}
+
+static int is_about_arguments(int status)
+{
+    return status == PACMAN_E_INVALID || status == PACMAN_E_EMPTY ||
+           status == PACMAN_E_UNKNOWN_EVENT || status == PACMAN_E_TOO_MANY_EVENTS ||
+           status == PACMAN_E_NO_PLACE || status == PACMAN_E_PLACE_NOT_ALLOWED;
+}
+
+/* The part of one phase that falls to the calling thread. */
+static void compute_part(void)
+{
+    double x = 1.0 + omp_get_thread_num();
+    long i;
+
+    #pragma omp for schedule(static) nowait
+    for (i = 0; i < STEPS; i++)
+        x = x * 0.999999 + 1e-6;
+    #pragma omp atomic
+    checksum += x;
+}
+
+static void stream_part(void)
+{
+    long i;
+
+    #pragma omp for schedule(static) nowait
+    for (i = 0; i < WORDS; i++)
+        a[i] = b[i] + 3.0 * c[i];
+}
+
+static void lock_part(void)
+{
+    long i;
+
+    #pragma omp for schedule(static) nowait
+    for (i = 0; i < ENTRIES; i++) {
+        #pragma omp critical
+        entries++;
+    }
+}
+
+/* One phase in a parallel region of its own. Every thread attaches itself, which
+ * is done already in all rounds but a thread's first. */
+static long run(pacman_phase phase, void (*part)(void))
+{
+    long failures = 0;
+
+    #pragma omp parallel reduction(+ : failures)
+    {
+        int counted = pacman_attach(session) >= 0 && pacman_begin(session, phase) >= 0;
+
+        part();
+        if (!counted || pacman_end(session, phase) < 0) {
+            failures++;
+            complain();
+        }
+    }
+    return failures;
+}
+
+int main(int argc, char **argv)
+{
+    const char *events = NULL, *placement = NULL;
+    uint32_t format = PACMAN_FORMAT_TABLE;
+    long failures = 0, i;
+    int argument, round, status;
+
+    for (argument = 1; argument < argc; argument++) {
+        const char *word = argv[argument];
+
+        if (strcmp(word, "--table") == 0)
+            format = PACMAN_FORMAT_TABLE;
+        else if (strcmp(word, "--csv") == 0)
+            format = PACMAN_FORMAT_CSV;
+        else if (strcmp(word, "--json") == 0)
+            format = PACMAN_FORMAT_JSON;
+        else if (strcmp(word, "--place") == 0 && argument + 1 < argc)
+            placement = argv[++argument];
+        else if (word[0] == '-')
+            return usage("unknown or incomplete option ", word);
+        else if (events)
+            return usage("a second list of events: ", word);
+        else
+            events = word;
+    }
+
+    status = open_session(events, placement);
+    if (status < 0) {
+        complain();
+        return is_about_arguments(status) ? 2 : 1;
+    }
+    if (pacman_phase_define(session, "compute", &compute) < 0 ||
+        pacman_phase_define(session, "stream", &stream) < 0 ||
+        pacman_phase_define(session, "lock", &lock) < 0)
+        return complain();
+
+    a = malloc(WORDS * sizeof *a);
+    b = malloc(WORDS * sizeof *b);
+    c = malloc(WORDS * sizeof *c);
+    if (!a || !b || !c) {
+        fprintf(stderr, "omp_phases: out of memory\n");
+        return 1;
+    }
+    #pragma omp parallel for schedule(static)
+    for (i = 0; i < WORDS; i++) {
+        a[i] = 0.0;
+        b[i] = (double)i;
+        c[i] = 1.0;
+    }
+
+    for (round = 0; round < ROUNDS; round++) {
+        failures += run(compute, compute_part);
+        failures += run(stream, stream_part);
+        failures += run(lock, lock_part);
+    }
+    if (entries != ROUNDS * ENTRIES || a[WORDS - 1] != (double)(WORDS - 1) + 3.0) {
+        fprintf(stderr, "omp_phases: the phases computed nonsense\n");
+        failures++;
+    }
+
+    if (pacman_report_write(session, format, STDOUT_FILENO) < 0)
+        return complain();
+    if (pacman_session_close(session) < 0)
+        return complain();
+    free(a);
+    free(b);
+    free(c);
+    return failures ? 1 : 0;
+}

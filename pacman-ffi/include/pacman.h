@@ -1,0 +1,871 @@
+/*
+ * pacman.h: hardware performance counters per thread on SMT cores
+ *
+ * A session counts a set of events. Each thread attaches itself, on a hardware
+ * context of its own if the session has a placement, and marks the phases that
+ * it runs; a report says who did what.
+ *
+ *     pacman_options options = PACMAN_OPTIONS_INIT;
+ *     pacman_session *session;
+ *     pacman_phase fill;
+ *
+ *     options.name = "demo";
+ *     options.events = "task-clock,page-faults";
+ *     if (pacman_session_open(&options, &session) < 0 ||
+ *         pacman_phase_define(session, "fill", &fill) < 0) {
+ *         fprintf(stderr, "demo: %s\n", pacman_last_error());
+ *         return 1;
+ *     }
+ *     #pragma omp parallel
+ *     {
+ *         pacman_attach(session);          // every time: at once if attached
+ *         pacman_begin(session, fill);
+ *         ...
+ *         pacman_end(session, fill);
+ *     }
+ *     pacman_report_write(session, PACMAN_FORMAT_TABLE, STDOUT_FILENO);
+ *     pacman_session_close(session);
+ *
+ * Build:  cc -fopenmp demo.c $(pkg-config --cflags --libs pacman)
+ *
+ * Sections:  1 version and ABI   2 status codes and errors   3 sessions
+ *            4 phases            5 threads                   6 other threads
+ *            7 reports           8 the machine
+ *
+ *
+ * THREADS
+ *
+ * The library is Rust underneath, and the rule for each function follows from
+ * what its Rust counterpart takes:
+ *
+ *   "any thread"      a shared reference: call it from any thread, at the same
+ *                     time as anything else, also on the same session.
+ *   "calling thread"  the thread's own attachment, which never leaves it: call
+ *                     it from any thread; it acts for that thread alone, and
+ *                     threads do not wait for each other.
+ *
+ * No function asks for locks around it. Closing a session while others use it
+ * is safe too: calls under way finish, later ones answer PACMAN_E_HANDLE.
+ * No function may be called from a signal handler.
+ *
+ * After fork() the child has a copy of the handles, but the counters stay the
+ * parent's: calls that read them answer PACMAN_E_FORKED. The child closes its
+ * copy of the session and opens its own, under the same name if it likes. As
+ * with any library that locks, fork while no other thread is inside a call of
+ * this one, or call exec() next.
+ *
+ *
+ * ERRORS
+ *
+ * Functions return an int. Failure is negative and has a name (section 2);
+ * success is PACMAN_OK, which is 0, or PACMAN_ALREADY, which is 1 and answered
+ * by the attaching functions only. So test for "< 0".
+ *
+ * Every failure also leaves one line of text for the calling thread in a buffer
+ * of its own: what was asked, on what, what the system said, what to do. The
+ * buffer has a fixed place and is never freed while the thread lives, so that
+ *
+ *     printf("%d %s\n", pacman_begin(session, phase), pacman_last_error());
+ *
+ * prints the line that belongs to the code, whichever argument is evaluated
+ * first. The next failing call of the same thread overwrites it; a call that
+ * succeeds leaves it alone.
+ *
+ * Out-pointers come last and are written only on success. Nothing that this
+ * library returns is to be passed to free(). A defect inside the library does
+ * not unwind into the program: the call answers PACMAN_E_INTERNAL.
+ *
+ * Handles are numbers that the library looks up; it never follows them. Null,
+ * closed or foreign ones are PACMAN_E_HANDLE, whatever they point to.
+ *
+ *
+ * GROWTH OF THE ABI
+ *
+ * Structs begin with their size in bytes. The library copies as much as both
+ * sides know: what an older program lacks counts as zero, and what a newer
+ * program has beyond this library must be zero, or the call is refused with
+ * PACMAN_E_SIZE: a wish is never silently ignored. Reserved fields are zero.
+ * Enumerations travel as uint32_t. Functions, fields, flags and codes are only
+ * ever added, and then PACMAN_ABI_MINOR rises; whatever would break a compiled
+ * program raises PACMAN_ABI_MAJOR and the soname.
+ *
+ * The handshake is part of opening a session: PACMAN_OPTIONS_INIT puts
+ * PACMAN_ABI into the options, and a library of another major, or of a lower
+ * minor, answers PACMAN_E_ABI instead of a session. No other function does
+ * anything without one. Programs that load the library with dlopen() can ask
+ * pacman_abi_check() first.
+ */
+#ifndef PACMAN_H
+#define PACMAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------ *
+ * 1  Version and ABI
+ * ------------------------------------------------------------------------ */
+
+/* The version of this header. */
+#define PACMAN_VERSION_MAJOR 0
+#define PACMAN_VERSION_MINOR 1
+#define PACMAN_VERSION_PATCH 0
+#define PACMAN_VERSION       "0.1.0"
+
+/* The ABI that this header describes. */
+#define PACMAN_ABI_MAJOR 0u
+#define PACMAN_ABI_MINOR 1u
+#define PACMAN_ABI       ((PACMAN_ABI_MAJOR << 16) | PACMAN_ABI_MINOR)
+
+/*
+ * pacman_version: the library's version
+ *
+ * Which library was loaded, for reports of problems; compare it with
+ * PACMAN_VERSION, which is the header's. Decisions belong to pacman_abi_check().
+ *
+ * Thread rule: any thread.
+ *
+ * Returns a string such as "0.1.0" that lives as long as the library. Never
+ * null.
+ */
+const char *pacman_version(void);
+
+/*
+ * pacman_abi_check: does this library serve programs compiled for an ABI?
+ *
+ *   abi   PACMAN_ABI, as the program was compiled with it
+ *
+ * Opening a session asks the same question, so that programs linked in the
+ * usual way need not call this. Those that dlopen() the library should, before
+ * they look up anything else.
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK      the library has everything the header promises
+ *   PACMAN_E_ABI   it has not, or the number is none; the message says which
+ *                  of the two is the older
+ *
+ * Example
+ *     void *library = dlopen("libpacman.so.0", RTLD_NOW);
+ *     int (*check)(uint32_t) = (int (*)(uint32_t))dlsym(library, "pacman_abi_check");
+ *     if (!check || check(PACMAN_ABI) < 0) return without_counters();
+ */
+int pacman_abi_check(uint32_t abi);
+
+/* ------------------------------------------------------------------------ *
+ * 2  Status codes and errors
+ * ------------------------------------------------------------------------ */
+
+/* Done. */
+#define PACMAN_OK 0
+/* The thread was attached already; nothing was done. Not a failure. */
+#define PACMAN_ALREADY 1
+
+/* A defect in the library; please report the message. */
+#define PACMAN_E_INTERNAL (-1)
+/* Null, closed or foreign: not the handle of an open session, or not one of
+ * its phases. */
+#define PACMAN_E_HANDLE (-2)
+/* A malformed argument: null where something must be, grammar, range, an
+ * unknown flag. */
+#define PACMAN_E_INVALID (-3)
+/* A struct of a size that cannot be, or with fields that this library does not
+ * know; an array without room for the answer. */
+#define PACMAN_E_SIZE (-4)
+/* Header and library do not fit together. */
+#define PACMAN_E_ABI (-5)
+/* The thread is attached to this session, but not where it asks to be. */
+#define PACMAN_E_ALREADY_ATTACHED (-6)
+/* Another thread closed the session during the call. */
+#define PACMAN_E_CLOSED (-7)
+/* The events exist, but not beside each other or beside what already runs. */
+#define PACMAN_E_CONFLICT (-8)
+/* The calling thread is not attached to the session. */
+#define PACMAN_E_DETACHED (-9)
+/* A session of this name is open in this process. */
+#define PACMAN_E_DUPLICATE_SESSION (-10)
+/* An empty list of events or CPUs. */
+#define PACMAN_E_EMPTY (-11)
+/* A place of another machine than the one that runs. */
+#define PACMAN_E_FOREIGN_TOPOLOGY (-12)
+/* The counters belong to the process that this one was forked from. */
+#define PACMAN_E_FORKED (-13)
+/* The process or the system is out of file descriptors. */
+#define PACMAN_E_NO_DESCRIPTORS (-14)
+/* No such hardware context, or every place of the placement is taken. */
+#define PACMAN_E_NO_PLACE (-15)
+/* The machine offers no hardware counters (no PMU, or a VM without one). */
+#define PACMAN_E_NO_PMU (-16)
+/* The kernel took the counters away, or never gave them. */
+#define PACMAN_E_NOT_SCHEDULED (-17)
+/* Access is refused: paranoia level, capability or seccomp. */
+#define PACMAN_E_PERMISSION (-18)
+/* A phase was ended that was not begun, or not begun last. */
+#define PACMAN_E_PHASE_ORDER (-19)
+/* The context exists, but this process may not run there. */
+#define PACMAN_E_PLACE_NOT_ALLOWED (-20)
+/* The operating system refused for a reason of its own. */
+#define PACMAN_E_SYSTEM (-21)
+/* More events than one session holds. */
+#define PACMAN_E_TOO_MANY_EVENTS (-22)
+/* No event of that name; the message lists the nearest ones. */
+#define PACMAN_E_UNKNOWN_EVENT (-23)
+/* Known, but this machine, model or kernel cannot do it. */
+#define PACMAN_E_UNSUPPORTED (-24)
+/* No thread of that number has attached. */
+#define PACMAN_E_NO_THREAD (-25)
+/* The thread has published nothing yet. */
+#define PACMAN_E_NO_SAMPLE (-26)
+/* The report could not be written: descriptor, file or pipe. */
+#define PACMAN_E_OUTPUT (-27)
+
+/*
+ * pacman_last_error: what the calling thread's last failing call had to say
+ *
+ * One line in English without a newline, at most 1,023 bytes of UTF-8. See
+ * ERRORS above for how long it stays.
+ *
+ * Thread rule: calling thread. The pointer is the same for all calls of a
+ * thread; other threads must not use it, and nobody after the thread has ended.
+ *
+ * Returns the text; "" if no call of this thread has failed. Never null.
+ *
+ * Example
+ *     if (pacman_session_open(&options, &session) < 0) {
+ *         fprintf(stderr, "%s\n", pacman_last_error());
+ *         // cannot count "page-fault": no such event; did you mean page-faults
+ *         // or major-faults?
+ *     }
+ */
+const char *pacman_last_error(void);
+
+/*
+ * pacman_strerror: a status code in words
+ *
+ *   status   what a function returned
+ *
+ * For logs that keep only the number. pacman_last_error() says more.
+ *
+ * Thread rule: any thread.
+ *
+ * Returns the code's name and meaning, such as
+ * "PACMAN_E_DETACHED: the thread is not attached", in a string that lives as
+ * long as the library; "unknown PACMAN status" for any other number. Never null.
+ */
+const char *pacman_strerror(int status);
+
+/* ------------------------------------------------------------------------ *
+ * 3  Sessions
+ * ------------------------------------------------------------------------ */
+
+/* A session: an opaque handle. */
+typedef struct pacman_session pacman_session;
+
+/* pacman_options.flags: the kernel may take turns when counters run short.
+ * Counts then cover a part of the time; the report shows raw and estimated
+ * values apart. Without this flag a group of events is on its counters for as
+ * long as its thread runs, or calls answer PACMAN_E_NOT_SCHEDULED. */
+#define PACMAN_MULTIPLEXED 1u
+
+/* pacman_options.clock: where wall time comes from. */
+#define PACMAN_CLOCK_BEST      0u /* the TSC where Linux trusts it */
+#define PACMAN_CLOCK_TSC       1u /* the processor's time stamp counter */
+#define PACMAN_CLOCK_MONOTONIC 2u /* clock_gettime(CLOCK_MONOTONIC) */
+
+/* The most events that one session counts. */
+#define PACMAN_EVENTS_MAX 16
+
+/* What a session is to be. Begin with PACMAN_OPTIONS_INIT. */
+typedef struct pacman_options {
+    uint32_t size;          /* sizeof(pacman_options) */
+    uint32_t abi;           /* PACMAN_ABI */
+    uint32_t flags;         /* PACMAN_MULTIPLEXED or 0 */
+    uint32_t clock;         /* a PACMAN_CLOCK_ number */
+    uint64_t log_samples;   /* single samples to keep per thread, 0 to 2^24;
+                               8 * (3 + events) bytes each, taken at attach */
+    const char *name;       /* one line, unique among the open sessions */
+    const char *events;     /* such as "CYCLES,INSTRUCTIONS,page-faults" */
+    const char *placement;  /* "compact", "scatter", "one-per-core",
+                               "siblings-together", CPUs such as "0,2,4-7";
+                               null: threads stay where they run */
+    const void *reserved[5];
+} pacman_options;
+
+#define PACMAN_OPTIONS_INIT \
+    { sizeof(pacman_options), PACMAN_ABI, 0u, 0u, 0u, \
+      NULL, NULL, NULL, { NULL, NULL, NULL, NULL, NULL } }
+
+/*
+ * pacman_session_open: try the events on this machine and start a session
+ *
+ *   options   what to count, where threads go, what to keep; the strings are
+ *             copied
+ *   session   where the handle goes
+ *
+ * EVENTS are names separated by commas, in the order that all counts keep.
+ *
+ *   software   task-clock and cpu-clock (nanoseconds), page-faults,
+ *              minor-faults, major-faults, context-switches, cpu-migrations
+ *              and the like: everywhere, also without a PMU
+ *   presets    CYCLES, INSTRUCTIONS, REF_CYCLES, BRANCHES, BRANCH_MISSES,
+ *              CACHE_REFERENCES, CACHE_MISSES: hardware counters
+ *   raw codes  r and hexadecimal digits, as the processor's manual has them
+ *
+ * Hardware events count in user mode; ":k" after the name counts in the kernel,
+ * ":uk" in both. Each counts for the hardware context of its thread: what the
+ * sibling on the same core does is not in it.
+ *
+ * A PLACEMENT gives attaching threads the contexts of its sequence in turn; a
+ * context is free again when its thread detaches.
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_INVALID            null, a name or a list that cannot be read, an
+ *                               unknown modifier, flag or clock, a log beyond
+ *                               2^24 samples, a CPU listed twice
+ *   PACMAN_E_SIZE               options.size is none, or the options say
+ *                               something that this library does not know
+ *   PACMAN_E_ABI                header and library do not fit together
+ *   PACMAN_E_EMPTY              no event, or an empty list of CPUs
+ *   PACMAN_E_UNKNOWN_EVENT      the message has the nearest names
+ *   PACMAN_E_TOO_MANY_EVENTS    more than PACMAN_EVENTS_MAX
+ *   PACMAN_E_DUPLICATE_SESSION  the name is taken
+ *   PACMAN_E_NO_PLACE           a CPU that the machine does not have
+ *   PACMAN_E_PLACE_NOT_ALLOWED  a CPU that is offline, or kept from the process
+ *   PACMAN_E_NO_PMU, PACMAN_E_PERMISSION, PACMAN_E_UNSUPPORTED,
+ *   PACMAN_E_CONFLICT, PACMAN_E_NO_DESCRIPTORS, PACMAN_E_SYSTEM
+ *                               what the machine says about the events
+ *
+ * Example
+ *     pacman_options options = PACMAN_OPTIONS_INIT;
+ *     pacman_session *session;
+ *     int status;
+ *
+ *     options.name = "solver";
+ *     options.events = "CYCLES,INSTRUCTIONS";
+ *     options.placement = "compact";
+ *     status = pacman_session_open(&options, &session);
+ *     if (status == PACMAN_E_NO_PMU || status == PACMAN_E_PERMISSION) {
+ *         options.events = "task-clock";         // these always count
+ *         status = pacman_session_open(&options, &session);
+ *     }
+ */
+int pacman_session_open(const pacman_options *options, pacman_session **session);
+
+/*
+ * pacman_session_close: end a session
+ *
+ *   session   the handle, which is no handle from here on
+ *
+ * The name is free at once, or as soon as calls that other threads have under
+ * way on the session return. The calling thread is detached; every other thread
+ * that is still attached lets go of its counters and of its CPU at its next
+ * attach, or its next use of the closed handle, or its end, whichever is first.
+ * Write reports before closing: the counts go with the session.
+ *
+ * Thread rule: any thread. Calls of other threads that are under way finish.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE   not an open session, for instance closed before
+ */
+int pacman_session_close(pacman_session *session);
+
+/*
+ * pacman_event_count: how many events a session counts
+ *
+ *   session   an open session
+ *   count     where the number goes: 1 to PACMAN_EVENTS_MAX
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE    not an open session
+ *   PACMAN_E_INVALID   count is null
+ */
+int pacman_event_count(const pacman_session *session, size_t *count);
+
+/*
+ * pacman_event_name: the canonical name of an event
+ *
+ *   session   an open session
+ *   event     its number: the position in the list that the session was opened
+ *             with, from 0
+ *   name      where the string goes, such as "INSTRUCTIONS" for "instructions:u"
+ *
+ * The string lives as long as the process, longer than the session.
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE    not an open session
+ *   PACMAN_E_INVALID   no event of that number, or name is null
+ */
+int pacman_event_name(const pacman_session *session, size_t event, const char **name);
+
+/*
+ * pacman_event_unit: what one count of an event is
+ *
+ *   session   an open session
+ *   event     its number, from 0
+ *   unit      where the string goes: "cycles", "ns", "faults", ...
+ *
+ * The string lives as long as the process.
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE    not an open session
+ *   PACMAN_E_INVALID   no event of that number, or unit is null
+ *
+ * Example
+ *     for (i = 0; i < count; i++) {
+ *         const char *name, *unit;
+ *         pacman_event_name(session, i, &name);
+ *         pacman_event_unit(session, i, &unit);
+ *         printf("%s: %llu %s\n", name, (unsigned long long)counts[i], unit);
+ *     }
+ */
+int pacman_event_unit(const pacman_session *session, size_t event, const char **unit);
+
+/* ------------------------------------------------------------------------ *
+ * 4  Phases
+ * ------------------------------------------------------------------------ */
+
+/* A phase of one session: a handle that is a number. 0 is never one. */
+typedef uint64_t pacman_phase;
+
+/*
+ * pacman_phase_define: the phase of that name, made when it is named first
+ *
+ *   session   an open session
+ *   name      one line of text, not empty; it is copied
+ *   phase     where the handle goes
+ *
+ * A phase is a part of the program that recurs and is known by its name. The
+ * same name gives the same handle on every thread; there may be thousands.
+ * Define phases ahead of the loops that run them: this function takes a lock.
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE    not an open session
+ *   PACMAN_E_INVALID   an empty name or one of several lines; null
+ */
+int pacman_phase_define(const pacman_session *session, const char *name, pacman_phase *phase);
+
+/*
+ * pacman_begin: begin a phase on the calling thread
+ *
+ *   session   a session to which the thread is attached
+ *   phase     one of the session's phases
+ *
+ * Reads the thread's counters and the clock, and publishes the sample for
+ * pacman_peer_read(). Phases nest, may be entered again, and may recurse. Never
+ * locks, and with hardware events that user space can read makes no system call;
+ * otherwise one. The first use of a phase on a thread takes the session's lock
+ * once; nesting deeper than 16, and than ever before, allocates once.
+ *
+ * Thread rule: calling thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE          not an open session, or not one of its phases
+ *   PACMAN_E_DETACHED        the thread is not attached
+ *   PACMAN_E_NOT_SCHEDULED   the kernel took the counters away
+ *   PACMAN_E_FORKED          attached before this process was forked
+ *   PACMAN_E_SYSTEM          what else the kernel says
+ * After a failure the phase is not begun.
+ */
+int pacman_begin(const pacman_session *session, pacman_phase phase);
+
+/*
+ * pacman_end: end the phase that the calling thread began last
+ *
+ *   session   a session to which the thread is attached
+ *   phase     the phase begun last and not ended yet
+ *
+ * Reads again and adds the difference to the thread's row for the phase: wall
+ * time and each event, as sum, least and greatest. An execution inside one of
+ * the same phase counts as a recursion, its cost as the outer one's.
+ *
+ * Thread rule: calling thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_PHASE_ORDER     not begun, or another was begun later and is still
+ *                            open; the message names it; nothing has changed
+ *   PACMAN_E_HANDLE, PACMAN_E_DETACHED, PACMAN_E_NOT_SCHEDULED,
+ *   PACMAN_E_FORKED, PACMAN_E_SYSTEM
+ *                            as for pacman_begin(); where the counters could
+ *                            not be read, the phase has ended and the report
+ *                            notes an execution that was not counted
+ *
+ * Example
+ *     pacman_begin(session, sweep);
+ *     for (i = from; i < to; i++) relax(i);
+ *     if (pacman_end(session, sweep) < 0) fprintf(stderr, "%s\n", pacman_last_error());
+ */
+int pacman_end(const pacman_session *session, pacman_phase phase);
+
+/* ------------------------------------------------------------------------ *
+ * 5  Threads
+ * ------------------------------------------------------------------------ */
+
+/*
+ * pacman_attach: let the calling thread take part
+ *
+ *   session   an open session
+ *
+ * Opens the thread's counters. If the session has a placement, the thread is
+ * bound to the next free place of it, otherwise it stays where it runs. Workers
+ * of a pool attach themselves; for OpenMP that is a call at the top of a
+ * parallel region, each time the region runs: a thread that is attached gets
+ * PACMAN_ALREADY in a few nanoseconds, a new member of the team is attached.
+ *
+ * A thread may be attached to several sessions. One that ends while attached
+ * is detached, and the report says so.
+ *
+ * Thread rule: calling thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_ALREADY             it was attached: nothing was done
+ *   PACMAN_E_HANDLE            not an open session
+ *   PACMAN_E_NO_PLACE          every place of the placement is taken
+ *   PACMAN_E_PLACE_NOT_ALLOWED, PACMAN_E_SYSTEM
+ *                              binding failed
+ *   PACMAN_E_NO_DESCRIPTORS, PACMAN_E_PERMISSION, PACMAN_E_NOT_SCHEDULED,
+ *   PACMAN_E_CONFLICT, PACMAN_E_NO_PMU
+ *                              opening the counters failed
+ *   PACMAN_E_CLOSED            another thread closed the session meanwhile
+ * After a failure nothing is left behind: descriptors, place and mask are as
+ * they were.
+ *
+ * Example
+ *     #pragma omp parallel
+ *     {
+ *         if (pacman_attach(session) < 0) complain(pacman_last_error());
+ *         ...
+ *     }
+ */
+int pacman_attach(const pacman_session *session);
+
+/*
+ * pacman_attach_cpu: attach the calling thread and bind it to a logical CPU
+ *
+ *   session   an open session
+ *   cpu       Linux's number of the logical CPU, that is, hardware context
+ *
+ * The thread runs there until it detaches; then its old mask is restored.
+ * Several threads may share a context; each has its own counts. Which contexts
+ * share a core, pacman_topology_contexts() tells.
+ *
+ * Thread rule: calling thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_ALREADY              it is attached and bound to that CPU
+ *   PACMAN_E_ALREADY_ATTACHED   it is attached, but somewhere else
+ *   PACMAN_E_NO_PLACE           the machine has no such context
+ *   PACMAN_E_PLACE_NOT_ALLOWED  it is offline, or kept from this process
+ *   otherwise as for pacman_attach()
+ */
+int pacman_attach_cpu(const pacman_session *session, uint32_t cpu);
+
+/*
+ * pacman_detach: end the calling thread's part
+ *
+ *   session   an open session
+ *
+ * Closes the counters and restores the thread's mask. What was counted stays
+ * in the report, except an execution of a phase that is still open, which the
+ * report notes. The thread may attach again, and then counts as a new one.
+ *
+ * Thread rule: calling thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE     not an open session
+ *   PACMAN_E_DETACHED   the thread is not attached
+ */
+int pacman_detach(const pacman_session *session);
+
+/*
+ * pacman_thread_number: the number that the session gave the calling thread
+ *
+ *   session   a session to which the thread is attached
+ *   number    where it goes: from 0, in order of attaching, never given twice
+ *
+ * This is the number of reports and of pacman_peer_read(), and not OpenMP's.
+ *
+ * Thread rule: calling thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE     not an open session
+ *   PACMAN_E_DETACHED   the thread is not attached
+ *   PACMAN_E_INVALID    number is null
+ */
+int pacman_thread_number(const pacman_session *session, size_t *number);
+
+/*
+ * pacman_read: read the calling thread's counters now
+ *
+ *   session   a session to which the thread is attached
+ *   counts    where the counts go, in the order of the session's events
+ *   n         how many fit: at least as many as the session has events; words
+ *             beyond those are left alone
+ *
+ * Counts are raw: they start somewhere, only grow, and mean something by their
+ * difference to an earlier reading on the same thread. With PACMAN_MULTIPLEXED
+ * they are not scaled. Never locks or allocates; costs what pacman_begin()
+ * costs, or less.
+ *
+ * Thread rule: calling thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE          not an open session
+ *   PACMAN_E_DETACHED        the thread is not attached
+ *   PACMAN_E_INVALID         counts is null
+ *   PACMAN_E_SIZE            n is less than the number of events
+ *   PACMAN_E_NOT_SCHEDULED   the kernel took the counters away
+ *   PACMAN_E_FORKED          attached before this process was forked
+ *   PACMAN_E_SYSTEM          what else the kernel says
+ *
+ * Example
+ *     uint64_t before[PACMAN_EVENTS_MAX], after[PACMAN_EVENTS_MAX];
+ *     pacman_read(session, before, PACMAN_EVENTS_MAX);
+ *     work();
+ *     pacman_read(session, after, PACMAN_EVENTS_MAX);
+ *     cost = after[0] - before[0];
+ */
+int pacman_read(const pacman_session *session, uint64_t *counts, size_t n);
+
+/*
+ * pacman_publish: show the calling thread's counts to the other threads
+ *
+ *   session   a session to which the thread is attached
+ *
+ * Each boundary of a phase does this; call it in the midst of a long phase, so
+ * that pacman_peer_read() has something recent.
+ *
+ * Thread rule: calling thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE, PACMAN_E_DETACHED, PACMAN_E_NOT_SCHEDULED,
+ *   PACMAN_E_FORKED, PACMAN_E_SYSTEM   as for pacman_read()
+ */
+int pacman_publish(const pacman_session *session);
+
+/* ------------------------------------------------------------------------ *
+ * 6  Other threads
+ * ------------------------------------------------------------------------ */
+
+/*
+ * pacman_thread_count: how many threads have attached so far
+ *
+ *   session   an open session
+ *   count     where the number goes; threads that have left are in it, and
+ *             threads 0 to count - 1 can be asked about
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE    not an open session
+ *   PACMAN_E_INVALID   count is null
+ */
+int pacman_thread_count(const pacman_session *session, size_t *count);
+
+/*
+ * pacman_peer_read: the latest counts that a thread has published
+ *
+ *   session   an open session; the calling thread need not be attached
+ *   thread    the number of a thread, from pacman_thread_number()
+ *   counts    where its counts go, in the order of the session's events
+ *   n         how many fit: at least as many as the session has events
+ *   age_ns    where the age of the counts goes, in nanoseconds; null if not
+ *             wanted
+ *
+ * This is how a thread sees what its SMT sibling does, or a controller what
+ * its workers do: nobody can read the counters of another context, so their
+ * owner leaves a sample at each boundary of a phase and at pacman_publish().
+ * The sample is whole: all counts are of one moment. No system call, and the
+ * owner is not disturbed. The first look at a thread takes the session's lock.
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE      not an open session
+ *   PACMAN_E_NO_THREAD   no thread of that number has attached
+ *   PACMAN_E_NO_SAMPLE   the thread has published nothing yet
+ *   PACMAN_E_INVALID     counts is null
+ *   PACMAN_E_SIZE        n is less than the number of events
+ *
+ * Example
+ *     uint64_t counts[PACMAN_EVENTS_MAX], age;
+ *     if (pacman_peer_read(session, sibling, counts, PACMAN_EVENTS_MAX, &age) == PACMAN_OK
+ *         && age < 1000000)
+ *         share = decide(counts);
+ */
+int pacman_peer_read(const pacman_session *session, size_t thread, uint64_t *counts, size_t n,
+                     uint64_t *age_ns);
+
+/* ------------------------------------------------------------------------ *
+ * 7  Reports
+ * ------------------------------------------------------------------------ */
+
+#define PACMAN_FORMAT_TABLE   0u /* for a person */
+#define PACMAN_FORMAT_CSV     1u /* one row per phase and thread, units in the header */
+#define PACMAN_FORMAT_JSON    2u /* one document */
+#define PACMAN_FORMAT_LOG_CSV 3u /* one row per logged sample (log_samples) */
+
+/*
+ * pacman_report_write: write what the session knows now to a file descriptor
+ *
+ *   session   an open session
+ *   format    a PACMAN_FORMAT_ number
+ *   fd        an open descriptor, such as STDOUT_FILENO; fflush() what stdio
+ *             still holds for it before the call
+ *
+ * Threads go on counting meanwhile; each row is of one moment. A table fits
+ * itself to a terminal, and to the environment (COLUMNS, NO_COLOR, the locale).
+ * Waits where the descriptor does not block.
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE    not an open session
+ *   PACMAN_E_INVALID   no such format
+ *   PACMAN_E_OUTPUT    the descriptor is closed, its reader gone, the disk full;
+ *                      a part may have been written. A reader that is gone does
+ *                      not raise SIGPIPE here.
+ */
+int pacman_report_write(const pacman_session *session, uint32_t format, int fd);
+
+/*
+ * pacman_report_save: write what the session knows now to a file
+ *
+ *   session   an open session
+ *   format    a PACMAN_FORMAT_ number
+ *   path      the file; one that exists is replaced when the new one is whole,
+ *             and stays as it is if anything fails. Devices, pipes and links
+ *             are written to in place.
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE    not an open session
+ *   PACMAN_E_INVALID   no such format, or path is null
+ *   PACMAN_E_OUTPUT    the file cannot be made or written
+ *
+ * Example
+ *     pacman_report_save(session, PACMAN_FORMAT_JSON, "phases.json");
+ */
+int pacman_report_save(const pacman_session *session, uint32_t format, const char *path);
+
+/* ------------------------------------------------------------------------ *
+ * 8  The machine
+ * ------------------------------------------------------------------------ */
+
+/* How many of what the machine has. Begin with PACMAN_TOPOLOGY_INIT. */
+typedef struct pacman_topology {
+    uint32_t size;              /* sizeof(pacman_topology) */
+    uint32_t contexts;          /* online hardware contexts (logical CPUs) */
+    uint32_t allowed;           /* of these, the ones this process may use */
+    uint32_t cores;             /* cores with an online context */
+    uint32_t packages;          /* packages with an online context */
+    uint32_t contexts_per_core; /* the most on one core: 1 with SMT off */
+    uint32_t hybrid;            /* 1 if there is more than one kind of core */
+    uint32_t reserved;
+} pacman_topology;
+
+#define PACMAN_TOPOLOGY_INIT { sizeof(pacman_topology), 0u, 0u, 0u, 0u, 0u, 0u, 0u }
+
+/* pacman_context.core_type */
+#define PACMAN_CORE_UNIFORM     0u /* all cores are alike */
+#define PACMAN_CORE_PERFORMANCE 1u
+#define PACMAN_CORE_EFFICIENCY  2u
+#define PACMAN_CORE_LOW_POWER   3u
+
+/* One hardware context. */
+typedef struct pacman_context {
+    uint32_t cpu;       /* Linux's number of the logical CPU */
+    uint32_t package;   /* the package (socket) it is in */
+    uint32_t core;      /* its core, counted over the machine without holes */
+    uint32_t sibling;   /* its position among the core's contexts, from 0 */
+    uint32_t node;      /* the NUMA node */
+    uint32_t core_type; /* a PACMAN_CORE_ number */
+    uint32_t allowed;   /* 1 if this process may run there */
+    uint32_t reserved;
+} pacman_context;
+
+/*
+ * pacman_topology_read: count the machine's contexts, cores and packages
+ *
+ *   topology   a struct with its size set, by PACMAN_TOPOLOGY_INIT; the other
+ *              fields are filled in
+ *
+ * Reads /sys each time. What is allowed follows the calling thread's affinity
+ * mask, or the one it had before a session bound it.
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_INVALID   null
+ *   PACMAN_E_SIZE      topology->size is none
+ *   PACMAN_E_SYSTEM    the system does not tell which CPUs there are
+ *
+ * Example
+ *     pacman_topology machine = PACMAN_TOPOLOGY_INIT;
+ *     if (pacman_topology_read(&machine) == PACMAN_OK)
+ *         printf("%u cores, %u contexts\n", machine.cores, machine.contexts);
+ */
+int pacman_topology_read(pacman_topology *topology);
+
+/*
+ * pacman_topology_contexts: list the machine's hardware contexts
+ *
+ *   element_size   sizeof(pacman_context)
+ *   capacity       how many elements fit
+ *   contexts       where they go, in order of cpu
+ *   count          where their number goes
+ *
+ * Contexts with the same core are SMT siblings: they share the core's units
+ * and, on some models, its counters.
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_INVALID   null
+ *   PACMAN_E_SIZE      the capacity is less than the machine's contexts, which
+ *                      pacman_topology_read() counts; an element size that is
+ *                      none
+ *   PACMAN_E_SYSTEM    the system does not tell which CPUs there are
+ */
+int pacman_topology_contexts(size_t element_size, size_t capacity, pacman_context *contexts,
+                             size_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PACMAN_H */

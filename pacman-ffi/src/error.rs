@@ -1,0 +1,259 @@
+//! Status codes, the message of the last failure, and the guard at every entry.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::cell::UnsafeCell;
+use std::ffi::{CStr, c_char, c_int};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pacman_core::{Error, ErrorKind};
+
+/// Bytes of the message buffer, its closing zero included.
+const MESSAGE: usize = 1024;
+
+/// What a function answers in C; the header's `PACMAN_` codes.
+///
+/// Codes are only appended: a number once given keeps its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub(crate) enum Status {
+    Already = 1,
+    Ok = 0,
+    Internal = -1,
+    Handle = -2,
+    Invalid = -3,
+    Size = -4,
+    Abi = -5,
+    AlreadyAttached = -6,
+    Closed = -7,
+    Conflict = -8,
+    Detached = -9,
+    DuplicateSession = -10,
+    Empty = -11,
+    ForeignTopology = -12,
+    Forked = -13,
+    NoDescriptors = -14,
+    NoPlace = -15,
+    NoPmu = -16,
+    NotScheduled = -17,
+    Permission = -18,
+    PhaseOrder = -19,
+    PlaceNotAllowed = -20,
+    System = -21,
+    TooManyEvents = -22,
+    UnknownEvent = -23,
+    Unsupported = -24,
+    NoThread = -25,
+    NoSample = -26,
+    Output = -27,
+}
+
+/// Every code with its name in the header and its meaning in a few words.
+const STATUSES: [(Status, &CStr); 29] = [
+    (Status::Already, c"PACMAN_ALREADY: the thread is attached already"),
+    (Status::Ok, c"PACMAN_OK: done"),
+    (Status::Internal, c"PACMAN_E_INTERNAL: a defect in the library"),
+    (Status::Handle, c"PACMAN_E_HANDLE: not an open handle of this kind"),
+    (Status::Invalid, c"PACMAN_E_INVALID: malformed argument"),
+    (Status::Size, c"PACMAN_E_SIZE: a struct or array of the wrong size"),
+    (Status::Abi, c"PACMAN_E_ABI: header and library do not fit together"),
+    (Status::AlreadyAttached, c"PACMAN_E_ALREADY_ATTACHED: the thread is attached elsewhere"),
+    (Status::Closed, c"PACMAN_E_CLOSED: the session was closed meanwhile"),
+    (Status::Conflict, c"PACMAN_E_CONFLICT: events that cannot be counted together"),
+    (Status::Detached, c"PACMAN_E_DETACHED: the thread is not attached"),
+    (Status::DuplicateSession, c"PACMAN_E_DUPLICATE_SESSION: a session of that name is open"),
+    (Status::Empty, c"PACMAN_E_EMPTY: an empty list of events or places"),
+    (Status::ForeignTopology, c"PACMAN_E_FOREIGN_TOPOLOGY: a place of another machine"),
+    (Status::Forked, c"PACMAN_E_FORKED: opened before this process was forked"),
+    (Status::NoDescriptors, c"PACMAN_E_NO_DESCRIPTORS: out of file descriptors"),
+    (Status::NoPlace, c"PACMAN_E_NO_PLACE: no such hardware context, or none free"),
+    (Status::NoPmu, c"PACMAN_E_NO_PMU: no hardware counters on this machine"),
+    (Status::NotScheduled, c"PACMAN_E_NOT_SCHEDULED: the counters are held by another"),
+    (Status::Permission, c"PACMAN_E_PERMISSION: not allowed to count this"),
+    (Status::PhaseOrder, c"PACMAN_E_PHASE_ORDER: the phase is not the one begun last"),
+    (Status::PlaceNotAllowed, c"PACMAN_E_PLACE_NOT_ALLOWED: the process may not run there"),
+    (Status::System, c"PACMAN_E_SYSTEM: the operating system refused"),
+    (Status::TooManyEvents, c"PACMAN_E_TOO_MANY_EVENTS: more events than a session holds"),
+    (Status::UnknownEvent, c"PACMAN_E_UNKNOWN_EVENT: no event of that name"),
+    (Status::Unsupported, c"PACMAN_E_UNSUPPORTED: known, but not possible here"),
+    (Status::NoThread, c"PACMAN_E_NO_THREAD: no thread of that number has attached"),
+    (Status::NoSample, c"PACMAN_E_NO_SAMPLE: the thread has published nothing yet"),
+    (Status::Output, c"PACMAN_E_OUTPUT: the report could not be written"),
+];
+
+/// A failure on its way to C: a code and one line.
+///
+/// Boxed, so that a result fits into registers where nothing fails.
+#[derive(Debug)]
+pub(crate) struct Failure(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    status: Status,
+    message: Cow<'static, str>,
+}
+
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
+impl Failure {
+    #[cold]
+    pub(crate) fn new(status: Status, message: impl Into<Cow<'static, str>>) -> Failure {
+        Failure(Box::new(Inner { status, message: message.into() }))
+    }
+}
+
+impl From<Error> for Failure {
+    #[cold]
+    fn from(error: Error) -> Failure {
+        Failure::new(status_of(error.kind()), error.to_string())
+    }
+}
+
+fn status_of(kind: ErrorKind) -> Status {
+    match kind {
+        ErrorKind::AlreadyAttached => Status::AlreadyAttached,
+        ErrorKind::Closed => Status::Closed,
+        ErrorKind::Conflict => Status::Conflict,
+        ErrorKind::Detached => Status::Detached,
+        ErrorKind::DuplicateSession => Status::DuplicateSession,
+        ErrorKind::Empty => Status::Empty,
+        ErrorKind::ForeignTopology => Status::ForeignTopology,
+        ErrorKind::Forked => Status::Forked,
+        ErrorKind::InvalidInput => Status::Invalid,
+        ErrorKind::NoDescriptors => Status::NoDescriptors,
+        ErrorKind::NoSuchPlace => Status::NoPlace,
+        ErrorKind::NoPmu => Status::NoPmu,
+        ErrorKind::NotScheduled => Status::NotScheduled,
+        ErrorKind::Permission => Status::Permission,
+        ErrorKind::PhaseOrder => Status::PhaseOrder,
+        ErrorKind::PlaceNotAllowed => Status::PlaceNotAllowed,
+        ErrorKind::TooManyEvents => Status::TooManyEvents,
+        ErrorKind::UnknownEvent => Status::UnknownEvent,
+        ErrorKind::Unsupported => Status::Unsupported,
+        // The kind is open for growth; what C has no code for is the system's.
+        _ => Status::System,
+    }
+}
+
+/// Runs an entry's work: a failure becomes its code and message, a panic
+/// `PACMAN_E_INTERNAL`.
+#[inline]
+pub(crate) fn answer(work: impl FnOnce() -> Result<Status>) -> c_int {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(status)) => status as c_int,
+        Ok(Err(failure)) => keep(failure),
+        Err(payload) => panicked(payload),
+    }
+}
+
+#[cold]
+fn panicked(payload: Box<dyn Any + Send>) -> c_int {
+    let said = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(text), _) => text,
+        (_, Some(text)) => text.as_str(),
+        _ => "no reason given",
+    };
+    let message = format!("a defect in libpacman: {}; please report it", said.replace('\n', " "));
+    // Dropping a stranger's payload might panic again, and this is the last line.
+    std::mem::forget(payload);
+    keep(Failure::new(Status::Internal, message))
+}
+
+thread_local! {
+    /// The message of this thread's last failure, always closed by a zero.
+    ///
+    /// Without a destructor, so that it can be read for as long as the thread runs.
+    static LAST: UnsafeCell<[u8; MESSAGE]> = const { UnsafeCell::new([0; MESSAGE]) };
+}
+
+/// Stores the message where `pacman_last_error` shows it.
+#[cold]
+fn keep(failure: Failure) -> c_int {
+    let Inner { status, message } = *failure.0;
+    let text = message.as_bytes();
+    let mut length = text.len().min(MESSAGE - 1);
+    while !message.is_char_boundary(length) {
+        length -= 1;
+    }
+    let buffer = LAST.with(UnsafeCell::get).cast::<u8>();
+    // SAFETY: the buffer is this thread's own, holds MESSAGE bytes, and no Rust
+    // reference to it exists: C and this function use bare pointers only.
+    unsafe {
+        std::ptr::copy_nonoverlapping(text.as_ptr(), buffer, length);
+        buffer.add(length).write(0);
+    }
+    status as c_int
+}
+
+/// The message of this thread's last failed call; empty before the first.
+#[unsafe(no_mangle)]
+pub extern "C" fn pacman_last_error() -> *const c_char {
+    LAST.with(UnsafeCell::get).cast::<c_char>()
+}
+
+/// The name and meaning of a code.
+#[unsafe(no_mangle)]
+pub extern "C" fn pacman_strerror(status: c_int) -> *const c_char {
+    STATUSES
+        .iter()
+        .find(|(known, _)| *known as c_int == status)
+        .map_or(c"unknown PACMAN status", |(_, text)| *text)
+        .as_ptr()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn last_error() -> String {
+        // SAFETY: the buffer is always closed by a zero.
+        unsafe { CStr::from_ptr(pacman_last_error()) }.to_str().unwrap().to_string()
+    }
+
+    #[test]
+    fn the_header_names_the_same_codes() {
+        let header = include_str!("../include/pacman.h");
+        let mut listed: Vec<(String, i32)> = Vec::new();
+        for line in header.lines() {
+            let mut words = line.split_whitespace();
+            let (Some("#define"), Some(name)) = (words.next(), words.next()) else { continue };
+            if name == "PACMAN_OK" || name == "PACMAN_ALREADY" || name.starts_with("PACMAN_E_") {
+                let number = words.next().unwrap().trim_matches(['(', ')']);
+                listed.push((name.to_string(), number.parse().unwrap()));
+            }
+        }
+        let mut ours: Vec<(String, i32)> = STATUSES
+            .iter()
+            .map(|(status, text)| {
+                let name = text.to_str().unwrap().split(':').next().unwrap();
+                (name.to_string(), *status as i32)
+            })
+            .collect();
+        listed.sort();
+        ours.sort();
+        assert_eq!(listed, ours);
+    }
+
+    #[test]
+    fn the_buffer_never_moves_and_keeps_what_a_success_leaves() {
+        let before = pacman_last_error();
+        assert_eq!(last_error(), "");
+        assert_eq!(answer(|| Err(Failure::new(Status::Invalid, "cannot: reason"))), -3);
+        assert_eq!(answer(|| Ok(Status::Ok)), 0);
+        assert_eq!((pacman_last_error(), last_error().as_str()), (before, "cannot: reason"));
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_ends_at_a_whole_character() {
+        let long = "é".repeat(MESSAGE);
+        answer(|| Err(Failure::new(Status::Invalid, long)));
+        assert_eq!(last_error(), "é".repeat((MESSAGE - 1) / 2));
+    }
+
+    #[test]
+    fn a_panic_becomes_a_code() {
+        let status = answer(|| panic!("line one\nline two"));
+        assert_eq!(status, Status::Internal as c_int);
+        assert_eq!(last_error(), "a defect in libpacman: line one line two; please report it");
+    }
+}

@@ -1,0 +1,186 @@
+//! The attachments of the calling thread.
+//!
+//! C has no value that detaches when it goes out of scope, so a thread's
+//! attachments stay here and are ended when the thread ends. They hold the
+//! counters but not the session: closing a session frees its name at once,
+//! whichever threads are still attached, and each of these lets go of its
+//! counters at its next call or at its end.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use pacman_core::{Attached, Phase};
+
+use crate::error::{Failure, Result, Status};
+use crate::registry::{self, Entry, Life};
+
+/// One attachment of this thread.
+pub(crate) struct Kept {
+    handle: usize,
+    life: Arc<Life>,
+    pub(crate) attached: Attached,
+    /// How many events each of its samples has.
+    pub(crate) events: usize,
+    /// Phases that this thread has used, by number: known to be the session's,
+    /// so that begin and end need not ask under its lock.
+    phases: RefCell<Vec<Option<Phase>>>,
+    /// The one used last, under its word: most begins are followed by their end.
+    recent: Cell<(u64, Option<Phase>)>,
+}
+
+struct Here {
+    list: RefCell<Vec<Kept>>,
+    /// Where in the list the last one asked for stands: most threads have one.
+    last: Cell<usize>,
+}
+
+thread_local! {
+    static HERE: Here = const { Here { list: RefCell::new(Vec::new()), last: Cell::new(0) } };
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        for kept in self.list.get_mut().drain(..) {
+            // Told before the counters go, so that no report misses it.
+            kept.life.exited.lock().push(kept.attached.number());
+        }
+    }
+}
+
+impl Kept {
+    /// The phase behind a word from C.
+    #[inline]
+    pub(crate) fn phase(&self, bits: u64) -> Result<Phase> {
+        match self.recent.get() {
+            (word, Some(phase)) if word == bits => Ok(phase),
+            _ => self.other_phase(bits),
+        }
+    }
+
+    fn other_phase(&self, bits: u64) -> Result<Phase> {
+        // By itself, so that the borrow has ended before the first use takes its own.
+        let known = self.phases.borrow().get(bits as u32 as usize).copied().flatten();
+        let phase = match known {
+            Some(phase) if phase.to_bits() == bits => phase,
+            _ => self.first_use(bits)?,
+        };
+        self.recent.set((bits, Some(phase)));
+        Ok(phase)
+    }
+
+    #[cold]
+    fn first_use(&self, bits: u64) -> Result<Phase> {
+        let entry = registry::find(self.handle, "use a phase")?;
+        let Some(phase) = entry.session.phase_from_bits(bits) else {
+            return Err(Failure::new(
+                Status::Handle,
+                format!(
+                    "cannot use phase {bits:#x} in session {:?}: it is not one of its phases; \
+                     pass what pacman_phase_define gave for this session",
+                    entry.session.name()
+                ),
+            ));
+        };
+        let number = bits as u32 as usize;
+        let mut phases = self.phases.borrow_mut();
+        if phases.len() <= number {
+            phases.resize(number + 1, None);
+        }
+        phases[number] = Some(phase);
+        Ok(phase)
+    }
+}
+
+/// Runs `act` with the attachment that this thread keeps for a session.
+#[inline]
+pub(crate) fn with<R>(
+    handle: usize,
+    wish: &str,
+    act: impl FnOnce(&Kept) -> Result<R>,
+) -> Result<R> {
+    let found = HERE.try_with(|here| {
+        let list = here.list.borrow();
+        let kept = match list.get(here.last.get()) {
+            Some(kept) if kept.handle == handle => kept,
+            _ => {
+                let position = list.iter().position(|kept| kept.handle == handle)?;
+                here.last.set(position);
+                &list[position]
+            }
+        };
+        (!kept.life.is_closed()).then(|| act(kept))
+    });
+    match found {
+        Ok(Some(done)) => done,
+        _ => Err(absent(handle, wish)),
+    }
+}
+
+/// Whether this thread is attached, and on which CPU the session bound it.
+pub(crate) fn standing(handle: usize) -> Option<Option<u32>> {
+    HERE.try_with(|here| {
+        let list = here.list.borrow();
+        let kept = list.iter().find(|kept| kept.handle == handle)?;
+        Some(kept.attached.place().map(|place| place.cpu()))
+    })
+    .ok()
+    .flatten()
+}
+
+/// Keeps an attachment until it is taken, its session closed or the thread ended.
+pub(crate) fn keep(handle: usize, entry: &Entry, attached: Attached) -> Result<()> {
+    let (number, life) = (attached.number(), &entry.life);
+    let kept = Kept {
+        handle,
+        life: Arc::clone(life),
+        attached,
+        events: entry.session.events().len(),
+        phases: RefCell::new(Vec::new()),
+        recent: Cell::new((0, None)),
+    };
+    HERE.try_with(|here| here.list.borrow_mut().push(kept)).map_err(|_| {
+        Failure::new(
+            Status::Detached,
+            "cannot attach this thread: it is ending and could not keep its counters",
+        )
+    })?;
+    life.threads.fetch_max(number + 1, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Ends this thread's attachment to a session.
+pub(crate) fn end(handle: usize, wish: &str) -> Result<()> {
+    let taken = HERE.try_with(|here| {
+        let mut list = here.list.borrow_mut();
+        let position = list.iter().position(|kept| kept.handle == handle)?;
+        Some(list.swap_remove(position))
+    });
+    match taken {
+        Ok(Some(kept)) if !kept.life.is_closed() => Ok(()),
+        _ => Err(absent(handle, wish)),
+    }
+}
+
+/// Ends this thread's attachments to sessions that were closed.
+pub(crate) fn let_go() {
+    // A thread that is past its end has nothing left to let go.
+    let _ = HERE.try_with(|here| here.list.borrow_mut().retain(|kept| !kept.life.is_closed()));
+}
+
+/// Why there is no attachment: a wrong handle, or a thread that is not attached.
+#[cold]
+fn absent(handle: usize, wish: &str) -> Failure {
+    let_go();
+    match registry::find(handle, wish) {
+        Err(failure) => failure,
+        Ok(entry) => Failure::new(
+            Status::Detached,
+            format!(
+                "cannot {wish} on this thread: it is not attached to session {:?}; \
+                 call pacman_attach first",
+                entry.session.name()
+            ),
+        ),
+    }
+}

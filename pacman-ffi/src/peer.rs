@@ -1,0 +1,79 @@
+//! Views of other threads, kept by the thread that looks.
+//!
+//! The first look at a thread asks the session under its lock; later ones read
+//! the slot and nothing else.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use pacman_core::session::Peer;
+
+use crate::error::{Failure, Result, Status};
+use crate::registry::{self, Life};
+
+/// What this thread has looked at in one session.
+struct Views {
+    handle: usize,
+    life: Arc<Life>,
+    events: usize,
+    peers: Vec<Option<Peer>>,
+}
+
+thread_local! {
+    static VIEWS: RefCell<Vec<Views>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs `act` with the view of a thread and the number of its events.
+pub(crate) fn with(
+    handle: usize,
+    thread: usize,
+    act: impl Fn(&Peer, usize) -> Result<Status>,
+) -> Result<Status> {
+    let seen = VIEWS.try_with(|views| {
+        let views = views.borrow();
+        let view = views.iter().find(|view| view.handle == handle && !view.life.is_closed())?;
+        let peer = view.peers.get(thread)?.as_ref()?;
+        Some(act(peer, view.events))
+    });
+    match seen {
+        Ok(Some(done)) => done,
+        _ => first_look(handle, thread, act),
+    }
+}
+
+#[cold]
+fn first_look(
+    handle: usize,
+    thread: usize,
+    act: impl Fn(&Peer, usize) -> Result<Status>,
+) -> Result<Status> {
+    let entry = registry::find(handle, "read a thread")?;
+    let Some(peer) = entry.session.peer(thread) else {
+        return Err(Failure::new(
+            Status::NoThread,
+            format!(
+                "cannot read thread {thread} of session {:?}: no thread of that number has \
+                 attached; pacman_thread_count says how many have",
+                entry.session.name()
+            ),
+        ));
+    };
+    let events = entry.session.events().len();
+    let done = act(&peer, events);
+    // A thread that is ending keeps nothing.
+    let _ = VIEWS.try_with(|views| {
+        let mut views = views.borrow_mut();
+        views.retain(|view| !view.life.is_closed());
+        let position = views.iter().position(|view| view.handle == handle).unwrap_or_else(|| {
+            let life = Arc::clone(&entry.life);
+            views.push(Views { handle, life, events, peers: Vec::new() });
+            views.len() - 1
+        });
+        let peers = &mut views[position].peers;
+        if peers.len() <= thread {
+            peers.resize(thread + 1, None);
+        }
+        peers[thread] = Some(peer);
+    });
+    done
+}

@@ -1,0 +1,53 @@
+//! Phases: names, begin and end.
+
+use std::ffi::{c_char, c_int};
+
+use crate::error::{Status, answer};
+use crate::input;
+use crate::kept;
+use crate::registry::{self, pacman_session};
+
+/// The phase of that name, made when it is named first.
+///
+/// # Safety
+/// `name` is null or a string closed by a zero; `phase` is null or points to a
+/// writable word.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_phase_define(
+    session: *const pacman_session,
+    name: *const c_char,
+    phase: *mut u64,
+) -> c_int {
+    answer(|| {
+        input::present(phase, "a phase")?;
+        // SAFETY: the caller's promise; the text is not kept.
+        let name = unsafe { input::text(name, "this as the name of a phase") }?;
+        let entry = registry::find(session.addr(), "define a phase")?;
+        let bits = entry.session.phase(name)?.to_bits();
+        // SAFETY: not null, and the caller's promise.
+        unsafe { phase.write(bits) };
+        Ok(Status::Ok)
+    })
+}
+
+/// Begins a phase on the calling thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn pacman_begin(session: *const pacman_session, phase: u64) -> c_int {
+    answer(|| {
+        kept::with(session.addr(), "begin a phase", |kept| {
+            kept.attached.begin(kept.phase(phase)?)?;
+            Ok(Status::Ok)
+        })
+    })
+}
+
+/// Ends the phase that the calling thread began last.
+#[unsafe(no_mangle)]
+pub extern "C" fn pacman_end(session: *const pacman_session, phase: u64) -> c_int {
+    answer(|| {
+        kept::with(session.addr(), "end a phase", |kept| {
+            kept.attached.end(kept.phase(phase)?)?;
+            Ok(Status::Ok)
+        })
+    })
+}

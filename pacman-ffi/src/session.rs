@@ -1,0 +1,216 @@
+//! Sessions: options, open, close, and what is counted.
+
+use std::collections::BTreeSet;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+
+use pacman_core::clock::ClockSource;
+use pacman_core::{Placement, Session, Topology};
+use parking_lot::Mutex;
+
+use crate::error::{Failure, Result, Status, answer};
+use crate::input::{self, Sized32};
+use crate::kept;
+use crate::registry::{self, Entry, pacman_session};
+use crate::version;
+
+/// Lets the kernel take turns when counters run short.
+const MULTIPLEXED: u32 = 1;
+
+/// What a session is to be; `pacman_options` in C.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Options {
+    /// Bytes of this struct as the caller knows it.
+    pub size: u32,
+    /// The ABI that the caller was compiled for.
+    pub abi: u32,
+    /// `PACMAN_MULTIPLEXED` or 0.
+    pub flags: u32,
+    /// A `PACMAN_CLOCK_` number.
+    pub clock: u32,
+    /// Single samples to keep per thread.
+    pub log_samples: u64,
+    /// The session's name.
+    pub name: *const c_char,
+    /// Events, separated by commas.
+    pub events: *const c_char,
+    /// A placement policy, a list of CPUs, or null.
+    pub placement: *const c_char,
+    /// Null.
+    pub reserved: [*const c_void; 5],
+}
+
+// SAFETY: integers and bare pointers, in an order that needs no padding.
+unsafe impl Sized32 for Options {
+    const NAME: &'static str = "a pacman_options";
+    const LEAST: usize = std::mem::offset_of!(Options, placement);
+}
+
+/// Opens a session.
+///
+/// # Safety
+/// `options` is null or points to a struct as long as its `size` says, whose
+/// strings are null or closed by a zero; `session` is null or points to a
+/// writable pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_session_open(
+    options: *const Options,
+    session: *mut *mut pacman_session,
+) -> c_int {
+    answer(|| {
+        input::present(session, "a session")?;
+        // SAFETY: the caller's promise.
+        let options = unsafe { input::sized(options) }?;
+        // SAFETY: the caller's promise about the strings; they are not kept.
+        let opened = unsafe { start(&options) }?;
+        // Now, because threads inherit the masks that a session will give them.
+        let topology = Topology::detect();
+        let handle = registry::insert(opened, topology);
+        // SAFETY: not null, and the caller's promise.
+        unsafe { session.write(std::ptr::without_provenance_mut(handle)) };
+        Ok(Status::Ok)
+    })
+}
+
+/// # Safety
+/// The strings of `options` are null or closed by a zero.
+unsafe fn start(options: &Options) -> Result<Session> {
+    version::shake_hands(options.abi)?;
+    if options.flags & !MULTIPLEXED != 0 || options.reserved.iter().any(|word| !word.is_null()) {
+        return Err(Failure::new(
+            Status::Invalid,
+            format!(
+                "cannot open a session: flags {:#x} or reserved fields are not known to \
+                 libpacman {}; begin with PACMAN_OPTIONS_INIT",
+                options.flags,
+                env!("CARGO_PKG_VERSION")
+            ),
+        ));
+    }
+    // SAFETY: the caller's promise.
+    let name = unsafe { input::text(options.name, "this as the name of a session") }?;
+    // SAFETY: the caller's promise.
+    let events = unsafe { input::text(options.events, "this as a list of events") }?;
+    let log = usize::try_from(options.log_samples).unwrap_or(usize::MAX);
+    let mut builder = Session::builder(name).events(events)?.log(log);
+    if !options.placement.is_null() {
+        // SAFETY: the caller's promise.
+        let placement = unsafe { input::text(options.placement, "this as a placement") }?;
+        builder = builder.placement(Topology::detect()?, placement.parse::<Placement>()?)?;
+    }
+    if options.flags & MULTIPLEXED != 0 {
+        builder = builder.multiplexed();
+    }
+    builder = match options.clock {
+        0 => builder,
+        1 => builder.clock(ClockSource::Tsc)?,
+        2 => builder.clock(ClockSource::Monotonic)?,
+        other => {
+            return Err(Failure::new(
+                Status::Invalid,
+                format!(
+                    "cannot take time from clock {other}: there is no such clock; use \
+                     PACMAN_CLOCK_BEST, PACMAN_CLOCK_TSC or PACMAN_CLOCK_MONOTONIC"
+                ),
+            ));
+        }
+    };
+    Ok(builder.start()?)
+}
+
+/// Closes a session.
+#[unsafe(no_mangle)]
+pub extern "C" fn pacman_session_close(session: *mut pacman_session) -> c_int {
+    answer(|| {
+        registry::remove(session.addr(), "close a session")?;
+        kept::let_go();
+        Ok(Status::Ok)
+    })
+}
+
+/// How many events the session counts.
+///
+/// # Safety
+/// `count` is null or points to a writable `size_t`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_event_count(
+    session: *const pacman_session,
+    count: *mut usize,
+) -> c_int {
+    answer(|| {
+        input::present(count, "the number of events")?;
+        let entry = registry::find(session.addr(), "count events")?;
+        // SAFETY: not null, and the caller's promise.
+        unsafe { count.write(entry.session.events().len()) };
+        Ok(Status::Ok)
+    })
+}
+
+/// The canonical name of an event.
+///
+/// # Safety
+/// `name` is null or points to a writable pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_event_name(
+    session: *const pacman_session,
+    event: usize,
+    name: *mut *const c_char,
+) -> c_int {
+    answer(|| {
+        input::present(name, "a name")?;
+        let entry = registry::find(session.addr(), "name an event")?;
+        let text = interned(entry.event(event)?.name());
+        // SAFETY: not null, and the caller's promise.
+        unsafe { name.write(text.as_ptr()) };
+        Ok(Status::Ok)
+    })
+}
+
+/// What one count of an event is.
+///
+/// # Safety
+/// `unit` is null or points to a writable pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_event_unit(
+    session: *const pacman_session,
+    event: usize,
+    unit: *mut *const c_char,
+) -> c_int {
+    answer(|| {
+        input::present(unit, "a unit")?;
+        let entry = registry::find(session.addr(), "name a unit")?;
+        let text = interned(entry.event(event)?.unit());
+        // SAFETY: not null, and the caller's promise.
+        unsafe { unit.write(text.as_ptr()) };
+        Ok(Status::Ok)
+    })
+}
+
+impl Entry {
+    fn event(&self, number: usize) -> Result<&pacman_core::Event> {
+        let events = self.session.events();
+        events.get(number).ok_or_else(|| {
+            Failure::new(
+                Status::Invalid,
+                format!(
+                    "cannot name event {number} of session {:?}: it counts {}, numbered from 0",
+                    self.session.name(),
+                    events.len()
+                ),
+            )
+        })
+    }
+}
+
+/// A text that C may keep for ever: each different one is stored once.
+fn interned(text: &str) -> &'static CStr {
+    static TEXTS: Mutex<BTreeSet<&'static CStr>> = Mutex::new(BTreeSet::new());
+    let text = CString::new(text).expect("names of events hold no zero");
+    let mut texts = TEXTS.lock();
+    if let Some(known) = texts.get(text.as_c_str()) {
+        return known;
+    }
+    let kept: &'static CStr = Box::leak(text.into_boxed_c_str());
+    texts.insert(kept);
+    kept
+}

@@ -1,0 +1,181 @@
+//! Threads: attach, detach, and a thread's own counts.
+
+use std::ffi::c_int;
+use std::sync::atomic::Ordering;
+
+use pacman_core::backend::Reading;
+
+use crate::error::{Failure, Result, Status, answer};
+use crate::input;
+use crate::kept;
+use crate::peer;
+use crate::registry::{self, pacman_session};
+
+/// Attaches the calling thread: at the next free place of the session's
+/// placement, or where it runs.
+#[unsafe(no_mangle)]
+pub extern "C" fn pacman_attach(session: *const pacman_session) -> c_int {
+    answer(|| {
+        let handle = session.addr();
+        if kept::with(handle, "attach", |_| Ok(())).is_ok() {
+            return Ok(Status::Already);
+        }
+        kept::let_go();
+        let entry = registry::find(handle, "attach this thread")?;
+        let attached = entry.session.attach()?;
+        kept::keep(handle, &entry, attached)?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Attaches the calling thread and binds it to a logical CPU until it detaches.
+#[unsafe(no_mangle)]
+pub extern "C" fn pacman_attach_cpu(session: *const pacman_session, cpu: u32) -> c_int {
+    answer(|| {
+        let handle = session.addr();
+        kept::let_go();
+        let entry = registry::find(handle, "attach this thread")?;
+        match kept::standing(handle) {
+            Some(Some(bound)) if bound == cpu => return Ok(Status::Already),
+            Some(bound) => {
+                let place = match bound {
+                    Some(bound) => format!("on cpu {bound}"),
+                    None => "wherever it runs".to_string(),
+                };
+                return Err(Failure::new(
+                    Status::AlreadyAttached,
+                    format!(
+                        "cannot attach this thread to session {:?} on cpu {cpu}: it is attached \
+                         {place}; call pacman_detach first",
+                        entry.session.name()
+                    ),
+                ));
+            }
+            None => {}
+        }
+        let place = entry.topology.as_ref().map_err(Clone::clone)?.place(cpu)?;
+        let attached = entry.session.attach_at(&place)?;
+        kept::keep(handle, &entry, attached)?;
+        Ok(Status::Ok)
+    })
+}
+
+/// Detaches the calling thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn pacman_detach(session: *const pacman_session) -> c_int {
+    answer(|| {
+        kept::end(session.addr(), "detach")?;
+        Ok(Status::Ok)
+    })
+}
+
+/// The number that the session gave the calling thread.
+///
+/// # Safety
+/// `number` is null or points to a writable `size_t`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_thread_number(
+    session: *const pacman_session,
+    number: *mut usize,
+) -> c_int {
+    answer(|| {
+        input::present(number, "a thread's number")?;
+        let found =
+            kept::with(session.addr(), "ask for the number", |kept| Ok(kept.attached.number()))?;
+        // SAFETY: not null, and the caller's promise.
+        unsafe { number.write(found) };
+        Ok(Status::Ok)
+    })
+}
+
+/// How many threads have attached so far, those that left included.
+///
+/// # Safety
+/// `count` is null or points to a writable `size_t`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_thread_count(
+    session: *const pacman_session,
+    count: *mut usize,
+) -> c_int {
+    answer(|| {
+        input::present(count, "the number of threads")?;
+        let entry = registry::find(session.addr(), "count threads")?;
+        // SAFETY: not null, and the caller's promise.
+        unsafe { count.write(entry.life.threads.load(Ordering::Relaxed)) };
+        Ok(Status::Ok)
+    })
+}
+
+/// Reads the calling thread's counters now.
+///
+/// # Safety
+/// `counts` is null or points to `n` writable words.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_read(
+    session: *const pacman_session,
+    counts: *mut u64,
+    n: usize,
+) -> c_int {
+    answer(|| {
+        kept::with(session.addr(), "read the counters", |kept| {
+            let events = kept.events;
+            input::room(counts, n, events)?;
+            let mut reading = Reading::EMPTY;
+            kept.attached.read(&mut reading)?;
+            // SAFETY: there is room for n >= events words, by the caller's promise,
+            // and a reading has at least as many.
+            unsafe { std::ptr::copy_nonoverlapping(reading.counts.as_ptr(), counts, events) };
+            Ok(Status::Ok)
+        })
+    })
+}
+
+/// Reads the calling thread's counters and shows them to the other threads.
+#[unsafe(no_mangle)]
+pub extern "C" fn pacman_publish(session: *const pacman_session) -> c_int {
+    answer(|| {
+        kept::with(session.addr(), "publish", |kept| {
+            kept.attached.publish()?;
+            Ok(Status::Ok)
+        })
+    })
+}
+
+/// The latest counts that a thread of the session has published.
+///
+/// # Safety
+/// `counts` is null or points to `n` writable words, `age_ns` is null or points
+/// to one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_peer_read(
+    session: *const pacman_session,
+    thread: usize,
+    counts: *mut u64,
+    n: usize,
+    age_ns: *mut u64,
+) -> c_int {
+    answer(|| {
+        peer::with(session.addr(), thread, |peer, events| -> Result<Status> {
+            input::room(counts, n, events)?;
+            let Some(latest) = peer.latest() else {
+                return Err(Failure::new(
+                    Status::NoSample,
+                    format!(
+                        "cannot read thread {thread}: it has published nothing yet; it does at \
+                         each pacman_begin, pacman_end and pacman_publish"
+                    ),
+                ));
+            };
+            for event in 0..events {
+                // SAFETY: there is room for n >= events words, by the caller's promise.
+                unsafe { counts.add(event).write(latest.count(event)) };
+            }
+            if !age_ns.is_null() {
+                let age = peer.duration(latest.age()).as_nanos();
+                // SAFETY: not null, and the caller's promise.
+                unsafe { age_ns.write(u64::try_from(age).unwrap_or(u64::MAX)) };
+            }
+            Ok(Status::Ok)
+        })
+    })
+}

@@ -1,0 +1,163 @@
+//! Libraries and C programs for `c_api.rs`: built here, run here.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A dialect with the flags under which the header must not draw a warning.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Language {
+    C99,
+    Cpp11,
+}
+
+/// How a program gets at the library.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Linking {
+    Shared,
+    Static,
+}
+
+/// What rustc says a program must add to the archive, on Linux with glibc.
+const NATIVE: [&str; 7] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl", "-lc"];
+
+const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+
+/// The libraries as cargo built them, in the profile of this test.
+pub(crate) struct Libraries {
+    pub(crate) shared: PathBuf,
+    archive: PathBuf,
+    /// A folder with the shared library under its soname.
+    pub(crate) links: PathBuf,
+}
+
+/// A folder that goes when it is dropped.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(purpose: &str) -> Folder {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let serial = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("pacman-{purpose}-{}-{serial}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path).expect("a folder for temporary files");
+        Folder(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The folder that the workspace lies in.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the workspace")
+}
+
+pub(crate) fn cargo() -> std::ffi::OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// The libraries, of which cargo itself says where they are: it has built them
+/// for this test already, so that this costs it a look.
+pub(crate) fn libraries() -> &'static Libraries {
+    static BUILT: OnceLock<Libraries> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let mut command = Command::new(cargo());
+        command.current_dir(root()).args(["build", "-p", "pacman-ffi", "--message-format=json"]);
+        if !cfg!(debug_assertions) {
+            command.arg("--release");
+        }
+        let output = finish(&mut command);
+        let files: Vec<PathBuf> = String::from_utf8(output.stdout)
+            .expect("cargo writes UTF-8")
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("cargo writes JSON"))
+            .filter(|message: &serde_json::Value| message["target"]["name"] == "pacman")
+            .filter_map(|message| message["filenames"].as_array().cloned())
+            .flatten()
+            .filter_map(|file| file.as_str().map(PathBuf::from))
+            .collect();
+        let ending = |ending: &str| {
+            let file = files.iter().find(|file| file.extension() == Some(OsStr::new(ending)));
+            file.unwrap_or_else(|| panic!("no .{ending} among {files:?}")).clone()
+        };
+        let (shared, archive) = (ending("so"), ending("a"));
+        // Lasts as long as the target folder: tests end without a moment to tidy up.
+        let links = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("libpacman");
+        std::fs::create_dir_all(&links).expect("a folder for links");
+        for name in ["libpacman.so", "libpacman.so.0"] {
+            let _ = std::fs::remove_file(links.join(name));
+            symlink(&shared, links.join(name)).expect("a link");
+        }
+        Libraries { shared, archive, links }
+    })
+}
+
+/// Compiles a program of `tests/c` or `examples/c` against the built libraries.
+pub(crate) fn compile(
+    source: &str,
+    language: Language,
+    linking: Linking,
+    more: &[&str],
+    into: &Folder,
+) -> PathBuf {
+    let libraries = libraries();
+    let program = into.join("program");
+    let (compiler, dialect) = match language {
+        Language::C99 => ("cc", ["-x", "c", "-std=c99"]),
+        Language::Cpp11 => ("c++", ["-x", "c++", "-std=c++11"]),
+    };
+    let mut command = Command::new(compiler);
+    command.args(dialect).args(WARNINGS).args(["-O2", "-pthread"]).args(more);
+    command.arg("-I").arg(root().join("pacman-ffi/include"));
+    command.arg(root().join(source)).args(["-x", "none", "-o"]).arg(&program);
+    match linking {
+        Linking::Shared => {
+            command.arg("-L").arg(&libraries.links).arg("-lpacman");
+        }
+        Linking::Static => {
+            command.arg(&libraries.archive).args(NATIVE);
+        }
+    }
+    finish(&mut command);
+    program
+}
+
+/// A command that finds the shared library.
+pub(crate) fn program(path: &Path) -> Command {
+    let mut command = Command::new(path);
+    command.env("LD_LIBRARY_PATH", &libraries().links);
+    command
+}
+
+/// Runs a command that must succeed.
+pub(crate) fn finish(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+/// Whether a command is there to be run.
+pub(crate) fn have(command: &str) -> bool {
+    Command::new(command).arg("--version").output().is_ok_and(|output| output.status.success())
+}

@@ -1,0 +1,298 @@
+//! The C API as C sees it: programs in C99 and C++11, linked both ways, the
+//! examples, and an installed tree.
+//!
+//! The programs in `c/` check themselves and print what was not so.
+
+#[path = "c/toolchain.rs"]
+mod toolchain;
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use serde_json::Value;
+use toolchain::{Folder, Language, Linking, compile, finish, have, libraries, program, root};
+
+/// Compiles a program of `tests/c` in every way and runs each; the last one's
+/// standard output.
+fn in_every_way(name: &str) -> String {
+    let mut printed = String::new();
+    for language in [Language::C99, Language::Cpp11] {
+        for linking in [Linking::Shared, Linking::Static] {
+            let folder = Folder::new(name);
+            let source = format!("tests/c/{name}.c");
+            let path = compile(&source, language, linking, &[], &folder);
+            printed = String::from_utf8(finish(&mut program(&path)).stdout).expect("UTF-8");
+            if let Some(line) = printed.lines().find(|line| line.starts_with("skipped: ")) {
+                println!("{name}, {language:?}, {linking:?}: {line}");
+            }
+        }
+    }
+    printed
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in:\n{text}"))
+}
+
+/// The phases of every thread of a report, as (name, executions, first count).
+fn phases(report: &Value) -> Vec<Vec<(String, u64, u64)>> {
+    let names = report["phases"].as_array().expect("phases");
+    let of_thread = |thread: &Value| {
+        let rows = thread["phases"].as_array().expect("rows").iter();
+        rows.map(|row| {
+            let index = row["phase"].as_u64().expect("a phase's index") as usize;
+            let count = &row["counts"][0];
+            let sum = count["value"].as_u64().unwrap_or_else(|| panic!("a count in {count}"));
+            let name = names[index].as_str().expect("a name").to_string();
+            (name, row["executions"].as_u64().expect("executions"), sum)
+        })
+        .collect()
+    };
+    report["threads"].as_array().expect("threads").iter().map(of_thread).collect()
+}
+
+#[test]
+fn a_program_goes_all_the_way() {
+    let report = json(&in_every_way("happy"));
+    let threads = phases(&report);
+    let rows: Vec<(&str, u64)> =
+        threads[0].iter().map(|(name, runs, _)| (name.as_str(), *runs)).collect();
+    assert_eq!(rows, [("outer", 1), ("inner", 3)]);
+    assert_eq!(report["threads"][0]["phases"][1]["recursions"], 3);
+    assert_eq!(report["threads"][1]["place"]["bound"], true, "attached to a cpu");
+}
+
+#[test]
+fn every_refusal_has_its_code_and_its_line() {
+    in_every_way("refusals");
+}
+
+#[test]
+fn no_handle_is_followed_and_no_size_believed() {
+    in_every_way("handles");
+}
+
+#[test]
+fn threads_come_go_and_end_attached() {
+    let report = json(&in_every_way("threads"));
+    let threads = report["threads"].as_array().expect("threads");
+    let ended = |state: &str| threads.iter().filter(|thread| thread["state"] == state).count();
+    assert_eq!((threads.len(), ended("detached"), ended("exited")), (64, 32, 32));
+    for thread in phases(&report) {
+        assert_eq!((thread.len(), thread[0].1), (1, 200));
+        assert!(thread[0].2 > 0, "task-clock counted");
+    }
+}
+
+#[test]
+fn a_child_is_told_and_opens_its_own() {
+    in_every_way("forked");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_a_code() {
+    in_every_way("output");
+}
+
+#[test]
+fn omp_phases_gives_every_thread_its_counts() {
+    let folder = Folder::new("omp");
+    let source = "examples/c/omp_phases.c";
+    let path = compile(source, Language::C99, Linking::Shared, &["-fopenmp"], &folder);
+    for threads in [1, 3] {
+        let mut command = program(&path);
+        command.env("OMP_NUM_THREADS", threads.to_string());
+        let output = finish(command.args(["--json", "task-clock,page-faults"]));
+        let found = phases(&json(&String::from_utf8(output.stdout).expect("UTF-8")));
+        assert_eq!(found.len(), threads);
+        for thread in found {
+            let names: Vec<&str> = thread.iter().map(|(name, _, _)| name.as_str()).collect();
+            assert_eq!(names, ["compute", "stream", "lock"]);
+            assert!(thread.iter().all(|(_, runs, clock)| *runs == 5 && *clock > 0), "{thread:?}");
+        }
+    }
+    // By default it finds out what the machine can count, and prints a table.
+    let table = finish(program(&path).env("OMP_NUM_THREADS", "2")).stdout;
+    let table = String::from_utf8(table).expect("UTF-8");
+    for word in ["compute", "stream", "lock", "task-clock"] {
+        assert!(table.contains(word), "{word} in:\n{table}");
+    }
+    for (arguments, status, line) in [
+        (
+            ["--csv", "task-clok"],
+            2,
+            "omp_phases: cannot count \"task-clok\": no such event; did you mean task-clock?",
+        ),
+        (
+            ["--place", "nowhere"],
+            2,
+            "omp_phases: cannot read placement \"nowhere\": \"nowhere\" is neither a policy nor a \
+             cpu; use compact, scatter, one-per-core, siblings-together or a list like 0,2,4-7",
+        ),
+        (["task-clock", "--place"], 2, "omp_phases: unknown or incomplete option --place"),
+    ] {
+        let output = program(&path).args(arguments).output().expect("it runs");
+        let text = String::from_utf8(output.stderr).expect("UTF-8");
+        assert_eq!((output.status.code(), text.lines().next()), (Some(status), Some(line)));
+        assert!(output.stdout.is_empty(), "nothing on standard output");
+    }
+    // A standard output that is closed, and one that nobody reads any more.
+    for redirect in [">&-", "| true"] {
+        let mut command = program("sh".as_ref());
+        let script = format!("{{ \"$0\" --csv task-clock; echo $? >&2; }} {redirect}");
+        let output = command.arg("-c").arg(script).arg(&path).output().expect("it runs");
+        let text = String::from_utf8(output.stderr).expect("UTF-8");
+        let lines: Vec<&str> = text.lines().collect();
+        let refused =
+            "omp_phases: cannot write the report of session \"omp_phases\" to descriptor 1";
+        assert!(lines[0].starts_with(refused), "{redirect}: {text}");
+        assert_eq!(lines[1..], ["1"], "{redirect}");
+    }
+}
+
+#[test]
+fn only_what_the_header_declares_is_exported() {
+    if !have("nm") {
+        println!("skipped: no nm");
+        return;
+    }
+    let mut command = Command::new("nm");
+    command.args(["-D", "--defined-only", "--format=posix"]).arg(&libraries().shared);
+    let listing = String::from_utf8(finish(&mut command).stdout).expect("UTF-8");
+    let exported: BTreeSet<&str> =
+        listing.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let header = std::fs::read_to_string(root().join("pacman-ffi/include/pacman.h")).expect("it");
+    // A declaration begins in the first column with its type, a page with " * name:".
+    let named = |line: &str, end: char| {
+        let start = line.find("pacman_")?;
+        Some(line[start..].split_once(end)?.0.to_string())
+    };
+    let declared: BTreeSet<String> = header
+        .lines()
+        .filter(|line| line.starts_with("int ") || line.starts_with("const char *"))
+        .filter_map(|line| named(line, '('))
+        .collect();
+    let described: BTreeSet<String> = header
+        .lines()
+        .filter(|line| line.starts_with(" * pacman_"))
+        .filter_map(|line| named(line, ':'))
+        .collect();
+    assert_eq!(exported, declared.iter().map(String::as_str).collect());
+    assert_eq!(declared, described, "a page for each function");
+}
+
+#[test]
+fn an_installed_tree_serves_pkg_config_wherever_it_stands() {
+    if !have("pkg-config") {
+        println!("skipped: no pkg-config");
+        return;
+    }
+    let folder = Folder::new("install");
+    let mut install = Command::new(root().join("pacman-ffi/install.sh"));
+    install.env("CARGO", toolchain::cargo()).env("DESTDIR", folder.path());
+    install.env("PACMAN_PROFILE", if cfg!(debug_assertions) { "dev" } else { "release" });
+    finish(install.arg("/first"));
+    // Moved, because a tree is often built in one place and used in another.
+    let prefix = folder.join("second");
+    std::fs::rename(folder.join("first"), &prefix).expect("the tree moves");
+
+    let pkg_config = |arguments: &[&str]| -> Vec<String> {
+        let mut command = Command::new("pkg-config");
+        command.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
+        let output = finish(command.args(arguments).arg("pacman")).stdout;
+        let words = String::from_utf8(output).expect("UTF-8");
+        words.split_whitespace().map(str::to_string).collect()
+    };
+    assert_eq!(pkg_config(&["--modversion"]), [env!("CARGO_PKG_VERSION")]);
+    let whole = concat!("libpacman.so.", env!("CARGO_PKG_VERSION"));
+    for (name, to) in [("libpacman.so", "libpacman.so.0"), ("libpacman.so.0", whole)] {
+        let link = std::fs::read_link(prefix.join("lib").join(name)).expect("a link");
+        assert_eq!(link.to_str(), Some(to));
+    }
+
+    let build = |source: &str, flags: &[String], more: &[&str]| {
+        let path = folder.join("program");
+        let mut command = Command::new("cc");
+        command.args(["-Wall", "-Wextra", "-Werror"]).args(more);
+        finish(command.arg(root().join(source)).args(flags).arg("-o").arg(&path));
+        path
+    };
+    let flags = pkg_config(&["--cflags", "--libs"]);
+    let omp = build("examples/c/omp_phases.c", &flags, &["-fopenmp"]);
+    let mut run = Command::new(&omp);
+    run.env("LD_LIBRARY_PATH", prefix.join("lib")).env("OMP_NUM_THREADS", "2");
+    let output = finish(run.arg("--json"));
+    assert_eq!(phases(&json(&String::from_utf8(output.stdout).expect("UTF-8"))).len(), 2);
+
+    // The archive instead, with what pkg-config says it needs; the other example.
+    let mut flags = pkg_config(&["--cflags", "--static", "--libs"]);
+    for flag in &mut flags {
+        if flag == "-lpacman" {
+            *flag = "-l:libpacman.a".to_string();
+        }
+    }
+    let phases = build("examples/c/phases.c", &flags, &["-std=c99", "-pthread"]);
+    let table = String::from_utf8(finish(&mut Command::new(&phases)).stdout).expect("UTF-8");
+    assert!(table.contains("fill") && table.contains("sum"), "{table}");
+}
+
+#[test]
+fn the_installer_wants_an_absolute_prefix() {
+    for arguments in [&[][..], &["relative/path"]] {
+        let mut install = Command::new(root().join("pacman-ffi/install.sh"));
+        let output = install.args(arguments).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(
+            String::from_utf8_lossy(&output.stderr),
+            "usage: install.sh PREFIX   (an absolute path, such as /usr/local)\n"
+        );
+    }
+}
+
+#[test]
+fn valgrind_finds_nothing() {
+    if !have("valgrind") {
+        println!("skipped: no valgrind");
+        return;
+    }
+    for name in ["happy", "handles"] {
+        let folder = Folder::new("valgrind");
+        let source = format!("tests/c/{name}.c");
+        let path = compile(&source, Language::C99, Linking::Shared, &["-g"], &folder);
+        let mut command = program("valgrind".as_ref());
+        command.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);
+        command.arg("--errors-for-leak-kinds=definite").arg(&path);
+        finish(&mut command);
+    }
+}
+
+#[test]
+#[ignore = "a measurement; run it with --release --ignored --nocapture"]
+fn what_the_calls_cost() {
+    for linking in [Linking::Shared, Linking::Static] {
+        let folder = Folder::new("cost");
+        let path = compile("tests/c/cost.c", Language::C99, linking, &[], &folder);
+        let output = finish(&mut program(&path));
+        println!("{linking:?}:\n{}", String::from_utf8_lossy(&output.stdout));
+    }
+    println!("The same from Rust, begin + end: {:.1} ns", begin_and_end_in_rust());
+}
+
+/// Nanoseconds of a begin and an end, taken as `cost.c` takes them.
+fn begin_and_end_in_rust() -> f64 {
+    const CALLS: u32 = 100_000;
+    let events = "task-clock,page-faults,context-switches,cpu-migrations";
+    let session = pacman_core::Session::builder("cost").events(events).expect("events");
+    let session = session.start().expect("a session");
+    let phase = session.phase("p").expect("a phase");
+    let thread = session.attach().expect("attached");
+    let run = || {
+        let begin = std::time::Instant::now();
+        for _ in 0..CALLS {
+            thread.begin(phase).expect("begun");
+            thread.end(phase).expect("ended");
+        }
+        begin.elapsed().as_secs_f64() * 1e9 / f64::from(CALLS)
+    };
+    (0..15).map(|_| run()).fold(f64::INFINITY, f64::min)
+}
