@@ -11,10 +11,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use netburst::Event;
-use pacman_events::CounterSet;
 use pacman_events::allocate::{Demand, Pmu, Register, RegisterKind, SiblingErratum, Way, allocate};
-use pacman_events::encode::Scope;
+use pacman_events::encode::{Rings, Scope};
 use pacman_events::partition::Partition;
+use pacman_events::{CounterSet, CpuModel, Encoding, resolve};
 
 fn main() -> ExitCode {
     let mut kept = true;
@@ -39,9 +39,21 @@ fn main() -> ExitCode {
             black_box(Partition::ByDemand.plan(black_box(&pmu), black_box(&threads)).is_ok());
         }
     });
+    kept &= report("the same from encodings, demands included", Some(20), || {
+        let skl = CpuModel::named("skl").expect("a shipped table");
+        let pmu = Pmu::of(skl, false);
+        let user = Rings { user: true, kernel: false };
+        let encodings = named(skl, &SKYLAKE);
+        move || {
+            let demand = |encoding| Demand::of(encoding, &pmu, user);
+            let events: Vec<Demand> = black_box(&encodings).iter().map(demand).collect();
+            assert!(allocate(black_box(&pmu), &events).is_ok());
+        }
+    });
     random_netburst();
     random_sets();
     random_haswell();
+    random_masks();
     if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -64,6 +76,26 @@ fn report<F: FnMut()>(name: &str, limit: Option<u64>, make: impl FnOnce() -> F) 
     };
     println!("{name:<44} median {median:>10.2?}  worst {:>10.2?}{promise}", times[1999]);
     kept
+}
+
+/// Eight events of the shipped table: three fixed, two off-core, three general.
+const SKYLAKE: [&str; 8] = [
+    "INST_RETIRED.ANY",
+    "CPU_CLK_UNHALTED.THREAD",
+    "CPU_CLK_UNHALTED.REF_TSC",
+    "OFFCORE_RESPONSE.DEMAND_DATA_RD.L3_HIT.ANY_SNOOP",
+    "OFFCORE_RESPONSE.DEMAND_RFO.L3_HIT.ANY_SNOOP",
+    "CYCLE_ACTIVITY.STALLS_L1D_MISS",
+    "L1D_PEND_MISS.PENDING",
+    "UOPS_ISSUED.STALL_CYCLES",
+];
+
+fn named(cpu: CpuModel, names: &[&str]) -> Vec<Encoding> {
+    let encoding = |name: &&str| {
+        let resolved = resolve(cpu, name).unwrap_or_else(|refusal| panic!("{refusal}"));
+        resolved.encoding().expect("a single event").clone()
+    };
+    names.iter().map(encoding).collect()
 }
 
 /// Three fixed events, two off-core responses and three events of restricted counters.
@@ -232,4 +264,25 @@ fn random_haswell() {
     spread("random Haswell plans", plans);
     println!("{proved} of {} schedules are proved to be the fewest sets", sets.len());
     spread("random Haswell schedules, up to 24 events", sets);
+}
+
+/// Up to 24 events of one thread, each restricted to a random half of eight counters.
+fn random_masks() {
+    let mut random = Random(4);
+    let pmu = Pmu::per_context("masks", 1, CounterSet::first(8));
+    let (mut sets, mut proved) = (Vec::new(), 0);
+    for round in 0..2_000 {
+        let event = |_| {
+            let mask: u64 = (0..3).fold(0, |mask, _| mask | 1 << random.below(8));
+            Demand::new("event", [Way::general(CounterSet::from_bits(mask))])
+        };
+        let list: Vec<Demand> = (0..1 + round % 24).map(event).collect();
+        let case = format!("{} events", list.len());
+        let start = Instant::now();
+        let schedule = Partition::ByDemand.sets(&pmu, &[list]).unwrap();
+        sets.push((start.elapsed(), case));
+        proved += usize::from(schedule.is_fewest());
+    }
+    println!("{proved} of {} schedules are proved to be the fewest sets", sets.len());
+    spread("random restricted schedules, up to 24 events", sets);
 }

@@ -330,7 +330,9 @@ def netburst(facts):
     write(HERE / "netburst/events.tsv", columns, events, comments)
     status = lambda s: ("reserved" if "reserved" in s else "unnamed" if s == "bits only"
                         else "field" if s.startswith("bits of") else "documented")
-    masks = [dict(event=r["event"], mask=r["mask"], bit=r["bit"], status=status(r["status"]),
+    # The procedure of SDM 18.17.1 spells it in capitals, the event's table does not.
+    capitals = {"Running": "RUNNING"}
+    masks = [dict(event=r["event"], mask=capitals.get(r["mask"], r["mask"]), bit=r["bit"], status=status(r["status"]),
                   aliases=",".join(re.sub(r"^[a-z0-9]+:", "", a) for a in r["aliases"].split(",")))
              for r in read(source / "masks.tsv")]
     write(HERE / "netburst/masks.tsv", ["event", "mask", "bit", "status", "aliases"], masks, comments)

@@ -14,6 +14,16 @@ impl UserTable {
     ///
     /// Takes the published form (`{"Header": …, "Events": […]}`) and the older bare array.
     ///
+    /// ```
+    /// use pacman_events::{CpuModel, Resolver, UserTable};
+    /// let file = r#"[{"EventName": "NEW.EVENT", "EventCode": "0x42", "UMask": "0x01",
+    ///                 "Counter": "0,1,2,3"}]"#;
+    /// let skl = CpuModel::named("skl").unwrap();
+    /// let table = UserTable::from_perfmon_json(skl, file).unwrap();
+    /// let event = Resolver::new(skl).with_table(&table).resolve("NEW.EVENT:u").unwrap();
+    /// assert_eq!(event.encoding().unwrap().evtsel, 0x1_0142);
+    /// ```
+    ///
     /// # Errors
     /// [`RefusalKind::Grammar`] where the text is not JSON, has no events, or an event
     /// lacks a name, a code or a counter; the event is named.
@@ -125,6 +135,7 @@ fn fixed_config(fixed: u8, name: &str) -> u64 {
 mod tests {
     use super::*;
     use crate::Resolver;
+    use crate::encode::Conditions;
 
     const FILE: &str = r#"{"Header": {}, "Events": [
         {"EventCode": "0x0e", "UMask": "0x01", "EventName": "NEW_EVENT.STALLS", "Counter": "0,1,2,3",
@@ -147,6 +158,21 @@ mod tests {
         // The shipped table is still there, and misspellings find the user's names.
         assert_eq!(event("UOPS_ISSUED.ANY").evtsel, 0x10e);
         assert_eq!(resolver.resolve("NEW_REFF").unwrap_err().nearest()[0], "NEW_REF");
+    }
+
+    #[test]
+    fn counters_that_smt_closes_are_said_to_need_it_off() {
+        let upper = r#"[{"EventCode": "0x42", "UMask": "0x1", "EventName": "UPPER", "Counter": "4,5",
+            "CounterHTOff": "4,5,6,7"}]"#;
+        let skl = CpuModel::named("skl").unwrap();
+        let table = UserTable::from_perfmon_json(skl, upper).unwrap();
+        let event = Resolver::new(skl).with_table(&table).resolve("UPPER").unwrap();
+        let event = event.encoding().unwrap();
+        assert_eq!((event.counters.bits(), event.counters_smt_off.bits()), (0, 0xf0));
+        let on = Conditions { smt: true, privileged: true, tagged: false };
+        let refusal = event.admit(on).unwrap_err();
+        assert!(refusal.to_string().contains("needs SMT off"), "{refusal}");
+        assert!(event.admit(Conditions { smt: false, ..on }).is_ok());
     }
 
     #[test]

@@ -213,7 +213,9 @@ fn one_event_in_two_rings_takes_two_escrs() {
     let placed = one("p4-prescott", true, &names).unwrap();
     let escrs: Vec<_> = placed.placements().iter().map(|it| it.escr().unwrap()).collect();
     assert_ne!(escrs[0].register, escrs[1].register);
-    assert!(both("p4-prescott", Partition::Even, [&names, &[]]).is_err());
+    let refused = both("p4-prescott", Partition::Even, [&names, &[]]).unwrap_err();
+    assert_eq!(refused.resource().to_string(), "MSR_CRU_ESCR0");
+    assert!(refused.remedy().contains("by demand"), "{refused}");
 }
 
 #[test]

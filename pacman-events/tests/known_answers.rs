@@ -248,6 +248,17 @@ fn unit_masks_join_in_one_counter() {
 }
 
 #[test]
+fn a_unit_mask_spelt_like_a_modifier_is_a_unit_mask() {
+    let event = encoding("snb", "uops_issued:any");
+    assert_eq!((event.evtsel, event.needs.privilege), (0x10e, false));
+    let both = encoding("snb", "uops_issued:any:any");
+    assert_eq!((both.evtsel, both.needs.privilege), (0x20_010e, true));
+    let lines = encoding("srf", "L2_LINES_IN:E");
+    assert_eq!(lines.name.to_string(), "L2_LINES_IN.E");
+    assert_eq!(lines.evtsel & 1 << 18, 0, "no edge detection");
+}
+
+#[test]
 fn what_an_event_needs_is_said_before_it_counts_nothing() {
     use pacman_events::encode::Conditions;
     let here = Conditions { smt: true, privileged: false, tagged: false };

@@ -33,14 +33,10 @@ fn placement(asked: &str, placement: &Placement) -> Value {
 
 /// `{"feasible": false, "conflict": {"events":[…],"resource","reason","remedy"}}`
 pub(super) fn conflict(conflict: &Conflict, request: &Request) -> Value {
-    let asked = |event: &pacman_events::allocate::Contender| {
-        request.asked(usize::from(event.thread()), event.event()).to_owned()
-    };
-    let events: Vec<_> = conflict.events().iter().map(asked).collect();
     json!({
         "feasible": false,
         "conflict": {
-            "events": events,
+            "events": request.names(conflict),
             "resource": conflict.resource().to_string(),
             "reason": conflict.reason(),
             "remedy": conflict.remedy(),

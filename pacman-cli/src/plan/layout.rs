@@ -149,6 +149,23 @@ fn notes(contexts: &[Assignment], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// Says which expressions are counted piecemeal.
+pub(super) fn parted(
+    schedule: &Schedule,
+    request: &Request,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for (thread, bundle) in schedule.parted() {
+        let name = request.bundle(*thread, *bundle);
+        writeln!(
+            out,
+            "\n{name} of thread {thread} does not fit into one set: its terms come from \
+             different executions"
+        )?;
+    }
+    Ok(())
+}
+
 /// Says why there is more than one set.
 pub(super) fn turns(conflict: &Conflict, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nwhy not at once: {}", sentence(conflict.reason()))
@@ -167,7 +184,11 @@ pub(super) fn conflict(
     }
     for event in conflict.events() {
         let asked = request.asked(usize::from(event.thread()), event.event());
-        writeln!(out, "  thread {}  {asked}", event.thread())?;
+        if asked.eq_ignore_ascii_case(event.name()) {
+            writeln!(out, "  thread {}  {asked}", event.thread())?;
+        } else {
+            writeln!(out, "  thread {}  {asked} = {}", event.thread(), event.name())?;
+        }
     }
     writeln!(out, "\nfought over  {}", conflict.resource())?;
     for (at, held) in conflict.holders().iter().enumerate() {

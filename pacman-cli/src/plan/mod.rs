@@ -141,6 +141,7 @@ pub(crate) fn plan(args: &PlanArgs, machine: &dyn Machine, out: &mut dyn Write) 
         Ok(schedule) => {
             let title = title(args, loaded.cpu(), &pmu, &schedule);
             layout::plan(&title, &schedule, &request, shown, args.spread, out)?;
+            layout::parted(&schedule, &request, out)?;
             if schedule.sets().len() > 1 && !args.spread {
                 if let Err(conflict) = all_at_once() {
                     layout::turns(&conflict, out)?;

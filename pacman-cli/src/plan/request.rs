@@ -1,16 +1,23 @@
 //! Lists of event names, as they were asked for and as the allocator wants them.
 
 use pacman_events::Refusal;
-use pacman_events::allocate::{Demand, Pmu};
+use pacman_events::allocate::{Conflict, Demand, Pmu};
 use pacman_events::encode::Rings;
 
 use crate::events::Loaded;
 
 /// What was asked for, thread by thread.
 pub(super) struct Request {
-    /// Names as asked, one for each demand: an expression has several demands.
-    pub(super) threads: Vec<Vec<String>>,
+    /// For each demand, the name that asked for it: an expression has several demands.
+    pub(super) threads: Vec<Vec<Asked>>,
     pub(super) demands: Vec<Vec<Demand>>,
+}
+
+/// A name as it was asked for.
+pub(super) struct Asked {
+    pub(super) name: String,
+    /// Its position in its thread's list, which is the bundle of its demands.
+    pub(super) bundle: u32,
 }
 
 /// A name that is no event here.
@@ -33,10 +40,10 @@ impl Request {
                     .resolve(asked)
                     .map_err(|refusal| Failure { asked: asked.to_owned(), refusal })?;
                 for term in resolved.terms() {
-                    names.push(asked.to_owned());
-                    // The terms of one expression must be counted together.
-                    let demand = Demand::of(&term.encoding, pmu, USER);
-                    demands.push(demand.in_bundle(bundle as u32));
+                    let bundle = bundle as u32;
+                    names.push(Asked { name: asked.to_owned(), bundle });
+                    // The terms of one expression are best counted together.
+                    demands.push(Demand::of(&term.encoding, pmu, USER).in_bundle(bundle));
                 }
             }
             request.threads.push(names);
@@ -45,9 +52,30 @@ impl Request {
         Ok(request)
     }
 
-    /// The name as asked of a thread's event.
+    /// The name that asked for a thread's event.
     pub(super) fn asked(&self, thread: usize, event: usize) -> &str {
-        &self.threads[thread][event]
+        &self.threads[thread][event].name
+    }
+
+    /// The names of a conflict, an expression once however many of its terms are in it.
+    pub(super) fn names<'r>(&'r self, conflict: &Conflict) -> Vec<&'r str> {
+        let mut names: Vec<(u8, &Asked)> = Vec::new();
+        for event in conflict.events() {
+            let asked = &self.threads[usize::from(event.thread())][event.event()];
+            let known = |(thread, other): &(u8, &Asked)| {
+                *thread == event.thread() && other.bundle == asked.bundle
+            };
+            if !names.iter().any(known) {
+                names.push((event.thread(), asked));
+            }
+        }
+        names.into_iter().map(|(_, asked)| asked.name.as_str()).collect()
+    }
+
+    /// The name of a thread's bundle.
+    pub(super) fn bundle(&self, thread: u8, bundle: u32) -> &str {
+        let mut all = self.threads[usize::from(thread)].iter();
+        all.find(|asked| asked.bundle == bundle).map_or("", |asked| &asked.name)
     }
 }
 

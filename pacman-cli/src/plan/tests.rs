@@ -143,3 +143,13 @@ fn the_watchdog_is_named_where_it_is_in_the_way() {
     assert_eq!(status, 3);
     assert!(text.contains("kernel.nmi_watchdog=0"), "{text}");
 }
+
+#[test]
+fn an_expression_of_too_many_terms_is_counted_piecemeal() {
+    let (status, text) = run("--cpu skx --thread FP_OPS");
+    assert_eq!(status, 0, "{text}");
+    assert!(text.contains("FP_OPS of thread 0 does not fit into one set"), "{text}");
+    let (status, answer) = json("--cpu skx --at-once --thread FP_OPS,L2_MISSES");
+    assert_eq!(status, 3);
+    assert_eq!(answer["conflict"]["events"], serde_json::json!(["FP_OPS"]));
+}

@@ -22,25 +22,12 @@ impl Problem<'_> {
         items.iter().fold(Footprint::default(), |sum, item| sum.or(self.footprint(*item)))
     }
 
-    /// Groups of units, by position, with how many of a group fit into one set at
-    /// most: events that all draw on the same few counters, or on the same few
-    /// registers with values that nobody shares.
-    pub(crate) fn weights(&self, units: &[&[u16]]) -> Vec<(Vec<usize>, u32)> {
-        let reaches: Vec<Slots> = units.iter().map(|unit| self.reach_of(unit)).collect();
-        let claims: Vec<u128> = units.iter().map(|unit| self.own_registers(unit)).collect();
-        let mut groups = Vec::new();
-        for pools in [&reaches, &claims] {
-            let mut seen: Vec<u128> = Vec::new();
-            for &pool in pools.iter().filter(|pool| **pool != 0) {
-                if seen.contains(&pool) {
-                    continue;
-                }
-                seen.push(pool);
-                let inside = |at: &usize| pools[*at] != 0 && pools[*at] & !pool == 0;
-                groups.push(((0..units.len()).filter(inside).collect(), pool.count_ones()));
-            }
-        }
-        groups
+    /// The slots of an item that needs one of them and nothing else.
+    pub(crate) fn plain(&self, item: u16) -> Option<Slots> {
+        self.alternatives_of(item).iter().try_fold(0, |slots, it| {
+            let plain = it.any_of != 0 && it.closes == 0 && self.claims_of(it).is_empty();
+            plain.then_some(slots | it.any_of)
+        })
     }
 
     /// For each context, and for all of them together, the units that take a general
@@ -70,8 +57,8 @@ impl Problem<'_> {
         pools.into_iter().map(describe).collect()
     }
 
-    /// Slots of which every unit's first counted item takes one; 0 for no bound.
-    fn reach_of(&self, unit: &[u16]) -> Slots {
+    /// Slots of which the unit's first counted item takes one; 0 for no bound.
+    pub(crate) fn reach_of(&self, unit: &[u16]) -> Slots {
         let reach = |item: &u16| {
             let all = self.alternatives_of(*item);
             let uncounted = all.iter().any(|it| it.any_of | it.all_of == 0);
@@ -83,7 +70,7 @@ impl Problem<'_> {
 
     /// Registers of which a unit's first item takes one with a value that no other
     /// item wants, whichever alternative is chosen; 0 for no bound.
-    fn own_registers(&self, unit: &[u16]) -> u128 {
+    pub(crate) fn own_registers(&self, unit: &[u16]) -> u128 {
         let Some(&item) = unit.first() else { return 0 };
         let mut own = 0;
         for alternative in self.alternatives_of(item) {

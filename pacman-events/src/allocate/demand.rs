@@ -171,8 +171,8 @@ impl Demand {
     }
 
     /// Puts the event in the same set as every other event of its thread with this
-    /// bundle number: the terms of one expression, whose ratio would be meaningless
-    /// if they were counted in different executions.
+    /// bundle number: the terms of one expression, which are best counted in the same
+    /// execution.
     pub fn in_bundle(mut self, bundle: u32) -> Self {
         self.bundle = Some(bundle);
         self

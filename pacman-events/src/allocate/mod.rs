@@ -17,7 +17,7 @@ mod conflict;
 mod demand;
 mod encoding;
 mod matching;
-pub mod netburst;
+mod netburst;
 mod place;
 mod pmu;
 mod problem;
@@ -28,7 +28,7 @@ mod search;
 pub use assignment::{Assignment, Placement};
 pub use conflict::{Conflict, Contender, Holder, Resource};
 pub use demand::{Claim, Counter, Demand, Take, Way};
-pub use pmu::{Pmu, Reservation, SiblingErratum};
+pub use pmu::{Pmu, SiblingErratum};
 pub use register::{Register, RegisterKind};
 
 pub(crate) use assignment::assignments;

@@ -12,7 +12,7 @@ use crate::encode::{Companion, EscrChoice, NetBurst, Rings, Scope, Tag};
 
 /// Counters of each half: SDM Vol. 3, table "Performance counter MSRs and associated
 /// CCCR and ESCR MSRs (processors based on NetBurst)". No ESCR reaches both.
-pub const HALVES: [CounterSet; 2] = [
+const HALVES: [CounterSet; 2] = [
     CounterSet::from_bits(0b01_0011_0011_0011_0011),
     CounterSet::from_bits(0b10_1100_1100_1100_1100),
 ];

@@ -47,7 +47,7 @@ pub struct SiblingErratum {
 
 /// Something that is counted already and cannot be moved by us.
 #[derive(Clone, Debug)]
-pub struct Reservation {
+pub(crate) struct Reservation {
     pub(crate) holder: String,
     pub(crate) remedy: String,
     pub(crate) context: u8,

@@ -109,10 +109,21 @@ fn resource_of_many(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> Resource {
         .iter()
         .map(|(register, _)| *register)
         .filter(|register| kinds.contains(&register.kind()) && contested(register))
+        .filter(|register| is_granted(&refusal.division.grants, items, *register))
         .collect();
     registers.sort_unstable();
     registers.dedup();
     Resource::Registers { registers }
+}
+
+/// Whether any of the events may use the register under this division.
+fn is_granted(grants: &[Grant], items: &[Item<'_>], register: Register) -> bool {
+    let own = |(context, grant): (usize, &Grant)| {
+        let half =
+            grant.half.is_none() || register.half().is_none() || grant.half == register.half();
+        grant.active && half && is_near(context as u8, items)
+    };
+    grants.iter().enumerate().any(own)
 }
 
 fn claimants(items: &[Item<'_>], register: Register) -> usize {

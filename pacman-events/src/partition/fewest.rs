@@ -10,6 +10,7 @@
 
 use std::collections::HashMap;
 
+use super::capacity::{deal, share_out};
 use crate::allocate::{Footprint, Problem, Search};
 
 /// Up to this many units of one part are covered exactly.
@@ -17,7 +18,7 @@ const EXACT: usize = 24;
 
 /// Questions to the allocator before the exact search of one part gives up; a
 /// deterministic limit that 24 events of the random tests stay far below.
-const PATIENCE: u32 = 4_000_000;
+const PATIENCE: u32 = 1_000_000;
 
 /// Sets of items.
 pub(super) struct Cover {
@@ -35,7 +36,10 @@ pub(super) fn fewest(
     let mut cover = Cover { sets: Vec::new(), fewest: true };
     let mut longest = 0;
     for part in parts(problem, units) {
-        let (sets, exact) = Part::new(problem, search, &part).cover();
+        let (sets, exact) = match plain(problem, &part) {
+            Some(sets) => (sets, true),
+            None => Part::new(problem, search, &part).cover(),
+        };
         // A part that may be too long does no harm below one that is proved longer.
         if sets.len() > longest {
             longest = sets.len();
@@ -51,6 +55,28 @@ pub(super) fn fewest(
         }
     }
     cover
+}
+
+/// The fewest sets of a part whose events need one counter each and nothing else.
+fn plain(problem: &Problem<'_>, units: &[&[u16]]) -> Option<Vec<Vec<u16>>> {
+    let single = |unit: &&[u16]| if let [item] = **unit { problem.plain(item) } else { None };
+    let masks = units.iter().map(single).collect::<Option<Vec<u128>>>()?;
+    let reach = units.iter().fold(Footprint::default(), |sum, it| sum.or(problem.reach(it)));
+    let mut beside = problem.reserved().filter(|item| problem.reach(&[*item]).touches(reach));
+    let reserved = match (beside.next(), beside.next()) {
+        (None, _) => None,
+        (Some(item), None) => Some(problem.plain(item)?),
+        _ => return None,
+    };
+    if problem.is_tied() {
+        return None;
+    }
+    let (numbers, count) = deal(&masks, reserved);
+    let mut sets = vec![Vec::new(); count];
+    for (unit, number) in units.iter().zip(numbers) {
+        sets[number].extend_from_slice(unit);
+    }
+    Some(sets)
 }
 
 /// Groups of units that do not compete with units of other groups.
@@ -84,12 +110,6 @@ fn parts<'u>(problem: &Problem<'_>, units: &'u [Vec<u16>]) -> Vec<Vec<&'u [u16]>
 /// A set of units of one part.
 type Units = u128;
 
-/// At most `room` of the units in `members` fit into one set.
-struct Bound {
-    members: Units,
-    room: u32,
-}
-
 /// Units that take general counters of a context: a set offers `room` of them, but only
 /// `budget` if it has any of the excluding ones.
 struct Pool {
@@ -111,7 +131,12 @@ impl Pool {
 struct Part<'s, 'p, 'a, 'u> {
     search: &'s mut Search<'p, 'a>,
     units: &'u [&'u [u16]],
-    bounds: Vec<Bound>,
+    /// For each unit, the slots of which it takes one, and the registers of which it
+    /// takes one for itself; 0 where nothing is known.
+    reaches: Vec<u128>,
+    owns: Vec<u128>,
+    /// Units of which no two fit together.
+    quarrel: Units,
     pools: Vec<Pool>,
     /// For each unit, the units before it that are exactly like it.
     alike: Vec<Units>,
@@ -126,7 +151,9 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
         let mut part = Part {
             search,
             units,
-            bounds: Vec::new(),
+            reaches: units.iter().map(|unit| problem.reach_of(unit)).collect(),
+            owns: Vec::new(),
+            quarrel: 0,
             pools: Vec::new(),
             alike: Vec::new(),
             known: HashMap::new(),
@@ -135,11 +162,8 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
             items: Vec::new(),
         };
         if units.len() <= Units::BITS as usize {
-            part.bounds = problem
-                .weights(units)
-                .into_iter()
-                .map(|(members, room)| Bound { members: to_set(members), room })
-                .collect();
+            part.owns = units.iter().map(|unit| problem.own_registers(unit)).collect();
+            part.quarrel = part.quarrel();
             part.pools = problem
                 .erratum_pools(units)
                 .into_iter()
@@ -148,8 +172,6 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
                     Pool { members, excluding, room, budget }
                 })
                 .collect();
-            let quarrel = part.quarrel();
-            part.bounds.push(quarrel);
             part.alike = (0..units.len())
                 .map(|at| {
                     let like = |other: &usize| problem.alike(units[*other], units[at]);
@@ -180,7 +202,10 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
             best = other;
         }
         let all = Units::MAX >> (Units::BITS as usize - self.units.len());
-        let mut sets = self.bound(all);
+        let mut sets = 1;
+        while self.is_too_few(all, sets) {
+            sets += 1;
+        }
         while sets < best.len() as u32 && self.units.len() <= EXACT {
             self.questions = 0;
             self.failed.clear();
@@ -234,7 +259,8 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
         let Some(&pivot) = order.iter().find(|at| open >> **at & 1 == 1) else {
             return Some(true);
         };
-        if self.bound(open) > sets || self.failed.get(&open).is_some_and(|tried| *tried >= sets) {
+        if self.failed.get(&open).is_some_and(|tried| *tried >= sets) || self.is_too_few(open, sets)
+        {
             return Some(false);
         }
         let mut candidates: Vec<usize> =
@@ -306,22 +332,29 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
         fits
     }
 
-    /// How many sets the open units need at least.
-    fn bound(&self, open: Units) -> u32 {
-        let need = |bound: &Bound| (open & bound.members).count_ones().div_ceil(bound.room);
-        let pooled = self.pools.iter().map(|pool| pool.need(open));
-        self.bounds.iter().map(need).chain(pooled).max().unwrap_or(0).max(u32::from(open != 0))
+    /// Whether counting alone shows that the open units need more sets.
+    fn is_too_few(&self, open: Units, sets: u32) -> bool {
+        let flows = |masks: &[u128]| {
+            let open: Vec<u128> = to_list(open).into_iter().map(|at| masks[at]).collect();
+            share_out(&open, sets as usize).is_some()
+        };
+        open != 0
+            && (sets == 0
+                || (open & self.quarrel).count_ones() > sets
+                || self.pools.iter().any(|pool| pool.need(open) > sets)
+                || !flows(&self.reaches)
+                || !flows(&self.owns))
     }
 
     /// Units of which no two fit together, found greedily.
-    fn quarrel(&mut self) -> Bound {
+    fn quarrel(&mut self) -> Units {
         let mut members: Units = 0;
         for at in 0..self.units.len() {
             if to_list(members).into_iter().all(|other| !self.fits(1 << at | 1 << other)) {
                 members |= 1 << at;
             }
         }
-        Bound { members, room: 1 }
+        members
     }
 }
 

@@ -6,6 +6,7 @@
 //! On every later family counters belong to a context, but some registers and one
 //! erratum do not, so that siblings must be planned together all the same.
 
+mod capacity;
 mod fewest;
 mod schedule;
 

@@ -15,6 +15,7 @@ use crate::allocate::{
 pub struct Schedule {
     sets: Vec<CorePlan>,
     fewest: bool,
+    parted: Vec<(u8, u32)>,
 }
 
 impl Schedule {
@@ -27,6 +28,13 @@ impl Schedule {
     /// that compete with each other, and often for more.
     pub fn is_fewest(&self) -> bool {
         self.fewest
+    }
+
+    /// The bundles, by thread and number, that do not fit into one set whatever else is
+    /// left out, and so were taken apart: their events are counted in different
+    /// executions.
+    pub fn parted(&self) -> &[(u8, u32)] {
+        &self.parted
     }
 
     /// The set for one core in one execution of a phase, both counted from 0, where
@@ -54,11 +62,11 @@ impl Partition {
     ///
     /// `threads[n]` runs on context `n` in every set, and the contexts run at the same
     /// time, so that a set is legal for all of them together. Events of one thread with
-    /// the same [bundle](Demand::in_bundle) stay in one set. No events, no sets.
+    /// the same [bundle](Demand::in_bundle) stay in one set where that is possible at
+    /// all, see [`Schedule::parted`]. No events, no sets.
     ///
     /// # Errors
-    /// The conflict of an event, or of a bundle, that cannot be counted even in a set of
-    /// its own.
+    /// The conflict of an event that cannot be counted even in a set of its own.
     ///
     /// ```
     /// use pacman_events::CounterSet;
@@ -116,11 +124,20 @@ impl Partition {
         let division = self.division(pmu);
         let problem = Problem::new(pmu, &division.grants, items, Relax::default());
         let mut search = Search::new(&problem);
-        let units = units(items, asked);
-        for unit in &units {
-            if !search.fits(unit) {
-                return Err(refusal(pmu, &division, items, asked, unit));
+        let mut parted = Vec::new();
+        let mut units = Vec::new();
+        for unit in bundles(items, asked) {
+            if search.fits(&unit) {
+                units.push(unit);
+                continue;
             }
+            for item in &unit {
+                if !search.fits(&[*item]) {
+                    return Err(refusal(pmu, &division, items, asked, &[*item]));
+                }
+            }
+            parted.extend(bundle(items, asked, unit[0]));
+            units.extend(unit.into_iter().map(|item| vec![item]));
         }
         let Cover { sets, fewest } = fewest(&problem, &mut search, &units);
         let mut plans = Vec::with_capacity(sets.len());
@@ -132,25 +149,28 @@ impl Partition {
             let events: Vec<usize> = set.iter().map(|item| asked[usize::from(*item)].1).collect();
             plans.push(CorePlan { contexts: assignments(pmu, &chosen, &spots, &events) });
         }
-        Ok(Schedule { sets: plans, fewest })
+        Ok(Schedule { sets: plans, fewest, parted })
     }
 }
 
 /// Events that stay together, in the order of their first members.
-fn units(items: &[Item<'_>], asked: &[(u8, usize)]) -> Vec<Vec<u16>> {
+fn bundles(items: &[Item<'_>], asked: &[(u8, usize)]) -> Vec<Vec<u16>> {
     let mut units: Vec<Vec<u16>> = Vec::new();
-    let bundle = |at: u16| {
-        let (thread, _) = asked[usize::from(at)];
-        items[usize::from(at)].demand.bundle.map(|bundle| (thread, bundle))
-    };
     for at in 0..items.len() as u16 {
-        let own = bundle(at);
-        match units.iter_mut().find(|unit| own.is_some() && bundle(unit[0]) == own) {
+        let own = bundle(items, asked, at);
+        let with = |unit: &&mut Vec<u16>| own.is_some() && bundle(items, asked, unit[0]) == own;
+        match units.iter_mut().find(with) {
             Some(unit) => unit.push(at),
             None => units.push(vec![at]),
         }
     }
     units
+}
+
+/// Thread and number of the bundle that an event belongs to.
+fn bundle(items: &[Item<'_>], asked: &[(u8, usize)], at: u16) -> Option<(u8, u32)> {
+    let (thread, _) = asked[usize::from(at)];
+    items[usize::from(at)].demand.bundle.map(|bundle| (thread, bundle))
 }
 
 fn refusal(
