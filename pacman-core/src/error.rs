@@ -53,6 +53,8 @@ pub enum ErrorKind {
     NoPmu,
     /// The kernel took the counters away, or never gave them.
     NotScheduled,
+    /// Known, but on other processor models; the text names them.
+    OtherModel,
     /// Access is refused: paranoia level, capability, seccomp or cpuset.
     Permission,
     /// A phase was ended that was not begun, or not begun last.

@@ -29,7 +29,7 @@ pub mod bind;
 pub mod clock;
 pub mod doctor;
 mod error;
-mod event;
+pub mod event;
 pub mod export;
 pub mod placement;
 mod primitive;

@@ -3,6 +3,8 @@
 use crate::backend::ReadPath;
 use crate::backend::perf::{PerfSys, Standing};
 use crate::error::Error;
+use pacman_events::CpuModel;
+
 use crate::event::Event;
 
 use super::cause::{Asks, Cause, Circumstances};
@@ -52,10 +54,7 @@ struct Single {
 impl<S: PerfSys> Examination<'_, S> {
     fn run(&self) -> Diagnosis {
         let hardware = self.hardware();
-        let software: Vec<Single> = Event::names()
-            .filter(|name| !HARDWARE.contains(name))
-            .map(|name| self.single(name))
-            .collect();
+        let software: Vec<Single> = Event::software_names().map(|name| self.single(name)).collect();
         let countable: Vec<Event> =
             hardware.iter().filter(|s| s.result.is_ok()).map(|s| s.event.clone()).collect();
 
@@ -102,7 +101,8 @@ impl<S: PerfSys> Examination<'_, S> {
     }
 
     fn single(&self, name: &str) -> Single {
-        let event: Event = name.parse().expect("a name of the library's own");
+        // The kernel's generic events: what its driver can do, whatever the model.
+        let event = Event::on(CpuModel::generic(), name).expect("a name of the library's own");
         let asks = trial::asks(&event);
         let by_ledger = trial::has_ledger(&event) && !self.facts.standing.may_count_kernel();
         let result = match self.count(std::slice::from_ref(&event)) {

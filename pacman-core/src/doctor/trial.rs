@@ -46,8 +46,8 @@ pub(super) fn refusal<S: PerfSys>(sys: &S) -> Option<i32> {
 
 /// What permission an event asks for.
 pub(super) fn asks(event: &Event) -> Asks {
-    match event.source {
-        Source::Hardware(hardware) if hardware.kernel => Asks::KernelMode,
+    match &event.source {
+        Source::Hardware(terms) if terms.iter().any(|t| t.hardware.kernel) => Asks::KernelMode,
         Source::Hardware(_) => Asks::UserMode,
         Source::Software(software) if software.in_kernel => Asks::SoftwareInKernel,
         Source::Software(_) => Asks::Software,

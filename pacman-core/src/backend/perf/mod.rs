@@ -8,6 +8,7 @@ mod group;
 mod ledger;
 mod live;
 mod page;
+mod plan;
 mod reader;
 mod standing;
 mod sys;
@@ -19,12 +20,13 @@ pub(crate) use live::generation;
 
 use std::sync::Arc;
 
-use crate::backend::{Backend, Counters, MAX_EVENTS};
+use crate::backend::{Backend, Counters};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{self, Event, Ledger, Software, Source};
+use crate::event::Event;
 
-use group::{Ask, Group, Member, Refusal};
+use group::{Ask, Group, Refusal};
 use ledger::Ledgers;
+use plan::Plan;
 
 /// What the kernel would answer to an event that happens in the kernel, from a
 /// process that may not count the kernel.
@@ -67,86 +69,6 @@ impl Prepared {
     }
 }
 
-/// Which member of a reading comes from where.
-#[derive(Clone, Debug)]
-struct Plan {
-    members: Vec<Member>,
-    /// The place in a reading of each member.
-    places: Vec<usize>,
-    ledgers: Vec<(usize, Ledger)>,
-    sharing: Sharing,
-    /// Counter pages are worth mapping: hardware events only, nothing else to
-    /// read, and no core type that lacks the counter.
-    pages: bool,
-}
-
-impl Plan {
-    fn new(events: &[Event], sharing: Sharing, standing: &Standing) -> Result<Plan> {
-        if events.is_empty() {
-            return Err(event::empty());
-        }
-        if events.len() > MAX_EVENTS {
-            return Err(Error::new(
-                ErrorKind::TooManyEvents,
-                format!(
-                    "cannot count {} events at once: a session holds {MAX_EVENTS}; \
-                     split them over several sessions or runs",
-                    events.len()
-                ),
-            ));
-        }
-        let mut plan = Plan {
-            members: Vec::new(),
-            places: Vec::new(),
-            ledgers: Vec::new(),
-            sharing,
-            pages: false,
-        };
-        // Hardware first: the leader decides which PMU the group lives on.
-        for (place, event) in events.iter().enumerate() {
-            if let Source::Hardware(hardware) = event.source {
-                plan.push(place, event, Ask::Hardware(hardware));
-            }
-        }
-        for (place, event) in events.iter().enumerate() {
-            if let Source::Software(software) = event.source {
-                match software.otherwise {
-                    Some(ledger) if !standing.may_count_kernel() => {
-                        plan.ledgers.push((place, ledger));
-                    }
-                    _ => plan.push(place, event, Ask::Software(software)),
-                }
-            }
-        }
-        plan.pages = cfg!(target_arch = "x86_64")
-            && sharing == Sharing::Exclusive
-            && events.iter().all(Event::is_hardware)
-            // RDPMC of a counter that the other core type lacks faults, and only
-            // the kernel knows where the thread runs next.
-            && standing.pmus.len() <= 1;
-        Ok(plan)
-    }
-
-    /// The plan with a refused event taken from its ledger, if it has one.
-    fn without(&self, refusal: &Refusal) -> Option<Plan> {
-        let forbidden = [libc::EACCES, libc::EPERM, libc::ENOSYS].contains(&refusal.errno.0);
-        let Ask::Software(Software { otherwise: Some(ledger), .. }) =
-            self.members[refusal.member].ask
-        else {
-            return None;
-        };
-        let mut plan = self.clone();
-        plan.members.remove(refusal.member);
-        plan.ledgers.push((plan.places.remove(refusal.member), ledger));
-        forbidden.then_some(plan)
-    }
-
-    fn push(&mut self, place: usize, event: &Event, ask: Ask) {
-        self.members.push(Member { name: event.name().to_string(), ask });
-        self.places.push(place);
-    }
-}
-
 impl PerfBackend<Kernel> {
     /// Tries `events` on the calling thread.
     ///
@@ -181,13 +103,15 @@ impl<S: PerfSys> PerfBackend<S> {
                 }
                 // Refused for whatever reason (a seccomp filter, say): the ledger
                 // knows the same count.
-                Err(refusal) => match backend.prepared.plan.without(&refusal) {
-                    Some(plan) => {
-                        let standing = backend.prepared.standing.clone();
-                        backend.prepared = Arc::new(Prepared { plan, standing });
+                Err(refusal) => {
+                    match backend.prepared.plan.without(refusal.member, refusal.errno) {
+                        Some(plan) => {
+                            let standing = backend.prepared.standing.clone();
+                            backend.prepared = Arc::new(Prepared { plan, standing });
+                        }
+                        None => return Err(backend.explain(refusal)),
                     }
-                    None => return Err(backend.explain(refusal)),
-                },
+                }
             }
         }
         Ok(backend)

@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use super::group::Group;
 use super::ledger::Ledgers;
 use super::page::{Pages, Station, Stations};
+use super::plan::Sum;
 use super::sys::{Errno, PerfSys};
 use super::{Prepared, Sharing};
 
@@ -24,12 +25,25 @@ pub(super) fn counters<S: PerfSys>(
     ledgers: Option<Ledgers>,
     prepared: Arc<Prepared>,
 ) -> Result<Box<dyn Counters>> {
+    let sums = prepared.plan.sums.clone();
+    let plain = one_by_one(group, ledgers, prepared)?;
+    Ok(match sums {
+        None => plain,
+        Some(sums) => Box::new(SummedCounters { counters: plain, sums, counts: Reading::EMPTY }),
+    })
+}
+
+fn one_by_one<S: PerfSys>(
+    group: Option<Group<S>>,
+    ledgers: Option<Ledgers>,
+    prepared: Arc<Prepared>,
+) -> Result<Box<dyn Counters>> {
     let mut by_call = CallCounters {
         group,
         ledgers,
         exclusive: prepared.plan.sharing == Sharing::Exclusive,
         words: [0; HEADER + MAX_EVENTS],
-        places: prepared.plan.places.clone(),
+        counts: prepared.plan.members.len(),
         prepared,
         one_thread: PhantomData,
     };
@@ -53,6 +67,33 @@ pub(super) fn counters<S: PerfSys>(
     Ok(by_page!(1 2 3 4 5 6 7 8))
 }
 
+/// Counters whose counts are put in another order, or added up to events.
+struct SummedCounters {
+    counters: Box<dyn Counters>,
+    sums: Vec<Sum>,
+    counts: Reading,
+}
+
+impl Counters for SummedCounters {
+    fn read(&mut self, into: &mut Reading) -> Result<()> {
+        self.counters.read(&mut self.counts)?;
+        for sum in &self.sums {
+            into.counts[sum.to] = 0;
+        }
+        for sum in &self.sums {
+            // Wraps where a term is subtracted; differences come out right all the same.
+            let part = self.counts.counts[sum.from].wrapping_mul(sum.coefficient as u64);
+            into.counts[sum.to] = into.counts[sum.to].wrapping_add(part);
+        }
+        (into.enabled, into.running) = (self.counts.enabled, self.counts.running);
+        Ok(())
+    }
+
+    fn caps(&self) -> Caps {
+        self.counters.caps()
+    }
+}
+
 /// Counters read with one `read(2)` of the group, and the ledgers if any.
 struct CallCounters<S: PerfSys> {
     group: Option<Group<S>>,
@@ -60,8 +101,7 @@ struct CallCounters<S: PerfSys> {
     exclusive: bool,
     /// What the last `read(2)` answered.
     words: [u64; HEADER + MAX_EVENTS],
-    /// The place in a reading of each count in it.
-    places: Vec<usize>,
+    counts: usize,
     prepared: Arc<Prepared>,
     /// Readers stay on the thread that opened them.
     one_thread: PhantomData<*const ()>,
@@ -129,7 +169,7 @@ impl<S: PerfSys> CallCounters<S> {
         if !group.is_ours() {
             return Err(self.forked());
         }
-        let words = &mut self.words[..HEADER + self.places.len()];
+        let words = &mut self.words[..HEADER + self.counts];
         match group.read(words) {
             // End of file: a pinned group lost its counters and is in error for good.
             Ok(got) if got < words.len() => return Err(self.off_counters()),
@@ -141,9 +181,7 @@ impl<S: PerfSys> CallCounters<S> {
         if enabled != running && (self.exclusive || running == 0) {
             return Err(self.off_counters());
         }
-        for (place, count) in self.places.iter().zip(&words[HEADER..]) {
-            into.counts[*place] = *count;
-        }
+        into.counts[..self.counts].copy_from_slice(&words[HEADER..]);
         if !self.exclusive {
             (into.enabled, into.running) = (enabled, running);
         }

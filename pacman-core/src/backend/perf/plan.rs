@@ -1,0 +1,199 @@
+//! Which kernel counter serves which event of a session.
+
+use super::Sharing;
+use super::group::{Ask, Member};
+use super::standing::Standing;
+use super::sys::Errno;
+use crate::backend::MAX_EVENTS;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{self, Event, Ledger, Software, Source};
+
+/// The counters of a set of events, in the order in which they are read: hardware
+/// first (the leader decides which PMU a group lives on), then software, then
+/// ledgers.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    parts: Vec<Part>,
+    pub(super) members: Vec<Member>,
+    /// Where in a reading each ledger's count goes.
+    pub(super) ledgers: Vec<(usize, Ledger)>,
+    /// How counts become events, where they are not the same, one by one.
+    pub(super) sums: Option<Vec<Sum>>,
+    pub(super) sharing: Sharing,
+    /// Counter pages are worth mapping: hardware events only, nothing else to
+    /// read, and no core type that lacks the counter.
+    pub(super) pages: bool,
+}
+
+/// A counter's part in an event.
+#[derive(Clone, Debug)]
+struct Part {
+    place: usize,
+    coefficient: i64,
+    way: Way,
+}
+
+#[derive(Clone, Debug)]
+enum Way {
+    Member(Member),
+    Ledger(Ledger),
+}
+
+/// What one count adds to one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sum {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) coefficient: i64,
+}
+
+impl Plan {
+    pub(super) fn new(events: &[Event], sharing: Sharing, standing: &Standing) -> Result<Plan> {
+        if events.is_empty() {
+            return Err(event::empty());
+        }
+        let mut parts = Vec::new();
+        for (place, event) in events.iter().enumerate() {
+            match &event.source {
+                Source::Hardware(terms) => {
+                    parts.extend(
+                        terms.iter().map(|term| Part {
+                            place,
+                            coefficient: term.coefficient,
+                            // One counter is named as it was asked for, a sum's by its own name.
+                            way: Way::Member(Member {
+                                name: if terms.len() == 1 { event.name() } else { &term.name }
+                                    .to_string(),
+                                ask: Ask::Hardware(term.hardware),
+                            }),
+                        }),
+                    )
+                }
+                Source::Software(software) => parts.push(Part {
+                    place,
+                    coefficient: 1,
+                    way: way(event.name(), *software, standing),
+                }),
+            }
+        }
+        if parts.len() > MAX_EVENTS {
+            return Err(too_many(events.len(), parts.len()));
+        }
+        // RDPMC of a counter that the other core type of a hybrid lacks faults, and
+        // only the kernel knows where the thread runs next.
+        let pages = cfg!(target_arch = "x86_64")
+            && sharing == Sharing::Exclusive
+            && events.iter().all(Event::is_hardware)
+            && standing.pmus.len() <= 1;
+        Ok(Plan::arrange(parts, sharing, pages))
+    }
+
+    fn arrange(mut parts: Vec<Part>, sharing: Sharing, pages: bool) -> Plan {
+        parts.sort_by_key(|part| match &part.way {
+            Way::Member(Member { ask: Ask::Hardware(_), .. }) => 0,
+            Way::Member(_) => 1,
+            Way::Ledger(_) => 2,
+        });
+        let (mut members, mut ledgers) = (Vec::new(), Vec::new());
+        let mut sums = Vec::new();
+        for (slot, part) in parts.iter().enumerate() {
+            match &part.way {
+                Way::Member(member) => members.push(member.clone()),
+                Way::Ledger(ledger) => ledgers.push((slot, *ledger)),
+            }
+            sums.push(Sum { from: slot, to: part.place, coefficient: part.coefficient });
+        }
+        let plain = sums.iter().all(|sum| sum.from == sum.to && sum.coefficient == 1);
+        let sums = (!plain).then_some(sums);
+        Plan { parts, members, ledgers, sums, sharing, pages }
+    }
+
+    /// The plan with a refused event taken from its ledger, if it has one and the
+    /// refusal was that of somebody who forbids.
+    pub(super) fn without(&self, member: usize, errno: Errno) -> Option<Plan> {
+        let forbidden = [libc::EACCES, libc::EPERM, libc::ENOSYS].contains(&errno.0);
+        let Ask::Software(Software { otherwise: Some(ledger), .. }) = self.members[member].ask
+        else {
+            return None;
+        };
+        let mut parts = self.parts.clone();
+        // Members stand first, in the order of the parts.
+        parts[member].way = Way::Ledger(ledger);
+        forbidden.then(|| Plan::arrange(parts, self.sharing, self.pages))
+    }
+}
+
+fn way(name: &str, software: Software, standing: &Standing) -> Way {
+    match software.otherwise {
+        Some(ledger) if !standing.may_count_kernel() => Way::Ledger(ledger),
+        _ => Way::Member(Member { name: name.to_string(), ask: Ask::Software(software) }),
+    }
+}
+
+#[cold]
+fn too_many(events: usize, counters: usize) -> Error {
+    let need =
+        if counters > events { format!(", which need {counters} counters") } else { String::new() };
+    Error::new(
+        ErrorKind::TooManyEvents,
+        format!(
+            "cannot count {events} events at once{need}: a session holds {MAX_EVENTS}; \
+             split them over several sessions or runs"
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pacman_events::CpuModel;
+
+    fn plan(cpu: &str, names: &[&str], paranoid: i32) -> Plan {
+        let cpu = CpuModel::named(cpu).unwrap();
+        let events: Vec<Event> = names.iter().map(|name| Event::on(cpu, name).unwrap()).collect();
+        let mut standing = Standing::read_under(std::path::Path::new("/nowhere"));
+        standing.paranoid = Some(paranoid);
+        Plan::new(&events, Sharing::Exclusive, &standing).unwrap()
+    }
+
+    fn members(plan: &Plan) -> Vec<&str> {
+        plan.members.iter().map(|member| member.name.as_str()).collect()
+    }
+
+    #[test]
+    fn hardware_leads_and_counts_find_their_places() {
+        let plan = plan("skl", &["task-clock", "CYCLES", "page-faults", "INSTRUCTIONS"], 1);
+        assert_eq!(members(&plan), ["CYCLES", "INSTRUCTIONS", "task-clock", "page-faults"]);
+        let to: Vec<usize> = plan.sums.unwrap().iter().map(|sum| sum.to).collect();
+        assert_eq!(to, [1, 3, 0, 2]);
+        assert!(!plan.pages, "software needs the kernel anyway");
+    }
+
+    #[test]
+    fn plain_hardware_is_read_as_it_stands() {
+        let plan = plan("skl", &["CYCLES", "INSTRUCTIONS"], 2);
+        assert_eq!(plan.sums, None);
+    }
+
+    #[test]
+    fn an_expression_takes_a_counter_a_term() {
+        let plan = plan("p4", &["INSTRUCTIONS", "STALL_CYCLES"], 2);
+        assert_eq!(plan.members.len(), 3);
+        let sums = plan.sums.unwrap();
+        assert_eq!(sums[1], Sum { from: 1, to: 1, coefficient: 1 });
+        assert_eq!(sums[2], Sum { from: 2, to: 1, coefficient: -1 });
+    }
+
+    #[test]
+    fn what_may_not_be_opened_comes_from_the_ledgers() {
+        let unprivileged = plan("skl", &["context-switches", "task-clock"], 2);
+        assert_eq!(members(&unprivileged), ["task-clock"]);
+        assert_eq!(unprivileged.ledgers, [(1, Ledger::ContextSwitches)]);
+        let refused = plan("skl", &["task-clock", "page-faults"], 1);
+        let again = refused.without(1, Errno(libc::EPERM)).unwrap();
+        assert_eq!(members(&again), ["task-clock"]);
+        assert_eq!(again.ledgers, [(1, Ledger::PageFaults)]);
+        assert!(refused.without(0, Errno(libc::EPERM)).is_none(), "the clock has no ledger");
+        assert!(refused.without(1, Errno(libc::EMFILE)).is_none(), "nobody forbade it");
+    }
+}

@@ -1,0 +1,82 @@
+//! What event names need to know of this machine: its processor and its PMUs.
+
+use std::fs;
+use std::path::Path;
+
+use once_cell::sync::OnceCell;
+use pacman_events::{CpuId, CpuModel, SysfsPmu};
+
+/// Where Linux describes its PMUs.
+pub const DEVICES: &str = "/sys/bus/event_source/devices";
+
+/// The event table of this machine's processor; on a hybrid, of the cores that the
+/// calling thread happens to run on when it is first asked for.
+///
+/// A processor without a table has the kernel's generic events.
+pub fn model() -> CpuModel {
+    static MODEL: OnceCell<CpuModel> = OnceCell::new();
+    *MODEL.get_or_init(|| {
+        let found = cpu_id().and_then(|id| CpuModel::detect(&id));
+        found.unwrap_or_else(CpuModel::generic)
+    })
+}
+
+/// What CPUID says of the CPU that runs this; `None` where there is no CPUID.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub fn cpu_id() -> Option<CpuId> {
+    use pacman_events::CoreKind;
+    let cpuid = raw_cpuid::CpuId::new();
+    let features = cpuid.get_feature_info()?;
+    let vendor = cpuid.get_vendor_info()?;
+    let (family, model) = (features.family_id(), features.model_id());
+    let id =
+        CpuId::new(vendor.as_str(), family.into(), model.into(), features.stepping_id().into());
+    // Leaf 1AH: core type in EAX[31:24], native model in EAX[23:0]; all zero where
+    // all cores are alike.
+    let hybrid = if raw_cpuid::cpuid!(0).eax >= 0x1a { raw_cpuid::cpuid!(0x1a).eax } else { 0 };
+    Some(match (hybrid >> 24, hybrid & 0xff_ffff) {
+        // Arrow Lake's low-power cores are Crestmont (2) beside Skymont (3).
+        (0x20, 2) if id.model == 0xc5 => id.with_core(CoreKind::LowPower),
+        (0x20, _) => id.with_core(CoreKind::Efficient),
+        (0x40, _) => id.with_core(CoreKind::Performance),
+        _ => id,
+    })
+}
+
+/// What CPUID says of the CPU that runs this; `None` where there is no CPUID.
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+pub fn cpu_id() -> Option<CpuId> {
+    None
+}
+
+/// The PMUs described below a directory such as [`DEVICES`], by name; those that
+/// cannot be read are left out.
+pub fn pmus(devices: &Path) -> Vec<SysfsPmu> {
+    let Ok(entries) = fs::read_dir(devices) else { return Vec::new() };
+    let mut pmus: Vec<_> = entries.flatten().filter_map(|entry| pmu(&entry.path())).collect();
+    pmus.sort_by(|one, other| one.name().cmp(other.name()));
+    pmus
+}
+
+fn pmu(directory: &Path) -> Option<SysfsPmu> {
+    let name = directory.file_name()?.to_str()?;
+    let kind = fs::read_to_string(directory.join("type")).ok()?;
+    let formats = files(&directory.join("format"));
+    let events = files(&directory.join("events"));
+    SysfsPmu::parse(
+        name,
+        &kind,
+        formats.iter().map(|(name, text)| (name.as_str(), text.as_str())),
+        events.iter().map(|(name, text)| (name.as_str(), text.as_str())),
+    )
+    .ok()
+}
+
+fn files(directory: &Path) -> Vec<(String, String)> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let read = |entry: fs::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        Some((name, fs::read_to_string(entry.path()).ok()?))
+    };
+    entries.flatten().filter_map(read).collect()
+}

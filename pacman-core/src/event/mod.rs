@@ -1,0 +1,374 @@
+//! Events by name: what a session is asked to count.
+//!
+//! Names follow the grammar of [`pacman_events`]: a portable preset in capitals, a
+//! vendor's name with unit masks, a raw code `rXXXX`, `cpu/event=0x3c/`, or one of
+//! the kernel's software events; `NAME[:modifier…]`.
+
+pub mod machine;
+mod software;
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+
+use pacman_events::{CpuModel, Encoding, Preset, Refusal, RefusalKind, Resolved, Resolver};
+
+use crate::error::{Error, ErrorKind, Result};
+
+pub(crate) use software::{Ledger, Software};
+
+/// One event, as resolved from its name.
+///
+/// Hardware events count in user mode unless the name says otherwise (`:k`,
+/// `:uk`), so that a name means the same with and without privilege. On an SMT
+/// core the count is that of the one hardware context the thread runs on, unless
+/// the event's own description says that it counts for the core.
+///
+/// ```
+/// use pacman_core::Event;
+/// let event: Event = "Page-Faults".parse()?;
+/// assert_eq!((event.name(), event.unit()), ("page-faults", "faults"));
+/// # Ok::<(), pacman_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    name: String,
+    unit: &'static str,
+    pub(crate) source: Source,
+}
+
+/// Where an event's count comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Hardware counters, by way of the kernel: one, or a sum of several.
+    Hardware(Vec<Term>),
+    /// A counter of the kernel's own.
+    Software(Software),
+}
+
+/// A hardware counter's part in an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Term {
+    /// What its count is multiplied by; 1 for an event that is nothing else.
+    pub(crate) coefficient: i64,
+    pub(crate) name: String,
+    pub(crate) hardware: Hardware,
+}
+
+/// What the kernel needs to know to program a hardware counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hardware {
+    pub(crate) pmu: u32,
+    pub(crate) config: u64,
+    pub(crate) config1: u64,
+    pub(crate) config2: u64,
+    pub(crate) user: bool,
+    pub(crate) kernel: bool,
+}
+
+/// The kernel's cache events under the names that programs know them by.
+const GENERIC: [(&str, &str); 2] =
+    [("CACHE_MISSES", "cache-misses"), ("CACHE_REFERENCES", "cache-references")];
+
+impl Event {
+    /// The event of this name on a processor model, which need not be this one's.
+    ///
+    /// # Errors
+    /// `UnknownEvent` with the nearest names, `OtherModel` for one that other
+    /// processors have, `InvalidInput` for the grammar, `Unsupported` for what the
+    /// model cannot count, or not without something that is missing.
+    pub fn on(cpu: CpuModel, text: &str) -> Result<Event> {
+        let text = text.trim();
+        let (name, modifiers) = text.split_once(':').unwrap_or((text, ""));
+        if let Some(row) = software::find(name) {
+            if !modifiers.is_empty() {
+                return Err(Error::new(
+                    ErrorKind::InvalidInput,
+                    format!(
+                        "cannot count {text:?}: the kernel counts {} the same in every mode; \
+                         leave out :{modifiers}",
+                        row.name
+                    ),
+                ));
+            }
+            let source = Source::Software(row.software);
+            return Ok(Event { name: row.name.into(), unit: row.unit, source });
+        }
+        let generic = GENERIC.iter().find(|(generic, _)| generic.eq_ignore_ascii_case(name));
+        let asked = match generic {
+            Some((_, kernels)) => [*kernels, &text[name.len()..]].concat(),
+            None => text.to_string(),
+        };
+        let pmus = if text.contains('/') {
+            machine::pmus(Path::new(machine::DEVICES))
+        } else {
+            Vec::new()
+        };
+        let resolved = Resolver::new(cpu)
+            .with_pmus(&pmus)
+            .resolve(&asked)
+            .map_err(|refusal| refused(text, &refusal))?;
+        let terms = terms(text, &resolved)?;
+        let shown = generic.map(|g| g.0).or(resolved.preset().map(Preset::name));
+        let name = match shown {
+            Some(shown) => [shown, suffix(&terms)].concat(),
+            None => resolved.name(),
+        };
+        let unit = shown.map_or("events", unit);
+        Ok(Event { name, unit, source: Source::Hardware(terms) })
+    }
+
+    /// The canonical name, with the modifiers that change its meaning.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What one count is: `instructions`, `cycles`, `ns`, `faults`, …; `events`
+    /// for a vendor's own names.
+    pub fn unit(&self) -> &'static str {
+        self.unit
+    }
+
+    /// Whether hardware counters count it.
+    pub fn is_hardware(&self) -> bool {
+        matches!(self.source, Source::Hardware(_))
+    }
+
+    /// Every name that means the same on every machine: the portable presets and
+    /// the kernel's software events. `pacman-pmu list` knows the vendors' names.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        let generic = GENERIC.iter().map(|g| g.0);
+        Preset::all().map(Preset::name).chain(generic).chain(Event::software_names())
+    }
+
+    pub(crate) fn software_names() -> impl Iterator<Item = &'static str> {
+        software::ROWS.iter().map(|row| row.name)
+    }
+
+    /// The events of a list such as `CYCLES,INSTRUCTIONS:uk,page-faults`; commas
+    /// between slashes (`cpu/event=0x3c,umask=0/`) belong to the name.
+    ///
+    /// # Errors
+    /// `Empty` for a list without names; otherwise as for a single name.
+    pub fn parse_list(list: &str) -> Result<Vec<Event>> {
+        let events = names_of(list)
+            .map(str::trim)
+            .filter(|name| !name.is_empty())
+            .map(str::parse)
+            .collect::<Result<Vec<Event>>>()?;
+        if events.is_empty() {
+            return Err(empty());
+        }
+        Ok(events)
+    }
+}
+
+impl FromStr for Event {
+    type Err = Error;
+
+    /// Resolves a name for the processor of this machine.
+    ///
+    /// # Errors
+    /// As for [`Event::on`].
+    fn from_str(text: &str) -> Result<Event> {
+        Event::on(machine::model(), text)
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// The parts of a list between commas, but not those between slashes.
+fn names_of(list: &str) -> impl Iterator<Item = &str> {
+    let mut between_slashes = false;
+    list.split(move |letter| {
+        between_slashes ^= letter == '/';
+        letter == ',' && !between_slashes
+    })
+}
+
+/// The refusal of a session without events.
+#[cold]
+pub(crate) fn empty() -> Error {
+    Error::new(
+        ErrorKind::Empty,
+        "cannot count an empty list of events; name at least one, such as task-clock",
+    )
+}
+
+#[cold]
+fn refused(text: &str, refusal: &Refusal) -> Error {
+    let kind = match refusal.kind() {
+        RefusalKind::Grammar => ErrorKind::InvalidInput,
+        RefusalKind::OtherModel => ErrorKind::OtherModel,
+        RefusalKind::Unknown => ErrorKind::UnknownEvent,
+        _ => ErrorKind::Unsupported,
+    };
+    Error::new(kind, format!("cannot count {text:?}: {refusal}"))
+}
+
+fn terms(text: &str, resolved: &Resolved) -> Result<Vec<Term>> {
+    let term = |term: &pacman_events::Term| {
+        Ok(Term {
+            coefficient: term.coefficient,
+            name: term.encoding.name.to_string(),
+            hardware: hardware(text, &term.encoding)?,
+        })
+    };
+    resolved.terms().map(term).collect()
+}
+
+fn hardware(text: &str, encoding: &Encoding) -> Result<Hardware> {
+    let cannot =
+        |why: String| Error::new(ErrorKind::Unsupported, format!("cannot count {text:?}: {why}"));
+    let Some(perf) = encoding.perf else {
+        return Err(cannot(format!(
+            "Linux has no way to ask for {} on {}; program its registers instead, as \
+             `pacman-pmu encode` shows them",
+            encoding.name,
+            encoding.cpu.title()
+        )));
+    };
+    let pmu = match perf.pmu {
+        None => perf.kind,
+        Some(directory) => {
+            let file = Path::new(machine::DEVICES).join(directory).join("type");
+            let number = fs::read_to_string(&file).ok().and_then(|n| n.trim().parse().ok());
+            number.ok_or_else(|| {
+                cannot(format!("this kernel shows no PMU {directory}, which counts it"))
+            })?
+        }
+    };
+    let rings = encoding.rings;
+    Ok(Hardware {
+        pmu,
+        config: perf.config,
+        config1: perf.config1,
+        config2: perf.config2,
+        user: rings.user || !rings.kernel,
+        kernel: rings.kernel,
+    })
+}
+
+/// What the name of a preset is followed by, so that it tells the modes apart.
+fn suffix(terms: &[Term]) -> &'static str {
+    match terms.first().map(|term| (term.hardware.user, term.hardware.kernel)) {
+        Some((false, true)) => ":k",
+        Some((true, true)) => ":uk",
+        _ => "",
+    }
+}
+
+/// What one count of a preset is.
+fn unit(preset: &str) -> &'static str {
+    match preset {
+        "BUS_TRANSACTIONS" => "transactions",
+        "FP_OPS" => "operations",
+        "INSTRUCTIONS" => "instructions",
+        "LOADS" => "loads",
+        "STORES" => "stores",
+        "ONE_THREAD_ACTIVE" | "REF_XCLK_ANY" => "ticks",
+        name if name.starts_with("BRANCH") => "branches",
+        name if name.starts_with("UOPS") => "uops",
+        name if name.ends_with("_MISSES") => "misses",
+        name if name.ends_with("_ACCESSES") || name.ends_with("_REFERENCES") => "accesses",
+        // CYCLES, the stalls and the clockticks.
+        _ => "cycles",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(cpu: &str, text: &str) -> Result<Event> {
+        Event::on(CpuModel::named(cpu).unwrap(), text)
+    }
+
+    fn only(event: &Event) -> Hardware {
+        match &event.source {
+            Source::Hardware(terms) if terms.len() == 1 => terms[0].hardware,
+            other => panic!("{other:?} is not one hardware counter"),
+        }
+    }
+
+    #[test]
+    fn names_are_case_insensitive_and_keep_their_canonical_form() {
+        for (text, name, unit) in [
+            ("cycles:u", "CYCLES", "cycles"),
+            ("Instructions", "INSTRUCTIONS", "instructions"),
+            ("REF_CYCLES:uk", "REF_CYCLES:uk", "cycles"),
+            ("branches:k", "BRANCHES:k", "branches"),
+            ("stall_cycles", "STALL_CYCLES", "cycles"),
+            ("cache_misses", "CACHE_MISSES", "misses"),
+            ("uops_issued.stall_cycles", "UOPS_ISSUED.STALL_CYCLES", "events"),
+            ("CS", "context-switches", "switches"),
+            ("Task-Clock", "task-clock", "ns"),
+        ] {
+            let event = on("skl", text).unwrap();
+            assert_eq!((event.name(), event.unit()), (name, unit));
+        }
+    }
+
+    #[test]
+    fn presets_become_the_models_own_codes() {
+        assert_eq!(only(&on("snb", "STALL_CYCLES").unwrap()).config, 0x0180_010e);
+        assert_eq!(only(&on("snb", "r01c3010e").unwrap()).pmu, 4);
+        let stalls = on("p4", "STALL_CYCLES").unwrap();
+        let Source::Hardware(terms) = &stalls.source else { panic!("hardware") };
+        let coefficients: Vec<i64> = terms.iter().map(|term| term.coefficient).collect();
+        assert_eq!(coefficients, [1, -1]);
+        let generic = only(&Event::on(CpuModel::generic(), "INSTRUCTIONS").unwrap());
+        assert_eq!((generic.pmu, generic.config), (0, 1));
+    }
+
+    #[test]
+    fn a_hardware_event_counts_user_mode_unless_told_otherwise() {
+        for (text, user, kernel) in
+            [("CYCLES", true, false), ("CYCLES:k", false, true), ("r3c:uk", true, true)]
+        {
+            let hardware = only(&on("skl", text).unwrap());
+            assert_eq!((hardware.user, hardware.kernel), (user, kernel), "{text}");
+        }
+    }
+
+    #[test]
+    fn commas_between_slashes_belong_to_the_name() {
+        let list = "task-clock, cpu/event=0x3c,umask=0x1/ ,page-faults";
+        let parts: Vec<&str> = names_of(list).collect();
+        assert_eq!(parts, ["task-clock", " cpu/event=0x3c,umask=0x1/ ", "page-faults"]);
+        assert_eq!(Event::parse_list("task-clock,,page-faults").unwrap().len(), 2);
+    }
+
+    #[test]
+    fn refusals_read_like_advice() {
+        for (text, kind, line) in [
+            (
+                "INSTRUCTION",
+                ErrorKind::UnknownEvent,
+                "cannot count \"INSTRUCTION\": no event INSTRUCTION on skl; nearest: INSTRUCTIONS",
+            ),
+            ("page-fault", ErrorKind::UnknownEvent, "nearest: page-faults"),
+            ("instr_retired:NBOGUSNTAG", ErrorKind::OtherModel, "p4"),
+            ("CYCLES:z", ErrorKind::InvalidInput, "CYCLES"),
+            (
+                "task-clock:u",
+                ErrorKind::InvalidInput,
+                "cannot count \"task-clock:u\": the kernel counts task-clock the same in every mode; leave out :u",
+            ),
+        ] {
+            let error = on("skl", text).unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+            assert!(error.to_string().contains(line), "{error}");
+            assert!(error.to_string().starts_with("cannot count"), "{error}");
+        }
+        assert_eq!(
+            Event::parse_list(" , ").unwrap_err().to_string(),
+            "cannot count an empty list of events; name at least one, such as task-clock"
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! The kernel's own events, and who else keeps their counts.
+
+use perf_event_open_sys::bindings as abi;
+
+/// A software event, and who else knows its count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Software {
+    pub(crate) config: u64,
+    /// Happens in the kernel, so that with the kernel excluded the kernel's
+    /// counter stays at 0 for ever: needs the right to count the kernel.
+    pub(crate) in_kernel: bool,
+    /// Who else keeps this count, for a process without that right.
+    pub(crate) otherwise: Option<Ledger>,
+}
+
+/// Counts that the kernel keeps for every thread, whatever perf allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ledger {
+    /// Voluntary and involuntary switches, `getrusage(RUSAGE_THREAD)`.
+    ContextSwitches,
+    /// Minor and major faults, `getrusage(RUSAGE_THREAD)`.
+    PageFaults,
+    /// Minor faults, `getrusage(RUSAGE_THREAD)`.
+    MinorFaults,
+    /// Major faults, `getrusage(RUSAGE_THREAD)`.
+    MajorFaults,
+    /// `se.nr_migrations` of `/proc/thread-self/sched`.
+    Migrations,
+}
+
+/// A software event's name, unit and source.
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) software: Software,
+}
+
+const fn row(
+    name: &'static str,
+    unit: &'static str,
+    id: abi::perf_sw_ids,
+    in_kernel: bool,
+    otherwise: Option<Ledger>,
+) -> Row {
+    Row { name, unit, software: Software { config: id as u64, in_kernel, otherwise } }
+}
+
+/// By name.
+pub(super) const ROWS: [Row; 10] = [
+    row("alignment-faults", "faults", abi::PERF_COUNT_SW_ALIGNMENT_FAULTS, false, None),
+    row("cgroup-switches", "switches", abi::PERF_COUNT_SW_CGROUP_SWITCHES, true, None),
+    row(
+        "context-switches",
+        "switches",
+        abi::PERF_COUNT_SW_CONTEXT_SWITCHES,
+        true,
+        Some(Ledger::ContextSwitches),
+    ),
+    row("cpu-clock", "ns", abi::PERF_COUNT_SW_CPU_CLOCK, false, None),
+    row(
+        "cpu-migrations",
+        "migrations",
+        abi::PERF_COUNT_SW_CPU_MIGRATIONS,
+        true,
+        Some(Ledger::Migrations),
+    ),
+    row("emulation-faults", "faults", abi::PERF_COUNT_SW_EMULATION_FAULTS, false, None),
+    row(
+        "major-faults",
+        "faults",
+        abi::PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+        true,
+        Some(Ledger::MajorFaults),
+    ),
+    row(
+        "minor-faults",
+        "faults",
+        abi::PERF_COUNT_SW_PAGE_FAULTS_MIN,
+        true,
+        Some(Ledger::MinorFaults),
+    ),
+    row("page-faults", "faults", abi::PERF_COUNT_SW_PAGE_FAULTS, true, Some(Ledger::PageFaults)),
+    row("task-clock", "ns", abi::PERF_COUNT_SW_TASK_CLOCK, false, None),
+];
+
+/// Other spellings, as the `perf` command knows them.
+const ALIASES: [(&str, &str); 3] =
+    [("cs", "context-switches"), ("faults", "page-faults"), ("migrations", "cpu-migrations")];
+
+/// The software event of this name, in any case.
+pub(super) fn find(name: &str) -> Option<&'static Row> {
+    let alias = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
+    let name = alias.map_or(name, |(_, name)| name);
+    ROWS.iter().find(|row| row.name.eq_ignore_ascii_case(name))
+}
