@@ -216,6 +216,7 @@ fn title(args: &PlanArgs, cpu: CpuModel, pmu: &Pmu, schedule: &Schedule) -> Stri
         Split::Whole => ", whole core for one thread",
     };
     let sets = match (schedule.sets().len(), schedule.is_fewest()) {
+        (0, _) => "nothing to count".to_owned(),
         (1, _) => "all at once".to_owned(),
         (more, true) => format!("{more} sets, fewer will not do"),
         (more, false) => format!("{more} sets"),

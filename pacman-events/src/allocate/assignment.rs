@@ -96,7 +96,9 @@ impl Placement {
         self.claims.iter().copied().find(|claim| claim.register.kind() == RegisterKind::Escr)
     }
 
-    /// The registers to write, each with its value.
+    /// The registers to write, each with its value: ESCRs, replay tagging, or the extra
+    /// register that was chosen among twins. The latter also decides the event select,
+    /// see [`ExtraReg::choices`](crate::encode::ExtraReg::choices).
     pub fn registers(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let numbered = |claim: &Claim| claim.register.number().map(|msr| (msr, claim.value));
         self.claims.iter().filter_map(numbered)

@@ -254,11 +254,9 @@ fn cause(pmu: &Pmu, events: &[Contender], resource: &Resource) -> String {
         Resource::Nothing => format!("no counter of {} can count {}", pmu.name, events[0].name),
         Resource::Registers { registers } => {
             let whose = if registers.iter().any(|it| it.is_shared()) { "core" } else { "thread" };
-            let names: Vec<String> = registers.iter().map(ToString::to_string).collect();
             format!(
-                "each needs {} set its own way, and a register of the {whose} holds one value at \
-                 a time",
-                names.join(" or "),
+                "each wants its own setting in {resource}, and a register of the {whose} holds \
+                 one value at a time"
             )
         }
         Resource::Reserved { holder } => {

@@ -3,10 +3,13 @@
 //! A subset of a set that fits also fits, so a cover by maximal sets can be thinned
 //! out to a partition. Events that compete for nothing are covered apart, and the
 //! covers laid over each other: on NetBurst each group of counters is such a part.
-//! Within a part, greedy covers give an upper bound and counting arguments a lower
-//! one. Where they differ, the sizes between are tried in turn: take an uncovered
-//! event, try each maximal set that it is in, and remember uncovered rests that
-//! failed. Of events that are alike only the first uncovered one is tried.
+//!
+//! A part whose events need a counter each and nothing else is a flow, exact for any
+//! number of events ([`deal`]). For other parts greedy covers give an upper bound, and
+//! flows and counting arguments a lower one. Where they differ, the sizes between are
+//! tried in turn: take an uncovered event, try each maximal set that it is in, and
+//! remember uncovered rests that failed. Of events that are alike only the first
+//! uncovered one is tried.
 
 use std::collections::HashMap;
 
@@ -16,8 +19,8 @@ use crate::allocate::{Footprint, Problem, Search};
 /// Up to this many units of one part are covered exactly.
 const EXACT: usize = 24;
 
-/// Questions to the allocator before the exact search of one part gives up; a
-/// deterministic limit that 24 events of the random tests stay far below.
+/// Questions to the allocator before the exact search for one number of sets gives up;
+/// a deterministic limit that no random case of 24 events in `benches/allocate.rs` reaches.
 const PATIENCE: u32 = 1_000_000;
 
 /// Sets of items.
