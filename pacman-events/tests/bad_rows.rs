@@ -26,7 +26,8 @@ impl Copy {
             for entry in fs::read_dir(data.join(directory)).expect("the data") {
                 let entry = entry.expect("an entry");
                 if entry.path().is_file() {
-                    fs::copy(entry.path(), copy.join(directory).join(entry.file_name())).expect("a copy");
+                    fs::copy(entry.path(), copy.join(directory).join(entry.file_name()))
+                        .expect("a copy");
                 }
             }
         }
@@ -39,7 +40,8 @@ impl Copy {
 
     /// What the build would say.
     fn fault(&self) -> String {
-        let fault = models::read(&self.0).and_then(|models| events::read(&self.0, &models).map(drop));
+        let fault =
+            models::read(&self.0).and_then(|models| events::read(&self.0, &models).map(drop));
         fault.expect_err("a fault").to_string()
     }
 }
@@ -62,19 +64,25 @@ fn skl_with(name: &str, from: &str, to: &str) -> String {
 
 #[test]
 fn a_bad_row_is_named_by_file_line_and_reason() {
-    let first = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/intel/skl.tsv"))
-        .expect("the table")
-        .lines()
-        .nth(2)
-        .expect("an event")
-        .to_owned();
+    let first =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/intel/skl.tsv"))
+            .expect("the table")
+            .lines()
+            .nth(2)
+            .expect("an event")
+            .to_owned();
     let cells: Vec<_> = first.split('\t').collect();
     let place = "data/intel/skl.tsv:3: ";
     for (name, from, to, reason) in [
         ("select", cells[1], "0xzz", "select is \"0xzz\", not CONFIG or CONFIG@MSR|…"),
         ("counter", "\t0xf\t", "\t0x1ff\t", "counters 0x1ff has counters skl lacks"),
         ("none", "\t0xf\t0xff\t", "\t-\t-\t", "no counter can count it"),
-        ("order", "\t0xf\t0xff\t", "\t0xf\t0x1\t", "counters with SMT on that are closed with SMT off"),
+        (
+            "order",
+            "\t0xf\t0xff\t",
+            "\t0xf\t0x1\t",
+            "counters with SMT on that are closed with SMT off",
+        ),
         ("cells", "\t-\t-", "\t-", "7 cells where 8 are due"),
         ("flag", "\t-\t-\t-\t-", "\t-\t-\twrong\t-", "no flag wrong"),
         ("value", "\t-\t-\t-\t-", "\t-\t0x1\t-\t-", "an extra register and its value go together"),
