@@ -3,7 +3,8 @@
 //! NAME is a preset (`STALL_CYCLES`), a native name with its unit masks
 //! (`UOPS_ISSUED.STALL_CYCLES`, `instr_retired:NBOGUSNTAG`), a raw code (`r01c3010e`)
 //! or an event in the style of perf (`cpu/event=0x3c,umask=0/`). Modifiers are `u`,
-//! `k`, `e`, `i`, `c=N`, `any` and, on NetBurst, `thr=N` and `cmpl`, in any order.
+//! `k`, `e`, `i`, `c=N`, `any` and, on NetBurst, `thr=N` and `cmpl`, in any order; the
+//! single letters may stand together, as in `:uk`.
 
 use crate::encode::Modifiers;
 use crate::refusal::Refusal;
@@ -52,7 +53,12 @@ pub(crate) fn set(asked: &str, modifiers: &mut Modifiers, word: &str) -> Result<
         }
     }
     let Some((name, value)) = word.split_once('=') else {
-        return Ok(false);
+        // perf writes levels and flags in one word, as in `uk`.
+        let flags = word.bytes().all(|letter| b"ukeiUKEI".contains(&letter));
+        if word.len() < 2 || !flags {
+            return Ok(false);
+        }
+        return (0..word.len()).try_fold(true, |_, at| set(asked, modifiers, &word[at..=at]));
     };
     let (name, field, highest) = if name.eq_ignore_ascii_case("c") {
         ("c", &mut modifiers.cmask, 255)
@@ -127,6 +133,14 @@ mod tests {
         let other = peel_all("X.Y:I:c=0x2:U").unwrap();
         assert_eq!(one, other);
         assert_eq!((one.base, one.modifiers.cmask), ("X.Y", Some(2)));
+    }
+
+    #[test]
+    fn letters_may_stand_together() {
+        assert_eq!(peel_all("X:uk").unwrap(), peel_all("X:k:u").unwrap());
+        assert_eq!(peel_all("X:Kie").unwrap(), peel_all("X:i:e:k").unwrap());
+        assert_eq!(peel_all("X:uz").unwrap().base, "X:uz");
+        assert!(peel_all("X:uku").unwrap_err().to_string().contains("modifier u stands twice"));
     }
 
     #[test]

@@ -64,6 +64,20 @@ impl Resolved {
     }
 }
 
+/// A preset's name before the first colon means the preset, whatever follows.
+fn no_modifier_of_a_preset(asked: &str, base: &str) -> Result<(), Refusal> {
+    match base.split_once(':') {
+        Some((name, rest)) if Preset::named(name).is_some() => Err(Refusal::grammar(
+            asked,
+            format!(
+                "{rest} is no modifier; there are u, k, e, i, c=N, any and, on NetBurst, \
+                 thr=N and cmpl"
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The event or expression of this name on `cpu`: [`Resolver::resolve`] without the
 /// user's own tables.
 ///
@@ -136,7 +150,10 @@ impl<'a> Resolver<'a> {
             }
             match name::peel(asked, spelling)? {
                 Some(rest) => spelling = rest,
-                None => return self.composed(spelling).map(single),
+                None => {
+                    no_modifier_of_a_preset(asked, spelling.base)?;
+                    return self.composed(spelling).map(single);
+                }
             }
         }
     }

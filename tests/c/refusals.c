@@ -63,9 +63,11 @@ static void options_that_cannot_be(void)
 
 static void events_and_places(void)
 {
-    REFUSES(PACMAN_E_UNKNOWN_EVENT,
-            "cannot count \"page-fault\": no such event; did you mean page-faults or major-faults?",
-            open_as("x", "task-clock,page-fault", NULL));
+    /* Between the two parts stands the processor whose table was searched. */
+    REFUSES_LIKE(PACMAN_E_UNKNOWN_EVENT, "cannot count \"page-fault\": no event page-fault on ",
+                 open_as("x", "task-clock,page-fault", NULL));
+    REFUSES_LIKE(PACMAN_E_UNKNOWN_EVENT, "; nearest: page-faults",
+                 open_as("x", "task-clock,page-fault", NULL));
     REFUSES(PACMAN_E_INVALID,
             "cannot count \"task-clock:u\": the kernel counts task-clock the same in every mode; "
             "leave out :u",
