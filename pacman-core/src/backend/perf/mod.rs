@@ -153,7 +153,12 @@ impl<S: PerfSys> PerfBackend<S> {
                 );
             }
         }
-        self.prepared.standing.explain(&member.name, hardware, kernel, refusal.errno)
+        let mut standing = self.prepared.standing.clone();
+        if S::REAL {
+            // The limit may have been changed since the session began.
+            standing.descriptors = standing::descriptor_limit();
+        }
+        standing.explain(&member.name, hardware, kernel, refusal.errno)
     }
 }
 

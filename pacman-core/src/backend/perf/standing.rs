@@ -209,6 +209,15 @@ impl Standing {
     }
 }
 
+/// The limit on open descriptors of this process now: asked of the kernel, because
+/// whoever is out of descriptors cannot open a file of `/proc`.
+pub(super) fn descriptor_limit() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the pointer is to a live rlimit.
+    let answer = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
+    if answer == 0 { limit.rlim_cur } else { u64::MAX }
+}
+
 /// The PMUs that count for cores: those with a `cpus` list, or x86's plain `cpu`.
 fn core_pmus(devices: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(devices) else { return Vec::new() };

@@ -72,6 +72,21 @@ pub trait PerfSys: Clone + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kernel;
 
+/// Moves a descriptor out of the way of standard input, output and error: a
+/// program that was started with one of them closed would write into a counter.
+fn above_standard(fd: RawFd) -> Result<RawFd, Errno> {
+    const FIRST: RawFd = 3;
+    if fd >= FIRST {
+        return Ok(fd);
+    }
+    // SAFETY: duplicates a descriptor just made; nothing else knows its number.
+    let moved = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, FIRST) };
+    let moved = if moved < 0 { Err(Errno::last()) } else { Ok(moved) };
+    // SAFETY: closes the number just duplicated, or given up.
+    unsafe { libc::close(fd) };
+    moved
+}
+
 impl PerfSys for Kernel {
     const REAL: bool = true;
 
@@ -80,7 +95,7 @@ impl PerfSys for Kernel {
         // SAFETY: `attr` is a live, initialised structure that states its own size.
         let fd =
             unsafe { perf_event_open_sys::perf_event_open(attr, tid, -1, group, flags.into()) };
-        if fd < 0 { Err(Errno::last()) } else { Ok(fd) }
+        if fd < 0 { Err(Errno::last()) } else { above_standard(fd) }
     }
 
     fn close(&self, fd: RawFd) {
