@@ -28,11 +28,22 @@ fn an_empty_list_is_refused() {
 
 #[test]
 fn more_events_than_a_session_holds() {
-    let many = vec!["task-clock"; 17].join(",");
+    let many: Vec<String> = (1..=17).map(|code| format!("r{code:04x}")).collect();
+    let many = many.join(",");
     assert_says(
         &Session::builder("many").events(&many).unwrap().start().unwrap_err(),
         ErrorKind::TooManyEvents,
         "cannot count 17 events at once: a session holds 16; split them over several sessions or runs",
+    );
+}
+
+#[test]
+fn an_event_twice() {
+    let twice = Session::builder("twice over").events("cs,task-clock,context-switches").unwrap();
+    assert_says(
+        &twice.start().unwrap_err(),
+        ErrorKind::InvalidInput,
+        "cannot count context-switches twice in session \"twice over\"; name it once",
     );
 }
 

@@ -108,7 +108,7 @@ impl SessionBuilder {
     ///
     /// # Errors
     /// `DuplicateSession`, `Empty`, `TooManyEvents`, `InvalidInput` for a name that
-    /// is not one line or a log beyond 2^24 samples; what the machine says about the
+    /// is not one line, an event named twice or a log beyond 2^24 samples; what the machine says about the
     /// events: `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
     pub fn start(self) -> Result<Session> {
         if self.events.is_empty() {
@@ -124,6 +124,12 @@ impl SessionBuilder {
                 ),
             ));
         }
+        if let Some(twice) = self.asked_twice() {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!("cannot count {twice} twice in session {:?}; name it once", self.name),
+            ));
+        }
         Shared::claim(&self.name)?;
         match self.parts() {
             Ok(parts) => Ok(Session::of(Shared::new(parts))),
@@ -132,6 +138,17 @@ impl SessionBuilder {
                 Err(error)
             }
         }
+    }
+
+    fn asked_twice(&self) -> Option<&Event> {
+        let mut rest = self.events.as_slice();
+        while let Some((event, others)) = rest.split_first() {
+            if others.iter().any(|other| other.name() == event.name()) {
+                return Some(event);
+            }
+            rest = others;
+        }
+        None
     }
 
     fn parts(self) -> Result<Parts, (String, Error)> {
