@@ -7,9 +7,9 @@ use crate::primitive::{AtomicU64, Ordering, fence, relax};
 
 /// Rows that a thread has from the start: programs with fewer phases never
 /// allocate one, and find it without a search.
-const FIRST: usize = 32;
-/// Buckets of 32, 64, 128, … further rows: enough for 2^32 phases.
-const BUCKETS: usize = 27;
+const FIRST: usize = 16;
+/// Buckets of 16, 32, 64, … further rows: enough for 2^32 phases.
+const BUCKETS: usize = 28;
 
 /// The rows of one thread, by phase number; written by the thread alone.
 ///
