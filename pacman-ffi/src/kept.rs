@@ -7,6 +7,7 @@
 //! counters at its next call or at its end.
 
 use std::cell::{Cell, RefCell};
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -30,17 +31,21 @@ pub(crate) struct Kept {
 }
 
 struct Here {
-    list: RefCell<Vec<Kept>>,
-    /// Where in the list the last one asked for stands: most threads have one.
-    last: Cell<usize>,
+    /// Boxed, because `LAST` points at them.
+    #[allow(clippy::vec_box)]
+    list: RefCell<Vec<Box<Kept>>>,
 }
 
 thread_local! {
-    static HERE: Here = const { Here { list: RefCell::new(Vec::new()), last: Cell::new(0) } };
+    static HERE: Here = const { Here { list: RefCell::new(Vec::new()) } };
+    /// The attachment used last, under its handle: most threads have one. Has no
+    /// destructor, so that looking costs a load and a comparison.
+    static LAST: Cell<(usize, *const Kept)> = const { Cell::new((0, ptr::null())) };
 }
 
 impl Drop for Here {
     fn drop(&mut self) {
+        LAST.set((0, ptr::null()));
         for kept in self.list.get_mut().drain(..) {
             // Told before the counters go, so that no report misses it.
             kept.life.exited.lock().push(kept.attached.number());
@@ -92,29 +97,36 @@ impl Kept {
     }
 }
 
-/// Runs `act` with the attachment that this thread keeps for a session.
-#[inline]
+/// Runs `act` with the attachment that this thread keeps for a session. `act`
+/// must not take an attachment away.
+#[inline(always)]
 pub(crate) fn with<R>(
     handle: usize,
     wish: &str,
     act: impl FnOnce(&Kept) -> Result<R>,
 ) -> Result<R> {
-    let found = HERE.try_with(|here| {
-        let list = here.list.borrow();
-        let kept = match list.get(here.last.get()) {
-            Some(kept) if kept.handle == handle => kept,
-            _ => {
-                let position = list.iter().position(|kept| kept.handle == handle)?;
-                here.last.set(position);
-                &list[position]
-            }
-        };
-        (!kept.life.is_closed()).then(|| act(kept))
-    });
-    match found {
-        Ok(Some(done)) => done,
+    let (of, mut last) = LAST.get();
+    if of != handle || handle == 0 {
+        last = look_up(handle);
+    }
+    // SAFETY: `LAST` points at a boxed attachment of this thread's list, or is
+    // null; it is cleared before one leaves the list, and `act` removes none.
+    match unsafe { last.as_ref() } {
+        Some(kept) if !kept.life.is_closed() => act(kept),
         _ => Err(absent(handle, wish)),
     }
+}
+
+/// Points `LAST` at the attachment for a session; null if there is none.
+#[cold]
+fn look_up(handle: usize) -> *const Kept {
+    let found = HERE.try_with(|here| {
+        let list = here.list.borrow();
+        let kept = list.iter().find(|kept| kept.handle == handle)?;
+        LAST.set((handle, &raw const **kept));
+        Some(&raw const **kept)
+    });
+    found.ok().flatten().unwrap_or(ptr::null())
 }
 
 /// Whether this thread is attached, and on which CPU the session bound it.
@@ -139,7 +151,7 @@ pub(crate) fn keep(handle: usize, entry: &Entry, attached: Attached) -> Result<(
         phases: RefCell::new(Vec::new()),
         recent: Cell::new((0, None)),
     };
-    HERE.try_with(|here| here.list.borrow_mut().push(kept)).map_err(|_| {
+    HERE.try_with(|here| here.list.borrow_mut().push(Box::new(kept))).map_err(|_| {
         Failure::new(
             Status::Detached,
             "cannot attach this thread: it is ending and could not keep its counters",
@@ -151,6 +163,7 @@ pub(crate) fn keep(handle: usize, entry: &Entry, attached: Attached) -> Result<(
 
 /// Ends this thread's attachment to a session.
 pub(crate) fn end(handle: usize, wish: &str) -> Result<()> {
+    LAST.set((0, ptr::null()));
     let taken = HERE.try_with(|here| {
         let mut list = here.list.borrow_mut();
         let position = list.iter().position(|kept| kept.handle == handle)?;
@@ -164,6 +177,7 @@ pub(crate) fn end(handle: usize, wish: &str) -> Result<()> {
 
 /// Ends this thread's attachments to sessions that were closed.
 pub(crate) fn let_go() {
+    LAST.set((0, ptr::null()));
     // A thread that is past its end has nothing left to let go.
     let _ = HERE.try_with(|here| here.list.borrow_mut().retain(|kept| !kept.life.is_closed()));
 }

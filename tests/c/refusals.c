@@ -72,6 +72,9 @@ static void events_and_places(void)
             "cannot count \"task-clock:u\": the kernel counts task-clock the same in every mode; "
             "leave out :u",
             open_as("x", "task-clock:u", NULL));
+    REFUSES(PACMAN_E_INVALID,
+            "cannot count task-clock twice in session \"x\"; name it once",
+            open_as("x", "task-clock,task-clock", NULL));
     REFUSES(PACMAN_E_EMPTY,
             "cannot count an empty list of events; name at least one, such as task-clock",
             open_as("x", " , ", NULL));
@@ -83,9 +86,8 @@ static void events_and_places(void)
             "cannot count 17 events at once: a session holds 16; split them over several sessions "
             "or runs",
             open_as("x",
-                    "task-clock,task-clock,task-clock,task-clock,task-clock,task-clock,task-clock,"
-                    "task-clock,task-clock,task-clock,task-clock,task-clock,task-clock,task-clock,"
-                    "task-clock,task-clock,task-clock",
+                    "r0001,r0002,r0003,r0004,r0005,r0006,r0007,r0008,r0009,r000a,r000b,r000c,"
+                    "r000d,r000e,r000f,r0010,r0011",
                     NULL));
     REFUSES(PACMAN_E_INVALID,
             "cannot start session \"a\\nb\": a name is one line of text, not empty",
