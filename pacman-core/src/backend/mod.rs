@@ -15,21 +15,25 @@ pub const MAX_EVENTS: usize = 16;
 /// What the counters of a thread showed at one moment.
 ///
 /// Counts are raw: they only grow, and mean nothing but by their differences.
+/// Laid out as the kernel answers `read(2)` of a group, which thus needs no copy.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Reading {
-    /// One count an event, in the order of the session's events.
-    pub counts: [u64; MAX_EVENTS],
-    /// Nanoseconds that the group was enabled while its thread ran; 0 where
-    /// the group is exclusive and cannot have been off the counters.
+    /// What the kernel puts first: how many counts follow.
+    pub(crate) members: u64,
+    /// Nanoseconds that the group was enabled while its thread ran, as the last
+    /// system call told; RDPMC leaves it alone.
     pub enabled: u64,
     /// Nanoseconds of these that the group was on hardware counters.
     pub running: u64,
+    /// One count an event, in the order of the session's events.
+    pub counts: [u64; MAX_EVENTS],
 }
 
 impl Reading {
     /// All zeros: the place to read into.
-    pub const EMPTY: Reading = Reading { counts: [0; MAX_EVENTS], enabled: 0, running: 0 };
+    pub const EMPTY: Reading =
+        Reading { members: 0, enabled: 0, running: 0, counts: [0; MAX_EVENTS] };
 
     /// What event number `event` counted from `earlier` to this reading.
     ///
@@ -39,12 +43,10 @@ impl Reading {
         self.counts[event].wrapping_sub(earlier.counts[event])
     }
 
-    /// Times enabled and running since `earlier`, of a group that shares its
-    /// counters; `None` for one that has them to itself.
+    /// Times enabled and running since `earlier`.
     #[inline]
-    pub fn times_since(&self, earlier: &Reading) -> Option<(u64, u64)> {
-        (self.enabled != 0)
-            .then(|| (self.enabled - earlier.enabled, self.running - earlier.running))
+    pub(crate) fn times_since(&self, earlier: &Reading) -> (u64, u64) {
+        (self.enabled.wrapping_sub(earlier.enabled), self.running.wrapping_sub(earlier.running))
     }
 }
 
@@ -56,6 +58,9 @@ pub struct Caps {
     pub read_path: ReadPath,
     /// The bits of a hardware counter; `None` where only software counts.
     pub width: Option<u8>,
+    /// The kernel may take turns with other groups, so that counts may miss a part
+    /// of the time; each reading then tells how much.
+    pub multiplexed: bool,
     /// The machine is a simulation: every report must say so.
     pub simulated: bool,
 }

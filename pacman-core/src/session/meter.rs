@@ -10,6 +10,7 @@ pub(super) struct Meter {
     counters: Box<dyn Counters>,
     clock: Clock,
     order: Order,
+    multiplexed: bool,
 }
 
 /// Who stands where at the begin of a phase; the end is its mirror image.
@@ -26,12 +27,19 @@ enum Order {
 
 impl Meter {
     pub(super) fn new(counters: Box<dyn Counters>, clock: Clock) -> Meter {
-        let order = match (clock.source(), counters.caps().read_path) {
+        let caps = counters.caps();
+        let order = match (clock.source(), caps.read_path) {
             (ClockSource::Tsc, _) => Order::CountersThenTsc,
             (ClockSource::Monotonic, ReadPath::ReadCall) => Order::CountersThenClock,
             (ClockSource::Monotonic, ReadPath::Rdpmc) => Order::ClockThenCounters,
         };
-        Meter { counters, clock, order }
+        Meter { counters, clock, order, multiplexed: caps.multiplexed }
+    }
+
+    /// Whether readings may miss a part of the time.
+    #[inline(always)]
+    pub(super) fn multiplexed(&self) -> bool {
+        self.multiplexed
     }
 
     /// Reads the counters alone.

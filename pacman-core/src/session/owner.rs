@@ -110,6 +110,7 @@ impl Owner {
         // Whatever the read says, the phase is over.
         self.depth = depth;
         let ticks = self.meter.close(&mut self.now)?;
+        let multiplexed = self.meter.multiplexed();
         record.slot.publish(ticks, columns::<W>(&self.now));
         if depth > 0 && self.is_open_below(depth, phase) {
             rows.add_recursion(phase);
@@ -120,7 +121,7 @@ impl Owner {
                     ticks: ticks.wrapping_sub(frame.ticks),
                     begin: columns(&frame.reading),
                     end: columns(&self.now),
-                    times: self.now.times_since(&frame.reading),
+                    times: multiplexed.then(|| self.now.times_since(&frame.reading)),
                     panicked,
                 },
             );

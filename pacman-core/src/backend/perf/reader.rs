@@ -42,7 +42,6 @@ fn one_by_one<S: PerfSys>(
         group,
         ledgers,
         exclusive: prepared.plan.sharing == Sharing::Exclusive,
-        words: [0; HEADER + MAX_EVENTS],
         counts: prepared.plan.members.len(),
         prepared,
         one_thread: PhantomData,
@@ -65,6 +64,15 @@ fn one_by_one<S: PerfSys>(
         };
     }
     Ok(by_page!(1 2 3 4 5 6 7 8))
+}
+
+/// A reading as the words that the kernel answers, the first `words` of them.
+#[inline(always)]
+fn answer(into: &mut Reading, words: usize) -> &mut [u64] {
+    const { assert!(size_of::<Reading>() == (HEADER + MAX_EVENTS) * size_of::<u64>()) };
+    assert!(words <= HEADER + MAX_EVENTS);
+    // SAFETY: a reading is `repr(C)` and nothing but that many words of 64 bits.
+    unsafe { std::slice::from_raw_parts_mut(std::ptr::from_mut(into).cast::<u64>(), words) }
 }
 
 /// Counters whose counts are put in another order, or added up to events.
@@ -99,8 +107,7 @@ struct CallCounters<S: PerfSys> {
     group: Option<Group<S>>,
     ledgers: Option<Ledgers>,
     exclusive: bool,
-    /// What the last `read(2)` answered.
-    words: [u64; HEADER + MAX_EVENTS],
+    /// How many counts `read(2)` answers.
     counts: usize,
     prepared: Arc<Prepared>,
     /// Readers stay on the thread that opened them.
@@ -169,21 +176,16 @@ impl<S: PerfSys> CallCounters<S> {
         if !group.is_ours() {
             return Err(self.forked());
         }
-        let words = &mut self.words[..HEADER + self.counts];
-        match group.read(words) {
+        let words = HEADER + self.counts;
+        match group.read(answer(into, words)) {
             // End of file: a pinned group lost its counters and is in error for good.
-            Ok(got) if got < words.len() => return Err(self.off_counters()),
+            Ok(got) if got < words => return Err(self.off_counters()),
             Ok(_) => {}
             Err(errno) => return Err(self.unreadable(errno)),
         }
         // Enabled without running: it waited, so an exclusive count has a hole.
-        let (enabled, running) = (words[1], words[2]);
-        if enabled != running && (self.exclusive || running == 0) {
+        if into.enabled != into.running && (self.exclusive || into.running == 0) {
             return Err(self.off_counters());
-        }
-        into.counts[..self.counts].copy_from_slice(&words[HEADER..]);
-        if !self.exclusive {
-            (into.enabled, into.running) = (enabled, running);
         }
         Ok(())
     }
@@ -199,7 +201,12 @@ impl<S: PerfSys> Counters for CallCounters<S> {
     }
 
     fn caps(&self) -> Caps {
-        Caps { read_path: ReadPath::ReadCall, width: None, simulated: !S::REAL }
+        Caps {
+            read_path: ReadPath::ReadCall,
+            width: None,
+            multiplexed: !self.exclusive,
+            simulated: !S::REAL,
+        }
     }
 }
 
@@ -239,7 +246,7 @@ impl<S: PerfSys, const N: usize, const WIDTH: u32> Counters for PageCounters<S, 
     }
 
     fn caps(&self) -> Caps {
-        Caps { read_path: ReadPath::Rdpmc, width: Some(WIDTH as u8), simulated: !S::REAL }
+        Caps { read_path: ReadPath::Rdpmc, width: Some(WIDTH as u8), ..self.by_call.caps() }
     }
 }
 
@@ -268,6 +275,6 @@ impl<S: PerfSys> Counters for AnyPageCounters<S> {
     }
 
     fn caps(&self) -> Caps {
-        Caps { read_path: ReadPath::Rdpmc, width: Some(self.width), simulated: !S::REAL }
+        Caps { read_path: ReadPath::Rdpmc, width: Some(self.width), ..self.by_call.caps() }
     }
 }

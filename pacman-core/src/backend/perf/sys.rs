@@ -3,7 +3,6 @@
 //! [`Kernel`] is Linux; tests put another implementation in its place, below the
 //! driver, so that the driver itself runs unchanged against injected faults.
 
-use std::ffi::c_void;
 use std::os::fd::RawFd;
 use std::ptr::NonNull;
 
@@ -72,6 +71,32 @@ pub trait PerfSys: Clone + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kernel;
 
+/// `read(2)` itself, answering minus the `errno` where it fails.
+///
+/// Not `libc::read`: that is a cancellation point, which costs locked instructions
+/// in a threaded program and may end the thread in mid-phase.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn read_call(fd: RawFd, into: &mut [u64]) -> isize {
+    let answer;
+    // SAFETY: the buffer is valid for its whole length in bytes; the instruction
+    // changes RCX and R11 besides its answer.
+    unsafe {
+        std::arch::asm!("syscall", inlateout("rax") libc::SYS_read as isize => answer,
+            in("rdi") fd as isize, in("rsi") into.as_mut_ptr(), in("rdx") size_of_val(into),
+            lateout("rcx") _, lateout("r11") _, options(nostack));
+    }
+    answer
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn read_call(fd: RawFd, into: &mut [u64]) -> isize {
+    let (at, size) = (into.as_mut_ptr(), size_of_val(into));
+    // SAFETY: the buffer is valid for its whole length in bytes.
+    let bytes = unsafe { libc::syscall(libc::SYS_read, fd, at, size) };
+    if bytes < 0 { -(Errno::last().0 as isize) } else { bytes as isize }
+}
+
 /// Moves a descriptor out of the way of standard input, output and error: a
 /// program that was started with one of them closed would write into a counter.
 fn above_standard(fd: RawFd) -> Result<RawFd, Errno> {
@@ -112,10 +137,8 @@ impl PerfSys for Kernel {
 
     #[inline]
     fn read(&self, leader: RawFd, into: &mut [u64]) -> Result<usize, Errno> {
-        // SAFETY: the buffer is valid for its whole length in bytes.
-        let bytes =
-            unsafe { libc::read(leader, into.as_mut_ptr().cast::<c_void>(), size_of_val(into)) };
-        if bytes < 0 { Err(Errno::last()) } else { Ok(bytes as usize / size_of::<u64>()) }
+        let bytes = read_call(leader, into);
+        if bytes < 0 { Err(Errno(-bytes as i32)) } else { Ok(bytes as usize / size_of::<u64>()) }
     }
 
     fn reserve(&self, pages: usize) -> Result<NonNull<u8>, Errno> {
