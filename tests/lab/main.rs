@@ -73,6 +73,16 @@ fn siblings_of_a_zen_core() {
 }
 
 #[test]
+fn a_forked_child_is_told_and_does_not_fault() {
+    let Some((output, text)) = guest(&["--cpu", "core"], "forked") else { return };
+    assert!(output.status.success(), "{text}");
+    assert_eq!(
+        text.trim().lines().collect::<Vec<_>>(),
+        ["the child was told: true", "the parent counts: true"]
+    );
+}
+
+#[test]
 fn more_events_than_counters_is_a_conflict() {
     let Some((output, text)) = guest(&["--cpu", "core"], "too-many") else { return };
     assert_eq!(output.status.code(), Some(1), "{text}");
