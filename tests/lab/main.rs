@@ -88,7 +88,7 @@ fn more_events_than_counters_is_a_conflict() {
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert_eq!(
         text.trim(),
-        "error Conflict: cannot count r0108 beside r412e, r4f2e, r00c4, r00c5: the PMU has no counter left for it; count fewer events at a time"
+        "error Conflict: cannot count r108 beside r412e, r4f2e, rc4, rc5: 5 events need counters 0-3, which are not enough; what helps: turn SMT off in the firmware, which gives a context 8 general counters; or take turns: r108 in one execution, the others in the next"
     );
 }
 
@@ -98,6 +98,6 @@ fn counters_that_others_hold_are_named_as_such() {
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert_eq!(
         text.trim(),
-        "error NotScheduled: cannot read r00c4, r00c5: the kernel could not keep the group on its counters; another profiler holds the counters; end it or count fewer events"
+        "error NotScheduled: cannot read rc4, rc5: the kernel could not keep the group on its counters; another profiler holds the counters; end it or count fewer events"
     );
 }

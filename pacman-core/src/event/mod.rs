@@ -31,7 +31,7 @@ pub(crate) use software::{Ledger, Software};
 /// assert_eq!((event.name(), event.unit()), ("page-faults", "faults"));
 /// # Ok::<(), pacman_core::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     name: String,
     unit: &'static str,
@@ -39,7 +39,7 @@ pub struct Event {
 }
 
 /// Where an event's count comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Source {
     /// Hardware counters, by way of the kernel: one, or a sum of several.
     Hardware(Vec<Term>),
@@ -48,12 +48,13 @@ pub(crate) enum Source {
 }
 
 /// A hardware counter's part in an event.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Term {
     /// What its count is multiplied by; 1 for an event that is nothing else.
     pub(crate) coefficient: i64,
-    pub(crate) name: String,
     pub(crate) hardware: Hardware,
+    /// What it asks of the hardware, to explain a refusal.
+    pub(crate) encoding: Encoding,
 }
 
 /// What the kernel needs to know to program a hardware counter.
@@ -215,8 +216,8 @@ fn terms(text: &str, resolved: &Resolved) -> Result<Vec<Term>> {
     let term = |term: &pacman_events::Term| {
         Ok(Term {
             coefficient: term.coefficient,
-            name: term.encoding.name.to_string(),
             hardware: hardware(text, &term.encoding)?,
+            encoding: term.encoding.clone(),
         })
     };
     resolved.terms().map(term).collect()

@@ -3,6 +3,7 @@
 use std::os::fd::RawFd;
 use std::ptr::NonNull;
 
+use pacman_events::Encoding;
 use perf_event_open_sys::bindings as abi;
 
 use super::live::{self, LiveGroup};
@@ -15,6 +16,8 @@ use crate::event::{Hardware, Software};
 pub(super) struct Member {
     pub(super) name: String,
     pub(super) ask: Ask,
+    /// What a hardware event asks of the hardware, to explain a refusal.
+    pub(super) encoding: Option<Encoding>,
 }
 
 /// The two kinds of events that a group can hold.

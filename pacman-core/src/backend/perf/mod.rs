@@ -4,6 +4,7 @@
 //! a phase is the difference of two readings. The owner reads hardware groups
 //! with RDPMC where the kernel allows it, everything else with one `read(2)`.
 
+mod conflict;
 mod group;
 mod ledger;
 mod live;
@@ -141,15 +142,11 @@ impl<S: PerfSys> PerfBackend<S> {
             if alone.is_ok() {
                 let others: Vec<&str> =
                     members[..refusal.member].iter().map(|m| m.name.as_str()).collect();
+                let why = conflict::advice(&members[..=refusal.member], &self.prepared.standing);
                 return Error::from_errno(
                     ErrorKind::Conflict,
                     refusal.errno.0,
-                    format!(
-                        "cannot count {} beside {}: the PMU has no counter left for it; \
-                         count fewer events at a time",
-                        member.name,
-                        others.join(", ")
-                    ),
+                    format!("cannot count {} beside {}: {why}", member.name, others.join(", ")),
                 );
             }
         }

@@ -55,20 +55,19 @@ impl Plan {
         let mut parts = Vec::new();
         for (place, event) in events.iter().enumerate() {
             match &event.source {
-                Source::Hardware(terms) => {
-                    parts.extend(
-                        terms.iter().map(|term| Part {
-                            place,
-                            coefficient: term.coefficient,
-                            // One counter is named as it was asked for, a sum's by its own name.
-                            way: Way::Member(Member {
-                                name: if terms.len() == 1 { event.name() } else { &term.name }
-                                    .to_string(),
-                                ask: Ask::Hardware(term.hardware),
-                            }),
-                        }),
-                    )
-                }
+                Source::Hardware(terms) => parts.extend(terms.iter().map(|term| Part {
+                    place,
+                    coefficient: term.coefficient,
+                    way: Way::Member(Member {
+                        // One counter is named as it was asked for, a sum's by its own name.
+                        name: match terms.len() {
+                            1 => event.name().to_string(),
+                            _ => term.encoding.name.to_string(),
+                        },
+                        ask: Ask::Hardware(term.hardware),
+                        encoding: Some(term.encoding.clone()),
+                    }),
+                })),
                 Source::Software(software) => parts.push(Part {
                     place,
                     coefficient: 1,
@@ -126,7 +125,11 @@ impl Plan {
 fn way(name: &str, software: Software, standing: &Standing) -> Way {
     match software.otherwise {
         Some(ledger) if !standing.may_count_kernel() => Way::Ledger(ledger),
-        _ => Way::Member(Member { name: name.to_string(), ask: Ask::Software(software) }),
+        _ => Way::Member(Member {
+            name: name.to_string(),
+            ask: Ask::Software(software),
+            encoding: None,
+        }),
     }
 }
 

@@ -30,6 +30,8 @@ pub struct Standing {
     pub rdpmc: Option<u8>,
     /// The NMI watchdog is on, and with it one counter gone.
     pub watchdog: bool,
+    /// Sibling contexts are enabled (`/sys/devices/system/cpu/smt/active`).
+    pub smt: bool,
     /// The processor's `hypervisor` flag: this is a virtual machine.
     pub virtual_machine: bool,
     /// The limit on open descriptors of this process.
@@ -69,6 +71,7 @@ impl Standing {
             pmus: core_pmus(&root.join("sys/bus/event_source/devices")),
             rdpmc: text("sys/bus/event_source/devices/cpu/rdpmc").trim().parse().ok(),
             watchdog: text("proc/sys/kernel/nmi_watchdog").trim() == "1",
+            smt: text("sys/devices/system/cpu/smt/active").trim() == "1",
             virtual_machine: text("proc/cpuinfo")
                 .lines()
                 .find(|line| line.starts_with("flags"))
@@ -254,6 +257,7 @@ mod tests {
             pmus: vec!["cpu".into()],
             rdpmc: Some(1),
             watchdog: false,
+            smt: true,
             virtual_machine: false,
             descriptors: 1024,
             container: None,
@@ -387,6 +391,7 @@ mod tests {
                 pmus: vec!["cpu_atom".into(), "cpu_core".into()],
                 rdpmc: None,
                 watchdog: true,
+                smt: false,
                 virtual_machine: true,
                 descriptors: 256,
                 container: Some("docker"),
