@@ -17,7 +17,7 @@ pub(super) struct Member {
     pub(super) name: String,
     pub(super) ask: Ask,
     /// What a hardware event asks of the hardware, to explain a refusal.
-    pub(super) encoding: Option<Encoding>,
+    pub(super) encoding: Option<Box<Encoding>>,
 }
 
 /// The two kinds of events that a group can hold.

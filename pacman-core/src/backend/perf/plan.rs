@@ -65,7 +65,7 @@ impl Plan {
                             _ => term.encoding.name.to_string(),
                         },
                         ask: Ask::Hardware(term.hardware),
-                        encoding: Some(term.encoding.clone()),
+                        encoding: Some(Box::new(term.encoding.clone())),
                     }),
                 })),
                 Source::Software(software) => parts.push(Part {
