@@ -62,7 +62,15 @@ impl Copy {
         fs::create_dir_all(&directory).unwrap();
         fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
         let copy = Copy { directory };
-        fs::copy(env!("CARGO_BIN_EXE_pacman-pmu"), copy.program()).unwrap();
+        // Copied by another process: a descriptor open for writing here would be
+        // inherited by what other tests spawn meanwhile, and a file that anybody may
+        // write cannot be run ("text file busy").
+        let copied = Command::new("cp")
+            .arg(env!("CARGO_BIN_EXE_pacman-pmu"))
+            .arg(copy.program())
+            .status()
+            .unwrap();
+        assert!(copied.success());
         copy
     }
 
