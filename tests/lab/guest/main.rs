@@ -1,16 +1,19 @@
 //! The program that runs in the lab's guests; `lab/main.rs` judges what it prints.
 
 mod conflicts;
+mod netburst;
 mod siblings;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["netburst"] => netburst::run(),
+        ["netburst-hold"] => netburst::hold(),
         ["siblings"] => siblings::run(),
         ["too-many"] => conflicts::too_many(),
         ["taken"] => conflicts::taken(),
         other => {
-            eprintln!("lab-guest: no such job {other:?}; siblings, too-many or taken");
+            eprintln!("lab-guest: no such job {other:?}; netburst, siblings, too-many or taken");
             std::process::exit(2);
         }
     };
