@@ -241,19 +241,8 @@ impl Machine {
         let _bound = self.bind(0)?;
         let mut counters = backend.open()?;
         let mut reading = Reading::EMPTY;
-        let mut measure = |reads: u64| {
-            let tried = (0..20).map(|_| {
-                let before = retired();
-                for _ in 0..reads {
-                    counters.read(std::hint::black_box(&mut reading)).expect("still bound");
-                }
-                let after = retired();
-                (after.0 - before.0, after.1 - before.1)
-            });
-            // A try that the timer interrupted has more.
-            tried.min().expect("twenty tries")
-        };
-        let (none, many) = (measure(0), measure(1000));
+        let none = cheapest(|| {});
+        let many = cheapest(|| counters.read(&mut reading).expect("still bound"));
         println!("cost user {:.1}", (many.0 - none.0) as f64 / 1000.0);
         println!("cost kernel {:.1}", many.1.saturating_sub(none.1) as f64 / 1000.0);
         Ok(())
@@ -373,6 +362,21 @@ impl Machine {
         let all = all.chain(0x3c8..=0x3cd).chain([0x3e0, 0x3e1, 0x3f1, 0x3f2]);
         all.filter_map(|msr| Some((msr, io.read(self.cpus[0], msr).ok()?))).collect()
     }
+}
+
+/// User and kernel instructions of a thousand calls; the least of twenty tries, because
+/// one that the timer interrupted has more.
+fn cheapest(mut act: impl FnMut()) -> (u64, u64) {
+    let tries = (0..20).map(|_| {
+        let before = retired();
+        for round in 0..1000 {
+            std::hint::black_box(round);
+            act();
+        }
+        let after = retired();
+        (after.0 - before.0, after.1 - before.1)
+    });
+    tries.min().expect("twenty tries")
 }
 
 /// How often an event is rung for: different for each thread and event.

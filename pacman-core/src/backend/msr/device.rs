@@ -86,13 +86,17 @@ impl MsrIo for DevMsr {
         unreachable!("user_rdpmc says no on this architecture")
     }
 
-    #[inline(always)]
     fn cpu(&self) -> u32 {
+        current_cpu().unwrap_or(u32::MAX)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn runs_on(&self, cpu: u32) -> bool {
         match self.area {
             // SAFETY: `restartable_area` found the C library's own offset of this.
-            #[cfg(target_arch = "x86_64")]
-            Some(offset) => unsafe { cpu_of_area(offset) },
-            _ => current_cpu().unwrap_or(u32::MAX),
+            Some(offset) => unsafe { cpu_of_area(offset) == cpu },
+            None => false,
         }
     }
 
@@ -210,9 +214,11 @@ fn restartable_area() -> Option<isize> {
         let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr());
         (offset.cast::<isize>().as_ref()?, size.cast::<u32>().as_ref()?)
     };
-    // Size 0: the kernel has no such thing, or a tunable switched it off.
+    // Size 0: the kernel has no such thing, or a tunable switched it off. Asked thrice,
+    // because the thread may be moved between the two answers.
     // SAFETY: a registered area lies at this offset of every thread.
-    (*size > 0 && unsafe { cpu_of_area(*offset) } as i32 >= 0).then_some(*offset)
+    let agrees = |_| Some(unsafe { cpu_of_area(*offset) }) == current_cpu();
+    (*size > 0 && (0..3).any(agrees)).then_some(*offset)
 }
 
 #[cfg(not(target_arch = "x86_64"))]

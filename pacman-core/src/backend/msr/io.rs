@@ -35,6 +35,13 @@ pub trait MsrIo: Clone + Send + Sync + 'static {
     /// The hardware context that the calling thread runs on now.
     fn cpu(&self) -> u32;
 
+    /// Whether the calling thread certainly runs on `cpu` now. "No" means that
+    /// [`cpu`](Self::cpu) must be asked, which may take longer.
+    #[inline(always)]
+    fn runs_on(&self, cpu: u32) -> bool {
+        self.cpu() == cpu
+    }
+
     /// Whether user programs may execute RDPMC whatever they count.
     fn user_rdpmc(&self) -> bool;
 

@@ -8,6 +8,7 @@ use crate::error::Result;
 use super::gauge::Turns;
 use super::holding::Holding;
 use super::io::MsrIo;
+use super::post::Post;
 
 /// The fastest reader that this machine and this set of events allow.
 pub(super) fn counters<M: MsrIo>(held: Holding<M>, width: u8, rdpmc: bool) -> Box<dyn Counters> {
@@ -48,6 +49,7 @@ struct DeviceCounters<M: MsrIo> {
 
 impl<M: MsrIo> DeviceCounters<M> {
     /// An error unless the thread runs where its counters are.
+    #[cold]
     fn check_place(&self) -> Result<()> {
         let now = self.io.cpu();
         if now == self.held.post().bound() { Ok(()) } else { Err(self.held.elsewhere(now)) }
@@ -75,6 +77,7 @@ impl<M: MsrIo> Counters for DeviceCounters<M> {
 /// `N` counters read with RDPMC into the first `N` places.
 struct RdpmcCounters<M: MsrIo, const N: usize> {
     io: M,
+    post: &'static Post,
     turns: [Turns; N],
     by_device: DeviceCounters<M>,
 }
@@ -82,7 +85,7 @@ struct RdpmcCounters<M: MsrIo, const N: usize> {
 impl<M: MsrIo, const N: usize> RdpmcCounters<M, N> {
     fn over(by_device: DeviceCounters<M>) -> RdpmcCounters<M, N> {
         let turns = std::array::from_fn(|at| by_device.turns[at]);
-        RdpmcCounters { io: by_device.io.clone(), turns, by_device }
+        RdpmcCounters { io: by_device.io.clone(), post: by_device.held.post(), turns, by_device }
     }
 
     /// A counter has passed another 2^32: the time to see as well that it is still ours.
@@ -112,7 +115,7 @@ impl<M: MsrIo, const N: usize> Counters for RdpmcCounters<M, N> {
             }
         }
         // Last: wherever the thread was moved while it read, it shows here.
-        if self.io.cpu() == self.by_device.held.post().bound() {
+        if self.io.runs_on(self.post.bound()) {
             return Ok(());
         }
         self.by_device.check_place()
