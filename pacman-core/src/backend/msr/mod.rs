@@ -39,6 +39,8 @@ mod post;
 mod program;
 mod reader;
 mod signal;
+#[cfg(test)]
+mod tests;
 
 pub use contexts::{Contexts, Site};
 pub use device::DevMsr;
