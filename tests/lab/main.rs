@@ -1,6 +1,8 @@
 //! The lab tier: the kernel's own PMU drivers on emulated processors with SMT
 //! siblings, whose counters are exact.
 
+mod netburst;
+
 use std::process::Output;
 
 use pacman_tests::lab;

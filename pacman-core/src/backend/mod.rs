@@ -3,6 +3,7 @@
 //! A [`Backend`] opens [`Counters`] for one thread; the thread reads them. What
 //! differs between backends is data ([`Caps`]); nobody asks a backend's name.
 
+pub mod msr;
 pub mod perf;
 
 use crate::error::Result;

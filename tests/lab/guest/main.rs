@@ -2,17 +2,20 @@
 
 mod conflicts;
 mod forked;
+mod netburst;
 mod siblings;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["forked"] => forked::run(),
+        ["netburst"] => netburst::run(),
+        ["netburst-hold"] => netburst::hold(),
         ["siblings"] => siblings::run(),
         ["too-many"] => conflicts::too_many(),
         ["taken"] => conflicts::taken(),
         other => {
-            eprintln!("lab-guest: no such job {other:?}; forked, siblings, too-many or taken");
+            eprintln!("lab-guest: no such job {other:?}; see lab/main.rs");
             std::process::exit(2);
         }
     };

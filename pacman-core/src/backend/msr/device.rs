@@ -1,0 +1,248 @@
+//! Linux itself: `/dev/cpu/N/msr`, RDPMC, and where the calling thread runs.
+
+use std::fs;
+use std::os::fd::RawFd;
+use std::path::Path;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use parking_lot::Mutex;
+
+use super::io::{Errno, MsrIo};
+use crate::backend::perf::Standing;
+use crate::bind::current_cpu;
+
+/// The registers of the machine that the program runs on, through Linux's `msr` module.
+///
+/// A device stays open until the process ends, once it was used: its record locks, by
+/// which PACMAN processes tell each other what they count on, end with the first
+/// descriptor of the device that the process closes.
+#[derive(Clone, Copy, Debug)]
+pub struct DevMsr {
+    /// Where the kernel keeps the CPU number of each thread, from its thread pointer;
+    /// `None` where the C library registered no such area.
+    area: Option<isize>,
+}
+
+impl DevMsr {
+    /// The devices of this machine; none is opened yet.
+    pub fn new() -> DevMsr {
+        DevMsr { area: restartable_area() }
+    }
+
+    /// Lets every program of this machine execute RDPMC, by writing 2 to the kernel's
+    /// `rdpmc` file.
+    ///
+    /// Nothing does this unasked, and nothing takes it back: a program that was reading
+    /// with RDPMC would be killed.
+    ///
+    /// # Errors
+    /// What the kernel said: `EACCES` without root, `ENOENT` without a PMU driver.
+    pub fn allow_user_rdpmc(&self) -> Result<(), Errno> {
+        fs::write(RDPMC, "2\n").map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EIO)))
+    }
+}
+
+impl Default for DevMsr {
+    fn default() -> DevMsr {
+        DevMsr::new()
+    }
+}
+
+impl MsrIo for DevMsr {
+    const REAL: bool = true;
+
+    fn read(&self, cpu: u32, msr: u32) -> Result<u64, Errno> {
+        let fd = device(cpu)?;
+        let mut value = 0u64;
+        // SAFETY: the buffer is valid for the 8 bytes that the call may write.
+        let bytes = unsafe { libc::pread(fd, (&raw mut value).cast(), 8, i64::from(msr)) };
+        whole(bytes).map(|()| value)
+    }
+
+    fn write(&self, cpu: u32, msr: u32, value: u64) -> Result<(), Errno> {
+        let fd = device(cpu)?;
+        // SAFETY: the buffer is valid for the 8 bytes that the call reads.
+        let bytes = unsafe { libc::pwrite(fd, (&raw const value).cast(), 8, i64::from(msr)) };
+        whole(bytes)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
+        let (low, high);
+        // In 64-bit mode RDPMC clears the upper halves of RAX and RDX (SDM vol. 2,
+        // RDPMC).
+        // SAFETY: the caller vouches that the kernel allows it and the counter exists.
+        // Not `pure`: the counter changes by itself.
+        unsafe {
+            std::arch::asm!("rdpmc", in("ecx") index, out("rax") low, out("rdx") high,
+                options(nomem, nostack, preserves_flags));
+        }
+        (low, high)
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    unsafe fn rdpmc(&self, _index: u32) -> (u64, u64) {
+        unreachable!("user_rdpmc says no on this architecture")
+    }
+
+    fn cpu(&self) -> u32 {
+        current_cpu().unwrap_or(u32::MAX)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn runs_on(&self, cpu: u32) -> bool {
+        match self.area {
+            // SAFETY: `restartable_area` found the C library's own offset of this.
+            Some(offset) => unsafe { cpu_of_area(offset) == cpu },
+            None => false,
+        }
+    }
+
+    fn user_rdpmc(&self) -> bool {
+        cfg!(target_arch = "x86_64")
+            && fs::read_to_string(RDPMC).is_ok_and(|setting| setting.trim() == "2")
+    }
+
+    fn watchdog(&self) -> bool {
+        Standing::read().watchdog
+    }
+
+    fn machine(&self) -> u64 {
+        0
+    }
+
+    fn descriptor(&self, cpu: u32) -> Option<RawFd> {
+        device(cpu).ok()
+    }
+
+    fn claim(&self, cpu: u32, msr: u32) -> Result<(), i32> {
+        // Without the device nothing is programmed either; that error comes later.
+        let Ok(fd) = device(cpu) else { return Ok(()) };
+        let mut lock = record_lock(libc::F_WRLCK, msr);
+        // SAFETY: the structure is live and describes one byte of the device.
+        if unsafe { libc::fcntl(fd, libc::F_SETLK, &raw const lock) } == 0 {
+            return Ok(());
+        }
+        // SAFETY: as above; the kernel fills in who holds the byte.
+        let asked = unsafe { libc::fcntl(fd, libc::F_GETLK, &raw mut lock) };
+        // A file system without locks, or a holder that has just gone: nobody holds it.
+        let held = asked == 0 && i32::from(lock.l_type) != libc::F_UNLCK;
+        if held { Err(lock.l_pid) } else { Ok(()) }
+    }
+
+    fn release(&self, cpu: u32, msr: u32) {
+        if let Ok(fd) = device(cpu) {
+            let lock = record_lock(libc::F_UNLCK, msr);
+            // SAFETY: as in `claim`.
+            unsafe { libc::fcntl(fd, libc::F_SETLK, &raw const lock) };
+        }
+    }
+}
+
+/// The byte at a register's number stands for the register.
+fn record_lock(kind: i32, msr: u32) -> libc::flock {
+    // SAFETY: all zeros is a valid lock description.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    lock.l_type = kind as libc::c_short;
+    lock.l_whence = libc::SEEK_SET as libc::c_short;
+    lock.l_start = i64::from(msr);
+    lock.l_len = 1;
+    lock
+}
+
+/// The open device of `cpu`.
+fn device(cpu: u32) -> Result<RawFd, Errno> {
+    let slot = OPEN.get(cpu as usize).ok_or(Errno(libc::ENXIO))?;
+    // ATOMICS: a descriptor is a number that means the same to every thread as soon as
+    // it is there; nothing else is published with it.
+    match slot.load(Ordering::Relaxed) {
+        0 => open(cpu, slot),
+        kept => Ok(kept - 1),
+    }
+}
+
+#[cold]
+fn open(cpu: u32, slot: &AtomicI32) -> Result<RawFd, Errno> {
+    static OPENING: Mutex<()> = Mutex::new(());
+    // One at a time: closing a second descriptor would end the locks of the first.
+    let _one = OPENING.lock();
+    let kept = slot.load(Ordering::Relaxed);
+    if kept != 0 {
+        return Ok(kept - 1);
+    }
+    let path = format!("/dev/cpu/{cpu}/msr\0");
+    // SAFETY: the path ends in a zero byte.
+    let fd = unsafe { libc::open(path.as_ptr().cast(), libc::O_RDWR | libc::O_CLOEXEC) };
+    if fd >= 0 {
+        slot.store(fd + 1, Ordering::Relaxed);
+        return Ok(fd);
+    }
+    let errno = last_errno();
+    // The node of a context that went offline goes away; the others stay.
+    let others = || (0..OPEN.len()).any(|n| Path::new(&format!("/dev/cpu/{n}/msr")).exists());
+    if errno.0 == libc::ENOENT && Path::new("/dev/cpu").exists() && others() {
+        return Err(Errno(libc::ENXIO));
+    }
+    Err(errno)
+}
+
+/// Whether a register was transferred; the device knows no parts of one.
+fn whole(bytes: isize) -> Result<(), Errno> {
+    match bytes {
+        8 => Ok(()),
+        ..0 => Err(last_errno()),
+        _ => Err(Errno(libc::EIO)),
+    }
+}
+
+fn last_errno() -> Errno {
+    Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
+}
+
+/// The offset from the thread pointer of the area in which the kernel keeps each
+/// thread's CPU number up to date (`rseq(2)`), which glibc registers since 2.35.
+///
+/// RDTSCP and RDPID tell the CPU as well, but no Pentium 4 has them.
+#[cfg(target_arch = "x86_64")]
+fn restartable_area() -> Option<isize> {
+    // SAFETY: the names end in zero bytes; the symbols, where the C library has them,
+    // are constants of these types.
+    let (offset, size) = unsafe {
+        let offset = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr());
+        let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr());
+        (offset.cast::<isize>().as_ref()?, size.cast::<u32>().as_ref()?)
+    };
+    // Size 0: the kernel has no such thing, or a tunable switched it off. Asked thrice,
+    // because the thread may be moved between the two answers.
+    // SAFETY: a registered area lies at this offset of every thread.
+    let agrees = |_| Some(unsafe { cpu_of_area(*offset) }) == current_cpu();
+    (*size > 0 && (0..3).any(agrees)).then_some(*offset)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn restartable_area() -> Option<isize> {
+    None
+}
+
+/// # Safety
+/// `offset` must be glibc's `__rseq_offset`, with the area registered.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn cpu_of_area(offset: isize) -> u32 {
+    let cpu;
+    // `cpu_id` is the second word of `struct rseq`.
+    // SAFETY: the area belongs to the calling thread for as long as it lives. Not
+    // `pure`: the kernel changes it when it moves the thread.
+    unsafe {
+        std::arch::asm!("mov {cpu:e}, fs:[{offset} + 4]", offset = in(reg) offset,
+            cpu = lateout(reg) cpu, options(readonly, nostack, preserves_flags));
+    }
+    cpu
+}
+
+const RDPMC: &str = "/sys/bus/event_source/devices/cpu/rdpmc";
+
+/// Descriptors by CPU, each plus 1; 0 for a device that was not opened yet.
+static OPEN: [AtomicI32; 4096] = [const { AtomicI32::new(0) }; 4096];

@@ -1,0 +1,242 @@
+//! The registers of one hardware context, taken over and given back.
+
+use super::Site;
+use super::explain::{Access, Explain};
+use super::io::{Errno, MsrIo};
+use super::ledger::{self, Key, Ledger};
+use super::post::{Before, FORKED, GIVEN_BACK, Post};
+use super::program::{Gauge, Guard, Hold, Program, Write};
+use crate::error::{Error, Result};
+
+/// Registers that are programmed; dropping it restores them.
+#[derive(Debug)]
+pub(super) struct Holding<M: MsrIo> {
+    io: M,
+    site: Site,
+    program: Program,
+    post: &'static Post,
+    claimed: Vec<u32>,
+    saved: Vec<Saved>,
+    released: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Saved {
+    before: Before,
+    /// Where the ledger has it, unless only some of its bits are held.
+    key: Option<Key>,
+}
+
+impl<M: MsrIo> Holding<M> {
+    /// Takes the registers that `program` needs on `site`, or none of them.
+    pub(super) fn take(io: &M, site: Site, program: &Program) -> Result<Holding<M>> {
+        let mut ledger = ledger::lock();
+        let explain = Explain { site, names: &program.names };
+        let fitted = program.fitted(|msr, bits| match io.read(site.cpu, msr) {
+            Ok(value) => Ok(value & bits == bits),
+            Err(Errno(libc::EIO)) => Ok(false),
+            Err(errno) => Err(explain.refused(Access::Read, msr, errno)),
+        })?;
+        let post =
+            Post::take(site.cpu, io.descriptor(site.cpu)).ok_or_else(|| explain.no_post())?;
+        let mut holding = Holding {
+            io: io.clone(),
+            site,
+            program: fitted,
+            post,
+            claimed: Vec::new(),
+            saved: Vec::new(),
+            released: false,
+        };
+        ledger.handlers.enter();
+        match holding.program_all(&mut ledger) {
+            Ok(()) => Ok(holding),
+            Err(error) => {
+                holding.give_back(&mut ledger);
+                Err(error)
+            }
+        }
+    }
+
+    /// What is read where.
+    pub(super) fn gauges(&self) -> &[Gauge] {
+        &self.program.gauges
+    }
+
+    pub(super) fn io(&self) -> &M {
+        &self.io
+    }
+
+    pub(super) fn post(&self) -> &'static Post {
+        self.post
+    }
+
+    pub(super) fn explain(&self) -> Explain<'_> {
+        Explain { site: self.site, names: &self.program.names }
+    }
+
+    /// Makes sure that the counters still count what they were told to.
+    pub(super) fn verify(&self) -> Result<()> {
+        for gauge in &self.program.gauges {
+            let now = self.read(gauge.control)?;
+            if now & gauge.mask != gauge.going {
+                return Err(self.explain().reprogrammed(gauge.control));
+            }
+            self.io.between_loads();
+        }
+        Ok(())
+    }
+
+    /// Why the thread may no longer read, if it may not.
+    #[cold]
+    pub(super) fn elsewhere(&self, now: u32) -> Error {
+        match self.post.bound() {
+            FORKED => self.explain().forked(),
+            GIVEN_BACK => self.explain().given_back(),
+            _ => self.explain().moved(now),
+        }
+    }
+
+    pub(super) fn read(&self, msr: u32) -> Result<u64> {
+        self.io
+            .read(self.site.cpu, msr)
+            .map_err(|errno| self.explain().refused(Access::Read, msr, errno))
+    }
+
+    fn program_all(&mut self, ledger: &mut Ledger) -> Result<()> {
+        self.claim(ledger)?;
+        self.check_guards()?;
+        for at in 0..self.program.writes.len() {
+            let write = self.program.writes[at];
+            if !self.program.writes[..at].iter().any(|earlier| earlier.msr == write.msr) {
+                self.save(ledger, &write)?;
+            }
+        }
+        for at in 0..self.program.writes.len() {
+            self.write(self.program.writes[at])?;
+        }
+        // A signal may have come in between, and restored what was written so far.
+        if self.post.bound() == self.site.cpu { Ok(()) } else { Err(self.elsewhere(self.site.cpu)) }
+    }
+
+    /// Nobody in this process and no other PACMAN process holds the registers.
+    fn claim(&mut self, ledger: &Ledger) -> Result<()> {
+        for at in 0..self.program.writes.len() {
+            let Write { msr, value, hold } = self.program.writes[at];
+            if matches!(hold, Hold::Bits(_)) || self.claimed.contains(&msr) {
+                continue;
+            }
+            if !ledger.allows(self.key(msr, hold), hold, value) {
+                return Err(self.explain().held_here(msr));
+            }
+            if hold == Hold::Sole {
+                let scope = self.scope(hold);
+                if let Err(process) = self.io.claim(scope, msr) {
+                    return Err(self.explain().held_by(msr, process));
+                }
+                self.claimed.push(msr);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_guards(&self) -> Result<()> {
+        let shows = |guard: &Guard| -> Result<Option<u64>> {
+            let value = self.read(guard.msr)?;
+            Ok((value & guard.mask == guard.pattern).then_some(value))
+        };
+        for guard in &self.program.guards {
+            if let Some(value) = shows(guard)? {
+                return Err(self.explain().enabled(guard, value, self.io.watchdog()));
+            }
+        }
+        for guard in &self.program.relies {
+            if shows(guard)?.is_none() {
+                return Err(self.explain().asleep(guard));
+            }
+        }
+        Ok(())
+    }
+
+    fn save(&mut self, ledger: &mut Ledger, write: &Write) -> Result<()> {
+        let now = self.read(write.msr)?;
+        let saved = match write.hold {
+            Hold::Bits(mask) => Saved {
+                before: Before { msr: write.msr, mask: self.bits(write.msr, mask), value: now },
+                key: None,
+            },
+            hold => {
+                let key = self.key(write.msr, hold);
+                let value = ledger.hold(key, hold, write.value, now);
+                Saved { before: Before { msr: write.msr, mask: u64::MAX, value }, key: Some(key) }
+            }
+        };
+        self.saved.push(saved);
+        if self.post.note(saved.before) { Ok(()) } else { Err(self.explain().no_post()) }
+    }
+
+    /// All bits of a shared register that the program holds.
+    fn bits(&self, msr: u32, first: u64) -> u64 {
+        self.program.writes.iter().filter(|write| write.msr == msr).fold(first, |all, write| {
+            match write.hold {
+                Hold::Bits(mask) => all | mask,
+                _ => all,
+            }
+        })
+    }
+
+    fn write(&self, write: Write) -> Result<()> {
+        let value = match write.hold {
+            Hold::Bits(mask) => self.read(write.msr)? & !mask | write.value & mask,
+            _ => write.value,
+        };
+        self.io
+            .write(self.site.cpu, write.msr, value)
+            .map_err(|errno| self.explain().refused(Access::Write(value), write.msr, errno))
+    }
+
+    /// Restores what was saved, in the order of saving: enables first.
+    fn give_back(&mut self, ledger: &mut Ledger) {
+        if std::mem::replace(&mut self.released, true) || self.post.bound() == FORKED {
+            return;
+        }
+        for Saved { before, key } in self.saved.drain(..) {
+            let last = key.is_none_or(|key| ledger.release(key));
+            if !last {
+                continue;
+            }
+            let now = match before.mask {
+                u64::MAX => Ok(0),
+                _ => self.io.read(self.site.cpu, before.msr),
+            };
+            // A failure leaves nothing to be done: the context went offline, and comes
+            // back with fresh registers.
+            let _ =
+                now.and_then(|now| self.io.write(self.site.cpu, before.msr, before.merged(now)));
+        }
+        for msr in self.claimed.drain(..) {
+            let scope = if self.program.per_core { self.site.core } else { self.site.cpu };
+            self.io.release(scope, msr);
+        }
+        self.post.leave();
+        ledger.handlers.leave();
+    }
+
+    fn key(&self, msr: u32, hold: Hold) -> Key {
+        (self.io.machine(), self.scope(hold), msr)
+    }
+
+    /// The context that stands for all who share the register.
+    fn scope(&self, hold: Hold) -> u32 {
+        if self.program.per_core || hold == Hold::Alike { self.site.core } else { self.site.cpu }
+    }
+}
+
+impl<M: MsrIo> Drop for Holding<M> {
+    fn drop(&mut self) {
+        // A forked child holds nothing, and its copy of the lock's owner may be gone.
+        if self.post.bound() != FORKED && !self.released {
+            self.give_back(&mut ledger::lock());
+        }
+    }
+}

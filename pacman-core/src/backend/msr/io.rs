@@ -1,0 +1,80 @@
+//! The OS seam: every register access of the MSR backend, and RDPMC.
+//!
+//! [`DevMsr`](super::DevMsr) is Linux; a simulated machine implements the same trait,
+//! so that the backend itself runs unchanged on it.
+
+use std::os::fd::RawFd;
+
+pub use crate::backend::perf::Errno;
+
+/// Model-specific registers of the hardware contexts of one machine.
+///
+/// A clone drives the same machine. What a register access answers is what Linux's
+/// `msr` device answers: `EIO` where the processor faults, `ENXIO` where the context is
+/// not there, `EACCES` and `EPERM` where access is refused, `ENOENT` where the device
+/// is missing on every context.
+pub trait MsrIo: Clone + Send + Sync + 'static {
+    /// A simulation's counts are labelled as simulated.
+    const REAL: bool;
+
+    /// RDMSR on hardware context `cpu`.
+    fn read(&self, cpu: u32, msr: u32) -> Result<u64, Errno>;
+
+    /// WRMSR on hardware context `cpu`.
+    fn write(&self, cpu: u32, msr: u32, value: u64) -> Result<(), Errno>;
+
+    /// The lower and the upper 32 bits of counter `index` of the context that the
+    /// calling thread runs on, each in a word whose upper half is zero. Index bit 30
+    /// selects Intel's fixed counters.
+    ///
+    /// # Safety
+    /// [`user_rdpmc`](Self::user_rdpmc) must have said yes, and the processor must have
+    /// the counter, or the thread gets SIGSEGV.
+    unsafe fn rdpmc(&self, index: u32) -> (u64, u64);
+
+    /// The hardware context that the calling thread runs on now.
+    fn cpu(&self) -> u32;
+
+    /// Whether the calling thread certainly runs on `cpu` now. "No" means that
+    /// [`cpu`](Self::cpu) must be asked, which may take longer.
+    #[inline(always)]
+    fn runs_on(&self, cpu: u32) -> bool {
+        self.cpu() == cpu
+    }
+
+    /// Whether user programs may execute RDPMC whatever they count.
+    fn user_rdpmc(&self) -> bool;
+
+    /// Whether the kernel's NMI watchdog holds a counter of each context.
+    fn watchdog(&self) -> bool;
+
+    /// Tells machines apart, because registers that siblings share are kept account of
+    /// for all who drive the same machine. 0 is the machine the program runs on.
+    fn machine(&self) -> u64;
+
+    /// Where a signal handler can write `cpu`'s registers with `pwrite(2)`; `None` where
+    /// registers end with the process.
+    fn descriptor(&self, cpu: u32) -> Option<RawFd> {
+        let _ = cpu;
+        None
+    }
+
+    /// Marks register `msr` of `cpu` as this process's for other processes to see.
+    ///
+    /// # Errors
+    /// The process that marked it before, by its id.
+    fn claim(&self, cpu: u32, msr: u32) -> Result<(), i32> {
+        let _ = (cpu, msr);
+        Ok(())
+    }
+
+    /// Takes back the mark of [`claim`](Self::claim).
+    fn release(&self, cpu: u32, msr: u32) {
+        let _ = (cpu, msr);
+    }
+
+    /// Called between any two accesses of a read; Linux does nothing here, a simulation
+    /// may preempt.
+    #[inline(always)]
+    fn between_loads(&self) {}
+}

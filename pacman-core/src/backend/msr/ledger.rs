@@ -1,0 +1,90 @@
+//! Which registers this process holds, for sessions that know nothing of each other.
+//!
+//! The allocator's proof covers one plan. Two sessions, or two plans for the siblings of
+//! one core, meet here: a register is one session's, or shared by those who want the
+//! same value in it, and the last of those restores what the first one found.
+
+use std::collections::BTreeMap;
+
+use parking_lot::lock_api::RawMutex as _;
+use parking_lot::{Mutex, MutexGuard};
+
+use super::program::Hold;
+use super::signal::Handlers;
+
+/// A register of a context or a core of a machine: machine, context, number.
+pub(super) type Key = (u64, u32, u32);
+
+/// Every register that is held, and the signal handlers that guard them.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    held: BTreeMap<Key, Entry>,
+    pub(super) handlers: Handlers,
+}
+
+#[derive(Debug)]
+struct Entry {
+    hold: Hold,
+    value: u64,
+    before: u64,
+    users: usize,
+}
+
+impl Ledger {
+    /// Whether `value` could be held so now.
+    pub(super) fn allows(&self, key: Key, hold: Hold, value: u64) -> bool {
+        let alike = |entry: &Entry| {
+            hold == Hold::Alike && entry.hold == Hold::Alike && entry.value == value
+        };
+        self.held.get(&key).is_none_or(alike)
+    }
+
+    /// Holds a register that contains `now`, as [`allows`](Ledger::allows) allowed;
+    /// answers what is to be restored.
+    pub(super) fn hold(&mut self, key: Key, hold: Hold, value: u64, now: u64) -> u64 {
+        let entry = self.held.entry(key).or_insert(Entry { hold, value, before: now, users: 0 });
+        entry.users += 1;
+        entry.before
+    }
+
+    /// Lets go of a register; whether it must be restored, because nobody else holds it.
+    pub(super) fn release(&mut self, key: Key) -> bool {
+        let Some(entry) = self.held.get_mut(&key) else { return true };
+        entry.users -= 1;
+        let last = entry.users == 0;
+        if last {
+            self.held.remove(&key);
+        }
+        last
+    }
+}
+
+static LEDGER: Mutex<Ledger> =
+    Mutex::new(Ledger { held: BTreeMap::new(), handlers: Handlers::NONE });
+
+/// Locks the ledger: held while counters are opened and while they are given back.
+pub(super) fn lock() -> MutexGuard<'static, Ledger> {
+    LEDGER.lock()
+}
+
+pub(super) extern "C" fn before_fork() {
+    // SAFETY: paired with the unlock in `in_parent` or `in_child`, which the same
+    // thread (or its only copy) runs after the fork.
+    unsafe { LEDGER.raw() }.lock();
+}
+
+pub(super) extern "C" fn in_parent() {
+    // SAFETY: locked by `before_fork` on this thread.
+    unsafe { LEDGER.raw().unlock() };
+}
+
+/// Empties the ledger in a forked child, which holds nothing.
+pub(super) fn in_child(disown: fn(&mut Handlers)) {
+    // SAFETY: locked by `before_fork`; this is the child's only thread.
+    let ledger = unsafe { &mut *LEDGER.data_ptr() };
+    disown(&mut ledger.handlers);
+    // Forgotten, not freed: nothing is allocated or freed between fork and exec.
+    std::mem::forget(std::mem::take(&mut ledger.held));
+    // SAFETY: locked by `before_fork` on the thread that this one is a copy of.
+    unsafe { LEDGER.raw().unlock() };
+}

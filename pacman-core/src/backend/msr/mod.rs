@@ -1,0 +1,165 @@
+//! Counting by programming the processor's registers directly.
+//!
+//! [`MsrBackend`] takes the allocator's proof of where each event goes and writes
+//! counters, selectors and shared registers itself, through `/dev/cpu/N/msr`: NetBurst,
+//! Intel since Nehalem, AMD. It counts where the kernel's driver cannot (all 18 counters
+//! of a Pentium 4, for both of its threads at once), and it reads with a bare RDPMC.
+//!
+//! # Whose counts
+//! A counter belongs to a *hardware context*, not to a thread: it counts what the
+//! context executes, in the rings that the event asks for. That is the bound thread's
+//! work for as long as the thread is bound there and nobody else runs there; a thread
+//! that shares its context counts the others too. A thread that was moved off its
+//! context gets an error when it reads, not a count; a stay elsewhere that began and
+//! ended between two reads is not seen.
+//!
+//! # Whose registers
+//! Every register is saved before it is written and restored when the counters are
+//! dropped, when a panic unwinds, at `exit(3)`, and on SIGINT and SIGTERM: while counters
+//! are open a handler restores and then does what would have happened without it, so a
+//! program's own handler still runs (and then finds the counters given back). Registers
+//! that siblings share are restored by the last one who holds them. A counter that
+//! somebody else has enabled is refused, with the owner's name as far as it can be known.
+//! Counters that another program takes over later are noticed at every read through the
+//! device, and with RDPMC when a counter passes a multiple of 2^32.
+//!
+//! # What it needs
+//! Root, or CAP_SYS_RAWIO and the device; the `msr` module; and for RDPMC the setting 2
+//! in `/sys/bus/event_source/devices/cpu/rdpmc` ([`DevMsr::allow_user_rdpmc`]), else each
+//! read is a system call per counter. No perf event may be open on the same context.
+
+mod contexts;
+mod device;
+mod explain;
+mod gauge;
+mod holding;
+mod io;
+mod ledger;
+mod post;
+mod program;
+mod reader;
+mod signal;
+#[cfg(test)]
+mod tests;
+
+pub use contexts::{Contexts, Site};
+pub use device::DevMsr;
+pub use io::{Errno, MsrIo};
+
+use pacman_events::allocate::Assignment;
+use pacman_events::encode::Rings;
+use pacman_events::{CpuModel, Encoding};
+
+use crate::backend::{Backend, Counters};
+use crate::error::{Error, ErrorKind, Result};
+
+use explain::Explain;
+use holding::Holding;
+use program::Program;
+
+/// A plan for the hardware contexts of a core, ready to be programmed on any core.
+///
+/// A thread that opens counters gets those of the context it runs on: bind it first.
+#[derive(Debug)]
+pub struct MsrBackend<M: MsrIo = DevMsr> {
+    io: M,
+    contexts: Contexts,
+    /// One for each context of a core; `None` for one that counts nothing.
+    programs: Vec<Option<Program>>,
+    rdpmc: bool,
+}
+
+impl MsrBackend<DevMsr> {
+    /// The plan `core` of `events`, for this machine.
+    ///
+    /// `core` has an assignment for each context of a core, as
+    /// [`Partition::plan`](pacman_events::partition::Partition::plan) and
+    /// [`Schedule`](pacman_events::partition::Schedule) make them, and `events` has the
+    /// list of each context that was planned, in the same order. `rings` are those that
+    /// were planned for events that name none.
+    ///
+    /// # Errors
+    /// `Unsupported` for another processor than the plan's, for events that no register
+    /// counts and for unknown families; `Empty`, `TooManyEvents`, `InvalidInput` for a
+    /// list that is not the plan's; `System` if this machine's contexts are unknown.
+    pub fn new(core: &[Assignment], events: &[Vec<Encoding>], rings: Rings) -> Result<MsrBackend> {
+        MsrBackend::with_io(DevMsr::new(), Contexts::detect()?, core, events, rings)
+    }
+}
+
+impl<M: MsrIo> MsrBackend<M> {
+    /// As [`new`](MsrBackend::new), on another machine.
+    ///
+    /// # Errors
+    /// As for [`new`](MsrBackend::new).
+    pub fn with_io(
+        io: M,
+        contexts: Contexts,
+        core: &[Assignment],
+        events: &[Vec<Encoding>],
+        rings: Rings,
+    ) -> Result<MsrBackend<M>> {
+        let mut programs = Vec::new();
+        for assignment in core {
+            let context = usize::from(assignment.context());
+            let list = events.get(context).map_or(&[][..], Vec::as_slice);
+            let planned = !assignment.placements().is_empty();
+            let program =
+                planned.then(|| Program::new(assignment, core, list, rings)).transpose()?;
+            programs.push(program);
+        }
+        if programs.iter().all(Option::is_none) {
+            return Err(crate::event::empty());
+        }
+        if let Some(encoding) = events.iter().flatten().next() {
+            check_processor(encoding, &contexts)?;
+        }
+        let rdpmc = io.user_rdpmc();
+        Ok(MsrBackend { io, contexts, programs, rdpmc })
+    }
+
+    /// Whether reads are RDPMC, not system calls: decided when the backend was made.
+    pub fn reads_by_rdpmc(&self) -> bool {
+        self.rdpmc
+    }
+}
+
+impl<M: MsrIo> Backend for MsrBackend<M> {
+    /// Programs the context that the calling thread runs on.
+    ///
+    /// # Errors
+    /// `Conflict` for a counter or register that somebody else has, `Permission`,
+    /// `Unsupported` (no `msr` module, a register that faults), `PlaceNotAllowed` for a
+    /// context that is offline, `NoSuchPlace` for one without a plan, `NotScheduled` for
+    /// a tag that waits for the sibling; nothing stays changed then.
+    fn open(&self) -> Result<Box<dyn Counters>> {
+        let cpu = self.io.cpu();
+        let site = self.contexts.site(cpu).unwrap_or(Site { cpu, core: cpu, context: u8::MAX });
+        let program = self.programs.get(usize::from(site.context)).and_then(Option::as_ref);
+        let Some(program) = program else {
+            let names: Vec<&str> =
+                self.programs.iter().flatten().map(|program| &*program.names).collect();
+            let names = names.join(", ");
+            return Err(Explain { site, names: &names }.no_plan(site.context));
+        };
+        let held = Holding::take(&self.io, site, program)?;
+        Ok(reader::counters(held, program.width, self.rdpmc))
+    }
+}
+
+/// Registers of one family mean something else, or nothing, on another.
+fn check_processor(encoding: &Encoding, contexts: &Contexts) -> Result<()> {
+    let Some(id) = contexts.processor() else { return Ok(()) };
+    let planned = encoding.cpu.facts().family;
+    if CpuModel::of_all_cores(id).any(|cpu| cpu.facts().family == planned) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Unsupported,
+        format!(
+            "cannot program {}: it was planned for {}, and this is {} family {} model {:#x}; plan \
+             for this processor",
+            encoding.name, encoding.cpu, id.vendor, id.family, id.model
+        ),
+    ))
+}

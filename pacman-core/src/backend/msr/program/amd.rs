@@ -1,0 +1,92 @@
+//! AMD: `PERF_CTLx` and `PERF_CTRx`, six of them with the core extension.
+//!
+//! Processors with version 2 of AMD's performance monitoring have a global enable as
+//! well (PPR, `PerfCntrGlobalCtl`), which Linux keeps at 0 while nothing counts.
+
+use pacman_events::CpuModel;
+use pacman_events::allocate::{Counter, Take};
+use pacman_events::encode::Rings;
+
+use super::{Cycles, ENABLE, Gauge, Guard, Hold, Planned, Probe, Program, Then, selector};
+use crate::error::Result;
+
+pub(super) fn program(
+    mut program: Program,
+    cpu: CpuModel,
+    planned: &[Planned<'_>],
+    rings: Rings,
+) -> Result<Program> {
+    // The extension came with the fifth and sixth counter; its numbers alternate.
+    let extended = cpu.facts().general.len() > 4;
+    let registers = move |n: u8| match (extended, u32::from(n)) {
+        (true, n) => (CTL_EXTENDED + 2 * n, CTR_EXTENDED + 2 * n),
+        (false, n) => (CTL + n, CTR + n),
+    };
+    let mut global = 0;
+    let mut merging = Vec::new();
+    for planned in planned {
+        let Some(Counter::General(n)) = planned.placement.counter() else { continue };
+        let (control, msr) = registers(n);
+        global |= 1u64 << n;
+        program.guards.push(guard(control, n, planned.placement.name()));
+        program.gauges.push(Gauge {
+            place: planned.placement.event(),
+            index: u32::from(n),
+            msr,
+            control,
+            mask: u64::MAX,
+            going: selector(planned, rings),
+        });
+        if planned.placement.take() == Take::Pair {
+            let (control, msr) = registers(n + 1);
+            global |= 2u64 << n;
+            program.guards.push(guard(control, n + 1, planned.placement.name()));
+            merging.push((control, msr));
+        }
+    }
+    write(&mut program, &merging, global);
+    program.probes.push(Probe { msr: GLOBAL_CTL, bits: 0, then: Then::Skip(GLOBAL_CTL) });
+    Ok(program)
+}
+
+fn guard(control: u32, n: u8, event: &str) -> Guard {
+    Guard {
+        msr: control,
+        mask: ENABLE,
+        pattern: ENABLE,
+        counter: Counter::General(n),
+        event: event.to_owned(),
+        cycles: Cycles::Select(CORE_CYCLES),
+    }
+}
+
+/// The registers, in the order in which they are written.
+fn write(program: &mut Program, merging: &[(u32, u32)], global: u64) {
+    let gauges = program.gauges.clone();
+    let counting = gauges.iter().map(|gauge| (gauge.control, gauge.msr));
+    let both: Vec<(u32, u32)> = counting.chain(merging.iter().copied()).collect();
+    for (control, _) in &both {
+        program.push(*control, 0, Hold::Sole);
+    }
+    for (_, counter) in &both {
+        program.push(*counter, 0, Hold::Sole);
+    }
+    // The odd counter merges before the even one counts.
+    for (control, _) in merging {
+        program.push(*control, MERGE | ENABLE, Hold::Sole);
+    }
+    for gauge in &gauges {
+        program.push(gauge.control, gauge.going, Hold::Sole);
+    }
+    program.push(GLOBAL_CTL, global, Hold::Bits(global));
+}
+
+const CTL: u32 = 0xc001_0000;
+const CTR: u32 = 0xc001_0004;
+const CTL_EXTENDED: u32 = 0xc001_0200;
+const CTR_EXTENDED: u32 = 0xc001_0201;
+const GLOBAL_CTL: u32 = 0xc000_0301;
+/// Event FFFh: adds the neighbour's carry.
+const MERGE: u64 = 0xf_0000_00ff;
+/// `Cycles not in Halt`, event 76h.
+const CORE_CYCLES: u64 = 0x0076;

@@ -1,0 +1,147 @@
+//! Architectural Intel: `IA32_PERFEVTSELx`, the fixed counters, the global enable.
+//!
+//! SDM Vol. 3, "Architectural performance monitoring", version 2 and later: a counter
+//! counts when its own enable and its bit in `IA32_PERF_GLOBAL_CTRL` are both set.
+
+use pacman_events::CpuModel;
+use pacman_events::allocate::Counter;
+use pacman_events::encode::{Rings, Scope};
+
+use super::{
+    COUNTERS, Cycles, ENABLE, Gauge, Guard, Hold, Planned, Probe, Program, Then, bit, selector,
+};
+use crate::error::Result;
+
+pub(super) fn program(
+    mut program: Program,
+    cpu: CpuModel,
+    planned: &[Planned<'_>],
+    rings: Rings,
+) -> Result<Program> {
+    let mut global = 0;
+    for planned in planned {
+        let Some(counter) = planned.placement.counter() else { continue };
+        global |= 1u64 << counter.number();
+        match counter {
+            Counter::General(n) => general(&mut program, planned, n, rings),
+            Counter::Fixed(n) => fixed(&mut program, planned, n, rings),
+        }
+    }
+    guard_extras(&mut program, cpu, planned, rings);
+    write(&mut program, planned, global);
+    if program.gauges.iter().any(|gauge| (FULL..FULL + COUNTERS).contains(&gauge.msr)) {
+        // Through the old numbers only 32 bits of a counter can be written.
+        program.probes.push(Probe {
+            msr: PERF_CAPABILITIES,
+            bits: FULL_WIDTH,
+            then: Then::Renumber { from: FULL, to: PMC },
+        });
+    }
+    Ok(program)
+}
+
+fn general(program: &mut Program, planned: &Planned<'_>, n: u8, rings: Rings) {
+    let control = EVTSEL + u32::from(n);
+    program.gauges.push(Gauge {
+        place: planned.placement.event(),
+        index: u32::from(n),
+        msr: FULL + u32::from(n),
+        control,
+        mask: u64::MAX,
+        going: selector(planned, rings),
+    });
+    program.guards.push(Guard {
+        msr: control,
+        mask: ENABLE,
+        pattern: ENABLE,
+        counter: Counter::General(n),
+        event: planned.placement.name().to_owned(),
+        cycles: Cycles::Select(CORE_CYCLES),
+    });
+}
+
+fn fixed(program: &mut Program, planned: &Planned<'_>, n: u8, rings: Rings) {
+    let encoding = planned.encoding;
+    let rings = if encoding.rings == Rings::default() { rings } else { encoding.rings };
+    // Per counter four bits: OS, USR, AnyThread, interrupt.
+    let any_thread = encoding.limits.counts == Scope::Core;
+    let field = bit(1, rings.kernel) | bit(2, rings.user) | bit(4, any_thread);
+    program.gauges.push(Gauge {
+        place: planned.placement.event(),
+        index: FIXED_INDEX | u32::from(n),
+        msr: FIXED + u32::from(n),
+        control: FIXED_CTRL,
+        mask: 0xf << (4 * n),
+        going: field << (4 * n),
+    });
+    for ring in [1, 2] {
+        program.guards.push(Guard {
+            msr: FIXED_CTRL,
+            mask: ring << (4 * n),
+            pattern: ring << (4 * n),
+            counter: Counter::Fixed(n),
+            event: planned.placement.name().to_owned(),
+            cycles: Cycles::Counter(n == 1),
+        });
+    }
+}
+
+/// Somebody else's counter that counts through an extra register about to change.
+fn guard_extras(program: &mut Program, cpu: CpuModel, planned: &[Planned<'_>], rings: Rings) {
+    let taken: Vec<Counter> = planned.iter().filter_map(|p| p.placement.counter()).collect();
+    for planned in planned.iter().filter(|p| p.placement.registers().next().is_some()) {
+        let select = selector(planned, rings) & 0xffff;
+        for n in cpu.facts().general.iter() {
+            if !taken.contains(&Counter::General(n)) {
+                program.guards.push(Guard {
+                    msr: EVTSEL + u32::from(n),
+                    mask: ENABLE | 0xffff,
+                    pattern: ENABLE | select,
+                    counter: Counter::General(n),
+                    event: planned.placement.name().to_owned(),
+                    cycles: Cycles::Counter(false),
+                });
+            }
+        }
+    }
+}
+
+/// The registers, in the order in which they are written.
+fn write(program: &mut Program, planned: &[Planned<'_>], global: u64) {
+    let gauges = program.gauges.clone();
+    for gauge in &gauges {
+        program.push(gauge.control, 0, hold(gauge));
+    }
+    for claim in planned.iter().flat_map(|p| p.placement.claims()) {
+        if let Some(msr) = claim.register.number() {
+            let shared = claim.register.is_shared();
+            program.once(msr, claim.value, if shared { Hold::Alike } else { Hold::Sole });
+        }
+    }
+    for gauge in &gauges {
+        program.push(gauge.msr, 0, Hold::Sole);
+    }
+    for gauge in &gauges {
+        program.push(gauge.control, gauge.going, hold(gauge));
+    }
+    program.push(GLOBAL_CTRL, global, Hold::Bits(global));
+}
+
+/// A selector is one counter's, the fixed counters' control is shared between them.
+fn hold(gauge: &Gauge) -> Hold {
+    if gauge.mask == u64::MAX { Hold::Sole } else { Hold::Bits(gauge.mask) }
+}
+
+const EVTSEL: u32 = 0x186;
+const PMC: u32 = 0xc1;
+/// `IA32_A_PMCx`: the counters at full width.
+const FULL: u32 = 0x4c1;
+const PERF_CAPABILITIES: u32 = 0x345;
+/// `IA32_PERF_CAPABILITIES.FW_WRITE`.
+const FULL_WIDTH: u64 = 1 << 13;
+const FIXED: u32 = 0x309;
+const FIXED_CTRL: u32 = 0x38d;
+const FIXED_INDEX: u32 = 1 << 30;
+const GLOBAL_CTRL: u32 = 0x38f;
+/// `CPU_CLK_UNHALTED.THREAD`.
+const CORE_CYCLES: u64 = 0x003c;

@@ -1,0 +1,159 @@
+//! Reading the counters: by RDPMC where user programs may, else through the device.
+
+use std::marker::PhantomData;
+
+use crate::backend::{Caps, Counters, ReadPath, Reading};
+use crate::error::Result;
+
+use super::gauge::Turns;
+use super::holding::Holding;
+use super::io::MsrIo;
+use super::post::Post;
+
+/// The fastest reader that this machine and this set of events allow.
+pub(super) fn counters<M: MsrIo>(held: Holding<M>, width: u8, rdpmc: bool) -> Box<dyn Counters> {
+    let gauges = held.gauges();
+    let in_order = gauges.iter().enumerate().all(|(at, gauge)| gauge.place == at);
+    let by_device = DeviceCounters {
+        io: held.io().clone(),
+        width,
+        places: gauges.iter().map(|gauge| gauge.place).collect(),
+        turns: gauges.iter().map(|gauge| Turns::new(gauge.index)).collect(),
+        held,
+        one_thread: PhantomData,
+    };
+    if !rdpmc {
+        return Box::new(by_device);
+    }
+    macro_rules! unrolled {
+        ($($n:literal)*) => {
+            match by_device.turns.len() {
+                $($n if in_order => Box::new(RdpmcCounters::<M, $n>::over(by_device)),)*
+                _ => Box::new(AnyRdpmcCounters { by_device }),
+            }
+        };
+    }
+    unrolled!(1 2 3 4 5 6 7 8)
+}
+
+/// Counters read through the device, a system call each.
+struct DeviceCounters<M: MsrIo> {
+    io: M,
+    width: u8,
+    places: Vec<usize>,
+    turns: Vec<Turns>,
+    held: Holding<M>,
+    /// Counts are those of the context that the opening thread was bound to.
+    one_thread: PhantomData<*const ()>,
+}
+
+impl<M: MsrIo> DeviceCounters<M> {
+    /// An error unless the thread runs where its counters are.
+    #[cold]
+    fn check_place(&self) -> Result<()> {
+        let now = self.io.cpu();
+        if now == self.held.post().bound() { Ok(()) } else { Err(self.held.elsewhere(now)) }
+    }
+}
+
+impl<M: MsrIo> Counters for DeviceCounters<M> {
+    fn read(&mut self, into: &mut Reading) -> Result<()> {
+        self.check_place()?;
+        for at in 0..self.turns.len() {
+            let value = self.held.read(self.held.gauges()[at].msr)?;
+            self.io.between_loads();
+            into.counts[self.places[at]] =
+                self.turns[at].advance(value & 0xffff_ffff, value >> 32, self.width);
+        }
+        self.held.verify()?;
+        self.check_place()
+    }
+
+    fn caps(&self) -> Caps {
+        Caps {
+            read_path: ReadPath::ReadCall,
+            width: Some(self.width),
+            multiplexed: false,
+            simulated: !M::REAL,
+        }
+    }
+}
+
+/// `N` counters read with RDPMC into the first `N` places.
+struct RdpmcCounters<M: MsrIo, const N: usize> {
+    io: M,
+    post: &'static Post,
+    turns: [Turns; N],
+    by_device: DeviceCounters<M>,
+}
+
+impl<M: MsrIo, const N: usize> RdpmcCounters<M, N> {
+    fn over(by_device: DeviceCounters<M>) -> RdpmcCounters<M, N> {
+        let turns = std::array::from_fn(|at| by_device.turns[at]);
+        RdpmcCounters { io: by_device.io.clone(), post: by_device.held.post(), turns, by_device }
+    }
+
+    /// A counter has passed another 2^32: the time to see as well that it is still ours.
+    #[cold]
+    fn read_anew(&mut self, into: &mut Reading) -> Result<()> {
+        for (turns, count) in self.turns.iter_mut().zip(&mut into.counts) {
+            // SAFETY: as in `read`.
+            let (low, high) = unsafe { self.io.rdpmc(turns.index) };
+            self.io.between_loads();
+            *count = turns.advance(low, high, self.by_device.width);
+        }
+        self.by_device.held.verify()?;
+        self.by_device.check_place()
+    }
+}
+
+impl<M: MsrIo, const N: usize> Counters for RdpmcCounters<M, N> {
+    fn read(&mut self, into: &mut Reading) -> Result<()> {
+        for (turns, count) in self.turns.iter().zip(&mut into.counts) {
+            // SAFETY: user RDPMC was allowed when the counters were opened, and the
+            // allocator chose counters that every context of this model has.
+            let (low, high) = unsafe { self.io.rdpmc(turns.index) };
+            self.io.between_loads();
+            match turns.count(low, high) {
+                Some(counted) => *count = counted,
+                None => return self.read_anew(into),
+            }
+        }
+        // Last: wherever the thread was moved while it read, it shows here.
+        if self.io.runs_on(self.post.bound()) {
+            return Ok(());
+        }
+        self.by_device.check_place()
+    }
+
+    fn caps(&self) -> Caps {
+        Caps { read_path: ReadPath::Rdpmc, ..self.by_device.caps() }
+    }
+}
+
+/// As [`RdpmcCounters`], for more events and for those of a set that leaves places out.
+struct AnyRdpmcCounters<M: MsrIo> {
+    by_device: DeviceCounters<M>,
+}
+
+impl<M: MsrIo> Counters for AnyRdpmcCounters<M> {
+    fn read(&mut self, into: &mut Reading) -> Result<()> {
+        let DeviceCounters { io, width, places, turns, held, .. } = &mut self.by_device;
+        let mut known = true;
+        for (turns, place) in turns.iter_mut().zip(places.iter()) {
+            // SAFETY: as for `RdpmcCounters`.
+            let (low, high) = unsafe { io.rdpmc(turns.index) };
+            io.between_loads();
+            known &= turns.count(low, high).is_some();
+            into.counts[*place] = turns.advance(low, high, *width);
+        }
+        if !known {
+            held.verify()?;
+        }
+        self.by_device.check_place()
+    }
+
+    fn caps(&self) -> Caps {
+        Caps { read_path: ReadPath::Rdpmc, ..self.by_device.caps() }
+    }
+}

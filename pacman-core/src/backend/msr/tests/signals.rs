@@ -1,0 +1,148 @@
+//! What a signal handler, `exit(3)` and a forked child do with the registers.
+//!
+//! A file stands for the device: its bytes at a register's number are the register.
+//! All of this is about a whole process, so each part runs in one of its own.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::*;
+use crate::ErrorKind;
+
+/// Where the parts find the file that stands for the device.
+const DEVICE: &str = "PACMAN_TEST_MSR_DEVICE";
+
+/// Runs a part of this module in a process of its own; answers the file that stood for
+/// the device.
+fn part(name: &str) -> File {
+    let path = std::env::temp_dir().join(format!("pacman-msr-{}-{name}", std::process::id()));
+    let file = device(&path);
+    let part = format!("backend::msr::tests::signals::{name}");
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "--ignored", "--test-threads=1", &part])
+        .env(DEVICE, &path)
+        .output()
+        .unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    file
+}
+
+fn device(path: &Path) -> File {
+    let file =
+        File::options().read(true).write(true).create(true).truncate(false).open(path).unwrap();
+    file.set_len(0x1000).unwrap();
+    file
+}
+
+fn register(file: &mut File, msr: u64) -> u64 {
+    let mut bytes = [0; 8];
+    file.seek(SeekFrom::Start(msr)).unwrap();
+    file.read_exact(&mut bytes).unwrap();
+    u64::from_le_bytes(bytes)
+}
+
+/// Counters on registers that held something, over the file that the parent named.
+fn counters(io: &Fake) -> Box<dyn Counters> {
+    io.set(0, 0x186, 0x0123);
+    io.set(0, 0xc1, 77);
+    let plan = backend(io, "hsw", [&["MEM_LOAD_UOPS_RETIRED.L2_MISS"], &[]]).unwrap();
+    open(io, &plan, 0).unwrap()
+}
+
+fn named_device() -> File {
+    device(Path::new(&std::env::var_os(DEVICE).expect("run by its parent")))
+}
+
+#[test]
+fn a_signal_restores_and_then_does_what_it_would_have_done() {
+    let mut file = part("signalled");
+    assert_eq!((register(&mut file, 0x186), register(&mut file, 0xc1)), (0x0123, 77));
+}
+
+static CALLED: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn the_programs_own(_signal: i32) {
+    CALLED.fetch_add(1, Ordering::SeqCst);
+}
+
+#[test]
+#[ignore = "runs in a process of its own"]
+fn signalled() {
+    let file = named_device();
+    let io = Fake::separate().with_descriptor(file.as_raw_fd());
+    let own = the_programs_own as *const () as usize;
+    // SAFETY: the handler only increments an atomic; one signal is ignored.
+    let before = unsafe {
+        libc::signal(libc::SIGINT, libc::SIG_IGN);
+        libc::signal(libc::SIGTERM, own)
+    };
+    let mut counters = counters(&io);
+    // SAFETY: an ignored signal does nothing.
+    unsafe { libc::raise(libc::SIGINT) };
+    assert!(read(&mut *counters).is_ok(), "an ignored signal stays ignored");
+    // SAFETY: both handlers return.
+    unsafe { libc::raise(libc::SIGTERM) };
+    assert_eq!(CALLED.load(Ordering::SeqCst), 1, "the program's handler runs as well");
+    let error = read(&mut *counters).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotScheduled);
+    assert_eq!(
+        error.to_string(),
+        "cannot count MEM_LOAD_UOPS_RETIRED.L2_MISS on cpu 0: a signal asked the process to end, \
+         and the counters were restored; attach again to go on"
+    );
+    drop(counters);
+    // SAFETY: puts back what was there.
+    assert_eq!(unsafe { libc::signal(libc::SIGTERM, before) }, own, "ours goes with the counters");
+}
+
+#[test]
+fn a_process_that_exits_restores() {
+    let mut file = part("exiting");
+    assert_eq!((register(&mut file, 0x186), register(&mut file, 0xc1)), (0x0123, 77));
+}
+
+#[test]
+#[ignore = "runs in a process of its own"]
+fn exiting() {
+    let file = named_device();
+    let io = Fake::separate().with_descriptor(file.as_raw_fd());
+    std::mem::forget(counters(&io));
+    std::process::exit(0);
+}
+
+#[test]
+fn a_forked_child_lets_go_without_writing() {
+    let mut file = part("forking");
+    // Nor did the parent need to: it dropped its counters, whose registers are no file.
+    assert_eq!(register(&mut file, 0x186), 0);
+}
+
+#[test]
+#[ignore = "runs in a process of its own"]
+fn forking() {
+    let file = named_device();
+    let io = Fake::separate().with_descriptor(file.as_raw_fd());
+    let mut counters = counters(&io);
+    io.written();
+    // SAFETY: the child runs a few lines in the only thread that it has, and leaves with
+    // `_exit`.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let told = read(&mut *counters).err().map(|error| error.kind());
+        drop(counters);
+        let quiet = io.written().is_empty();
+        let status = if told == Some(ErrorKind::Forked) && quiet { 0 } else { 1 };
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(status) };
+    }
+    let mut status = 0;
+    // SAFETY: waits for our own child.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(libc::WEXITSTATUS(status), 0);
+    assert!(read(&mut *counters).is_ok(), "the parent goes on");
+}
