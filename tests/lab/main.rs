@@ -1,6 +1,7 @@
 //! The lab tier: the kernel's own PMU drivers on emulated processors with SMT
 //! siblings, whose counters are exact.
 
+mod by_registers;
 mod netburst;
 
 use std::process::Output;

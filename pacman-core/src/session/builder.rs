@@ -1,7 +1,9 @@
 //! Describing a session before it starts.
 
-use super::Session;
 use super::shared::{Parts, Placed, Shared};
+use super::{Session, registers};
+use pacman_events::partition::Partition;
+
 use crate::backend::Backend;
 use crate::backend::perf::{PerfBackend, Sharing};
 use crate::clock::{Clock, ClockSource};
@@ -21,6 +23,7 @@ pub struct SessionBuilder {
     events: Vec<Event>,
     placement: Option<(Topology, Placement)>,
     sharing: Sharing,
+    registers: Option<Partition>,
     clock: Clock,
     log: usize,
 }
@@ -32,6 +35,7 @@ impl SessionBuilder {
             events: Vec::new(),
             placement: None,
             sharing: Sharing::Exclusive,
+            registers: None,
             clock: Clock::detect(),
             log: 0,
         }
@@ -78,6 +82,17 @@ impl SessionBuilder {
     /// an estimate. Without this a group is on its counters or fails.
     pub fn multiplexed(mut self) -> SessionBuilder {
         self.sharing = Sharing::Multiplexed;
+        self
+    }
+
+    /// Programs the counters' registers itself instead of asking the kernel, and
+    /// splits each core's between its siblings as `partition` says.
+    ///
+    /// This is how to count on both threads of a Pentium 4. It needs root and the
+    /// `msr` module, and a placement: counts are those of the hardware context, so
+    /// each thread must have one of its own. See [`msr`](crate::backend::msr).
+    pub fn registers(mut self, partition: Partition) -> SessionBuilder {
+        self.registers = Some(partition);
         self
     }
 
@@ -151,9 +166,26 @@ impl SessionBuilder {
         None
     }
 
+    fn backend(&self) -> Result<Box<dyn Backend>> {
+        match (self.registers, &self.placement) {
+            (None, _) => Ok(Box::new(PerfBackend::new(&self.events, self.sharing)?)),
+            (Some(partition), Some((topology, _))) => {
+                registers::backend(&self.events, partition, topology)
+            }
+            (Some(_), None) => Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!(
+                    "cannot count by registers in session {:?} without places: counts are those \
+                     of the context a thread is bound to; give the session a placement",
+                    self.name
+                ),
+            )),
+        }
+    }
+
     fn parts(self) -> Result<Parts, (String, Error)> {
-        let backend: Box<dyn Backend> = match PerfBackend::new(&self.events, self.sharing) {
-            Ok(backend) => Box::new(backend),
+        let backend = match self.backend() {
+            Ok(backend) => backend,
             Err(error) => return Err((self.name, error)),
         };
         let (topology, placement) = match self.placement {

@@ -9,6 +9,7 @@ mod log;
 mod meter;
 mod owner;
 mod peer;
+mod registers;
 mod rows;
 mod shared;
 mod slot;

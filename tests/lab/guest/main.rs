@@ -1,5 +1,6 @@
 //! The program that runs in the lab's guests; `lab/main.rs` judges what it prints.
 
+mod by_registers;
 mod conflicts;
 mod forked;
 mod netburst;
@@ -8,6 +9,7 @@ mod siblings;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["by-registers"] => by_registers::run(),
         ["forked"] => forked::run(),
         ["netburst"] => netburst::run(),
         ["netburst-hold"] => netburst::hold(),

@@ -8,7 +8,7 @@ const PHASES: usize = 50;
 
 /// Executes exactly `2 * iterations` instructions, and one to set up.
 #[inline(always)]
-fn known_loop(iterations: u64) {
+pub(crate) fn known_loop(iterations: u64) {
     // SAFETY: counts a register down and touches nothing else.
     unsafe {
         core::arch::asm!("2:", "dec {n}", "jnz 2b", n = inout(reg) iterations => _,

@@ -5,6 +5,7 @@ use super::group::{Ask, Member};
 use super::standing::Standing;
 use super::sys::Errno;
 use crate::backend::MAX_EVENTS;
+use crate::backend::summed::{Sum, sums};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{self, Event, Ledger, Software, Source};
 
@@ -37,14 +38,6 @@ struct Part {
 enum Way {
     Member(Member),
     Ledger(Ledger),
-}
-
-/// What one count adds to one event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sum {
-    pub(super) from: usize,
-    pub(super) to: usize,
-    pub(super) coefficient: i64,
 }
 
 impl Plan {
@@ -94,16 +87,13 @@ impl Plan {
             Way::Ledger(_) => 2,
         });
         let (mut members, mut ledgers) = (Vec::new(), Vec::new());
-        let mut sums = Vec::new();
         for (slot, part) in parts.iter().enumerate() {
             match &part.way {
                 Way::Member(member) => members.push(member.clone()),
                 Way::Ledger(ledger) => ledgers.push((slot, *ledger)),
             }
-            sums.push(Sum { from: slot, to: part.place, coefficient: part.coefficient });
         }
-        let plain = sums.iter().all(|sum| sum.from == sum.to && sum.coefficient == 1);
-        let sums = (!plain).then_some(sums);
+        let sums = sums(parts.iter().map(|part| (part.place, part.coefficient)));
         Plan { parts, members, ledgers, sums, sharing, pages }
     }
 

@@ -3,13 +3,13 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use crate::backend::summed::SummedCounters;
 use crate::backend::{Caps, Counters, MAX_EVENTS, ReadPath, Reading};
 use crate::error::{Error, ErrorKind, Result};
 
 use super::group::Group;
 use super::ledger::Ledgers;
 use super::page::{Pages, Station, Stations};
-use super::plan::Sum;
 use super::sys::{Errno, PerfSys};
 use super::{Prepared, Sharing};
 
@@ -29,7 +29,7 @@ pub(super) fn counters<S: PerfSys>(
     let plain = one_by_one(group, ledgers, prepared)?;
     Ok(match sums {
         None => plain,
-        Some(sums) => Box::new(SummedCounters { counters: plain, sums, counts: Reading::EMPTY }),
+        Some(sums) => Box::new(SummedCounters::new(plain, sums)),
     })
 }
 
@@ -73,33 +73,6 @@ fn answer(into: &mut Reading, words: usize) -> &mut [u64] {
     assert!(words <= HEADER + MAX_EVENTS);
     // SAFETY: a reading is `repr(C)` and nothing but that many words of 64 bits.
     unsafe { std::slice::from_raw_parts_mut(std::ptr::from_mut(into).cast::<u64>(), words) }
-}
-
-/// Counters whose counts are put in another order, or added up to events.
-struct SummedCounters {
-    counters: Box<dyn Counters>,
-    sums: Vec<Sum>,
-    counts: Reading,
-}
-
-impl Counters for SummedCounters {
-    fn read(&mut self, into: &mut Reading) -> Result<()> {
-        self.counters.read(&mut self.counts)?;
-        for sum in &self.sums {
-            into.counts[sum.to] = 0;
-        }
-        for sum in &self.sums {
-            // Wraps where a term is subtracted; differences come out right all the same.
-            let part = self.counts.counts[sum.from].wrapping_mul(sum.coefficient as u64);
-            into.counts[sum.to] = into.counts[sum.to].wrapping_add(part);
-        }
-        (into.enabled, into.running) = (self.counts.enabled, self.counts.running);
-        Ok(())
-    }
-
-    fn caps(&self) -> Caps {
-        self.counters.caps()
-    }
 }
 
 /// Counters read with one `read(2)` of the group, and the ledgers if any.

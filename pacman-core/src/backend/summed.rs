@@ -1,0 +1,67 @@
+//! Events that are sums of counts, or stand in another order than the counters.
+
+use super::{Backend, Caps, Counters, Reading};
+use crate::error::Result;
+
+/// What one count adds to one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sum {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) coefficient: i64,
+}
+
+/// How counts become events, given the event and the coefficient of each count in
+/// turn; `None` where they are the same, one by one.
+pub(crate) fn sums(parts: impl Iterator<Item = (usize, i64)>) -> Option<Vec<Sum>> {
+    let sums: Vec<Sum> =
+        parts.enumerate().map(|(from, (to, coefficient))| Sum { from, to, coefficient }).collect();
+    let plain = sums.iter().all(|sum| sum.from == sum.to && sum.coefficient == 1);
+    (!plain).then_some(sums)
+}
+
+/// Counters whose counts are put in another order, or added up to events.
+pub(crate) struct SummedCounters {
+    counters: Box<dyn Counters>,
+    sums: Vec<Sum>,
+    counts: Reading,
+}
+
+impl SummedCounters {
+    pub(crate) fn new(counters: Box<dyn Counters>, sums: Vec<Sum>) -> SummedCounters {
+        SummedCounters { counters, sums, counts: Reading::EMPTY }
+    }
+}
+
+impl Counters for SummedCounters {
+    fn read(&mut self, into: &mut Reading) -> Result<()> {
+        self.counters.read(&mut self.counts)?;
+        for sum in &self.sums {
+            into.counts[sum.to] = 0;
+        }
+        for sum in &self.sums {
+            // Wraps where a term is subtracted; differences come out right all the same.
+            let part = self.counts.counts[sum.from].wrapping_mul(sum.coefficient as u64);
+            into.counts[sum.to] = into.counts[sum.to].wrapping_add(part);
+        }
+        (into.enabled, into.running) = (self.counts.enabled, self.counts.running);
+        Ok(())
+    }
+
+    fn caps(&self) -> Caps {
+        self.counters.caps()
+    }
+}
+
+/// A backend whose counts are added up to events.
+pub(crate) struct Summed<B> {
+    pub(crate) backend: B,
+    pub(crate) sums: Vec<Sum>,
+}
+
+impl<B: Backend> Backend for Summed<B> {
+    fn open(&self) -> Result<Box<dyn Counters>> {
+        let counters = self.backend.open()?;
+        Ok(Box::new(SummedCounters::new(counters, self.sums.clone())))
+    }
+}
