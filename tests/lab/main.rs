@@ -2,6 +2,7 @@
 //! siblings, whose counters are exact.
 
 mod netburst;
+mod registers;
 
 use std::process::Output;
 

@@ -1,7 +1,9 @@
 //! The program that runs in the lab's guests; `lab/main.rs` judges what it prints.
 
 mod conflicts;
+mod doorbell;
 mod netburst;
+mod registers;
 mod siblings;
 
 fn main() {
@@ -9,11 +11,14 @@ fn main() {
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["netburst"] => netburst::run(),
         ["netburst-hold"] => netburst::hold(),
+        ["registers", events] => registers::run(events),
         ["siblings"] => siblings::run(),
         ["too-many"] => conflicts::too_many(),
         ["taken"] => conflicts::taken(),
         other => {
-            eprintln!("lab-guest: no such job {other:?}; netburst, siblings, too-many or taken");
+            eprintln!(
+                "lab-guest: no such job {other:?}; netburst, registers, siblings, too-many or taken"
+            );
             std::process::exit(2);
         }
     };
