@@ -179,6 +179,20 @@ fn counters_that_somebody_reprograms() {
     check(&read(&mut *counters).unwrap_err(), ErrorKind::NotScheduled, stolen);
     drop(counters);
 
+    // An ESCR that the sibling's bits were put into.
+    let mut counters = open(&io, &retired(&io), 0).unwrap();
+    io.set(0, 0x3b8, 0x0400_0205);
+    assert!(read(&mut *counters).unwrap_err().to_string().contains("written MSR 0x3b8"));
+    drop(counters);
+
+    // The kernel's driver has stopped all counters of the context.
+    let io = Fake::separate().without_rdpmc();
+    let fixed = backend(&io, "hsw", [&["INST_RETIRED.ANY", "CPU_CLK_UNHALTED.THREAD"], &[]]);
+    let mut counters = open(&io, &fixed.unwrap(), 0).unwrap();
+    assert!(read(&mut *counters).is_ok());
+    io.set(0, 0x38f, 0);
+    assert!(read(&mut *counters).unwrap_err().to_string().contains("written MSR 0x38f"));
+
     let io = Fake::shared();
     let mut counters = open(&io, &retired(&io), 0).unwrap();
     io.set(0, 0x36c, 0);
