@@ -167,6 +167,22 @@ fn a_thread_that_was_moved() {
 }
 
 #[test]
+fn a_context_that_goes_offline_while_it_counts() {
+    let io = Fake::shared().without_rdpmc();
+    let mut counters = open(&io, &retired(&io), 0).unwrap();
+    io.fail_every_access(libc::ENXIO);
+    check(
+        &read(&mut *counters).unwrap_err(),
+        ErrorKind::PlaceNotAllowed,
+        "the context is offline; write 1 to /sys/devices/system/cpu/cpu0/online, or bind to \
+         another one",
+    );
+    // Nothing can be restored, and nothing is held any more.
+    drop(counters);
+    assert_eq!(refusal(&io, &retired(&io), 0).errno(), Some(libc::ENXIO));
+}
+
+#[test]
 fn counters_that_somebody_reprograms() {
     let stolen = "somebody else has written MSR 0x36c meanwhile, so the counts are not ours; end \
                   other profilers and attach again";
