@@ -3,6 +3,7 @@
 
 mod by_registers;
 mod netburst;
+mod registers;
 
 use std::process::Output;
 

@@ -2,8 +2,10 @@
 
 mod by_registers;
 mod conflicts;
+mod doorbell;
 mod forked;
 mod netburst;
+mod registers;
 mod siblings;
 
 fn main() {
@@ -13,6 +15,7 @@ fn main() {
         ["forked"] => forked::run(),
         ["netburst"] => netburst::run(),
         ["netburst-hold"] => netburst::hold(),
+        ["registers", events] => registers::run(events),
         ["siblings"] => siblings::run(),
         ["too-many"] => conflicts::too_many(),
         ["taken"] => conflicts::taken(),

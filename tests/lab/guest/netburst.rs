@@ -12,6 +12,8 @@ use pacman_events::encode::Rings;
 use pacman_events::partition::Partition;
 use pacman_events::{CpuModel, Encoding};
 
+use crate::doorbell::{known_loop, retired, ring, tsc};
+
 const PHASES: u64 = 200;
 const USER: Rings = Rings { user: true, kernel: false };
 
@@ -385,54 +387,9 @@ fn times(logical: usize, event: usize) -> u64 {
 }
 
 /// The doorbell's name for an event: ESCR event select, CCCR select, event mask.
-fn selector(encoding: &Encoding) -> u32 {
+fn selector(encoding: &Encoding) -> u64 {
     let event = encoding.netburst.expect("a P4 event");
-    u32::from(event.event_select)
-        | u32::from(event.escr_select) << 6
-        | u32::from(event.event_mask) << 16
-}
-
-fn tsc() -> u64 {
-    // SAFETY: every x86-64 processor has a time stamp counter, and Linux lets it be read.
-    unsafe { core::arch::x86_64::_rdtsc() }
-}
-
-/// Executes exactly `2 * iterations` instructions, and one to set up.
-#[inline(always)]
-fn known_loop(iterations: u64) {
-    // SAFETY: counts a register down and touches nothing else.
-    unsafe {
-        core::arch::asm!("2:", "dec {n}", "jnz 2b", n = inout(reg) iterations => _,
-            options(nomem, nostack));
-    }
-}
-
-/// The event happens `times` times now.
-fn ring(selector: u32, times: u64) {
-    doorbell(0x4c50_4d01, selector, times);
-}
-
-/// User and kernel instructions retired by this hardware context since it started.
-fn retired() -> (u64, u64) {
-    doorbell(0x4c50_4d02, 0, 0)
-}
-
-/// The lab's CPUID leaves: 64-bit arguments and answers, which the intrinsic cuts off.
-fn doorbell(leaf: u32, selector: u32, number: u64) -> (u64, u64) {
-    let (low, high): (u64, u64);
-    // SAFETY: CPUID changes only the registers named; RBX, which LLVM keeps for itself,
-    // is saved around it.
-    unsafe {
-        core::arch::asm!(
-            "xchg {number}, rbx",
-            "cpuid",
-            "xchg {number}, rbx",
-            number = inout(reg) number => high,
-            inout("rax") u64::from(leaf) => low,
-            inout("rcx") u64::from(selector) => _,
-            inout("rdx") 0u64 => _,
-            options(nostack, nomem),
-        );
-    }
-    (low, high)
+    u64::from(event.event_select)
+        | u64::from(event.escr_select) << 6
+        | u64::from(event.event_mask) << 16
 }

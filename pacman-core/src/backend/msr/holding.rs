@@ -5,7 +5,7 @@ use super::explain::{Access, Explain};
 use super::io::{Errno, MsrIo};
 use super::ledger::{self, Key, Ledger};
 use super::post::{Before, FORKED, GIVEN_BACK, Post};
-use super::program::{Gauge, Guard, Hold, Program, Write};
+use super::program::{Gauge, Guard, Hold, Program, Standing, Write};
 use crate::error::{Error, Result};
 
 /// Registers that are programmed; dropping it restores them.
@@ -14,6 +14,7 @@ pub(super) struct Holding<M: MsrIo> {
     io: M,
     site: Site,
     program: Program,
+    standing: Vec<Standing>,
     post: &'static Post,
     claimed: Vec<u32>,
     saved: Vec<Saved>,
@@ -42,6 +43,7 @@ impl<M: MsrIo> Holding<M> {
         let mut holding = Holding {
             io: io.clone(),
             site,
+            standing: fitted.standing(),
             program: fitted,
             post,
             claimed: Vec::new(),
@@ -77,10 +79,9 @@ impl<M: MsrIo> Holding<M> {
 
     /// Makes sure that the counters still count what they were told to.
     pub(super) fn verify(&self) -> Result<()> {
-        for gauge in &self.program.gauges {
-            let now = self.read(gauge.control)?;
-            if now & gauge.mask != gauge.going {
-                return Err(self.explain().reprogrammed(gauge.control));
+        for Standing { msr, mask, value } in &self.standing {
+            if self.read(*msr)? & mask != *value {
+                return Err(self.explain().reprogrammed(*msr));
             }
             self.io.between_loads();
         }

@@ -26,7 +26,9 @@
 //! # What it needs
 //! Root, or CAP_SYS_RAWIO and the device; the `msr` module; and for RDPMC the setting 2
 //! in `/sys/bus/event_source/devices/cpu/rdpmc` ([`DevMsr::allow_user_rdpmc`]), else each
-//! read is a system call per counter. No perf event may be open on the same context.
+//! read is a system call per counter and one per register that is checked; who lowers the
+//! setting while counters are open kills their readers by SIGSEGV. No perf event may be
+//! open on the same context: the kernel's driver stops and starts all counters at once.
 
 mod contexts;
 mod device;

@@ -32,6 +32,8 @@ const POSTS: usize = 1024;
 pub(super) struct Post {
     taken: AtomicU32,
     bound: AtomicU32,
+    /// The descriptor plus 1; 0 for none. All zeros, the table takes no room in the
+    /// program's file, and no memory where it is not used.
     fd: AtomicI32,
     len: AtomicUsize,
     registers: [Register; REGISTERS],
@@ -70,7 +72,7 @@ impl Post {
             post.taken.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         };
         let post = TABLE.iter().find(free)?;
-        post.fd.store(fd.unwrap_or(-1), Ordering::Relaxed);
+        post.fd.store(fd.map_or(0, |fd| fd + 1), Ordering::Relaxed);
         post.bound.store(cpu, Ordering::Release);
         Some(post)
     }
@@ -117,7 +119,7 @@ pub(super) fn restore_all() {
             continue;
         }
         post.bound.store(GIVEN_BACK, Ordering::Relaxed);
-        let fd = post.fd.load(Ordering::Relaxed);
+        let fd = post.fd.load(Ordering::Relaxed) - 1;
         for register in post.registers.iter().take(len).filter(|_| fd >= 0) {
             let before = Before {
                 msr: register.msr.load(Ordering::Relaxed),
@@ -160,7 +162,7 @@ static TABLE: [Post; POSTS] = [const {
     Post {
         taken: AtomicU32::new(0),
         bound: AtomicU32::new(0),
-        fd: AtomicI32::new(-1),
+        fd: AtomicI32::new(0),
         len: AtomicUsize::new(0),
         registers: [const {
             Register { msr: AtomicU32::new(0), mask: AtomicU64::new(0), before: AtomicU64::new(0) }

@@ -7,7 +7,7 @@ use pacman_events::CpuModel;
 use pacman_events::allocate::{Counter, Take};
 use pacman_events::encode::Rings;
 
-use super::{Cycles, ENABLE, Gauge, Guard, Hold, Planned, Probe, Program, Then, selector};
+use super::{Control, Cycles, ENABLE, Gauge, Guard, Hold, Planned, Probe, Program, Then, selector};
 use crate::error::Result;
 
 pub(super) fn program(
@@ -23,20 +23,14 @@ pub(super) fn program(
         (false, n) => (CTL + n, CTR + n),
     };
     let mut global = 0;
-    let mut merging = Vec::new();
+    let (mut controls, mut merging) = (Vec::new(), Vec::new());
     for planned in planned {
         let Some(Counter::General(n)) = planned.placement.counter() else { continue };
         let (control, msr) = registers(n);
         global |= 1u64 << n;
         program.guards.push(guard(control, n, planned.placement.name()));
-        program.gauges.push(Gauge {
-            place: planned.placement.event(),
-            index: u32::from(n),
-            msr,
-            control,
-            mask: u64::MAX,
-            going: selector(planned, rings),
-        });
+        program.gauges.push(Gauge { place: planned.placement.event(), index: u32::from(n), msr });
+        controls.push(Control { msr: control, value: selector(planned, rings), hold: Hold::Sole });
         if planned.placement.take() == Take::Pair {
             let (control, msr) = registers(n + 1);
             global |= 2u64 << n;
@@ -44,7 +38,7 @@ pub(super) fn program(
             merging.push((control, msr));
         }
     }
-    write(&mut program, &merging, global);
+    write(&mut program, &controls, &merging, global);
     program.probes.push(Probe { msr: GLOBAL_CTL, bits: 0, then: Then::Skip(GLOBAL_CTL) });
     Ok(program)
 }
@@ -61,22 +55,21 @@ fn guard(control: u32, n: u8, event: &str) -> Guard {
 }
 
 /// The registers, in the order in which they are written.
-fn write(program: &mut Program, merging: &[(u32, u32)], global: u64) {
-    let gauges = program.gauges.clone();
-    let counting = gauges.iter().map(|gauge| (gauge.control, gauge.msr));
-    let both: Vec<(u32, u32)> = counting.chain(merging.iter().copied()).collect();
-    for (control, _) in &both {
-        program.push(*control, 0, Hold::Sole);
+fn write(program: &mut Program, controls: &[Control], merging: &[(u32, u32)], global: u64) {
+    let both = controls.iter().map(|it| it.msr).chain(merging.iter().map(|(control, _)| *control));
+    for control in both {
+        program.push(control, 0, Hold::Sole);
     }
-    for (_, counter) in &both {
-        program.push(*counter, 0, Hold::Sole);
+    let counters: Vec<u32> = program.gauges.iter().map(|gauge| gauge.msr).collect();
+    for counter in counters.into_iter().chain(merging.iter().map(|(_, counter)| *counter)) {
+        program.push(counter, 0, Hold::Sole);
     }
     // The odd counter merges before the even one counts.
     for (control, _) in merging {
         program.push(*control, MERGE | ENABLE, Hold::Sole);
     }
-    for gauge in &gauges {
-        program.push(gauge.control, gauge.going, Hold::Sole);
+    for control in controls {
+        program.push(control.msr, control.value, control.hold);
     }
     program.push(GLOBAL_CTL, global, Hold::Bits(global));
 }

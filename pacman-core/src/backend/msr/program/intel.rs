@@ -8,7 +8,8 @@ use pacman_events::allocate::Counter;
 use pacman_events::encode::{Rings, Scope};
 
 use super::{
-    COUNTERS, Cycles, ENABLE, Gauge, Guard, Hold, Planned, Probe, Program, Then, bit, selector,
+    COUNTERS, Control, Cycles, ENABLE, Gauge, Guard, Hold, Planned, Probe, Program, Then, bit,
+    selector,
 };
 use crate::error::Result;
 
@@ -18,17 +19,17 @@ pub(super) fn program(
     planned: &[Planned<'_>],
     rings: Rings,
 ) -> Result<Program> {
-    let mut global = 0;
+    let (mut global, mut controls) = (0, Vec::new());
     for planned in planned {
         let Some(counter) = planned.placement.counter() else { continue };
         global |= 1u64 << counter.number();
-        match counter {
+        controls.push(match counter {
             Counter::General(n) => general(&mut program, planned, n, rings),
             Counter::Fixed(n) => fixed(&mut program, planned, n, rings),
-        }
+        });
     }
     guard_extras(&mut program, cpu, planned, rings);
-    write(&mut program, planned, global);
+    write(&mut program, planned, &controls, global);
     if program.gauges.iter().any(|gauge| (FULL..FULL + COUNTERS).contains(&gauge.msr)) {
         // Through the old numbers only 32 bits of a counter can be written.
         program.probes.push(Probe {
@@ -40,15 +41,12 @@ pub(super) fn program(
     Ok(program)
 }
 
-fn general(program: &mut Program, planned: &Planned<'_>, n: u8, rings: Rings) {
+fn general(program: &mut Program, planned: &Planned<'_>, n: u8, rings: Rings) -> Control {
     let control = EVTSEL + u32::from(n);
     program.gauges.push(Gauge {
         place: planned.placement.event(),
         index: u32::from(n),
         msr: FULL + u32::from(n),
-        control,
-        mask: u64::MAX,
-        going: selector(planned, rings),
     });
     program.guards.push(Guard {
         msr: control,
@@ -58,9 +56,10 @@ fn general(program: &mut Program, planned: &Planned<'_>, n: u8, rings: Rings) {
         event: planned.placement.name().to_owned(),
         cycles: Cycles::Select(CORE_CYCLES),
     });
+    Control { msr: control, value: selector(planned, rings), hold: Hold::Sole }
 }
 
-fn fixed(program: &mut Program, planned: &Planned<'_>, n: u8, rings: Rings) {
+fn fixed(program: &mut Program, planned: &Planned<'_>, n: u8, rings: Rings) -> Control {
     let encoding = planned.encoding;
     let rings = if encoding.rings == Rings::default() { rings } else { encoding.rings };
     // Per counter four bits: OS, USR, AnyThread, interrupt.
@@ -70,9 +69,6 @@ fn fixed(program: &mut Program, planned: &Planned<'_>, n: u8, rings: Rings) {
         place: planned.placement.event(),
         index: FIXED_INDEX | u32::from(n),
         msr: FIXED + u32::from(n),
-        control: FIXED_CTRL,
-        mask: 0xf << (4 * n),
-        going: field << (4 * n),
     });
     for ring in [1, 2] {
         program.guards.push(Guard {
@@ -84,6 +80,8 @@ fn fixed(program: &mut Program, planned: &Planned<'_>, n: u8, rings: Rings) {
             cycles: Cycles::Counter(n == 1),
         });
     }
+    // The counters share the register.
+    Control { msr: FIXED_CTRL, value: field << (4 * n), hold: Hold::Bits(0xf << (4 * n)) }
 }
 
 /// Somebody else's counter that counts through an extra register about to change.
@@ -107,10 +105,9 @@ fn guard_extras(program: &mut Program, cpu: CpuModel, planned: &[Planned<'_>], r
 }
 
 /// The registers, in the order in which they are written.
-fn write(program: &mut Program, planned: &[Planned<'_>], global: u64) {
-    let gauges = program.gauges.clone();
-    for gauge in &gauges {
-        program.push(gauge.control, 0, hold(gauge));
+fn write(program: &mut Program, planned: &[Planned<'_>], controls: &[Control], global: u64) {
+    for control in controls {
+        program.push(control.msr, 0, control.hold);
     }
     for claim in planned.iter().flat_map(|p| p.placement.claims()) {
         if let Some(msr) = claim.register.number() {
@@ -118,18 +115,14 @@ fn write(program: &mut Program, planned: &[Planned<'_>], global: u64) {
             program.once(msr, claim.value, if shared { Hold::Alike } else { Hold::Sole });
         }
     }
-    for gauge in &gauges {
-        program.push(gauge.msr, 0, Hold::Sole);
+    let counters: Vec<u32> = program.gauges.iter().map(|gauge| gauge.msr).collect();
+    for counter in counters {
+        program.push(counter, 0, Hold::Sole);
     }
-    for gauge in &gauges {
-        program.push(gauge.control, gauge.going, hold(gauge));
+    for control in controls {
+        program.push(control.msr, control.value, control.hold);
     }
     program.push(GLOBAL_CTRL, global, Hold::Bits(global));
-}
-
-/// A selector is one counter's, the fixed counters' control is shared between them.
-fn hold(gauge: &Gauge) -> Hold {
-    if gauge.mask == u64::MAX { Hold::Sole } else { Hold::Bits(gauge.mask) }
 }
 
 const EVTSEL: u32 = 0x186;

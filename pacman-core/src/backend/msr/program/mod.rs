@@ -30,6 +30,8 @@ pub(super) struct Program {
     pub(super) gauges: Vec<Gauge>,
     /// The bits of a counter.
     pub(super) width: u8,
+    /// Bits that the hardware sets in a control register while it counts.
+    pub(super) sticky: u64,
     /// The registers are the core's: all contexts of it write the same ones.
     pub(super) per_core: bool,
     /// The events, for messages.
@@ -105,10 +107,21 @@ pub(super) struct Gauge {
     pub(super) index: u32,
     /// The counter's register.
     pub(super) msr: u32,
-    /// The register that keeps the counter going, and what it holds then.
-    pub(super) control: u32,
+}
+
+/// What selects an event of Intel's or AMD's, beside its counter.
+struct Control {
+    msr: u32,
+    value: u64,
+    hold: Hold,
+}
+
+/// Bits of a register that stay as they are for as long as the counts are ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Standing {
+    pub(super) msr: u32,
     pub(super) mask: u64,
-    pub(super) going: u64,
+    pub(super) value: u64,
 }
 
 /// A placement with the encoding of its event.
@@ -148,6 +161,7 @@ impl Program {
             writes: Vec::new(),
             gauges: Vec::new(),
             width: cpu.facts().width,
+            sticky: 0,
             per_core: cpu.facts().counters_shared,
             names: names.join(", "),
         };
@@ -182,6 +196,33 @@ impl Program {
             }
         }
         Ok(program)
+    }
+
+    /// What the control registers hold when all is written. Counters are not among them,
+    /// nor a register that the processor may not have.
+    pub(super) fn standing(&self) -> Vec<Standing> {
+        let mut standing: Vec<Standing> = Vec::new();
+        let doubtful = |write: &&Write| {
+            self.probes
+                .iter()
+                .any(|probe| matches!(probe.then, Then::Skip(msr) if msr == write.msr))
+        };
+        for write in self.writes.iter().filter(|write| !doubtful(write)) {
+            let (mask, value) = match write.hold {
+                Hold::Bits(mask) => (mask, write.value),
+                _ => (!self.sticky, write.value),
+            };
+            match standing.iter_mut().find(|known| known.msr == write.msr) {
+                Some(known) => {
+                    known.value = known.value & !mask | value & mask;
+                    known.mask |= mask;
+                }
+                None => standing.push(Standing { msr: write.msr, mask, value }),
+            }
+        }
+        // A counter is written with 0, and nothing that selects or enables ends as 0.
+        standing.retain(|known| known.value != 0);
+        standing
     }
 
     /// Appends a write, unless the same register gets the same value already.

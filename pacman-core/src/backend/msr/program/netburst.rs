@@ -18,6 +18,7 @@ pub(super) fn program(
     core: &[Assignment],
     planned: &[Planned<'_>],
 ) -> Result<Program> {
+    program.sticky = u64::from(OVERFLOW);
     let mut controls: Vec<(u8, u32)> = Vec::new();
     for Planned { placement, encoding } in planned {
         let event = encoding.netburst.as_ref().ok_or_else(|| not_netburst(placement.name()))?;
@@ -27,9 +28,6 @@ pub(super) fn program(
                 place: placement.event(),
                 index: u32::from(counter),
                 msr: COUNTER + u32::from(counter),
-                control: CCCR + u32::from(counter),
-                mask: u64::from(!OVERFLOW),
-                going: u64::from(event.cccr()),
             });
         }
     }

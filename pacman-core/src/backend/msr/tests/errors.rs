@@ -167,6 +167,22 @@ fn a_thread_that_was_moved() {
 }
 
 #[test]
+fn a_context_that_goes_offline_while_it_counts() {
+    let io = Fake::shared().without_rdpmc();
+    let mut counters = open(&io, &retired(&io), 0).unwrap();
+    io.fail_every_access(libc::ENXIO);
+    check(
+        &read(&mut *counters).unwrap_err(),
+        ErrorKind::PlaceNotAllowed,
+        "the context is offline; write 1 to /sys/devices/system/cpu/cpu0/online, or bind to \
+         another one",
+    );
+    // Nothing can be restored, and nothing is held any more.
+    drop(counters);
+    assert_eq!(refusal(&io, &retired(&io), 0).errno(), Some(libc::ENXIO));
+}
+
+#[test]
 fn counters_that_somebody_reprograms() {
     let stolen = "somebody else has written MSR 0x36c meanwhile, so the counts are not ours; end \
                   other profilers and attach again";
@@ -178,6 +194,20 @@ fn counters_that_somebody_reprograms() {
     io.set(0, 0x36c, 0x3_b000);
     check(&read(&mut *counters).unwrap_err(), ErrorKind::NotScheduled, stolen);
     drop(counters);
+
+    // An ESCR that the sibling's bits were put into.
+    let mut counters = open(&io, &retired(&io), 0).unwrap();
+    io.set(0, 0x3b8, 0x0400_0205);
+    assert!(read(&mut *counters).unwrap_err().to_string().contains("written MSR 0x3b8"));
+    drop(counters);
+
+    // The kernel's driver has stopped all counters of the context.
+    let io = Fake::separate().without_rdpmc();
+    let fixed = backend(&io, "hsw", [&["INST_RETIRED.ANY", "CPU_CLK_UNHALTED.THREAD"], &[]]);
+    let mut counters = open(&io, &fixed.unwrap(), 0).unwrap();
+    assert!(read(&mut *counters).is_ok());
+    io.set(0, 0x38f, 0);
+    assert!(read(&mut *counters).unwrap_err().to_string().contains("written MSR 0x38f"));
 
     let io = Fake::shared();
     let mut counters = open(&io, &retired(&io), 0).unwrap();

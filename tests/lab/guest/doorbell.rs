@@ -1,0 +1,46 @@
+//! Known work, and the lab's doorbell: events that happen as often as the program says.
+
+pub(crate) fn tsc() -> u64 {
+    // SAFETY: every x86-64 processor has a time stamp counter, and Linux lets it be read.
+    unsafe { core::arch::x86_64::_rdtsc() }
+}
+
+/// Executes exactly `2 * iterations` instructions, and one to set up.
+#[inline(always)]
+pub(crate) fn known_loop(iterations: u64) {
+    // SAFETY: counts a register down and touches nothing else.
+    unsafe {
+        core::arch::asm!("2:", "dec {n}", "jnz 2b", n = inout(reg) iterations => _,
+            options(nomem, nostack));
+    }
+}
+
+/// The event happens `times` times now.
+pub(crate) fn ring(selector: u64, times: u64) {
+    call(0x4c50_4d01, selector, times);
+}
+
+/// User and kernel instructions retired by this hardware context since it started.
+pub(crate) fn retired() -> (u64, u64) {
+    call(0x4c50_4d02, 0, 0)
+}
+
+/// The lab's CPUID leaves: 64-bit arguments and answers, which the intrinsic cuts off.
+fn call(leaf: u32, selector: u64, number: u64) -> (u64, u64) {
+    let (low, high): (u64, u64);
+    // SAFETY: CPUID changes only the registers named; RBX, which LLVM keeps for itself,
+    // is saved around it.
+    unsafe {
+        core::arch::asm!(
+            "xchg {number}, rbx",
+            "cpuid",
+            "xchg {number}, rbx",
+            number = inout(reg) number => high,
+            inout("rax") u64::from(leaf) => low,
+            inout("rcx") selector & 0xffff_ffff => _,
+            inout("rdx") selector >> 32 => _,
+            options(nostack, nomem),
+        );
+    }
+    (low, high)
+}
