@@ -148,7 +148,7 @@ fn registers_come_back() {
 #[test]
 fn refusals_name_the_owner() {
     let Some(text) = output() else { return };
-    let begin = "cannot count instr_retired:NBOGUSNTAG, global_power_events:Running, \
+    let begin = "cannot count instr_retired:NBOGUSNTAG, global_power_events:RUNNING, \
                  uop_queue_writes:FROM_TC_BUILD, memory_cancel:64K_CONF on cpu";
     let refused: Vec<&str> =
         text.lines().filter_map(|line| line.strip_prefix("refused ")).collect();

@@ -71,15 +71,30 @@ impl Meter {
 
     #[inline(never)]
     fn open_by_clock(&mut self, reading: &mut Reading) -> Result<u64> {
-        let early = self.clock.now();
-        self.counters.read(reading)?;
-        Ok(if self.order == Order::ClockThenCounters { early } else { self.clock.now() })
+        if self.order == Order::ClockThenCounters {
+            self.clock_first(reading)
+        } else {
+            self.counters_first(reading)
+        }
     }
 
     #[inline(never)]
     fn close_by_clock(&mut self, reading: &mut Reading) -> Result<u64> {
-        let early = self.clock.now();
+        if self.order == Order::ClockThenCounters {
+            self.counters_first(reading)
+        } else {
+            self.clock_first(reading)
+        }
+    }
+
+    fn clock_first(&mut self, reading: &mut Reading) -> Result<u64> {
+        let ticks = self.clock.now();
         self.counters.read(reading)?;
-        Ok(if self.order == Order::ClockThenCounters { self.clock.now() } else { early })
+        Ok(ticks)
+    }
+
+    fn counters_first(&mut self, reading: &mut Reading) -> Result<u64> {
+        self.counters.read(reading)?;
+        Ok(self.clock.now())
     }
 }
