@@ -16,7 +16,7 @@ pub(super) struct Holding<M: MsrIo> {
     program: Program,
     standing: Vec<Standing>,
     post: &'static Post,
-    claimed: Vec<u32>,
+    claimed: Vec<Key>,
     saved: Vec<Saved>,
     released: bool,
 }
@@ -124,19 +124,17 @@ impl<M: MsrIo> Holding<M> {
     fn claim(&mut self, ledger: &Ledger) -> Result<()> {
         for at in 0..self.program.writes.len() {
             let Write { msr, value, hold } = self.program.writes[at];
-            if matches!(hold, Hold::Bits(_)) || self.claimed.contains(&msr) {
+            if matches!(hold, Hold::Bits(_)) || self.claimed.iter().any(|key| key.2 == msr) {
                 continue;
             }
             if !ledger.allows(self.key(msr, hold), hold, value) {
                 return Err(self.explain().held_here(msr));
             }
-            if hold == Hold::Sole {
-                let scope = self.scope(hold);
-                if let Err(process) = self.io.claim(scope, msr) {
-                    return Err(self.explain().held_by(msr, process));
-                }
-                self.claimed.push(msr);
+            let key = self.key(msr, hold);
+            if let Err(process) = self.io.claim(key.1, msr) {
+                return Err(self.explain().held_by(msr, process));
             }
+            self.claimed.push(key);
         }
         Ok(())
     }
@@ -215,9 +213,11 @@ impl<M: MsrIo> Holding<M> {
             let _ =
                 now.and_then(|now| self.io.write(self.site.cpu, before.msr, before.merged(now)));
         }
-        for msr in self.claimed.drain(..) {
-            let scope = if self.program.per_core { self.site.core } else { self.site.cpu };
-            self.io.release(scope, msr);
+        for key in self.claimed.drain(..) {
+            // A sibling of this process may still hold a shared one.
+            if !ledger.holds(key) {
+                self.io.release(key.1, key.2);
+            }
         }
         self.post.leave();
         ledger.handlers.leave();

@@ -47,6 +47,11 @@ impl Ledger {
         entry.before
     }
 
+    /// Whether anybody in this process holds it.
+    pub(super) fn holds(&self, key: Key) -> bool {
+        self.held.contains_key(&key)
+    }
+
     /// Lets go of a register; whether it must be restored, because nobody else holds it.
     pub(super) fn release(&mut self, key: Key) -> bool {
         let Some(entry) = self.held.get_mut(&key) else { return true };

@@ -1,7 +1,7 @@
 //! Registers in memory, with a record of what was written and faults on request.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
@@ -29,6 +29,7 @@ struct Inner {
     faults: BTreeMap<(bool, u32), i32>,
     every_access: Option<i32>,
     claimed_by: BTreeMap<u32, i32>,
+    claimed: BTreeSet<u32>,
     watchdog: bool,
     descriptor: Option<RawFd>,
 }
@@ -83,6 +84,11 @@ impl Fake {
 
     pub(super) fn claimed_by(&self, msr: u32, process: i32) {
         self.inner.lock().claimed_by.insert(msr, process);
+    }
+
+    /// What this process has marked as its own.
+    pub(super) fn claimed(&self) -> Vec<u32> {
+        self.inner.lock().claimed.iter().copied().collect()
     }
 
     pub(super) fn with_watchdog(self) -> Fake {
@@ -152,6 +158,15 @@ impl MsrIo for Fake {
     }
 
     fn claim(&self, _cpu: u32, msr: u32) -> Result<(), i32> {
-        self.inner.lock().claimed_by.get(&msr).copied().map_or(Ok(()), Err)
+        let mut inner = self.inner.lock();
+        if let Some(process) = inner.claimed_by.get(&msr) {
+            return Err(*process);
+        }
+        inner.claimed.insert(msr);
+        Ok(())
+    }
+
+    fn release(&self, _cpu: u32, msr: u32) {
+        self.inner.lock().claimed.remove(&msr);
     }
 }

@@ -65,8 +65,20 @@ fn a_shared_register_comes_back_with_the_last_of_its_holders() {
     let second = open(&io, &backend, 1).unwrap();
     drop(first);
     assert_eq!((io.get(0, 0x3f1), io.get(0, 0x3f2)), (0x0100_0001, 1));
+    assert!(io.claimed().contains(&0x3f1), "other processes see it held");
     drop(second);
     assert_eq!((io.get(0, 0x3f1), io.get(0, 0x3f2)), (1, 2));
+    assert!(io.claimed().is_empty());
+}
+
+#[test]
+fn a_refusal_leaves_no_mark() {
+    let io = Fake::shared();
+    io.claimed_by(0x3f2, 4711);
+    let backend = backend(&io, "p4", [&[REPLAY], &[]]).unwrap();
+    assert_eq!(refusal(&io, &backend, 0).kind(), ErrorKind::Conflict);
+    assert!(io.claimed().is_empty());
+    assert!(io.written().is_empty());
 }
 
 #[test]
