@@ -4,8 +4,10 @@
 //! unit, or an error that says *"… is not computable because …"*. What a metric is made of is
 //! written down as a [`Definition`]: unit, formula, the events it needs, and where it comes from.
 //!
+//! - [`budget`]: what stalls cost where contexts share the issue slots.
 //! - [`smt`]: how often no, one or several contexts of a core were active.
 
+pub mod budget;
 pub mod smt;
 
 use std::fmt;
@@ -36,7 +38,7 @@ pub struct Definition {
 
 /// Every metric of this module.
 pub fn definitions() -> impl Iterator<Item = &'static Definition> {
-    let parts: [&'static [Definition]; 1] = [smt::DEFINITIONS];
+    let parts: [&'static [Definition]; 2] = [budget::DEFINITIONS, smt::DEFINITIONS];
     parts.into_iter().flatten()
 }
 
