@@ -5,10 +5,20 @@
 //! written down as a [`Definition`]: unit, formula, the events it needs, and where it comes from.
 //!
 //! - [`budget`]: what stalls cost where contexts share the issue slots.
+//! - [`clockticks`]: cycles per instruction on NetBurst, with and without halts.
+//! - [`rates`]: IPC, slowdown by the sibling, misses per instruction, bandwidth.
 //! - [`smt`]: how often no, one or several contexts of a core were active.
+//! - [`stalls`]: stalled cycles and what they are worth, and those that wait for memory.
+//! - [`tiles`]: where on a Knights Landing die a logical CPU is.
+//! - [`utilisation`]: utilisation, frequencies and the kernel's part of a section of code.
 
 pub mod budget;
+pub mod clockticks;
+pub mod rates;
 pub mod smt;
+pub mod stalls;
+pub mod tiles;
+pub mod utilisation;
 
 use std::fmt;
 
@@ -38,7 +48,15 @@ pub struct Definition {
 
 /// Every metric of this module.
 pub fn definitions() -> impl Iterator<Item = &'static Definition> {
-    let parts: [&'static [Definition]; 2] = [budget::DEFINITIONS, smt::DEFINITIONS];
+    let parts: [&'static [Definition]; 7] = [
+        budget::DEFINITIONS,
+        clockticks::DEFINITIONS,
+        rates::DEFINITIONS,
+        smt::DEFINITIONS,
+        stalls::DEFINITIONS,
+        tiles::DEFINITIONS,
+        utilisation::DEFINITIONS,
+    ];
     parts.into_iter().flatten()
 }
 
