@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 
-use crate::{budget, doctor, events, plan, topo};
+use crate::{budget, doctor, events, plan, smt, topo};
 
 /// Hardware performance counters of threads on SMT cores: what this machine has and can count.
 #[derive(Debug, Parser)]
@@ -23,6 +23,7 @@ pub(crate) enum Command {
     Encode(events::EncodeArgs),
     List(events::ListArgs),
     Plan(plan::PlanArgs),
+    Smt(smt::SmtArgs),
     Topo(topo::TopoArgs),
 }
 
@@ -35,6 +36,7 @@ impl Command {
             Command::Encode(args) => events::encode(args, &events::Here, out),
             Command::List(args) => events::list(args, &events::Here, out),
             Command::Plan(args) => plan::plan(args, &events::Here, out),
+            Command::Smt(args) => smt::smt(args, out),
             Command::Topo(args) => topo::topo(args, out),
         }
     }

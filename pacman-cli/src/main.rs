@@ -11,6 +11,7 @@ mod events;
 mod output;
 mod plan;
 mod refusal;
+mod smt;
 mod topo;
 
 use std::io::{self, Write};
