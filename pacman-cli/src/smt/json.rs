@@ -36,6 +36,7 @@ fn core(core: &CoreActivity) -> Value {
         "core": core.core,
         "package": core.package,
         "cpus": core.cpus,
+        "active": core.active.iter().map(|&active| round(active)).collect::<Vec<_>>(),
         "idle": share(split.idle),
         "only": split.only.iter().map(|&only| share(only)).collect::<Vec<_>>(),
         "shared": share(split.shared),

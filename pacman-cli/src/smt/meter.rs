@@ -46,6 +46,8 @@ pub(super) struct CoreActivity {
     pub(super) package: u32,
     /// Its contexts.
     pub(super) cpus: Vec<u32>,
+    /// How much of the time each context was active, alone or not.
+    pub(super) active: Vec<f64>,
     /// In seconds.
     pub(super) split: Split,
 }
@@ -118,11 +120,16 @@ impl Meter {
                     core.core
                 ));
             }
-            match idle_times(elapsed, &spans(|clocks| clocks.idle), uncertainty) {
+            let idle = spans(|clocks| clocks.idle);
+            match idle_times(elapsed, &idle, uncertainty) {
                 Ok(split) => cores.push(CoreActivity {
                     core: core.core,
                     package: core.package,
                     cpus: core.cpus.clone(),
+                    active: idle
+                        .iter()
+                        .map(|idle| (1.0 - idle / elapsed).clamp(0.0, 1.0))
+                        .collect(),
                     split,
                 }),
                 Err(error) => notes.push(format!("core {}: {error}", core.core)),

@@ -114,7 +114,8 @@ JSON:
   source, method   where the figures are from, and what they are made of
   step_seconds     the step in which the source counts
   seconds          how long was measured
-  cores            a list of core, package, cpus and the states below
+  cores            a list of core, package, cpus, active (a list: how much of the time each
+                   context was, alone or not) and the states below
   intervals        a list of seconds (at the end, since the begin) and cores, as above
   notes            what must be known to read the figures
   exit_status      COMMAND's, or null
