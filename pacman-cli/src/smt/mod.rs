@@ -25,7 +25,7 @@ use crate::refusal;
 /// cores with one context they are exact; with more, idle times bound how long contexts ran
 /// together, short intervals more tightly, and the figure shown within the bounds is that of
 /// contexts that do not heed each other.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{FORMATS}"))]
 pub(crate) struct SmtArgs {
     /// How often to look, in milliseconds

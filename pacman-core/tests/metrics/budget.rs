@@ -145,6 +145,7 @@ fn counts_that_make_no_sense_are_refused() {
     let t1 = table("niagara1");
     for (counts, cycles, clock, why) in [
         (&TABLE_2[..8], 636_000_000, 1.2e9, "Instr_cnt was not counted"),
+        (&[("Instr_cnt", 0)], 10, 1e9, "the run executed no instruction"),
         (&TABLE_2, 0, 1.2e9, "the run has no cycles"),
         (&TABLE_2, 636_000_000, 0.0, "the clock does not tick"),
         (&TABLE_2, 636_000_000, f64::INFINITY, "the clock does not tick"),

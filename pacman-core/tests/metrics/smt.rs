@@ -2,8 +2,8 @@
 
 use pacman_core::ErrorKind;
 use pacman_core::metrics::smt::{
-    Bounds, Clocks, ContextReading, CoreReading, Scale, Split, any_thread, distributed,
-    idle_periods, idle_times, one_thread_active,
+    Bounds, Clocks, ContextReading, CoreReading, Crystal, Method, Scale, Split, any_thread,
+    distributed, idle_periods, idle_times, one_thread_active,
 };
 use pacman_events::CpuModel;
 use proptest::prelude::*;
@@ -70,6 +70,21 @@ fn half_load_may_be_together_apart_or_between() {
         assert_eq!(shares.map(|state| split.share(state)), [idle, only, only, both]);
         assert_eq!(split.share(split.active()), 1.0 - idle);
     }
+}
+
+/// Ice Lake at 2.3 GHz, a crystal of 25 MHz (184 / 2 times it): half of a second both, an eighth
+/// each alone. Shared out, the half goes to each as a quarter.
+#[test]
+fn ice_lake_sums_what_is_shared_out() {
+    let clocks =
+        Clocks { base_hz: 2.3e9, crystal: Some(Crystal { numerator: 184, denominator: 2 }) };
+    let scale = Scale::of(CpuModel::named("icx").unwrap(), clocks).unwrap();
+    let read = contexts(2_300_000_000, &[1_437_500_000; 2]);
+    let reading = CoreReading { contexts: &read, scale };
+    let split = distributed(&reading, &[9_375_000; 2]).unwrap();
+    let shares = [split.idle, split.only[0], split.only[1], split.shared];
+    assert_eq!(shares.map(|state| split.share(state)), [0.25, 0.125, 0.125, 0.5]);
+    assert_eq!(split.method, Method::Distributed);
 }
 
 #[test]

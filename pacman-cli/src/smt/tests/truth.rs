@@ -35,24 +35,30 @@ struct Found {
     others: f64,
 }
 
+impl Found {
+    /// What the command shows beyond what the thread and others did.
+    fn error(&self) -> f64 {
+        self.shown - self.others - self.own
+    }
+}
+
 #[test]
 fn a_cpu_that_idles_by_known_amounts_is_shown_right() {
     // Lengths that no tick divides, so that sleeps begin at every point between two ticks.
     for (spin, rest) in [(31, 94), (89, 33)] {
-        let mut tries = Vec::new();
-        // Others' ticks are samples: now and then a whole measurement of them is off.
-        while tries.len() < 4 {
-            let found = measured(Duration::from_millis(spin), Duration::from_millis(rest));
-            let error = found.shown - found.others - found.own;
-            tries.push(found);
-            if error.abs() <= 0.02 {
+        let mut tries: Vec<Found> = Vec::new();
+        // Others' ticks are samples, so now and then a measurement is off; and where others fill
+        // every sleep there is little to be wrong about, so a quieter time is worth a wait.
+        while tries.len() < 3 {
+            tries.push(measured(Duration::from_millis(spin), Duration::from_millis(rest)));
+            let found = &tries[tries.len() - 1];
+            if found.error().abs() <= 0.02 && found.others <= (1.0 - found.own) / 2.0 {
                 break;
             }
         }
-        let last = tries.last().unwrap();
-        let error = last.shown - last.others - last.own;
-        assert!(error.abs() <= 0.02, "{spin} ms of {}: {tries:?}", spin + rest);
-        println!("{spin} ms of {}: {last:?}", spin + rest);
+        let right = tries.iter().any(|found| found.error().abs() <= 0.02);
+        assert!(right, "{spin} ms of {}: {tries:?}", spin + rest);
+        println!("{spin} ms of {}: {tries:?}", spin + rest);
     }
 }
 

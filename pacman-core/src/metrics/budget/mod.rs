@@ -192,6 +192,9 @@ impl Budget {
         let Some(instructions) = lines.iter().find(|line| line.event == table.instructions) else {
             return Err(refused(format_args!("{} was not counted", table.instructions)));
         };
+        if instructions.count == 0 {
+            return Err(refused("the run executed no instruction"));
+        }
         let per_cycle = instructions.count as f64 / cycles as f64;
         if per_cycle > table.issue.alone {
             return Err(refused(format_args!(
@@ -215,7 +218,6 @@ impl Budget {
         let stalls = lines.iter().filter(|line| line.event != table.instructions);
         let stalled: f64 = stalls.map(|line| line.cycles as f64).sum();
         let unexplained = i128::from(cycles) - total;
-        let headroom = (issue.fair() / instructions).clamp(1.0, f64::from(u32::MAX));
         let mut budget = Budget {
             issue,
             cycles,
@@ -224,7 +226,7 @@ impl Budget {
             uncounted,
             instructions,
             used: instructions / issue.fair(),
-            headroom,
+            headroom: (issue.fair() / instructions).max(1.0),
             stalls_used: part(stalled / cycles as f64, issue.stall_budget()),
             unexplained: unexplained.clamp(i64::MIN.into(), i64::MAX.into()) as i64,
             remedies: Vec::new(),

@@ -40,11 +40,7 @@ impl RemedyKind {
 /// All three in Gove's order, with what each can bring at most.
 pub(super) fn ranked(budget: &Budget, stalled: f64, instructions: &str) -> Vec<Remedy> {
     let issue = budget.issue;
-    let contexts = f64::from(issue.contexts);
-    let threads = match budget.instructions {
-        0.0 => contexts,
-        per_cycle => (issue.width / per_cycle).clamp(1.0, contexts),
-    };
+    let threads = (issue.width / budget.instructions).clamp(1.0, f64::from(issue.contexts));
     let cycles = budget.cycles as f64;
     // Without its stalls the context still needs its other cycles, and gets no more than its
     // share of slots once the siblings want theirs.

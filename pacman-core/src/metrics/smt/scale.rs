@@ -98,7 +98,8 @@ impl Scale {
             (_, AnyThread::Yes) => {
                 (ratio(XCLK), ratio(XCLK), "CPU_CLK_THREAD_UNHALTED.REF_XCLK_ANY")
             }
-            // The fixed counter itself, with the bit set: at the rate of the TSC.
+            // The fixed counter itself, with the bit set: at the rate of the TSC. Its step is
+            // documented nowhere, and taken to be that of the other cores of its time.
             (_, AnyThread::Fixed) => (1.0, ratio(XCLK), "CPU_CLK_UNHALTED.REF_TSC"),
             (_, AnyThread::No) => match crystal {
                 Some(ticks) => (ticks, ticks, "CPU_CLK_UNHALTED.REF_DISTRIBUTED"),
