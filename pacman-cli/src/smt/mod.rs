@@ -45,7 +45,7 @@ pub(crate) struct SmtArgs {
     #[arg(long)]
     csv: bool,
 
-    /// Only the summary: no live bars on a terminal
+    /// Only the summary: no live bars on a terminal, which a COMMAND that prints would tear
     #[arg(long)]
     quiet: bool,
 

@@ -117,7 +117,8 @@ static IVY_BRIDGE: MemoryRule = MemoryRule {
     stores: "RESOURCE_STALLS.SB",
     combination: Combination::Overlapping,
     caveat: Some("prefetches and streaming stores that fill no buffer count as neither"),
-    source: "Intel, VTune issue Back End Memory Bound for Ivy Bridge; McCalpin 2014 for the stores",
+    source: "Intel, perfmon metrics, numerator of tma_memory_bound for Ivy Bridge and Haswell; \
+             McCalpin 2014 (Sandy Bridge stalls) for taking the larger",
 };
 
 static SKYLAKE: MemoryRule = MemoryRule {
