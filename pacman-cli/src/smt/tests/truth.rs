@@ -36,9 +36,14 @@ struct Found {
 }
 
 impl Found {
-    /// What the command shows beyond what the thread and others did.
-    fn error(&self) -> f64 {
-        self.shown - self.others - self.own
+    /// Whether the command shows what the thread and others did, within 2 of 100.
+    fn is_right(&self) -> bool {
+        (self.shown - self.others - self.own).abs() <= 0.02
+    }
+
+    /// Whether others ran for no more than a tenth of the time that the thread left.
+    fn is_quiet(&self) -> bool {
+        self.others <= 0.1 * (1.0 - self.own)
     }
 }
 
@@ -47,17 +52,18 @@ fn a_cpu_that_idles_by_known_amounts_is_shown_right() {
     // Lengths that no tick divides, so that sleeps begin at every point between two ticks.
     for (spin, rest) in [(31, 94), (89, 33)] {
         let mut tries: Vec<Found> = Vec::new();
-        // Others' ticks are samples, so now and then a measurement is off; and where others fill
-        // every sleep there is little to be wrong about, so a quieter time is worth a wait.
-        while tries.len() < 3 {
+        // Others' ticks are samples, so among many of them a measurement may be off; and where
+        // others fill every sleep there is little to be wrong about. So quiet times judge.
+        while tries.len() < 4 {
             tries.push(measured(Duration::from_millis(spin), Duration::from_millis(rest)));
             let found = &tries[tries.len() - 1];
-            if found.error().abs() <= 0.02 && found.others <= (1.0 - found.own) / 2.0 {
+            if found.is_right() && found.is_quiet() {
                 break;
             }
         }
-        let right = tries.iter().any(|found| found.error().abs() <= 0.02);
-        assert!(right, "{spin} ms of {}: {tries:?}", spin + rest);
+        let quietest = tries.iter().min_by(|a, b| a.others.total_cmp(&b.others)).unwrap();
+        let among_many = !quietest.is_quiet() && tries.iter().any(Found::is_right);
+        assert!(quietest.is_right() || among_many, "{spin} ms of {}: {tries:?}", spin + rest);
         println!("{spin} ms of {}: {tries:?}", spin + rest);
     }
 }
