@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 
-use crate::{doctor, events, plan, topo};
+use crate::{budget, doctor, events, plan, smt, topo};
 
 /// Hardware performance counters of threads on SMT cores: what this machine has and can count.
 #[derive(Debug, Parser)]
@@ -18,10 +18,12 @@ pub(crate) struct Cli {
 /// What can be asked.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Budget(budget::BudgetArgs),
     Doctor(doctor::DoctorArgs),
     Encode(events::EncodeArgs),
     List(events::ListArgs),
     Plan(plan::PlanArgs),
+    Smt(smt::SmtArgs),
     Topo(topo::TopoArgs),
 }
 
@@ -29,10 +31,12 @@ impl Command {
     /// Runs the command; the answer is its exit status.
     pub(crate) fn run(&self, out: &mut dyn Write) -> io::Result<u8> {
         match self {
+            Command::Budget(args) => budget::budget(args, out),
             Command::Doctor(args) => doctor::doctor(args, out),
             Command::Encode(args) => events::encode(args, &events::Here, out),
             Command::List(args) => events::list(args, &events::Here, out),
             Command::Plan(args) => plan::plan(args, &events::Here, out),
+            Command::Smt(args) => smt::smt(args, out),
             Command::Topo(args) => topo::topo(args, out),
         }
     }

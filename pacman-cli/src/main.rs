@@ -4,12 +4,14 @@
 //! that writes to standard output and answers the exit status. What they share
 //! is here: options, refusals of one line, and a reader that goes away.
 
+mod budget;
 mod command;
 mod doctor;
 mod events;
 mod output;
 mod plan;
 mod refusal;
+mod smt;
 mod topo;
 
 use std::io::{self, Write};

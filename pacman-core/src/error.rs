@@ -51,6 +51,8 @@ pub enum ErrorKind {
     NoSuchPlace,
     /// The machine offers no hardware counters (no PMU, or a VM without one).
     NoPmu,
+    /// A metric cannot be had from these counts, or not on this model; the text says why.
+    NotComputable,
     /// The kernel took the counters away, or never gave them.
     NotScheduled,
     /// Known, but on other processor models; the text names them.

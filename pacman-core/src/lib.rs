@@ -31,6 +31,7 @@ pub mod doctor;
 mod error;
 pub mod event;
 pub mod export;
+pub mod metrics;
 pub mod placement;
 mod primitive;
 pub mod report;

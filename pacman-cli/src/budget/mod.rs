@@ -1,0 +1,135 @@
+//! `pacman-pmu budget`: where a context's cycles went, and what its core has left.
+
+mod counts;
+mod json;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use pacman_core::metrics::budget::{Budget, CostTable};
+use pacman_events::CpuModel;
+
+use counts::Counts;
+
+/// Show what stalls cost where contexts share the issue slots of a core.
+///
+/// Reads counts of one context as lines of "event,count" and multiplies each by what its event
+/// costs on that model. The cycles of the run are one of the counts, named "cycles", or follow
+/// from --seconds. An empty line and one that begins with # say nothing; so does a first line
+/// "event,count".
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}"))]
+pub(crate) struct BudgetArgs {
+    /// The model: niagara1 or niagara2
+    #[arg(long, value_name = "MODEL")]
+    cpu: String,
+
+    /// The clock in Hz, such as 1.2e9
+    #[arg(long, value_name = "HZ", value_parser = positive)]
+    clock: f64,
+
+    /// The run's time, where the file has no "cycles"
+    #[arg(long, value_name = "S", value_parser = positive)]
+    seconds: Option<f64>,
+
+    /// The counts; - is standard input
+    #[arg(value_name = "FILE")]
+    file: String,
+
+    /// Print the same as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reads the counts and writes the budget.
+pub(crate) fn budget(args: &BudgetArgs, out: &mut dyn Write) -> io::Result<u8> {
+    let table = table(&args.cpu)?;
+    let budget = compute(args, table, &read(&args.file)?)?;
+    if args.json {
+        writeln!(out, "{:#}", json::budget(&budget, table, args.clock))?;
+    } else {
+        out.write_all(text::budget(&budget, table, args.clock).as_bytes())?;
+    }
+    Ok(0)
+}
+
+fn compute(args: &BudgetArgs, table: &CostTable, text: &str) -> io::Result<Budget> {
+    let counts =
+        Counts::parse(text, table).map_err(|why| refuse(format!("{}: {why}", args.file)))?;
+    let cycles = match (counts.cycles, args.seconds) {
+        (Some(_), Some(_)) => {
+            return Err(refuse(format!("{} has cycles, and --seconds was given too", args.file)));
+        }
+        (Some(cycles), None) => cycles,
+        (None, Some(seconds)) => (seconds * args.clock).round() as u64,
+        (None, None) => {
+            let why = "has no count of \"cycles\"; --seconds can tell them instead";
+            return Err(refuse(format!("{} {why}", args.file)));
+        }
+    };
+    let counts: Vec<(&str, u64)> =
+        counts.events.iter().map(|(event, count)| (*event, *count)).collect();
+    Budget::of(table, &counts, cycles, args.clock).map_err(|error| refuse(error.to_string()))
+}
+
+fn table(name: &str) -> io::Result<&'static CostTable> {
+    let Some(cpu) = CpuModel::named(name) else {
+        let near = CpuModel::nearest(name);
+        let hint =
+            if near.is_empty() { String::new() } else { format!("; near: {}", near.join(", ")) };
+        return Err(refuse(format!("--cpu {name:?}: no such model{hint}")));
+    };
+    CostTable::of(cpu).map_err(|error| refuse(error.to_string()))
+}
+
+fn read(file: &str) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    let done = match file {
+        "-" => io::stdin().lock().read_to_end(&mut bytes).map(drop),
+        path => std::fs::read(path).map(|content| bytes = content),
+    };
+    done.map_err(|error| refuse(format!("cannot read {file}: {error}")))?;
+    String::from_utf8(bytes).map_err(|_| refuse(format!("{file} is not text in UTF-8")))
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
+        _ => Err("a number above 0 is needed".into()),
+    }
+}
+
+fn refuse(problem: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, problem)
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  pacman-pmu budget --cpu niagara1 --clock 1.2e9 counts.csv
+  printf 'DC_miss,16829760\\nInstr_cnt,87048958\\n' |
+    pacman-pmu budget --cpu niagara1 --clock 1.2e9 --seconds 0.53 -
+
+Exit status:
+  0  done
+  2  bad input: one line on standard error says which line and why
+  4  the answer could not be written";
+
+const JSON: &str = "\
+JSON:
+  processor           the model in words
+  clock_hz, cycles, seconds
+                      the run
+  lines               a list, in the table's order, of event, meaning, cost (cycles each), count,
+                      cycles, seconds and share (of the run)
+  uncounted           events of the table that the file has not
+  unexplained_cycles  cycles of no line; below 0 where the costs are too high
+  instructions_per_cycle, fair_share
+                      what the context issued, and what is its due among its siblings
+  budget_used         the part of the fair share
+  headroom            how many times faster it can get before that is used up
+  stall_budget_used   stalls as a part of the siblings' slots
+  remedies            a list, the most effective first, of remedy, gain (at most, times; null where
+                      in proportion) and why
+  caveat, source      what the costs leave out, and where they are from";

@@ -1,0 +1,55 @@
+//! A measurement as JSON; `pacman-pmu smt --help` describes the fields.
+
+use pacman_core::metrics::smt::{Bounds, Method};
+use serde_json::{Value, json};
+
+use super::idle;
+use super::meter::{Activity, CoreActivity};
+use super::picture;
+
+/// The whole, then every interval.
+pub(super) fn summary(whole: &Activity, intervals: &[Activity], status: Option<u8>) -> Value {
+    let intervals = intervals
+        .iter()
+        .map(|activity| json!({ "seconds": round(activity.until), "cores": cores(activity) }));
+    json!({
+        "source": idle::SOURCE,
+        "method": Method::IdleTimes.to_string(),
+        "step_seconds": idle::step(),
+        "seconds": round(whole.seconds()),
+        "cores": cores(whole),
+        "intervals": intervals.collect::<Vec<Value>>(),
+        "notes": picture::notes(whole),
+        "exit_status": status,
+    })
+}
+
+fn cores(activity: &Activity) -> Vec<Value> {
+    activity.cores.iter().map(core).collect()
+}
+
+fn core(core: &CoreActivity) -> Value {
+    let split = &core.split;
+    let share = |state: f64| round(split.share(state));
+    let bounds = |bounds: &Bounds| json!([share(bounds.low), share(bounds.high)]);
+    json!({
+        "core": core.core,
+        "package": core.package,
+        "cpus": core.cpus,
+        "active": core.active.iter().map(|&active| round(active)).collect::<Vec<_>>(),
+        "idle": share(split.idle),
+        "only": split.only.iter().map(|&only| share(only)).collect::<Vec<_>>(),
+        "shared": share(split.shared),
+        "bounds": {
+            "idle": bounds(&split.idle_bounds),
+            "only": split.only_bounds.iter().map(bounds).collect::<Vec<Value>>(),
+            "shared": bounds(&split.shared_bounds),
+        },
+        "uncertainty": share(split.uncertainty),
+    })
+}
+
+/// Microseconds and millionths are more than the source knows.
+fn round(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}

@@ -1,0 +1,238 @@
+//! Bars of the four states, core by core.
+
+use std::env;
+use std::fmt::Write;
+use std::io::{self, IsTerminal};
+
+use super::idle;
+use super::meter::{Activity, CoreActivity};
+
+/// What the reader of standard output can show.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Style {
+    /// Whether blocks can be drawn.
+    pub(super) unicode: bool,
+    /// Whether they are coloured.
+    pub(super) colour: bool,
+    /// The lines of the screen, which a frame must not exceed to be drawn over.
+    pub(super) rows: usize,
+}
+
+/// Draws one activity after the other in the same place.
+pub(super) struct Picture {
+    style: Style,
+    /// Lines of the frame on the screen.
+    drawn: usize,
+}
+
+impl Style {
+    /// What fits standard output as it is.
+    pub(super) fn of_stdout() -> Style {
+        let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
+        let locale = locale.unwrap_or_default().to_ascii_lowercase();
+        let terminal = io::stdout().is_terminal();
+        let dumb = variable("TERM").is_none_or(|name| name == "dumb");
+        Style {
+            unicode: terminal && (locale.contains("utf-8") || locale.contains("utf8")),
+            colour: terminal && !dumb && variable("NO_COLOR").is_none(),
+            rows: rows(),
+        }
+    }
+}
+
+impl Picture {
+    pub(super) fn new(style: Style) -> Picture {
+        Picture { style, drawn: 0 }
+    }
+
+    /// The interval just over, in place of the one before.
+    pub(super) fn frame(&mut self, activity: &Activity) -> String {
+        let mut text = self.erase();
+        let _ = writeln!(
+            text,
+            "after {:.1} s, in the last {:.1} s",
+            activity.until,
+            activity.seconds()
+        );
+        let cores = self.cores(activity);
+        let room = self.style.rows.saturating_sub(3);
+        for line in cores.lines().take(room) {
+            text += line;
+            text.push('\n');
+        }
+        let hidden = cores.lines().count().saturating_sub(room);
+        if hidden > 0 {
+            let _ = writeln!(text, "and {}", count(hidden, "core"));
+        }
+        self.drawn = text.lines().count();
+        text
+    }
+
+    /// What was measured altogether, in place of the last interval.
+    pub(super) fn summary(&mut self, whole: &Activity) -> String {
+        let mut text = self.erase();
+        self.drawn = 0;
+        let _ = writeln!(
+            text,
+            "activity of {} over {:.2} s, from the idle times in {}",
+            count(whole.cores.len(), "core"),
+            whole.seconds(),
+            idle::SOURCE
+        );
+        text.push('\n');
+        text += &self.cores(whole);
+        text.push('\n');
+        for note in notes(whole) {
+            text += &note;
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Up to the first line of the last frame, and clear from there on.
+    fn erase(&self) -> String {
+        if self.drawn == 0 { String::new() } else { format!("\x1b[{}A\x1b[J", self.drawn) }
+    }
+
+    fn cores(&self, activity: &Activity) -> String {
+        let several = activity.cores.iter().any(|core| core.cpus.len() > 1);
+        let states = if several { "neither   one  both" } else { "   idle active" };
+        let mut text = format!("{:>5} {:>9} {states}  {}\n", "core", "cpus", self.legend(several));
+        for core in &activity.cores {
+            let split = &core.split;
+            let percent = |state: f64| 100.0 * split.share(state);
+            let cpus: Vec<String> = core.cpus.iter().map(u32::to_string).collect();
+            let one: f64 = split.only.iter().sum();
+            let _ = write!(text, "{:>5} {:>9} ", core.core, cpus.join(","));
+            let _ = match several {
+                true => write!(
+                    text,
+                    "{:6.1}% {:4.1}% {:4.1}%",
+                    percent(split.idle),
+                    percent(one),
+                    percent(split.shared)
+                ),
+                false => write!(text, "{:6.1}% {:5.1}%", percent(split.idle), percent(one)),
+            };
+            let _ = writeln!(text, "  {}{}", self.bar(core), range(core));
+        }
+        text
+    }
+
+    /// Both, then each alone, then neither, as parts of a bar.
+    fn bar(&self, core: &CoreActivity) -> String {
+        let split = &core.split;
+        let mut bar = String::new();
+        let (mut sum, mut drawn) = (0.0, 0);
+        let alone = split.only.iter().enumerate();
+        let states =
+            [(BOTH, split.shared)].into_iter().chain(alone.map(|(at, &only)| (1 + at, only)));
+        for (state, time) in states {
+            sum += time;
+            let end = (split.share(sum) * WIDTH as f64).round() as usize;
+            let length = end.min(WIDTH).saturating_sub(drawn);
+            bar += &self.paint(state, &self.glyph(state).repeat(length));
+            drawn += length;
+        }
+        bar + &" ".repeat(WIDTH - drawn)
+    }
+
+    fn glyph(&self, state: usize) -> &'static str {
+        let glyphs =
+            if self.style.unicode { ["█", "▓", "▒", "░"] } else { ["#", "=", "-", "~"] };
+        glyphs[state.min(glyphs.len() - 1)]
+    }
+
+    fn paint(&self, state: usize, text: &str) -> String {
+        const COLOURS: [u8; 4] = [32, 36, 34, 35];
+        let colour = COLOURS[state.min(COLOURS.len() - 1)];
+        match self.style.colour && !text.is_empty() {
+            true => format!("\x1b[{colour}m{text}\x1b[0m"),
+            false => text.to_owned(),
+        }
+    }
+
+    fn legend(&self, several: bool) -> String {
+        let entry = |(state, words): (usize, &str)| {
+            format!("{} {words}", self.paint(state, self.glyph(state)))
+        };
+        let entries: &[(usize, &str)] = if several {
+            &[(BOTH, "several"), (1, "only the first"), (2, "only the second")]
+        } else {
+            &[(1, "active")]
+        };
+        entries.iter().map(|&it| entry(it)).collect::<Vec<_>>().join("  ")
+    }
+}
+
+/// What must be known to read the figures.
+pub(super) fn notes(activity: &Activity) -> Vec<String> {
+    let mut notes = Vec::new();
+    let uncertain = activity.cores.iter().map(|core| core.split.share(core.split.uncertainty));
+    let most = uncertain.fold(0.0, f64::max);
+    let step = 1e3 * idle::step();
+    notes.push(match most < USELESS {
+        true => format!(
+            "the source counts in steps of {step:.0} ms: a context's idle time is right within \
+             {:.1} % here",
+            100.0 * most
+        ),
+        false => format!(
+            "this was too short for the source, which counts in steps of {step:.0} ms: the \
+             figures say nothing"
+        ),
+    });
+    let (one, several) = (1, 2);
+    let cores_of =
+        |least: usize| activity.cores.iter().filter(move |core| core.cpus.len() >= least);
+    if activity.cores.iter().any(|core| core.cpus.len() == one) {
+        let all = if cores_of(several).next().is_none() { "" } else { " on some cores" };
+        notes.push(format!(
+            "one context per core{all}: of the four states only idle and active are left"
+        ));
+    }
+    if cores_of(several).any(|core| !core.split.is_decided()) {
+        notes.push(
+            "idle times do not tell whether siblings ran at the same time: the figures hold for \
+             siblings that do not heed each other, the ranges in any case"
+                .into(),
+        );
+    }
+    notes.extend(activity.notes.iter().cloned());
+    notes
+}
+
+/// What the state of several contexts can be, where it is not decided.
+fn range(core: &CoreActivity) -> String {
+    let split = &core.split;
+    if split.is_decided() {
+        return String::new();
+    }
+    let percent = |state: f64| 100.0 * split.share(state);
+    let bounds = split.shared_bounds;
+    format!("  both {:.0} to {:.0}%", percent(bounds.low), percent(bounds.high))
+}
+
+fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// The lines of the screen, or as many as any screen has.
+fn rows() -> usize {
+    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: TIOCGWINSZ writes one `winsize`, and the pointer is to a live one; no terminal is
+    // answered with an error.
+    let status = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
+    if status == 0 && size.ws_row > 0 { usize::from(size.ws_row) } else { 24 }
+}
+
+/// An uncertainty of half the time leaves nothing to show.
+const USELESS: f64 = 0.5;
+
+/// The state of several contexts at once; those of one alone follow.
+const BOTH: usize = 0;
+
+/// Columns of a bar.
+const WIDTH: usize = 40;

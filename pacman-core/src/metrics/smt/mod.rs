@@ -1,0 +1,65 @@
+//! How often neither, one or both contexts of a core were active.
+//!
+//! Two siblings at half load each may take turns, or run together and then rest together; their
+//! own utilisations cannot tell. What can is a count for the core as a whole beside those of its
+//! contexts. With `any` for the time in which at least one context was active:
+//!
+//! | state | ticks of the TSC |
+//! |---|---|
+//! | neither | `tsc − any` |
+//! | only 0 | `tsc − neither − ref1` |
+//! | only 1 | `tsc − neither − ref0` |
+//! | both | `ref0 + ref1 − any` |
+//!
+//! The four sum to `tsc`. The article they come from (John McCalpin, *Using hardware performance
+//! counters to determine how often both logical processors are active on an Intel CPU*, 2018)
+//! prints the last line as `any − ref0 − ref1`, which is its negative.
+//!
+//! `any` has several sources, one function each:
+//!
+//! - [`any_thread`]: one count of `REF_XCLK` with the AnyThread bit, scaled ([`Scale`]); also a
+//!   fixed counter with that bit, whose scale is 1.
+//! - [`one_thread_active`]: the counts of each context running alone.
+//! - [`distributed`]: `REF_DISTRIBUTED` summed over the siblings, from Ice Lake on.
+//! - [`idle_periods`]: when each context was idle, as the kernel's idle tracepoints tell.
+//! - [`idle_times`]: only how long each was idle. That is all a kernel without a PMU tells, and
+//!   for more than one context it bounds the states and no more.
+//!
+//! All answer a [`Split`], for any number of contexts per core.
+
+mod counters;
+mod idle;
+mod scale;
+mod split;
+
+pub use self::counters::{ContextReading, CoreReading, any_thread, distributed, one_thread_active};
+pub use self::idle::{idle_periods, idle_times};
+pub use self::scale::{Clocks, Crystal, Scale};
+pub use self::split::{Bounds, Method, Split};
+
+use super::Definition;
+
+/// What these metrics are made of.
+pub const DEFINITIONS: &[Definition] = &[
+    Definition {
+        name: "smt-neither",
+        unit: "TSC ticks",
+        formula: "TSC - any",
+        needs: &["TSC", "REF_XCLK:any or REF_DISTRIBUTED of every context"],
+        source: "McCalpin 2018 (both logical processors active), line 1 of the sequence",
+    },
+    Definition {
+        name: "smt-only",
+        unit: "TSC ticks",
+        formula: "any - REF_CYCLES of the other context",
+        needs: &["REF_CYCLES", "REF_XCLK:any or REF_DISTRIBUTED of every context"],
+        source: "McCalpin 2018 (both logical processors active), lines 2 and 3 of the sequence",
+    },
+    Definition {
+        name: "smt-both",
+        unit: "TSC ticks",
+        formula: "REF_CYCLES of one + REF_CYCLES of the other - any",
+        needs: &["REF_CYCLES", "REF_XCLK:any or REF_DISTRIBUTED of every context"],
+        source: "McCalpin 2018 (both logical processors active), line 4 with its sign put right",
+    },
+];

@@ -1,0 +1,10 @@
+//! The articles' numbers, and schedules whose truth is known.
+
+mod budget;
+mod clockticks;
+mod rates;
+mod smt;
+mod smt_scale;
+mod stalls;
+mod tiles;
+mod utilisation;
