@@ -124,6 +124,8 @@ fn status_of(kind: ErrorKind) -> Status {
         ErrorKind::NoSuchPlace => Status::NoPlace,
         ErrorKind::NoPmu => Status::NoPmu,
         ErrorKind::NotScheduled => Status::NotScheduled,
+        // Known, and this processor cannot: for C the same as any other such event.
+        ErrorKind::OtherModel => Status::Unsupported,
         ErrorKind::Permission => Status::Permission,
         ErrorKind::PhaseOrder => Status::PhaseOrder,
         ErrorKind::PlaceNotAllowed => Status::PlaceNotAllowed,

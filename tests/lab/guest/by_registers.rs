@@ -6,7 +6,7 @@ use pacman_core::backend::msr::DevMsr;
 use pacman_core::{Placement, Result, Session, Topology};
 use pacman_events::partition::Partition;
 
-use crate::siblings::known_loop;
+use crate::doorbell::known_loop;
 
 const PHASES: u64 = 50;
 

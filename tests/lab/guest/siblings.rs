@@ -4,17 +4,9 @@ use std::sync::Barrier;
 
 use pacman_core::{Placement, Result, Session, Topology};
 
-const PHASES: usize = 50;
+use crate::doorbell::known_loop;
 
-/// Executes exactly `2 * iterations` instructions, and one to set up.
-#[inline(always)]
-pub(crate) fn known_loop(iterations: u64) {
-    // SAFETY: counts a register down and touches nothing else.
-    unsafe {
-        core::arch::asm!("2:", "dec {n}", "jnz 2b", n = inout(reg) iterations => _,
-            options(nomem, nostack));
-    }
-}
+const PHASES: usize = 50;
 
 /// Prints a line a thread and phase: counted, expected, begin, end.
 pub(crate) fn run() -> Result<()> {
