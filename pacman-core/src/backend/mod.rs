@@ -5,6 +5,7 @@
 
 pub mod msr;
 pub mod perf;
+mod rdpmc;
 pub(crate) mod summed;
 
 use crate::error::Result;

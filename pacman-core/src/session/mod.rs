@@ -18,7 +18,7 @@ mod thread;
 
 use std::sync::Arc;
 
-use crate::bind::Binding;
+use crate::bind::{Binding, current_cpu};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
@@ -271,9 +271,4 @@ impl Session {
     fn shared(&self) -> &Arc<Shared> {
         &self.handle.shared
     }
-}
-
-fn current_cpu() -> Option<u32> {
-    // SAFETY: sched_getcpu takes nothing; it answers -1 where it cannot tell.
-    u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }

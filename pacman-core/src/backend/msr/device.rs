@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 
 use super::io::{Errno, MsrIo};
 use crate::backend::perf::Standing;
+use crate::backend::rdpmc::rdpmc;
 use crate::bind::current_cpu;
 
 /// The registers of the machine that the program runs on, through Linux's `msr` module.
@@ -66,24 +67,10 @@ impl MsrIo for DevMsr {
         whole(bytes)
     }
 
-    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
-        let (low, high);
-        // In 64-bit mode RDPMC clears the upper halves of RAX and RDX (SDM vol. 2,
-        // RDPMC).
-        // SAFETY: the caller vouches that the kernel allows it and the counter exists.
-        // Not `pure`: the counter changes by itself.
-        unsafe {
-            std::arch::asm!("rdpmc", in("ecx") index, out("rax") low, out("rdx") high,
-                options(nomem, nostack, preserves_flags));
-        }
-        (low, high)
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    unsafe fn rdpmc(&self, _index: u32) -> (u64, u64) {
-        unreachable!("user_rdpmc says no on this architecture")
+        // SAFETY: passed on.
+        unsafe { rdpmc(index) }
     }
 
     fn cpu(&self) -> u32 {

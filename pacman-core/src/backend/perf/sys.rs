@@ -8,6 +8,8 @@ use std::ptr::NonNull;
 
 use perf_event_open_sys::bindings::perf_event_attr;
 
+use crate::backend::rdpmc::rdpmc;
+
 /// An `errno` value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Errno(pub i32);
@@ -180,23 +182,9 @@ impl PerfSys for Kernel {
         unsafe { libc::munmap(base.as_ptr().cast(), pages * PAGE) };
     }
 
-    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
-        let (low, high);
-        // In 64-bit mode RDPMC clears the upper halves of RAX and RDX (SDM vol. 2,
-        // RDPMC), so the whole registers are taken and nothing is masked again.
-        // SAFETY: the caller vouches that the kernel allows this counter now.
-        // Not `pure`: the counter changes by itself.
-        unsafe {
-            std::arch::asm!("rdpmc", in("ecx") index, out("rax") low, out("rdx") high,
-                options(nomem, nostack, preserves_flags));
-        }
-        (low, high)
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    unsafe fn rdpmc(&self, _index: u32) -> (u64, u64) {
-        unreachable!("pages are only read where user-mode counter reads are implemented")
+        // SAFETY: passed on.
+        unsafe { rdpmc(index) }
     }
 }
