@@ -17,7 +17,8 @@ use super::thread::ThreadRecord;
 /// A thread that takes part in a session; dropping it detaches the thread.
 ///
 /// It stays on its thread (it is not `Send`): counters are read with an
-/// instruction that answers for whoever executes it.
+/// instruction that answers for whoever executes it. A signal handler must not use
+/// it: the handler may have interrupted a begin or an end.
 ///
 /// ```compile_fail,E0277
 /// fn elsewhere(thread: pacman_core::Attached) {
@@ -209,7 +210,8 @@ impl Attached {
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
     fn owner(&self) -> &mut Owner {
-        // SAFETY: `Attached` is neither `Send` nor `Sync`, so this is the only thread.
+        // SAFETY: `Attached` is neither `Send` nor `Sync`, so this is the only thread
+        // (and no signal handler, which the type's documentation forbids).
         // Each caller in this file lets go of the reference before it returns or
         // calls anything that could come back here: `Owner` calls counters of this
         // crate only, and those know of no `Attached`.
