@@ -13,6 +13,11 @@ use crate::doorbell::retired;
 const ROUNDS: u64 = 1_000;
 const EVENTS: &str = "INSTRUCTIONS,CYCLES,REF_CYCLES,BRANCHES";
 
+/// For scale: PAPI 7.0 with the same four events, measured in the same lab by
+/// others (the project's design notes); this program does not run it.
+const PAPI: [(&str, u32, u32); 2] =
+    [("PAPI 7.0: PAPI_read", 440, 0), ("PAPI 7.0: region begin + end", 2_201, 1_422)];
+
 /// One line of the table: what was done, and what it took.
 pub(crate) struct Cost {
     pub(crate) what: String,
@@ -57,7 +62,7 @@ fn cost(what: &str, bound: Option<f64>, mut act: impl FnMut()) -> Cost {
     }
 }
 
-/// Measures in the guest and prints the table; false if a bound was passed.
+/// Measures in the guest and prints the table; false if a bound was exceeded.
 pub(crate) fn run() -> Result<bool> {
     let mut costs = Vec::new();
 
@@ -120,10 +125,13 @@ fn print(costs: &[Cost]) -> bool {
             Some(bound) => {
                 let held = cost.user <= bound && cost.kernel < 0.5;
                 kept &= held;
-                format!("≤ {bound} + 0{}", if held { "" } else { "  PASSED" })
+                format!("≤ {bound} + 0{}", if held { "" } else { "  EXCEEDED" })
             }
         };
         println!("{:<46} {:>8.1} {:>8.1}   {bound}", cost.what, cost.user, cost.kernel);
+    }
+    for (what, user, kernel) in PAPI {
+        println!("{what:<46} {user:>8} {kernel:>8}   not run here");
     }
     kept
 }

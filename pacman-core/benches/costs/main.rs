@@ -3,7 +3,7 @@
 //! `cargo bench --bench costs` prints ratios on this machine and, where the lab
 //! is found (`PACMAN_LAB`, or `../shared/lab/lab` beside the project), exact
 //! instruction counts on its emulated Haswell. With `-- --lab` only those, which
-//! no noise disturbs. Exit status 1 if a bound the project set itself was passed.
+//! no noise disturbs. Exit status 1 if a bound the project set itself was exceeded.
 
 mod baseline;
 mod doorbell;
