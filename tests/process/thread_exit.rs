@@ -13,17 +13,19 @@ fn ended_threads_leave_nothing_but_their_counts() {
     let held = perf_descriptors();
 
     std::thread::scope(|scope| {
+        // Joined by hand: a scope waits for what threads do, not for their ends.
+        let mut threads = Vec::new();
         // Leaves its attachment with the thread and ends.
-        scope.spawn(|| {
+        threads.push(scope.spawn(|| {
             session.attach_here().unwrap();
             session.begin(work).unwrap();
             session.end(work).unwrap();
-        });
+        }));
         // Ends inside a phase.
-        scope.spawn(|| {
+        threads.push(scope.spawn(|| {
             session.attach_here().unwrap();
             session.begin(doomed).unwrap();
-        });
+        }));
         // Panics inside a guarded phase.
         let panicked = scope.spawn(|| {
             let thread = session.attach().unwrap();
@@ -32,12 +34,13 @@ fn ended_threads_leave_nothing_but_their_counts() {
         });
         assert!(panicked.join().is_err());
         // Detaches as it should.
-        scope.spawn(|| {
+        threads.push(scope.spawn(|| {
             session.attach_here().unwrap();
             session.begin(work).unwrap();
             session.end(work).unwrap();
             session.detach_here().unwrap();
-        });
+        }));
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
 
     assert_eq!(perf_descriptors(), held, "no thread's group is left");

@@ -103,26 +103,27 @@ fn a_pool_s_workers_attach_themselves_once() {
     let (sender, receiver) = std::sync::mpsc::channel::<u32>();
     let receiver = std::sync::Mutex::new(receiver);
     std::thread::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(|| {
-                loop {
-                    let task = receiver.lock().unwrap().recv();
-                    let Ok(task) = task else { break };
-                    // A task knows nothing of its worker: attach if need be.
-                    match open.attach_here() {
-                        Ok(()) => {}
-                        Err(e) => assert_eq!(e.kind(), pacman_core::ErrorKind::AlreadyAttached),
-                    }
-                    open.begin(phase).unwrap();
-                    std::hint::black_box(task);
-                    open.end(phase).unwrap();
+        let work = || {
+            loop {
+                let task = receiver.lock().unwrap().recv();
+                let Ok(task) = task else { break };
+                // A task knows nothing of its worker: attach if need be.
+                match open.attach_here() {
+                    Ok(()) => {}
+                    Err(e) => assert_eq!(e.kind(), pacman_core::ErrorKind::AlreadyAttached),
                 }
-            });
-        }
+                open.begin(phase).unwrap();
+                std::hint::black_box(task);
+                open.end(phase).unwrap();
+            }
+        };
+        let workers: Vec<_> = (0..3).map(|_| scope.spawn(work)).collect();
         for task in 0..300 {
             sender.send(task).unwrap();
         }
         drop(sender);
+        // Joined by hand: a scope waits for what threads do, not for their ends.
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
     });
     let report = open.report();
     let executions: u64 =

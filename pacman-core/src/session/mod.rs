@@ -188,6 +188,8 @@ impl Session {
     ///
     /// [`begin`](Self::begin), [`end`](Self::end) and [`detach_here`](Self::detach_here)
     /// find it again; if the thread ends first, it is detached, and the report says so.
+    /// That happens as the thread ends, after its closure: `join` waits for it, the
+    /// end of a `std::thread::scope` alone does not.
     ///
     /// # Errors
     /// As for [`attach`](Self::attach).
