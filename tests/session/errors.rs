@@ -223,3 +223,21 @@ fn hardware_events_without_hardware_say_why() {
         }
     }
 }
+
+#[test]
+fn registers_want_places_and_hardware_events() {
+    use pacman_events::partition::Partition;
+    let builder = |name: &str| Session::builder(name).events("task-clock").unwrap();
+    assert_says(
+        &builder("adrift").registers(Partition::Even).start().unwrap_err(),
+        ErrorKind::InvalidInput,
+        "cannot count by registers in session \"adrift\" without places: counts are those of the context a thread is bound to; give the session a placement",
+    );
+    let here = Topology::detect().unwrap();
+    let placed = builder("soft").placement(here, Placement::Compact).unwrap();
+    assert_says(
+        &placed.registers(Partition::Even).start().unwrap_err(),
+        ErrorKind::Unsupported,
+        "cannot count task-clock by registers: the kernel counts it; leave it out",
+    );
+}
