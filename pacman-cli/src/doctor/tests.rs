@@ -4,6 +4,7 @@ use std::os::fd::RawFd;
 use std::path::Path;
 use std::ptr::NonNull;
 
+use pacman_core::backend::Target;
 use pacman_core::backend::perf::{Errno, PerfSys, Standing};
 use pacman_core::doctor::{Diagnosis, Subject, Surroundings, Verdict};
 use perf_event_open_sys::bindings::perf_event_attr;
@@ -18,7 +19,7 @@ struct Refusing(i32);
 impl PerfSys for Refusing {
     const REAL: bool = false;
 
-    fn open(&self, _: &mut perf_event_attr, _: i32, _: RawFd) -> Result<RawFd, Errno> {
+    fn open(&self, _: &mut perf_event_attr, _: Target, _: RawFd) -> Result<RawFd, Errno> {
         Err(Errno(self.0))
     }
 

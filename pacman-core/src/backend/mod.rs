@@ -8,6 +8,8 @@ pub mod perf;
 mod rdpmc;
 pub(crate) mod summed;
 
+use std::fmt;
+
 use crate::error::Result;
 
 /// The most events one session counts at a time.
@@ -78,10 +80,30 @@ pub enum ReadPath {
     ReadCall,
 }
 
-/// The counters of one thread, read by that thread.
+/// Whose events a counter sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The calling thread.
+    Caller,
+    /// Another thread, by its id.
+    Thread(i32),
+    /// Whatever runs on a hardware context, by Linux's number of the logical CPU.
+    Context(u32),
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Caller => f.write_str("this thread"),
+            Target::Thread(tid) => write!(f, "thread {tid}"),
+            Target::Context(cpu) => write!(f, "CPU {cpu}"),
+        }
+    }
+}
+
+/// The counters of one target, read by the thread that opened them.
 ///
-/// Not `Send`: only the thread that opened them may read, because RDPMC answers
-/// for whichever thread executes it.
+/// Not `Send`: RDPMC answers for whichever thread executes it.
 pub trait Counters {
     /// Reads all counts at once.
     ///
@@ -96,10 +118,14 @@ pub trait Counters {
 
 /// A set of events, ready to be counted for any thread.
 pub trait Backend: Send + Sync {
-    /// Opens counters for the calling thread, started and never stopped again.
+    /// Opens counters for `target`, started and never stopped again.
+    ///
+    /// Only the caller's own counters may be read without a system call.
     ///
     /// # Errors
     /// `Permission`, `NoPmu`, `Conflict`, `NoDescriptors`, `NotScheduled`,
-    /// `System`, by what stood in the way; nothing stays open then.
-    fn open(&self) -> Result<Box<dyn Counters>>;
+    /// `System`, by what stood in the way; `Unsupported` for a target that these
+    /// events cannot be counted for, `PlaceNotAllowed` for a context that is offline.
+    /// Nothing stays open then.
+    fn open(&self, target: Target) -> Result<Box<dyn Counters>>;
 }

@@ -1,6 +1,6 @@
 //! Events that are sums of counts, or stand in another order than the counters.
 
-use super::{Backend, Caps, Counters, Reading};
+use super::{Backend, Caps, Counters, Reading, Target};
 use crate::error::Result;
 
 /// What one count adds to one event.
@@ -60,8 +60,8 @@ pub(crate) struct Summed<B> {
 }
 
 impl<B: Backend> Backend for Summed<B> {
-    fn open(&self) -> Result<Box<dyn Counters>> {
-        let counters = self.backend.open()?;
+    fn open(&self, target: Target) -> Result<Box<dyn Counters>> {
+        let counters = self.backend.open(target)?;
         Ok(Box::new(SummedCounters::new(counters, self.sums.clone())))
     }
 }

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use perf_event_open_sys::bindings::perf_event_attr;
 
 use crate::backend::perf::{PerfBackend, PerfSys, Sharing, Standing};
-use crate::backend::{Backend, Caps, Reading};
+use crate::backend::{Backend, Caps, Reading, Target};
 use crate::error::Result;
 use crate::event::{Event, Software, Source};
 
@@ -21,7 +21,7 @@ pub(super) struct Counted {
 /// Opens `events` together, works a little, and reads them.
 pub(super) fn count<S: PerfSys>(sys: &S, standing: &Standing, events: &[Event]) -> Result<Counted> {
     let backend = PerfBackend::with_sys(sys.clone(), events, Sharing::Exclusive, standing.clone())?;
-    let mut counters = backend.open()?;
+    let mut counters = backend.open(Target::Caller)?;
     let (mut before, mut after) = (Reading::EMPTY, Reading::EMPTY);
     counters.read(&mut before)?;
     work();
@@ -35,7 +35,7 @@ pub(super) fn count<S: PerfSys>(sys: &S, standing: &Standing, events: &[Event]) 
 /// before. The `errno` is that of whoever answered first.
 pub(super) fn refusal<S: PerfSys>(sys: &S) -> Option<i32> {
     let mut attr = perf_event_attr { size: 1, ..Default::default() };
-    match sys.open(&mut attr, 0, -1) {
+    match sys.open(&mut attr, Target::Caller, -1) {
         Ok(fd) => {
             sys.close(fd);
             None

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use perf_event_open_sys::bindings::perf_event_attr;
 
+use crate::backend::Target;
 use crate::backend::perf::{Errno, PerfSys};
 
 /// The seam `S`, watched.
@@ -34,8 +35,13 @@ impl<S: PerfSys> Witness<S> {
 impl<S: PerfSys> PerfSys for Witness<S> {
     const REAL: bool = S::REAL;
 
-    fn open(&self, attr: &mut perf_event_attr, tid: i32, group: RawFd) -> Result<RawFd, Errno> {
-        self.sys.open(attr, tid, group)
+    fn open(
+        &self,
+        attr: &mut perf_event_attr,
+        target: Target,
+        group: RawFd,
+    ) -> Result<RawFd, Errno> {
+        self.sys.open(attr, target, group)
     }
 
     fn close(&self, fd: RawFd) {

@@ -28,6 +28,14 @@ pub(crate) enum Ledger {
     Migrations,
 }
 
+impl Ledger {
+    /// The event that the ledger stands in for.
+    pub(crate) fn event(self) -> &'static str {
+        let of = |row: &&Row| row.software.otherwise == Some(self);
+        ROWS.iter().find(of).expect("every ledger is some event's").name
+    }
+}
+
 /// A software event's name, unit and source.
 pub(super) struct Row {
     pub(super) name: &'static str,

@@ -18,6 +18,7 @@ mod thread;
 
 use std::sync::Arc;
 
+use crate::backend::Target;
 use crate::bind::{Binding, current_cpu};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
@@ -170,7 +171,7 @@ impl Session {
             Some(place) => Some(Binding::bind(shared.topology()?, place)?),
             None => None,
         };
-        let counters = shared.backend().open()?;
+        let counters = shared.backend().open(Target::Caller)?;
         let (events, clock) = (shared.events().len(), *shared.clock());
         let caps = counters.caps();
         let record = shared.join(|number| {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::Barrier;
 
 use pacman_core::backend::msr::{Contexts, DevMsr, MsrBackend, MsrIo};
-use pacman_core::backend::{Backend, Counters, Reading};
+use pacman_core::backend::{Backend, Counters, Reading, Target};
 use pacman_core::{Binding, Result, Topology};
 use pacman_events::allocate::{Demand, Pmu};
 use pacman_events::encode::Rings;
@@ -68,7 +68,7 @@ pub(crate) fn hold() -> Result<()> {
     let machine = Machine::detect()?;
     let backend = machine.backend(Partition::Even, [&PHASE, &PHASE]);
     let _bound = machine.bind(0)?;
-    let _counters = backend.open()?;
+    let _counters = backend.open(Target::Caller)?;
     println!("holding");
     loop {
         std::thread::park();
@@ -134,7 +134,7 @@ impl Machine {
                 let (work, together) = (&work, &together);
                 scope.spawn(move || -> Result<()> {
                     let _bound = self.bind(logical)?;
-                    let mut counters = backend.open()?;
+                    let mut counters = backend.open(Target::Caller)?;
                     work(logical, &mut *counters, together)
                 })
             });
@@ -223,7 +223,7 @@ impl Machine {
         ];
         let backend = self.backend(Partition::Even, names);
         let _bound = self.bind(0)?;
-        let mut counters = backend.open()?;
+        let mut counters = backend.open(Target::Caller)?;
         let (mut before, mut after) = (Reading::EMPTY, Reading::EMPTY);
         let begin = tsc();
         counters.read(&mut before)?;
@@ -241,7 +241,7 @@ impl Machine {
     fn costs(&self) -> Result<()> {
         let backend = self.backend(Partition::Even, [&PHASE, &[]]);
         let _bound = self.bind(0)?;
-        let mut counters = backend.open()?;
+        let mut counters = backend.open(Target::Caller)?;
         let mut reading = Reading::EMPTY;
         let none = cheapest(|| {});
         let many = cheapest(|| counters.read(&mut reading).expect("still bound"));
@@ -289,7 +289,7 @@ impl Machine {
                 let (backend, together) = (&backend, &together);
                 scope.spawn(move || {
                     let _bound = self.bind(logical).expect("a place");
-                    let counters = backend.open().expect("free counters");
+                    let counters = backend.open(Target::Caller).expect("free counters");
                     together.wait();
                     if logical == 0 {
                         drop(counters);
@@ -307,7 +307,7 @@ impl Machine {
         let panicked = std::thread::scope(|scope| {
             let died = scope.spawn(|| {
                 let _bound = self.bind(0).expect("a place");
-                let _counters = backend.open().expect("free counters");
+                let _counters = backend.open(Target::Caller).expect("free counters");
                 println!("programmed {}", before != self.registers(io));
                 panic!("as a program would");
             });
@@ -323,13 +323,16 @@ impl Machine {
         let backend = self.backend(Partition::Even, [&PHASE, &[]]);
         let bound = self.bind(0)?;
         io.write(self.cpus[0], 0x36c, 0x3_9000).expect("a register");
-        println!("refused {}", backend.open().err().expect("it is enabled"));
+        println!("refused {}", backend.open(Target::Caller).err().expect("it is enabled"));
         io.write(self.cpus[0], 0x36c, 0).expect("a register");
-        let mut counters = backend.open()?;
-        println!("refused {}", backend.open().err().expect("it is open"));
+        let mut counters = backend.open(Target::Caller)?;
+        println!("refused {}", backend.open(Target::Caller).err().expect("it is open"));
         let moved = self.bind(1)?;
         println!("refused {}", counters.read(&mut Reading::EMPTY.clone()).expect_err("moved"));
-        println!("refused {}", backend.open().err().expect("nothing is planned there"));
+        println!(
+            "refused {}",
+            backend.open(Target::Caller).err().expect("nothing is planned there")
+        );
         drop((moved, counters, bound));
         Ok(())
     }
@@ -348,7 +351,7 @@ impl Machine {
         let meanwhile = self.registers(io);
         let backend = self.backend(Partition::Even, [&PHASE, &[]]);
         let bound = self.bind(0).expect("a place");
-        let refused = backend.open().err().expect("the child has it").to_string();
+        let refused = backend.open(Target::Caller).err().expect("the child has it").to_string();
         drop(bound);
         println!("claim {}", refused.replace(&child.id().to_string(), "CHILD"));
         // SAFETY: the process is our own child.

@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 
 use pacman_core::backend::msr::{Contexts, DevMsr, MsrBackend};
-use pacman_core::backend::{Backend, Reading};
+use pacman_core::backend::{Backend, Reading, Target};
 use pacman_core::{Binding, Result, Topology};
 use pacman_events::allocate::{Demand, Pmu};
 use pacman_events::encode::Rings;
@@ -41,7 +41,7 @@ pub(crate) fn run(names: &str) -> Result<()> {
                     (&topology, &backend, &together, &events);
                 scope.spawn(move || -> Result<()> {
                     let _bound = Binding::bind(topology, &topology.place(*cpu)?)?;
-                    let mut counters = backend.open()?;
+                    let mut counters = backend.open(Target::Caller)?;
                     let (mut before, mut after) = (Reading::EMPTY, Reading::EMPTY);
                     let rings = |event: usize| 100 * (event as u64 + 1) + u64::from(*cpu);
                     let iterations = 50_000 + 1_000 * u64::from(*cpu);

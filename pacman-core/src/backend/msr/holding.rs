@@ -69,6 +69,10 @@ impl<M: MsrIo> Holding<M> {
         &self.io
     }
 
+    pub(super) fn site(&self) -> Site {
+        self.site
+    }
+
     pub(super) fn post(&self) -> &'static Post {
         self.post
     }

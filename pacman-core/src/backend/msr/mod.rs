@@ -52,7 +52,7 @@ use pacman_events::allocate::Assignment;
 use pacman_events::encode::Rings;
 use pacman_events::{CpuModel, Encoding};
 
-use crate::backend::{Backend, Counters};
+use crate::backend::{Backend, Counters, Target};
 use crate::error::{Error, ErrorKind, Result};
 
 use explain::Explain;
@@ -127,15 +127,20 @@ impl<M: MsrIo> MsrBackend<M> {
 }
 
 impl<M: MsrIo> Backend for MsrBackend<M> {
-    /// Programs the context that the calling thread runs on.
+    /// Programs the context that the calling thread runs on, or the one named.
     ///
     /// # Errors
     /// `Conflict` for a counter or register that somebody else has, `Permission`,
     /// `Unsupported` (no `msr` module, a register that faults), `PlaceNotAllowed` for a
     /// context that is offline, `NoSuchPlace` for one without a plan, `NotScheduled` for
-    /// a tag that waits for the sibling; nothing stays changed then.
-    fn open(&self) -> Result<Box<dyn Counters>> {
-        let cpu = self.io.cpu();
+    /// a tag that waits for the sibling, `Unsupported` for another thread; nothing stays
+    /// changed then.
+    fn open(&self, target: Target) -> Result<Box<dyn Counters>> {
+        let cpu = match target {
+            Target::Caller => self.io.cpu(),
+            Target::Context(cpu) => cpu,
+            Target::Thread(_) => return Err(not_a_context(target)),
+        };
         let site = self.contexts.site(cpu).unwrap_or(Site { cpu, core: cpu, context: u8::MAX });
         let program = self.programs.get(usize::from(site.context)).and_then(Option::as_ref);
         let Some(program) = program else {
@@ -145,8 +150,22 @@ impl<M: MsrIo> Backend for MsrBackend<M> {
             return Err(Explain { site, names: &names }.no_plan(site.context));
         };
         let held = Holding::take(&self.io, site, program)?;
-        Ok(reader::counters(held, program.width, self.rdpmc))
+        Ok(match target {
+            Target::Caller => reader::counters(held, program.width, self.rdpmc),
+            _ => reader::from_outside(held, program.width),
+        })
     }
+}
+
+#[cold]
+fn not_a_context(target: Target) -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
+        format!(
+            "cannot count {target} by registers: they count a hardware context, whoever runs \
+             there; use the kernel's counters"
+        ),
+    )
 }
 
 /// Registers of one family mean something else, or nothing, on another.

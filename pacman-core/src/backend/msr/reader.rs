@@ -12,16 +12,8 @@ use super::post::Post;
 
 /// The fastest reader that this machine and this set of events allow.
 pub(super) fn counters<M: MsrIo>(held: Holding<M>, width: u8, rdpmc: bool) -> Box<dyn Counters> {
-    let gauges = held.gauges();
-    let in_order = gauges.iter().enumerate().all(|(at, gauge)| gauge.place == at);
-    let by_device = DeviceCounters {
-        io: held.io().clone(),
-        width,
-        places: gauges.iter().map(|gauge| gauge.place).collect(),
-        turns: gauges.iter().map(|gauge| Turns::new(gauge.index)).collect(),
-        held,
-        one_thread: PhantomData,
-    };
+    let in_order = held.gauges().iter().enumerate().all(|(at, gauge)| gauge.place == at);
+    let by_device = DeviceCounters::over(held, width, false);
     if !rdpmc {
         return Box::new(by_device);
     }
@@ -36,6 +28,11 @@ pub(super) fn counters<M: MsrIo>(held: Holding<M>, width: u8, rdpmc: bool) -> Bo
     unrolled!(1 2 3 4 5 6 7 8)
 }
 
+/// A reader for a thread that runs anywhere: RDPMC would answer for where it runs.
+pub(super) fn from_outside<M: MsrIo>(held: Holding<M>, width: u8) -> Box<dyn Counters> {
+    Box::new(DeviceCounters::over(held, width, true))
+}
+
 /// Counters read through the device, a system call each.
 struct DeviceCounters<M: MsrIo> {
     io: M,
@@ -43,15 +40,30 @@ struct DeviceCounters<M: MsrIo> {
     places: Vec<usize>,
     turns: Vec<Turns>,
     held: Holding<M>,
+    /// Read by a thread that need not run there.
+    outside: bool,
     /// Counts are those of the context that the opening thread was bound to.
     one_thread: PhantomData<*const ()>,
 }
 
 impl<M: MsrIo> DeviceCounters<M> {
-    /// An error unless the thread runs where its counters are.
+    fn over(held: Holding<M>, width: u8, outside: bool) -> DeviceCounters<M> {
+        let gauges = held.gauges();
+        DeviceCounters {
+            io: held.io().clone(),
+            width,
+            places: gauges.iter().map(|gauge| gauge.place).collect(),
+            turns: gauges.iter().map(|gauge| Turns::new(gauge.index)).collect(),
+            held,
+            outside,
+            one_thread: PhantomData,
+        }
+    }
+
+    /// An error unless the thread runs where its counters are, and they still are ours.
     #[cold]
     fn check_place(&self) -> Result<()> {
-        let now = self.io.cpu();
+        let now = if self.outside { self.held.site().cpu } else { self.io.cpu() };
         if now == self.held.post().bound() { Ok(()) } else { Err(self.held.elsewhere(now)) }
     }
 }

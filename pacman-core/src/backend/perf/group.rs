@@ -9,6 +9,7 @@ use perf_event_open_sys::bindings as abi;
 use super::live::{self, LiveGroup};
 use super::page::Pages;
 use super::sys::{Errno, PerfSys};
+use crate::backend::Target;
 use crate::event::{Hardware, Software};
 
 /// What is asked of the kernel for one member of a group.
@@ -90,13 +91,14 @@ unsafe impl<S: PerfSys> Send for Group<S> {}
 unsafe impl<S: PerfSys> Sync for Group<S> {}
 
 impl<S: PerfSys> Group<S> {
-    /// Opens the members as one group of the calling thread, not yet enabled.
+    /// Opens the members as one group that counts `target`, not yet enabled.
     ///
     /// With `pages`, also maps every member's counter page; where the kernel
     /// refuses that (the limit on locked memory), the group goes without.
     pub(super) fn open(
         sys: &S,
         members: &[Member],
+        target: Target,
         exclusive: bool,
         pages: bool,
     ) -> Result<Group<S>, Refusal> {
@@ -112,7 +114,7 @@ impl<S: PerfSys> Group<S> {
         for (index, member) in members.iter().enumerate() {
             let leader = group.descriptors.first().copied();
             let mut attr = member.attr(leader.is_none(), exclusive);
-            match sys.open(&mut attr, 0, leader.unwrap_or(-1)) {
+            match sys.open(&mut attr, target, leader.unwrap_or(-1)) {
                 Ok(fd) => group.descriptors.push(fd),
                 Err(errno) => {
                     group.close();

@@ -7,58 +7,118 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
+use super::standing::Standing;
+use super::sys::Errno;
+use super::task::Task;
+use crate::backend::Target;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Ledger;
 
-/// The file with a thread's `nr_migrations`.
-const SCHED: &str = "/proc/thread-self/sched";
+/// What the kernel would answer to an event that happens in the kernel, from a
+/// process that may not count the kernel.
+const KERNEL_REFUSED: Errno = Errno(libc::EACCES);
 
-/// Reads the ledger counts of the calling thread.
+/// Reads the ledger counts of one thread.
 #[derive(Debug)]
 pub(super) struct Ledgers {
     wanted: Vec<(usize, Ledger)>,
-    usage: bool,
-    sched: Option<File>,
+    source: Option<Source>,
+    sched: Option<Sched>,
+}
+
+/// Who knows switches and faults.
+#[derive(Debug)]
+enum Source {
+    /// `getrusage(RUSAGE_THREAD)`, which only the thread itself can ask.
+    Usage,
+    Files(Task),
+}
+
+/// The file with a thread's `nr_migrations`.
+#[derive(Debug)]
+struct Sched {
+    path: String,
+    file: File,
+}
+
+/// What the kernel has noted of a thread.
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    pub(super) switches: u64,
+    pub(super) minor: u64,
+    pub(super) major: u64,
 }
 
 impl Ledgers {
-    /// Prepares to read `wanted`: places in a reading, and what belongs there.
+    /// Prepares to read `wanted` of `target`: places in a reading, and what belongs there.
     ///
     /// # Errors
     /// `Permission` when migrations are wanted and this kernel does not show
-    /// them (`CONFIG_SCHED_DEBUG`); `why` names what forbids the perf event.
-    pub(super) fn open(wanted: &[(usize, Ledger)], why: &str) -> Result<Ledgers> {
-        let migrations = wanted.iter().any(|(_, l)| *l == Ledger::Migrations);
-        let sched = if migrations {
-            Some(File::open(SCHED).map_err(|error| {
+    /// them (`CONFIG_SCHED_DEBUG`), `Unsupported` for a hardware context: ledgers are
+    /// threads'; `System` for a thread that is gone.
+    pub(super) fn open(
+        wanted: &[(usize, Ledger)],
+        target: Target,
+        standing: &Standing,
+    ) -> Result<Ledgers> {
+        let mut ledgers = Ledgers { wanted: wanted.to_vec(), source: None, sched: None };
+        if wanted.is_empty() {
+            return Ok(ledgers);
+        }
+        let why = || standing.why_forbidden(true, KERNEL_REFUSED);
+        let proc = match target {
+            Target::Caller => "/proc/thread-self".to_string(),
+            Target::Thread(tid) => format!("/proc/{tid}/task/{tid}"),
+            Target::Context(_) => {
+                let names: Vec<&str> = wanted.iter().map(|(_, ledger)| ledger.event()).collect();
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    format!(
+                        "cannot count {} for {target}: {}; and the kernel's own ledgers are kept \
+                         for threads only",
+                        names.join(", "),
+                        why()
+                    ),
+                ));
+            }
+        };
+        if wanted.iter().any(|(_, ledger)| *ledger == Ledger::Migrations) {
+            let path = format!("{proc}/sched");
+            let file = File::open(&path).map_err(|error| {
                 Error::from_errno(
                     ErrorKind::Permission,
                     error.raw_os_error().unwrap_or(0),
                     format!(
-                        "cannot count cpu-migrations for this thread: {why}; \
-                         and {SCHED} cannot stand in: {error}"
+                        "cannot count cpu-migrations for {target}: {}; and {path} cannot stand \
+                         in: {error}",
+                        why()
                     ),
                 )
-            })?)
-        } else {
-            None
-        };
-        Ok(Ledgers {
-            wanted: wanted.to_vec(),
-            usage: wanted.iter().any(|(_, l)| *l != Ledger::Migrations),
-            sched,
-        })
+            })?;
+            ledgers.sched = Some(Sched { path, file });
+        }
+        if wanted.iter().any(|(_, ledger)| *ledger != Ledger::Migrations) {
+            ledgers.source = Some(match target {
+                Target::Caller => Source::Usage,
+                _ => Source::Files(Task::open(&proc)?),
+            });
+        }
+        Ok(ledgers)
     }
 
-    /// Reads every wanted count of the calling thread into its place.
+    /// Reads every wanted count into its place.
     pub(super) fn read(&self, counts: &mut [u64]) -> Result<()> {
-        let usage = if self.usage { thread_usage()? } else { Usage::default() };
+        let noted = match &self.source {
+            None => Noted::default(),
+            Some(Source::Usage) => thread_usage()?,
+            Some(Source::Files(task)) => task.noted()?,
+        };
         for (place, ledger) in &self.wanted {
             counts[*place] = match ledger {
-                Ledger::ContextSwitches => usage.switches,
-                Ledger::PageFaults => usage.minor + usage.major,
-                Ledger::MinorFaults => usage.minor,
-                Ledger::MajorFaults => usage.major,
+                Ledger::ContextSwitches => noted.switches,
+                Ledger::PageFaults => noted.minor + noted.major,
+                Ledger::MinorFaults => noted.minor,
+                Ledger::MajorFaults => noted.major,
                 Ledger::Migrations => self.migrations()?,
             };
         }
@@ -68,36 +128,27 @@ impl Ledgers {
     fn migrations(&self) -> Result<u64> {
         // The file is about 1.5 KB; the line stands near its top.
         let mut text = [0u8; 1024];
-        let file = self.sched.as_ref().expect("opened when migrations are wanted");
-        let length = file.read_at(&mut text, 0).map_err(|error| unreadable(&error))?;
+        let Sched { path, file } = self.sched.as_ref().expect("opened when migrations are wanted");
+        let length = file.read_at(&mut text, 0).map_err(|error| unreadable(path, &error))?;
         parse_migrations(&text[..length]).ok_or_else(|| {
             Error::new(
                 ErrorKind::Unsupported,
-                format!(
-                    "cannot count cpu-migrations for this thread: {SCHED} has no nr_migrations"
-                ),
+                format!("cannot count cpu-migrations: {path} has no nr_migrations"),
             )
         })
     }
 }
 
 #[cold]
-fn unreadable(error: &std::io::Error) -> Error {
+pub(super) fn unreadable(path: &str, error: &std::io::Error) -> Error {
     Error::from_errno(
         ErrorKind::System,
         error.raw_os_error().unwrap_or(0),
-        format!("cannot read {SCHED}: {error}"),
+        format!("cannot read {path}: {error}"),
     )
 }
 
-#[derive(Default)]
-struct Usage {
-    switches: u64,
-    minor: u64,
-    major: u64,
-}
-
-fn thread_usage() -> Result<Usage> {
+fn thread_usage() -> Result<Noted> {
     // SAFETY: an all-zero rusage is a valid value; the call fills it.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is to a live rusage.
@@ -109,7 +160,7 @@ fn thread_usage() -> Result<Usage> {
             format!("cannot read the thread's usage: getrusage said {error}"),
         ));
     }
-    Ok(Usage {
+    Ok(Noted {
         switches: usage.ru_nvcsw as u64 + usage.ru_nivcsw as u64,
         minor: usage.ru_minflt as u64,
         major: usage.ru_majflt as u64,
@@ -136,7 +187,7 @@ mod tests {
     #[test]
     fn switches_grow_when_the_thread_sleeps() {
         let wanted = [(0, Ledger::ContextSwitches), (1, Ledger::Migrations)];
-        let Ok(ledgers) = Ledgers::open(&wanted, "") else {
+        let Ok(ledgers) = Ledgers::open(&wanted, Target::Caller, &Standing::read()) else {
             // A kernel without CONFIG_SCHED_DEBUG: the refusal is its own test.
             return;
         };

@@ -13,6 +13,8 @@ mod plan;
 mod reader;
 mod standing;
 mod sys;
+mod target;
+mod task;
 
 pub use standing::Standing;
 pub use sys::{Errno, Kernel, PAGE, PerfSys};
@@ -21,17 +23,13 @@ pub(crate) use live::generation;
 
 use std::sync::Arc;
 
-use crate::backend::{Backend, Counters};
+use crate::backend::{Backend, Counters, Target};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 
 use group::{Ask, Group, Refusal};
 use ledger::Ledgers;
 use plan::Plan;
-
-/// What the kernel would answer to an event that happens in the kernel, from a
-/// process that may not count the kernel.
-const KERNEL_REFUSED: Errno = Errno(libc::EACCES);
 
 /// Whether a group insists on its counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,11 +91,11 @@ impl<S: PerfSys> PerfBackend<S> {
         standing: Standing,
     ) -> Result<PerfBackend<S>> {
         let plan = Plan::new(events, sharing, &standing)?;
-        Ledgers::open(&plan.ledgers, &standing.why_forbidden(true, KERNEL_REFUSED))?;
+        Ledgers::open(&plan.ledgers, Target::Caller, &standing)?;
         let mut backend =
             PerfBackend { sys, prepared: Arc::new(Prepared { plan, standing }), _held: None };
         while !backend.prepared.plan.members.is_empty() {
-            match backend.open_group(false) {
+            match backend.open_group(Target::Caller, false) {
                 Ok(group) => {
                     backend._held = Some(group);
                     break;
@@ -110,7 +108,7 @@ impl<S: PerfSys> PerfBackend<S> {
                             let standing = backend.prepared.standing.clone();
                             backend.prepared = Arc::new(Prepared { plan, standing });
                         }
-                        None => return Err(backend.explain(refusal)),
+                        None => return Err(backend.explain(Target::Caller, refusal)),
                     }
                 }
             }
@@ -118,19 +116,15 @@ impl<S: PerfSys> PerfBackend<S> {
         Ok(backend)
     }
 
-    fn open_group(&self, pages: bool) -> Result<Group<S>, Refusal> {
+    fn open_group(&self, target: Target, pages: bool) -> Result<Group<S>, Refusal> {
         let plan = &self.prepared.plan;
         let exclusive = plan.sharing == Sharing::Exclusive;
-        Group::open(&self.sys, &plan.members, exclusive, pages)
-    }
-
-    fn group(&self, pages: bool) -> Result<Group<S>> {
-        self.open_group(pages).map_err(|refusal| self.explain(refusal))
+        Group::open(&self.sys, &plan.members, target, exclusive, pages)
     }
 
     /// Why the kernel refused a member: for itself, or beside the others?
     #[cold]
-    fn explain(&self, refusal: Refusal) -> Error {
+    fn explain(&self, target: Target, refusal: Refusal) -> Error {
         let members = &self.prepared.plan.members;
         let member = &members[refusal.member];
         let (hardware, kernel) = match member.ask {
@@ -138,7 +132,7 @@ impl<S: PerfSys> PerfBackend<S> {
             Ask::Software(ask) => (false, ask.in_kernel),
         };
         if refusal.errno.0 == libc::EINVAL && refusal.member > 0 {
-            let alone = Group::open(&self.sys, std::slice::from_ref(member), false, false);
+            let alone = Group::open(&self.sys, std::slice::from_ref(member), target, false, false);
             if alone.is_ok() {
                 let others: Vec<&str> =
                     members[..refusal.member].iter().map(|m| m.name.as_str()).collect();
@@ -155,19 +149,24 @@ impl<S: PerfSys> PerfBackend<S> {
             // The limit may have been changed since the session began.
             standing.descriptors = standing::descriptor_limit();
         }
-        standing.explain(&member.name, hardware, kernel, refusal.errno)
+        standing.explain(&member.name, hardware, kernel, target, refusal.errno)
     }
 }
 
 impl<S: PerfSys> Backend for PerfBackend<S> {
-    fn open(&self) -> Result<Box<dyn Counters>> {
+    fn open(&self, target: Target) -> Result<Box<dyn Counters>> {
         let Prepared { plan, standing } = &*self.prepared;
+        let refused = |refusal| self.explain(target, refusal);
         let ledgers = (!plan.ledgers.is_empty())
-            .then(|| Ledgers::open(&plan.ledgers, &standing.why_forbidden(true, KERNEL_REFUSED)))
+            .then(|| Ledgers::open(&plan.ledgers, target, standing))
             .transpose()?;
-        let group = if plan.members.is_empty() { None } else { Some(self.group(plan.pages)?) };
+        // RDPMC answers for the executing thread, so nobody else's pages are of use.
+        let pages = plan.pages && target == Target::Caller;
+        let group = (!plan.members.is_empty())
+            .then(|| self.open_group(target, pages).map_err(refused))
+            .transpose()?;
         if let Some(group) = &group {
-            group.enable().map_err(|errno| self.explain(Refusal { member: 0, errno }))?;
+            group.enable().map_err(|errno| refused(Refusal { member: 0, errno }))?;
         }
         reader::counters(group, ledgers, Arc::clone(&self.prepared))
     }

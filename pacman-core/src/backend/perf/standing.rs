@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::backend::Target;
 use crate::error::{Error, ErrorKind};
 
 use super::sys::Errno;
@@ -110,11 +111,21 @@ impl Standing {
         }
     }
 
-    /// The error behind an `errno` of `perf_event_open(2)` for `event`, which is
-    /// counted by `hardware` and wants the `kernel` counted too.
+    /// The error behind an `errno` of `perf_event_open(2)` for `event` on `target`,
+    /// which is counted by `hardware` and wants the `kernel` counted too.
     #[cold]
-    pub(crate) fn explain(&self, event: &str, hardware: bool, kernel: bool, errno: Errno) -> Error {
-        let ask = format!("cannot open {event} for this thread");
+    pub(crate) fn explain(
+        &self,
+        event: &str,
+        hardware: bool,
+        kernel: bool,
+        target: Target,
+        errno: Errno,
+    ) -> Error {
+        let ask = format!("cannot open {event} for {target}");
+        if let Some((kind, why)) = self.obstacle(target, errno) {
+            return Error::from_errno(kind, errno.0, format!("{ask}: {why}"));
+        }
         let (kind, why) = match errno.0 {
             libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP if hardware && !self.has_pmu() => {
                 (ErrorKind::NoPmu, self.why_no_pmu().to_string())
@@ -328,7 +339,7 @@ mod tests {
                 "cannot open CYCLES for this thread: another session holds the PMU for itself; end it and try again",
             ),
         ] {
-            let error = facts.explain("CYCLES", true, true, Errno(errno));
+            let error = facts.explain("CYCLES", true, true, Target::Caller, Errno(errno));
             assert_eq!((error.kind(), error.to_string().as_str()), (kind, text));
             assert_eq!(error.errno(), Some(errno));
         }

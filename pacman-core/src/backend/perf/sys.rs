@@ -8,6 +8,7 @@ use std::ptr::NonNull;
 
 use perf_event_open_sys::bindings::perf_event_attr;
 
+use crate::backend::Target;
 use crate::backend::rdpmc::rdpmc;
 
 /// An `errno` value.
@@ -29,8 +30,13 @@ pub trait PerfSys: Clone + Send + Sync + 'static {
     /// simulation's are not, and its counts are labelled as simulated.
     const REAL: bool;
 
-    /// `perf_event_open(2)` for the calling thread (`tid` 0) or another.
-    fn open(&self, attr: &mut perf_event_attr, tid: i32, group: RawFd) -> Result<RawFd, Errno>;
+    /// `perf_event_open(2)`.
+    fn open(
+        &self,
+        attr: &mut perf_event_attr,
+        target: Target,
+        group: RawFd,
+    ) -> Result<RawFd, Errno>;
 
     /// `close(2)`.
     fn close(&self, fd: RawFd);
@@ -117,11 +123,23 @@ fn above_standard(fd: RawFd) -> Result<RawFd, Errno> {
 impl PerfSys for Kernel {
     const REAL: bool = true;
 
-    fn open(&self, attr: &mut perf_event_attr, tid: i32, group: RawFd) -> Result<RawFd, Errno> {
+    fn open(
+        &self,
+        attr: &mut perf_event_attr,
+        target: Target,
+        group: RawFd,
+    ) -> Result<RawFd, Errno> {
+        let (tid, cpu) = match target {
+            Target::Caller => (0, -1),
+            // 0 and -1 would mean the caller and everybody.
+            Target::Thread(tid) if tid <= 0 => return Err(Errno(libc::ESRCH)),
+            Target::Thread(tid) => (tid, -1),
+            Target::Context(cpu) => (-1, i32::try_from(cpu).map_err(|_| Errno(libc::ENODEV))?),
+        };
         let flags = perf_event_open_sys::bindings::PERF_FLAG_FD_CLOEXEC;
         // SAFETY: `attr` is a live, initialised structure that states its own size.
         let fd =
-            unsafe { perf_event_open_sys::perf_event_open(attr, tid, -1, group, flags.into()) };
+            unsafe { perf_event_open_sys::perf_event_open(attr, tid, cpu, group, flags.into()) };
         if fd < 0 { Err(Errno::last()) } else { above_standard(fd) }
     }
 

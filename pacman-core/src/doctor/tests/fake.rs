@@ -9,6 +9,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use perf_event_open_sys::bindings::{self as abi, perf_event_attr, perf_event_mmap_page};
 
+use crate::backend::Target;
 use crate::backend::perf::{Errno, PAGE, PerfSys};
 
 /// What `open` is asked for: the attributes that a rule looks at.
@@ -106,7 +107,12 @@ impl Fake {
 impl PerfSys for Fake {
     const REAL: bool = false;
 
-    fn open(&self, attr: &mut perf_event_attr, _tid: i32, group: RawFd) -> Result<RawFd, Errno> {
+    fn open(
+        &self,
+        attr: &mut perf_event_attr,
+        _target: Target,
+        group: RawFd,
+    ) -> Result<RawFd, Errno> {
         let mut state = self.state.lock();
         let hardware = attr.type_ != abi::PERF_TYPE_SOFTWARE;
         let void = attr.size < abi::PERF_ATTR_SIZE_VER0;

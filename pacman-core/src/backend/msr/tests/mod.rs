@@ -12,7 +12,7 @@ use pacman_events::partition::Partition;
 use pacman_events::{CpuModel, Encoding};
 
 use super::{Contexts, MsrBackend};
-use crate::backend::{Backend, Counters, Reading};
+use crate::backend::{Backend, Counters, Reading, Target};
 use crate::error::{Error, Result};
 use crate::topology::Topology;
 
@@ -41,7 +41,7 @@ fn backend(io: &Fake, table: &str, lists: [&[&str]; 2]) -> Result<MsrBackend<Fak
 /// Counters opened on `cpu`.
 fn open(io: &Fake, backend: &MsrBackend<Fake>, cpu: u32) -> Result<Box<dyn Counters>> {
     io.run_on(cpu);
-    backend.open()
+    backend.open(Target::Caller)
 }
 
 fn refusal(io: &Fake, backend: &MsrBackend<Fake>, cpu: u32) -> Error {

@@ -1,0 +1,78 @@
+//! What stands in the way of counting somebody else than the caller.
+
+use super::standing::Standing;
+use super::sys::Errno;
+use crate::backend::Target;
+use crate::error::ErrorKind;
+
+impl Standing {
+    /// The reason that is the target's own, where there is one: the others are the same
+    /// for everybody.
+    pub(super) fn obstacle(&self, target: Target, errno: Errno) -> Option<(ErrorKind, String)> {
+        let forbidden = [libc::EACCES, libc::EPERM].contains(&errno.0);
+        let filtered = self.seccomp == 2 && errno.0 == libc::EPERM;
+        // The level is not to blame if the process has the capability.
+        let level = self.paranoid.filter(|_| self.capability.is_none());
+        match (target, level) {
+            (Target::Thread(_), _) if errno.0 == libc::ESRCH => {
+                Some((ErrorKind::System, "it has ended".into()))
+            }
+            (Target::Thread(_), None | Some(..=2)) if forbidden && self.seccomp != 2 => Some((
+                ErrorKind::Permission,
+                "permission denied: it is another user's, or its program is set-user-ID; run as \
+                 that user, or with CAP_PERFMON"
+                    .into(),
+            )),
+            (Target::Context(_), Some(level @ 1..)) if forbidden && !filtered => Some((
+                ErrorKind::Permission,
+                format!(
+                    "permission denied: perf_event_paranoid is {level}; 0 or less lets a process \
+                     count whole CPUs (sysctl kernel.perf_event_paranoid), or CAP_PERFMON"
+                ),
+            )),
+            (Target::Context(cpu), _) if errno.0 == libc::ENODEV => Some((
+                ErrorKind::PlaceNotAllowed,
+                format!("it is offline; write 1 to /sys/devices/system/cpu/cpu{cpu}/online"),
+            )),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_target_has_obstacles_of_its_own() {
+        let mut standing = Standing::read_under(std::path::Path::new("/nowhere"));
+        standing.paranoid = Some(1);
+        standing.pmus = vec!["cpu".into()];
+        let line = |standing: &Standing, target, errno| {
+            standing.explain("CYCLES", true, true, target, Errno(errno)).to_string()
+        };
+        for (target, errno, text) in [
+            (
+                Target::Context(3),
+                libc::EACCES,
+                "cannot open CYCLES for CPU 3: permission denied: perf_event_paranoid is 1; 0 or less lets a process count whole CPUs (sysctl kernel.perf_event_paranoid), or CAP_PERFMON",
+            ),
+            (
+                Target::Context(3),
+                libc::ENODEV,
+                "cannot open CYCLES for CPU 3: it is offline; write 1 to /sys/devices/system/cpu/cpu3/online",
+            ),
+            (
+                Target::Thread(77),
+                libc::EACCES,
+                "cannot open CYCLES for thread 77: permission denied: it is another user's, or its program is set-user-ID; run as that user, or with CAP_PERFMON",
+            ),
+            (Target::Thread(77), libc::ESRCH, "cannot open CYCLES for thread 77: it has ended"),
+        ] {
+            assert_eq!(line(&standing, target, errno), text);
+        }
+        standing.seccomp = 2;
+        let filtered = line(&standing, Target::Context(0), libc::EPERM);
+        assert!(filtered.contains("seccomp"), "{filtered}");
+    }
+}
