@@ -1,0 +1,67 @@
+//! What a hardware context does while time passes.
+
+use super::Signal;
+
+/// What one hardware context did in a stretch of time.
+#[derive(Clone, Copy, Debug)]
+pub enum Activity<'a> {
+    /// It ran.
+    Active(Slice<'a>),
+    /// It did not.
+    Halted {
+        /// TSC ticks that went by.
+        reference: u64,
+    },
+}
+
+/// What a context that ran did.
+#[derive(Clone, Copy, Debug)]
+pub struct Slice<'a> {
+    /// The privilege ring it ran in, all the time.
+    pub ring: Ring,
+    /// Instructions that it retired.
+    pub instructions: u64,
+    /// Core clock cycles in which it was not halted.
+    pub core_cycles: u64,
+    /// The same time in TSC ticks.
+    pub reference_cycles: u64,
+    /// TSC ticks that went by.
+    pub reference: u64,
+    /// What else occurred, and how often. A signal that the fields above tell of
+    /// ([`Signal::Instructions`], [`Signal::Clock`]) is ignored here.
+    pub signals: &'a [(Signal, u64)],
+}
+
+/// A privilege ring, as the counters tell them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ring {
+    /// CPL 0.
+    Kernel,
+    /// CPL 1 to 3.
+    User,
+}
+
+impl<'a> Slice<'a> {
+    /// `reference` TSC ticks of running in `ring`, at the TSC's frequency, in which
+    /// nothing else happened.
+    pub fn of(ring: Ring, reference: u64) -> Slice<'a> {
+        Slice {
+            ring,
+            instructions: 0,
+            core_cycles: reference,
+            reference_cycles: reference,
+            reference,
+            signals: &[],
+        }
+    }
+}
+
+impl<'a> Activity<'a> {
+    /// What it did, if it ran.
+    pub(super) fn slice(&self) -> Option<&Slice<'a>> {
+        match self {
+            Activity::Active(slice) => Some(slice),
+            Activity::Halted { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What the event tables say about selections: which counters see them, which extra
+//! register goes with them, which of them a slice tells of by itself.
+
+use std::collections::BTreeMap;
+
+use pacman_events::encode::{Kind, Scope};
+use pacman_events::{CounterSet, CpuModel, Encoding, Family, resolve};
+
+use super::clock::Clock;
+use super::select::Select;
+use super::signal::Signal;
+
+/// The rules of one model, read off its table.
+#[derive(Debug)]
+pub(super) struct Rules {
+    /// By the selection, its filters included.
+    legal: BTreeMap<Select, CounterSet>,
+    /// By event and unit mask, for filters that the table does not have.
+    legal_unfiltered: BTreeMap<Select, CounterSet>,
+    /// By unit mask and event select.
+    extras: BTreeMap<u16, Extra>,
+    told: Vec<(Select, Signal)>,
+    /// Events that need a counter pair, by event select.
+    paired: Vec<u16>,
+    /// Events that the core counts once, for all its contexts.
+    core_wide: Vec<Select>,
+    /// Whether some event has a second unit mask, bits 47:40 of its selector.
+    pub(super) second_umask: bool,
+}
+
+/// The register that goes with a selector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extra {
+    pub(super) msr: u32,
+    /// Twins count the same occurrences and have the same number.
+    pub(super) twins: u16,
+}
+
+impl Rules {
+    pub(super) fn of(model: CpuModel, smt: bool) -> Rules {
+        let mut rules = Rules {
+            legal: BTreeMap::new(),
+            legal_unfiltered: BTreeMap::new(),
+            extras: BTreeMap::new(),
+            told: Vec::new(),
+            paired: Vec::new(),
+            core_wide: Vec::new(),
+            second_umask: false,
+        };
+        if model.facts().family == Family::Intel {
+            // Not every table lists the architectural events.
+            for (event, umask) in [(0xc0, 0x00), (0x3c, 0x00), (0x3c, 0x01)] {
+                let select = Select { event, umask, ..Select::default() };
+                rules.told.extend(told_on_intel(model, &select).map(|told| (select, told)));
+            }
+        }
+        for event in model.events() {
+            let Ok(resolved) = resolve(model, event.name()) else { continue };
+            if let Some(encoding) = resolved.encoding() {
+                rules.learn(encoding, smt);
+            }
+        }
+        rules
+    }
+
+    fn learn(&mut self, encoding: &Encoding, smt: bool) {
+        if let Some(extra) = &encoding.extra {
+            self.twins(extra.choices().iter().map(|choice| (choice.select, choice.msr)));
+        }
+        self.second_umask |= encoding.evtsel >> 40 & 0xff != 0;
+        match Signal::of(encoding) {
+            Some(Signal::Select(select)) => {
+                let counters = encoding.counters_with(smt);
+                let identity = Select { extra: None, ..select };
+                let unfiltered =
+                    Select { event: select.event, umask: select.umask, ..Select::default() };
+                for (known, key) in
+                    [(&mut self.legal, identity), (&mut self.legal_unfiltered, unfiltered)]
+                {
+                    let entry = known.entry(key).or_default();
+                    *entry = entry.or(counters);
+                }
+                let any_thread = encoding.needs.privilege;
+                if encoding.limits.counts == Scope::Core && !any_thread {
+                    self.core_wide.push(identity);
+                }
+                if encoding.limits.counter_pair && !self.paired.contains(&select.event) {
+                    self.paired.push(select.event);
+                }
+            }
+            Some(told) if encoding.kind == Kind::Arch => {
+                let select = Select::intel(encoding.evtsel);
+                if !self.told.contains(&(select, told)) {
+                    self.told.push((select, told));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Registers that the same event can choose from are twins, and so are the twins of
+    /// twins.
+    fn twins(&mut self, choices: impl Iterator<Item = (u16, u32)>) {
+        let fresh = self.extras.values().map(|extra| extra.twins + 1).max().unwrap_or(0);
+        for (code, msr) in choices {
+            let joined = self.extras.insert(code, Extra { msr, twins: fresh });
+            for extra in self.extras.values_mut() {
+                if joined.is_some_and(|joined| joined.twins == extra.twins) {
+                    extra.twins = fresh;
+                }
+            }
+        }
+    }
+
+    /// Whether counter `n` can see the occurrence; every counter does if the table does
+    /// not say.
+    pub(super) fn sees(&self, n: usize, occurrence: &Select) -> bool {
+        let identity = Select { extra: None, ..*occurrence };
+        let unfiltered =
+            Select { event: occurrence.event, umask: occurrence.umask, ..Select::default() };
+        let legal = self.legal.get(&identity).or_else(|| self.legal_unfiltered.get(&unfiltered));
+        legal.is_none_or(|legal| legal.contains(n as u8))
+    }
+
+    pub(super) fn extra(&self, code: u16) -> Option<Extra> {
+        self.extras.get(&code).copied()
+    }
+
+    /// The extra registers, each once.
+    pub(super) fn extra_registers(&self) -> Vec<u32> {
+        let mut registers: Vec<u32> = self.extras.values().map(|extra| extra.msr).collect();
+        registers.sort_unstable();
+        registers.dedup();
+        registers
+    }
+
+    /// What a slice tells of the selection, if it is one of those.
+    pub(super) fn told(&self, select: &Select) -> Option<Signal> {
+        self.told.iter().find(|(known, _)| known == select).map(|(_, told)| *told)
+    }
+
+    pub(super) fn is_core_wide(&self, select: &Select) -> bool {
+        self.core_wide.contains(select)
+    }
+
+    pub(super) fn is_paired(&self, event: u16) -> bool {
+        self.paired.contains(&event)
+    }
+}
+
+/// What a slice tells of an Intel selection: the architectural events (SDM Vol. 3,
+/// "Pre-defined architectural performance events") and the clocks that the model has.
+pub(super) fn told_on_intel(model: CpuModel, select: &Select) -> Option<Signal> {
+    if *select != (Select { event: select.event, umask: select.umask, ..Select::default() }) {
+        return None;
+    }
+    let has = |name: &str| resolve(model, &format!("CPU_CLK_UNHALTED.{name}")).is_ok();
+    let clock = match (select.event, select.umask) {
+        (0xc0, 0x00) => return Some(Signal::Instructions),
+        // INST_RETIRED.ANY_P of Nehalem and Westmere.
+        (0xc0, 0x01) if ["nhm", "wsm"].iter().any(|it| model.name().starts_with(it)) => {
+            return Some(Signal::Instructions);
+        }
+        (0x3c, 0x00) => Clock::Core,
+        (0x3c, 0x01) => Clock::Bus,
+        (0x3c, 0x02) if has("ONE_THREAD_ACTIVE") => Clock::BusAlone,
+        (0x3c, 0x08) if has("REF_DISTRIBUTED") => Clock::BusShare,
+        (0xec, 0x02) if has("DISTRIBUTED") => Clock::CoreShare,
+        _ => return None,
+    };
+    Some(Signal::Clock(clock))
+}
+
+/// What a slice tells of an AMD selection: retired instructions and cycles not in halt,
+/// whose unit mask means nothing.
+pub(super) fn told_on_amd(select: &Select) -> Option<Signal> {
+    if *select != (Select { event: select.event, umask: select.umask, ..Select::default() }) {
+        return None;
+    }
+    match select.event {
+        0xc0 => Some(Signal::Instructions),
+        0x76 => Some(Signal::Clock(Clock::Core)),
+        _ => None,
+    }
+}

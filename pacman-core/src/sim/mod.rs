@@ -1,0 +1,3 @@
+//! A simulated machine.
+
+pub mod hardware;
