@@ -11,6 +11,10 @@ use crate::{budget, doctor, events, plan, smt, topo};
 #[command(name = "pacman-pmu", version, after_help = AFTER)]
 #[command(infer_subcommands = false, disable_help_subcommand = true)]
 pub(crate) struct Cli {
+    /// Run on a simulated machine: p4, nehalem, haswell, skylake, icelake, zen4 or knl
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) machine: Option<String>,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -53,6 +57,7 @@ Examples:
   pacman-pmu plan --cpu p4 --thread INSTRUCTIONS --thread INSTRUCTIONS
                                    counters for the threads of one core
   pacman-pmu doctor --help         all about one command
+  pacman-pmu --machine p4 doctor   the same on a simulated machine
 
 Exit status:
   0  done

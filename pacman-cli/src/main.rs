@@ -18,6 +18,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use pacman_core::sim;
 
 use crate::command::Cli;
 use crate::output::Output;
@@ -31,11 +32,30 @@ fn main() -> ExitCode {
     ExitCode::from(status)
 }
 
+/// Goes over to the simulated machine that the arguments or the environment name, and says so:
+/// nothing that follows was measured.
+fn simulate(name: Option<&str>) -> Result<(), (String, u8)> {
+    let chosen = name.map_or(Ok(()), sim::simulate).and_then(|()| sim::current());
+    match chosen {
+        Ok(None) => {}
+        Ok(Some(machine)) => refusal::complain(&format!(
+            "simulated machine {}: {}; nothing here is measured",
+            machine.name(),
+            machine.title()
+        )),
+        Err(error) => return Err((error.to_string(), refusal::BAD_INPUT)),
+    }
+    Ok(())
+}
+
 /// Runs the command that the arguments name and writes what it says; the answer
 /// is its exit status, or a problem and the exit status for it.
 fn answer(out: &mut dyn Write) -> Result<u8, (String, u8)> {
     let done = match Cli::try_parse() {
-        Ok(cli) => cli.command.run(out),
+        Ok(cli) => {
+            simulate(cli.machine.as_deref())?;
+            cli.command.run(out)
+        }
         // Help and version are answers, on standard output like any other.
         Err(asked) if !asked.use_stderr() => write!(out, "{}", asked.render()).map(|()| 0),
         Err(error) => return Err((refusal::usage(&error), refusal::BAD_INPUT)),

@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 pub use self::affinity::current_cpu;
 use crate::error::{Error, ErrorKind, Result};
 use crate::placement::Place;
+use crate::sim::Stay;
 use crate::topology::{CpuSet, Topology};
 
 /// The calling thread's stay on one hardware context; dropping it gives the thread its old mask back.
@@ -26,9 +27,17 @@ use crate::topology::{CpuSet, Topology};
 #[must_use = "the thread is released when the binding is dropped"]
 pub struct Binding {
     place: Place,
-    ours: CpuSet,
-    before: CpuSet,
+    keeper: Keeper,
     thread: PhantomData<*const ()>,
+}
+
+/// Who keeps the thread in its place.
+#[derive(Debug)]
+enum Keeper {
+    /// The kernel, by the thread's mask: the one set here, and the one before.
+    Mask { ours: CpuSet, before: CpuSet },
+    /// A simulated machine.
+    Simulated(Stay),
 }
 
 impl Binding {
@@ -67,11 +76,16 @@ impl Binding {
                 ),
             ));
         }
+        if let Some(machine) = topology.machine() {
+            let keeper = Keeper::Simulated(machine.stay(place)?);
+            return Ok(Binding { place: *place, keeper, thread: PhantomData });
+        }
         let before = current_mask()?;
         let ours: CpuSet = [place.cpu()].into_iter().collect();
         affinity::set(&ours).map_err(|error| refused(place, &error))?;
         remember(&before);
-        Ok(Binding { place: *place, ours, before, thread: PhantomData })
+        let keeper = Keeper::Mask { ours, before };
+        Ok(Binding { place: *place, keeper, thread: PhantomData })
     }
 
     /// Where the thread is bound.
@@ -84,10 +98,17 @@ impl Binding {
     /// # Errors
     /// [`ErrorKind::PlaceNotAllowed`] if the thread's mask is no longer the one set here.
     pub fn check(&self) -> Result<()> {
-        let now = current_mask()?;
-        if now == self.ours {
-            return Ok(());
-        }
+        let now = match &self.keeper {
+            Keeper::Simulated(stay) if stay.holds() => return Ok(()),
+            Keeper::Simulated(stay) => [stay.cpu()].into_iter().collect(),
+            Keeper::Mask { ours, .. } => {
+                let now = current_mask()?;
+                if now == *ours {
+                    return Ok(());
+                }
+                now
+            }
+        };
         Err(Error::new(
             ErrorKind::PlaceNotAllowed,
             format!(
@@ -101,11 +122,12 @@ impl Binding {
 
 impl Drop for Binding {
     fn drop(&mut self) {
+        let Keeper::Mask { ours, before } = &self.keeper else { return };
         forget();
-        if affinity::current().is_ok_and(|now| now == self.ours) {
+        if affinity::current().is_ok_and(|now| now == *ours) {
             // A failure means that the cpuset has left the old mask no CPU; the kernel then keeps
             // the thread where the cpuset lets it run, and there is nothing to restore.
-            let _ = affinity::set(&self.before);
+            let _ = affinity::set(before);
         }
     }
 }

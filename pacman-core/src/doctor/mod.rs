@@ -32,6 +32,7 @@ pub use surroundings::Surroundings;
 use std::fmt;
 
 use crate::backend::perf::{Kernel, PerfSys, Standing};
+use crate::sim;
 
 /// Everything found out about counting on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +59,13 @@ pub enum Verdict {
 impl Diagnosis {
     /// Examines this process on this machine: opens events for the calling
     /// thread, and closes them again.
+    ///
+    /// On a simulated machine its kernel is examined, among surroundings without limits.
     pub fn examine() -> Diagnosis {
+        if let Ok(Some(machine)) = sim::current() {
+            let surroundings = Surroundings::unlimited();
+            return Diagnosis::examine_with(machine.kernel(), &machine.standing(), &surroundings);
+        }
         Diagnosis::examine_with(Kernel, &Standing::read(), &Surroundings::read())
     }
 

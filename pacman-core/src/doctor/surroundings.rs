@@ -47,6 +47,17 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
+    /// Those of a process that nothing limits.
+    pub(super) fn unlimited() -> Surroundings {
+        Surroundings {
+            contexts: 1,
+            root: true,
+            ipc_lock: true,
+            clock_source: Some("tsc".to_owned()),
+            ..Surroundings::default()
+        }
+    }
+
     /// Reads the facts of the running system.
     pub fn read() -> Surroundings {
         let mut facts = Surroundings::read_under(Path::new("/"));

@@ -6,6 +6,8 @@ use std::path::Path;
 use once_cell::sync::OnceCell;
 use pacman_events::{CpuId, CpuModel, SysfsPmu};
 
+use crate::sim;
+
 /// Where Linux describes its PMUs.
 pub const DEVICES: &str = "/sys/bus/event_source/devices";
 
@@ -14,6 +16,9 @@ pub const DEVICES: &str = "/sys/bus/event_source/devices";
 ///
 /// A processor without a table has the kernel's generic events.
 pub fn model() -> CpuModel {
+    if let Ok(Some(machine)) = sim::current() {
+        return machine.cpu();
+    }
     static MODEL: OnceCell<CpuModel> = OnceCell::new();
     *MODEL.get_or_init(|| {
         let found = cpu_id().and_then(|id| CpuModel::detect(&id));
@@ -25,6 +30,9 @@ pub fn model() -> CpuModel {
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub fn cpu_id() -> Option<CpuId> {
     use pacman_events::CoreKind;
+    if let Ok(Some(machine)) = sim::current() {
+        return machine.cpu_id();
+    }
     let cpuid = raw_cpuid::CpuId::new();
     let features = cpuid.get_feature_info()?;
     let vendor = cpuid.get_vendor_info()?;
@@ -52,6 +60,9 @@ pub fn cpu_id() -> Option<CpuId> {
 /// The PMUs described below a directory such as [`DEVICES`], by name; those that
 /// cannot be read are left out.
 pub fn pmus(devices: &Path) -> Vec<SysfsPmu> {
+    if devices == Path::new(DEVICES) && matches!(sim::current(), Ok(Some(_))) {
+        return sim::pmus();
+    }
     let Ok(entries) = fs::read_dir(devices) else { return Vec::new() };
     let mut pmus: Vec<_> = entries.flatten().filter_map(|entry| pmu(&entry.path())).collect();
     pmus.sort_by(|one, other| one.name().cmp(other.name()));

@@ -153,10 +153,18 @@ impl Event {
     /// # Errors
     /// `Empty` for a list without names; otherwise as for a single name.
     pub fn parse_list(list: &str) -> Result<Vec<Event>> {
+        Event::parse_list_on(machine::model(), list)
+    }
+
+    /// As [`parse_list`](Self::parse_list), for a processor that need not be this one's.
+    ///
+    /// # Errors
+    /// As for [`parse_list`](Self::parse_list).
+    pub fn parse_list_on(cpu: CpuModel, list: &str) -> Result<Vec<Event>> {
         let events = names_of(list)
             .map(str::trim)
             .filter(|name| !name.is_empty())
-            .map(str::parse)
+            .map(|name| Event::on(cpu, name))
             .collect::<Result<Vec<Event>>>()?;
         if events.is_empty() {
             return Err(empty());

@@ -10,6 +10,7 @@ use crate::clock::{Clock, ClockSource};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{self, Event};
 use crate::placement::Placement;
+use crate::sim::{self, Machine};
 use crate::topology::Topology;
 
 /// The longest log of single samples a thread may keep.
@@ -24,6 +25,7 @@ pub struct SessionBuilder {
     placement: Option<(Topology, Placement)>,
     sharing: Sharing,
     registers: Option<Partition>,
+    machine: Option<Machine>,
     clock: Clock,
     log: usize,
 }
@@ -36,9 +38,17 @@ impl SessionBuilder {
             placement: None,
             sharing: Sharing::Exclusive,
             registers: None,
+            machine: None,
             clock: Clock::detect(),
             log: 0,
         }
+    }
+
+    /// Counts on a simulated machine; every report says so. To be called first: events
+    /// are then resolved for its processor.
+    pub fn on(mut self, machine: &Machine) -> SessionBuilder {
+        self.machine = Some(machine.clone());
+        self
     }
 
     /// Adds the events of a comma-separated list, such as `CYCLES,INSTRUCTIONS`.
@@ -46,7 +56,8 @@ impl SessionBuilder {
     /// # Errors
     /// `UnknownEvent`, `InvalidInput`, `Empty`, as for [`Event::parse_list`].
     pub fn events(mut self, list: &str) -> Result<SessionBuilder> {
-        self.events.extend(Event::parse_list(list)?);
+        let cpu = self.machine.as_ref().map_or_else(event::machine::model, Machine::cpu);
+        self.events.extend(Event::parse_list_on(cpu, list)?);
         Ok(self)
     }
 
@@ -88,9 +99,11 @@ impl SessionBuilder {
     /// Programs the counters' registers itself instead of asking the kernel, and
     /// splits each core's between its siblings as `partition` says.
     ///
-    /// This is how to count on both threads of a Pentium 4. It needs root and the
-    /// `msr` module, and a placement: counts are those of the hardware context, so
-    /// each thread must have one of its own. See [`msr`](crate::backend::msr).
+    /// This is how to count on both threads of a Pentium 4, and what a session with a
+    /// placement does there by itself where it may, because Linux's driver mis-sets a
+    /// counter when threads change. It needs root and the `msr` module, and a placement:
+    /// counts are those of the hardware context, so each thread must have one of its own.
+    /// See [`msr`](crate::backend::msr).
     pub fn registers(mut self, partition: Partition) -> SessionBuilder {
         self.registers = Some(partition);
         self
@@ -129,6 +142,7 @@ impl SessionBuilder {
         if self.events.is_empty() {
             return Err(event::empty());
         }
+        let machine = self.machine()?;
         if self.log > LONGEST_LOG {
             return Err(Error::new(
                 ErrorKind::InvalidInput,
@@ -146,7 +160,7 @@ impl SessionBuilder {
             ));
         }
         Shared::claim(&self.name)?;
-        match self.parts() {
+        match self.parts(machine) {
             Ok(parts) => Ok(Session::of(Shared::new(parts))),
             Err((name, error)) => {
                 Shared::disclaim(&name);
@@ -166,11 +180,46 @@ impl SessionBuilder {
         None
     }
 
-    fn backend(&self) -> Result<Box<dyn Backend>> {
+    /// The simulated machine to count on, if it is one: the session's own, or else the
+    /// process's.
+    fn machine(&self) -> Result<Option<Machine>> {
+        let machine = match &self.machine {
+            Some(machine) => Some(machine.clone()),
+            None => sim::current()?.cloned(),
+        };
+        match &self.placement {
+            Some((topology, _)) if topology.machine() != machine.as_ref() => Err(Error::new(
+                ErrorKind::ForeignTopology,
+                format!(
+                    "cannot place threads of session {:?}: the topology ({}) is of another \
+                     machine than the counters; take both from one",
+                    self.name,
+                    topology.source()
+                ),
+            )),
+            _ => Ok(machine),
+        }
+    }
+
+    fn backend(&self, machine: Option<&Machine>) -> Result<Box<dyn Backend>> {
         match (self.registers, &self.placement) {
-            (None, _) => Ok(Box::new(PerfBackend::new(&self.events, self.sharing)?)),
+            (None, Some((topology, _)))
+                if self.sharing == Sharing::Exclusive
+                    && registers::are_preferred(&self.events, topology, machine) =>
+            {
+                registers::backend(&self.events, Partition::ByDemand, topology, machine)
+            }
+            (None, _) => Ok(match machine {
+                None => Box::new(PerfBackend::new(&self.events, self.sharing)?),
+                Some(machine) => Box::new(PerfBackend::with_sys(
+                    machine.kernel(),
+                    &self.events,
+                    self.sharing,
+                    machine.standing(),
+                )?),
+            }),
             (Some(partition), Some((topology, _))) => {
-                registers::backend(&self.events, partition, topology)
+                registers::backend(&self.events, partition, topology, machine)
             }
             (Some(_), None) => Err(Error::new(
                 ErrorKind::InvalidInput,
@@ -183,8 +232,8 @@ impl SessionBuilder {
         }
     }
 
-    fn parts(self) -> Result<Parts, (String, Error)> {
-        let backend = match self.backend() {
+    fn parts(self, machine: Option<Machine>) -> Result<Parts, (String, Error)> {
+        let backend = match self.backend(machine.as_ref()) {
             Ok(backend) => backend,
             Err(error) => return Err((self.name, error)),
         };
@@ -207,6 +256,7 @@ impl SessionBuilder {
             clock: self.clock,
             placement,
             topology,
+            machine,
             log: self.log,
         })
     }

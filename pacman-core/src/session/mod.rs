@@ -19,7 +19,7 @@ mod thread;
 use std::sync::Arc;
 
 use crate::backend::Target;
-use crate::bind::{Binding, current_cpu};
+use crate::bind::Binding;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
@@ -175,7 +175,7 @@ impl Session {
         let (events, clock) = (shared.events().len(), *shared.clock());
         let caps = counters.caps();
         let record = shared.join(|number| {
-            let cpu = place.map(|place| place.cpu()).or_else(current_cpu);
+            let cpu = place.map(|place| place.cpu()).or_else(|| shared.current_cpu());
             let since = clock.now();
             let arrival = Arrival { number, cpu, bound: place.is_some(), caps, since };
             ThreadRecord::new(arrival, events, shared.log())

@@ -1,25 +1,56 @@
 //! Planning a session that programs the counters' registers itself.
 
-use pacman_events::Encoding;
 use pacman_events::allocate::{Demand, Pmu};
 use pacman_events::encode::Rings;
 use pacman_events::partition::Partition;
+use pacman_events::{Encoding, Family};
 
 use crate::backend::Backend;
-use crate::backend::msr::MsrBackend;
-use crate::backend::summed::{Summed, sums};
+use crate::backend::msr::{Contexts, DevMsr, MsrBackend, MsrIo};
+use crate::backend::summed::{Sum, Summed, sums};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Event, Source, machine};
+use crate::event::{self, Event, Source};
+use crate::sim::Machine;
 use crate::topology::Topology;
 
 /// What an event counts that names no ring: as everywhere, user mode.
 const USER: Rings = Rings { user: true, kernel: false };
+
+/// Whether to program the registers although nobody asked for it: on a Pentium 4, for events
+/// of the hardware alone, where this process may.
+///
+/// Linux's driver there writes a stale period over a counter when it changes threads, so that a
+/// count may be off by the counter's width. With the NMI watchdog on, a counter is the kernel's.
+pub(super) fn are_preferred(
+    events: &[Event],
+    topology: &Topology,
+    machine: Option<&Machine>,
+) -> bool {
+    let cpu = machine.map_or_else(event::machine::model, Machine::cpu);
+    if cpu.facts().family != Family::NetBurst || !events.iter().all(Event::is_hardware) {
+        return false;
+    }
+    let Some(first) = topology.allowed().iter().next() else { return false };
+    match machine {
+        Some(machine) => is_reachable(&machine.registers(), first),
+        None => is_reachable(&DevMsr::new(), first),
+    }
+}
+
+/// Whether this process can read the registers of `cpu` and nobody counts by the kernel's leave.
+fn is_reachable(io: &impl MsrIo, cpu: u32) -> bool {
+    !io.watchdog() && io.read(cpu, FIRST_COUNTER).is_ok()
+}
+
+/// `MSR_BPU_COUNTER0`.
+const FIRST_COUNTER: u32 = 0x300;
 
 /// A backend that gives each context of a core its share of the PMU.
 pub(super) fn backend(
     events: &[Event],
     partition: Partition,
     topology: &Topology,
+    machine: Option<&Machine>,
 ) -> Result<Box<dyn Backend>> {
     let (mut encodings, mut parts) = (Vec::new(), Vec::new());
     for (place, event) in events.iter().enumerate() {
@@ -41,7 +72,7 @@ pub(super) fn backend(
             _ => encodings.clone(),
         })
         .collect();
-    let pmu = Pmu::of(machine::model(), contexts > 1);
+    let pmu = Pmu::of(machine.map_or_else(event::machine::model, Machine::cpu), contexts > 1);
     let demands: Vec<Vec<Demand>> = lists
         .iter()
         .map(|list| list.iter().map(|event| Demand::of(event, &pmu, USER)).collect())
@@ -57,9 +88,19 @@ pub(super) fn backend(
             ),
         )
     })?;
-    let backend = MsrBackend::new(plan.contexts(), &lists, USER)?;
-    Ok(match sums(parts.into_iter()) {
+    let sums = sums(parts.into_iter());
+    Ok(match machine {
+        None => summed(MsrBackend::new(plan.contexts(), &lists, USER)?, sums),
+        Some(machine) => {
+            let (io, contexts) = (machine.registers(), Contexts::of(topology));
+            summed(MsrBackend::with_io(io, contexts, plan.contexts(), &lists, USER)?, sums)
+        }
+    })
+}
+
+fn summed<B: Backend + 'static>(backend: B, sums: Option<Vec<Sum>>) -> Box<dyn Backend> {
+    match sums {
         None => Box::new(backend),
         Some(sums) => Box::new(Summed { backend, sums }),
-    })
+    }
 }

@@ -9,10 +9,12 @@ use parking_lot::Mutex;
 
 use super::thread::ThreadRecord;
 use crate::backend::{Backend, perf};
+use crate::bind;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::placement::{Place, Placement};
+use crate::sim::Machine;
 use crate::topology::Topology;
 
 /// A phase of one session: a recurring part of the program, known by its name.
@@ -41,6 +43,7 @@ pub(crate) struct Shared {
     since: u64,
     placement: Option<Placed>,
     topology: OnceCell<Topology>,
+    machine: Option<Machine>,
     log: usize,
     closed: AtomicBool,
     state: Mutex<State>,
@@ -69,6 +72,7 @@ pub(super) struct Parts {
     pub(super) clock: Clock,
     pub(super) placement: Option<Placed>,
     pub(super) topology: Option<Topology>,
+    pub(super) machine: Option<Machine>,
     pub(super) log: usize,
 }
 
@@ -117,6 +121,7 @@ impl Shared {
             clock: parts.clock,
             placement: parts.placement,
             topology: parts.topology.map_or_else(OnceCell::new, OnceCell::with_value),
+            machine: parts.machine,
             log: parts.log,
             closed: AtomicBool::new(false),
             state: Mutex::default(),
@@ -154,7 +159,18 @@ impl Shared {
 
     /// The machine, read when first needed.
     pub(super) fn topology(&self) -> Result<&Topology> {
-        self.topology.get_or_try_init(Topology::detect)
+        self.topology.get_or_try_init(|| match &self.machine {
+            Some(machine) => Ok(machine.topology()),
+            None => Topology::detect(),
+        })
+    }
+
+    /// The hardware context that the calling thread runs on now.
+    pub(super) fn current_cpu(&self) -> Option<u32> {
+        match &self.machine {
+            Some(machine) => Some(machine.current_cpu()),
+            None => bind::current_cpu(),
+        }
     }
 
     /// Ends the session for threads to come; its name is free again.

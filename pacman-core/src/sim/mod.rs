@@ -1,3 +1,271 @@
-//! A simulated machine.
+//! Simulated machines below the operating system's seams.
+//!
+//! A [`Machine`] has cores with the performance-monitoring registers of a Pentium 4, of Intel's
+//! or of AMD's processors ([`hardware`]), a kernel that puts events on them as Linux does, and
+//! programs that run on its contexts. It implements [`PerfSys`](crate::backend::perf::PerfSys)
+//! and [`MsrIo`](crate::backend::msr::MsrIo), so that the real drivers run on it unchanged: to
+//! see what counting looks like on a machine that is not at hand, and to meet every fault that
+//! a real one has once in a year.
+//!
+//! A thread of this process *is* a thread of the simulated machine, from its first call. What
+//! it executes there is told in one of two ways:
+//!
+//! - On a [live](Machine::live) machine a thread executes for as long as it really uses its
+//!   processor: a made-up integer program at the machine's clock. Counts then follow the CPU
+//!   time, and say nothing about the program.
+//! - On a [scripted](Machine::scripted) machine nothing happens but what the thread says:
+//!   [`execute`](Machine::execute), [`occur`](Machine::occur). Counts are then known exactly.
+//!
+//! ```
+//! use pacman_core::sim::Machine;
+//! use pacman_core::Session;
+//!
+//! let machine = Machine::scripted("p4")?;
+//! let session = Session::builder("doc-sim").on(&machine).events("INSTRUCTIONS")?.start()?;
+//! let work = session.phase("work")?;
+//! let thread = session.attach()?;
+//! thread.run(work, || machine.execute(1000))?;
+//! assert_eq!(session.report().threads[0].phases[0].counts[0].raw.sum, 1000);
+//! # Ok::<(), pacman_core::Error>(())
+//! ```
 
+mod background;
+mod current;
+mod fault;
 pub mod hardware;
+mod kernel;
+mod machines;
+mod registers;
+mod task;
+mod workload;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use pacman_events::{CpuId, CpuModel, SysfsPmu};
+use parking_lot::{Mutex, MutexGuard};
+
+use crate::backend::perf::Standing;
+use crate::error::{Error, ErrorKind, Result};
+use crate::placement::Place;
+use crate::topology::Topology;
+
+pub use background::CoreActivity;
+pub use current::{current, simulate};
+pub use fault::Fault;
+pub use kernel::SimKernel;
+pub use registers::SimMsr;
+pub(crate) use task::Stay;
+
+use kernel::State;
+use machines::Shape;
+
+/// A simulated machine; a clone is the same machine.
+#[derive(Clone)]
+pub struct Machine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    shape: &'static Shape,
+    number: u64,
+    /// When a live machine was switched on.
+    since: Option<Instant>,
+    state: Mutex<State>,
+}
+
+impl Machine {
+    /// A machine whose threads execute for as long as they really use their processors.
+    ///
+    /// # Errors
+    /// `NoSuchMachine` for a name that is none of `p4`, `nehalem`, `haswell`, `skylake`,
+    /// `icelake`, `zen4`, `knl`.
+    pub fn live(name: &str) -> Result<Machine> {
+        Machine::new(name, true)
+    }
+
+    /// A machine whose threads execute what they are told to.
+    ///
+    /// # Errors
+    /// As for [`live`](Self::live).
+    pub fn scripted(name: &str) -> Result<Machine> {
+        Machine::new(name, false)
+    }
+
+    fn new(name: &str, live: bool) -> Result<Machine> {
+        // Register ledgers tell machines apart by number; 0 is the real one.
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let shape = Shape::named(name).ok_or_else(|| {
+            Error::new(
+                ErrorKind::InvalidInput,
+                format!("cannot simulate {name:?}: there are {}", Shape::names()),
+            )
+        })?;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let contexts = Topology::synthetic(shape.topology)?;
+        let state = Mutex::new(State::new(shape, &contexts, live));
+        let since = live.then(Instant::now);
+        Ok(Machine { inner: Arc::new(Inner { shape, number, since, state }) })
+    }
+
+    /// The name it was made by.
+    pub fn name(&self) -> &'static str {
+        self.inner.shape.name
+    }
+
+    /// What it is, in words.
+    pub fn title(&self) -> &'static str {
+        self.inner.shape.title
+    }
+
+    /// The table of its processor's events.
+    pub fn cpu(&self) -> CpuModel {
+        self.inner.shape.cpu()
+    }
+
+    /// What CPUID says on it; `None` for a model whose numbers the table does not have.
+    pub fn cpu_id(&self) -> Option<CpuId> {
+        let (vendor, family, (model, _)) = self.cpu().cpuids().next()?;
+        Some(CpuId::new(vendor, family, model, 0))
+    }
+
+    /// Its contexts; threads can be bound to them through it, on this machine only.
+    pub fn topology(&self) -> Topology {
+        let shape = self.inner.shape.topology;
+        let made = Topology::synthetic(shape).expect("a test reads every shape");
+        made.simulated_by(self.clone())
+    }
+
+    /// What a process may count on it: everything of its own and the kernel's, RDPMC included.
+    pub fn standing(&self) -> Standing {
+        let mut standing = Standing::read_under(std::path::Path::new("/nowhere"));
+        standing.paranoid = Some(0);
+        standing.pmus = vec!["cpu".to_owned()];
+        standing.rdpmc = Some(2);
+        standing.smt = self.inner.shape.cpu().facts().smt_ways > 1;
+        standing
+    }
+
+    /// Its kernel's counter interface.
+    pub fn kernel(&self) -> SimKernel {
+        SimKernel::new(self.clone())
+    }
+
+    /// Its registers.
+    pub fn registers(&self) -> SimMsr {
+        SimMsr::new(self.clone())
+    }
+
+    /// Lets the calling thread retire `instructions` in user mode.
+    pub fn execute(&self, instructions: u64) {
+        self.enter().execute(task::caller(), instructions);
+    }
+
+    /// Lets the calling thread retire `instructions` in the kernel.
+    pub fn execute_in_kernel(&self, instructions: u64) {
+        self.enter().execute_in_kernel(task::caller(), instructions);
+    }
+
+    /// Lets what `encoding` selects happen `times` times to the calling thread, in user mode.
+    ///
+    /// Does nothing for an encoding that selects no hardware event.
+    pub fn occur(&self, encoding: &pacman_events::Encoding, times: u64) {
+        if let Some(signal) = hardware::Signal::of(encoding) {
+            self.enter().occur(task::caller(), signal, times);
+        }
+    }
+
+    /// Lets `nanoseconds` pass on every core of which a whole context is counted: other
+    /// programs run there by a timetable. On a live machine that time is the real one.
+    pub fn let_pass(&self, nanoseconds: u64) {
+        self.enter().let_pass(nanoseconds);
+    }
+
+    /// What the contexts of core number `core` have done by the timetable, while one of them was
+    /// counted as a whole.
+    ///
+    /// # Panics
+    /// If there is no such core.
+    pub fn core_activity(&self, core: usize) -> CoreActivity {
+        self.state().activity_of(core)
+    }
+
+    /// The machine's time stamp counter.
+    pub fn tsc(&self) -> u64 {
+        self.enter().tsc()
+    }
+
+    /// Plans `fault` for the machine's call after `calls` more: system calls, register
+    /// accesses, and the moments between any two loads of a read.
+    pub fn inject(&self, calls: u64, fault: Fault) {
+        self.state().faults.plan(calls, fault);
+    }
+
+    /// How many calls the machine has had.
+    pub fn calls(&self) -> u64 {
+        self.state().faults.calls()
+    }
+
+    /// Whether every fault that was planned has happened.
+    pub fn met_all_faults(&self) -> bool {
+        self.state().faults.all_met()
+    }
+
+    /// The registers that do not hold what they hold after a reset, core by core.
+    pub fn registers_in_use(&self) -> Vec<Vec<hardware::Changed>> {
+        self.state().registers_in_use()
+    }
+
+    /// The hardware context that the calling thread runs on.
+    pub fn current_cpu(&self) -> u32 {
+        self.state().task(task::caller()).cpu
+    }
+
+    /// Keeps the calling thread on a context for as long as the answer lives.
+    pub(crate) fn stay(&self, place: &Place) -> Result<Stay> {
+        Stay::begin(self.clone(), place)
+    }
+
+    /// As the threads' processors have gone on, so does the machine.
+    fn enter(&self) -> MutexGuard<'_, State> {
+        let mut state = self.state();
+        if let Some(since) = self.inner.since {
+            state.catch_up(task::caller());
+            state.let_pass_until(since.elapsed().as_nanos() as u64);
+        }
+        state
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.inner.state.lock()
+    }
+
+    fn number(&self) -> u64 {
+        self.inner.number
+    }
+
+    fn is_live(&self) -> bool {
+        self.inner.since.is_some()
+    }
+}
+
+/// The PMUs that every simulated machine has.
+pub(crate) fn pmus() -> Vec<SysfsPmu> {
+    vec![SysfsPmu::parse("cpu", "4", [], []).expect("the plainest PMU there is")]
+}
+
+impl PartialEq for Machine {
+    fn eq(&self, other: &Machine) -> bool {
+        self.number() == other.number()
+    }
+}
+
+impl Eq for Machine {}
+
+impl fmt::Debug for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Machine").field("name", &self.name()).finish_non_exhaustive()
+    }
+}

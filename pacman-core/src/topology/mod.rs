@@ -23,6 +23,7 @@ pub(crate) use self::cpu_set::push_range;
 pub use self::restriction::{Quota, Restriction, Restrictor};
 
 use crate::error::Result;
+use crate::sim::{self, Machine};
 
 /// The hardware contexts of one machine, real or made up.
 ///
@@ -109,6 +110,8 @@ pub enum Source {
     Synthetic(String),
     /// A `/sys` tree; the root directory that holds it.
     Sysfs(PathBuf),
+    /// A simulated machine.
+    Simulated(Machine),
 }
 
 impl Topology {
@@ -130,7 +133,10 @@ impl Topology {
     /// # Ok::<(), pacman_core::Error>(())
     /// ```
     pub fn detect() -> Result<Topology> {
-        sysfs::detect()
+        match sim::current()? {
+            Some(machine) => Ok(machine.topology()),
+            None => sysfs::detect(),
+        }
     }
 
     /// The machine whose `/sys` (and, for limits and the model's name, `/proc`) lies under `root`.
@@ -185,6 +191,22 @@ impl Topology {
     /// Whether this describes the system that runs, so that threads can be bound through it.
     pub fn is_this_system(&self) -> bool {
         self.this_system
+    }
+
+    /// The simulated machine that it describes, if it is one.
+    pub fn machine(&self) -> Option<&Machine> {
+        match &self.source {
+            Source::Simulated(machine) => Some(machine),
+            _ => None,
+        }
+    }
+
+    /// The same shape as that of a simulated machine, whose threads can be bound through it.
+    pub(crate) fn simulated_by(mut self, machine: Machine) -> Topology {
+        self.machine_name = format!("simulated: {}", machine.title());
+        self.source = Source::Simulated(machine);
+        self.this_system = true;
+        self
     }
 
     /// Every online context, in order of `cpu`.
@@ -266,6 +288,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Source::Hwloc => f.write_str("hwloc"),
+            Source::Simulated(machine) => write!(f, "simulated {}", machine.name()),
             Source::Synthetic(text) => write!(f, "synthetic {text:?}"),
             Source::Sysfs(root) => write!(f, "{}", root.join("sys").display()),
         }

@@ -44,6 +44,8 @@ mod signal;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use program::{Hold, Program};
+
 pub use contexts::{Contexts, Site};
 pub use device::DevMsr;
 pub use io::{Errno, MsrIo};
@@ -57,7 +59,6 @@ use crate::error::{Error, ErrorKind, Result};
 
 use explain::Explain;
 use holding::Holding;
-use program::Program;
 
 /// A plan for the hardware contexts of a core, ready to be programmed on any core.
 ///

@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Everything that one hardware context is told.
 #[derive(Clone, Debug)]
-pub(super) struct Program {
+pub(crate) struct Program {
     /// What must not be so beforehand, or somebody else counts.
     pub(super) guards: Vec<Guard>,
     /// What must be so beforehand: counters that a sibling keeps enabled for us.
@@ -25,9 +25,9 @@ pub(super) struct Program {
     /// Registers whose absence changes the program.
     pub(super) probes: Vec<Probe>,
     /// The writes, in order; the first one of each register says how it is kept account of.
-    pub(super) writes: Vec<Write>,
+    pub(crate) writes: Vec<Write>,
     /// Where each event is read.
-    pub(super) gauges: Vec<Gauge>,
+    pub(crate) gauges: Vec<Gauge>,
     /// The bits of a counter.
     pub(super) width: u8,
     /// Bits that the hardware sets in a control register while it counts.
@@ -63,15 +63,15 @@ pub(super) enum Cycles {
 
 /// One register write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Write {
-    pub(super) msr: u32,
-    pub(super) value: u64,
-    pub(super) hold: Hold,
+pub(crate) struct Write {
+    pub(crate) msr: u32,
+    pub(crate) value: u64,
+    pub(crate) hold: Hold,
 }
 
 /// How a register is held while the events count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hold {
+pub(crate) enum Hold {
     /// Ours alone.
     Sole,
     /// With whoever wants the same value, on any context of the core.
@@ -100,13 +100,13 @@ pub(super) enum Then {
 
 /// Where an event is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Gauge {
+pub(crate) struct Gauge {
     /// The event's place in a reading.
-    pub(super) place: usize,
+    pub(crate) place: usize,
     /// What RDPMC is asked for.
-    pub(super) index: u32,
+    pub(crate) index: u32,
     /// The counter's register.
-    pub(super) msr: u32,
+    pub(crate) msr: u32,
 }
 
 /// What selects an event of Intel's or AMD's, beside its counter.
@@ -134,7 +134,7 @@ impl Program {
     /// The program of one context's `assignment` of `events`.
     ///
     /// `core` holds the assignments of all contexts of the core, this one included.
-    pub(super) fn new(
+    pub(crate) fn new(
         assignment: &Assignment,
         core: &[Assignment],
         events: &[Encoding],
@@ -175,7 +175,7 @@ impl Program {
 
     /// The program for a processor whose registers `has` tells: each probe is asked with
     /// the register and the bits that matter.
-    pub(super) fn fitted(&self, mut has: impl FnMut(u32, u64) -> Result<bool>) -> Result<Program> {
+    pub(crate) fn fitted(&self, mut has: impl FnMut(u32, u64) -> Result<bool>) -> Result<Program> {
         let mut program = self.clone();
         for probe in &self.probes {
             if has(probe.msr, probe.bits)? {

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::*;
 use crate::backend::msr::{Contexts, Errno, MsrBackend, MsrIo};
-use crate::backend::{Backend, Counters, Reading};
+use crate::backend::{Backend, Counters, Reading, Target};
 use crate::error::ErrorKind;
 use crate::sim::hardware::Changed;
 use crate::topology::Topology;
@@ -72,7 +72,7 @@ impl Pair {
             MsrBackend::with_io(machine.clone(), contexts, plan.contexts(), &events, USER).unwrap();
         let counters = [0, 1].map(|cpu| {
             CPU.set(cpu);
-            backend.open().unwrap()
+            backend.open(Target::Caller).unwrap()
         });
         Pair { machine, counters, events }
     }
@@ -203,7 +203,7 @@ fn what_the_register_held_before_comes_back() {
     let backend =
         MsrBackend::with_io(machine.clone(), contexts, plan.contexts(), &events, USER).unwrap();
     CPU.set(0);
-    let counters = backend.open().unwrap();
+    let counters = backend.open(Target::Caller).unwrap();
     assert_ne!(machine.0.lock().changed(), before);
     drop(counters);
     assert_eq!(machine.0.lock().changed(), before);
@@ -224,7 +224,7 @@ fn a_register_that_the_processor_lacks_is_an_error_and_changes_nothing() {
     let backend =
         MsrBackend::with_io(machine.clone(), contexts, plan.contexts(), &[list], USER).unwrap();
     CPU.set(0);
-    let error = backend.open().err().expect("the fifth counter is not there");
+    let error = backend.open(Target::Caller).err().expect("the fifth counter is not there");
     assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
     assert_eq!(machine.0.lock().changed(), []);
 }

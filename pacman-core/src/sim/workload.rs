@@ -1,0 +1,66 @@
+//! What a simulated machine's programs do: how often each event happens.
+
+use pacman_events::{CpuModel, Preset, resolve};
+
+use super::hardware::Signal;
+
+/// How often each portable event happens in a million instructions of a made-up integer
+/// program, which misses its caches now and then. Cycles and instructions are the hardware's
+/// own affair; what a model cannot count does not happen on it.
+const RATES: [(&str, i64); 17] = [
+    ("STALL_CYCLES", 350_000),
+    ("FRONTEND_STALLS", 120_000),
+    ("BACKEND_STALLS", 210_000),
+    ("MEM_STALL_CYCLES", 160_000),
+    ("UOPS_ISSUED", 1_240_000),
+    ("UOPS_RETIRED", 1_150_000),
+    ("BRANCHES", 180_000),
+    ("BRANCH_MISSES", 5_400),
+    ("LOADS", 290_000),
+    ("STORES", 130_000),
+    ("L1D_MISSES", 14_000),
+    ("L1I_MISSES", 700),
+    ("L2_ACCESSES", 15_500),
+    ("L2_MISSES", 3_100),
+    ("LLC_ACCESSES", 3_100),
+    ("LLC_MISSES", 800),
+    ("DTLB_MISSES", 450),
+];
+
+/// Events that the others leave over.
+const RARE: [(&str, i64); 3] = [("ITLB_MISSES", 40), ("FP_OPS", 20_000), ("BUS_TRANSACTIONS", 950)];
+
+/// A signal and how often it comes in a million instructions.
+pub(super) type Rate = (Signal, u64);
+
+/// The rates of every signal that a preset of `cpu` is made of.
+///
+/// A preset that is a sum or a difference fixes one signal more than those before it; the
+/// signals of a sum that are all new share it evenly.
+pub(super) fn rates(cpu: CpuModel, cycles_per_1000: u64) -> Vec<Rate> {
+    let mut rates: Vec<Rate> = Vec::new();
+    for (name, wanted) in RATES.into_iter().chain(RARE) {
+        debug_assert!(Preset::named(name).is_some(), "{name} is a preset");
+        let Ok(resolved) = resolve(cpu, name) else { continue };
+        let mut rest = wanted;
+        let mut unknown: Vec<(i64, Signal)> = Vec::new();
+        for term in resolved.terms() {
+            let Some(signal) = Signal::of(&term.encoding) else { continue };
+            let known = match signal {
+                Signal::Instructions => Some(1_000_000),
+                Signal::Clock(_) => Some(cycles_per_1000 * 1000),
+                _ => rates.iter().find(|(other, _)| *other == signal).map(|(_, rate)| *rate),
+            };
+            match known {
+                Some(rate) => rest -= term.coefficient * rate as i64,
+                None => unknown.push((term.coefficient, signal)),
+            }
+        }
+        let shares = unknown.len().max(1) as i64;
+        for (coefficient, signal) in unknown {
+            let rate = rest / shares / coefficient;
+            rates.push((signal, rate.max(0) as u64));
+        }
+    }
+    rates
+}

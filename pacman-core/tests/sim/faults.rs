@@ -1,0 +1,119 @@
+//! Every fault at every call: a count is right, or it is an error.
+
+use pacman_core::session::Sample;
+use pacman_core::sim::Fault;
+use pacman_core::{Placement, Result, Session};
+use pacman_events::partition::Partition;
+
+use crate::program::{EVENTS, Program};
+
+/// What one run of the scenario showed.
+#[derive(Debug, Default)]
+struct Outcome {
+    right: usize,
+    refused: usize,
+}
+
+/// Attaches, works, reads a few times, detaches; every difference that is given must be true.
+fn scenario(program: &Program, by_registers: bool, name: &str) -> Result<Outcome> {
+    let mut builder = Session::builder(name).on(&program.machine).events(EVENTS)?;
+    if by_registers {
+        builder = builder
+            .placement(program.machine.topology(), Placement::Compact)?
+            .registers(Partition::Even);
+    }
+    let session = builder.start()?;
+    let thread = session.attach()?;
+    let mut outcome = Outcome::default();
+    let mut last: Option<(u64, Sample)> = None;
+    let mut done = 0;
+    for n in 1..=4 {
+        let mut sample = Sample::EMPTY;
+        match thread.sample(&mut sample) {
+            Ok(()) => {
+                if let Some((before, earlier)) = &last {
+                    let worked = done - before;
+                    let counted = [1, 2].map(|event| sample.count_since(earlier, event));
+                    assert_eq!(counted, [100 * worked, worked], "{name}: a wrong count");
+                }
+                last = Some((done, sample));
+                outcome.right += 1;
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(!text.contains('\n') && text.len() > 20, "{text:?} explains nothing");
+                outcome.refused += 1;
+            }
+        }
+        program.work(100 * n, n);
+        done += n;
+    }
+    Ok(outcome)
+}
+
+/// Runs the scenario with `fault` at each of its calls in turn.
+fn everywhere(machine: &str, by_registers: bool, faults: &[Fault]) {
+    let undisturbed = Program::on(machine);
+    let outcome = scenario(&undisturbed, by_registers, &format!("undisturbed {machine}")).unwrap();
+    assert_eq!(outcome.right, 4);
+    let calls = undisturbed.machine.calls();
+    assert!(calls > 20, "{calls} calls are too few to disturb");
+    let (mut right, mut refused, mut failed) = (0, 0, 0);
+    for fault in faults {
+        for call in 0..calls {
+            let program = Program::on(machine);
+            program.machine.inject(call, *fault);
+            let name = format!("{machine}, {fault:?} at call {call}");
+            match scenario(&program, by_registers, &name) {
+                Ok(outcome) => {
+                    right += outcome.right;
+                    refused += outcome.refused;
+                }
+                Err(error) => {
+                    assert!(!error.to_string().contains('\n'), "{name}: {error}");
+                    failed += 1;
+                }
+            }
+        }
+    }
+    println!(
+        "{machine}{}: {} faults at each of {calls} calls: {right} reads right, {refused} refused, \
+         {failed} sessions refused, none wrong",
+        if by_registers { " by registers" } else { "" },
+        faults.len()
+    );
+    assert!(right > refused, "most faults should not be noticed");
+}
+
+pub(crate) fn a_fault_at_any_call_gives_the_truth_or_an_error(machine: &str) {
+    everywhere(
+        machine,
+        false,
+        &[
+            Fault::Errno(libc::EINTR),
+            Fault::Errno(libc::EMFILE),
+            Fault::Errno(libc::EACCES),
+            Fault::Preempt(5000),
+            Fault::Migrate(1),
+            Fault::Steal,
+            Fault::NearWrap(150),
+            Fault::Unplug(0),
+        ],
+    );
+}
+
+/// Counters of a context count whoever runs there, so preemption is not a fault to them; and
+/// their owner learns of a theft at the next check, not at the next read.
+pub(crate) fn a_fault_at_any_register_gives_the_truth_or_an_error(machine: &str) {
+    everywhere(
+        machine,
+        true,
+        &[
+            Fault::Errno(libc::EIO),
+            Fault::Errno(libc::EPERM),
+            Fault::Errno(libc::ENXIO),
+            Fault::Migrate(1),
+            Fault::Unplug(0),
+        ],
+    );
+}

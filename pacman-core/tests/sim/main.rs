@@ -1,0 +1,68 @@
+//! The drivers on simulated machines: one suite on each, and every fault at every call.
+
+mod faults;
+mod program;
+mod suite;
+
+/// Mounts the suite on a machine.
+macro_rules! on {
+    ($($machine:ident)*) => {$(
+        mod $machine {
+            use super::{faults, suite};
+
+            const NAME: &str = stringify!($machine);
+
+            #[test]
+            fn counts_are_the_programs_own() {
+                suite::counts_are_the_programs_own(NAME);
+            }
+
+            #[test]
+            fn siblings_count_at_once() {
+                suite::siblings_count_at_once(NAME);
+            }
+
+            #[test]
+            fn siblings_count_at_once_by_registers() {
+                suite::siblings_count_at_once_by_registers(NAME);
+            }
+
+            #[test]
+            fn phases_nest() {
+                suite::phases_nest(NAME);
+            }
+
+            #[test]
+            fn sums_follow_their_terms() {
+                suite::sums_follow_their_terms(NAME);
+            }
+
+            #[test]
+            fn too_many_events_are_refused_or_take_turns() {
+                suite::too_many_events_are_refused_or_take_turns(NAME);
+            }
+
+            #[test]
+            fn a_counter_may_wrap_at_any_time() {
+                suite::a_counter_may_wrap_at_any_time(NAME);
+            }
+
+            #[test]
+            fn registers_are_as_before() {
+                suite::registers_are_as_before(NAME);
+            }
+
+            #[test]
+            fn a_fault_at_any_call_gives_the_truth_or_an_error() {
+                faults::a_fault_at_any_call_gives_the_truth_or_an_error(NAME);
+            }
+
+            #[test]
+            fn a_fault_at_any_register_gives_the_truth_or_an_error() {
+                faults::a_fault_at_any_register_gives_the_truth_or_an_error(NAME);
+            }
+        }
+    )*};
+}
+
+on!(p4 nehalem haswell skylake icelake zen4 knl);
