@@ -1,7 +1,7 @@
 //! Describing a session before it starts.
 
 use super::shared::{Parts, Placed, Shared};
-use super::{Session, registers};
+use super::{Session, SystemWide, registers};
 use pacman_events::partition::Partition;
 
 use crate::backend::Backend;
@@ -10,7 +10,7 @@ use crate::clock::{Clock, ClockSource};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{self, Event};
 use crate::placement::Placement;
-use crate::topology::Topology;
+use crate::topology::{CpuSet, Topology};
 
 /// The longest log of single samples a thread may keep.
 const LONGEST_LOG: usize = 1 << 24;
@@ -126,6 +126,34 @@ impl SessionBuilder {
     /// is not one line, an event named twice or a log beyond 2^24 samples; what the machine says about the
     /// events: `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
     pub fn start(self) -> Result<Session> {
+        Ok(Session::of(self.shared(None)?))
+    }
+
+    /// Tries the events on this machine and counts whatever runs on each of `cpus`.
+    ///
+    /// What the kernel asks for that is `perf_event_paranoid` of 0 or less, or
+    /// CAP_PERFMON. Hardware contexts outside of the process's cpuset count as well.
+    ///
+    /// # Errors
+    /// As for [`start`](Self::start); `Empty` for no CPU, `NoSuchPlace` for one that the
+    /// machine lacks, `PlaceNotAllowed` for one that is offline, `InvalidInput` if the
+    /// session has a placement, which is for threads.
+    pub fn system_wide(self, cpus: &CpuSet) -> Result<SystemWide> {
+        if self.placement.is_some() {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!(
+                    "cannot count whole CPUs in session {:?}, which has a placement for threads; \
+                     leave the placement out",
+                    self.name
+                ),
+            ));
+        }
+        let topology = Topology::detect()?;
+        SystemWide::open(self.shared(Some(topology))?, cpus)
+    }
+
+    fn shared(self, system: Option<Topology>) -> Result<Shared> {
         if self.events.is_empty() {
             return Err(event::empty());
         }
@@ -146,8 +174,8 @@ impl SessionBuilder {
             ));
         }
         Shared::claim(&self.name)?;
-        match self.parts() {
-            Ok(parts) => Ok(Session::of(Shared::new(parts))),
+        match self.parts(system) {
+            Ok(parts) => Ok(Shared::new(parts)),
             Err((name, error)) => {
                 Shared::disclaim(&name);
                 Err(error)
@@ -166,10 +194,11 @@ impl SessionBuilder {
         None
     }
 
-    fn backend(&self) -> Result<Box<dyn Backend>> {
-        match (self.registers, &self.placement) {
+    fn backend(&self, system: Option<&Topology>) -> Result<Box<dyn Backend>> {
+        let placed = self.placement.as_ref().map(|(topology, _)| topology);
+        match (self.registers, system.or(placed)) {
             (None, _) => Ok(Box::new(PerfBackend::new(&self.events, self.sharing)?)),
-            (Some(partition), Some((topology, _))) => {
+            (Some(partition), Some(topology)) => {
                 registers::backend(&self.events, partition, topology)
             }
             (Some(_), None) => Err(Error::new(
@@ -183,13 +212,13 @@ impl SessionBuilder {
         }
     }
 
-    fn parts(self) -> Result<Parts, (String, Error)> {
-        let backend = match self.backend() {
+    fn parts(self, system: Option<Topology>) -> Result<Parts, (String, Error)> {
+        let backend = match self.backend(system.as_ref()) {
             Ok(backend) => backend,
             Err(error) => return Err((self.name, error)),
         };
         let (topology, placement) = match self.placement {
-            None => (None, None),
+            None => (system, None),
             Some((topology, placement)) => {
                 let places = placement
                     .capacity(&topology)
