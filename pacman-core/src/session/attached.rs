@@ -44,8 +44,8 @@ pub struct Attached {
 /// means something.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    ticks: u64,
-    reading: Reading,
+    pub(super) ticks: u64,
+    pub(super) reading: Reading,
 }
 
 impl Sample {

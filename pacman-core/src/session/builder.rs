@@ -1,7 +1,7 @@
 //! Describing a session before it starts.
 
 use super::shared::{Parts, Placed, Shared};
-use super::{Session, registers};
+use super::{Session, SystemWide, registers};
 use pacman_events::partition::Partition;
 
 use crate::backend::Backend;
@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{self, Event};
 use crate::placement::Placement;
 use crate::sim::{self, Machine};
-use crate::topology::Topology;
+use crate::topology::{CpuSet, Topology};
 
 /// The longest log of single samples a thread may keep.
 const LONGEST_LOG: usize = 1 << 24;
@@ -139,6 +139,37 @@ impl SessionBuilder {
     /// is not one line, an event named twice or a log beyond 2^24 samples; what the machine says about the
     /// events: `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
     pub fn start(self) -> Result<Session> {
+        Ok(Session::of(self.shared(None)?))
+    }
+
+    /// Tries the events on this machine and counts whatever runs on each of `cpus`.
+    ///
+    /// What the kernel asks for that is `perf_event_paranoid` of 0 or less, or
+    /// CAP_PERFMON. Hardware contexts outside of the process's cpuset count as well.
+    ///
+    /// # Errors
+    /// As for [`start`](Self::start); `Empty` for no CPU, `NoSuchPlace` for one that the
+    /// machine lacks, `PlaceNotAllowed` for one that is offline, `InvalidInput` if the
+    /// session has a placement, which is for threads.
+    pub fn system_wide(self, cpus: &CpuSet) -> Result<SystemWide> {
+        if self.placement.is_some() {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!(
+                    "cannot count whole CPUs in session {:?}, which has a placement for threads; \
+                     leave the placement out",
+                    self.name
+                ),
+            ));
+        }
+        let topology = match self.machine()? {
+            Some(machine) => machine.topology(),
+            None => Topology::detect()?,
+        };
+        SystemWide::open(self.shared(Some(topology))?, cpus)
+    }
+
+    fn shared(self, system: Option<Topology>) -> Result<Shared> {
         if self.events.is_empty() {
             return Err(event::empty());
         }
@@ -160,8 +191,8 @@ impl SessionBuilder {
             ));
         }
         Shared::claim(&self.name)?;
-        match self.parts(machine) {
-            Ok(parts) => Ok(Session::of(Shared::new(parts))),
+        match self.parts(system, machine) {
+            Ok(parts) => Ok(Shared::new(parts)),
             Err((name, error)) => {
                 Shared::disclaim(&name);
                 Err(error)
@@ -201,9 +232,14 @@ impl SessionBuilder {
         }
     }
 
-    fn backend(&self, machine: Option<&Machine>) -> Result<Box<dyn Backend>> {
-        match (self.registers, &self.placement) {
-            (None, Some((topology, _)))
+    fn backend(
+        &self,
+        system: Option<&Topology>,
+        machine: Option<&Machine>,
+    ) -> Result<Box<dyn Backend>> {
+        let placed = self.placement.as_ref().map(|(topology, _)| topology);
+        match (self.registers, system.or(placed)) {
+            (None, Some(topology))
                 if self.sharing == Sharing::Exclusive
                     && registers::are_preferred(&self.events, topology, machine) =>
             {
@@ -218,7 +254,7 @@ impl SessionBuilder {
                     machine.standing(),
                 )?),
             }),
-            (Some(partition), Some((topology, _))) => {
+            (Some(partition), Some(topology)) => {
                 registers::backend(&self.events, partition, topology, machine)
             }
             (Some(_), None) => Err(Error::new(
@@ -232,13 +268,17 @@ impl SessionBuilder {
         }
     }
 
-    fn parts(self, machine: Option<Machine>) -> Result<Parts, (String, Error)> {
-        let backend = match self.backend(machine.as_ref()) {
+    fn parts(
+        self,
+        system: Option<Topology>,
+        machine: Option<Machine>,
+    ) -> Result<Parts, (String, Error)> {
+        let backend = match self.backend(system.as_ref(), machine.as_ref()) {
             Ok(backend) => backend,
             Err(error) => return Err((self.name, error)),
         };
         let (topology, placement) = match self.placement {
-            None => (None, None),
+            None => (system, None),
             Some((topology, placement)) => {
                 let places = placement
                     .capacity(&topology)

@@ -15,6 +15,7 @@ mod shared;
 mod slot;
 mod snapshot;
 mod thread;
+mod wide;
 
 use std::sync::Arc;
 
@@ -31,6 +32,7 @@ pub use builder::SessionBuilder;
 pub use peer::{Latest, Peer};
 pub use rows::Stat;
 pub use shared::Phase;
+pub use wide::SystemWide;
 
 use owner::Owner;
 use shared::Shared;
@@ -177,7 +179,11 @@ impl Session {
         let record = shared.join(|number| {
             let cpu = place.map(|place| place.cpu()).or_else(|| shared.current_cpu());
             let since = clock.now();
-            let arrival = Arrival { number, cpu, bound: place.is_some(), caps, since };
+            // SAFETY: gettid takes nothing and cannot fail.
+            let tid = unsafe { libc::gettid() };
+            let name = std::thread::current().name().map(str::to_string);
+            let bound = place.is_some();
+            let arrival = Arrival { number, tid, name, cpu, bound, caps, since };
             ThreadRecord::new(arrival, events, shared.log())
         });
         let owner = Owner::new(counters, clock);

@@ -44,6 +44,8 @@ struct Notes {
 /// What is known of a thread when it attaches.
 pub(super) struct Arrival {
     pub(super) number: usize,
+    pub(super) tid: i32,
+    pub(super) name: Option<String>,
     pub(super) cpu: Option<u32>,
     pub(super) bound: bool,
     pub(super) caps: Caps,
@@ -55,9 +57,8 @@ impl ThreadRecord {
         debug_assert!(events <= MAX_EVENTS);
         ThreadRecord {
             number: arrival.number,
-            // SAFETY: gettid takes nothing and cannot fail.
-            tid: unsafe { libc::gettid() },
-            name: std::thread::current().name().map(str::to_string),
+            tid: arrival.tid,
+            name: arrival.name,
             cpu: arrival.cpu,
             bound: arrival.bound,
             caps: arrival.caps,

@@ -4,7 +4,7 @@ use super::Site;
 use super::explain::{Access, Explain};
 use super::io::{Errno, MsrIo};
 use super::ledger::{self, Key, Ledger};
-use super::post::{Before, FORKED, GIVEN_BACK, Post};
+use super::post::{Before, FORKED, GIVEN_BACK, Post, writes};
 use super::program::{Gauge, Guard, Hold, Program, Standing, Write};
 use crate::error::{Error, Result};
 
@@ -214,8 +214,10 @@ impl<M: MsrIo> Holding<M> {
             };
             // A failure leaves nothing to be done: the context went offline, and comes
             // back with fresh registers.
-            let _ =
-                now.and_then(|now| self.io.write(self.site.cpu, before.msr, before.merged(now)));
+            let _ = now.and_then(|now| {
+                (0..writes(before.msr))
+                    .try_for_each(|_| self.io.write(self.site.cpu, before.msr, before.merged(now)))
+            });
         }
         for key in self.claimed.drain(..) {
             // A sibling of this process may still hold a shared one.

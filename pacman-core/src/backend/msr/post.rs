@@ -150,9 +150,18 @@ fn restore(fd: RawFd, before: &Before) {
         }
     }
     let value = before.merged(now);
-    // SAFETY: the buffer is valid for the 8 bytes that the call reads. A failure leaves
-    // nothing to be done: the context is offline, and comes back with fresh registers.
-    unsafe { libc::pwrite(fd, (&raw const value).cast(), 8, at) };
+    for _ in 0..writes(before.msr) {
+        // SAFETY: the buffer is valid for the 8 bytes that the call reads. A failure leaves
+        // nothing to be done: the context is offline, and comes back with fresh registers.
+        unsafe { libc::pwrite(fd, (&raw const value).cast(), 8, at) };
+    }
+}
+
+/// How often a register is written so that it holds the value: on NetBurst the first write of
+/// a counter may not reach the upper bits (erratum N15). Other processors have other counters
+/// under some of these numbers, to which a second write does nothing.
+pub(super) fn writes(msr: u32) -> usize {
+    if (0x300..0x312).contains(&msr) { 2 } else { 1 }
 }
 
 /// Handlers that are restoring registers now.

@@ -321,3 +321,21 @@ fn this_machine_without_the_module() {
         assert_eq!(io.descriptor(0), None);
     }
 }
+
+#[test]
+fn a_context_is_counted_from_outside_and_a_thread_is_not() {
+    let io = Fake::shared();
+    let backend = retired(&io);
+    io.run_on(1);
+    let mut counters = backend.open(Target::Context(0)).unwrap();
+    assert_eq!(counters.caps().read_path, crate::backend::ReadPath::ReadCall);
+    read(&mut *counters).unwrap();
+    let error = backend.open(Target::Thread(7)).err().expect("a refusal");
+    assert_eq!(
+        (error.kind(), error.to_string().as_str()),
+        (
+            ErrorKind::Unsupported,
+            "cannot count thread 7 by registers: they count a hardware context, whoever runs there; use the kernel's counters"
+        )
+    );
+}

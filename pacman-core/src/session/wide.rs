@@ -1,0 +1,370 @@
+//! Counting whatever runs on a set of hardware contexts.
+
+use std::fmt;
+use std::fs;
+use std::sync::Arc;
+
+use super::attached::Sample;
+use super::owner::Owner;
+use super::shared::{Phase, Shared};
+use super::snapshot;
+use super::thread::{Arrival, ThreadRecord};
+use crate::backend::Target;
+use crate::clock::Clock;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::Event;
+use crate::placement::Place;
+use crate::report::{Report, ThreadState};
+use crate::topology::{CpuSet, Topology};
+
+/// Counters of whole hardware contexts, all of them under one controlling thread.
+///
+/// Each context has a group of its own, so that siblings of a core stand beside each
+/// other in the [`Report`], where a context has a row like a thread's, of the name
+/// "context" and the thread id -1. A context that goes offline ends its row, which says
+/// so; the others go on. Made by [`SessionBuilder::system_wide`](super::SessionBuilder).
+///
+/// ```
+/// use pacman_core::{ErrorKind, Session, Topology};
+/// let cpus = Topology::detect()?.allowed();
+/// let all = Session::builder("doc-wide").events("cpu-clock,page-faults")?.system_wide(&cpus);
+/// let mut all = match all {
+///     Ok(all) => all,
+///     // It takes privilege.
+///     Err(error) if error.kind() == ErrorKind::Permission => return Ok(()),
+///     Err(error) => return Err(error),
+/// };
+/// let work = all.phase("work")?;
+/// all.begin(work)?;
+/// std::hint::black_box(vec![1u8; 1 << 20]);
+/// all.end(work)?;
+/// assert_eq!(all.report().threads.len(), cpus.len());
+/// # Ok::<(), pacman_core::Error>(())
+/// ```
+pub struct SystemWide {
+    shared: Arc<Shared>,
+    contexts: Vec<Watched>,
+    /// Phases begun and not ended, the innermost last.
+    open: Vec<Phase>,
+}
+
+/// One hardware context.
+struct Watched {
+    place: Place,
+    owner: Owner,
+    record: Arc<ThreadRecord>,
+    clock: Clock,
+    /// The last sample that was known to be whole.
+    last: Sample,
+    lost: Option<Error>,
+}
+
+impl SystemWide {
+    pub(super) fn open(shared: Shared, cpus: &CpuSet) -> Result<SystemWide> {
+        if cpus.is_empty() {
+            return Err(Error::new(
+                ErrorKind::Empty,
+                format!("cannot count an empty set of CPUs in session {:?}", shared.name()),
+            ));
+        }
+        let shared = Arc::new(shared);
+        let contexts = cpus.iter().map(|cpu| Watched::open(&shared, cpu));
+        let contexts = contexts.collect::<Result<Vec<Watched>>>()?;
+        Ok(SystemWide { shared, contexts, open: Vec::new() })
+    }
+
+    /// The counted events, in the order of every sample's counts.
+    pub fn events(&self) -> &[Event] {
+        self.shared.events()
+    }
+
+    /// The clock of all ticks.
+    pub fn clock(&self) -> &Clock {
+        self.shared.clock()
+    }
+
+    /// The counted contexts, in the order of [`sample`](Self::sample) and of the report.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        self.contexts.iter().map(|context| &context.place)
+    }
+
+    /// The phase of that name, made when it is named first.
+    ///
+    /// # Errors
+    /// `InvalidInput` for an empty name or one of several lines.
+    pub fn phase(&self, name: &str) -> Result<Phase> {
+        self.shared.phase(name)
+    }
+
+    /// Begins a phase on every context; phases nest.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a phase of another session; what is wrong with the last context
+    /// if none is left to count.
+    pub fn begin(&mut self, phase: Phase) -> Result<()> {
+        self.own(phase)?;
+        self.each(|context| {
+            context.check()?;
+            context.owner.begin(phase.number, &context.record)
+        })?;
+        self.open.push(phase);
+        Ok(())
+    }
+
+    /// Ends the phase begun last, on every context.
+    ///
+    /// # Errors
+    /// `PhaseOrder` if `phase` is not the one begun last; otherwise as for
+    /// [`begin`](Self::begin).
+    pub fn end(&mut self, phase: Phase) -> Result<()> {
+        self.own(phase)?;
+        if self.open.last() != Some(&phase) {
+            return Err(Error::new(
+                ErrorKind::PhaseOrder,
+                format!(
+                    "cannot end phase {:?} on all contexts: it is not the one begun last",
+                    self.shared.phase_name(phase.number)
+                ),
+            ));
+        }
+        let ended = self.each(|context| {
+            context.check()?;
+            context.owner.end(phase.number, &context.record, false)
+        });
+        self.open.pop();
+        ended
+    }
+
+    /// Reads every context now, or says why it can be read no more.
+    ///
+    /// A sample of a context means something by its difference from an earlier one.
+    pub fn sample(&mut self) -> Vec<Result<Sample>> {
+        // Whatever happens to contexts is in the answers.
+        let _ = self.each(Watched::check);
+        let answer = |context: &Watched| context.lost.clone().map_or(Ok(context.last), Err);
+        self.contexts.iter().map(answer).collect()
+    }
+
+    /// Everything known now: a row for each context.
+    pub fn report(&self) -> Report {
+        snapshot::report(&self.shared)
+    }
+
+    /// Does something with every context that is left, and gives up those where it fails.
+    fn each(&mut self, mut act: impl FnMut(&mut Watched) -> Result<()>) -> Result<()> {
+        for context in self.contexts.iter_mut().filter(|context| context.lost.is_none()) {
+            if let Err(error) = act(context) {
+                let open = self.open.last().map(|phase| self.shared.phase_name(phase.number));
+                context.give_up(error, open);
+            }
+        }
+        let left = self.contexts.iter().any(|context| context.lost.is_none());
+        match self.contexts.last().and_then(|context| context.lost.clone()) {
+            Some(error) if !left => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn own(&self, phase: Phase) -> Result<()> {
+        if phase.session == self.shared.number() as u32 {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::InvalidInput,
+            format!(
+                "cannot use this phase in session {:?}: it belongs to another session; define it \
+                 with this session's phase()",
+                self.shared.name()
+            ),
+        ))
+    }
+}
+
+impl Watched {
+    fn open(shared: &Shared, cpu: u32) -> Result<Watched> {
+        let place = place(shared.topology()?, cpu)?;
+        let counters = shared.backend().open(Target::Context(cpu))?;
+        let (events, clock, caps) = (shared.events().len(), *shared.clock(), counters.caps());
+        let mut owner = Owner::new(counters, clock);
+        let mut last = Sample::EMPTY;
+        last.ticks = owner.sample(&mut last.reading)?;
+        let record = shared.join(|number| {
+            let (tid, name, since) = (NO_THREAD, Some("context".into()), last.ticks);
+            let arrival = Arrival { number, tid, name, cpu: Some(cpu), bound: true, caps, since };
+            ThreadRecord::new(arrival, events, shared.log())
+        });
+        Ok(Watched { place, owner, record, clock, last, lost: None })
+    }
+
+    /// Reads the context; an error if its counters stood still for a part of the time.
+    ///
+    /// The kernel stops a context's counters for good when it goes offline, and goes on
+    /// answering with what they had, even after it came back. What never stops otherwise
+    /// is the time that the group was enabled.
+    fn check(&mut self) -> Result<()> {
+        let mut now = Sample::EMPTY;
+        let before = self.clock.now();
+        now.ticks = self.owner.sample(&mut now.reading).map_err(|error| self.away(error))?;
+        let (enabled, _) = now.reading.times_since(&self.last.reading);
+        // Registers have no such time, and a simulated machine has a clock of its own.
+        if now.reading.enabled > 0 && !self.record.caps.simulated {
+            let ticks = before.saturating_sub(self.last.ticks);
+            let passed = ticks as f64 * self.clock.nanos_per_tick();
+            if (enabled as f64) < passed * (1.0 - RATES_DIFFER) - CLOCKS_DIFFER {
+                let error = Error::new(ErrorKind::NotScheduled, "its counters were stopped");
+                return Err(self.away(error));
+            }
+        }
+        self.last = now;
+        Ok(())
+    }
+
+    /// What became of the context, in place of what a read said.
+    #[cold]
+    fn away(&self, error: Error) -> Error {
+        let cpu = self.place.cpu();
+        let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let online = CpuSet::from_list(text("/sys/devices/system/cpu/online").trim());
+        let smt_off = text("/sys/devices/system/cpu/smt/control").contains("off");
+        let why = match online {
+            Ok(online) if online.contains(cpu) && error.kind() != ErrorKind::NotScheduled => {
+                return error;
+            }
+            Ok(online) if online.contains(cpu) => {
+                format!("{error}: it was offline, or another profiler took its counters")
+            }
+            _ if smt_off => "it went offline: SMT was switched off".to_string(),
+            _ => "it went offline".to_string(),
+        };
+        Error::new(
+            ErrorKind::PlaceNotAllowed,
+            format!("cannot count CPU {cpu} any more: {why}; begin a new session"),
+        )
+    }
+
+    #[cold]
+    fn give_up(&mut self, error: Error, open: Option<String>) {
+        let inside = open.map(|phase| format!("; its last execution of {phase:?} is not counted"));
+        self.record.note(format!("{error}{}", inside.unwrap_or_default()));
+        self.record.end(self.clock.now(), ThreadState::Exited);
+        self.lost = Some(error);
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if self.lost.is_none() {
+            self.record.end(self.clock.now(), ThreadState::Detached);
+        }
+    }
+}
+
+impl fmt::Debug for SystemWide {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SystemWide")
+            .field("session", &self.shared.name())
+            .field("contexts", &self.contexts.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The context's place, whether or not this process may run there: it need not.
+fn place(topology: &Topology, cpu: u32) -> Result<Place> {
+    if let Some(context) = topology.context(cpu) {
+        return Ok(Place::of(context));
+    }
+    let (kind, why) = if topology.offline().contains(cpu) {
+        let online = format!("/sys/devices/system/cpu/cpu{cpu}/online");
+        (ErrorKind::PlaceNotAllowed, format!("it is offline; as root, write 1 to {online}"))
+    } else {
+        let all: CpuSet = topology.contexts().iter().map(|context| context.cpu).collect();
+        (ErrorKind::NoSuchPlace, format!("this machine has CPUs {all}"))
+    };
+    Err(Error::new(kind, format!("cannot count CPU {cpu}: {why}")))
+}
+
+/// The thread id of a row that is no thread's.
+const NO_THREAD: i32 = -1;
+/// How much the kernel's clock of counting and the session's may differ in rate.
+const RATES_DIFFER: f64 = 0.01;
+/// Nanoseconds by which they may differ in steps.
+const CLOCKS_DIFFER: f64 = 5e6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Session;
+
+    fn all(name: &str, cpus: &CpuSet) -> Result<SystemWide> {
+        Session::builder(name).events("cpu-clock,context-switches")?.system_wide(cpus)
+    }
+
+    #[test]
+    fn every_context_has_a_row_and_the_clock_of_all_of_them_runs() {
+        let topology = Topology::detect().unwrap();
+        let cpus = topology.allowed();
+        let mut all = match all("wide-rows", &cpus) {
+            Ok(all) => all,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Permission, "{error}");
+                return;
+            }
+        };
+        let phases = [all.phase("outer").unwrap(), all.phase("inner").unwrap()];
+        all.begin(phases[0]).unwrap();
+        all.begin(phases[1]).unwrap();
+        let error = all.end(phases[0]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PhaseOrder);
+        let first: Vec<Sample> = all.sample().into_iter().map(Result::unwrap).collect();
+        while all.sample()[0].as_ref().unwrap().count_since(&first[0], 0) < 2_000_000 {}
+        all.end(phases[1]).unwrap();
+        all.end(phases[0]).unwrap();
+        let report = all.report();
+        assert_eq!(report.threads.len(), cpus.len());
+        for (row, place) in report.threads.iter().zip(all.places()) {
+            assert_eq!((row.tid, row.name.as_deref()), (-1, Some("context")));
+            assert_eq!(row.place.map(|at| (at.cpu, at.bound)), Some((place.cpu(), true)));
+            let [outer, inner] = [&row.phases[0], &row.phases[1]];
+            // A context's own clock goes on whatever runs there.
+            assert!(inner.counts[0].raw.sum >= 2_000_000, "{inner:?}");
+            assert!(outer.counts[0].raw.sum >= inner.counts[0].raw.sum);
+            assert!(row.notes.is_empty(), "{:?}", row.notes);
+        }
+    }
+
+    #[test]
+    fn cpus_that_are_not_there_are_named() {
+        let none = all("wide-none", &CpuSet::default()).unwrap_err();
+        assert_eq!(none.kind(), ErrorKind::Empty);
+        let missing = all("wide-missing", &CpuSet::from_list("9999").unwrap()).unwrap_err();
+        assert_eq!(missing.kind(), ErrorKind::NoSuchPlace);
+        assert!(missing.to_string().starts_with("cannot count CPU 9999: this machine has CPUs 0"));
+        let again = all("wide-missing", &CpuSet::from_list("9999").unwrap()).unwrap_err();
+        assert_eq!(again.kind(), ErrorKind::NoSuchPlace, "the name is free again");
+    }
+
+    #[test]
+    fn counters_that_stood_still_are_noticed() {
+        let cpus: CpuSet = Topology::detect().unwrap().allowed().first().into_iter().collect();
+        let Ok(mut all) = all("wide-stopped", &cpus) else { return };
+        let phase = all.phase("cut").unwrap();
+        all.begin(phase).unwrap();
+        // As if the last sample had been taken a second earlier than it was.
+        all.contexts[0].last.ticks -= ticks_of_a_second(all.clock());
+        let error = all.end(phase).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PlaceNotAllowed);
+        assert!(error.to_string().contains("its counters were stopped"), "{error}");
+        assert!(all.sample()[0].is_err());
+        let report = all.report();
+        assert_eq!(report.threads[0].state, ThreadState::Exited);
+        let note = &report.threads[0].notes[0];
+        assert!(
+            note.ends_with("begin a new session; its last execution of \"cut\" is not counted"),
+            "{note}"
+        );
+    }
+
+    fn ticks_of_a_second(clock: &Clock) -> u64 {
+        (1e9 / clock.nanos_per_tick()) as u64
+    }
+}
