@@ -6,6 +6,7 @@
 //!
 //! - [`budget`]: what stalls cost where contexts share the issue slots.
 //! - [`clockticks`]: cycles per instruction on NetBurst, with and without halts.
+//! - [`language`]: metrics as text, of which a user adds his own in a file.
 //! - [`rates`]: IPC, slowdown by the sibling, misses per instruction, bandwidth.
 //! - [`smt`]: how often no, one or several contexts of a core were active.
 //! - [`stalls`]: stalled cycles and what they are worth, and those that wait for memory.
@@ -14,6 +15,7 @@
 
 pub mod budget;
 pub mod clockticks;
+pub mod language;
 pub mod rates;
 pub mod smt;
 pub mod stalls;

@@ -2,6 +2,7 @@
 
 mod budget;
 mod clockticks;
+mod language;
 mod rates;
 mod smt;
 mod smt_scale;
