@@ -36,6 +36,7 @@ pub mod placement;
 mod primitive;
 pub mod report;
 pub mod session;
+pub mod timing;
 pub mod topology;
 
 pub use bind::Binding;
