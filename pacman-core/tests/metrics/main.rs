@@ -2,6 +2,7 @@
 
 mod budget;
 mod clockticks;
+mod discard;
 mod language;
 mod rates;
 mod smt;
