@@ -2,7 +2,7 @@
 //!
 //! Two readings, before and after a section, say what happened to it besides itself. The rules
 //! are those of John McCalpin, *Comments on timing short code sections on Intel processors*, 2018,
-//! of which [`utilisation`](super::utilisation) has the ones on counts; those on the thread and
+//! of which [`utilisation`] has the ones on counts; those on the thread and
 //! its clocks are here. A rule whose values were not read is not taken as kept: it is listed.
 
 use super::utilisation::{self, KernelPart, Section, Utilisation};

@@ -189,7 +189,7 @@ fn no_tsc(why: &str) -> Error {
     )
 }
 
-/// 80 MB of ticks.
+/// 160 MB of runs.
 const MOST_REPETITIONS: u32 = 10_000_000;
 
 /// How long runs may take together before the kernel is asked what it did meanwhile: long against

@@ -216,9 +216,11 @@ fn a_timing_without_runs_is_refused_with_the_reasons() {
 fn steps_of_the_clock_show_in_empty_sections() {
     // Zen 3 at 2.25 GHz counts in steps of 10 ns: 22 or 23 ticks.
     assert_eq!(step(&[67, 67, 68, 90, 90, 91, 113, 203]), Some(22));
-    assert_eq!(step(&[24, 24, 25, 26, 90]), Some(1));
-    assert_eq!(step(&[24, 26, 30]), Some(2));
-    assert_eq!((step(&[24, 24]), step(&[24, 25]), step(&[])), (None, None, None));
+    // The same in nanoseconds, which the kernel computes and rounds.
+    assert_eq!(step(&[39, 40, 41, 50, 51]), Some(9));
+    assert_eq!(step(&[24, 24, 25, 26, 27, 28, 90]), Some(1));
+    assert_eq!(step(&[24, 26, 28, 30, 32]), Some(2));
+    assert_eq!((step(&[24, 24]), step(&[24, 25, 26]), step(&[])), (None, None, None));
     let mut verdicts = Verdicts::with_capacity(1);
     verdicts.keep(300, 0);
     let plan = Plan {

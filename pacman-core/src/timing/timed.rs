@@ -225,16 +225,17 @@ impl Verdicts {
 
 /// The longest step in which a clock may go that timed the same thing so, in sorted runs.
 ///
-/// Steps that are no whole number of ticks differ by one tick, so two neighbours prove no step of
-/// 1, and three do.
+/// Steps that are no whole number of ticks, converted and rounded at both ends, make up to three
+/// lengths of one, two ticks apart at most. Five so close together are of a finer clock.
 pub(super) fn step(sorted: &[u64]) -> Option<u64> {
     let mut distinct = sorted.to_vec();
     distinct.dedup();
-    if distinct.windows(3).any(|three| three[2] - three[0] == 2) {
-        return Some(1);
+    let spans = distinct.windows(5).map(|five| five[4] - five[0]);
+    if let Some(span) = spans.filter(|span| *span <= 8).min() {
+        return Some(span.div_ceil(4));
     }
     let gaps = distinct.windows(2).map(|two| two[1] - two[0]);
-    gaps.filter(|gap| *gap > 1).min()
+    gaps.filter(|gap| *gap > 2).min()
 }
 
 /// The quartiles of sorted runs by nearest rank, so that each is a run's own.
