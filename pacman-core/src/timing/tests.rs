@@ -221,6 +221,9 @@ fn steps_of_the_clock_show_in_empty_sections() {
     assert_eq!(step(&[24, 24, 25, 26, 27, 28, 90]), Some(1));
     assert_eq!(step(&[24, 26, 28, 30, 32]), Some(2));
     assert_eq!((step(&[24, 24]), step(&[24, 25, 26]), step(&[])), (None, None, None));
+    // A clock of microseconds; and one that an interrupt made seem coarse.
+    let with = |count, last| [vec![10; 1_000 - count], vec![last; count]].concat();
+    assert_eq!((step(&with(30, 1_010)), step(&with(2, 14_660))), (Some(1_000), None));
     let mut verdicts = Verdicts::with_capacity(1);
     verdicts.keep(300, 0);
     let plan = Plan {
@@ -287,6 +290,24 @@ fn more_work_takes_longer_on_every_clock() {
             assert_eq!(timed.pace.is_some(), source == ClockSource::Tsc);
         }
     }
+}
+
+/// As on a Pentium 4.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn processors_without_rdtscp_are_timed_too() {
+    let plan = Plan {
+        source: ClockSource::Tsc,
+        nanos_per_tick: 1.0,
+        repetitions: 2_000,
+        warm_up: 0,
+        batch: 200_000,
+    };
+    let least = |rounds: u64| {
+        let work = || (0..black_box(rounds)).fold(1u64, |sum, _| black_box(sum).wrapping_mul(3));
+        run(&mut super::instrument::Rdtsc, &plan, work).unwrap().minimum
+    };
+    assert!(least(500) < least(2_000));
 }
 
 proptest! {
