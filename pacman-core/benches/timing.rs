@@ -28,12 +28,12 @@ fn floor(timer: &Timer) -> Result<()> {
     let empty = timer.time(|| ())?;
     println!(
         "\n{:?}, a tick is {:.3} ns: reading costs {} ticks ({:.1} ns), which are taken off; \
-         steps of at most {} ticks",
+         its steps are no longer than about {}",
         timer.source(),
         empty.nanos_per_tick,
         empty.overhead,
         empty.nanos(empty.overhead),
-        empty.step.map_or("?".to_owned(), |step| step.to_string()),
+        empty.step.map_or("what is not known".to_owned(), |step| format!("{step} ticks")),
     );
     println!(
         "{:20} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8}  left out",

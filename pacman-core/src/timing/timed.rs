@@ -18,8 +18,8 @@ pub struct Timed {
     pub nanos_per_tick: f64,
     /// Ticks that an empty section takes; they are subtracted from every run.
     pub overhead: u64,
-    /// The clock goes in steps of at most so many ticks, as far as empty sections tell; `None`
-    /// where all of them took the same.
+    /// The clock goes in steps no longer than about so many ticks, give or take the rounding of
+    /// two readings, as far as empty sections tell; `None` where they tell nothing.
     pub step: Option<u64>,
     /// The shortest of the kept runs.
     pub minimum: u64,
