@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 
-use crate::{budget, doctor, events, plan, smt, topo};
+use crate::{budget, doctor, events, metrics, plan, smt, topo};
 
 /// Hardware performance counters of threads on SMT cores: what this machine has and can count.
 #[derive(Debug, Parser)]
@@ -26,6 +26,7 @@ pub(crate) enum Command {
     Doctor(doctor::DoctorArgs),
     Encode(events::EncodeArgs),
     List(events::ListArgs),
+    Metrics(metrics::MetricsArgs),
     Plan(plan::PlanArgs),
     Smt(smt::SmtArgs),
     Topo(topo::TopoArgs),
@@ -39,6 +40,7 @@ impl Command {
             Command::Doctor(args) => doctor::doctor(args, out),
             Command::Encode(args) => events::encode(args, &events::Here, out),
             Command::List(args) => events::list(args, &events::Here, out),
+            Command::Metrics(args) => metrics::metrics(args, &events::Here, out),
             Command::Plan(args) => plan::plan(args, &events::Here, out),
             Command::Smt(args) => smt::smt(args, out),
             Command::Topo(args) => topo::topo(args, out),

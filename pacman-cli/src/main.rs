@@ -6,8 +6,10 @@
 
 mod budget;
 mod command;
+mod counts;
 mod doctor;
 mod events;
+mod metrics;
 mod output;
 mod plan;
 mod refusal;

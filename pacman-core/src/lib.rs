@@ -37,6 +37,7 @@ mod primitive;
 pub mod report;
 pub mod session;
 pub mod sim;
+pub mod timing;
 pub mod topology;
 
 pub use bind::Binding;

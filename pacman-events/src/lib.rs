@@ -68,6 +68,7 @@ pub use counter::CounterSet;
 pub use cpu::{AnyThread, CoreKind, CpuId, CpuModel, Family, PmuFacts};
 pub use db::{Event, EventFlags};
 pub use encode::Encoding;
+pub use nearest::among as nearest;
 pub use preset::{Preset, PresetAnswer};
 pub use refusal::{Refusal, RefusalKind};
 pub use resolve::{Resolved, Resolver, Term, resolve};

@@ -32,8 +32,13 @@ fn netburst(cpu: CpuModel, asked: &str) -> Vec<String> {
     }
 }
 
-/// Up to five of `names` that are near to `asked`, nearest first.
-pub(crate) fn among<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+/// Up to five of `names` that are near to `asked`, nearest first, in any case.
+///
+/// ```
+/// let near = pacman_events::nearest("l2-mpik", ["ipc", "l1d-mpki", "l2-mpki"].into_iter());
+/// assert_eq!(near, ["l2-mpki"]);
+/// ```
+pub fn among<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let sought: Vec<u8> = asked.bytes().take(96).map(fold).collect();
     // A third of the letters wrong is another word.
     let limit = (sought.len() / 3).max(2);

@@ -6,7 +6,7 @@ mod json;
 mod tests;
 mod text;
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 
 use pacman_core::metrics::budget::{Budget, CostTable};
 use pacman_events::CpuModel;
@@ -46,7 +46,7 @@ pub(crate) struct BudgetArgs {
 /// Reads the counts and writes the budget.
 pub(crate) fn budget(args: &BudgetArgs, out: &mut dyn Write) -> io::Result<u8> {
     let table = table(&args.cpu)?;
-    let budget = compute(args, table, &read(&args.file)?)?;
+    let budget = compute(args, table, &crate::counts::read(&args.file)?)?;
     if args.json {
         writeln!(out, "{:#}", json::budget(&budget, table, args.clock))?;
     } else {
@@ -82,16 +82,6 @@ fn table(name: &str) -> io::Result<&'static CostTable> {
         return Err(refuse(format!("--cpu {name:?}: no such model{hint}")));
     };
     CostTable::of(cpu).map_err(|error| refuse(error.to_string()))
-}
-
-fn read(file: &str) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    let done = match file {
-        "-" => io::stdin().lock().read_to_end(&mut bytes).map(drop),
-        path => std::fs::read(path).map(|content| bytes = content),
-    };
-    done.map_err(|error| refuse(format!("cannot read {file}: {error}")))?;
-    String::from_utf8(bytes).map_err(|_| refuse(format!("{file} is not text in UTF-8")))
 }
 
 fn positive(text: &str) -> Result<f64, String> {

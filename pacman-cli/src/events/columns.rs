@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 /// Writes rows under a header; the last column is not padded.
-pub(super) fn write<const N: usize>(
+pub(crate) fn write<const N: usize>(
     out: &mut dyn Write,
     header: [&str; N],
     rows: &[[String; N]],

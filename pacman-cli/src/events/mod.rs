@@ -1,7 +1,7 @@
 //! `pacman-pmu list` and `pacman-pmu encode`: what events there are, and what each is
 //! to the hardware.
 
-mod columns;
+pub(crate) mod columns;
 mod encode;
 mod json;
 mod list;

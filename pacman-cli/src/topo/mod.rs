@@ -5,6 +5,7 @@ mod picture;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod tiles;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -34,6 +35,10 @@ pub(crate) struct TopoArgs {
     /// Draw every core, however many there are
     #[arg(long, conflicts_with = "json")]
     pub(crate) unfold: bool,
+
+    /// Show the places of CPUs and cache slices on the die, where a model's are known
+    #[arg(long, conflicts_with_all = ["synthetic", "unfold"])]
+    pub(crate) tiles: bool,
 }
 
 /// Writes the picture or the JSON to `out`; the exit status is 2 for a machine that cannot be read
@@ -48,6 +53,9 @@ pub(crate) fn topo(args: &TopoArgs, out: &mut dyn Write) -> io::Result<u8> {
             return Ok(if asked_for { 2 } else { 1 });
         }
     };
+    if args.tiles {
+        return tiles::tiles(&machine, args.json, out);
+    }
     if args.json {
         writeln!(out, "{:#}", json::facts(&machine))?;
     } else {
@@ -75,4 +83,16 @@ Examples:
   pacman-pmu topo
   pacman-pmu topo --json | jq '.packages[].cores[].contexts[] | select(.allowed).cpu'
   pacman-pmu topo --synthetic \"8 p-cores, 2 threads, 8 e-cores\"
-  pacman-pmu topo --sysfs copy-of-another-machine";
+  pacman-pmu topo --sysfs copy-of-another-machine
+  pacman-pmu topo --tiles --json
+
+--tiles knows the tiles of Knights Landing's CPUs, and which places of a Xeon Scalable's die
+(Skylake to Ice Lake, as root) have a slice of the cache directory. In JSON: processor; tiles, a
+list of tile and cpus, and tiles_without_cores, or null and the reason in tiles_unknown; cha, with
+its source and for each of dies the device, mask and places, or null and the reason in cha_unknown.
+
+Exit status:
+  0  done
+  1  this machine cannot be read; --tiles: nothing is known of its places
+  2  bad input: one line on standard error says what and why
+  4  the answer could not be written";

@@ -6,6 +6,8 @@
 //!
 //! - [`budget`]: what stalls cost where contexts share the issue slots.
 //! - [`clockticks`]: cycles per instruction on NetBurst, with and without halts.
+//! - [`discard`]: when a measurement of a short section is to be thrown away.
+//! - [`language`]: metrics as text, of which a user adds his own in a file.
 //! - [`rates`]: IPC, slowdown by the sibling, misses per instruction, bandwidth.
 //! - [`smt`]: how often no, one or several contexts of a core were active.
 //! - [`stalls`]: stalled cycles and what they are worth, and those that wait for memory.
@@ -14,6 +16,8 @@
 
 pub mod budget;
 pub mod clockticks;
+pub mod discard;
+pub mod language;
 pub mod rates;
 pub mod smt;
 pub mod stalls;
@@ -48,9 +52,10 @@ pub struct Definition {
 
 /// Every metric of this module.
 pub fn definitions() -> impl Iterator<Item = &'static Definition> {
-    let parts: [&'static [Definition]; 7] = [
+    let parts: [&'static [Definition]; 8] = [
         budget::DEFINITIONS,
         clockticks::DEFINITIONS,
+        discard::DEFINITIONS,
         rates::DEFINITIONS,
         smt::DEFINITIONS,
         stalls::DEFINITIONS,

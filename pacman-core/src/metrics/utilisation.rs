@@ -105,7 +105,7 @@ pub struct Utilisation {
 }
 
 /// Something that speaks against a measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Flag {
     /// The context was halted for a part of the section: a change of frequency, parts of the
@@ -233,7 +233,7 @@ fn refused(because: impl std::fmt::Display) -> Error {
 }
 
 /// Below this many seconds the kernel has no business in a section.
-const SHORT: f64 = 1e-3;
+pub(super) const SHORT: f64 = 1e-3;
 
 /// "Very close to 1": a halt of 6 µs, the shortest that the article saw, in a millisecond.
 const FULL: f64 = 0.994;
@@ -242,4 +242,4 @@ const FULL: f64 = 0.994;
 const LARGE: f64 = 0.01;
 
 /// More ticks than a step of the fixed counter has on any processor: 40 ns at 5 GHz are 200.
-const LONGEST_STEP: u64 = 200;
+pub(super) const LONGEST_STEP: u64 = 200;

@@ -2,6 +2,8 @@
 
 mod budget;
 mod clockticks;
+mod discard;
+mod language;
 mod rates;
 mod smt;
 mod smt_scale;

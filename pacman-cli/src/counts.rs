@@ -1,0 +1,93 @@
+//! Counts as lines of `event,count`, the form in which commands read them.
+
+use std::io::{self, ErrorKind, Read};
+
+/// One line of such a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counted<'a> {
+    /// The line's number, from 1.
+    pub(crate) line: usize,
+    /// The event's name without quotes.
+    pub(crate) event: &'a str,
+    pub(crate) count: u64,
+}
+
+/// Reads all lines; an error names the line.
+///
+/// An empty line and one that begins with `#` say nothing; so does a first line `event,count`. A
+/// name in quotes may have commas in it. No event is counted twice, in any case of its letters.
+pub(crate) fn parse(text: &str) -> Result<Vec<Counted<'_>>, String> {
+    let mut counts: Vec<Counted<'_>> = Vec::new();
+    let mut first = true;
+    // Spreadsheets put a byte order mark in front.
+    for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let heading = std::mem::take(&mut first);
+        let at = |why: String| format!("line {}: {why}", index + 1);
+        // The last comma: names such as cpu/event=0x3c,umask=0/ have some themselves.
+        let Some((event, count)) = line.rsplit_once(',') else {
+            return Err(at(format!("{line:?} is not event,count")));
+        };
+        let (event, count) = (unquoted(event), unquoted(count));
+        if heading && event.eq_ignore_ascii_case("event") && count.eq_ignore_ascii_case("count") {
+            continue;
+        }
+        let count: u64 = count
+            .parse()
+            .map_err(|_| at(format!("{count:?} is no count from 0 to {}", u64::MAX)))?;
+        if counts.iter().any(|known| known.event.eq_ignore_ascii_case(event)) {
+            return Err(at(format!("{event:?} was counted above already")));
+        }
+        counts.push(Counted { line: index + 1, event, count });
+    }
+    Ok(counts)
+}
+
+/// The text of a file; `-` is standard input.
+///
+/// # Errors
+/// Bad input, for a file that cannot be read or is no text.
+pub(crate) fn read(file: &str) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    let done = match file {
+        "-" => io::stdin().lock().read_to_end(&mut bytes).map(drop),
+        path => std::fs::read(path).map(|content| bytes = content),
+    };
+    let refuse = |problem: String| io::Error::new(ErrorKind::InvalidInput, problem);
+    done.map_err(|error| refuse(format!("cannot read {file}: {error}")))?;
+    String::from_utf8(bytes).map_err(|_| refuse(format!("{file} is not text in UTF-8")))
+}
+
+fn unquoted(field: &str) -> &str {
+    let field = field.trim();
+    field.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(field)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_may_have_commas_and_quotes() {
+        let text = "\u{feff}Event, Count\n\n# one\n\"cpu/event=0x3c,umask=0/u\", 7\nA:c=1,\"8\"\n";
+        let counts = parse(text).unwrap();
+        let read: Vec<_> = counts.iter().map(|one| (one.line, one.event, one.count)).collect();
+        assert_eq!(read, [(4, "cpu/event=0x3c,umask=0/u", 7), (5, "A:c=1", 8)]);
+    }
+
+    #[test]
+    fn lines_without_a_count_are_refused() {
+        for (text, why) in [
+            ("A", "line 1: \"A\" is not event,count"),
+            ("A,1\nB,1.5", "line 2: \"1.5\" is no count from 0 to 18446744073709551615"),
+            ("A,1\n\na,1", "line 3: \"a\" was counted above already"),
+            ("A,18446744073709551616", "line 1: \"18446744073709551616\" is no count"),
+        ] {
+            assert_eq!(parse(text).unwrap_err().get(..why.len()), Some(why));
+        }
+        assert_eq!(read("/nonexistent").unwrap_err().kind(), ErrorKind::InvalidInput);
+    }
+}

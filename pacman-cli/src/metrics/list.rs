@@ -1,0 +1,115 @@
+//! Which metrics a model can count, and how.
+
+use std::io::{self, Write};
+
+use pacman_core::metrics::language::{Countable, Metric};
+use pacman_events::allocate::Pmu;
+use serde_json::{Value, json};
+
+use crate::events::{Loaded, columns};
+
+/// A table of all, or every field of those that were `named`.
+pub(super) fn list(
+    metrics: &[&Metric],
+    loaded: &Loaded,
+    pmu: &Pmu,
+    named: bool,
+    as_json: bool,
+    out: &mut dyn Write,
+) -> io::Result<u8> {
+    let answers: Vec<(&Metric, Countable)> = metrics
+        .iter()
+        .map(|metric| (*metric, metric.countable(pmu, |event| loaded.resolve(event))))
+        .collect();
+    let cpu = loaded.cpu();
+    if as_json {
+        let metrics: Vec<Value> =
+            answers.iter().map(|(metric, countable)| object(metric, countable)).collect();
+        let contexts = pmu.contexts();
+        let whole = json!({ "cpu": cpu.name(), "contexts": contexts, "metrics": metrics });
+        writeln!(out, "{whole:#}")?;
+        return Ok(0);
+    }
+    let contexts = match pmu.contexts() {
+        1 => "one context to a core".to_owned(),
+        more => format!("{more} contexts to a core"),
+    };
+    writeln!(out, "{cpu} ({}), {contexts}\n", cpu.title())?;
+    if named {
+        return answers.iter().try_for_each(|(metric, how)| fields(metric, how, out)).map(|()| 0);
+    }
+    let rows: Vec<[String; 4]> = answers
+        .iter()
+        .map(|(metric, countable)| {
+            [
+                metric.name().to_owned(),
+                briefly(countable),
+                metric.unit().to_owned(),
+                metric.expression().to_string(),
+            ]
+        })
+        .collect();
+    columns::write(out, ["METRIC", "COUNTED", "UNIT", "EXPRESSION"], &rows)?;
+    let mut heading = "\nWhy not at once:\n";
+    for (metric, countable) in &answers {
+        if let Some(because) = because(countable) {
+            writeln!(out, "{heading}  {}: {because}", metric.name())?;
+            heading = "";
+        }
+    }
+    Ok(0)
+}
+
+fn fields(metric: &Metric, countable: &Countable, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", metric.name())?;
+    let counted = match because(countable) {
+        Some(because) => format!("{}: {because}", briefly(countable)),
+        None => briefly(countable),
+    };
+    for (field, value) in [
+        ("tells", metric.text()),
+        ("unit", metric.unit()),
+        ("formula", &metric.expression().to_string()),
+        ("counted", &counted),
+        ("source", metric.source().unwrap_or("none given")),
+        ("from", &metric.origin().to_string()),
+    ] {
+        writeln!(out, "  {field:10}{value}")?;
+    }
+    writeln!(out)
+}
+
+fn briefly(countable: &Countable) -> String {
+    match countable {
+        Countable::AtOnce => "at once".into(),
+        Countable::InTurns { sets, .. } => format!("in {sets} sets"),
+        _ => "no".into(),
+    }
+}
+
+fn because(countable: &Countable) -> Option<&str> {
+    match countable {
+        Countable::InTurns { because, .. } | Countable::Never { because } => Some(because),
+        _ => None,
+    }
+}
+
+fn object(metric: &Metric, countable: &Countable) -> Value {
+    let (word, sets) = match countable {
+        Countable::AtOnce => ("at-once", Some(1)),
+        Countable::InTurns { sets, .. } => ("in-turns", Some(*sets)),
+        _ => ("never", None),
+    };
+    json!({
+        "name": metric.name(),
+        "unit": metric.unit(),
+        "expression": metric.expression().to_string(),
+        "text": metric.text(),
+        "source": metric.source(),
+        "origin": metric.origin().to_string(),
+        "events": metric.events(),
+        "countable": word,
+        "sets": sets,
+        "because": because(countable),
+    })
+}

@@ -1,0 +1,136 @@
+//! `pacman-pmu metrics`: which metrics there are, what a model can count of them, their values.
+
+mod list;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::io::{self, ErrorKind, Write};
+
+use pacman_core::metrics::language::{Metric, builtin};
+use pacman_events::allocate::Pmu;
+
+use crate::counts;
+use crate::events::{Loaded, Machine, Tables};
+use crate::plan::Switch;
+
+/// List metrics and whether a model can count them, or compute them from counts.
+///
+/// A metric is a formula over the counts of one context. --file adds metrics of your own, one a
+/// line, "NAME | UNIT | EXPRESSION | TEXT". An expression has + - * / ( ) min max, numbers and
+/// event names; a name with other signs than letters, digits and _ . : = stands in quotes. TSC,
+/// NANOSECONDS and BASE_HZ are no events, but known of every sample.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}"))]
+pub(crate) struct MetricsArgs {
+    /// Metrics to show or to compute; all if absent
+    #[arg(value_name = "NAME", conflicts_with = "list")]
+    names: Vec<String>,
+    /// List all metrics, as without any option
+    #[arg(long, conflicts_with = "counts")]
+    list: bool,
+    /// Which processor and tables
+    #[command(flatten)]
+    tables: Tables,
+    /// Whether siblings are enabled
+    #[arg(long, value_enum, default_value = "on")]
+    smt: Switch,
+    /// More metrics; - is standard input
+    #[arg(long, value_name = "FILE")]
+    file: Option<String>,
+    /// Compute from counts as lines of "event,count", named as in the expressions; - is standard input
+    #[arg(long, value_name = "FILE")]
+    counts: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Lists, shows or computes.
+pub(crate) fn metrics(
+    args: &MetricsArgs,
+    machine: &dyn Machine,
+    out: &mut dyn Write,
+) -> io::Result<u8> {
+    if args.file.as_deref() == Some("-") && args.counts.as_deref() == Some("-") {
+        return Err(refuse("--file and --counts cannot both be standard input".into()));
+    }
+    let loaded = args.tables.load(machine).map_err(refuse)?;
+    let own = own(args.file.as_deref(), &loaded)?;
+    let all: Vec<&Metric> = builtin().iter().chain(&own).collect();
+    let chosen = choose(&all, &args.names)?;
+    if let Some(file) = &args.counts {
+        let text = counts::read(file)?;
+        let counts = counts::parse(&text).map_err(|why| refuse(format!("{file}: {why}")))?;
+        let named = !args.names.is_empty();
+        return value::values(&chosen, &counts, file, named, args.json, out);
+    }
+    let pmu = Pmu::of(loaded.cpu(), args.smt == Switch::On);
+    list::list(&chosen, &loaded, &pmu, !args.names.is_empty(), args.json, out)
+}
+
+/// The user's metrics; every event is some model's, and no name one of the library's.
+fn own(file: Option<&str>, loaded: &Loaded) -> io::Result<Vec<Metric>> {
+    let Some(file) = file else { return Ok(Vec::new()) };
+    let text = counts::read(file)?;
+    let own = Metric::read_all(file, &text).map_err(|error| refuse(error.to_string()))?;
+    for metric in &own {
+        if builtin().iter().any(|known| known.name() == metric.name()) {
+            let (origin, name) = (metric.origin(), metric.name());
+            return Err(refuse(format!("{origin}: {name} is a metric of the library already")));
+        }
+        metric
+            .check_names(|event| loaded.resolve(event))
+            .map_err(|error| refuse(error.to_string()))?;
+    }
+    Ok(own)
+}
+
+/// The metrics of these names, or all.
+fn choose<'m>(all: &[&'m Metric], names: &[String]) -> io::Result<Vec<&'m Metric>> {
+    if names.is_empty() {
+        return Ok(all.to_vec());
+    }
+    let find = |name: &String| {
+        all.iter().copied().find(|metric| metric.name() == name).ok_or_else(|| {
+            let near = pacman_events::nearest(name, all.iter().map(|metric| metric.name()));
+            let hint = match near.as_slice() {
+                [] => "pacman-pmu metrics lists all".to_owned(),
+                near => format!("nearest: {}", near.join(", ")),
+            };
+            refuse(format!("no metric {name}; {hint}"))
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+fn refuse(problem: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, problem)
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  pacman-pmu metrics --list --cpu skl          what Skylake can count of each metric
+  pacman-pmu metrics l2-mpki                   one metric: formula, source, what it counts
+  pacman-pmu metrics ipc --counts counts.csv
+  printf 'INSTRUCTIONS,3000\\nCYCLES,2000\\n' | pacman-pmu metrics ipc --counts -
+  pacman-pmu metrics --file my.metrics --cpu hsw --json
+
+Exit status:
+  0  done
+  1  a metric that was named cannot be computed from the counts
+  2  bad input: one line on standard error, with file and line, says what and why
+  4  the answer could not be written";
+
+const JSON: &str = "\
+JSON without --counts:
+  cpu, contexts  the table of events, and contexts to a core
+  metrics        a list of
+    name, unit, expression, text, source (or null), origin (FILE:LINE)
+    events       what is counted, without the clocks
+    countable    at-once, in-turns or never
+    sets         how many sets take turns; null for never
+    because      why one set does not do, or none; null for at-once
+
+JSON with --counts:
+  a list of name, unit, value (null where there is none) and because (why, or null)";

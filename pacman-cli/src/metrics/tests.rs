@@ -1,0 +1,197 @@
+//! Lists, values and files that make no sense, as the command answers them.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use clap::Parser;
+use pacman_events::CpuId;
+use serde_json::{Value, json};
+
+use crate::command::{Cli, Command};
+use crate::events::Machine;
+
+/// A machine without CPUID, whose table is Linux's.
+struct Unknown;
+
+impl Machine for Unknown {
+    fn cpu_id(&self) -> Option<CpuId> {
+        None
+    }
+
+    fn pmus(&self, _: &std::path::Path) -> Vec<pacman_events::SysfsPmu> {
+        Vec::new()
+    }
+}
+
+/// A file in the temporary directory, removed in the end.
+struct Written(PathBuf);
+
+impl Written {
+    fn new(name: &str, text: &str) -> Written {
+        let path = std::env::temp_dir().join(format!("pacman-{}-{name}", std::process::id()));
+        fs::write(&path, text).unwrap();
+        Written(path)
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn run(arguments: &[&str]) -> std::io::Result<(u8, String)> {
+    let all = ["pacman-pmu", "metrics"].iter().chain(arguments);
+    let Command::Metrics(args) = Cli::try_parse_from(all).unwrap().command else {
+        panic!("another command");
+    };
+    let mut out = Vec::new();
+    let status = super::metrics(&args, &Unknown, &mut out)?;
+    Ok((status, String::from_utf8(out).unwrap()))
+}
+
+fn json_of(arguments: &[&str]) -> (u8, Value) {
+    let (status, text) = run(&[arguments, &["--json"]].concat()).unwrap();
+    (status, serde_json::from_str(&text).unwrap())
+}
+
+fn refused(arguments: &[&str]) -> String {
+    let error = run(arguments).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    let said = error.to_string();
+    assert!(!said.contains('\n'), "{said}");
+    said
+}
+
+fn of<'l>(list: &'l Value, name: &str) -> &'l Value {
+    let all = list.as_array().expect("a list");
+    all.iter().find(|metric| metric["name"] == name).unwrap_or_else(|| panic!("no {name}"))
+}
+
+#[test]
+fn a_list_says_what_the_model_can_count() {
+    let (status, text) = run(&["--list", "--cpu", "skl"]).unwrap();
+    assert_eq!(status, 0);
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("skl (Skylake to Comet Lake), 2 contexts to a core"));
+    let row = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect::<Vec<_>>()
+    };
+    assert_eq!(row("ipc "), ["ipc", "at once", "instructions per cycle", "INSTRUCTIONS / CYCLES"]);
+    assert_eq!(row("non-halted-cpi ")[1], "no");
+    assert!(text.contains("\nWhy not at once:\n  non-halted-cpi: "), "{text}");
+
+    let (_, facts) = json_of(&["--cpu", "p4-prescott"]);
+    assert_eq!(facts["cpu"], "p4-prescott");
+    let metrics = &facts["metrics"];
+    assert_eq!(of(metrics, "non-halted-cpi")["countable"], "at-once");
+    assert_eq!(of(metrics, "nominal-cpi")["events"], json!(["instr_retired:NBOGUSNTAG:NBOGUSTAG"]));
+    let never = of(metrics, "core-utilisation");
+    assert_eq!((&never["countable"], &never["sets"]), (&json!("never"), &Value::Null));
+    assert!(never["because"].as_str().unwrap().contains("no event with a constant rate"));
+}
+
+#[test]
+fn metrics_of_a_file_stand_beside_the_librarys() {
+    let file = Written::new(
+        "own.metrics",
+        "# mine\n\
+         full | 1 | UOPS_ISSUED.ANY:c=4 / CYCLES | cycles that issue four\n\
+         two | 1 | L1D_PEND_MISS.PENDING / CYCLE_ACTIVITY.CYCLES_L1D_PENDING | both want counter 2\n",
+    );
+    let (_, facts) = json_of(&["--file", file.path(), "--cpu", "hsw"]);
+    let metrics = &facts["metrics"];
+    assert_eq!(of(metrics, "full")["countable"], "at-once");
+    assert_eq!(of(metrics, "full")["origin"], format!("{}:2", file.path()));
+    let two = of(metrics, "two");
+    assert_eq!((&two["countable"], &two["sets"]), (&json!("in-turns"), &json!(2)));
+    assert!(two["because"].as_str().unwrap().contains("counter 2"), "{two}");
+    assert_eq!(of(metrics, "ipc")["countable"], "at-once");
+
+    let (_, text) = run(&["two", "--file", file.path(), "--cpu", "hsw"]).unwrap();
+    assert!(
+        text.contains("\n  counted   in 2 sets: ") && text.contains("source    none"),
+        "{text}"
+    );
+}
+
+/// Five general counters' worth of events fit where a core has eight to itself.
+#[test]
+fn siblings_take_counters_away() {
+    let file = Written::new(
+        "five.metrics",
+        "five | 1 | BR_MISP_RETIRED.ALL_BRANCHES + BR_INST_RETIRED.ALL_BRANCHES + L2_RQSTS.MISS \
+         + LONGEST_LAT_CACHE.MISS + UOPS_ISSUED.ANY | five counters\n",
+    );
+    for (smt, countable) in [("on", "in-turns"), ("off", "at-once")] {
+        let (_, facts) = json_of(&["five", "--file", file.path(), "--cpu", "hsw", "--smt", smt]);
+        assert_eq!(facts["metrics"][0]["countable"], countable, "{smt}");
+    }
+}
+
+#[test]
+fn counts_become_values() {
+    let counts = Written::new(
+        "good.csv",
+        "event,count\nINSTRUCTIONS,3000\ncycles,2000\nL2_MISSES,6\nBASE_HZ,2000000000\nTSC,4000\n\
+         CYCLES:uk,2000\nREF_CYCLES:uk,2000\n",
+    );
+    let (status, text) = run(&["ipc", "l2-mpki", "--counts", counts.path()]).unwrap();
+    assert_eq!(status, 0);
+    assert_eq!(
+        text,
+        "METRIC   VALUE   UNIT\n\
+         ipc      1.5000  instructions per cycle\n\
+         l2-mpki  2.0000  misses per 1000 instructions\n"
+    );
+    let (status, text) = run(&["--counts", counts.path()]).unwrap();
+    assert_eq!(status, 0);
+    for line in ["core-utilisation    0.5000 ", "frequency-net       1000000000  Hz"] {
+        assert!(text.contains(line), "{text}");
+    }
+    assert!(text.contains(&format!("\nnot computable from {}: non-halted-cpi, ", counts.path())));
+}
+
+#[test]
+fn what_cannot_be_computed_says_why() {
+    let counts = Written::new("poor.csv", "INSTRUCTION,3000\nCYCLES,0\nSTALL_CYCLES,5\n");
+    let (status, list) = json_of(&["ipc", "stall-share-issue", "--counts", counts.path()]);
+    assert_eq!((status, &list[0]["value"]), (1, &Value::Null));
+    let absent = format!(
+        "ipc is not computable because INSTRUCTIONS was not counted; nearest in {}: INSTRUCTION",
+        counts.path()
+    );
+    assert_eq!(list[0]["because"], absent);
+    assert_eq!(list[1]["because"], "stall-share-issue is not computable because CYCLES is 0");
+    assert_eq!(run(&["ipc", "--counts", counts.path()]).unwrap(), (1, String::new()));
+    // Nobody asked for any one of them.
+    assert_eq!(json_of(&["--counts", counts.path()]).0, 0);
+}
+
+#[test]
+fn bad_input_is_refused_in_one_line() {
+    let said = refused(&["l2-mpik"]);
+    assert_eq!(said, "no metric l2-mpik; nearest: l2-mpki");
+    assert!(refused(&["--cpu", "sklx"]).starts_with("no table sklx; nearest: skl"));
+    assert!(refused(&["--file", "/nonexistent"]).starts_with("cannot read /nonexistent: "));
+    assert!(refused(&["--file", "-", "--counts", "-"]).contains("both be standard input"));
+    for (text, why) in [
+        ("a | 1 | UOPS_ISUED.ANY | w", ":1: a: no event UOPS_ISUED.ANY on skl; nearest: UOPS_ISS"),
+        ("\nipc | 1 | CYCLES | w", ":2: ipc is a metric of the library already"),
+        ("a | 1 | CYCLES + | w", ":1: a: it ends where a number, an event or ( is expected"),
+        ("a | 1 | CYCLES:z | w", ":1: a: \"CYCLES:z\" is not an event: z is no modifier"),
+    ] {
+        let file = Written::new("bad.metrics", text);
+        let said = refused(&["--file", file.path(), "--cpu", "skl"]);
+        assert!(said.starts_with(&format!("{}{why}", file.path())), "{said}");
+    }
+    let counts = Written::new("bad.csv", "CYCLES,1\nCYCLES 2");
+    let said = refused(&["--counts", counts.path()]);
+    assert_eq!(said, format!("{}: line 2: \"CYCLES 2\" is not event,count", counts.path()));
+}

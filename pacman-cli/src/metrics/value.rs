@@ -1,0 +1,81 @@
+//! Metrics computed from the counts of a file.
+
+use std::io::{self, Write};
+
+use pacman_core::metrics::language::Metric;
+use serde_json::{Value, json};
+
+use crate::counts::Counted;
+use crate::events::columns;
+use crate::refusal;
+
+/// Writes the values. Of metrics that were `named` each must have one, or the exit status is 1;
+/// of all metrics those with one are shown, and the others listed.
+pub(super) fn values(
+    metrics: &[&Metric],
+    counts: &[Counted<'_>],
+    file: &str,
+    named: bool,
+    as_json: bool,
+    out: &mut dyn Write,
+) -> io::Result<u8> {
+    let answers: Vec<(&Metric, Result<f64, String>)> =
+        metrics.iter().map(|metric| (*metric, value(metric, counts, file))).collect();
+    let missing: Vec<&(&Metric, Result<f64, String>)> =
+        answers.iter().filter(|(_, value)| value.is_err()).collect();
+    let status = u8::from(named && !missing.is_empty());
+    if as_json {
+        let list: Vec<Value> = answers.iter().map(object).collect();
+        writeln!(out, "{:#}", Value::from(list))?;
+        return Ok(status);
+    }
+    let rows: Vec<[String; 3]> = answers
+        .iter()
+        .filter_map(|(metric, value)| {
+            let value = figure(*value.as_ref().ok()?);
+            Some([metric.name().to_owned(), value, metric.unit().to_owned()])
+        })
+        .collect();
+    if !rows.is_empty() {
+        columns::write(out, ["METRIC", "VALUE", "UNIT"], &rows)?;
+    }
+    if named {
+        // Before the refusal, so that both come in order where they go to one terminal.
+        out.flush()?;
+        missing.iter().filter_map(|(_, value)| value.as_ref().err()).for_each(|because| {
+            refusal::complain(because);
+        });
+    } else if !missing.is_empty() {
+        let names: Vec<&str> = missing.iter().map(|(metric, _)| metric.name()).collect();
+        writeln!(out, "\nnot computable from {file}: {}", names.join(", "))?;
+    }
+    Ok(status)
+}
+
+fn value(metric: &Metric, counts: &[Counted<'_>], file: &str) -> Result<f64, String> {
+    let find = |name: &str| counts.iter().find(|counted| counted.event.eq_ignore_ascii_case(name));
+    metric.value(|name| find(name).map(|counted| counted.count)).map_err(|error| {
+        let names = metric.expression().names();
+        let absent = names.into_iter().find(|name| find(name).is_none());
+        let near = absent
+            .map(|name| pacman_events::nearest(name, counts.iter().map(|counted| counted.event)));
+        match near.as_deref() {
+            None | Some([]) => error.to_string(),
+            Some(near) => format!("{error}; nearest in {file}: {}", near.join(", ")),
+        }
+    })
+}
+
+/// Four digits behind the point, and none where there are more than six before it.
+fn figure(value: f64) -> String {
+    if value >= 1e6 { format!("{value:.0}") } else { format!("{value:.4}") }
+}
+
+fn object((metric, value): &(&Metric, Result<f64, String>)) -> Value {
+    json!({
+        "name": metric.name(),
+        "unit": metric.unit(),
+        "value": value.as_ref().ok(),
+        "because": value.as_ref().err(),
+    })
+}

@@ -1,0 +1,162 @@
+//! What a timing is made with: the clock and the questions to the kernel, behind a seam for tests.
+
+#[cfg(target_arch = "x86_64")]
+use super::{pace, stamp};
+use crate::bind::current_cpu;
+use crate::clock::Clock;
+#[cfg(target_arch = "x86_64")]
+use crate::clock::ClockSource;
+
+/// The clock around a section, and what is known of the time between two readings.
+pub(super) trait Instrument {
+    /// The CPU that the thread runs on; the same number for every CPU that is not known.
+    fn cpu(&mut self) -> u32;
+
+    /// The time before a section.
+    fn begin(&mut self) -> u64;
+
+    /// The time after it, and the CPU then.
+    fn end(&mut self) -> (u64, u32);
+
+    /// What the kernel has done with the thread so far.
+    fn kernel(&mut self) -> KernelWork;
+
+    /// Ticks of a chain of [`pace::ADDITIONS`], where there is one.
+    fn pace(&mut self) -> Option<u64>;
+}
+
+/// How often the kernel had to do with a thread; equal if it did nothing in between.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct KernelWork {
+    pub(super) switches: u64,
+    pub(super) faults: u64,
+}
+
+/// The instruments of this machine.
+pub(super) enum Live {
+    Monotonic(Monotonic),
+    #[cfg(target_arch = "x86_64")]
+    Rdtsc(Rdtsc),
+    #[cfg(target_arch = "x86_64")]
+    Rdtscp(Rdtscp),
+}
+
+/// The system's clock.
+pub(super) struct Monotonic(Clock);
+
+/// Fences around RDTSC, for processors without RDTSCP.
+#[cfg(target_arch = "x86_64")]
+pub(super) struct Rdtsc;
+
+/// As the article has it. Made only where the processor has RDTSCP.
+#[cfg(target_arch = "x86_64")]
+pub(super) struct Rdtscp(());
+
+impl Live {
+    pub(super) fn of(clock: Clock) -> Live {
+        #[cfg(target_arch = "x86_64")]
+        if clock.source() == ClockSource::Tsc {
+            return match stamp::has_rdtscp() {
+                true => Live::Rdtscp(Rdtscp(())),
+                false => Live::Rdtsc(Rdtsc),
+            };
+        }
+        Live::Monotonic(Monotonic(clock))
+    }
+}
+
+impl Instrument for Monotonic {
+    fn cpu(&mut self) -> u32 {
+        asked_cpu()
+    }
+
+    #[inline(always)]
+    fn begin(&mut self) -> u64 {
+        self.0.now()
+    }
+
+    #[inline(always)]
+    fn end(&mut self) -> (u64, u32) {
+        let ticks = self.0.now();
+        (ticks, asked_cpu())
+    }
+
+    fn kernel(&mut self) -> KernelWork {
+        usage()
+    }
+
+    /// Steps of a nanosecond, and a cost of tens, tell too little of so short a chain.
+    fn pace(&mut self) -> Option<u64> {
+        None
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Instrument for Rdtsc {
+    fn cpu(&mut self) -> u32 {
+        asked_cpu()
+    }
+
+    #[inline(always)]
+    fn begin(&mut self) -> u64 {
+        stamp::begin()
+    }
+
+    #[inline(always)]
+    fn end(&mut self) -> (u64, u32) {
+        // Between two fences it is as good an end as it is a begin.
+        let ticks = stamp::begin();
+        (ticks, asked_cpu())
+    }
+
+    fn kernel(&mut self) -> KernelWork {
+        usage()
+    }
+
+    fn pace(&mut self) -> Option<u64> {
+        Some(pace::ticks(stamp::begin))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Instrument for Rdtscp {
+    #[inline(always)]
+    fn cpu(&mut self) -> u32 {
+        self.end().1
+    }
+
+    #[inline(always)]
+    fn begin(&mut self) -> u64 {
+        stamp::begin()
+    }
+
+    #[inline(always)]
+    fn end(&mut self) -> (u64, u32) {
+        // SAFETY: `Live::of` has made sure that the processor has RDTSCP.
+        unsafe { stamp::end() }
+    }
+
+    fn kernel(&mut self) -> KernelWork {
+        usage()
+    }
+
+    fn pace(&mut self) -> Option<u64> {
+        Some(pace::ticks(stamp::begin))
+    }
+}
+
+fn asked_cpu() -> u32 {
+    current_cpu().unwrap_or(u32::MAX)
+}
+
+fn usage() -> KernelWork {
+    // SAFETY: an all-zero rusage is a valid value; the call fills it.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // Fails for no reason but a bad pointer or selector.
+    // SAFETY: the pointer is to a live rusage.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
+    KernelWork {
+        switches: usage.ru_nvcsw as u64 + usage.ru_nivcsw as u64,
+        faults: usage.ru_minflt as u64 + usage.ru_majflt as u64,
+    }
+}

@@ -1,0 +1,72 @@
+//! How fast the core runs, by a chain of additions of which each waits for the one before.
+
+/// Additions in one chain: some microseconds.
+pub(super) const ADDITIONS: u64 = 4_096;
+
+/// The speed of the core while a section was timed, in ticks per dependent addition.
+///
+/// On most processors an addition takes one cycle of the core, and this is the TSC's rate over
+/// the core's frequency; on NetBurst it takes half of one. Only its changes matter here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Pace {
+    /// Ticks per addition when the core was fastest.
+    pub fastest: f64,
+    /// Ticks per addition when it was slowest.
+    pub slowest: f64,
+}
+
+impl Pace {
+    /// From the ticks of the shortest and of the longest chain.
+    pub(super) fn of_chains((shortest, longest): (u64, u64)) -> Pace {
+        let each = |ticks: u64| ticks as f64 / ADDITIONS as f64;
+        Pace { fastest: each(shortest), slowest: each(longest) }
+    }
+
+    /// How much slower the slowest was than the fastest; 0 for a constant frequency.
+    pub fn drift(&self) -> f64 {
+        self.slowest / self.fastest - 1.0
+    }
+}
+
+/// Whether two timings of a chain are of different frequencies: these go in steps of 100 MHz or
+/// 25 MHz, of which the former are 2 % up to 5 GHz, and the chain repeats itself within less.
+pub(super) fn differ(one: u64, other: u64) -> bool {
+    let (short, long) = (one.min(other) as f64, one.max(other) as f64);
+    long > short * (1.0 + TOLERANCE)
+}
+
+/// The part by which a constant frequency may seem to change.
+pub(super) const TOLERANCE: f64 = 0.02;
+
+/// Ticks of a chain: the least of three, because what interrupts one only adds to it.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn ticks(now: impl Fn() -> u64) -> u64 {
+    let chain = || {
+        let start = now();
+        add();
+        now().saturating_sub(start)
+    };
+    (0..3).map(|_| chain()).min().expect("three chains").max(1)
+}
+
+/// Registers are added, not a constant: some processors add constants before they execute.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn add() {
+    // SAFETY: changes the named registers and the flags, and nothing else.
+    unsafe {
+        std::arch::asm!(
+            "2:",
+            ".rept 64",
+            "add {sum}, {step}",
+            ".endr",
+            "dec {left}",
+            "jnz 2b",
+            sum = inout(reg) 0u64 => _,
+            step = in(reg) 1u64,
+            left = inout(reg) ADDITIONS / 64 => _,
+            options(nomem, nostack),
+        );
+    }
+}

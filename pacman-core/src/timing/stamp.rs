@@ -1,0 +1,42 @@
+//! Reading the time stamp counter so that nothing passes it.
+//!
+//! None of these blocks is `nomem`: the compiler, too, must keep loads and stores on their side.
+
+use std::arch::asm;
+
+/// The time before a section, which starts after it is taken.
+#[inline(always)]
+pub(super) fn begin() -> u64 {
+    let ticks;
+    // SAFETY: LFENCE and RDTSC exist on every x86-64 processor; Linux allows RDTSC unless the
+    // process asked for PR_TSC_SIGSEGV.
+    unsafe {
+        asm!("lfence", "rdtsc", "lfence", "shl rdx, 32", "or rax, rdx",
+            out("rax") ticks, out("rdx") _, options(nostack));
+    }
+    ticks
+}
+
+/// The time after a section, which has ended before it is taken, and the CPU at that moment.
+///
+/// # Safety
+/// The processor must have RDTSCP.
+#[inline(always)]
+pub(super) unsafe fn end() -> (u64, u32) {
+    let ticks;
+    let aux: u32;
+    // RDTSCP waits for what precedes it, but does not hold back what follows: the fence does.
+    // SAFETY: the caller's promise.
+    unsafe {
+        asm!("rdtscp", "lfence", "shl rdx, 32", "or rax, rdx",
+            out("rax") ticks, out("rdx") _, out("ecx") aux, options(nostack));
+    }
+    // Linux keeps the CPU's number in the low 12 bits of TSC_AUX, the node's above.
+    (ticks, aux & 0xfff)
+}
+
+/// Whether the processor has RDTSCP.
+pub(super) fn has_rdtscp() -> bool {
+    let features = raw_cpuid::CpuId::new().get_extended_processor_and_feature_identifiers();
+    features.is_some_and(|features| features.has_rdtscp())
+}

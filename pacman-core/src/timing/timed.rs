@@ -1,0 +1,245 @@
+//! What a timing says: the kept runs in figures, the others by reason.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::pace::{self, Pace};
+use super::run::Plan;
+use crate::clock::ClockSource;
+use crate::error::{Error, ErrorKind, Result};
+
+/// How long a section took, in ticks without the cost of reading the clock.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Timed {
+    /// Where the ticks come from.
+    pub source: ClockSource,
+    /// How many nanoseconds one tick lasts.
+    pub nanos_per_tick: f64,
+    /// Ticks that an empty section takes; they are subtracted from every run.
+    pub overhead: u64,
+    /// The clock goes in steps no longer than about so many ticks, give or take the rounding of
+    /// two readings, as far as empty sections tell; `None` where they tell nothing.
+    pub step: Option<u64>,
+    /// The shortest of the kept runs.
+    pub minimum: u64,
+    /// A quarter of the kept runs took no longer.
+    pub lower_quartile: u64,
+    /// Half of the kept runs took no longer.
+    pub median: u64,
+    /// Three quarters of the kept runs took no longer.
+    pub upper_quartile: u64,
+    /// The longest of the kept runs.
+    pub maximum: u64,
+    /// How many runs the figures are of.
+    pub kept: usize,
+    /// How many of them cannot be told from an empty section.
+    pub at_floor: usize,
+    /// How many runs were left out, by reason; without reasons that none had.
+    pub discarded: Vec<Discarded>,
+    /// The CPUs on which the kept runs were, in order; empty where they are not known.
+    pub cpus: Vec<u32>,
+    /// The core's speed meanwhile, where it was measured.
+    pub pace: Option<Pace>,
+}
+
+/// Runs that were left out for one reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Discarded {
+    /// Why.
+    pub reason: Discard,
+    /// How many.
+    pub runs: usize,
+}
+
+/// Why a run is left out; the first reason that holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Discard {
+    /// The thread ended the run on another CPU than it began it on.
+    Migrated,
+    /// The clock went back: the two CPUs' counters do not agree.
+    ClockWentBack,
+    /// Another thread ran, during this run or one of its batch.
+    Switched,
+    /// The kernel had to find memory, during this run or one of its batch.
+    Faulted,
+    /// The core's frequency was another after the run's batch than before.
+    FrequencyChanged,
+    /// It took far longer than the others: an interrupt, a halt, or a guest of the same host.
+    FarAbove,
+}
+
+/// Something to know when reading the figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Caveat {
+    /// The runs were on several CPUs.
+    SeveralCpus,
+    /// The core's frequency changed between the runs: ticks are not the same cycles throughout.
+    FrequencyDrifted,
+    /// The median is below what reading the clock costs: what the section costs itself is lost in
+    /// how it overlaps with the readings.
+    BelowOverhead,
+    /// The clock's steps may be a tenth of the median or more.
+    CoarseClock,
+    /// The clock is the system's, which is not ordered against the section.
+    SystemClock,
+}
+
+impl Timed {
+    /// Ticks in nanoseconds.
+    pub fn nanos(&self, ticks: u64) -> f64 {
+        ticks as f64 * self.nanos_per_tick
+    }
+
+    /// What must be known to read the figures.
+    pub fn caveats(&self) -> Vec<Caveat> {
+        let drifted = self.pace.is_some_and(|pace| pace.drift() > pace::TOLERANCE);
+        [
+            (self.cpus.len() > 1, Caveat::SeveralCpus),
+            (drifted, Caveat::FrequencyDrifted),
+            (self.median < self.overhead, Caveat::BelowOverhead),
+            (self.step.is_some_and(|step| step > self.median / 10), Caveat::CoarseClock),
+            (self.source == ClockSource::Monotonic, Caveat::SystemClock),
+        ]
+        .into_iter()
+        .filter_map(|(holds, caveat)| holds.then_some(caveat))
+        .collect()
+    }
+}
+
+impl Discard {
+    /// The reason in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Discard::Migrated => "the thread moved to another CPU",
+            Discard::ClockWentBack => "the clock went back",
+            Discard::Switched => "another thread ran in the batch",
+            Discard::Faulted => "a page fault in the batch",
+            Discard::FrequencyChanged => "the frequency changed during the batch",
+            Discard::FarAbove => "far above the others, as an interrupt or a halt makes it",
+        }
+    }
+}
+
+impl Caveat {
+    /// The caveat in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Caveat::SeveralCpus => "the thread was not bound, and ran on several CPUs",
+            Caveat::FrequencyDrifted => "the core's frequency changed between the runs",
+            Caveat::BelowOverhead => "shorter than reading the clock",
+            Caveat::CoarseClock => "the clock's steps are coarse against it",
+            Caveat::SystemClock => "timed by the system's clock, which orders nothing",
+        }
+    }
+}
+
+/// `3 runs: the thread moved to another CPU`.
+impl fmt::Display for Discarded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.runs == 1 { "" } else { "s" };
+        write!(f, "{} run{plural}: {}", self.runs, self.reason.text())
+    }
+}
+
+/// Runs as they come.
+pub(super) struct Verdicts {
+    /// Ticks with the overhead.
+    kept: Vec<(u64, u32)>,
+    discarded: Vec<Discarded>,
+    paces: Option<(u64, u64)>,
+}
+
+impl Verdicts {
+    pub(super) fn with_capacity(runs: usize) -> Verdicts {
+        Verdicts { kept: Vec::with_capacity(runs), discarded: Vec::new(), paces: None }
+    }
+
+    pub(super) fn keep(&mut self, ticks: u64, cpu: u32) {
+        self.kept.push((ticks, cpu));
+    }
+
+    pub(super) fn discard(&mut self, reason: Discard) {
+        match self.discarded.iter_mut().find(|known| known.reason == reason) {
+            Some(known) => known.runs += 1,
+            None => self.discarded.push(Discarded { reason, runs: 1 }),
+        }
+    }
+
+    pub(super) fn pace(&mut self, ticks: Option<u64>) {
+        let Some(ticks) = ticks else { return };
+        let (least, most) = self.paces.unwrap_or((ticks, ticks));
+        self.paces = Some((least.min(ticks), most.max(ticks)));
+    }
+
+    /// The figures of what is left after the runs far above the others.
+    pub(super) fn finish(mut self, plan: &Plan, mut empty_runs: Vec<u64>) -> Result<Timed> {
+        empty_runs.sort_unstable();
+        let overhead = empty_runs.first().copied().unwrap_or(0);
+        self.kept.sort_unstable();
+        if !self.kept.is_empty() {
+            let [lower, _, upper] = quartiles(&self.kept);
+            // Tukey's outer fence. Runs may agree to the tick: what the readings themselves cost
+            // is then the least excess that counts.
+            let fence = upper.saturating_add((3 * (upper - lower)).max(overhead));
+            let within = self.kept.partition_point(|(ticks, _)| *ticks <= fence);
+            (within..self.kept.len()).for_each(|_| self.discard(Discard::FarAbove));
+            self.kept.truncate(within);
+        }
+        self.discarded.sort_by_key(|discarded| discarded.reason);
+        let Some(&(maximum, _)) = self.kept.last() else {
+            let reasons: Vec<String> = self.discarded.iter().map(Discarded::to_string).collect();
+            return Err(Error::new(
+                ErrorKind::NotComputable,
+                format!(
+                    "the time of the section is not computable because every run was discarded \
+                     ({}); bind the thread, or try a machine with less to do",
+                    reasons.join("; ")
+                ),
+            ));
+        };
+        let [lower_quartile, median, upper_quartile] = quartiles(&self.kept);
+        let net = |ticks: u64| ticks.saturating_sub(overhead);
+        let cpus: BTreeSet<u32> = self.kept.iter().map(|(_, cpu)| *cpu).collect();
+        Ok(Timed {
+            source: plan.source,
+            nanos_per_tick: plan.nanos_per_tick,
+            overhead,
+            step: step(&empty_runs),
+            minimum: net(self.kept[0].0),
+            lower_quartile: net(lower_quartile),
+            median: net(median),
+            upper_quartile: net(upper_quartile),
+            maximum: net(maximum),
+            kept: self.kept.len(),
+            at_floor: self.kept.partition_point(|(ticks, _)| *ticks <= overhead),
+            discarded: self.discarded,
+            cpus: cpus.into_iter().filter(|cpu| *cpu != u32::MAX).collect(),
+            pace: self.paces.map(Pace::of_chains),
+        })
+    }
+}
+
+/// The longest step in which a clock may go that timed the same thing so, in sorted runs.
+///
+/// Steps that are no whole number of ticks, converted and rounded at both ends, make up to three
+/// lengths of one, two ticks apart at most. Five so close together are of a finer clock. The
+/// longest hundredth is left out, so that an interrupt is not taken for a step.
+pub(super) fn step(sorted: &[u64]) -> Option<u64> {
+    let mut distinct = sorted[..sorted.len() - sorted.len() / 100].to_vec();
+    distinct.dedup();
+    let spans = distinct.windows(5).map(|five| five[4] - five[0]);
+    if let Some(span) = spans.filter(|span| *span <= 8).min() {
+        return Some(span.div_ceil(4));
+    }
+    let gaps = distinct.windows(2).map(|two| two[1] - two[0]);
+    gaps.filter(|gap| *gap > 2).min()
+}
+
+/// The quartiles of sorted runs by nearest rank, so that each is a run's own.
+fn quartiles(sorted: &[(u64, u32)]) -> [u64; 3] {
+    [1, 2, 3].map(|quarter| sorted[(quarter * sorted.len()).div_ceil(4) - 1].0)
+}
