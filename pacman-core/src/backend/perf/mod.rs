@@ -28,6 +28,7 @@ use crate::event::Event;
 use group::{Ask, Group, Refusal};
 use ledger::Ledgers;
 use plan::Plan;
+use standing::Reach;
 
 /// What the kernel would answer to an event that happens in the kernel, from a
 /// process that may not count the kernel.
@@ -93,7 +94,7 @@ impl<S: PerfSys> PerfBackend<S> {
         standing: Standing,
     ) -> Result<PerfBackend<S>> {
         let plan = Plan::new(events, sharing, &standing)?;
-        Ledgers::open(&plan.ledgers, &standing.why_forbidden(true, KERNEL_REFUSED))?;
+        Ledgers::open(&plan.ledgers, &standing.why_forbidden(Reach::Kernel, KERNEL_REFUSED))?;
         let mut backend =
             PerfBackend { sys, prepared: Arc::new(Prepared { plan, standing }), _held: None };
         while !backend.prepared.plan.members.is_empty() {
@@ -137,6 +138,11 @@ impl<S: PerfSys> PerfBackend<S> {
             Ask::Hardware(ask) => (true, ask.kernel),
             Ask::Software(ask) => (false, ask.in_kernel),
         };
+        let reach = match &member.encoding {
+            Some(encoding) if encoding.needs.privilege => Reach::Sibling,
+            _ if kernel => Reach::Kernel,
+            _ => Reach::User,
+        };
         if refusal.errno.0 == libc::EINVAL && refusal.member > 0 {
             let alone = Group::open(&self.sys, std::slice::from_ref(member), false, false);
             if alone.is_ok() {
@@ -155,7 +161,7 @@ impl<S: PerfSys> PerfBackend<S> {
             // The limit may have been changed since the session began.
             standing.descriptors = standing::descriptor_limit();
         }
-        standing.explain(&member.name, hardware, kernel, refusal.errno)
+        standing.explain(&member.name, hardware, reach, refusal.errno)
     }
 }
 
@@ -163,7 +169,9 @@ impl<S: PerfSys> Backend for PerfBackend<S> {
     fn open(&self) -> Result<Box<dyn Counters>> {
         let Prepared { plan, standing } = &*self.prepared;
         let ledgers = (!plan.ledgers.is_empty())
-            .then(|| Ledgers::open(&plan.ledgers, &standing.why_forbidden(true, KERNEL_REFUSED)))
+            .then(|| {
+                Ledgers::open(&plan.ledgers, &standing.why_forbidden(Reach::Kernel, KERNEL_REFUSED))
+            })
             .transpose()?;
         let group = if plan.members.is_empty() { None } else { Some(self.group(plan.pages)?) };
         if let Some(group) = &group {
