@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 /// The lab's command: `PACMAN_LAB`, or `../shared/lab/lab` beside the project.
 pub fn command() -> Option<PathBuf> {
@@ -43,13 +43,20 @@ pub fn guest() -> PathBuf {
 /// # Panics
 /// If there is no lab, or it cannot be started.
 pub fn run(options: &[&str], program: &Path, arguments: &str) -> Output {
+    // The first use on a machine fetches what the lab needs; two at once would each fetch
+    // it over the other's.
+    static FIRST: Mutex<bool> = Mutex::new(true);
+    let mut first = FIRST.lock().expect("the first run did not panic");
     let name = program.file_name().expect("a program has a name").to_string_lossy();
-    Command::new(command().expect("a lab"))
-        .args(options)
-        .args(["--", &format!("/t/{name} {arguments}")])
-        .arg(program)
-        .output()
-        .expect("the lab starts")
+    let mut lab = Command::new(command().expect("a lab"));
+    lab.args(options).args(["--", &format!("/t/{name} {arguments}")]).arg(program);
+    if *first {
+        let output = lab.output().expect("the lab starts");
+        *first = false;
+        return output;
+    }
+    drop(first);
+    lab.output().expect("the lab starts")
 }
 
 /// Whether there is a lab; says so on stderr where there is none.

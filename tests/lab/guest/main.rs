@@ -2,23 +2,28 @@
 
 mod by_registers;
 mod conflicts;
+mod contention;
 mod doorbell;
 mod forked;
+mod groups;
 mod netburst;
+mod presets;
 mod registers;
+mod rest;
 mod siblings;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["any-thread"] => groups::any_thread(),
         ["by-registers"] => by_registers::run(),
+        ["conflicts"] => conflicts::run(),
         ["forked"] => forked::run(),
+        ["model"] => model(),
         ["netburst"] => netburst::run(),
         ["netburst-hold"] => netburst::hold(),
         ["registers", events] => registers::run(events),
         ["siblings"] => siblings::run(),
-        ["too-many"] => conflicts::too_many(),
-        ["taken"] => conflicts::taken(),
         other => {
             eprintln!("lab-guest: no such job {other:?}; see lab/main.rs");
             std::process::exit(2);
@@ -28,4 +33,12 @@ fn main() {
         println!("error {:?}: {error}", error.kind());
         std::process::exit(1);
     }
+}
+
+/// Everything that is asked of each processor, in one boot.
+fn model() -> pacman_core::Result<()> {
+    presets::run()?;
+    rest::run()?;
+    groups::run()?;
+    contention::run()
 }

@@ -1,61 +1,334 @@
-//! Why a group did not fit: what the exact allocator says of the same events.
+//! Why a group did not fit: what the exact allocator says of the same events, and what a
+//! sibling may have that they need.
 
-use pacman_events::allocate::{Demand, Pmu, allocate};
-use pacman_events::encode::Rings;
+use pacman_events::allocate::{Conflict, Demand, Pmu, Resource, Way, allocate};
+use pacman_events::encode::{ExtraReg, Rings, Scope};
+use pacman_events::partition::Partition;
 
-use super::group::{Ask, Member};
+use super::group::{Ask, Group, Member};
+use super::reader::HEADER;
 use super::standing::Standing;
+use super::sys::PerfSys;
+use crate::backend::{MAX_EVENTS, Target};
+use crate::bind::current_cpu;
+use crate::event::Hardware;
+use crate::topology::Topology;
 
 /// Why the kernel may have refused the last of `members` beside the others, and what
 /// helps; one sentence without its full stop.
 pub(super) fn advice(members: &[Member], standing: &Standing) -> String {
-    let none_left = || "the PMU has no counter left for it; count fewer events at a time".into();
-    let Some(model) = members.iter().find_map(|m| Some(m.encoding.as_ref()?.cpu)) else {
-        return none_left();
+    let Some(asked) = Asked::of(members, standing) else {
+        return "the PMU has no counter left for it; count fewer events at a time".into();
     };
-    if model.facts().general.is_empty() {
-        // The table of any processor: its counters are not known.
-        return none_left();
-    }
-    let mut pmu = Pmu::of(model, standing.smt);
-    if standing.watchdog {
-        pmu = pmu.with_watchdog();
-    }
-    let demands: Vec<Demand> = members
-        .iter()
-        .filter_map(|member| {
-            let Ask::Hardware(hardware) = member.ask else { return None };
-            let rings = Rings { user: hardware.user, kernel: hardware.kernel };
-            Some(Demand::of(member.encoding.as_ref()?, &pmu, rings))
-        })
-        .collect();
-    match allocate(&pmu, &demands) {
-        Err(conflict) => {
-            // Written for the siblings of a core; here there is one thread.
-            let ours = |text: &str| text.replace(" of thread 0", "");
-            format!("{}; what helps: {}", ours(conflict.cause()), ours(conflict.remedy()))
-        }
-        Ok(_) => "this processor could count them at once, but the kernel finds no placement for \
-                  them in this order; change it, or count fewer events at a time"
+    match asked.placed() {
+        Err(conflict) => explained(&conflict),
+        Ok(()) => "this processor could count them at once, but the kernel finds no placement for \
+                   them in this order; change it, or count fewer events at a time"
             .into(),
     }
 }
 
+/// Who keeps `members` from counters that the kernel did not refuse when they were
+/// opened, and what helps; one sentence without its full stop.
+///
+/// The kernel tries a new group on an empty PMU: the NMI watchdog, other groups and the
+/// sibling come into it only when the group is to run.
+pub(super) fn competitor<S: PerfSys>(
+    sys: &S,
+    members: &[Member],
+    target: Target,
+    standing: &Standing,
+) -> String {
+    let unknown = || standing.competitor().into();
+    let Some(asked) = Asked::of(members, standing).filter(|_| !standing.is_hybrid()) else {
+        return unknown();
+    };
+    if let Err(conflict) = asked.placed() {
+        return explained(&conflict);
+    }
+    // A sibling cannot be looked at. But if the same group without what siblings share
+    // gets its counters, then counters are not what it lacked.
+    let here = S::REAL && target == Target::Caller;
+    let sibling = || if here { sibling_here() } else { None }.unwrap_or("the sibling".into());
+    match asked.rival().map(|conflict| conflict.resource().clone()) {
+        Some(Resource::Registers { registers }) if fits(sys, &asked.unshared(), target) => format!(
+            "{} is one register for all siblings of a core, and {} counts with another value in \
+             it; take turns, or count the same event on both",
+            registers[0],
+            sibling()
+        ),
+        Some(Resource::Erratum { name }) if fits(sys, &asked.halved(), target) => format!(
+            "erratum {name} keeps memory-retired events (D0 to D3) and what the sibling counts \
+             off the same counters, and {} counts; take turns, or count fewer events on both",
+            sibling()
+        ),
+        _ => unknown(),
+    }
+}
+
+/// A group's hardware events, as the allocator sees them.
+struct Asked<'a> {
+    pmu: Pmu,
+    members: Vec<(&'a Member, Hardware, Demand)>,
+}
+
+impl<'a> Asked<'a> {
+    /// `None` where the counters of this processor are not known.
+    fn of(members: &'a [Member], standing: &Standing) -> Option<Asked<'a>> {
+        let model = members.iter().find_map(|m| Some(m.encoding.as_ref()?.cpu))?;
+        if model.facts().general.is_empty() {
+            return None;
+        }
+        let mut pmu = Pmu::of(model, standing.smt);
+        if standing.watchdog {
+            pmu = pmu.with_watchdog();
+        }
+        let asked = members.iter().filter_map(|member| {
+            let Ask::Hardware(hardware) = member.ask else { return None };
+            let demand = Demand::of(member.encoding.as_ref()?, &pmu, rings(hardware));
+            Some((member, hardware, demand))
+        });
+        let members = asked.collect();
+        Some(Asked { pmu, members })
+    }
+
+    fn demands(&self) -> Vec<Demand> {
+        self.members.iter().map(|(.., demand)| demand.clone()).collect()
+    }
+
+    /// Whether the events fit on a context whose siblings count nothing.
+    fn placed(&self) -> Result<(), Conflict> {
+        allocate(&self.pmu, &self.demands()).map(drop)
+    }
+
+    /// The conflict with the worst that a sibling could count, if that takes anything
+    /// away from this group.
+    fn rival(&self) -> Option<Conflict> {
+        let plain = Demand::new("plain", [Way::general(self.pmu.general())]);
+        let crowd = vec![plain.clone(); self.pmu.general().len() as usize];
+        let mut rivals = vec![vec![plain.excluding_sibling()], crowd];
+        rivals.extend(self.members.iter().filter_map(|member| self.other_values(member)));
+        let against = |rival| Partition::ByDemand.plan(&self.pmu, &[self.demands(), rival]).err();
+        rivals.into_iter().filter(|_| self.pmu.contexts() > 1).find_map(against)
+    }
+
+    /// As many other values as there are registers for this event's, where siblings share
+    /// them.
+    fn other_values(&self, member: &(&Member, Hardware, Demand)) -> Option<Vec<Demand>> {
+        let encoding = member.0.encoding.as_ref()?;
+        let extra = encoding.extra.filter(|extra| extra.scope == Scope::Core)?;
+        let other = |number| {
+            let mut rival = (**encoding).clone();
+            let value = extra.value ^ number;
+            rival.extra = Some(ExtraReg::new(value, extra.scope, extra.choices()));
+            Demand::of(&rival, &self.pmu, rings(member.1))
+        };
+        Some((1..=extra.choices().len() as u64).map(other).collect())
+    }
+
+    /// The group with plain events for those that need a shared register.
+    fn unshared(&self) -> Vec<Member> {
+        let shares = |member: &Member| {
+            let encoding = member.encoding.as_ref();
+            encoding.and_then(|it| it.extra).is_some_and(|extra| extra.scope == Scope::Core)
+        };
+        let unshared = |(member, hardware, _): &(&Member, Hardware, Demand)| match shares(member) {
+            true => plain(member, *hardware),
+            false => (*member).clone(),
+        };
+        self.members.iter().map(unshared).collect()
+    }
+
+    /// Plain events, as many as the erratum's budget always leaves.
+    fn halved(&self) -> Vec<Member> {
+        let members = self.members.iter().take(self.pmu.general().len() as usize / 2);
+        members.map(|(member, hardware, _)| plain(member, *hardware)).collect()
+    }
+}
+
+fn rings(hardware: Hardware) -> Rings {
+    Rings { user: hardware.user, kernel: hardware.kernel }
+}
+
+/// An event that any general counter of an Intel processor counts, with nothing else:
+/// the architectural event "LLC misses".
+fn plain(member: &Member, hardware: Hardware) -> Member {
+    let ask = Ask::Hardware(Hardware { config: 0x412e, config1: 0, config2: 0, ..hardware });
+    Member { name: member.name.clone(), ask, encoding: None }
+}
+
+/// Whether the kernel puts the group on its counters now.
+fn fits<S: PerfSys>(sys: &S, members: &[Member], target: Target) -> bool {
+    let Ok(group) = Group::open(sys, members, target, true, false) else { return false };
+    let mut answer = [0; HEADER + MAX_EVENTS];
+    let words = HEADER + members.len();
+    group.enable().is_ok() && group.read(&mut answer[..words]) == Ok(words)
+}
+
+/// The sibling of the context that the calling thread runs on, by number.
+fn sibling_here() -> Option<String> {
+    let cpu = current_cpu()?;
+    let here = Topology::detect().ok()?;
+    let others: Vec<String> = here
+        .siblings_of(cpu)
+        .iter()
+        .filter(|other| **other != cpu)
+        .map(|other| format!("cpu {other}"))
+        .collect();
+    (!others.is_empty()).then(|| format!("{}, the sibling of cpu {cpu},", others.join(" or ")))
+}
+
+fn explained(conflict: &Conflict) -> String {
+    // Written for the siblings of a core; here there is one thread.
+    let ours = |text: &str| text.replace(" of thread 0", "");
+    format!("{}; what helps: {}", ours(conflict.cause()), ours(conflict.remedy()))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::backend::perf::Sharing;
-    use crate::backend::perf::plan::Plan;
-    use crate::event::Event;
-    use pacman_events::CpuModel;
+    use std::os::fd::RawFd;
+    use std::path::Path;
+    use std::ptr::NonNull;
+    use std::sync::Arc;
 
-    fn advice_on(cpu: &str, names: &[&str], smt: bool) -> String {
+    use pacman_events::CpuModel;
+    use parking_lot::Mutex;
+    use perf_event_open_sys::bindings::perf_event_attr;
+
+    use super::*;
+    use crate::backend::perf::plan::Plan;
+    use crate::backend::perf::{Errno, Sharing};
+    use crate::event::Event;
+
+    fn members_on(cpu: &str, names: &[&str], standing: &Standing) -> Vec<Member> {
         let cpu = CpuModel::named(cpu).unwrap();
         let events: Vec<Event> = names.iter().map(|name| Event::on(cpu, name).unwrap()).collect();
-        let mut standing = Standing::read_under(std::path::Path::new("/nowhere"));
+        Plan::new(&events, Sharing::Exclusive, standing).unwrap().members
+    }
+
+    fn standing(smt: bool) -> Standing {
+        let mut standing = Standing::read_under(Path::new("/nowhere"));
         standing.smt = smt;
-        let plan = Plan::new(&events, Sharing::Exclusive, &standing).unwrap();
-        advice(&plan.members, &standing)
+        standing
+    }
+
+    fn advice_on(cpu: &str, names: &[&str], smt: bool) -> String {
+        let standing = standing(smt);
+        advice(&members_on(cpu, names, &standing), &standing)
+    }
+
+    /// A kernel that opens everything and runs only the groups that `runs` admits, by the
+    /// configurations of their members.
+    #[derive(Clone)]
+    struct Starving {
+        runs: fn(&[(u64, u64)]) -> bool,
+        opened: Arc<Mutex<Vec<(u64, u64)>>>,
+    }
+
+    impl PerfSys for Starving {
+        const REAL: bool = false;
+
+        fn open(&self, attr: &mut perf_event_attr, _: Target, _: RawFd) -> Result<RawFd, Errno> {
+            // SAFETY: every event of these tests keeps its extra register there.
+            let extra = unsafe { attr.__bindgen_anon_3.config1 };
+            self.opened.lock().push((attr.config, extra));
+            Ok(self.opened.lock().len() as RawFd)
+        }
+
+        fn close(&self, _: RawFd) {
+            self.opened.lock().pop().expect("closed once");
+        }
+
+        fn enable_group(&self, _: RawFd) -> Result<(), Errno> {
+            Ok(())
+        }
+
+        fn read(&self, _: RawFd, into: &mut [u64]) -> Result<usize, Errno> {
+            Ok(if (self.runs)(&self.opened.lock()) { into.len() } else { 0 })
+        }
+
+        fn reserve(&self, _: usize) -> Result<NonNull<u8>, Errno> {
+            Err(Errno(libc::EPERM))
+        }
+
+        unsafe fn map(&self, _: RawFd, _: NonNull<u8>, _: usize) -> Result<(), Errno> {
+            unreachable!("nothing is reserved")
+        }
+
+        unsafe fn release(&self, _: NonNull<u8>, _: usize) {
+            unreachable!("nothing is reserved")
+        }
+
+        unsafe fn rdpmc(&self, _: u32) -> (u64, u64) {
+            unreachable!("nothing is mapped")
+        }
+    }
+
+    fn competitor_on(
+        cpu: &str,
+        names: &[&str],
+        standing: &Standing,
+        runs: fn(&[(u64, u64)]) -> bool,
+    ) -> String {
+        let sys = Starving { runs, opened: Arc::default() };
+        let found = competitor(&sys, &members_on(cpu, names, standing), Target::Caller, standing);
+        assert!(sys.opened.lock().is_empty(), "what was tried is closed again");
+        found
+    }
+
+    const NEHALEM: &str = "OFFCORE_RESPONSE_0.DEMAND_DATA_RD.ANY_DRAM";
+    const SOMEBODY: &str = "another profiler holds the counters; end it or count fewer events";
+
+    #[test]
+    fn a_register_that_the_sibling_holds_is_named() {
+        // The sibling has another value in OFFCORE_RSP_0, and counters are free.
+        let runs = |opened: &[(u64, u64)]| opened.iter().all(|(_, extra)| *extra == 0);
+        let on = |cpu, name, smt| competitor_on(cpu, &["CYCLES", name], &standing(smt), runs);
+        assert_eq!(
+            on("nhm-ep", NEHALEM, true),
+            "OFFCORE_RSP_0 is one register for all siblings of a core, and the sibling counts \
+             with another value in it; take turns, or count the same event on both"
+        );
+        assert_eq!(on("nhm-ep", NEHALEM, false), SOMEBODY, "there is no sibling");
+        let haswell = "OFFCORE_RESPONSE.DEMAND_DATA_RD.L3_HIT.HITM_OTHER_CORE";
+        assert_eq!(on("hsw", haswell, true), SOMEBODY, "each sibling has registers of its own");
+        // Nothing gets a counter: the register is not to blame.
+        let full = competitor_on("nhm-ep", &[NEHALEM], &standing(true), |_| false);
+        assert_eq!(full, SOMEBODY);
+    }
+
+    #[test]
+    fn what_the_erratum_closes_is_told_from_a_full_pmu() {
+        let erratum = "erratum HSD29 keeps memory-retired events (D0 to D3) and what the sibling \
+                       counts off the same counters, and the sibling counts; take turns, or count \
+                       fewer events on both";
+        let half_is_free = |opened: &[(u64, u64)]| {
+            opened.len() <= 2 && opened.iter().all(|(config, _)| config & 0xfc != 0xd0)
+        };
+        for names in [&["r81d0"][..], &["r412e", "r4f2e", "r0280"]] {
+            assert_eq!(competitor_on("hsw", names, &standing(true), half_is_free), erratum);
+            assert_eq!(competitor_on("hsw", names, &standing(true), |_| false), SOMEBODY);
+            assert_eq!(competitor_on("skl", names, &standing(true), half_is_free), SOMEBODY);
+        }
+        assert_eq!(
+            competitor_on("hsw", &["r412e", "r4f2e"], &standing(true), half_is_free),
+            SOMEBODY,
+            "two plain events always have counters"
+        );
+        let alone =
+            competitor_on("hsw", &["r81d0", "r412e", "r4f2e"], &standing(true), half_is_free);
+        assert!(alone.starts_with("by erratum HSD29"), "{alone}");
+    }
+
+    #[test]
+    fn the_watchdog_is_named_when_it_makes_the_difference() {
+        let mut watched = standing(true);
+        watched.watchdog = true;
+        let all = ["INSTRUCTIONS", "CYCLES", "REF_CYCLES", "r412e", "r4f2e", "r0280", "r0485"];
+        let full = competitor_on("skl", &all, &watched, |_| false);
+        assert!(full.contains("stop the NMI watchdog (sysctl kernel.nmi_watchdog=0)"), "{full}");
+        let fewer = competitor_on("skl", &all[..6], &watched, |_| false);
+        assert!(fewer.contains("and another profiler may hold more"), "{fewer}");
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use super::standing::Standing;
+use super::standing::{Reach, Standing};
 use super::sys::Errno;
 use super::task::Task;
 use crate::backend::Target;
@@ -65,7 +65,7 @@ impl Ledgers {
         if wanted.is_empty() {
             return Ok(ledgers);
         }
-        let why = || standing.why_forbidden(true, KERNEL_REFUSED);
+        let why = || standing.why_forbidden(Reach::Kernel, KERNEL_REFUSED);
         let proc = match target {
             Target::Caller => "/proc/thread-self".to_string(),
             Target::Thread(tid) => format!("/proc/{tid}/task/{tid}"),

@@ -30,6 +30,7 @@ use crate::event::Event;
 use group::{Ask, Group, Refusal};
 use ledger::Ledgers;
 use plan::Plan;
+use standing::Reach;
 
 /// Whether a group insists on its counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,6 +132,11 @@ impl<S: PerfSys> PerfBackend<S> {
             Ask::Hardware(ask) => (true, ask.kernel),
             Ask::Software(ask) => (false, ask.in_kernel),
         };
+        let reach = match &member.encoding {
+            Some(encoding) if encoding.needs.privilege => Reach::Sibling,
+            _ if kernel => Reach::Kernel,
+            _ => Reach::User,
+        };
         if refusal.errno.0 == libc::EINVAL && refusal.member > 0 {
             let alone = Group::open(&self.sys, std::slice::from_ref(member), target, false, false);
             if alone.is_ok() {
@@ -149,7 +155,7 @@ impl<S: PerfSys> PerfBackend<S> {
             // The limit may have been changed since the session began.
             standing.descriptors = standing::descriptor_limit();
         }
-        standing.explain(&member.name, hardware, kernel, target, refusal.errno)
+        standing.explain(&member.name, hardware, reach, target, refusal.errno)
     }
 }
 
@@ -168,6 +174,6 @@ impl<S: PerfSys> Backend for PerfBackend<S> {
         if let Some(group) = &group {
             group.enable().map_err(|errno| refused(Refusal { member: 0, errno }))?;
         }
-        reader::counters(group, ledgers, Arc::clone(&self.prepared))
+        reader::counters(group, ledgers, Arc::clone(&self.prepared), target)
     }
 }

@@ -1,12 +1,14 @@
 //! Reading a thread's group: by RDPMC where the kernel allows it, else by `read(2)`.
 
+use std::cell::OnceCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::backend::summed::SummedCounters;
-use crate::backend::{Caps, Counters, MAX_EVENTS, ReadPath, Reading};
+use crate::backend::{Caps, Counters, MAX_EVENTS, ReadPath, Reading, Target};
 use crate::error::{Error, ErrorKind, Result};
 
+use super::conflict;
 use super::group::Group;
 use super::ledger::Ledgers;
 use super::page::{Pages, Station, Stations};
@@ -14,7 +16,7 @@ use super::sys::{Errno, PerfSys};
 use super::{Prepared, Sharing};
 
 /// Words that `read(2)` answers before the counts: number, enabled, running.
-const HEADER: usize = 3;
+pub(super) const HEADER: usize = 3;
 
 /// The fastest reader that this group allows.
 ///
@@ -24,9 +26,10 @@ pub(super) fn counters<S: PerfSys>(
     group: Option<Group<S>>,
     ledgers: Option<Ledgers>,
     prepared: Arc<Prepared>,
+    target: Target,
 ) -> Result<Box<dyn Counters>> {
     let sums = prepared.plan.sums.clone();
-    let plain = one_by_one(group, ledgers, prepared)?;
+    let plain = one_by_one(group, ledgers, prepared, target)?;
     Ok(match sums {
         None => plain,
         Some(sums) => Box::new(SummedCounters::new(plain, sums)),
@@ -37,6 +40,7 @@ fn one_by_one<S: PerfSys>(
     group: Option<Group<S>>,
     ledgers: Option<Ledgers>,
     prepared: Arc<Prepared>,
+    target: Target,
 ) -> Result<Box<dyn Counters>> {
     let mut by_call = CallCounters {
         group,
@@ -44,6 +48,8 @@ fn one_by_one<S: PerfSys>(
         exclusive: prepared.plan.sharing == Sharing::Exclusive,
         counts: prepared.plan.members.len(),
         prepared,
+        target,
+        competitor: OnceCell::new(),
         one_thread: PhantomData,
     };
     // A group that did not fit says so now, not at the first phase.
@@ -83,6 +89,10 @@ struct CallCounters<S: PerfSys> {
     /// How many counts `read(2)` answers.
     counts: usize,
     prepared: Arc<Prepared>,
+    target: Target,
+    /// Who has the counters, once the group has lost them: a lost group stays lost, and
+    /// looking round takes system calls.
+    competitor: OnceCell<String>,
     /// Readers stay on the thread that opened them.
     one_thread: PhantomData<*const ()>,
 }
@@ -133,12 +143,15 @@ impl<S: PerfSys> CallCounters<S> {
 
     #[cold]
     fn off_counters(&self) -> Error {
+        let Prepared { plan, standing } = &*self.prepared;
+        let competitor = self
+            .competitor
+            .get_or_init(|| conflict::competitor(self.sys(), &plan.members, self.target, standing));
         Error::new(
             ErrorKind::NotScheduled,
             format!(
-                "cannot read {}: the kernel could not keep the group on its counters; {}",
+                "cannot read {}: the kernel could not keep the group on its counters; {competitor}",
                 self.prepared.names(),
-                self.prepared.standing.competitor()
             ),
         )
     }

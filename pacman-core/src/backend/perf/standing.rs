@@ -41,6 +41,28 @@ pub struct Standing {
     pub container: Option<&'static str>,
 }
 
+/// What an event counts, by the paranoia level that allows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The thread's own user mode.
+    User,
+    /// The kernel on the thread's behalf.
+    Kernel,
+    /// The sibling's work too (AnyThread).
+    Sibling,
+}
+
+impl Reach {
+    /// The highest `perf_event_paranoid` that allows it without a capability.
+    fn highest_level(self) -> i32 {
+        match self {
+            Reach::User => 2,
+            Reach::Kernel => 1,
+            Reach::Sibling => 0,
+        }
+    }
+}
+
 impl Standing {
     /// Reads the facts of the running system.
     pub fn read() -> Standing {
@@ -100,6 +122,11 @@ impl Standing {
         !self.pmus.is_empty()
     }
 
+    /// Whether there are core types with PMUs of their own.
+    pub(super) fn is_hybrid(&self) -> bool {
+        self.pmus.len() > 1
+    }
+
     /// Why there is no core PMU, in words.
     pub(crate) fn why_no_pmu(&self) -> &'static str {
         if self.virtual_machine {
@@ -112,13 +139,13 @@ impl Standing {
     }
 
     /// The error behind an `errno` of `perf_event_open(2)` for `event` on `target`,
-    /// which is counted by `hardware` and wants the `kernel` counted too.
+    /// which is counted by `hardware` and has that `reach`.
     #[cold]
     pub(crate) fn explain(
         &self,
         event: &str,
         hardware: bool,
-        kernel: bool,
+        reach: Reach,
         target: Target,
         errno: Errno,
     ) -> Error {
@@ -137,9 +164,7 @@ impl Standing {
                     std::io::Error::from_raw_os_error(errno.0)
                 ),
             ),
-            libc::EACCES | libc::EPERM => {
-                (ErrorKind::Permission, self.why_forbidden(kernel, errno))
-            }
+            libc::EACCES | libc::EPERM => (ErrorKind::Permission, self.why_forbidden(reach, errno)),
             libc::EMFILE => (
                 ErrorKind::NoDescriptors,
                 format!(
@@ -184,15 +209,16 @@ impl Standing {
 
     /// Who forbids counting: the kernel answers `EACCES` for the paranoia level,
     /// a filter most often `EPERM`, and a level that allows is not to blame.
-    pub(crate) fn why_forbidden(&self, kernel: bool, errno: Errno) -> String {
-        let highest = if kernel { 1 } else { 2 };
+    pub(crate) fn why_forbidden(&self, reach: Reach, errno: Errno) -> String {
         let filtered = self.seccomp == 2 && errno.0 == libc::EPERM;
         match self.paranoid {
-            Some(level) if level > highest && self.capability.is_none() && !filtered => {
-                let need = if level >= 3 {
-                    "2 or less lets a process count itself"
-                } else {
-                    "1 or less lets it count the kernel"
+            Some(level)
+                if level > reach.highest_level() && self.capability.is_none() && !filtered =>
+            {
+                let need = match reach {
+                    Reach::Sibling => "0 or less lets it count the sibling's work too",
+                    _ if level >= 3 => "2 or less lets a process count itself",
+                    _ => "1 or less lets it count the kernel",
                 };
                 format!(
                     "permission denied: perf_event_paranoid is {level}; {need} \
@@ -211,7 +237,7 @@ impl Standing {
 
     /// Who may hold hardware counters that a group did not get.
     pub(crate) fn competitor(&self) -> &'static str {
-        if self.pmus.len() > 1 {
+        if self.is_hybrid() {
             "on this hybrid machine an event counts on one core type only; bind the thread to \
              cores of that type"
         } else if self.watchdog {
@@ -339,7 +365,7 @@ mod tests {
                 "cannot open CYCLES for this thread: another session holds the PMU for itself; end it and try again",
             ),
         ] {
-            let error = facts.explain("CYCLES", true, true, Target::Caller, Errno(errno));
+            let error = facts.explain("CYCLES", true, Reach::Kernel, Target::Caller, Errno(errno));
             assert_eq!((error.kind(), error.to_string().as_str()), (kind, text));
             assert_eq!(error.errno(), Some(errno));
         }
@@ -366,9 +392,19 @@ mod tests {
     #[test]
     fn a_level_that_allows_is_not_blamed() {
         let filtered = Standing { seccomp: 2, ..standing() };
-        assert!(filtered.why_forbidden(true, Errno(libc::EPERM)).contains("seccomp"));
-        assert!(standing().why_forbidden(false, Errno(libc::EACCES)).contains("security module"));
-        assert!(standing().why_forbidden(true, Errno(libc::EACCES)).contains("paranoid is 2"));
+        assert!(filtered.why_forbidden(Reach::Kernel, Errno(libc::EPERM)).contains("seccomp"));
+        assert!(
+            standing().why_forbidden(Reach::User, Errno(libc::EACCES)).contains("security module")
+        );
+        assert!(
+            standing().why_forbidden(Reach::Kernel, Errno(libc::EACCES)).contains("paranoid is 2")
+        );
+        let debian_default = Standing { paranoid: Some(1), ..standing() };
+        assert_eq!(
+            debian_default.why_forbidden(Reach::Sibling, Errno(libc::EACCES)),
+            "permission denied: perf_event_paranoid is 1; 0 or less lets it count the sibling's \
+             work too (sysctl kernel.perf_event_paranoid), or CAP_PERFMON"
+        );
     }
 
     #[test]

@@ -42,6 +42,7 @@ impl Standing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::perf::standing::Reach;
 
     #[test]
     fn each_target_has_obstacles_of_its_own() {
@@ -49,7 +50,7 @@ mod tests {
         standing.paranoid = Some(1);
         standing.pmus = vec!["cpu".into()];
         let line = |standing: &Standing, target, errno| {
-            standing.explain("CYCLES", true, true, target, Errno(errno)).to_string()
+            standing.explain("CYCLES", true, Reach::Kernel, target, Errno(errno)).to_string()
         };
         for (target, errno, text) in [
             (
