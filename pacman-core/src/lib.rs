@@ -37,6 +37,7 @@ mod primitive;
 pub mod report;
 pub mod session;
 pub mod topology;
+pub mod validate;
 
 pub use bind::Binding;
 pub use error::{Error, ErrorKind, Result};
