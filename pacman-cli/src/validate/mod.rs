@@ -2,8 +2,6 @@
 
 mod json;
 mod progress;
-#[cfg(test)]
-mod tests;
 mod text;
 
 use std::fs::File;

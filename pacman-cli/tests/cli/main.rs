@@ -4,6 +4,7 @@ mod crippled;
 mod doctor;
 mod shell;
 mod standard_output;
+mod validate;
 
 use std::process::{Command, Output};
 

@@ -36,25 +36,23 @@ impl Loop {
             _ => exactly(two_instructions, 500_000, 2),
         }
     }
+
+    /// The same with so few rounds that each instruction can be looked at.
+    #[cfg(test)]
+    pub(super) fn shortened(self, rounds: u64) -> Loop {
+        Loop { rounds, ..self }
+    }
 }
 
 impl Kernel for Loop {
     fn run(&mut self, work: Work) -> Result<()> {
-        (self.body)(rounds(work, self.rounds));
+        // Never no round, which a loop that counts down would take for 2^64.
+        (self.body)(1 + work.of(self.rounds));
         Ok(())
     }
 
     fn truth(&self, _: &Around) -> Truth {
         Truth { low: self.rounds * self.each.low, high: self.rounds * self.each.high }
-    }
-}
-
-/// One round for the short work, `more` more for the long; never none, which a loop that
-/// counts down would take for 2^64.
-fn rounds(work: Work, more: u64) -> u64 {
-    match work {
-        Work::Short => 1,
-        Work::Long => 1 + more,
     }
 }
 
@@ -169,7 +167,7 @@ impl Kernel for Mispredictions {
     }
 
     fn run(&mut self, work: Work) -> Result<()> {
-        let tosses = &self.tosses[..rounds(work, TOSSES as u64) as usize];
+        let tosses = &self.tosses[..=work.of(TOSSES as u64) as usize];
         // SAFETY: reads as many bytes as the slice has.
         unsafe {
             asm!("2:", "cmp byte ptr [{at}], 0", "je 3f", "nop", "3:", "inc {at}",

@@ -58,6 +58,8 @@ mod pages;
 mod random;
 mod region;
 mod scheduling;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod stepped;
 #[cfg(target_arch = "x86_64")]
 mod stream;
 mod waiting;
@@ -75,9 +77,18 @@ use crate::topology::Topology;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     /// What cannot be left out: the way in and out.
-    Short,
+    Short = 0,
     /// That, and what is counted.
-    Long,
+    Long = 1,
+}
+
+impl Work {
+    /// None or all of `long`. Not a choice but a product, because the instructions that
+    /// choose would differ between short and long.
+    #[inline(always)]
+    fn of(self, long: u64) -> u64 {
+        self as u64 * long
+    }
 }
 
 /// A program with a known count.

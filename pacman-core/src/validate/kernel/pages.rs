@@ -22,7 +22,7 @@ impl Kernel for FirstTouches {
     }
 
     fn run(&mut self, work: Work) -> Result<()> {
-        let (page, pages) = (page_size(), if work == Work::Long { PAGES } else { 0 });
+        let (page, pages) = (page_size(), work.of(PAGES as u64) as usize);
         if let Some(fresh) = &mut self.fresh {
             for number in 0..pages {
                 fresh.set_word(number * page, 1);

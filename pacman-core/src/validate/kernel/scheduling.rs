@@ -117,8 +117,7 @@ impl HandOvers {
 
 impl Kernel for HandOvers {
     fn run(&mut self, work: Work) -> Result<()> {
-        let times = if work == Work::Long { HAND_OVERS } else { 0 };
-        (0..times).try_for_each(|_| self.partner.hand_over())
+        (0..work.of(HAND_OVERS)).try_for_each(|_| self.partner.hand_over())
     }
 
     fn truth(&self, around: &Around) -> Truth {
@@ -154,7 +153,7 @@ impl Switched {
 #[cfg(target_arch = "x86_64")]
 impl Kernel for Switched {
     fn run(&mut self, work: Work) -> Result<()> {
-        let rounds = if work == Work::Long { 1 + ROUNDS } else { 1 };
+        let rounds = 1 + work.of(ROUNDS);
         for _ in 0..SLICES {
             loops::two_instructions(rounds);
             self.partner.hand_over()?;
@@ -197,8 +196,7 @@ impl Migrations {
 
 impl Kernel for Migrations {
     fn run(&mut self, work: Work) -> Result<()> {
-        let visits = if work == Work::Long { VISITS } else { 0 };
-        for _ in 0..visits {
+        for _ in 0..work.of(VISITS) {
             // Dropping it binds the thread to its home again.
             drop(Binding::bind(&self.topology, &self.other)?);
         }

@@ -34,7 +34,7 @@ impl Stream {
         Stream::new(bytes, Truth::exactly(bytes as u64 / 8))
     }
 
-    fn new(bytes: usize, truth: Truth) -> Result<Stream> {
+    pub(super) fn new(bytes: usize, truth: Truth) -> Result<Stream> {
         region::afford(2 * bytes, "stream")?;
         let mut from = Region::new(bytes, Pages::Large)?;
         let to = Region::new(bytes, Pages::Large)?;
