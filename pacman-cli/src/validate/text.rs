@@ -39,16 +39,25 @@ struct Notes(Vec<String>);
 impl Notes {
     /// The number of a reason. Reasons that differ in the event's name only are one.
     fn number(&mut self, outcome: &Outcome, reason: &str) -> usize {
-        let name = &outcome.name;
-        let [plain, quoted] =
-            [format!("cannot count {name}: "), format!("cannot count {name:?}: ")];
-        let rest = reason.strip_prefix(&plain).or_else(|| reason.strip_prefix(&quoted));
-        let note = rest.unwrap_or(reason);
+        let note = without_name(&outcome.name, reason);
         let known = self.0.iter().position(|known| known == note);
         known.unwrap_or_else(|| {
             self.0.push(note.to_string());
             self.0.len() - 1
         }) + 1
+    }
+}
+
+/// What follows "cannot count INSTRUCTIONS: " and its like.
+fn without_name<'a>(name: &str, reason: &'a str) -> &'a str {
+    let counting = [format!("cannot count {name}: "), format!("cannot count {name:?}: ")];
+    if let Some(rest) = counting.iter().find_map(|begin| reason.strip_prefix(begin.as_str())) {
+        return rest;
+    }
+    // A sum names the one of its native events that was refused.
+    match reason.split_once(" for this thread: ") {
+        Some((begin, rest)) if begin.starts_with("cannot open ") => rest,
+        _ => reason,
     }
 }
 
@@ -126,4 +135,40 @@ fn table(text: &mut String, rows: &[[String; 5]]) {
 fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{words}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_lose_the_name_that_the_row_has() {
+        for (reason, rest) in [
+            ("cannot count LOADS: no PMU", "no PMU"),
+            ("cannot count \"LOADS\": LOADS is nothing here", "LOADS is nothing here"),
+            ("cannot open LS_DISPATCH:LD for this thread: no PMU; enable it", "no PMU; enable it"),
+            ("cannot run the kernel loads: no memory", "cannot run the kernel loads: no memory"),
+        ] {
+            assert_eq!(without_name("LOADS", reason), rest);
+        }
+    }
+
+    #[test]
+    fn numbers_stand_on_the_right() {
+        let row = |cells: [&str; 5]| cells.map(str::to_owned);
+        let mut text = String::new();
+        table(
+            &mut text,
+            &[
+                row(["CYCLES", "dependent-adds", "640000..670000", "640015", "within 4.49 %"]),
+                row(["LOADS", "loads", "-", "-", "not countable [1]"]),
+            ],
+        );
+        assert_eq!(
+            text,
+            "EVENT   KERNEL              TRUE COUNT  COUNTED  VERDICT\n\
+             CYCLES  dependent-adds  640000..670000   640015  within 4.49 %\n\
+             LOADS   loads                        -        -  not countable [1]\n"
+        );
+    }
 }

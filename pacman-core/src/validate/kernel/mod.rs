@@ -4,7 +4,7 @@
 //! code on their way in and out, so that the difference of their counts is that of the
 //! work alone. Below, *n* is that difference.
 //!
-//! **Loops** ([`loops`], x86-64 assembly). One round is written out instruction by
+//! **Loops** (`loops.rs`, x86-64 assembly). One round is written out instruction by
 //! instruction, every instruction of it executes once a round, and the number of rounds
 //! is a register that is counted down to zero. Nothing else is in the difference:
 //! - `instructions`: `dec`, `jnz`. 2 instructions a round.
@@ -22,7 +22,7 @@
 //!   wrong with probability 1/2 each time, independently: mispredictions are binomial,
 //!   and within 5 standard deviations (√n/2) of n/2 in all but one of 10^6 runs.
 //!
-//! **Pointers** ([`chase`]). A random permutation that is one cycle of *m* places, no two
+//! **Pointers** (`chase.rs`). A random permutation that is one cycle of *m* places, no two
 //! in the same 128 bytes (prefetchers fetch pairs of lines), each holding the place of the
 //! next: no load can start before the one before has answered, and nothing but the answer
 //! tells where it goes. In one round through the cycle every place is visited once; what
@@ -31,13 +31,13 @@
 //! replacement policy. Sizes are sysfs's. For pages the places are 64 KiB apart, so that no
 //! TLB joins neighbours, and *c* is 4096, the entries of the largest TLB known (Zen 5).
 //!
-//! **Stream** ([`stream`]): `b[i] = a[i] + s` over arrays of twice the last-level cache. *n*
+//! **Stream** (`stream.rs`): `b[i] = a[i] + s` over arrays of twice the last-level cache. *n*
 //! elements are *n* additions. Each line of *a* is read and each of *b* fetched before it is
 //! written or written without, and sent back at some time: two or three requests leave
 //! the core for a pair of lines, less what the caches held. This is the code that McCalpin
 //! validates floating-point events with: their operands come from memory.
 //!
-//! **Linux's own** ([`scheduling`], [`pages`], [`waiting`]):
+//! **Linux's own** (`scheduling.rs`, `pages.rs`, `waiting.rs`):
 //! - `first-touches`: *n* pages of a mapping that nobody has touched, written once each, with
 //!   huge pages forbidden. Each has no page-table entry until its own fault made one.
 //! - `hand-overs`: a ball is sent to a partner thread on the same CPU and comes back *n*
