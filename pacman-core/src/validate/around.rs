@@ -9,7 +9,8 @@ use crate::clock;
 pub(super) struct Around {
     /// Nanoseconds of the monotonic clock.
     pub(super) wall: u64,
-    /// Ticks of the time stamp counter.
+    /// Ticks of the time stamp counter, for the kernel that waits by it.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     pub(super) ticks: u64,
     /// Times that the thread gave the CPU away because it waited.
     pub(super) waits: u64,

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use pacman_events::CpuModel;
+
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{self, Event};
+use crate::event::{self, Event, Hardware, Source, machine};
 
 /// A small program whose count of something is known by construction.
 ///
@@ -219,7 +221,7 @@ fn parse(text: &str) -> Result<Vec<Check>> {
         Some(kernel) => {
             vec![kernel.parse()?]
         }
-        None => known(&name, event.as_ref().ok()),
+        None => known(machine::model(), &name, event.as_ref().ok()),
     };
     if kernels.is_empty() {
         return Err(Error::new(
@@ -237,21 +239,31 @@ fn parse(text: &str) -> Result<Vec<Check>> {
 
 /// The kernels that know the count of an event: by its name, or because it is what a
 /// preset stands for on this processor.
-fn known(name: &str, event: Option<&Event>) -> Vec<KernelId> {
+fn known(cpu: CpuModel, name: &str, event: Option<&Event>) -> Vec<KernelId> {
     let of = |wanted: &str| {
         let rows = EVENTS.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
         rows.map(|row| row.1).collect::<Vec<_>>()
     };
     // What the kernels do in user mode is known, whatever Linux does beside it.
-    let plain = name.strip_suffix(":uk").unwrap_or(name);
-    let by_name = of(plain);
-    let Some(event) = event.filter(|event| by_name.is_empty() && event.is_hardware()) else {
+    let by_name = of(name.strip_suffix(":uk").unwrap_or(name));
+    let Some(counted) = event.and_then(counters).filter(|_| by_name.is_empty()) else {
         return by_name;
     };
     let preset = EVENTS.iter().find(|(preset, _)| {
-        preset.parse::<Event>().is_ok_and(|preset| preset.source == event.source)
+        let stands_for = Event::on(cpu, preset).ok();
+        stands_for.and_then(|event| counters(&event)).is_some_and(|other| other == counted)
     });
     preset.map_or_else(Vec::new, |(preset, _)| of(preset))
+}
+
+/// What the hardware is asked for, however it is spelled; `None` for the kernel's own events.
+fn counters(event: &Event) -> Option<Vec<(i64, Hardware)>> {
+    match &event.source {
+        Source::Hardware(terms) => {
+            Some(terms.iter().map(|term| (term.coefficient, term.hardware)).collect())
+        }
+        Source::Software(_) => None,
+    }
 }
 
 fn names() -> String {
@@ -291,6 +303,26 @@ mod tests {
         assert_eq!(kernels("task-clock"), ["cpu-time"]);
         assert_eq!(kernels("cs, page-faults"), ["hand-overs", "first-touches"]);
         assert_eq!(kernels("page-faults@hand-overs"), ["hand-overs"]);
+    }
+
+    #[test]
+    fn native_spellings_of_a_preset_have_its_kernels() {
+        for (cpu, text, kernels) in [
+            ("skl", "rc4", &["branches"][..]),
+            ("zen3", "RETIRED_BRANCH_INSTRUCTIONS", &["branches"]),
+            ("skl", "INST_RETIRED.ANY", &["instructions", "switched-instructions"]),
+            ("skl", "INSTRUCTIONS:uk", &["instructions", "switched-instructions"]),
+            ("skl", "BR_INST_RETIRED.NEAR_TAKEN", &["taken-branches"]),
+            // The kernels run in user mode, and what Linux does meanwhile nobody knows.
+            ("skl", "INSTRUCTIONS:k", &[]),
+            ("skl", "MACHINE_CLEARS.COUNT", &[]),
+        ] {
+            let cpu = CpuModel::named(cpu).unwrap();
+            let event = Event::on(cpu, text).unwrap();
+            let found = known(cpu, event.name(), Some(&event));
+            let names: Vec<&str> = found.iter().map(|id| id.name()).collect();
+            assert_eq!(names, kernels, "{text}");
+        }
     }
 
     #[test]

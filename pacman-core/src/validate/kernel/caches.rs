@@ -18,6 +18,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn bytes(self) -> usize {
         self.bytes
     }
