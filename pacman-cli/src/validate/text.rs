@@ -75,14 +75,22 @@ fn processor(report: &Report) -> String {
 }
 
 fn row(outcome: &Outcome, notes: &mut Notes) -> [String; 5] {
-    let (truth, counted, verdict) = match &outcome.result {
-        Ok(counted) => (truth(counted), median(counted), counted.verdict.to_string()),
+    let (truth, counted, words) = match &outcome.result {
+        Ok(counted) => (truth(counted), median(counted), verdict(counted)),
         Err(error) => {
             let number = notes.number(outcome, &error.to_string());
             ("-".into(), "-".into(), format!("not countable [{number}]"))
         }
     };
-    [outcome.name.clone(), outcome.kernel.to_string(), truth, counted, verdict]
+    [outcome.name.clone(), outcome.kernel.to_string(), truth, counted, words]
+}
+
+/// The verdict, and how much of it may be other programs' doing.
+fn verdict(counted: &Counted) -> String {
+    match counted.disturbed {
+        0 => counted.verdict.to_string(),
+        some => format!("{} ({some} of {} disturbed)", counted.verdict, counted.samples.len()),
+    }
 }
 
 /// What truly happened, over all repeats.

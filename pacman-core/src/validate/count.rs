@@ -32,10 +32,12 @@ pub(super) fn count(
     one(&thread, kernel.as_mut(), Work::Long)?;
     let mut runs = Vec::with_capacity(repeats);
     let mut edges = Vec::with_capacity(repeats);
+    let mut disturbed = 0;
     for done in 1..=repeats {
         edges.push(one(&thread, kernel.as_mut(), Work::Short)?.0);
         let (counted, around) = undisturbed(&thread, kernel.as_mut())?;
         runs.push((counted, kernel.truth(&around)));
+        disturbed += usize::from(kernel.disturbed(&around));
         progress(done);
     }
     edges.sort_unstable();
@@ -45,7 +47,7 @@ pub(super) fn count(
         .map(|(counted, truth)| Sample { truth, counted: counted.wrapping_sub(edge) })
         .collect();
     let verdict = Verdict::of(&samples);
-    Ok(Counted { read_path: thread.caps().read_path, samples, verdict })
+    Ok(Counted { read_path: thread.caps().read_path, samples, disturbed, verdict })
 }
 
 /// A long run; one that was disturbed is made again.

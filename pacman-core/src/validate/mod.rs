@@ -76,6 +76,9 @@ pub struct Counted {
     pub read_path: ReadPath,
     /// Every repeat, in order.
     pub samples: Vec<Sample>,
+    /// Repeats during which others had the CPU, however often they were made again, on a
+    /// kernel that suffers from it.
+    pub disturbed: usize,
     /// What they say.
     pub verdict: Verdict,
 }
