@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 
-use crate::{budget, doctor, events, metrics, plan, smt, topo};
+use crate::{budget, doctor, events, metrics, plan, smt, topo, validate};
 
 /// Hardware performance counters of threads on SMT cores: what this machine has and can count.
 #[derive(Debug, Parser)]
@@ -30,6 +30,7 @@ pub(crate) enum Command {
     Plan(plan::PlanArgs),
     Smt(smt::SmtArgs),
     Topo(topo::TopoArgs),
+    Validate(validate::ValidateArgs),
 }
 
 impl Command {
@@ -44,6 +45,7 @@ impl Command {
             Command::Plan(args) => plan::plan(args, &events::Here, out),
             Command::Smt(args) => smt::smt(args, out),
             Command::Topo(args) => topo::topo(args, out),
+            Command::Validate(args) => validate::validate(args, out),
         }
     }
 }

@@ -15,6 +15,7 @@ mod plan;
 mod refusal;
 mod smt;
 mod topo;
+mod validate;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -39,6 +39,7 @@ pub mod session;
 pub mod sim;
 pub mod timing;
 pub mod topology;
+pub mod validate;
 
 pub use bind::Binding;
 pub use error::{Error, ErrorKind, Result};

@@ -5,6 +5,7 @@ mod by_registers;
 mod models;
 mod netburst;
 mod registers;
+mod validate;
 
 use std::process::Output;
 

@@ -5,6 +5,7 @@ mod doctor;
 mod metrics;
 mod shell;
 mod standard_output;
+mod validate;
 
 use std::process::{Command, Output};
 

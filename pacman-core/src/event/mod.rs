@@ -192,7 +192,7 @@ impl fmt::Display for Event {
 }
 
 /// The parts of a list between commas, but not those between slashes.
-fn names_of(list: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn names_of(list: &str) -> impl Iterator<Item = &str> {
     let mut between_slashes = false;
     list.split(move |letter| {
         between_slashes ^= letter == '/';

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use pacman_core::backend::perf::{PerfBackend, Sharing};
-use pacman_core::backend::{Backend, Reading};
+use pacman_core::backend::{Backend, Reading, Target};
 use pacman_core::event::machine;
 use pacman_core::{Binding, Error, Event, Result, Topology};
 use pacman_events::allocate::{Demand, Pmu, allocate};
@@ -56,7 +56,7 @@ fn scheduled(names: &[&str]) -> Answer {
 /// Opens the group and reads it once.
 fn count(names: &[&str]) -> Result<(), Error> {
     let events = names.iter().map(|name| name.parse()).collect::<Result<Vec<Event>>>()?;
-    let mut counters = PerfBackend::new(&events, Sharing::Exclusive)?.open()?;
+    let mut counters = PerfBackend::new(&events, Sharing::Exclusive)?.open(Target::Caller)?;
     counters.read(&mut Reading::EMPTY.clone())
 }
 

@@ -1,0 +1,167 @@
+//! `pacman-pmu validate`: which counters of this machine can be believed, and how far.
+
+mod json;
+mod progress;
+mod text;
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use pacman_core::validate::{Check, Outcome, Validator};
+use pacman_events::CpuId;
+
+use crate::refusal;
+use progress::Progress;
+
+/// Count what is known by construction, and say how far each counter can be believed.
+///
+/// Runs small kernels whose instructions, branches, loads, misses, faults, switches and so on are
+/// known beforehand, counts them as a session would, several times, and compares. A counter is
+/// exact, right within some per cent, wrong by a factor that is always the same, or unusable; what
+/// cannot be counted here is in the table too, with the reason. Other work on the machine disturbs
+/// caches and clocks: the quieter, the closer.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}"))]
+pub(crate) struct ValidateArgs {
+    /// The events, EVENT or EVENT@KERNEL, separated by commas; else all whose count a kernel knows
+    #[arg(short, long, value_name = "EVENTS")]
+    events: Option<String>,
+
+    /// How often each kernel is counted
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    #[arg(value_parser = clap::value_parser!(u16).range(3..=1000))]
+    repeat: u16,
+
+    /// Print the same as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Keep the report in a file too: as JSON if its name ends in .json, else as text
+    #[arg(short, long, value_name = "REPORT")]
+    output: Option<PathBuf>,
+}
+
+/// What was validated, where.
+#[derive(Debug)]
+struct Report {
+    machine: String,
+    /// The event table's name and the processor's in words.
+    table: (&'static str, &'static str),
+    cpu_id: Option<CpuId>,
+    cpu: u32,
+    repeats: usize,
+    outcomes: Vec<Outcome>,
+}
+
+/// Validates and writes the report.
+pub(crate) fn validate(args: &ValidateArgs, out: &mut dyn Write) -> io::Result<u8> {
+    let checks = match &args.events {
+        Some(list) => Check::parse_list(list).map_err(|error| refuse(error.to_string()))?,
+        None => Check::defaults(),
+    };
+    // Minutes of work must not end with a file that cannot be written.
+    let kept = args.output.as_deref().map(create).transpose()?;
+    let validator = match Validator::new() {
+        Ok(validator) => validator,
+        Err(error) => {
+            refusal::complain(&error.to_string());
+            return Ok(1);
+        }
+    };
+    let report = run(&validator, &checks, usize::from(args.repeat));
+    if let Some((file, path)) = kept {
+        let json = path.extension().is_some_and(|extension| extension == "json");
+        keep(file, &render(&report, json)).map_err(|error| unwritable(path, &error))?;
+    }
+    out.write_all(render(&report, args.json).as_bytes())?;
+    Ok(exit_status(&report))
+}
+
+fn run(validator: &Validator, checks: &[Check], repeats: usize) -> Report {
+    let mut progress = Progress::on_stderr(checks.len(), repeats);
+    let outcomes = checks
+        .iter()
+        .map(|check| {
+            progress.begin(check);
+            validator.validate(check, repeats, &mut |done| progress.repeat(done))
+        })
+        .collect();
+    let model = validator.model();
+    Report {
+        machine: validator.machine_name().to_string(),
+        table: (model.name(), model.title()),
+        cpu_id: validator.cpu_id(),
+        cpu: validator.place().cpu(),
+        repeats,
+        outcomes,
+    }
+}
+
+/// 0 when everything that was counted can be used, 1 when something cannot or nothing was.
+fn exit_status(report: &Report) -> u8 {
+    let mut counted = report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
+    let nothing = counted.clone().next().is_none();
+    u8::from(nothing || counted.any(|counted| !counted.verdict.is_usable()))
+}
+
+fn render(report: &Report, json: bool) -> String {
+    if json { format!("{:#}\n", json::report(report)) } else { text::report(report) }
+}
+
+fn create(path: &Path) -> io::Result<(File, &Path)> {
+    let file = File::create(path).map_err(|error| unwritable(path, &error))?;
+    Ok((file, path))
+}
+
+fn keep(mut file: File, text: &str) -> io::Result<()> {
+    file.write_all(text.as_bytes())
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> io::Error {
+    refuse(format!("cannot write {}: {error}", path.display()))
+}
+
+fn refuse(problem: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, problem)
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  pacman-pmu validate
+  pacman-pmu validate -e INSTRUCTIONS,L1D_MISSES --repeat 50
+  pacman-pmu validate -e r20c4@taken-branches
+                              any event, on a kernel of your choice
+  pacman-pmu validate --json -o counters.json
+                              keep the report, with every repeat
+
+Exit status:
+  0  every counter that was tried can be used, some perhaps after dividing by a factor
+  1  a counter cannot be used, or nothing could be counted
+  2  bad input: one line on standard error says what and why
+  4  the answer could not be written";
+
+const JSON: &str = "\
+JSON:
+  processor      name, table (of events), title, and vendor, family, model and stepping; null
+                 without CPUID
+  cpu            the one that the kernels ran on
+  repeats        of each kernel
+  exit_status    the number that goes with the verdicts
+  events         a list, in the order of the table, of
+    event        the name
+    kernel       what made it happen
+    unit         of its counts; null where the event is not known here
+    native       expression: the native events and codes that were counted; errata: their
+                 numbers; caveat: what differs from the name's meaning; null for Linux's own events
+    verdict      exact, within, over, under, unusable or not-countable
+    text         the verdict in words, or why it is not countable here
+    factor, spread
+                 of over and under: the truth times factor is counted; spread is the range of
+                 factors as a part of it
+    error        of within: the most that a count can be off, as a part of the truth
+    read_path    rdpmc or read; null where not countable
+    disturbed    repeats during which other programs had the cpu, on kernels that suffer from it;
+                 null where not countable
+    samples      a list of low and high (what truly happened is between) and counted; the counts
+                 of the kernel's way in and out are taken off";

@@ -1,0 +1,48 @@
+//! Where the validation is, on one line of a terminal.
+
+use std::io::{self, IsTerminal, Write};
+
+use pacman_core::validate::Check;
+
+/// A line on standard error that is gone in the end; nothing where that is no terminal.
+#[derive(Debug)]
+pub(super) struct Progress {
+    shown: bool,
+    checks: usize,
+    repeats: usize,
+    begun: usize,
+    what: String,
+}
+
+impl Progress {
+    pub(super) fn on_stderr(checks: usize, repeats: usize) -> Progress {
+        let shown = io::stderr().is_terminal();
+        Progress { shown, checks, repeats, begun: 0, what: String::new() }
+    }
+
+    pub(super) fn begin(&mut self, check: &Check) {
+        self.begun += 1;
+        self.what = format!("{} on {}", check.name, check.kernel);
+        self.repeat(0);
+    }
+
+    pub(super) fn repeat(&self, done: usize) {
+        self.show(&format!(
+            "{} of {}: {}, repeat {done} of {}",
+            self.begun, self.checks, self.what, self.repeats
+        ));
+    }
+
+    fn show(&self, line: &str) {
+        if self.shown {
+            // A line that cannot be shown is not worth stopping for.
+            let _ = write!(io::stderr(), "\r\x1b[K{line}");
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.show("");
+    }
+}

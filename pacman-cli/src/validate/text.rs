@@ -1,0 +1,182 @@
+//! A report for a person: the table, then what stands behind its lines.
+
+use std::fmt::Write;
+
+use pacman_core::validate::{Counted, Outcome};
+
+use super::Report;
+
+const HEADER: [&str; 5] = ["EVENT", "KERNEL", "TRUE COUNT", "COUNTED", "VERDICT"];
+
+/// The whole answer, ending in a newline.
+pub(super) fn report(report: &Report) -> String {
+    let mut text = processor(report);
+    let mut notes = Notes::default();
+    let rows: Vec<[String; 5]> =
+        report.outcomes.iter().map(|outcome| row(outcome, &mut notes)).collect();
+    text.push('\n');
+    table(&mut text, &rows);
+    let mut said: Vec<&str> = Vec::new();
+    for outcome in report.outcomes.iter().filter(|outcome| outcome.result.is_ok()) {
+        if !said.contains(&outcome.name.as_str()) {
+            behind(&mut text, outcome, said.is_empty());
+            said.push(&outcome.name);
+        }
+    }
+    if !notes.0.is_empty() {
+        text.push_str("\nNot countable here:\n");
+    }
+    for (number, note) in notes.0.iter().enumerate() {
+        line(&mut text, format_args!("[{}] {note}", number + 1));
+    }
+    text
+}
+
+/// Reasons, each said once.
+#[derive(Debug, Default)]
+struct Notes(Vec<String>);
+
+impl Notes {
+    /// The number of a reason. Reasons that differ in the event's name only are one.
+    fn number(&mut self, outcome: &Outcome, reason: &str) -> usize {
+        let note = without_name(&outcome.name, reason);
+        let known = self.0.iter().position(|known| known == note);
+        known.unwrap_or_else(|| {
+            self.0.push(note.to_string());
+            self.0.len() - 1
+        }) + 1
+    }
+}
+
+/// What follows "cannot count INSTRUCTIONS: " and its like.
+fn without_name<'a>(name: &str, reason: &'a str) -> &'a str {
+    let counting = [format!("cannot count {name}: "), format!("cannot count {name:?}: ")];
+    if let Some(rest) = counting.iter().find_map(|begin| reason.strip_prefix(begin.as_str())) {
+        return rest;
+    }
+    // A sum names the one of its native events that was refused.
+    match reason.split_once(" for this thread: ") {
+        Some((begin, rest)) if begin.starts_with("cannot open ") => rest,
+        _ => reason,
+    }
+}
+
+fn processor(report: &Report) -> String {
+    let (name, title) = report.table;
+    let mut text = report.machine.clone();
+    if let Some(id) = &report.cpu_id {
+        let (family, model, stepping) = (id.family, id.model, id.stepping);
+        let _ = write!(text, ", {} family {family} model {model} stepping {stepping}", id.vendor);
+    }
+    line(&mut text, format_args!(""));
+    line(&mut text, format_args!("events of {title} ({name})"));
+    line(&mut text, format_args!("on cpu {}, {} repeats", report.cpu, report.repeats));
+    text
+}
+
+fn row(outcome: &Outcome, notes: &mut Notes) -> [String; 5] {
+    let (truth, counted, words) = match &outcome.result {
+        Ok(counted) => (truth(counted), median(counted), verdict(counted)),
+        Err(error) => {
+            let number = notes.number(outcome, &error.to_string());
+            ("-".into(), "-".into(), format!("not countable [{number}]"))
+        }
+    };
+    [outcome.name.clone(), outcome.kernel.to_string(), truth, counted, words]
+}
+
+/// The verdict, and how much of it may be other programs' doing.
+fn verdict(counted: &Counted) -> String {
+    match counted.disturbed {
+        0 => counted.verdict.to_string(),
+        some => format!("{} ({some} of {} disturbed)", counted.verdict, counted.samples.len()),
+    }
+}
+
+/// What truly happened, over all repeats.
+fn truth(counted: &Counted) -> String {
+    let truths = || counted.samples.iter().map(|sample| sample.truth);
+    let low = truths().map(|truth| truth.low).min().unwrap_or(0);
+    let high = truths().map(|truth| truth.high).max().unwrap_or(0);
+    if low == high { low.to_string() } else { format!("{low}..{high}") }
+}
+
+fn median(counted: &Counted) -> String {
+    let mut counts: Vec<i64> = counted.samples.iter().map(|sample| sample.counted).collect();
+    counts.sort_unstable();
+    counts.get(counts.len() / 2).map_or_else(String::new, i64::to_string)
+}
+
+/// What a name stood for, and what is known against it.
+fn behind(text: &mut String, outcome: &Outcome, first: bool) {
+    let Some(native) = &outcome.native else { return };
+    if first {
+        text.push('\n');
+    }
+    let mut words = format!("{}: {}", outcome.name, native.expression);
+    if !native.caveat.is_empty() {
+        let _ = write!(words, "; {}", native.caveat);
+    }
+    if !native.errata.is_empty() {
+        let _ = write!(words, "; errata {}", native.errata.join(", "));
+    }
+    line(text, format_args!("{words}"));
+}
+
+/// Names on the left, numbers on the right, the verdict as long as it is.
+fn table(text: &mut String, rows: &[[String; 5]]) {
+    let mut widths = HEADER.map(str::len);
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let [event, kernel, truth, counted, _] = widths;
+    let mut put = |cells: [&str; 5]| {
+        let [a, b, c, d, e] = cells;
+        line(text, format_args!("{a:event$}  {b:kernel$}  {c:>truth$}  {d:>counted$}  {e}"));
+    };
+    put(HEADER);
+    rows.iter().for_each(|row| put(row.each_ref().map(String::as_str)));
+}
+
+fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{words}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_lose_the_name_that_the_row_has() {
+        for (reason, rest) in [
+            ("cannot count LOADS: no PMU", "no PMU"),
+            ("cannot count \"LOADS\": LOADS is nothing here", "LOADS is nothing here"),
+            ("cannot open LS_DISPATCH:LD for this thread: no PMU; enable it", "no PMU; enable it"),
+            ("cannot run the kernel loads: no memory", "cannot run the kernel loads: no memory"),
+        ] {
+            assert_eq!(without_name("LOADS", reason), rest);
+        }
+    }
+
+    #[test]
+    fn numbers_stand_on_the_right() {
+        let row = |cells: [&str; 5]| cells.map(str::to_owned);
+        let mut text = String::new();
+        table(
+            &mut text,
+            &[
+                row(["CYCLES", "dependent-adds", "640000..670000", "640015", "within 4.49 %"]),
+                row(["LOADS", "loads", "-", "-", "not countable [1]"]),
+            ],
+        );
+        assert_eq!(
+            text,
+            "EVENT   KERNEL              TRUE COUNT  COUNTED  VERDICT\n\
+             CYCLES  dependent-adds  640000..670000   640015  within 4.49 %\n\
+             LOADS   loads                        -        -  not countable [1]\n"
+        );
+    }
+}
