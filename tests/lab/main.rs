@@ -4,6 +4,7 @@
 mod by_registers;
 mod netburst;
 mod registers;
+mod turns;
 
 use std::process::Output;
 
@@ -92,7 +93,7 @@ fn more_events_than_counters_is_a_conflict() {
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert_eq!(
         text.trim(),
-        "error Conflict: cannot count r108 beside r412e, r4f2e, rc4, rc5: 5 events need counters 0-3, which are not enough; what helps: turn SMT off in the firmware, which gives a context 8 general counters; or take turns: r108 in one execution, the others in the next"
+        "error Conflict: cannot count r108 beside r412e, r4f2e, rc4, rc5: 5 events need counters 0-3, which are not enough; what helps: turn SMT off in the firmware, which gives a context 8 general counters; or take turns: r108 in one execution, the others in the next; in turns (in_turns) a session counts them in 2 sets"
     );
 }
 

@@ -1,6 +1,7 @@
 //! Describing a session before it starts.
 
 use super::shared::{Parts, Placed, Shared};
+use super::turns::{self, Room, Sets, Turns};
 use super::{Session, registers};
 use pacman_events::partition::Partition;
 
@@ -24,6 +25,7 @@ pub struct SessionBuilder {
     placement: Option<(Topology, Placement)>,
     sharing: Sharing,
     registers: Option<Partition>,
+    turns: Option<Turns>,
     clock: Clock,
     log: usize,
 }
@@ -36,6 +38,7 @@ impl SessionBuilder {
             placement: None,
             sharing: Sharing::Exclusive,
             registers: None,
+            turns: None,
             clock: Clock::detect(),
             log: 0,
         }
@@ -96,6 +99,34 @@ impl SessionBuilder {
         self
     }
 
+    /// Lets events that do not fit on the counters at once take turns in sets, as many
+    /// as it takes: each outermost execution of a phase counts one of them.
+    ///
+    /// The sets are as few as the processor allows, and as full. What the kernel itself
+    /// counts is in every set. Changing the set costs two system calls at the begin of
+    /// an outermost phase, and some hundred by [`registers`](Self::registers). The report
+    /// says which values come from which executions, and estimates the rest. Without
+    /// effect if the events fit.
+    ///
+    /// By registers on a Pentium 4 the siblings' sets change independently, so each
+    /// needs counters of its own: [`Partition::Even`] or [`Partition::Whole`]. Where
+    /// siblings share another register (off-core responses on Nehalem and Westmere),
+    /// a begin may answer `Conflict`.
+    ///
+    /// ```
+    /// use pacman_core::{Session, session::Turns};
+    /// let session = Session::builder("doc-turns")
+    ///     .events("task-clock,page-faults")?
+    ///     .in_turns(Turns::ByExecution)
+    ///     .start()?;
+    /// assert_eq!(session.report().sets.len(), 1, "software needs no turns");
+    /// # Ok::<(), pacman_core::Error>(())
+    /// ```
+    pub fn in_turns(mut self, turns: Turns) -> SessionBuilder {
+        self.turns = Some(turns);
+        self
+    }
+
     /// Keeps up to `samples` single samples per thread, for [`Report`](crate::Report).
     ///
     /// The memory is taken at attach: `8 * (3 + events)` bytes a sample.
@@ -123,8 +154,8 @@ impl SessionBuilder {
     ///
     /// # Errors
     /// `DuplicateSession`, `Empty`, `TooManyEvents`, `InvalidInput` for a name that
-    /// is not one line, an event named twice or a log beyond 2^24 samples; what the machine says about the
-    /// events: `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
+    /// is not one line, an event named twice, a log beyond 2^24 samples or two ways of
+    /// taking turns; what the machine says about the events: `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
     pub fn start(self) -> Result<Session> {
         if self.events.is_empty() {
             return Err(event::empty());
@@ -143,6 +174,16 @@ impl SessionBuilder {
             return Err(Error::new(
                 ErrorKind::InvalidInput,
                 format!("cannot count {twice} twice in session {:?}; name it once", self.name),
+            ));
+        }
+        if self.turns.is_some() && self.sharing == Sharing::Multiplexed {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!(
+                    "cannot both take turns and be multiplexed in session {:?}: estimates of \
+                     estimates mean nothing; choose one",
+                    self.name
+                ),
             ));
         }
         Shared::claim(&self.name)?;
@@ -166,11 +207,34 @@ impl SessionBuilder {
         None
     }
 
-    fn backend(&self) -> Result<Box<dyn Backend>> {
+    /// The sets to count: one, or those that take turns.
+    fn sets(&self) -> Result<Sets> {
+        let open = |events: &[Event]| self.backend(events);
+        let plan = |turns| Sets::plan(turns, &self.events, &|| self.room(), &open);
+        match self.turns {
+            Some(turns) => plan(turns),
+            None => match open(&self.events) {
+                Ok(backend) => Ok(Sets::one(self.events.len(), backend)),
+                Err(error) => Err(turns::advise(error, || plan(Turns::ByExecution))),
+            },
+        }
+    }
+
+    /// What a thread has to count with, as far as a table knows.
+    fn room(&self) -> Result<Option<Room>> {
         match (self.registers, &self.placement) {
-            (None, _) => Ok(Box::new(PerfBackend::new(&self.events, self.sharing)?)),
             (Some(partition), Some((topology, _))) => {
-                registers::backend(&self.events, partition, topology)
+                registers::room(partition, topology).map(Some)
+            }
+            _ => Ok(Room::of_the_kernel()),
+        }
+    }
+
+    fn backend(&self, events: &[Event]) -> Result<Box<dyn Backend>> {
+        match (self.registers, &self.placement) {
+            (None, _) => Ok(Box::new(PerfBackend::new(events, self.sharing)?)),
+            (Some(partition), Some((topology, _))) => {
+                registers::backend(events, partition, topology)
             }
             (Some(_), None) => Err(Error::new(
                 ErrorKind::InvalidInput,
@@ -184,8 +248,8 @@ impl SessionBuilder {
     }
 
     fn parts(self) -> Result<Parts, (String, Error)> {
-        let backend = match self.backend() {
-            Ok(backend) => backend,
+        let sets = match self.sets() {
+            Ok(sets) => sets,
             Err(error) => return Err((self.name, error)),
         };
         let (topology, placement) = match self.placement {
@@ -203,7 +267,7 @@ impl SessionBuilder {
         Ok(Parts {
             name: self.name,
             events: self.events,
-            backend,
+            sets,
             clock: self.clock,
             placement,
             topology,

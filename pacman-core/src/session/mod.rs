@@ -14,7 +14,9 @@ mod rows;
 mod shared;
 mod slot;
 mod snapshot;
+mod stack;
 mod thread;
+mod turns;
 
 use std::sync::Arc;
 
@@ -23,13 +25,14 @@ use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::placement::Place;
-use crate::report::{Report, ThreadState};
+use crate::report::{EventSet, Report, ThreadState};
 
 pub use attached::{Attached, Entered, Sample};
 pub use builder::SessionBuilder;
 pub use peer::{Latest, Peer};
 pub use rows::Stat;
 pub use shared::Phase;
+pub use turns::{MAX_EVENTS_IN_TURNS, Turns};
 
 use owner::Owner;
 use shared::Shared;
@@ -92,6 +95,12 @@ impl Session {
     /// The counted events, in the order of every sample's counts.
     pub fn events(&self) -> &[Event] {
         self.shared().events()
+    }
+
+    /// The sets in which the events are counted: one, unless they
+    /// [take turns](SessionBuilder::in_turns).
+    pub fn sets(&self) -> Vec<EventSet> {
+        self.shared().sets().described()
     }
 
     /// The clock of all the session's ticks.
@@ -170,16 +179,16 @@ impl Session {
             Some(place) => Some(Binding::bind(shared.topology()?, place)?),
             None => None,
         };
-        let counters = shared.backend().open()?;
-        let (events, clock) = (shared.events().len(), *shared.clock());
-        let caps = counters.caps();
+        let (sets, clock) = (shared.sets(), *shared.clock());
+        let mut owner = Owner::open(sets, clock)?;
+        let caps = owner.caps();
         let record = shared.join(|number| {
             let cpu = place.map(|place| place.cpu()).or_else(current_cpu);
             let since = clock.now();
             let arrival = Arrival { number, cpu, bound: place.is_some(), caps, since };
-            ThreadRecord::new(arrival, events, shared.log())
+            ThreadRecord::new(arrival, sets, shared.log())
         });
-        let owner = Owner::new(counters, clock);
+        owner.number(record.number);
         Ok(Attached::new(owner, record, Arc::clone(shared), place, binding))
     }
 

@@ -7,6 +7,8 @@ mod forked;
 mod netburst;
 mod registers;
 mod siblings;
+mod turns;
+mod whole;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -19,6 +21,9 @@ fn main() {
         ["siblings"] => siblings::run(),
         ["too-many"] => conflicts::too_many(),
         ["taken"] => conflicts::taken(),
+        ["turns", how, by] => turns::run(how, by),
+        ["whole"] => whole::run(),
+        ["halves"] => whole::half_each(),
         other => {
             eprintln!("lab-guest: no such job {other:?}; see lab/main.rs");
             std::process::exit(2);
