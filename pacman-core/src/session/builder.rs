@@ -104,7 +104,8 @@ impl SessionBuilder {
     ///
     /// The sets are as few as the processor allows, and as full. What the kernel itself
     /// counts is in every set. Changing the set costs two system calls at the begin of
-    /// an outermost phase, and some hundred by [`registers`](Self::registers). The report
+    /// an outermost phase; by [`registers`](Self::registers), one for each register that
+    /// is given back, looked at or written. The report
     /// says which values come from which executions, and estimates the rest. Without
     /// effect if the events fit.
     ///

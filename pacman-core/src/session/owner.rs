@@ -156,13 +156,20 @@ impl Owner {
     fn begin_in_turns(&mut self, phase: u32, tallies: &Tallies) -> Result<()> {
         let outermost = self.stack.depth() == 0;
         let rota = self.rota.as_mut().expect(OPENED);
-        let switched = outermost && rota.next(phase)?;
-        let set = rota.set();
-        begin(&mut self.stack, rota.meter(), phase, &tallies.each()[set])?;
-        if switched {
-            tallies.turn_to(rota.turn().number, set);
+        let mut act = || {
+            if outermost {
+                rota.next(phase)?;
+            }
+            let set = rota.set();
+            begin(&mut self.stack, rota.meter(), phase, &tallies.each()[set])
+        };
+        let begun = act();
+        match &begun {
+            Ok(()) => tallies.turn_to(rota.turn().number, rota.set()),
+            Err(_) if outermost => tallies.nobodys_turn(),
+            Err(_) => {}
         }
-        Ok(())
+        begun
     }
 
     fn rota(&mut self) -> &mut Rota {

@@ -34,7 +34,8 @@ impl Peer {
         Peer { record, clock: *shared.clock(), events: shared.events().len() }
     }
 
-    /// The thread's latest sample, or `None` before its first boundary.
+    /// The thread's latest sample, or `None` before its first boundary; in a session in
+    /// turns also after a begin that failed, until the next one.
     #[inline]
     pub fn latest(&self) -> Option<Latest> {
         // Read in place: a sample is too large to be handed on from call to call.

@@ -58,20 +58,19 @@ impl Rota {
     }
 
     /// Makes sure that the counters have the set of the phase's next outermost
-    /// execution; answers whether that took a switch.
-    pub(in crate::session) fn next(&mut self, phase: u32) -> Result<bool> {
+    /// execution.
+    pub(in crate::session) fn next(&mut self, phase: u32) -> Result<()> {
         let phase = phase as usize;
         if phase >= self.begun.len() {
             self.begun.resize(phase + 1, 0);
         }
         let turn = self.start.wrapping_add(self.begun[phase]);
         let set = (turn % self.sets.len() as u64) as usize;
-        let switch = self.set != set || self.is_off;
-        if switch {
+        if self.set != set || self.is_off {
             self.switch(set)?;
         }
         self.begun[phase] += 1;
-        Ok(switch)
+        Ok(())
     }
 
     /// The set whose turn it is.
@@ -294,7 +293,7 @@ mod tests {
             assert_eq!(off.kind(), ErrorKind::NotScheduled, "no count of a set that is off");
             assert!(rota.next(0).is_err());
             machine.refuses.store(false, Ordering::Relaxed);
-            assert!(rota.next(0).unwrap());
+            rota.next(0).unwrap();
             assert_eq!((rota.set(), read(&mut rota).unwrap()), (1, 1));
         }
     }

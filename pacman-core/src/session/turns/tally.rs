@@ -24,7 +24,7 @@ impl Tally {
 /// up; README.md has the protocol.
 #[derive(Debug)]
 pub(crate) struct Tallies {
-    /// The number of switches so far, times [`SETS`], plus the set.
+    /// The number of switches so far, times [`SETS`], plus the set; or [`NOBODY`].
     turn: AtomicU64,
     each: Box<[Tally]>,
     live: Box<[u64]>,
@@ -32,11 +32,13 @@ pub(crate) struct Tallies {
 
 /// More sets than a session can have: each has an event of its own.
 const SETS: u64 = MAX_EVENTS_IN_TURNS as u64;
+/// No set has a sample to show.
+const NOBODY: u64 = u64::MAX;
 
 impl Tallies {
     pub(crate) fn new(sets: &Sets) -> Tallies {
         Tallies {
-            turn: AtomicU64::new(0),
+            turn: AtomicU64::new(NOBODY),
             each: (0..sets.len()).map(|set| Tally::new(sets.width(set))).collect(),
             live: (0..sets.len()).map(|set| sets.live(set)).collect(),
         }
@@ -55,16 +57,26 @@ impl Tallies {
         self.turn.store(number * SETS + set as u64, Ordering::Release);
     }
 
+    /// Tells that no set's latest sample counts any more, after a begin that failed: the
+    /// next turn may be the same set's. Only the owner calls this.
+    pub(crate) fn nobodys_turn(&self) {
+        // ATOMICS: before the next publication, which is a release store.
+        self.turn.store(NOBODY, Ordering::Relaxed);
+    }
+
     /// Reads the latest whole sample; answers its turn, or `None` before the first.
     pub(crate) fn read(&self, into: &mut Published) -> Option<Turn> {
         loop {
             let turn = self.turn.load(Ordering::Acquire);
+            if turn == NOBODY {
+                return None;
+            }
             let set = (turn % SETS) as usize;
             let live = self.live[set];
             let published = self.each[set].slot.read(live.count_ones() as usize, into);
             // ATOMICS: keeps the loads above before the check below. A slot is written
-            // in a later turn of its set only after another set's turn was told, so a
-            // sample of that turn implies a turn that moved on.
+            // in a later turn of its set only after another set's turn, or nobody's, was
+            // told, so a sample of that turn implies a word that moved on.
             fence(Ordering::Acquire);
             if self.turn.load(Ordering::Relaxed) == turn {
                 return published.then_some(Turn { number: turn / SETS, live });
@@ -82,7 +94,7 @@ mod tests {
     /// Two sets of two events that share the second one.
     fn two() -> Tallies {
         Tallies {
-            turn: AtomicU64::new(0),
+            turn: AtomicU64::new(NOBODY),
             each: [Tally::new(2), Tally::new(2)].into(),
             live: [0b011, 0b110].into(),
         }
@@ -112,6 +124,9 @@ mod tests {
                 slot.publish(2 * number, &[2 * number, set]);
                 tallies.turn_to(number, set as usize);
                 slot.publish(2 * number + 1, &[2 * number + 1, set]);
+                if number % 7 == 0 {
+                    tallies.nobodys_turn();
+                }
             }
             done.store(true, Ordering::Relaxed);
             reader.join().unwrap();
