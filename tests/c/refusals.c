@@ -32,9 +32,9 @@ static void options_that_cannot_be(void)
 
     options.name = "flags";
     options.events = "task-clock";
-    options.flags = 6;
+    options.flags = 8;
     REFUSES(PACMAN_E_INVALID,
-            "cannot open a session: flags 0x6 or reserved fields are not known to libpacman "
+            "cannot open a session: flags 0x8 or reserved fields are not known to libpacman "
             PACMAN_VERSION "; begin with PACMAN_OPTIONS_INIT",
             pacman_session_open(&options, &session));
     options.flags = 0;

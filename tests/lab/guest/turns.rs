@@ -4,12 +4,13 @@ use std::sync::Barrier;
 
 use pacman_core::backend::msr::DevMsr;
 use pacman_core::session::{Attached, Sample, Turns};
-use pacman_core::{Placement, Result, Session, Topology};
+use pacman_core::{Error, Placement, Result, Session, Topology};
 use pacman_events::partition::Partition;
 
 use crate::doorbell::ring;
 
 const RUNS: u64 = 7;
+const PHASES: [&str; 3] = ["work", "inner", "other"];
 
 /// Six events for four general counters, with the doorbell's name of each; no two have a
 /// bell in common.
@@ -39,43 +40,51 @@ pub(crate) fn run(how: &str, by: &str) -> Result<()> {
         builder = builder.registers(Partition::ByDemand);
     }
     let session = builder.start()?;
-    let (work, inner, other) =
-        (session.phase("work")?, session.phase("inner")?, session.phase("other")?);
+    for name in PHASES {
+        session.phase(name)?;
+    }
     let together = Barrier::new(siblings);
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..siblings)
-            .map(|_| {
-                scope.spawn(|| -> Result<()> {
-                    let thread = session.attach()?;
-                    let number = thread.number() as u64;
-                    println!("reads {number} {:?}", thread.caps().read_path);
-                    let mut before = Sample::EMPTY;
-                    thread.sample(&mut before)?;
-                    for run in 0..RUNS {
-                        together.wait();
-                        thread.begin(work)?;
-                        ring_all(rings(0, number, run));
-                        if run == 0 {
-                            look(&thread, number, "since-before", &before)?;
-                            thread.sample(&mut before)?;
-                        }
-                        thread.run(inner, || ring_all(rings(1, number, run)))?;
-                        if run == 0 {
-                            look(&thread, number, "within", &before)?;
-                        }
-                        thread.end(work)?;
-                        if run % 2 == 0 {
-                            // Keeps out of step with the other phase's sets.
-                            thread.run(other, || ring_all(rings(2, number, run / 2)))?;
-                        }
-                    }
-                    Ok(())
-                })
-            })
+            .map(|_| scope.spawn(|| one_thread(&session, &together).unwrap_or_else(give_up)))
             .collect();
-        threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
-    })?;
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    });
     print(&session)
+}
+
+fn one_thread(session: &Session, together: &Barrier) -> Result<()> {
+    let [work, inner, other] = PHASES.map(|name| session.phase(name).expect("a name"));
+    let thread = session.attach()?;
+    let number = thread.number() as u64;
+    println!("reads {number} {:?}", thread.caps().read_path);
+    let mut before = Sample::EMPTY;
+    thread.sample(&mut before)?;
+    for run in 0..RUNS {
+        together.wait();
+        thread.begin(work)?;
+        ring_all(rings(0, number, run));
+        if run == 0 {
+            look(&thread, number, "since-before", &before)?;
+            thread.sample(&mut before)?;
+        }
+        thread.run(inner, || ring_all(rings(1, number, run)))?;
+        if run == 0 {
+            look(&thread, number, "within", &before)?;
+        }
+        thread.end(work)?;
+        if run % 2 == 0 {
+            // Keeps out of step with the other phase's sets.
+            thread.run(other, || ring_all(rings(2, number, run / 2)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Ends the program: the other thread would wait for this one for ever.
+pub(crate) fn give_up(error: Error) {
+    println!("error {:?}: {error}", error.kind());
+    std::process::exit(1);
 }
 
 /// How often event 0 is rung in a run; event *n* is rung *n* times 1000 more often.
