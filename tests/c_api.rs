@@ -73,6 +73,11 @@ fn no_handle_is_followed_and_no_size_believed() {
 }
 
 #[test]
+fn samples_say_what_they_hold() {
+    in_every_way("turns");
+}
+
+#[test]
 fn threads_come_go_and_end_attached() {
     let report = json(&in_every_way("threads"));
     let threads = report["threads"].as_array().expect("threads");

@@ -99,6 +99,13 @@ impl Error {
         error.0.errno = Some(errno);
         error
     }
+
+    /// The same failure with more to say about it.
+    #[cold]
+    pub(crate) fn followed_by(mut self, more: &str) -> Self {
+        self.0.message.push_str(more);
+        self
+    }
 }
 
 impl fmt::Display for Error {

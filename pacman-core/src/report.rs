@@ -6,7 +6,7 @@
 use crate::backend::ReadPath;
 use crate::topology::CoreType;
 
-pub use crate::session::Stat;
+pub use crate::session::{Stat, Turns};
 
 /// Everything a session knows at one moment.
 #[derive(Clone, Debug)]
@@ -16,6 +16,10 @@ pub struct Report {
     pub session: String,
     /// The counted events, in the order they were asked for.
     pub events: Vec<EventColumn>,
+    /// The sets in which the events were counted: one where they fit at once.
+    pub sets: Vec<EventSet>,
+    /// Who counted which set, where they took turns.
+    pub turns: Option<Turns>,
     /// The names of the phases, in the order they were first named.
     pub phases: Vec<String>,
     /// Every thread that ever attached, in order of attaching.
@@ -38,6 +42,14 @@ pub struct EventColumn {
     pub unit: &'static str,
     /// A hardware counter counts it.
     pub hardware: bool,
+}
+
+/// Events that were counted together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EventSet {
+    /// Indices into [`Report::events`], ascending.
+    pub events: Vec<usize>,
 }
 
 /// What one thread did.
@@ -117,17 +129,34 @@ pub struct PhaseReport {
     pub time: Stat,
     /// One entry per event, in the order of [`Report::events`].
     pub counts: Vec<CountReport>,
+    /// One entry per set, in the order of [`Report::sets`]: what the executions that
+    /// counted it cost.
+    pub sets: Vec<SetReport>,
+}
+
+/// The executions of a phase on one thread that counted one set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SetReport {
+    /// Finished executions.
+    pub executions: u64,
+    /// Wall time in nanoseconds.
+    pub time: Stat,
+    /// One entry per event of the set, in the order of [`EventSet::events`], raw.
+    pub counts: Vec<Stat>,
 }
 
 /// What one event counted in one phase on one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CountReport {
-    /// As counted.
+    /// As counted, over the executions that counted the event.
     pub raw: Stat,
-    /// The sum as estimated for the whole time, where the kernel let the group
-    /// count for a part of it only; `None` where raw is exact, or where the
-    /// group never ran and there is nothing to estimate from.
+    /// How many those are: all that finished, but where sets took turns.
+    pub samples: u64,
+    /// The sum as estimated for all executions and their whole time, where some
+    /// counted another set, or the kernel let the group count for a part of the time
+    /// only; `None` where raw is exact, or where there is nothing to estimate from.
     pub scaled: Option<u64>,
     /// Nanoseconds the group was enabled; 0 where it could not be off.
     pub enabled: u64,
@@ -145,25 +174,47 @@ pub struct LoggedSample {
     pub begin: u64,
     /// Nanoseconds from the session's start to the end.
     pub end: u64,
-    /// One count per event, raw.
+    /// The set that it counted, as an index into [`Report::sets`].
+    pub set: usize,
+    /// One count per event of the set, raw.
     pub counts: Vec<u64>,
 }
 
+impl LoggedSample {
+    /// What event number `event` of `report` counted in this execution; `None` if it
+    /// was not in the set.
+    pub fn count(&self, report: &Report, event: usize) -> Option<u64> {
+        let place = report.sets.get(self.set)?.events.iter().position(|of| *of == event)?;
+        self.counts.get(place).copied()
+    }
+}
+
 impl CountReport {
-    /// A count from its raw values and the times its group was on the counters.
-    pub(crate) fn new(raw: Stat, enabled: u64, running: u64) -> CountReport {
-        let scaled = (running > 0 && running < enabled).then(|| {
-            // 128 bits: a count of 2^48 times an hour of nanoseconds needs 90.
-            let estimate = u128::from(raw.sum) * u128::from(enabled) / u128::from(running);
-            u64::try_from(estimate).unwrap_or(u64::MAX)
-        });
-        CountReport { raw, scaled, enabled, running }
+    /// A count from its raw values: of `samples` among `executions`, and of the time
+    /// `running` among `enabled`.
+    pub(crate) fn new(
+        raw: Stat,
+        [samples, executions]: [u64; 2],
+        [running, enabled]: [u64; 2],
+    ) -> CountReport {
+        let mut whole = u128::from(raw.sum);
+        let mut scaled = false;
+        for (part, all) in [(running, enabled), (samples, executions)] {
+            if part > 0 && part < all {
+                // 128 bits: a count of 2^48 times an hour of nanoseconds needs 90.
+                whole = (whole * u128::from(all) / u128::from(part)).min(u64::MAX.into());
+                scaled = true;
+            }
+        }
+        let counted = samples > 0 && (running > 0 || enabled == 0);
+        let scaled = (scaled && counted).then_some(whole as u64);
+        CountReport { raw, samples, scaled, enabled, running }
     }
 
-    /// The best figure for the whole time: scaled if there is one, else raw;
-    /// `None` if the group never counted.
+    /// The best figure for the whole: scaled if there is one, else raw; `None` if no
+    /// execution counted the event, or the group never counted.
     pub fn value(&self) -> Option<u64> {
-        if self.enabled > 0 && self.running == 0 {
+        if self.samples == 0 || self.enabled > 0 && self.running == 0 {
             return None;
         }
         Some(self.scaled.unwrap_or(self.raw.sum))
@@ -177,10 +228,23 @@ mod tests {
     #[test]
     fn counts_are_scaled_only_when_time_was_missed() {
         let raw = Stat { sum: 1 << 48, min: 1, max: 1 << 40 };
-        assert_eq!(CountReport::new(raw, 0, 0).value(), Some(1 << 48));
-        assert_eq!(CountReport::new(raw, 500, 500).scaled, None);
-        let half = CountReport::new(raw, 7_200_000_000_000, 3_600_000_000_000);
+        let over = |running, enabled| CountReport::new(raw, [9, 9], [running, enabled]);
+        assert_eq!(over(0, 0).value(), Some(1 << 48));
+        assert_eq!(over(500, 500).scaled, None);
+        let half = over(3_600_000_000_000, 7_200_000_000_000);
         assert_eq!((half.scaled, half.raw.sum), (Some(1 << 49), 1 << 48));
-        assert_eq!(CountReport::new(raw, 500, 0).value(), None, "never ran: no figure");
+        assert_eq!(over(0, 500).value(), None, "never ran: no figure");
+    }
+
+    #[test]
+    fn counts_are_estimated_for_executions_that_counted_something_else() {
+        let raw = Stat { sum: 1000, min: 90, max: 110 };
+        let of = |samples, executions| CountReport::new(raw, [samples, executions], [0, 0]);
+        assert_eq!((of(10, 10).scaled, of(10, 10).value()), (None, Some(1000)));
+        assert_eq!((of(10, 25).scaled, of(10, 25).value()), (Some(2500), Some(2500)));
+        let both = CountReport::new(raw, [10, 20], [1, 3]);
+        assert_eq!((both.scaled, both.samples), (Some(6000), 10));
+        let never = CountReport::new(Stat::default(), [0, 7], [0, 0]);
+        assert_eq!((never.scaled, never.value()), (None, None), "not sampled is not zero");
     }
 }

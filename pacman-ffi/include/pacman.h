@@ -117,7 +117,7 @@ extern "C" {
 
 /* The ABI that this header describes. */
 #define PACMAN_ABI_MAJOR 0u
-#define PACMAN_ABI_MINOR 1u
+#define PACMAN_ABI_MINOR 2u
 #define PACMAN_ABI       ((PACMAN_ABI_MAJOR << 16) | PACMAN_ABI_MINOR)
 
 /*
@@ -271,22 +271,38 @@ typedef struct pacman_session pacman_session;
  * long as its thread runs, or calls answer PACMAN_E_NOT_SCHEDULED. */
 #define PACMAN_MULTIPLEXED 1u
 
+/* pacman_options.flags, one of the two: events that do not fit on the counters
+ * at once take turns in sets, as many as it takes. Each outermost execution of
+ * a phase counts one set; the report says which values come from how many
+ * executions and estimates the rest. Without effect if the events fit. Not
+ * together with PACMAN_MULTIPLEXED.
+ *   BY_EXECUTION   execution i of a phase on a thread counts set i mod n
+ *   BY_SPREAD      on thread k it counts set (i + k) mod n: for teams whose
+ *                  threads do the same work, and which thus see all events in
+ *                  one execution */
+#define PACMAN_TURNS_BY_EXECUTION 2u
+#define PACMAN_TURNS_BY_SPREAD    4u
+
 /* pacman_options.clock: where wall time comes from. */
 #define PACMAN_CLOCK_BEST      0u /* the TSC where Linux trusts it */
 #define PACMAN_CLOCK_TSC       1u /* the processor's time stamp counter */
 #define PACMAN_CLOCK_MONOTONIC 2u /* clock_gettime(CLOCK_MONOTONIC) */
 
-/* The most events that one session counts. */
-#define PACMAN_EVENTS_MAX 16
+/* The most events of a session that takes turns, and so of any session; and the
+ * most that are counted at a time. A program that was compiled when a session
+ * had 16 gets PACMAN_E_SIZE for a session of more. */
+#define PACMAN_EVENTS_MAX     64
+#define PACMAN_EVENTS_AT_ONCE 24
 
 /* What a session is to be. Begin with PACMAN_OPTIONS_INIT. */
 typedef struct pacman_options {
     uint32_t size;          /* sizeof(pacman_options) */
     uint32_t abi;           /* PACMAN_ABI */
-    uint32_t flags;         /* PACMAN_MULTIPLEXED or 0 */
+    uint32_t flags;         /* PACMAN_MULTIPLEXED, a PACMAN_TURNS_ or 0 */
     uint32_t clock;         /* a PACMAN_CLOCK_ number */
     uint64_t log_samples;   /* single samples to keep per thread, 0 to 2^24;
-                               8 * (3 + events) bytes each, taken at attach */
+                               8 * (3 + events at once) bytes each, taken at
+                               attach */
     const char *name;       /* one line, unique among the open sessions */
     const char *events;     /* such as "CYCLES,INSTRUCTIONS,page-faults" */
     const char *placement;  /* "compact", "scatter", "one-per-core",
@@ -334,7 +350,8 @@ typedef struct pacman_options {
  *   PACMAN_E_ABI                header and library do not fit together
  *   PACMAN_E_EMPTY              no event, or an empty list of CPUs
  *   PACMAN_E_UNKNOWN_EVENT      the message has the nearest names
- *   PACMAN_E_TOO_MANY_EVENTS    more than PACMAN_EVENTS_MAX
+ *   PACMAN_E_TOO_MANY_EVENTS    more than PACMAN_EVENTS_MAX, or without turns
+ *                               more than PACMAN_EVENTS_AT_ONCE
  *   PACMAN_E_DUPLICATE_SESSION  the name is taken
  *   PACMAN_E_NO_PLACE           a CPU that the machine does not have
  *   PACMAN_E_PLACE_NOT_ALLOWED  a CPU that is offline, or kept from the process
@@ -436,6 +453,28 @@ int pacman_event_name(const pacman_session *session, size_t event, const char **
  *     }
  */
 int pacman_event_unit(const pacman_session *session, size_t event, const char **unit);
+
+/*
+ * pacman_sets: in which sets a session counts its events
+ *
+ *   session   an open session
+ *   sets      where the sets go, a word each: bit e is set if event e is counted
+ *             in the set
+ *   n         how many fit; PACMAN_EVENTS_MAX is always enough
+ *   count     where their number goes: 1 unless sets take turns
+ *
+ * Events that the kernel itself counts, and hardware events for which every set
+ * has a counter left, are in every set; each other event is in one.
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE    not an open session
+ *   PACMAN_E_INVALID   sets or count is null
+ *   PACMAN_E_SIZE      there are more than n
+ */
+int pacman_sets(const pacman_session *session, uint64_t *sets, size_t n, size_t *count);
 
 /* ------------------------------------------------------------------------ *
  * 4  Phases
@@ -640,6 +679,7 @@ int pacman_thread_number(const pacman_session *session, size_t *number);
  *   PACMAN_E_DETACHED        the thread is not attached
  *   PACMAN_E_INVALID         counts is null
  *   PACMAN_E_SIZE            n is less than the number of events
+ *   PACMAN_E_UNSUPPORTED     sets take turns: use pacman_sample()
  *   PACMAN_E_NOT_SCHEDULED   the kernel took the counters away
  *   PACMAN_E_FORKED          attached before this process was forked
  *   PACMAN_E_SYSTEM          what else the kernel says
@@ -652,6 +692,41 @@ int pacman_thread_number(const pacman_session *session, size_t *number);
  *     cost = after[0] - before[0];
  */
 int pacman_read(const pacman_session *session, uint64_t *counts, size_t n);
+
+/*
+ * pacman_sample: read those of the calling thread's counters that count now
+ *
+ *   session   a session to which the thread is attached
+ *   counts    where the counts go, in the order of the session's events; words of
+ *             events that are not counted now are left alone
+ *   n         how many fit: at least as many as the session has events
+ *   live      where the mask goes of the events that are counted: bit e for event e
+ *   turn      where the number goes of changes of the set so far; null if not wanted
+ *
+ * For sessions in turns; where all events are counted at once it answers what
+ * pacman_read() does, with every event live and turn 0. Two samples of one thread
+ * can be subtracted if their turns are equal, for the events that are live.
+ *
+ * Thread rule: calling thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE          not an open session
+ *   PACMAN_E_DETACHED        the thread is not attached
+ *   PACMAN_E_INVALID         counts or live is null
+ *   PACMAN_E_SIZE            n is less than the number of events
+ *   PACMAN_E_NOT_SCHEDULED, PACMAN_E_FORKED, PACMAN_E_SYSTEM
+ *                            as for pacman_read()
+ *
+ * Example
+ *     pacman_sample(session, before, PACMAN_EVENTS_MAX, &live, &turn);
+ *     work();
+ *     pacman_sample(session, after, PACMAN_EVENTS_MAX, &live, &now);
+ *     if (now == turn && live >> event & 1)
+ *         cost = after[event] - before[event];
+ */
+int pacman_sample(const pacman_session *session, uint64_t *counts, size_t n, uint64_t *live,
+                  uint64_t *turn);
 
 /*
  * pacman_publish: show the calling thread's counts to the other threads
@@ -715,6 +790,7 @@ int pacman_thread_count(const pacman_session *session, size_t *count);
  *   PACMAN_E_NO_SAMPLE   the thread has published nothing yet
  *   PACMAN_E_INVALID     counts is null
  *   PACMAN_E_SIZE        n is less than the number of events
+ *   PACMAN_E_UNSUPPORTED sets take turns: use pacman_peer_sample()
  *
  * Example
  *     uint64_t counts[PACMAN_EVENTS_MAX], age;
@@ -724,6 +800,29 @@ int pacman_thread_count(const pacman_session *session, size_t *count);
  */
 int pacman_peer_read(const pacman_session *session, size_t thread, uint64_t *counts, size_t n,
                      uint64_t *age_ns);
+
+/*
+ * pacman_peer_sample: the latest counts that a thread has published of the set
+ * whose turn it is
+ *
+ *   session   an open session; the calling thread need not be attached
+ *   thread    the number of a thread, from pacman_thread_number()
+ *   counts, n, live, turn
+ *             as for pacman_sample()
+ *   age_ns    as for pacman_peer_read()
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE      not an open session
+ *   PACMAN_E_NO_THREAD   no thread of that number has attached
+ *   PACMAN_E_NO_SAMPLE   the thread has published nothing yet
+ *   PACMAN_E_INVALID     counts or live is null
+ *   PACMAN_E_SIZE        n is less than the number of events
+ */
+int pacman_peer_sample(const pacman_session *session, size_t thread, uint64_t *counts, size_t n,
+                       uint64_t *live, uint64_t *turn, uint64_t *age_ns);
 
 /* ------------------------------------------------------------------------ *
  * 7  Reports
@@ -779,6 +878,49 @@ int pacman_report_write(const pacman_session *session, uint32_t format, int fd);
  *     pacman_report_save(session, PACMAN_FORMAT_JSON, "phases.json");
  */
 int pacman_report_save(const pacman_session *session, uint32_t format, const char *path);
+
+/* What one event counted in one phase on one thread. Begin with
+ * PACMAN_COUNT_INIT. */
+typedef struct pacman_count {
+    uint32_t size;       /* sizeof(pacman_count) */
+    uint32_t estimated;  /* 1 if value is an estimate, 0 if it is the sum */
+    uint64_t value;      /* the best figure for all executions */
+    uint64_t executions; /* finished executions of the phase on the thread */
+    uint64_t samples;    /* those that counted the event: all, unless sets take turns */
+    uint64_t sum;        /* raw, over these */
+    uint64_t min;        /* the least of one */
+    uint64_t max;        /* the greatest of one */
+} pacman_count;
+
+#define PACMAN_COUNT_INIT { sizeof(pacman_count), 0u, 0u, 0u, 0u, 0u, 0u, 0u }
+
+/*
+ * pacman_count_read: what one event counted in one phase on one thread so far
+ *
+ *   session   an open session
+ *   thread    the number of a thread, from pacman_thread_number()
+ *   phase     a phase of the session
+ *   event     the event's number, from 0
+ *   count     a struct with its size set, by PACMAN_COUNT_INIT; the other fields
+ *             are filled in
+ *
+ * A figure of the report by itself; who wants all of them writes a report, since
+ * each call makes one. Where only some executions counted the event, the value is
+ * sum * executions / samples and marked as estimated.
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE      not an open session, or not one of its phases
+ *   PACMAN_E_NO_THREAD   no thread of that number has attached
+ *   PACMAN_E_NO_SAMPLE   no finished execution has counted the event: there is no
+ *                        figure, which is not 0
+ *   PACMAN_E_INVALID     no event of that number, or count is null
+ *   PACMAN_E_SIZE        count->size is none
+ */
+int pacman_count_read(const pacman_session *session, size_t thread, pacman_phase phase,
+                      size_t event, pacman_count *count);
 
 /* ------------------------------------------------------------------------ *
  * 8  The machine

@@ -9,7 +9,7 @@ use pacman_core::export::{self, TableStyle};
 use pacman_core::report::{Report, ThreadState};
 
 use crate::error::{Failure, Result, Status, answer};
-use crate::input;
+use crate::input::{self, Sized32};
 use crate::output;
 use crate::registry::{self, Entry, pacman_session};
 
@@ -55,6 +55,97 @@ pub unsafe extern "C" fn pacman_report_save(
         let name = release(entry);
         output::save(path, &text)
             .map_err(|error| unwritten(&name, &format!("{path:?}"), &error))?;
+        Ok(Status::Ok)
+    })
+}
+
+/// What an event counted in a phase on a thread; `pacman_count` in C.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Count {
+    /// Bytes of this struct as the caller knows it.
+    pub size: u32,
+    /// 1 if `value` is an estimate.
+    pub estimated: u32,
+    /// The best figure for all executions.
+    pub value: u64,
+    /// Finished executions of the phase on the thread.
+    pub executions: u64,
+    /// Those that counted the event.
+    pub samples: u64,
+    /// Their raw sum.
+    pub sum: u64,
+    /// The least of one.
+    pub min: u64,
+    /// The greatest of one.
+    pub max: u64,
+}
+
+// SAFETY: integers, in an order that needs no padding.
+unsafe impl Sized32 for Count {
+    const NAME: &'static str = "a pacman_count";
+    const LEAST: usize = std::mem::offset_of!(Count, executions);
+}
+
+/// What one event counted in one phase on one thread.
+///
+/// # Safety
+/// `count` is null or points to a struct as long as its `size` says, writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_count_read(
+    session: *const pacman_session,
+    thread: usize,
+    phase: u64,
+    event: usize,
+    count: *mut Count,
+) -> c_int {
+    answer(|| {
+        input::present(count, "a count")?;
+        let entry = registry::find(session.addr(), "read a count")?;
+        let known = entry.session.phase_from_bits(phase).is_some();
+        if !known || event >= entry.session.events().len() {
+            return Err(Failure::new(
+                if known { Status::Invalid } else { Status::Handle },
+                format!(
+                    "cannot read event {event} of phase {phase:#x}: session {:?} has no such {}",
+                    entry.session.name(),
+                    if known { "event" } else { "phase" }
+                ),
+            ));
+        }
+        let report = entry.session.report();
+        let Some(of_thread) = report.threads.get(thread) else {
+            return Err(Failure::new(
+                Status::NoThread,
+                format!("cannot read a count of thread {thread}: none of that number has attached"),
+            ));
+        };
+        // The lower half of a phase's word is its number.
+        let row = of_thread.phases.iter().find(|row| row.phase == phase as u32 as usize);
+        let found = row.filter(|row| row.executions > 0).map(|row| (row, &row.counts[event]));
+        let Some((row, found, value)) = found.and_then(|(row, it)| Some((row, it, it.value()?)))
+        else {
+            return Err(Failure::new(
+                Status::NoSample,
+                format!(
+                    "cannot read {} of thread {thread}: no execution of the phase has counted it \
+                     yet",
+                    report.events[event].name
+                ),
+            ));
+        };
+        let value = Count {
+            size: 0,
+            estimated: found.scaled.is_some().into(),
+            value,
+            executions: row.executions,
+            samples: found.samples,
+            sum: found.raw.sum,
+            min: found.raw.min,
+            max: found.raw.max,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { input::fill_sized(count, &value) }?;
         Ok(Status::Ok)
     })
 }

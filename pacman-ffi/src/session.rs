@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
 use pacman_core::clock::ClockSource;
+use pacman_core::session::Turns;
 use pacman_core::{Placement, Session, Topology};
 use parking_lot::Mutex;
 
@@ -15,6 +16,10 @@ use crate::version;
 
 /// Lets the kernel take turns when counters run short.
 const MULTIPLEXED: u32 = 1;
+/// Lets sets of events take turns.
+const TURNS_BY_EXECUTION: u32 = 2;
+const TURNS_BY_SPREAD: u32 = 4;
+const FLAGS: u32 = MULTIPLEXED | TURNS_BY_EXECUTION | TURNS_BY_SPREAD;
 
 /// What a session is to be; `pacman_options` in C.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +29,7 @@ pub struct Options {
     pub size: u32,
     /// The ABI that the caller was compiled for.
     pub abi: u32,
-    /// `PACMAN_MULTIPLEXED` or 0.
+    /// `PACMAN_MULTIPLEXED`, one of `PACMAN_TURNS_`, or 0.
     pub flags: u32,
     /// A `PACMAN_CLOCK_` number.
     pub clock: u32,
@@ -76,7 +81,7 @@ pub unsafe extern "C" fn pacman_session_open(
 /// The strings of `options` are null or closed by a zero.
 unsafe fn start(options: &Options) -> Result<Session> {
     version::shake_hands(options.abi)?;
-    if options.flags & !MULTIPLEXED != 0 || options.reserved.iter().any(|word| !word.is_null()) {
+    if options.flags & !FLAGS != 0 || options.reserved.iter().any(|word| !word.is_null()) {
         return Err(Failure::new(
             Status::Invalid,
             format!(
@@ -101,6 +106,18 @@ unsafe fn start(options: &Options) -> Result<Session> {
     if options.flags & MULTIPLEXED != 0 {
         builder = builder.multiplexed();
     }
+    builder = match options.flags & (TURNS_BY_EXECUTION | TURNS_BY_SPREAD) {
+        0 => builder,
+        TURNS_BY_EXECUTION => builder.in_turns(Turns::ByExecution),
+        TURNS_BY_SPREAD => builder.in_turns(Turns::BySpread),
+        _ => {
+            return Err(Failure::new(
+                Status::Invalid,
+                "cannot take turns both by execution and by spread: choose one of \
+                 PACMAN_TURNS_BY_EXECUTION and PACMAN_TURNS_BY_SPREAD",
+            ));
+        }
+    };
     builder = match options.clock {
         0 => builder,
         1 => builder.clock(ClockSource::Tsc)?,
@@ -182,6 +199,44 @@ pub unsafe extern "C" fn pacman_event_unit(
         let text = interned(entry.event(event)?.unit());
         // SAFETY: not null, and the caller's promise.
         unsafe { unit.write(text.as_ptr()) };
+        Ok(Status::Ok)
+    })
+}
+
+/// The sets in which a session counts its events, as masks.
+///
+/// # Safety
+/// `sets` is null or points to `n` writable words, `count` is null or points to a
+/// writable `size_t`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_sets(
+    session: *const pacman_session,
+    sets: *mut u64,
+    n: usize,
+    count: *mut usize,
+) -> c_int {
+    answer(|| {
+        input::present(count, "the number of sets")?;
+        input::present(sets, "sets")?;
+        let entry = registry::find(session.addr(), "list sets")?;
+        let masks: Vec<u64> = entry
+            .session
+            .sets()
+            .iter()
+            .map(|set| set.events.iter().fold(0, |mask, event| mask | 1 << event))
+            .collect();
+        if n < masks.len() {
+            return Err(Failure::new(
+                Status::Size,
+                format!("cannot list sets: there is room for {n}, the session has {}", masks.len()),
+            ));
+        }
+        // SAFETY: there is room for n >= masks.len() words, and the pointer for their
+        // number is not null, by the caller's promise.
+        unsafe {
+            std::ptr::copy_nonoverlapping(masks.as_ptr(), sets, masks.len());
+            count.write(masks.len());
+        }
         Ok(Status::Ok)
     })
 }

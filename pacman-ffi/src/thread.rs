@@ -4,6 +4,7 @@ use std::ffi::c_int;
 use std::sync::atomic::Ordering;
 
 use pacman_core::backend::Reading;
+use pacman_core::session::{Latest, Peer, Sample};
 
 use crate::error::{Failure, Result, Status, answer};
 use crate::input;
@@ -130,6 +131,59 @@ pub unsafe extern "C" fn pacman_read(
     })
 }
 
+/// Reads those of the calling thread's counters that count now, and says which.
+///
+/// # Safety
+/// `counts` is null or points to `n` writable words; `live` and `turn` are null or
+/// point to one each.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_sample(
+    session: *const pacman_session,
+    counts: *mut u64,
+    n: usize,
+    live: *mut u64,
+    turn: *mut u64,
+) -> c_int {
+    answer(|| {
+        kept::with(session.addr(), "sample the counters", |kept| {
+            input::room(counts, n, kept.events)?;
+            input::present(live, "which events are counted")?;
+            let mut sample = Sample::EMPTY;
+            kept.attached.sample(&mut sample)?;
+            let count = |event| sample.is_counted(event).then(|| sample.count(event));
+            // SAFETY: there is room for n >= events words, by the caller's promise,
+            // and live is not null.
+            unsafe { store(kept.events, count, counts, live) };
+            if !turn.is_null() {
+                // SAFETY: not null, and the caller's promise.
+                unsafe { turn.write(sample.turn()) };
+            }
+            Ok(Status::Ok)
+        })
+    })
+}
+
+/// Stores the counts that are there, and a mask of them.
+///
+/// # Safety
+/// `counts` points to `events` writable words, `live` to one.
+unsafe fn store(
+    events: usize,
+    count: impl Fn(usize) -> Option<u64>,
+    counts: *mut u64,
+    live: *mut u64,
+) {
+    let mut mask = 0;
+    for event in 0..events {
+        let Some(count) = count(event) else { continue };
+        mask |= 1 << event;
+        // SAFETY: the caller's promise.
+        unsafe { counts.add(event).write(count) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { live.write(mask) };
+}
+
 /// Reads the calling thread's counters and shows them to the other threads.
 #[unsafe(no_mangle)]
 pub extern "C" fn pacman_publish(session: *const pacman_session) -> c_int {
@@ -157,25 +211,80 @@ pub unsafe extern "C" fn pacman_peer_read(
     answer(|| {
         peer::with(session.addr(), thread, |peer, events| -> Result<Status> {
             input::room(counts, n, events)?;
-            let Some(latest) = peer.latest() else {
+            let latest = latest(peer, thread)?;
+            if let Some(event) = (0..events).find(|event| !latest.is_counted(*event)) {
                 return Err(Failure::new(
-                    Status::NoSample,
+                    Status::Unsupported,
                     format!(
-                        "cannot read thread {thread}: it has published nothing yet; it does at \
-                         each pacman_begin, pacman_end and pacman_publish"
+                        "cannot read all events of thread {thread} at once: event {event} is in \
+                         another set than the one whose turn it is; use pacman_peer_sample"
                     ),
                 ));
-            };
+            }
             for event in 0..events {
                 // SAFETY: there is room for n >= events words, by the caller's promise.
                 unsafe { counts.add(event).write(latest.count(event)) };
             }
-            if !age_ns.is_null() {
-                let age = peer.duration(latest.age()).as_nanos();
-                // SAFETY: not null, and the caller's promise.
-                unsafe { age_ns.write(u64::try_from(age).unwrap_or(u64::MAX)) };
-            }
+            // SAFETY: null, or the caller's promise.
+            unsafe { store_age(peer, &latest, age_ns) };
             Ok(Status::Ok)
         })
     })
+}
+
+/// The latest counts that a thread has published of the set whose turn it is.
+///
+/// # Safety
+/// `counts` is null or points to `n` writable words; `live`, `turn` and `age_ns` are
+/// null or point to one each.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_peer_sample(
+    session: *const pacman_session,
+    thread: usize,
+    counts: *mut u64,
+    n: usize,
+    live: *mut u64,
+    turn: *mut u64,
+    age_ns: *mut u64,
+) -> c_int {
+    answer(|| {
+        peer::with(session.addr(), thread, |peer, events| -> Result<Status> {
+            input::room(counts, n, events)?;
+            input::present(live, "which events are counted")?;
+            let latest = latest(peer, thread)?;
+            let count = |event| latest.is_counted(event).then(|| latest.count(event));
+            // SAFETY: there is room for n >= events words, by the caller's promise,
+            // and live is not null.
+            unsafe { store(events, count, counts, live) };
+            if !turn.is_null() {
+                // SAFETY: not null, and the caller's promise.
+                unsafe { turn.write(latest.turn()) };
+            }
+            // SAFETY: null, or the caller's promise.
+            unsafe { store_age(peer, &latest, age_ns) };
+            Ok(Status::Ok)
+        })
+    })
+}
+
+fn latest(peer: &Peer, thread: usize) -> Result<Latest> {
+    peer.latest().ok_or_else(|| {
+        Failure::new(
+            Status::NoSample,
+            format!(
+                "cannot read thread {thread}: it has published nothing yet; it does at each \
+                 pacman_begin, pacman_end and pacman_publish"
+            ),
+        )
+    })
+}
+
+/// # Safety
+/// `age_ns` is null or points to a writable word.
+unsafe fn store_age(peer: &Peer, latest: &Latest, age_ns: *mut u64) {
+    if !age_ns.is_null() {
+        let age = peer.duration(latest.age()).as_nanos();
+        // SAFETY: not null, and the caller's promise.
+        unsafe { age_ns.write(u64::try_from(age).unwrap_or(u64::MAX)) };
+    }
 }

@@ -8,7 +8,7 @@ use crate::error::{Failure, Result, Status, answer};
 ///
 /// A new function, field, flag or code raises the minor; a change that an old
 /// program would notice raises the major, and the soname with it.
-const ABI: u32 = 1;
+const ABI: u32 = 2;
 
 /// Refuses a program whose header this library cannot serve.
 pub(crate) fn shake_hands(theirs: u32) -> Result<()> {
@@ -51,6 +51,9 @@ pub extern "C" fn pacman_abi_check(abi: u32) -> c_int {
 
 #[cfg(test)]
 mod tests {
+    use pacman_core::backend::MAX_EVENTS;
+    use pacman_core::session::MAX_EVENTS_IN_TURNS;
+
     use super::*;
 
     #[test]
@@ -63,6 +66,8 @@ mod tests {
             ("PACMAN_VERSION", format!("{:?}", env!("CARGO_PKG_VERSION"))),
             ("PACMAN_ABI_MAJOR", format!("{}u", ABI >> 16)),
             ("PACMAN_ABI_MINOR", format!("{}u", ABI & 0xffff)),
+            ("PACMAN_EVENTS_MAX", MAX_EVENTS_IN_TURNS.to_string()),
+            ("PACMAN_EVENTS_AT_ONCE", MAX_EVENTS.to_string()),
         ] {
             let line = header
                 .lines()

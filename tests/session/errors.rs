@@ -28,13 +28,17 @@ fn an_empty_list_is_refused() {
 
 #[test]
 fn more_events_than_a_session_holds() {
-    let many: Vec<String> = (1..=17).map(|code| format!("r{code:04x}")).collect();
+    let many: Vec<String> = (1..=25).map(|code| format!("r{code:04x}")).collect();
     let many = many.join(",");
-    assert_says(
-        &Session::builder("many").events(&many).unwrap().start().unwrap_err(),
-        ErrorKind::TooManyEvents,
-        "cannot count 17 events at once: a session holds 16; split them over several sessions or runs",
-    );
+    let error = Session::builder("many").events(&many).unwrap().start().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TooManyEvents);
+    let text = error.to_string();
+    let line = "cannot count 25 events at once: 24 is the most; split them over several sessions \
+                or runs";
+    // Where there are counters for some of them, the line goes on with the sets it takes.
+    let (start, rest) = text.split_at(line.len());
+    assert_eq!(start, line);
+    assert!(rest.is_empty() || rest.starts_with("; in turns (in_turns) a session "), "{text}");
 }
 
 #[test]

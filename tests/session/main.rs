@@ -5,6 +5,7 @@ mod errors;
 mod phases;
 mod scale;
 mod sharing;
+mod turns;
 
 use pacman_core::Session;
 

@@ -2,6 +2,9 @@
 
 use std::sync::Barrier;
 
+use pacman_core::Session;
+use pacman_core::session::Sample;
+
 use crate::session;
 
 #[test]
@@ -31,5 +34,60 @@ fn a_thousand_and_twenty_four_threads() {
     for thread in &report.threads {
         assert_eq!(thread.phases[0].executions, thread.number as u64 % 4 + 1);
         assert!(thread.phases[0].counts[0].raw.sum > 0, "thread {}", thread.number);
+    }
+}
+
+#[test]
+fn a_million_executions_lose_nothing() {
+    const EACH: u64 = 500_000;
+    let events = "task-clock,page-faults";
+    let builder = Session::builder("million").events(events).unwrap();
+    let open = builder.log(EACH as usize).start().unwrap();
+    let (even, odd) = (open.phase("even").unwrap(), open.phase("odd").unwrap());
+    let together = Barrier::new(2);
+    let spans: Vec<[u64; 2]> = std::thread::scope(|scope| {
+        let threads = [0, 1].map(|_| {
+            scope.spawn(|| {
+                let thread = open.attach().unwrap();
+                let (mut first, mut last) = (Sample::EMPTY, Sample::EMPTY);
+                together.wait();
+                thread.sample(&mut first).unwrap();
+                for n in 0..EACH {
+                    let phase = if n % 5 == 0 { odd } else { even };
+                    thread.begin(phase).unwrap();
+                    thread.end(phase).unwrap();
+                }
+                thread.sample(&mut last).unwrap();
+                [0, 1].map(|event| last.counted_since(&first, event).unwrap())
+            })
+        });
+        threads.map(|thread| thread.join().unwrap()).into()
+    });
+    let report = open.report();
+    assert_eq!(report.threads.len(), 2);
+    for thread in &report.threads {
+        let executions: Vec<u64> = thread.phases.iter().map(|row| row.executions).collect();
+        assert_eq!(executions, [EACH / 5 * 4, EACH / 5], "thread {}", thread.number);
+        assert_eq!((thread.log.len() as u64, thread.log_dropped), (EACH, 0));
+        for (phase, row) in thread.phases.iter().enumerate() {
+            for event in 0..2 {
+                let logged = || {
+                    let samples = thread.log.iter().filter(|sample| sample.phase == phase);
+                    samples.map(|sample| sample.counts[event])
+                };
+                let counted = row.counts[event];
+                assert_eq!(counted.raw.sum, logged().sum::<u64>(), "{phase} {event}");
+                assert_eq!(Some(counted.raw.min), logged().min(), "{phase} {event}");
+                assert_eq!(Some(counted.raw.max), logged().max(), "{phase} {event}");
+                assert_eq!((counted.samples, counted.scaled), (row.executions, None));
+            }
+            assert!(row.counts[0].raw.min > 0, "the clock stood still in an execution");
+        }
+        // The phases are a part of what the thread did meanwhile.
+        let sum = |event: usize| -> u64 {
+            thread.phases.iter().map(|row| row.counts[event].raw.sum).sum()
+        };
+        let [clock, faults] = spans[thread.number];
+        assert!(sum(0) < clock && sum(1) <= faults, "{} ns of {clock} ns", sum(0));
     }
 }

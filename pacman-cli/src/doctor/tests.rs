@@ -31,6 +31,10 @@ impl PerfSys for Refusing {
         unreachable!("{fd} was never opened");
     }
 
+    fn disable_group(&self, fd: RawFd) -> Result<(), Errno> {
+        unreachable!("{fd} was never opened");
+    }
+
     fn read(&self, fd: RawFd, _: &mut [u64]) -> Result<usize, Errno> {
         unreachable!("{fd} was never opened");
     }

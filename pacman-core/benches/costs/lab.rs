@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use pacman_core::backend::Reading;
-use pacman_core::session::Sample;
+use pacman_core::session::{Sample, Turns};
 use pacman_core::{Event, Result, Session};
 
 use crate::baseline::{BareGroup, Textbook};
@@ -12,6 +12,9 @@ use crate::doorbell::retired;
 
 const ROUNDS: u64 = 1_000;
 const EVENTS: &str = "INSTRUCTIONS,CYCLES,REF_CYCLES,BRANCHES";
+
+/// Four general counters twice over, no event in common.
+const TWO_SETS: &str = "r0108,r0149,r0151,r01c4,r01c5,r0148,r0187,r01a2";
 
 /// For scale: PAPI 7.0 with the same four events, measured in the same lab by
 /// others (the project's design notes); this program does not run it.
@@ -113,6 +116,23 @@ pub(crate) fn run() -> Result<bool> {
         session.end(phase).unwrap();
     }));
     session.detach_here()?;
+    drop(session);
+
+    let session =
+        Session::builder("turns").events(TWO_SETS)?.in_turns(Turns::ByExecution).start()?;
+    let phase = session.phase("phase")?;
+    let thread = session.attach()?;
+    costs.push(cost("phase begin + end with a change of set", None, || {
+        thread.begin(phase).unwrap();
+        thread.end(phase).unwrap();
+    }));
+    thread.begin(phase)?;
+    let other = session.phase("inner")?;
+    costs.push(cost("nested phase begin + end in turns", None, || {
+        thread.begin(other).unwrap();
+        thread.end(other).unwrap();
+    }));
+    thread.end(phase)?;
     Ok(print(&costs))
 }
 

@@ -12,10 +12,11 @@ use std::fmt;
 
 use crate::error::Result;
 
-/// The most events one session counts at a time.
+/// The most events that are counted at a time.
 ///
-/// Samples are fixed arrays of this size, so that no read ever allocates.
-pub const MAX_EVENTS: usize = 16;
+/// Samples are fixed arrays of this size, so that no read ever allocates. The largest
+/// PMU here, a Pentium 4's, has 18 counters; what is left is for the kernel's own events.
+pub const MAX_EVENTS: usize = 24;
 
 /// What the counters of a thread showed at one moment.
 ///
@@ -114,6 +115,23 @@ pub trait Counters {
 
     /// What these counters can do.
     fn caps(&self) -> Caps;
+
+    /// Leaves the hardware to other counters of this thread until [`resume`](Self::resume);
+    /// false if they leave it only by being dropped.
+    ///
+    /// # Errors
+    /// `System` for what the kernel says.
+    fn stand_by(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Counts on after [`stand_by`](Self::stand_by).
+    ///
+    /// # Errors
+    /// As for [`stand_by`](Self::stand_by).
+    fn resume(&mut self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A set of events, ready to be counted for any thread.

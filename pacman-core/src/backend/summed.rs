@@ -51,6 +51,14 @@ impl Counters for SummedCounters {
     fn caps(&self) -> Caps {
         self.counters.caps()
     }
+
+    fn stand_by(&mut self) -> Result<bool> {
+        self.counters.stand_by()
+    }
+
+    fn resume(&mut self) -> Result<()> {
+        self.counters.resume()
+    }
 }
 
 /// A backend whose counts are added up to events.

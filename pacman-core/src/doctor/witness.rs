@@ -52,6 +52,10 @@ impl<S: PerfSys> PerfSys for Witness<S> {
         self.sys.enable_group(leader)
     }
 
+    fn disable_group(&self, leader: RawFd) -> Result<(), Errno> {
+        self.sys.disable_group(leader)
+    }
+
     fn read(&self, leader: RawFd, into: &mut [u64]) -> Result<usize, Errno> {
         self.sys.read(leader, into)
     }

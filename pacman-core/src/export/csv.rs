@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 use std::io;
 
-use super::{count_of, phase_name, read_path_code, state_code};
+use super::{count_of, only_set, phase_name, read_path_code, state_code};
 use crate::report::{PhaseReport, Report, ThreadReport};
 
 /// Writes a report as CSV: a header, then one row per phase and thread.
@@ -21,8 +21,10 @@ use crate::report::{PhaseReport, Report, ThreadReport};
 /// 3. for each event, here of the name `CYCLES`: `CYCLES [cycles]`,
 ///    `CYCLES min [cycles]`, `CYCLES max [cycles]`, all raw; `CYCLES scaled
 ///    [cycles]`, the estimate of the sum where the counters were on for a part
-///    of the time only; `CYCLES enabled [ns]` and `CYCLES running [ns]`, which
-///    say how large a part.
+///    of the time only, or other executions counted another set; `CYCLES enabled
+///    [ns]` and `CYCLES running [ns]`, which say how large a part of the time;
+///    `CYCLES samples [executions]`, those that counted the event, and `CYCLES set
+///    [number]`, its set where sets took turns, from 0.
 ///
 /// The unit is the last word of a header, after `_` in columns that every report
 /// has and in brackets in those of its events. In pandas,
@@ -31,7 +33,8 @@ use crate::report::{PhaseReport, Report, ThreadReport};
 ///
 /// A field is empty where there is no value, never 0: places that are unknown,
 /// counts of a group that never counted, `scaled` where raw is exact, `enabled`
-/// and `running` where the counters cannot be off, and times and counts of a
+/// and `running` where the counters cannot be off, `set` of an event that every set
+/// counts, counts of a set whose turn has not come, and times and counts of a
 /// phase of which no execution has finished. Fields are quoted as RFC 4180 has
 /// it, numbers are decimal integers without grouping, lines end in a line feed,
 /// the text is UTF-8.
@@ -64,6 +67,8 @@ pub fn csv(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
         }
         line.text(&format!("{name} enabled [ns]"));
         line.text(&format!("{name} running [ns]"));
+        line.text(&format!("{name} samples [executions]"));
+        line.text(&format!("{name} set [number]"));
     }
     line.end()?;
     let mut rows: Vec<(&PhaseReport, &ThreadReport)> = report
@@ -89,8 +94,9 @@ pub fn csv(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
 /// Rows are ordered by thread, then as the thread finished them. Columns:
 /// `session`, `simulated`, `thread`, `tid`, `thread_name`, `cpu`, `sample` (its
 /// number in the thread's log, from 0), `phase`, `begin_ns` and `end_ns` since
-/// the session began, `time_ns`, then for each event its raw count in that one
-/// execution, such as `CYCLES [cycles]`. Quoting and absent values are as for
+/// the session began, `time_ns`, `set` (the number of the set that it counted), then
+/// for each event its raw count in that one execution, such as `CYCLES [cycles]`,
+/// empty if it was not in that set. Quoting and absent values are as for
 /// [`csv()`]. Samples that found no room are not here;
 /// [`ThreadReport::log_dropped`] counts them.
 ///
@@ -132,8 +138,9 @@ pub fn csv_log(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
             line.number(sample.begin);
             line.number(sample.end);
             line.number(sample.end.saturating_sub(sample.begin));
+            line.number(sample.set);
             for event in 0..report.events.len() {
-                line.maybe(sample.counts.get(event));
+                line.maybe(sample.count(report, event));
             }
             line.end()?;
         }
@@ -176,6 +183,8 @@ fn what(line: &mut Line<'_>, report: &Report, row: &PhaseReport) {
         let times = row.counts.get(event).filter(|count| count.enabled > 0);
         line.maybe(times.map(|count| count.enabled));
         line.maybe(times.map(|count| count.running));
+        line.maybe(row.counts.get(event).map(|count| count.samples));
+        line.maybe(only_set(report, event));
     }
 }
 
@@ -260,7 +269,7 @@ const WHO: [&str; 16] = [
 const WHAT: [&str; 6] =
     ["executions", "recursions", "panics", "time_ns", "time_min_ns", "time_max_ns"];
 
-const LOGGED: [&str; 11] = [
+const LOGGED: [&str; 12] = [
     "session",
     "simulated",
     "thread",
@@ -272,4 +281,5 @@ const LOGGED: [&str; 11] = [
     "begin_ns",
     "end_ns",
     "time_ns",
+    "set",
 ];

@@ -9,8 +9,8 @@
 //!
 //! All four keep to the same rule about figures: a count is a value or it is
 //! absent, and what is absent is never written as 0. Absent are the counts of a
-//! group that the kernel never put on the counters, and everything about a phase
-//! of which no execution has finished yet. The table writes them as a dash and
+//! group that the kernel never put on the counters, of a set whose turn has not come,
+//! and everything about a phase of which no execution has finished yet. The table writes them as a dash and
 //! says why below, CSV leaves the field empty, JSON has `null` and the reason.
 //!
 //! Writers never panic and print nothing on their own. What the writer refuses
@@ -48,7 +48,7 @@ pub use style::TableStyle;
 pub use table::table;
 
 use crate::backend::ReadPath;
-use crate::report::{CountReport, PhaseReport, Report, ThreadState};
+use crate::report::{CountReport, PhaseReport, Report, ThreadState, Turns};
 
 /// Why a count is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +59,8 @@ enum Absent {
     NotFinished,
     /// The row holds no such count.
     NotRecorded,
+    /// Sets take turns, and no execution has counted the event's yet.
+    NotSampled,
 }
 
 impl Absent {
@@ -68,6 +70,7 @@ impl Absent {
             Absent::NeverCounted => "never-counted",
             Absent::NotFinished => "not-finished",
             Absent::NotRecorded => "not-recorded",
+            Absent::NotSampled => "not-sampled",
         }
     }
 }
@@ -78,6 +81,9 @@ fn count_of(row: &PhaseReport, event: usize) -> Result<&CountReport, Absent> {
         return Err(Absent::NotFinished);
     }
     let count = row.counts.get(event).ok_or(Absent::NotRecorded)?;
+    if count.samples == 0 {
+        return Err(Absent::NotSampled);
+    }
     if count.value().is_none() {
         return Err(Absent::NeverCounted);
     }
@@ -89,12 +95,27 @@ fn phase_name(report: &Report, phase: usize) -> &str {
     report.phases.get(phase).map_or("?", String::as_str)
 }
 
+/// The only set that counts an event; `None` if every set does.
+fn only_set(report: &Report, event: usize) -> Option<usize> {
+    let mut sets = (0..report.sets.len()).filter(|set| report.sets[*set].events.contains(&event));
+    let set = sets.next()?;
+    (report.sets.len() > 1 && sets.next().is_none()).then_some(set)
+}
+
 /// A thread's state as the exchange formats spell it.
 fn state_code(state: ThreadState) -> &'static str {
     match state {
         ThreadState::Attached => "attached",
         ThreadState::Detached => "detached",
         ThreadState::Exited => "exited",
+    }
+}
+
+/// Who counted which set, as the exchange formats spell it.
+fn turns_code(turns: Turns) -> &'static str {
+    match turns {
+        Turns::ByExecution => "by-execution",
+        Turns::BySpread => "by-spread",
     }
 }
 

@@ -13,6 +13,7 @@ use crate::report::ThreadState;
 use super::owner::Owner;
 use super::shared::{Phase, Shared};
 use super::thread::ThreadRecord;
+use super::turns::Turn;
 
 /// A thread that takes part in a session; dropping it detaches the thread.
 ///
@@ -41,31 +42,59 @@ pub struct Attached {
 /// One reading of the calling thread's counters, with its time.
 ///
 /// Counts are raw and only grow: [`count_since`](Sample::count_since) is what
-/// means something.
+/// means something. In a session in turns a sample holds the events of one set, and
+/// [`counted_since`](Sample::counted_since) knows whether two belong together.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
+    pub(super) turn: Turn,
     pub(super) ticks: u64,
     pub(super) reading: Reading,
 }
 
 impl Sample {
     /// All zeros: the place to read into.
-    pub const EMPTY: Sample = Sample { ticks: 0, reading: Reading::EMPTY };
+    pub const EMPTY: Sample = Sample { turn: Turn::ONLY, ticks: 0, reading: Reading::EMPTY };
 
     /// The raw count of the session's event number `event`.
     ///
     /// # Panics
-    /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more.
+    /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more, or is not
+    /// [counted](Self::is_counted).
     pub fn count(&self, event: usize) -> u64 {
-        self.reading.counts[event]
+        self.reading.counts[self.turn.expect(event)]
+    }
+
+    /// Whether event number `event` was being counted: always, but in a session in
+    /// turns while another set is on the counters.
+    pub fn is_counted(&self, event: usize) -> bool {
+        self.turn.place(event).is_some()
     }
 
     /// What event number `event` counted from `earlier` to this sample.
     ///
     /// # Panics
-    /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more.
+    /// As for [`count`](Self::count). In a session in turns also where the set was
+    /// changed in between: [`counted_since`](Self::counted_since) asks first.
     pub fn count_since(&self, earlier: &Sample, event: usize) -> u64 {
-        self.reading.count_since(&earlier.reading, event)
+        assert!(self.turn == earlier.turn, "the set was changed between these two samples");
+        self.reading.count_since(&earlier.reading, self.turn.expect(event))
+    }
+
+    /// What event number `event` counted from `earlier` to this sample of the same
+    /// thread; `None` if it was not on the counters all the time between.
+    ///
+    /// # Panics
+    /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more in a session
+    /// whose events are counted at once.
+    pub fn counted_since(&self, earlier: &Sample, event: usize) -> Option<u64> {
+        let place = self.turn.place(event).filter(|_| self.turn == earlier.turn)?;
+        Some(self.reading.count_since(&earlier.reading, place))
+    }
+
+    /// How often the set was changed before: samples of different turns cannot be
+    /// subtracted. Always 0 where all events are counted at once.
+    pub fn turn(&self) -> u64 {
+        self.turn.number
     }
 
     /// Ticks of the session's clock from `earlier` to this sample.
@@ -97,11 +126,13 @@ impl Attached {
     ///
     /// Phases nest and may be entered again. With hardware events and RDPMC this
     /// makes no system call; it never locks, and allocates only when phases nest
-    /// deeper than ever before on this thread.
+    /// deeper than ever before on this thread. In a session in turns, the begin of an
+    /// outermost phase puts the set on the counters whose turn it is.
     ///
     /// # Errors
     /// `InvalidInput` for a phase of another session; what a read can say:
-    /// `NotScheduled`, `Forked`, `System`. The phase is not begun then.
+    /// `NotScheduled`, `Forked`, `System`; what opening counters can say, where a set
+    /// is put on the counters by registers. The phase is not begun then.
     #[inline]
     pub fn begin(&self, phase: Phase) -> Result<()> {
         let phase = self.own(phase)?;
@@ -151,7 +182,8 @@ impl Attached {
     ///
     /// # Errors
     /// `NotScheduled` when the kernel took the counters away, `Forked` in a
-    /// child process, `System`.
+    /// child process, `System`; `Unsupported` in a session in turns, where a reading
+    /// could not say which events it holds: take a [`sample`](Self::sample) there.
     #[inline]
     pub fn read(&self, reading: &mut Reading) -> Result<()> {
         self.owner().read(reading)
@@ -159,24 +191,22 @@ impl Attached {
 
     /// Reads this thread's counters and the clock now.
     ///
+    /// In a session in turns: the events of the set whose turn it is.
+    ///
     /// # Errors
-    /// As for [`read`](Self::read).
+    /// `NotScheduled`, `Forked`, `System`, as for [`read`](Self::read).
     #[inline]
     pub fn sample(&self, sample: &mut Sample) -> Result<()> {
-        sample.ticks = self.owner().sample(&mut sample.reading)?;
-        Ok(())
+        self.owner().sample(sample)
     }
 
     /// Reads and publishes, so that other threads see this thread's counts as of
     /// now in the midst of a long phase.
     ///
     /// # Errors
-    /// As for [`read`](Self::read).
+    /// As for [`sample`](Self::sample).
     pub fn publish(&self) -> Result<()> {
-        let mut sample = Sample::EMPTY;
-        self.sample(&mut sample)?;
-        self.record.slot.publish(sample.ticks, &sample.reading.counts);
-        Ok(())
+        self.owner().publish(&self.record)
     }
 
     /// The number the session gave this thread.

@@ -1,6 +1,7 @@
 //! Describing a session before it starts.
 
 use super::shared::{Parts, Placed, Shared};
+use super::turns::{self, Room, Sets, Turns};
 use super::{Session, SystemWide, registers};
 use pacman_events::partition::Partition;
 
@@ -26,6 +27,7 @@ pub struct SessionBuilder {
     sharing: Sharing,
     registers: Option<Partition>,
     machine: Option<Machine>,
+    turns: Option<Turns>,
     clock: Clock,
     log: usize,
 }
@@ -39,6 +41,7 @@ impl SessionBuilder {
             sharing: Sharing::Exclusive,
             registers: None,
             machine: None,
+            turns: None,
             clock: Clock::detect(),
             log: 0,
         }
@@ -109,6 +112,35 @@ impl SessionBuilder {
         self
     }
 
+    /// Lets events that do not fit on the counters at once take turns in sets, as many
+    /// as it takes: each outermost execution of a phase counts one of them.
+    ///
+    /// The sets are as few as the processor allows, and as full. What the kernel itself
+    /// counts is in every set. Changing the set costs two system calls at the begin of
+    /// an outermost phase; by [`registers`](Self::registers), one for each register that
+    /// is given back, looked at or written. The report
+    /// says which values come from which executions, and estimates the rest. Without
+    /// effect if the events fit.
+    ///
+    /// By registers on a Pentium 4 the siblings' sets change independently, so each
+    /// needs counters of its own: [`Partition::Even`] or [`Partition::Whole`]. Where
+    /// siblings share another register (off-core responses on Nehalem and Westmere),
+    /// a begin may answer `Conflict`.
+    ///
+    /// ```
+    /// use pacman_core::{Session, session::Turns};
+    /// let session = Session::builder("doc-turns")
+    ///     .events("task-clock,page-faults")?
+    ///     .in_turns(Turns::ByExecution)
+    ///     .start()?;
+    /// assert_eq!(session.report().sets.len(), 1, "software needs no turns");
+    /// # Ok::<(), pacman_core::Error>(())
+    /// ```
+    pub fn in_turns(mut self, turns: Turns) -> SessionBuilder {
+        self.turns = Some(turns);
+        self
+    }
+
     /// Keeps up to `samples` single samples per thread, for [`Report`](crate::Report).
     ///
     /// The memory is taken at attach: `8 * (3 + events)` bytes a sample.
@@ -136,8 +168,8 @@ impl SessionBuilder {
     ///
     /// # Errors
     /// `DuplicateSession`, `Empty`, `TooManyEvents`, `InvalidInput` for a name that
-    /// is not one line, an event named twice or a log beyond 2^24 samples; what the machine says about the
-    /// events: `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
+    /// is not one line, an event named twice, a log beyond 2^24 samples or two ways of
+    /// taking turns; what the machine says about the events: `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
     pub fn start(self) -> Result<Session> {
         Ok(Session::of(self.shared(None)?))
     }
@@ -190,6 +222,16 @@ impl SessionBuilder {
                 format!("cannot count {twice} twice in session {:?}; name it once", self.name),
             ));
         }
+        if self.turns.is_some() && self.sharing == Sharing::Multiplexed {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!(
+                    "cannot both take turns and be multiplexed in session {:?}: estimates of \
+                     estimates mean nothing; choose one",
+                    self.name
+                ),
+            ));
+        }
         Shared::claim(&self.name)?;
         match self.parts(system, machine) {
             Ok(parts) => Ok(Shared::new(parts)),
@@ -232,30 +274,57 @@ impl SessionBuilder {
         }
     }
 
+    /// The sets to count: one, or those that take turns.
+    fn sets(&self, system: Option<&Topology>, machine: Option<&Machine>) -> Result<Sets> {
+        let open = |events: &[Event]| self.backend(events, system, machine);
+        let room = || self.room(machine);
+        let plan = |turns| Sets::plan(turns, &self.events, &room, &open);
+        match self.turns {
+            Some(turns) => plan(turns),
+            None => match open(&self.events) {
+                Ok(backend) => Ok(Sets::one(self.events.len(), backend)),
+                Err(error) => Err(turns::advise(error, || plan(Turns::ByExecution))),
+            },
+        }
+    }
+
+    /// What a thread has to count with, as far as a table knows.
+    fn room(&self, machine: Option<&Machine>) -> Result<Option<Room>> {
+        match (self.registers, &self.placement) {
+            (Some(partition), Some((topology, _))) => {
+                registers::room(partition, topology, machine).map(Some)
+            }
+            _ => Ok(Room::of_the_kernel(machine)),
+        }
+    }
+
     fn backend(
         &self,
+        events: &[Event],
         system: Option<&Topology>,
         machine: Option<&Machine>,
     ) -> Result<Box<dyn Backend>> {
         let placed = self.placement.as_ref().map(|(topology, _)| topology);
         match (self.registers, system.or(placed)) {
+            // In turns siblings that share counters by demand could take each other's.
             (None, Some(topology))
                 if self.sharing == Sharing::Exclusive
-                    && registers::are_preferred(&self.events, topology, machine) =>
+                    && self.turns.is_none()
+                    && registers::are_preferred(events, topology, machine) =>
             {
-                registers::backend(&self.events, Partition::ByDemand, topology, machine)
+                registers::backend(events, Partition::ByDemand, topology, machine)
             }
             (None, _) => Ok(match machine {
-                None => Box::new(PerfBackend::new(&self.events, self.sharing)?),
+                None => Box::new(PerfBackend::new(events, self.sharing)?),
                 Some(machine) => Box::new(PerfBackend::with_sys(
                     machine.kernel(),
-                    &self.events,
+                    events,
                     self.sharing,
                     machine.standing(),
                 )?),
             }),
             (Some(partition), Some(topology)) => {
-                registers::backend(&self.events, partition, topology, machine)
+                registers::backend(events, partition, topology, machine)
             }
             (Some(_), None) => Err(Error::new(
                 ErrorKind::InvalidInput,
@@ -273,8 +342,8 @@ impl SessionBuilder {
         system: Option<Topology>,
         machine: Option<Machine>,
     ) -> Result<Parts, (String, Error)> {
-        let backend = match self.backend(system.as_ref(), machine.as_ref()) {
-            Ok(backend) => backend,
+        let sets = match self.sets(system.as_ref(), machine.as_ref()) {
+            Ok(sets) => sets,
             Err(error) => return Err((self.name, error)),
         };
         let (topology, placement) = match self.placement {
@@ -292,7 +361,7 @@ impl SessionBuilder {
         Ok(Parts {
             name: self.name,
             events: self.events,
-            backend,
+            sets,
             clock: self.clock,
             placement,
             topology,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::backend::Reading;
 use crate::primitive::{AtomicU64, Ordering};
 
-/// Words before the counts: phase, begin, end.
+/// Words before the counts: set and phase, begin, end.
 const HEADER: usize = 3;
 
 /// A thread's samples in order, up to a bound; what does not fit is counted.
@@ -21,8 +21,11 @@ pub(crate) struct Log {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) phase: u32,
+    /// The set that was counted.
+    pub(crate) set: u32,
     pub(crate) begin: u64,
     pub(crate) end: u64,
+    /// The counts of the widest set; those beyond the entry's own mean nothing.
     pub(crate) counts: Vec<u64>,
 }
 
@@ -40,14 +43,21 @@ impl Log {
     /// Appends an execution that ran over `ticks`, or counts it as dropped. Only
     /// the log's owner calls this.
     #[inline(never)]
-    pub(crate) fn append(&self, phase: u32, ticks: Range<u64>, begin: &Reading, end: &Reading) {
+    pub(crate) fn append(
+        &self,
+        phase: u32,
+        set: u32,
+        ticks: Range<u64>,
+        begin: &Reading,
+        end: &Reading,
+    ) {
         let length = self.length.load(Ordering::Relaxed);
         let start = length as usize * self.stride;
         let Some(entry) = self.words.get(start..start + self.stride) else {
             self.dropped.store(self.dropped.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
             return;
         };
-        entry[0].store(u64::from(phase), Ordering::Relaxed);
+        entry[0].store(u64::from(set) << 32 | u64::from(phase), Ordering::Relaxed);
         entry[1].store(ticks.start, Ordering::Relaxed);
         entry[2].store(ticks.end, Ordering::Relaxed);
         for ((word, end), begin) in entry[HEADER..].iter().zip(&end.counts).zip(&begin.counts) {
@@ -66,6 +76,7 @@ impl Log {
             .take(length)
             .map(|entry| Entry {
                 phase: entry[0].load(Ordering::Relaxed) as u32,
+                set: (entry[0].load(Ordering::Relaxed) >> 32) as u32,
                 begin: entry[1].load(Ordering::Relaxed),
                 end: entry[2].load(Ordering::Relaxed),
                 counts: entry[HEADER..].iter().map(|w| w.load(Ordering::Relaxed)).collect(),
@@ -89,11 +100,11 @@ mod tests {
         for n in 0..5u64 {
             let mut end = Reading::EMPTY;
             end.counts[0] = 10 * n;
-            log.append(n as u32, n..n + 1, &Reading::EMPTY, &end);
+            log.append(n as u32, 7, n..n + 1, &Reading::EMPTY, &end);
         }
         let entries = log.entries();
         assert_eq!(entries.len(), 2);
-        assert_eq!(entries[1], Entry { phase: 1, begin: 1, end: 2, counts: vec![10] });
+        assert_eq!(entries[1], Entry { phase: 1, set: 7, begin: 1, end: 2, counts: vec![10] });
         assert_eq!(log.dropped(), 3);
     }
 }

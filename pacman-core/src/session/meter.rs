@@ -1,6 +1,6 @@
 //! Counters and clock, read together at a phase's edges.
 
-use crate::backend::{Counters, ReadPath, Reading};
+use crate::backend::{Caps, Counters, ReadPath, Reading};
 use crate::clock::{Clock, ClockSource};
 use crate::error::Result;
 
@@ -36,6 +36,16 @@ impl Meter {
         Meter { counters, clock, order, multiplexed: caps.multiplexed }
     }
 
+    /// Reads other counters from now on; answers those it read until now.
+    pub(super) fn exchange(&mut self, counters: Box<dyn Counters>) -> Box<dyn Counters> {
+        std::mem::replace(self, Meter::new(counters, self.clock)).counters
+    }
+
+    /// What the counters can do.
+    pub(super) fn caps(&self) -> Caps {
+        self.counters.caps()
+    }
+
     /// Whether readings may miss a part of the time.
     #[inline(always)]
     pub(super) fn multiplexed(&self) -> bool {
@@ -48,53 +58,54 @@ impl Meter {
         self.counters.read(reading)
     }
 
-    /// Reads at the begin of a phase; answers the ticks.
+    /// Reads at the begin of a phase.
+    // Ticks are written, not answered: a result that is one word stays in a register.
     #[inline(always)]
-    pub(super) fn open(&mut self, reading: &mut Reading) -> Result<u64> {
+    pub(super) fn open(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         if self.order == Order::CountersThenTsc {
             self.counters.read(reading)?;
-            return Ok(crate::clock::tsc());
+            *ticks = crate::clock::tsc();
+            return Ok(());
         }
-        self.open_by_clock(reading)
+        self.open_by_clock(reading, ticks)
     }
 
-    /// Reads at the end of a phase; answers the ticks.
+    /// Reads at the end of a phase.
     #[inline(always)]
-    pub(super) fn close(&mut self, reading: &mut Reading) -> Result<u64> {
+    pub(super) fn close(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         if self.order == Order::CountersThenTsc {
-            let ticks = crate::clock::tsc();
-            self.counters.read(reading)?;
-            return Ok(ticks);
+            *ticks = crate::clock::tsc();
+            return self.counters.read(reading);
         }
-        self.close_by_clock(reading)
+        self.close_by_clock(reading, ticks)
     }
 
     #[inline(never)]
-    fn open_by_clock(&mut self, reading: &mut Reading) -> Result<u64> {
+    fn open_by_clock(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         if self.order == Order::ClockThenCounters {
-            self.clock_first(reading)
+            self.clock_first(reading, ticks)
         } else {
-            self.counters_first(reading)
+            self.counters_first(reading, ticks)
         }
     }
 
     #[inline(never)]
-    fn close_by_clock(&mut self, reading: &mut Reading) -> Result<u64> {
+    fn close_by_clock(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         if self.order == Order::ClockThenCounters {
-            self.counters_first(reading)
+            self.counters_first(reading, ticks)
         } else {
-            self.clock_first(reading)
+            self.clock_first(reading, ticks)
         }
     }
 
-    fn clock_first(&mut self, reading: &mut Reading) -> Result<u64> {
-        let ticks = self.clock.now();
-        self.counters.read(reading)?;
-        Ok(ticks)
+    fn clock_first(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
+        *ticks = self.clock.now();
+        self.counters.read(reading)
     }
 
-    fn counters_first(&mut self, reading: &mut Reading) -> Result<u64> {
+    fn counters_first(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         self.counters.read(reading)?;
-        Ok(self.clock.now())
+        *ticks = self.clock.now();
+        Ok(())
     }
 }

@@ -14,7 +14,9 @@ mod rows;
 mod shared;
 mod slot;
 mod snapshot;
+mod stack;
 mod thread;
+mod turns;
 mod wide;
 
 use std::sync::Arc;
@@ -25,13 +27,14 @@ use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::placement::Place;
-use crate::report::{Report, ThreadState};
+use crate::report::{EventSet, Report, ThreadState};
 
 pub use attached::{Attached, Entered, Sample};
 pub use builder::SessionBuilder;
 pub use peer::{Latest, Peer};
 pub use rows::Stat;
 pub use shared::Phase;
+pub use turns::{MAX_EVENTS_IN_TURNS, Turns};
 pub use wide::SystemWide;
 
 use owner::Owner;
@@ -95,6 +98,12 @@ impl Session {
     /// The counted events, in the order of every sample's counts.
     pub fn events(&self) -> &[Event] {
         self.shared().events()
+    }
+
+    /// The sets in which the events are counted: one, unless they
+    /// [take turns](SessionBuilder::in_turns).
+    pub fn sets(&self) -> Vec<EventSet> {
+        self.shared().sets().described()
     }
 
     /// The clock of all the session's ticks.
@@ -173,9 +182,9 @@ impl Session {
             Some(place) => Some(Binding::bind(shared.topology()?, place)?),
             None => None,
         };
-        let counters = shared.backend().open(Target::Caller)?;
-        let (events, clock) = (shared.events().len(), *shared.clock());
-        let caps = counters.caps();
+        let (sets, clock) = (shared.sets(), *shared.clock());
+        let mut owner = Owner::open(sets, Target::Caller, clock)?;
+        let caps = owner.caps();
         let record = shared.join(|number| {
             let cpu = place.map(|place| place.cpu()).or_else(|| shared.current_cpu());
             let since = clock.now();
@@ -184,9 +193,9 @@ impl Session {
             let name = std::thread::current().name().map(str::to_string);
             let bound = place.is_some();
             let arrival = Arrival { number, tid, name, cpu, bound, caps, since };
-            ThreadRecord::new(arrival, events, shared.log())
+            ThreadRecord::new(arrival, sets, shared.log())
         });
-        let owner = Owner::new(counters, clock);
+        owner.number(record.number);
         Ok(Attached::new(owner, record, Arc::clone(shared), place, binding))
     }
 

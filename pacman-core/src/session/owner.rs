@@ -1,41 +1,47 @@
 //! The hot path: an attached thread begins and ends phases and reads its counters.
 
-use crate::backend::{Counters, MAX_EVENTS, Reading};
+use std::sync::Arc;
+
+use super::attached::Sample;
+use super::log::Log;
+use super::meter::Meter;
+use super::rows::Rows;
+use super::stack::{Books, Stack};
+use super::thread::{Counted, ThreadRecord};
+use super::turns::{ByPlace, Rota, Sets, Tallies, Tally, Turn};
+use crate::backend::{Caps, Counters, MAX_EVENTS, Reading, Target};
 use crate::clock::Clock;
-use crate::error::{Error, ErrorKind, Result};
-use crate::session::meter::Meter;
-
-use super::rows::{Execution, Rows, RowsOf};
-use super::thread::ThreadRecord;
-
-/// Phases that may be open at once before the stack grows.
-const DEPTH: usize = 16;
+use crate::error::Result;
 
 /// The part of an attachment that only its thread touches.
 pub(super) struct Owner {
+    /// Of the only set; refuses where sets take turns, so that nothing need be asked.
     meter: Meter,
-    frames: Vec<Frame>,
-    depth: usize,
-    now: Reading,
+    stack: Stack,
+    rota: Option<Box<Rota>>,
 }
-
-/// A phase that was begun and not ended yet.
-#[derive(Clone)]
-struct Frame {
-    phase: u32,
-    ticks: u64,
-    reading: Reading,
-}
-
-const UNUSED: Frame = Frame { phase: 0, ticks: 0, reading: Reading::EMPTY };
 
 impl Owner {
-    pub(super) fn new(counters: Box<dyn Counters>, clock: Clock) -> Owner {
-        Owner {
-            meter: Meter::new(counters, clock),
-            frames: vec![UNUSED; DEPTH],
-            depth: 0,
-            now: Reading::EMPTY,
+    /// Opens the counters of `target`.
+    pub(super) fn open(sets: &Arc<Sets>, target: Target, clock: Clock) -> Result<Owner> {
+        let (counters, rota): (Box<dyn Counters>, _) = if sets.len() == 1 {
+            (sets.backend(0).open(target)?, None)
+        } else {
+            let rota = Box::new(Rota::open(sets, target, clock)?);
+            (Box::new(ByPlace { caps: rota.caps() }), Some(rota))
+        };
+        Ok(Owner { meter: Meter::new(counters, clock), stack: Stack::new(), rota })
+    }
+
+    /// What the counters can do.
+    pub(super) fn caps(&self) -> Caps {
+        self.meter.caps()
+    }
+
+    /// Learns the thread's number in the session.
+    pub(super) fn number(&mut self, thread: usize) {
+        if let Some(rota) = &mut self.rota {
+            rota.number(thread);
         }
     }
 
@@ -45,128 +51,140 @@ impl Owner {
         self.meter.read(reading)
     }
 
-    /// Reads the counters and the clock; answers the ticks.
+    /// Reads the counters and the clock.
     #[inline]
-    pub(super) fn sample(&mut self, reading: &mut Reading) -> Result<u64> {
-        self.meter.open(reading)
+    pub(super) fn sample(&mut self, sample: &mut Sample) -> Result<()> {
+        if self.rota.is_some() {
+            return self.sample_in_turns(sample);
+        }
+        sample.turn = Turn::ONLY;
+        self.meter.open(&mut sample.reading, &mut sample.ticks)
+    }
+
+    #[inline(never)]
+    fn sample_in_turns(&mut self, sample: &mut Sample) -> Result<()> {
+        let rota = self.rota();
+        sample.turn = rota.turn();
+        rota.meter().open(&mut sample.reading, &mut sample.ticks)
+    }
+
+    /// Reads, and shows what was read to other threads.
+    pub(super) fn publish(&mut self, record: &ThreadRecord) -> Result<()> {
+        let mut sample = Sample::EMPTY;
+        self.sample(&mut sample)?;
+        match &record.counted {
+            Counted::AtOnce(tally) => tally.slot.publish(sample.ticks, &sample.reading.counts),
+            Counted::InTurns(tallies) => {
+                let set = self.rota().set();
+                tallies.each()[set].slot.publish(sample.ticks, &sample.reading.counts);
+                tallies.turn_to(sample.turn.number, set);
+            }
+        }
+        Ok(())
     }
 
     /// Whether a phase is open.
     pub(super) fn depth(&self) -> usize {
-        self.depth
+        self.stack.depth()
     }
 
     /// The innermost open phase.
     pub(super) fn innermost(&self) -> Option<u32> {
-        Some(self.frames[..self.depth].last()?.phase)
+        self.stack.innermost()
     }
 
     #[inline]
     pub(super) fn begin(&mut self, phase: u32, record: &ThreadRecord) -> Result<()> {
-        match &record.rows {
-            Rows::Four(_) => self.begin_in::<4>(phase, record),
-            Rows::Eight(_) => self.begin_in::<8>(phase, record),
-            Rows::Sixteen(_) => self.begin_in::<MAX_EVENTS>(phase, record),
+        // Up to four events are what most sessions count, and where the reads are so
+        // cheap that the code around them shows: these are inlined, alone.
+        match &record.counted {
+            Counted::AtOnce(Tally { slot, rows: Rows::Four(_) }) => {
+                self.stack.begin::<4>(phase, &mut self.meter, slot)
+            }
+            counted => self.begin_wider(phase, counted),
         }
     }
 
     #[inline]
     pub(super) fn end(&mut self, phase: u32, record: &ThreadRecord, panicked: bool) -> Result<()> {
-        match &record.rows {
-            Rows::Four(rows) => self.end_in(phase, record, rows, panicked),
-            Rows::Eight(rows) => self.end_in(phase, record, rows, panicked),
-            Rows::Sixteen(rows) => self.end_in(phase, record, rows, panicked),
+        match &record.counted {
+            Counted::AtOnce(Tally { slot, rows: Rows::Four(rows) }) => {
+                let books = Books { slot, rows, log: &record.log, set: 0 };
+                self.stack.end(phase, &mut self.meter, books, panicked)
+            }
+            counted => self.end_wider(phase, counted, &record.log, panicked),
         }
     }
 
-    #[inline(always)]
-    fn begin_in<const W: usize>(&mut self, phase: u32, record: &ThreadRecord) -> Result<()> {
-        let Some(frame) = self.frames.get_mut(self.depth) else {
-            return self.begin_deeper(phase, record);
-        };
-        frame.phase = phase;
-        frame.ticks = self.meter.open(&mut frame.reading)?;
-        record.slot.publish(frame.ticks, columns::<W>(&frame.reading));
-        self.depth += 1;
-        Ok(())
+    #[inline(never)]
+    fn begin_wider(&mut self, phase: u32, counted: &Counted) -> Result<()> {
+        match counted {
+            Counted::AtOnce(tally) => begin(&mut self.stack, &mut self.meter, phase, tally),
+            Counted::InTurns(tallies) => self.begin_in_turns(phase, tallies),
+        }
     }
 
-    #[inline(always)]
-    fn end_in<const W: usize>(
+    #[inline(never)]
+    fn end_wider(
         &mut self,
         phase: u32,
-        record: &ThreadRecord,
-        rows: &RowsOf<W>,
+        counted: &Counted,
+        log: &Option<Log>,
         panicked: bool,
     ) -> Result<()> {
-        // With nothing open the index wraps to one that no stack has.
-        let depth = self.depth.wrapping_sub(1);
-        let Some(frame) = self.frames.get(depth) else {
-            return Err(not_begun());
-        };
-        if frame.phase != phase {
-            return Err(not_innermost());
-        }
-        // Whatever the read says, the phase is over.
-        self.depth = depth;
-        let ticks = self.meter.close(&mut self.now)?;
-        let multiplexed = self.meter.multiplexed();
-        record.slot.publish(ticks, columns::<W>(&self.now));
-        if depth > 0 && self.is_open_below(depth, phase) {
-            rows.add_recursion(phase);
-        } else {
-            rows.add(
-                phase,
-                &Execution {
-                    ticks: ticks.wrapping_sub(frame.ticks),
-                    begin: columns(&frame.reading),
-                    end: columns(&self.now),
-                    times: multiplexed.then(|| self.now.times_since(&frame.reading)),
-                    panicked,
-                },
-            );
-        }
-        if let Some(log) = &record.log {
-            log.append(phase, frame.ticks..ticks, &frame.reading, &self.now);
-        }
-        Ok(())
-    }
-
-    /// Whether the phase is open further out already. Written as a plain loop: the
-    /// usual depth is one or two, and an unrolled search costs more to set up.
-    #[inline(always)]
-    fn is_open_below(&self, depth: usize, phase: u32) -> bool {
-        let mut depth = depth;
-        while let Some(outer) = depth.checked_sub(1).and_then(|below| self.frames.get(below)) {
-            if outer.phase == phase {
-                return true;
+        let ((stack, meter), tally, set) = match counted {
+            Counted::AtOnce(tally) => ((&mut self.stack, &mut self.meter), tally, 0),
+            Counted::InTurns(tallies) => {
+                let rota = self.rota.as_mut().expect(OPENED);
+                let set = rota.set();
+                ((&mut self.stack, rota.meter()), &tallies.each()[set], set as u32)
             }
-            depth -= 1;
+        };
+        let slot = &tally.slot;
+        match &tally.rows {
+            Rows::Four(rows) => stack.end(phase, meter, Books { slot, rows, log, set }, panicked),
+            Rows::Eight(rows) => stack.end(phase, meter, Books { slot, rows, log, set }, panicked),
+            Rows::Sixteen(rows) => {
+                stack.end(phase, meter, Books { slot, rows, log, set }, panicked)
+            }
+            Rows::TwentyFour(rows) => {
+                stack.end(phase, meter, Books { slot, rows, log, set }, panicked)
+            }
         }
-        false
     }
 
-    #[cold]
-    fn begin_deeper(&mut self, phase: u32, record: &ThreadRecord) -> Result<()> {
-        self.frames.resize(self.frames.len() * 2, UNUSED);
-        self.begin(phase, record)
+    fn begin_in_turns(&mut self, phase: u32, tallies: &Tallies) -> Result<()> {
+        let outermost = self.stack.depth() == 0;
+        let rota = self.rota.as_mut().expect(OPENED);
+        let mut act = || {
+            if outermost {
+                rota.next(phase)?;
+            }
+            let set = rota.set();
+            begin(&mut self.stack, rota.meter(), phase, &tallies.each()[set])
+        };
+        let begun = act();
+        match &begun {
+            Ok(()) => tallies.turn_to(rota.turn().number, rota.set()),
+            Err(_) if outermost => tallies.nobodys_turn(),
+            Err(_) => {}
+        }
+        begun
+    }
+
+    fn rota(&mut self) -> &mut Rota {
+        self.rota.as_mut().expect(OPENED)
     }
 }
 
-/// The first `W` counts of a reading; those beyond the session's events are zero.
+const OPENED: &str = "threads of a session in turns open a rota";
+
 #[inline(always)]
-fn columns<const W: usize>(reading: &Reading) -> &[u64; W] {
-    reading.counts.first_chunk().expect("W is at most MAX_EVENTS")
-}
-
-// The caller knows the names and completes the line.
-
-#[cold]
-fn not_begun() -> Error {
-    Error::new(ErrorKind::PhaseOrder, "it was not begun")
-}
-
-#[cold]
-fn not_innermost() -> Error {
-    Error::new(ErrorKind::PhaseOrder, "another phase was begun later and is still open")
+fn begin(stack: &mut Stack, meter: &mut Meter, phase: u32, tally: &Tally) -> Result<()> {
+    match &tally.rows {
+        Rows::Four(_) => stack.begin::<4>(phase, meter, &tally.slot),
+        Rows::Eight(_) => stack.begin::<8>(phase, meter, &tally.slot),
+        Rows::Sixteen(_) => stack.begin::<16>(phase, meter, &tally.slot),
+        Rows::TwentyFour(_) => stack.begin::<MAX_EVENTS>(phase, meter, &tally.slot),
+    }
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::shared::Shared;
-use super::thread::ThreadRecord;
+use super::slot::Published;
+use super::thread::{Counted, ThreadRecord};
+use super::turns::Turn;
 use crate::clock::Clock;
 use crate::report::ThreadState;
 
@@ -22,8 +24,8 @@ pub struct Peer {
 /// A thread's latest published sample.
 #[derive(Clone, Copy, Debug)]
 pub struct Latest {
-    counts: [u64; crate::backend::MAX_EVENTS],
-    ticks: u64,
+    turn: Turn,
+    sample: Published,
     age: u64,
 }
 
@@ -32,13 +34,30 @@ impl Peer {
         Peer { record, clock: *shared.clock(), events: shared.events().len() }
     }
 
-    /// The thread's latest sample, or `None` before its first boundary.
+    /// The thread's latest sample, or `None` before its first boundary; in a session in
+    /// turns also after a begin that failed, until the next one.
     #[inline]
     pub fn latest(&self) -> Option<Latest> {
-        let published = self.record.slot.latest(self.events)?;
-        // The owner may have stamped its sample after this thread read the clock.
-        let age = self.clock.now().saturating_sub(published.ticks);
-        Some(Latest { counts: published.counts, ticks: published.ticks, age })
+        // Read in place: a sample is too large to be handed on from call to call.
+        let mut answer = Some(Latest { turn: Turn::ONLY, sample: Published::EMPTY, age: 0 });
+        if let Some(latest) = &mut answer {
+            let turn = match &self.record.counted {
+                Counted::AtOnce(tally) => {
+                    tally.slot.read(self.events, &mut latest.sample).then_some(Turn::ONLY)
+                }
+                Counted::InTurns(tallies) => tallies.read(&mut latest.sample),
+            };
+            match turn {
+                Some(turn) => {
+                    latest.turn = turn;
+                    // The owner may have stamped its sample after this thread read the
+                    // clock.
+                    latest.age = self.clock.now().saturating_sub(latest.sample.ticks);
+                }
+                None => answer = None,
+            }
+        }
+        answer
     }
 
     /// The number the session gave the thread.
@@ -61,14 +80,38 @@ impl Latest {
     /// The raw count of event number `event`.
     ///
     /// # Panics
-    /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more.
+    /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more, or is not
+    /// [counted](Self::is_counted).
     pub fn count(&self, event: usize) -> u64 {
-        self.counts[event]
+        self.sample.counts[self.turn.expect(event)]
+    }
+
+    /// Whether event number `event` was being counted: always, but in a session in
+    /// turns while another set is on the thread's counters.
+    pub fn is_counted(&self, event: usize) -> bool {
+        self.turn.place(event).is_some()
+    }
+
+    /// What event number `event` counted from `earlier` to this sample of the same
+    /// thread; `None` if it was not on the counters all the time between.
+    ///
+    /// # Panics
+    /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more in a session
+    /// whose events are counted at once.
+    pub fn counted_since(&self, earlier: &Latest, event: usize) -> Option<u64> {
+        let place = self.turn.place(event).filter(|_| self.turn == earlier.turn)?;
+        Some(self.sample.counts[place].wrapping_sub(earlier.sample.counts[place]))
+    }
+
+    /// How often the set was changed before the sample was taken: samples of different
+    /// turns cannot be subtracted. Always 0 where all events are counted at once.
+    pub fn turn(&self) -> u64 {
+        self.turn.number
     }
 
     /// Ticks of the session's clock when the owner took the sample.
     pub fn ticks(&self) -> u64 {
-        self.ticks
+        self.sample.ticks
     }
 
     /// Ticks that passed since then.

@@ -13,6 +13,8 @@ use crate::event::{self, Event, Source};
 use crate::sim::Machine;
 use crate::topology::Topology;
 
+use super::turns::Room;
+
 /// What an event counts that names no ring: as everywhere, user mode.
 const USER: Rings = Rings { user: true, kernel: false };
 
@@ -65,19 +67,26 @@ pub(super) fn backend(
             parts.push((place, term.coefficient));
         }
     }
-    let contexts = topology.contexts_per_core();
+    let (contexts, pmu) = (topology.contexts_per_core(), pmu(topology, machine));
     let lists: Vec<Vec<Encoding>> = (0..contexts)
         .map(|context| match partition {
             Partition::Whole { owner } if usize::from(owner) != context => Vec::new(),
             _ => encodings.clone(),
         })
         .collect();
-    let pmu = Pmu::of(machine.map_or_else(event::machine::model, Machine::cpu), contexts > 1);
-    let demands: Vec<Vec<Demand>> = lists
-        .iter()
-        .map(|list| list.iter().map(|event| Demand::of(event, &pmu, USER)).collect())
-        .collect();
-    let plan = partition.plan(&pmu, &demands).map_err(|conflict| {
+    let on = |pmu: &Pmu| {
+        let demands = |list: &Vec<Encoding>| {
+            list.iter().map(|event| Demand::of(event, pmu, USER)).collect::<Vec<Demand>>()
+        };
+        partition.plan(pmu, &lists.iter().map(demands).collect::<Vec<_>>())
+    };
+    let plan = on(&pmu).or_else(|conflict| match partition {
+        // Plans leave NetBurst's counter 1 alone, as Linux does, unless somebody who is
+        // to have the whole PMU needs it.
+        Partition::Whole { .. } => on(&pmu.allowing_all_counters()).map_err(|_| conflict),
+        _ => Err(conflict),
+    });
+    let plan = plan.map_err(|conflict| {
         Error::new(
             ErrorKind::Conflict,
             format!(
@@ -103,4 +112,27 @@ fn summed<B: Backend + 'static>(backend: B, sums: Option<Vec<Sum>>) -> Box<dyn B
         None => Box::new(backend),
         Some(sums) => Box::new(Summed { backend, sums }),
     }
+}
+
+/// What a thread has for sets of events that take turns.
+pub(super) fn room(
+    partition: Partition,
+    topology: &Topology,
+    machine: Option<&Machine>,
+) -> Result<Room> {
+    let pmu = pmu(topology, machine);
+    if partition == Partition::ByDemand && pmu.shares_counters() && pmu.contexts() > 1 {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "cannot take turns by registers on siblings that share counters by demand: each \
+             changes its set when it likes, and what one leaves the other may have taken; split \
+             the core evenly (Partition::Even) or give it to one context (Partition::Whole)",
+        ));
+    }
+    Ok(Room { pmu, partition })
+}
+
+fn pmu(topology: &Topology, machine: Option<&Machine>) -> Pmu {
+    let cpu = machine.map_or_else(event::machine::model, Machine::cpu);
+    Pmu::of(cpu, topology.contexts_per_core() > 1)
 }

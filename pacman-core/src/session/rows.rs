@@ -13,13 +13,14 @@ const BUCKETS: usize = 28;
 
 /// The rows of one thread, by phase number; written by the thread alone.
 ///
-/// Three widths, so that the code which folds an execution in is unrolled for
-/// its number of events; unused columns stay zero.
+/// Four widths, so that the code which folds an execution in is unrolled for
+/// its number of events; unused columns mean nothing.
 #[derive(Debug)]
 pub(crate) enum Rows {
     Four(RowsOf<4>),
     Eight(RowsOf<8>),
-    Sixteen(RowsOf<MAX_EVENTS>),
+    Sixteen(RowsOf<16>),
+    TwentyFour(RowsOf<MAX_EVENTS>),
 }
 
 /// Rows of up to `W` events.
@@ -72,6 +73,17 @@ pub struct Stat {
     pub max: u64,
 }
 
+impl Stat {
+    /// Of the executions of both; each must have some.
+    pub(crate) fn and(self, other: Stat) -> Stat {
+        Stat {
+            sum: self.sum.wrapping_add(other.sum),
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
+    }
+}
+
 /// A row as it stood at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
@@ -81,7 +93,7 @@ pub(crate) struct Row {
     pub(crate) enabled: u64,
     pub(crate) running: u64,
     pub(crate) ticks: Stat,
-    /// One entry a column; columns beyond the session's events are zero.
+    /// One entry a column; those beyond the set's events mean nothing.
     pub(crate) counts: Vec<Stat>,
 }
 
@@ -98,7 +110,8 @@ impl Rows {
         match events {
             0..=4 => Rows::Four(RowsOf::new()),
             5..=8 => Rows::Eight(RowsOf::new()),
-            _ => Rows::Sixteen(RowsOf::new()),
+            9..=16 => Rows::Sixteen(RowsOf::new()),
+            _ => Rows::TwentyFour(RowsOf::new()),
         }
     }
 
@@ -108,6 +121,7 @@ impl Rows {
             Rows::Four(rows) => rows.get(phase),
             Rows::Eight(rows) => rows.get(phase),
             Rows::Sixteen(rows) => rows.get(phase),
+            Rows::TwentyFour(rows) => rows.get(phase),
         }
     }
 }
@@ -306,12 +320,13 @@ mod tests {
 
     #[test]
     fn each_width_holds_its_events() {
-        for (events, columns) in [(1, 4), (4, 4), (5, 8), (8, 8), (9, 16), (16, 16)] {
+        for (events, columns) in [(1, 4), (4, 4), (5, 8), (8, 8), (9, 16), (16, 16), (17, 24)] {
             let rows = Rows::new(events);
             match &rows {
                 Rows::Four(rows) => rows.add_recursion(0),
                 Rows::Eight(rows) => rows.add_recursion(0),
                 Rows::Sixteen(rows) => rows.add_recursion(0),
+                Rows::TwentyFour(rows) => rows.add_recursion(0),
             }
             assert_eq!(rows.get(0).unwrap().counts.len(), columns);
         }

@@ -8,7 +8,8 @@ use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 
 use super::thread::ThreadRecord;
-use crate::backend::{Backend, perf};
+use super::turns::Sets;
+use crate::backend::perf;
 use crate::bind;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
@@ -38,7 +39,7 @@ pub(crate) struct Shared {
     number: u64,
     name: String,
     events: Vec<Event>,
-    backend: Box<dyn Backend>,
+    sets: Arc<Sets>,
     clock: Clock,
     since: u64,
     placement: Option<Placed>,
@@ -68,7 +69,7 @@ struct State {
 pub(super) struct Parts {
     pub(super) name: String,
     pub(super) events: Vec<Event>,
-    pub(super) backend: Box<dyn Backend>,
+    pub(super) sets: Sets,
     pub(super) clock: Clock,
     pub(super) placement: Option<Placed>,
     pub(super) topology: Option<Topology>,
@@ -116,7 +117,7 @@ impl Shared {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             name: parts.name,
             events: parts.events,
-            backend: parts.backend,
+            sets: Arc::new(parts.sets),
             since: parts.clock.now(),
             clock: parts.clock,
             placement: parts.placement,
@@ -141,8 +142,8 @@ impl Shared {
         &self.events
     }
 
-    pub(super) fn backend(&self) -> &dyn Backend {
-        &*self.backend
+    pub(super) fn sets(&self) -> &Arc<Sets> {
+        &self.sets
     }
 
     pub(super) fn clock(&self) -> &Clock {

@@ -25,6 +25,11 @@ pub(crate) struct Published {
     pub(crate) counts: [u64; MAX_EVENTS],
 }
 
+impl Published {
+    /// All zeros: the place to read into.
+    pub(crate) const EMPTY: Published = Published { ticks: 0, counts: [0; MAX_EVENTS] };
+}
+
 impl Slot {
     pub(crate) fn new() -> Slot {
         Slot {
@@ -40,44 +45,52 @@ impl Slot {
         // ATOMICS: one writer, so a plain load of its own counter will do.
         let sequence = self.sequence.load(Ordering::Relaxed);
         self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
-        // ATOMICS: pairs with the acquire fence in `latest`: a reader that saw any
+        // ATOMICS: pairs with the acquire fence in `read`: a reader that saw any
         // word written below also sees the odd sequence.
         fence(Ordering::Release);
         self.ticks.store(ticks, Ordering::Relaxed);
         for (word, count) in self.counts.iter().zip(counts) {
             word.store(*count, Ordering::Relaxed);
         }
-        // ATOMICS: pairs with the acquire load in `latest`: a reader that sees
+        // ATOMICS: pairs with the acquire load in `read`: a reader that sees
         // this even sequence sees every word above.
         self.sequence.store(sequence.wrapping_add(2), Ordering::Release);
     }
 
-    /// The latest whole sample of `events` counts, or `None` before the first.
+    /// Reads the latest whole sample of `events` counts; false before the first.
     ///
     /// No system call; waits only while the owner is in the midst of its stores.
     #[inline]
-    pub(crate) fn latest(&self, events: usize) -> Option<Published> {
+    pub(crate) fn read(&self, events: usize, into: &mut Published) -> bool {
         loop {
             let before = self.sequence.load(Ordering::Acquire);
             if before == 0 {
-                return None;
+                return false;
             }
             if before & 1 == 0 {
-                let mut sample = Published {
-                    ticks: self.ticks.load(Ordering::Relaxed),
-                    counts: [0; MAX_EVENTS],
-                };
-                for (count, word) in sample.counts[..events].iter_mut().zip(&self.counts) {
-                    *count = word.load(Ordering::Relaxed);
+                into.ticks = self.ticks.load(Ordering::Relaxed);
+                // By fours, as most sessions have them: words beyond mean nothing.
+                let fours = into.counts.chunks_exact_mut(4).zip(self.counts.chunks_exact(4));
+                for (counts, words) in fours.take(events.div_ceil(4)) {
+                    for (count, word) in counts.iter_mut().zip(words) {
+                        *count = word.load(Ordering::Relaxed);
+                    }
                 }
                 // ATOMICS: keeps the loads above before the check below.
                 fence(Ordering::Acquire);
                 if self.sequence.load(Ordering::Relaxed) == before {
-                    return Some(sample);
+                    return true;
                 }
             }
             relax();
         }
+    }
+
+    /// The latest whole sample of `events` counts.
+    #[cfg(test)]
+    pub(crate) fn latest(&self, events: usize) -> Option<Published> {
+        let mut sample = Published::EMPTY;
+        self.read(events, &mut sample).then_some(sample)
     }
 }
 

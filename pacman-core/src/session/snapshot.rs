@@ -1,11 +1,12 @@
 //! Copying what a session knows into a report.
 
+use super::rows::{Row, Stat};
 use super::shared::Shared;
 use super::thread::ThreadRecord;
 use crate::report::{
-    CountReport, EventColumn, LoggedSample, PhaseReport, PlaceReport, Report, ThreadReport,
+    CountReport, EventColumn, LoggedSample, PhaseReport, PlaceReport, Report, SetReport,
+    ThreadReport,
 };
-use crate::session::Stat;
 use crate::topology::Topology;
 
 pub(super) fn report(shared: &Shared) -> Report {
@@ -32,8 +33,8 @@ pub(super) fn report(shared: &Shared) -> Report {
             state: record.state(),
             attached: nanos(record.until(now).saturating_sub(record.since)),
             read_path: record.caps.read_path,
-            phases: phase_reports(record, phases.len(), shared.events().len(), nanos),
-            log: log_reports(record, shared.since(), nanos),
+            phases: phase_reports(record, phases.len(), shared, nanos),
+            log: log_reports(record, shared, nanos),
             log_dropped: record.log.as_ref().map_or(0, |log| log.dropped()),
             notes: record.notes(),
         })
@@ -56,6 +57,8 @@ pub(super) fn report(shared: &Shared) -> Report {
                 hardware: event.is_hardware(),
             })
             .collect(),
+        sets: shared.sets().described(),
+        turns: shared.sets().turns(),
         phases,
         threads,
         age: nanos(now.saturating_sub(shared.since())),
@@ -80,43 +83,107 @@ fn place(record: &ThreadRecord, topology: Option<&Topology>) -> Option<PlaceRepo
 fn phase_reports(
     record: &ThreadRecord,
     phases: usize,
-    events: usize,
+    shared: &Shared,
     nanos: impl Fn(u64) -> u64,
 ) -> Vec<PhaseReport> {
-    (0..phases)
-        .filter_map(|phase| {
-            let row = record.rows.get(phase as u32)?;
-            let time = Stat {
-                sum: nanos(row.ticks.sum),
-                min: nanos(row.ticks.min),
-                max: nanos(row.ticks.max),
-            };
-            Some(PhaseReport {
-                phase,
-                executions: row.executions,
-                recursions: row.recursions,
-                panics: row.panics,
-                time,
-                counts: row
-                    .counts
-                    .iter()
-                    .take(events)
-                    .map(|raw| CountReport::new(*raw, row.enabled, row.running))
-                    .collect(),
-            })
-        })
-        .collect()
+    (0..phases).filter_map(|phase| phase_report(record, phase, shared, &nanos)).collect()
 }
 
-fn log_reports(record: &ThreadRecord, since: u64, nanos: impl Fn(u64) -> u64) -> Vec<LoggedSample> {
+/// A phase's rows, one for each set, and their sum; `None` if it never ran here.
+fn phase_report(
+    record: &ThreadRecord,
+    phase: usize,
+    shared: &Shared,
+    nanos: &impl Fn(u64) -> u64,
+) -> Option<PhaseReport> {
+    let tallies = record.tallies();
+    let rows: Vec<Option<Row>> = tallies.iter().map(|tally| tally.rows.get(phase as u32)).collect();
+    if rows.iter().all(Option::is_none) {
+        return None;
+    }
+    let all = || rows.iter().flatten();
+    let executions = all().map(|row| row.executions).sum();
+    let (events, sets) = (shared.events().len(), shared.sets());
+    let mut counts = vec![Gathered::default(); events];
+    for (set, row) in rows.iter().enumerate() {
+        let Some(row) = row else { continue };
+        for (event, stat) in sets.events(set).into_iter().zip(&row.counts) {
+            counts[event].add(row, *stat);
+        }
+    }
+    let time = |row: &Row| Stat {
+        sum: nanos(row.ticks.sum),
+        min: nanos(row.ticks.min),
+        max: nanos(row.ticks.max),
+    };
+    let reported = |(set, row): (usize, &Option<Row>)| match row {
+        None => SetReport {
+            executions: 0,
+            time: Stat::default(),
+            counts: vec![Stat::default(); sets.width(set)],
+        },
+        Some(row) => SetReport {
+            executions: row.executions,
+            time: time(row),
+            counts: row.counts[..sets.width(set)].to_vec(),
+        },
+    };
+    let finished = all().filter(|row| row.executions > 0);
+    Some(PhaseReport {
+        phase,
+        executions,
+        recursions: all().map(|row| row.recursions).sum(),
+        panics: all().map(|row| row.panics).sum(),
+        time: finished.map(time).reduce(Stat::and).unwrap_or_default(),
+        counts: counts.iter().map(|count| count.report(executions)).collect(),
+        sets: rows.iter().enumerate().map(reported).collect(),
+    })
+}
+
+/// What one event counted in all sets that it is in.
+#[derive(Clone, Copy, Default)]
+struct Gathered {
+    raw: Option<Stat>,
+    samples: u64,
+    running: u64,
+    enabled: u64,
+}
+
+impl Gathered {
+    fn add(&mut self, row: &Row, stat: Stat) {
+        if row.executions > 0 {
+            self.raw = Some(self.raw.map_or(stat, |raw| raw.and(stat)));
+        }
+        self.samples += row.executions;
+        self.running += row.running;
+        self.enabled += row.enabled;
+    }
+
+    fn report(&self, executions: u64) -> CountReport {
+        let raw = self.raw.unwrap_or_default();
+        CountReport::new(raw, [self.samples, executions], [self.running, self.enabled])
+    }
+}
+
+fn log_reports(
+    record: &ThreadRecord,
+    shared: &Shared,
+    nanos: impl Fn(u64) -> u64,
+) -> Vec<LoggedSample> {
     let Some(log) = &record.log else { return Vec::new() };
+    let since = shared.since();
     log.entries()
         .into_iter()
-        .map(|entry| LoggedSample {
-            phase: entry.phase as usize,
-            begin: nanos(entry.begin.saturating_sub(since)),
-            end: nanos(entry.end.saturating_sub(since)),
-            counts: entry.counts,
+        .map(|mut entry| {
+            let set = entry.set as usize;
+            entry.counts.truncate(shared.sets().width(set));
+            LoggedSample {
+                phase: entry.phase as usize,
+                begin: nanos(entry.begin.saturating_sub(since)),
+                end: nanos(entry.end.saturating_sub(since)),
+                set,
+                counts: entry.counts,
+            }
         })
         .collect()
 }

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use super::log::Log;
-use super::rows::Rows;
-use super::slot::Slot;
+use super::turns::{Sets, Tallies, Tally};
 use crate::backend::{Caps, MAX_EVENTS};
 use crate::report::ThreadState;
 
@@ -29,10 +28,18 @@ pub(crate) struct ThreadRecord {
     /// Ticks at detach, or 0.
     until: AtomicU64,
     state: AtomicU8,
-    pub(crate) slot: Slot,
-    pub(crate) rows: Rows,
+    pub(crate) counted: Counted,
     pub(crate) log: Option<Log>,
     notes: Mutex<Notes>,
+}
+
+/// What the thread shows of its counts.
+// A session has one kind of them, and threads are few: no use in boxing the larger.
+#[allow(clippy::large_enum_variant)]
+#[derive(Debug)]
+pub(crate) enum Counted {
+    AtOnce(Tally),
+    InTurns(Tallies),
 }
 
 #[derive(Debug, Default)]
@@ -53,8 +60,9 @@ pub(super) struct Arrival {
 }
 
 impl ThreadRecord {
-    pub(super) fn new(arrival: Arrival, events: usize, log: usize) -> ThreadRecord {
-        debug_assert!(events <= MAX_EVENTS);
+    pub(super) fn new(arrival: Arrival, sets: &Sets, log: usize) -> ThreadRecord {
+        let widest = (0..sets.len()).map(|set| sets.width(set)).max().unwrap_or(0);
+        debug_assert!(widest <= MAX_EVENTS);
         ThreadRecord {
             number: arrival.number,
             tid: arrival.tid,
@@ -65,10 +73,20 @@ impl ThreadRecord {
             since: arrival.since,
             until: AtomicU64::new(0),
             state: AtomicU8::new(0),
-            slot: Slot::new(),
-            rows: Rows::new(events),
-            log: (log > 0).then(|| Log::new(log, events)),
+            counted: match sets.len() {
+                1 => Counted::AtOnce(Tally::new(widest)),
+                _ => Counted::InTurns(Tallies::new(sets)),
+            },
+            log: (log > 0).then(|| Log::new(log, widest)),
             notes: Mutex::default(),
+        }
+    }
+
+    /// What the thread counted of each set, in order.
+    pub(super) fn tallies(&self) -> &[Tally] {
+        match &self.counted {
+            Counted::AtOnce(tally) => std::slice::from_ref(tally),
+            Counted::InTurns(tallies) => tallies.each(),
         }
     }
 

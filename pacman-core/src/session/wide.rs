@@ -183,16 +183,17 @@ impl SystemWide {
 impl Watched {
     fn open(shared: &Shared, cpu: u32) -> Result<Watched> {
         let place = place(shared.topology()?, cpu)?;
-        let counters = shared.backend().open(Target::Context(cpu))?;
-        let (events, clock, caps) = (shared.events().len(), *shared.clock(), counters.caps());
-        let mut owner = Owner::new(counters, clock);
+        let (sets, clock) = (shared.sets(), *shared.clock());
+        let mut owner = Owner::open(sets, Target::Context(cpu), clock)?;
+        let caps = owner.caps();
         let mut last = Sample::EMPTY;
-        last.ticks = owner.sample(&mut last.reading)?;
+        owner.sample(&mut last)?;
         let record = shared.join(|number| {
             let (tid, name, since) = (NO_THREAD, Some("context".into()), last.ticks);
             let arrival = Arrival { number, tid, name, cpu: Some(cpu), bound: true, caps, since };
-            ThreadRecord::new(arrival, events, shared.log())
+            ThreadRecord::new(arrival, sets, shared.log())
         });
+        owner.number(record.number);
         Ok(Watched { place, owner, record, clock, last, lost: None })
     }
 
@@ -204,7 +205,7 @@ impl Watched {
     fn check(&mut self) -> Result<()> {
         let mut now = Sample::EMPTY;
         let before = self.clock.now();
-        now.ticks = self.owner.sample(&mut now.reading).map_err(|error| self.away(error))?;
+        self.owner.sample(&mut now).map_err(|error| self.away(error))?;
         let (enabled, _) = now.reading.times_since(&self.last.reading);
         // Registers have no such time, and a simulated machine has a clock of its own.
         if now.reading.enabled > 0 && !self.record.caps.simulated {

@@ -11,6 +11,8 @@ mod presets;
 mod registers;
 mod rest;
 mod siblings;
+mod turns;
+mod whole;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -24,6 +26,9 @@ fn main() {
         ["netburst-hold"] => netburst::hold(),
         ["registers", events] => registers::run(events),
         ["siblings"] => siblings::run(),
+        ["turns", how, by] => turns::run(how, by),
+        ["whole"] => whole::run(),
+        ["halves"] => whole::half_each(),
         other => {
             eprintln!("lab-guest: no such job {other:?}; see lab/main.rs");
             std::process::exit(2);

@@ -239,6 +239,10 @@ mod tests {
             self.opened.lock().pop().expect("closed once");
         }
 
+        fn disable_group(&self, _: RawFd) -> Result<(), Errno> {
+            Ok(())
+        }
+
         fn enable_group(&self, _: RawFd) -> Result<(), Errno> {
             Ok(())
         }

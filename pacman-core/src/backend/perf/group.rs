@@ -148,9 +148,14 @@ impl<S: PerfSys> Group<S> {
         self.pages = Some(base);
     }
 
-    /// Starts all members at once; they are never stopped again.
+    /// Starts all members at once; only sets that take turns are ever stopped again.
     pub(super) fn enable(&self) -> Result<(), Errno> {
         self.sys.enable_group(self.descriptors[0])
+    }
+
+    /// Stops all members at once.
+    pub(super) fn disable(&self) -> Result<(), Errno> {
+        self.sys.disable_group(self.descriptors[0])
     }
 
     /// `read(2)` of the whole group.

@@ -130,7 +130,7 @@ fn too_many(events: usize, counters: usize) -> Error {
     Error::new(
         ErrorKind::TooManyEvents,
         format!(
-            "cannot count {events} events at once{need}: a session holds {MAX_EVENTS}; \
+            "cannot count {events} events at once{need}: {MAX_EVENTS} is the most; \
              split them over several sessions or runs"
         ),
     )

@@ -142,6 +142,19 @@ impl<S: PerfSys> CallCounters<S> {
     }
 
     #[cold]
+    fn unswitched(&self, to: &str, errno: Errno) -> Error {
+        Error::from_errno(
+            ErrorKind::System,
+            errno.0,
+            format!(
+                "cannot switch {} {to}: the kernel said {}",
+                self.prepared.names(),
+                std::io::Error::from_raw_os_error(errno.0)
+            ),
+        )
+    }
+
+    #[cold]
     fn off_counters(&self) -> Error {
         let Prepared { plan, standing } = &*self.prepared;
         let competitor = self
@@ -194,6 +207,23 @@ impl<S: PerfSys> Counters for CallCounters<S> {
             simulated: !S::REAL,
         }
     }
+
+    fn stand_by(&mut self) -> Result<bool> {
+        let Some(group) = &self.group else { return Ok(true) };
+        if !group.is_ours() {
+            return Err(self.forked());
+        }
+        group.disable().map_err(|errno| self.unswitched("off", errno))?;
+        Ok(true)
+    }
+
+    fn resume(&mut self) -> Result<()> {
+        let Some(group) = &self.group else { return Ok(()) };
+        if !group.is_ours() {
+            return Err(self.forked());
+        }
+        group.enable().map_err(|errno| self.unswitched("on", errno))
+    }
 }
 
 /// Counters read from `N` pages with RDPMC, `WIDTH` bits wide.
@@ -234,6 +264,14 @@ impl<S: PerfSys, const N: usize, const WIDTH: u32> Counters for PageCounters<S, 
     fn caps(&self) -> Caps {
         Caps { read_path: ReadPath::Rdpmc, width: Some(WIDTH as u8), ..self.by_call.caps() }
     }
+
+    fn stand_by(&mut self) -> Result<bool> {
+        self.by_call.stand_by()
+    }
+
+    fn resume(&mut self) -> Result<()> {
+        self.by_call.resume()
+    }
 }
 
 /// As [`PageCounters`], for the rarer numbers of events and widths.
@@ -262,5 +300,13 @@ impl<S: PerfSys> Counters for AnyPageCounters<S> {
 
     fn caps(&self) -> Caps {
         Caps { read_path: ReadPath::Rdpmc, width: Some(self.width), ..self.by_call.caps() }
+    }
+
+    fn stand_by(&mut self) -> Result<bool> {
+        self.by_call.stand_by()
+    }
+
+    fn resume(&mut self) -> Result<()> {
+        self.by_call.resume()
     }
 }

@@ -44,6 +44,9 @@ pub trait PerfSys: Clone + Send + Sync + 'static {
     /// Enables a whole group through its leader.
     fn enable_group(&self, leader: RawFd) -> Result<(), Errno>;
 
+    /// Takes a whole group off the counters by disabling its leader.
+    fn disable_group(&self, leader: RawFd) -> Result<(), Errno>;
+
     /// `read(2)` of a group; answers the number of 64-bit words read.
     fn read(&self, leader: RawFd, into: &mut [u64]) -> Result<usize, Errno>;
 
@@ -152,6 +155,13 @@ impl PerfSys for Kernel {
         let group = perf_event_open_sys::bindings::PERF_IOC_FLAG_GROUP;
         // SAFETY: the ioctl takes a flag word and touches no memory of ours.
         let answer = unsafe { perf_event_open_sys::ioctls::ENABLE(leader, group) };
+        if answer < 0 { Err(Errno::last()) } else { Ok(()) }
+    }
+
+    fn disable_group(&self, leader: RawFd) -> Result<(), Errno> {
+        // SAFETY: as for `enable_group`. Without the group's flag: members count only
+        // while their leader is enabled, and each one named costs a pass of its own.
+        let answer = unsafe { perf_event_open_sys::ioctls::DISABLE(leader, 0) };
         if answer < 0 { Err(Errno::last()) } else { Ok(()) }
     }
 

@@ -146,6 +146,10 @@ impl PerfSys for Fake {
         Ok(())
     }
 
+    fn disable_group(&self, leader: RawFd) -> Result<(), Errno> {
+        unreachable!("{leader} takes no turns");
+    }
+
     fn read(&self, leader: RawFd, into: &mut [u64]) -> Result<usize, Errno> {
         let members = self.members(leader);
         if members.len() > self.scheduled && members[0] {

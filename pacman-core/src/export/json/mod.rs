@@ -5,7 +5,7 @@ mod writer;
 use std::io;
 
 use self::writer::Writer;
-use super::{count_of, read_path_code, state_code};
+use super::{count_of, read_path_code, state_code, turns_code};
 use crate::report::{LoggedSample, PhaseReport, Report, ThreadReport};
 use crate::session::Stat;
 
@@ -26,6 +26,9 @@ const VERSION: u32 = 1;
 /// age_ns        nanoseconds since the session began
 /// notes         [line …]
 /// events        [{name, unit, hardware} …]
+/// sets          [[event …] …]: the events that were counted together, as indices into
+///               events; one set where they fit at once
+/// turns         null, or who counted which set: "by-execution" | "by-spread"
 /// phases        [name …]
 /// threads       [{
 ///   number        the session's number for it, from 0
@@ -41,17 +44,21 @@ const VERSION: u32 = 1;
 ///     phase         an index into the document's phases
 ///     executions, recursions, panics
 ///     time_ns       {sum, min, max}, or null if no execution has finished
+///     sets          [executions …]: how many counted each of the document's sets
 ///     counts        one for each of the document's events: [{
 ///       value         the best figure: scaled if there is one, else raw; or null
 ///       absent        null, or why value is: "never-counted" (the kernel kept the
 ///                     group off the counters), "not-finished" (no execution is),
-///                     "not-recorded"
+///                     "not-sampled" (none has counted its set yet), "not-recorded"
 ///       raw           {sum, min, max}, or null
-///       scaled        the sum estimated for the whole time, or null if raw is exact
+///       samples       the executions that counted it, which raw is of
+///       scaled        the sum estimated for all executions and their whole time, or
+///                     null if raw is exact
 ///       enabled_ns, running_ns   or null if the counter cannot be off
 ///     } …]
 ///   } …]
-///   log           [{phase, begin_ns, end_ns, counts: [integer …]} …]
+///   log           [{phase, begin_ns, end_ns, set, counts: [integer …]} …], the counts
+///                 those of the set's events
 /// } …]
 /// ```
 ///
@@ -103,6 +110,17 @@ pub fn json(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
         to.end('}');
     }
     to.end(']');
+    to.break_line()?;
+    to.name("sets").begin('[');
+    for set in &report.sets {
+        to.begin('[');
+        for event in &set.events {
+            to.literal(event);
+        }
+        to.end(']');
+    }
+    to.end(']');
+    to.name("turns").string_or_null(report.turns.map(turns_code));
     to.break_line()?;
     to.name("phases");
     strings(&mut to, &report.phases);
@@ -169,6 +187,11 @@ fn phase(to: &mut Writer<'_>, report: &Report, row: &PhaseReport) {
     to.name("panics").literal(row.panics);
     to.name("time_ns");
     stat(to, (row.executions > 0).then_some(&row.time));
+    to.name("sets").begin('[');
+    for set in &row.sets {
+        to.literal(set.executions);
+    }
+    to.end(']');
     to.name("counts").begin('[');
     for event in 0..report.events.len() {
         let counted = count_of(row, event);
@@ -178,6 +201,7 @@ fn phase(to: &mut Writer<'_>, report: &Report, row: &PhaseReport) {
         to.name("absent").string_or_null(counted.err().map(|absent| absent.code()));
         to.name("raw");
         stat(to, count.map(|count| &count.raw));
+        to.name("samples").literal(row.counts.get(event).map_or(0, |count| count.samples));
         to.name("scaled").literal_or_null(count.and_then(|count| count.scaled));
         // The two times stay where the count is absent: they are the reason.
         let times = row.counts.get(event).filter(|count| count.enabled > 0);
@@ -194,6 +218,7 @@ fn sample(to: &mut Writer<'_>, sample: &LoggedSample) {
     to.name("phase").literal(sample.phase);
     to.name("begin_ns").literal(sample.begin);
     to.name("end_ns").literal(sample.end);
+    to.name("set").literal(sample.set);
     to.name("counts").begin('[');
     for count in &sample.counts {
         to.literal(count);

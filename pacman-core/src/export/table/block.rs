@@ -6,7 +6,7 @@ use super::grid::{Column, Grid, Row, Tone};
 use super::rate::Rate;
 use super::{quantity, text};
 use crate::export::TableStyle;
-use crate::report::{PhaseReport, Report, ThreadReport};
+use crate::report::{PhaseReport, Report, ThreadReport, Turns};
 use crate::topology::CoreType;
 
 /// A thread and what one phase cost it.
@@ -48,8 +48,7 @@ impl<'a> Layout<'a> {
         members.sort_by_key(|(thread, _)| seat(thread));
         let each: Vec<Figures> =
             members.iter().map(|(thread, row)| self.figures(thread, row)).collect();
-        let mut total = Figures::none(self.report.events.len());
-        each.iter().for_each(|figures| total.add(figures));
+        let total = self.sum(&each);
         let counted = each.iter().any(|figures| figures.counted().is_some());
         let folded = members.len() > self.style.fold;
         let mut lines = if folded {
@@ -80,7 +79,14 @@ impl<'a> Layout<'a> {
     }
 
     fn figures(&self, thread: &ThreadReport, row: &PhaseReport) -> Figures {
-        Figures::of(thread, row, self.report.events.len())
+        Figures::of(self.report, thread, row)
+    }
+
+    /// What several threads' figures make together.
+    fn sum(&self, each: &[Figures]) -> Figures {
+        let mut sum = Figures::none(self.report);
+        each.iter().for_each(|figures| sum.add(figures));
+        if self.report.turns == Some(Turns::BySpread) { sum.of_a_team() } else { sum }
     }
 
     /// A row for each thread, siblings one below the other, and a sum for each
@@ -106,8 +112,7 @@ impl<'a> Layout<'a> {
             let all_bound = group.iter().all(|(thread, _)| is_bound(thread));
             // The only core's sum is the total.
             if group.len() > 1 && group.len() < members.len() && all_bound {
-                let mut sum = Figures::none(self.report.events.len());
-                each[first..first + group.len()].iter().for_each(|figures| sum.add(figures));
+                let sum = self.sum(&each[first..first + group.len()]);
                 let core = group[0].0.place.map_or(0, |place| place.core);
                 lines.push(Line {
                     keys: self.label(format!("core {core}")),

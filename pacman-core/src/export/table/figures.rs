@@ -1,7 +1,7 @@
 //! Sums over rows: what a phase cost one thread, a core, or everyone.
 
 use crate::export::{Absent, count_of};
-use crate::report::{PhaseReport, ThreadReport};
+use crate::report::{PhaseReport, Report, ThreadReport};
 
 /// What a phase cost one thread or several. Sums of 64-bit values in 128 bits.
 #[derive(Clone, Debug)]
@@ -13,6 +13,16 @@ pub(super) struct Figures {
     pub(super) attached: u128,
     /// One for each event of the report.
     pub(super) counts: Vec<Figure>,
+    /// One for each set, where sets took turns.
+    pub(super) sets: Vec<SetFigures>,
+}
+
+/// The executions that counted one set.
+#[derive(Clone, Debug)]
+pub(super) struct SetFigures {
+    pub(super) time: u128,
+    /// The raw sum of each event of the report that is in the set.
+    pub(super) counts: Vec<Option<u128>>,
 }
 
 /// One event's part of it.
@@ -24,22 +34,42 @@ pub(super) struct Figure {
     pub(super) scaled: bool,
     /// A thread finished executions and has no count.
     pub(super) missing: bool,
+    /// The executions of threads that have a figure, and of those that have none
+    /// because their turn has not come.
+    covered: u128,
+    unsampled: u128,
     pub(super) enabled: u128,
     pub(super) running: u128,
 }
 
 impl Figures {
-    pub(super) fn none(events: usize) -> Figures {
-        Figures { executions: 0, time: 0, attached: 0, counts: vec![Figure::default(); events] }
+    pub(super) fn none(report: &Report) -> Figures {
+        let events = report.events.len();
+        let none = SetFigures { time: 0, counts: vec![None; events] };
+        Figures {
+            executions: 0,
+            time: 0,
+            attached: 0,
+            counts: vec![Figure::default(); events],
+            sets: vec![none; if report.turns.is_some() { report.sets.len() } else { 0 }],
+        }
     }
 
-    pub(super) fn of(thread: &ThreadReport, row: &PhaseReport, events: usize) -> Figures {
-        Figures {
+    pub(super) fn of(report: &Report, thread: &ThreadReport, row: &PhaseReport) -> Figures {
+        let mut figures = Figures {
             executions: row.executions.into(),
             time: row.time.sum.into(),
             attached: thread.attached.into(),
-            counts: (0..events).map(|event| Figure::of(row, event)).collect(),
+            counts: (0..report.events.len()).map(|event| Figure::of(row, event)).collect(),
+            ..Figures::none(report)
+        };
+        for ((figures, set), row) in figures.sets.iter_mut().zip(&report.sets).zip(&row.sets) {
+            figures.time = row.time.sum.into();
+            for (event, stat) in set.events.iter().zip(&row.counts) {
+                figures.counts[*event] = Some(stat.sum.into());
+            }
         }
+        figures
     }
 
     pub(super) fn add(&mut self, other: &Figures) {
@@ -49,6 +79,24 @@ impl Figures {
         for (sum, figure) in self.counts.iter_mut().zip(&other.counts) {
             sum.add(figure);
         }
+        for (sum, set) in self.sets.iter_mut().zip(&other.sets) {
+            sum.time += set.time;
+            for (sum, count) in sum.counts.iter_mut().zip(&set.counts) {
+                *sum = plus(*sum, *count);
+            }
+        }
+    }
+
+    /// Lets the threads that have figures stand for those that have none yet: they do
+    /// the same work, where sets are spread over them.
+    pub(super) fn of_a_team(mut self) -> Figures {
+        for count in &mut self.counts {
+            let Some(value) = count.value.filter(|_| count.unsampled > 0) else { continue };
+            let all = count.covered + count.unsampled;
+            count.value = Some(value.saturating_mul(all) / count.covered);
+            (count.scaled, count.missing, count.unsampled) = (true, false, 0);
+        }
+        self
     }
 
     /// Running and enabled time of the event that was counted for the least share
@@ -72,10 +120,16 @@ impl Figure {
             Ok(count) => Figure {
                 value: count.value().map(u128::from),
                 scaled: count.scaled.is_some(),
+                covered: row.executions.into(),
                 ..Figure::default()
             },
             // Nothing finished is nothing to miss: no sum is too small for it.
-            Err(absent) => Figure { missing: absent != Absent::NotFinished, ..Figure::default() },
+            Err(Absent::NotFinished) => Figure::default(),
+            Err(Absent::NotSampled) => {
+                let unsampled = row.executions.into();
+                Figure { missing: true, unsampled, ..Figure::default() }
+            }
+            Err(_) => Figure { missing: true, ..Figure::default() },
         };
         if let Some(count) = row.counts.get(event) {
             figure.enabled = count.enabled.into();
@@ -85,13 +139,20 @@ impl Figure {
     }
 
     fn add(&mut self, other: &Figure) {
-        self.value = match (self.value, other.value) {
-            (Some(one), Some(two)) => Some(one + two),
-            (one, two) => one.or(two),
-        };
+        self.value = plus(self.value, other.value);
+        self.covered += other.covered;
+        self.unsampled += other.unsampled;
         self.scaled |= other.scaled;
         self.missing |= other.missing;
         self.enabled += other.enabled;
         self.running += other.running;
+    }
+}
+
+/// The sum of what is there.
+fn plus(one: Option<u128>, two: Option<u128>) -> Option<u128> {
+    match (one, two) {
+        (Some(one), Some(two)) => Some(one + two),
+        (one, two) => one.or(two),
     }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::block::{Member, UNBOUND};
 use super::cell::{Marks, UNDEFINED, absent, at_least};
 use super::{quantity, text};
-use crate::export::{Absent, TableStyle, count_of, phase_name};
-use crate::report::{Report, ThreadReport, ThreadState};
+use crate::export::{Absent, TableStyle, count_of, only_set, phase_name};
+use crate::report::{Report, ThreadReport, ThreadState, Turns};
 
 /// What the marks mean that the table used.
-pub(super) fn legend(marks: &Marks, style: &TableStyle) -> Vec<String> {
+pub(super) fn legend(report: &Report, marks: &Marks, style: &TableStyle) -> Vec<String> {
     let mut lines = Vec::new();
     let mut explain = |used: bool, mark: &str, meaning: &str| {
         if used {
@@ -24,7 +24,15 @@ pub(super) fn legend(marks: &Marks, style: &TableStyle) -> Vec<String> {
     explain(
         marks.scaled,
         "~",
-        "estimated for the whole time from the share of it that the column \"counted\" shows",
+        match report.turns {
+            None => {
+                "estimated for the whole time from the share of it that the column \"counted\" shows"
+            }
+            Some(_) => {
+                "estimated for all runs from those that counted the event's set; a rate is that of \
+                 the runs that counted both its parts"
+            }
+        },
     );
     explain(marks.missing, at_least(style), "the sum of those threads that have a figure");
     explain(marks.absent, absent(style), "no figure, for a reason given below");
@@ -32,11 +40,60 @@ pub(super) fn legend(marks: &Marks, style: &TableStyle) -> Vec<String> {
     lines
 }
 
+/// The sets that took turns, and their events.
+pub(super) fn of_sets(report: &Report) -> Vec<String> {
+    let Some(turns) = report.turns else { return Vec::new() };
+    let names = |events: Vec<usize>| {
+        let names: Vec<String> =
+            events.iter().map(|event| text::clean(&report.events[*event].name)).collect();
+        names.join(", ")
+    };
+    let (every, single): (Vec<usize>, Vec<usize>) =
+        (0..report.events.len()).partition(|event| only_set(report, *event).is_none());
+    let how = match turns {
+        Turns::ByExecution => "took turns by execution",
+        Turns::BySpread => "were spread over the threads and took turns by execution",
+    };
+    let with = match every.as_slice() {
+        [] => String::new(),
+        _ => format!("; every one has {}", names(every)),
+    };
+    let mut lines = vec![format!("{} sets {how}{with}", report.sets.len())];
+    for set in 0..report.sets.len() {
+        let own = single.iter().copied().filter(|event| only_set(report, *event) == Some(set));
+        lines.push(format!("set {set}: {}", names(own.collect())));
+    }
+    lines
+}
+
+/// Which threads counted which set how often.
+fn samples(report: &Report, phase: &str, members: &[Member<'_>], lines: &mut Vec<String>) {
+    if report.turns.is_none() {
+        return;
+    }
+    let mut alike: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
+    for (thread, row) in members {
+        let executions = row.sets.iter().map(|set| set.executions).collect();
+        alike.entry(executions).or_default().push(thread.number);
+    }
+    let mut alike: Vec<(Vec<u64>, Vec<usize>)> = alike.into_iter().collect();
+    alike.sort_by(|(_, one), (_, two)| one.cmp(two));
+    for (executions, which) in alike {
+        let of = |(set, runs): (usize, &u64)| {
+            format!("{} of set {set}", plural(u128::from(*runs), "run", "runs"))
+        };
+        let parts: Vec<String> = executions.iter().enumerate().map(of).collect();
+        let each = if which.len() > 1 { "each of " } else { "" };
+        lines.push(format!("{phase} on {each}{}: {}", threads(&which), parts.join(", ")));
+    }
+}
+
 /// What happened in phases: absent counts and why, panics, recursions.
 pub(super) fn of_phases(report: &Report, members: &[Vec<Member<'_>>]) -> Vec<String> {
     let mut lines = Vec::new();
     for (phase, members) in members.iter().enumerate() {
         let name = quoted(phase_name(report, phase));
+        samples(report, &name, members, &mut lines);
         absences(report, &name, members, &mut lines);
         let panics = tally(members, |(_, row)| row.panics);
         if let Some((panics, threads)) = panics {
@@ -135,6 +192,7 @@ fn absences(report: &Report, phase: &str, members: &[Member<'_>], lines: &mut Ve
             "never counted: the kernel kept the group off the counters all the time, as it does \
              while another user of the PMU holds them",
         ),
+        (Absent::NotSampled, "not sampled yet: no run has counted their set"),
         (Absent::NotRecorded, "the report holds no such count"),
     ] {
         // Events that are absent on the same threads share a line.

@@ -34,7 +34,10 @@ use crate::report::Report;
 /// Marks are explained below the table when they occur: `*` for a thread that the
 /// session did not bind, `~` for estimates (a column says from what share of
 /// the time), a dash for what is absent, `>=` for sums over fewer threads than
-/// ran. Footnotes say why figures are absent, and what happened to threads.
+/// ran. Footnotes say why figures are absent, and what happened to threads; where sets
+/// of events took turns, which events each set has and how many runs counted it on each
+/// thread. A sum over threads among which sets were spread takes those that counted an
+/// event for those that did not yet.
 ///
 /// Names are shown with control characters escaped, so that they cannot drive
 /// the terminal.
@@ -87,7 +90,8 @@ pub fn table(report: &Report, style: &TableStyle, out: &mut dyn io::Write) -> io
         line(out, style, Tone::Plain, &format!("{phases} left out: {rest}{share}"))?;
     }
 
-    let mut notes = footnotes::legend(&marks, style);
+    let mut notes = footnotes::legend(report, &marks, style);
+    notes.extend(footnotes::of_sets(report));
     notes.extend(footnotes::of_phases(report, &members));
     notes.extend(footnotes::of_threads(report));
     notes.extend(report.notes.iter().map(|note| text::clean(note)));

@@ -49,6 +49,9 @@ impl Rate {
     pub(super) fn cell(self, figures: &Figures, event: usize) -> Cell {
         let count = &figures.counts[event];
         let Some(value) = count.value else { return Cell::Absent };
+        if !figures.sets.is_empty() {
+            return self.cell_in_turns(figures, event);
+        }
         let nothing = Figure::default();
         let (below, times, company) = match self {
             Rate::PerCycle(cycles) => {
@@ -75,6 +78,31 @@ impl Rate {
             }
             _ => Cell::Undefined,
         }
+    }
+
+    /// As [`cell`](Self::cell), where sets took turns: of those executions that counted
+    /// both, because others may have been longer.
+    fn cell_in_turns(self, figures: &Figures, event: usize) -> Cell {
+        let (mut part, mut whole) = (0, 0);
+        for set in &figures.sets {
+            let below = match self {
+                Rate::PerCycle(other) | Rate::PerThousandInstructions(other) => set.counts[other],
+                Rate::PerSecond | Rate::OfTime => Some(set.time),
+            };
+            if let (Some(count), Some(below)) = (set.counts[event], below) {
+                part += count;
+                whole += below;
+            }
+        }
+        let scaled = figures.counts[event].scaled;
+        let times = match self {
+            _ if whole == 0 => return Cell::Undefined,
+            Rate::OfTime => return Cell::Share { part, whole, scaled },
+            Rate::PerCycle(_) => 1.0,
+            Rate::PerThousandInstructions(_) => 1e3,
+            Rate::PerSecond => 1e9,
+        };
+        Cell::Ratio { value: part as f64 * times / whole as f64, scaled }
     }
 }
 

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::{assert_snapshot, specimen};
 use crate::export;
+use crate::report::Turns;
 use crate::report::{CountReport, LoggedSample, Report};
 use crate::session::Stat;
 
@@ -145,11 +146,11 @@ proptest! {
         thread.name = Some(names[2].clone());
         let mut row = specimen::row(0, values[0].max(1), values[1], &[]);
         let raw = Stat { sum: values[2], min: values[3], max: values[4] };
-        let count = CountReport::new(raw, 100, running);
+        let count = CountReport::new(raw, [1, 1], [running, 100]);
         row.counts.push(count);
         thread.phases.push(row.clone());
         let (begin, end) = (values[5].min(values[6]), values[5].max(values[6]));
-        thread.log.push(LoggedSample { phase: 0, begin, end, counts: vec![values[7]] });
+        thread.log.push(LoggedSample { phase: 0, begin, end, set: 0, counts: vec![values[7]] });
         report.threads.push(thread);
 
         let rows = read(&text(&report));
@@ -175,4 +176,28 @@ proptest! {
         prop_assert_eq!(field(&rows, 1, "phase"), Some(&*hard));
         prop_assert_eq!(number(&rows, 1, &format!("{event} [u]")), Some(values[7]));
     }
+}
+
+#[test]
+fn samples_and_sets_stand_beside_counts() {
+    let report = specimen::in_turns(Turns::ByExecution);
+    let text = text(&report);
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let at = |name: &str| header.iter().position(|column| *column == name).unwrap();
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    let of = |row: usize, name: &str| rows[row][at(name)];
+    assert_eq!(of(0, "CACHE_MISSES [accesses]"), "12000");
+    assert_eq!(of(0, "CACHE_MISSES scaled [accesses]"), "20000");
+    assert_eq!(of(0, "CACHE_MISSES samples [executions]"), "3");
+    assert_eq!(of(0, "CACHE_MISSES set [number]"), "0");
+    assert_eq!(of(0, "BRANCH_MISSES set [number]"), "1");
+    assert_eq!(of(0, "CYCLES samples [executions]"), "5");
+    assert_eq!(of(0, "CYCLES set [number]"), "", "every set has it");
+    assert_eq!(of(1, "CACHE_MISSES [accesses]"), "", "never a zero that was not counted");
+    assert_eq!(of(1, "CACHE_MISSES samples [executions]"), "0");
+    let log = log_text(&report);
+    let logged: Vec<&str> =
+        log.lines().skip(1).map(|line| line.split_once(",work,").unwrap().1).collect();
+    assert_eq!(logged, ["10,35,25,0,7,8,9,", "40,55,15,1,1,,2,3"]);
 }

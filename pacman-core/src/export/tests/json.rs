@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{assert_snapshot, specimen};
 use crate::export;
+use crate::report::Turns;
 use crate::report::{CountReport, LoggedSample, Report};
 use crate::session::Stat;
 
@@ -38,6 +39,8 @@ fn members_and_their_order_are_the_documented_ones() {
             "age_ns",
             "notes",
             "events",
+            "sets",
+            "turns",
             "phases",
             "threads"
         ]
@@ -61,11 +64,11 @@ fn members_and_their_order_are_the_documented_ones() {
     );
     assert_eq!(
         names(&thread["phases"][0]),
-        ["phase", "executions", "recursions", "panics", "time_ns", "counts"]
+        ["phase", "executions", "recursions", "panics", "time_ns", "sets", "counts"]
     );
     assert_eq!(
         names(&thread["phases"][0]["counts"][0]),
-        ["value", "absent", "raw", "scaled", "enabled_ns", "running_ns"]
+        ["value", "absent", "raw", "samples", "scaled", "enabled_ns", "running_ns"]
     );
     assert_eq!(
         names(&thread["place"]),
@@ -80,8 +83,8 @@ fn absent_is_null_and_says_why() {
     assert_eq!(
         *count,
         json!({
-            "value": null, "absent": "never-counted", "raw": null, "scaled": null,
-            "enabled_ns": 50_000_000, "running_ns": 0
+            "value": null, "absent": "never-counted", "raw": null, "samples": 5,
+            "scaled": null, "enabled_ns": 50_000_000, "running_ns": 0
         })
     );
     let unfinished = &report["threads"][1]["phases"][0];
@@ -139,10 +142,10 @@ proptest! {
         thread.name = Some(names[4].clone());
         thread.notes = vec![names[0].clone()];
         let mut row = specimen::row(0, values[0].max(1), values[1], &[]);
-        let count = CountReport::new(raw, 100, running);
+        let count = CountReport::new(raw, [1, 1], [running, 100]);
         row.counts.push(count);
         thread.phases.push(row.clone());
-        thread.log.push(LoggedSample { phase: 0, begin: values[2], end: values[3], counts: vec![values[4]] });
+        thread.log.push(LoggedSample { phase: 0, begin: values[2], end: values[3], set: 0, counts: vec![values[4]] });
         thread.log_dropped = values[5];
         report.threads.push(thread);
 
@@ -155,7 +158,7 @@ proptest! {
         prop_assert_eq!(thread["name"].as_str(), Some(&*names[4]));
         prop_assert_eq!(&thread["log_dropped"], &json!(values[5]));
         prop_assert_eq!(&thread["log"], &json!([
-            {"phase": 0, "begin_ns": values[2], "end_ns": values[3], "counts": [values[4]]}
+            {"phase": 0, "begin_ns": values[2], "end_ns": values[3], "set": 0, "counts": [values[4]]}
         ]));
         let phase = &thread["phases"][0];
         prop_assert_eq!(&phase["executions"], &json!(row.executions));
@@ -169,4 +172,19 @@ proptest! {
             prop_assert_eq!(&read["raw"], &Value::Null);
         }
     }
+}
+
+#[test]
+fn samples_and_sets_are_members() {
+    let document: Value =
+        serde_json::from_str(&text(&specimen::in_turns(Turns::BySpread))).unwrap();
+    assert_eq!(document["sets"], serde_json::json!([[0, 1, 2], [0, 2, 3]]));
+    assert_eq!(document["turns"], "by-spread");
+    let row = &document["threads"][1]["phases"][0];
+    assert_eq!(row["sets"], serde_json::json!([0, 1]));
+    let misses = &row["counts"][1];
+    assert_eq!((&misses["absent"], &misses["samples"]), (&"not-sampled".into(), &0.into()));
+    assert!(misses["value"].is_null() && misses["raw"].is_null());
+    assert_eq!(document["threads"][0]["phases"][0]["counts"][1]["scaled"], 20_000);
+    assert_eq!(document["threads"][0]["log"][1]["set"], 1);
 }

@@ -2,8 +2,8 @@
 
 use crate::backend::ReadPath;
 use crate::report::{
-    CountReport, EventColumn, LoggedSample, PhaseReport, PlaceReport, Report, ThreadReport,
-    ThreadState,
+    CountReport, EventColumn, EventSet, LoggedSample, PhaseReport, PlaceReport, Report, SetReport,
+    ThreadReport, ThreadState, Turns,
 };
 use crate::session::Stat;
 use crate::topology::CoreType;
@@ -17,6 +17,8 @@ pub(super) fn event(name: &str, unit: &'static str) -> EventColumn {
 pub(super) fn report(session: &str, events: Vec<EventColumn>, phases: &[&str]) -> Report {
     Report {
         session: session.to_string(),
+        sets: vec![EventSet { events: (0..events.len()).collect() }],
+        turns: None,
         events,
         phases: phases.iter().map(|name| name.to_string()).collect(),
         threads: Vec::new(),
@@ -63,7 +65,15 @@ pub(super) fn row(phase: usize, executions: u64, time: u64, sums: &[u64]) -> Pha
         recursions: 0,
         panics: 0,
         time: stat(time, executions),
-        counts: sums.iter().map(|&sum| CountReport::new(stat(sum, executions), 0, 0)).collect(),
+        counts: sums
+            .iter()
+            .map(|&sum| CountReport::new(stat(sum, executions), [executions; 2], [0, 0]))
+            .collect(),
+        sets: vec![SetReport {
+            executions,
+            time: stat(time, executions),
+            counts: sums.iter().map(|&sum| stat(sum, executions)).collect(),
+        }],
     }
 }
 
@@ -125,7 +135,7 @@ pub(super) fn scaled() -> Report {
     for (number, running) in [(0, 50 * MS), (1, 33 * MS), (2, 0)] {
         let mut thread = thread(number, Some(place(0, number as u32, 0, number as u32)));
         let mut row = row(0, 8, 100 * MS, &[3_000_000 * u64::from(running > 0), 12]);
-        row.counts[0] = CountReport::new(row.counts[0].raw, 100 * MS, running);
+        row.counts[0] = CountReport::new(row.counts[0].raw, [8, 8], [running, 100 * MS]);
         thread.phases.push(row);
         report.threads.push(thread);
     }
@@ -143,7 +153,7 @@ pub(super) fn troubled() -> Report {
     solve.panics = 2;
     solve.recursions = 9;
     for count in &mut solve.counts {
-        *count = CountReport::new(count.raw, 50 * MS, 0);
+        *count = CountReport::new(count.raw, [5, 5], [0, 50 * MS]);
     }
     one.phases = vec![solve, row(1, 1, 0, &[0, 0])];
     one.notes.push("an execution of \"solve\" was not counted: interrupted".to_string());
@@ -153,12 +163,55 @@ pub(super) fn troubled() -> Report {
     let mut open = row(0, 0, 0, &[0, 0]);
     open.recursions = 1;
     two.phases = vec![open];
-    two.log = vec![LoggedSample { phase: 0, begin: 10, end: 35, counts: vec![7, 0] }];
+    two.log = vec![LoggedSample { phase: 0, begin: 10, end: 35, set: 0, counts: vec![7, 0] }];
     two.log_dropped = 1200;
     let mut three = thread(2, Some(place(1, 8, 0, 16)));
     three.name = Some("名前\nsecond line of a very long name".to_string());
     three.state = ThreadState::Attached;
     three.attached = 0;
     report.threads = vec![one, two, three];
+    report
+}
+
+/// Two threads whose sets took turns over five and one executions: cycles and
+/// instructions in both sets, another event in each.
+pub(super) fn in_turns(turns: Turns) -> Report {
+    let events = vec![
+        event("CYCLES", "cycles"),
+        event("CACHE_MISSES", "accesses"),
+        event("INSTRUCTIONS", "instructions"),
+        event("BRANCH_MISSES", "branches"),
+    ];
+    let mut report = report("turns", events, &["work"]);
+    report.sets = vec![EventSet { events: vec![0, 1, 2] }, EventSet { events: vec![0, 2, 3] }];
+    report.turns = Some(turns);
+    for (number, executions) in [(0, [3, 2]), (1, [0, 1])] {
+        let mut thread = thread(number, Some(place(0, 0, number as u32, number as u32)));
+        // Executions of set 1 are longer: rates must not mix them with the others.
+        let set = |executions, length: u64, counts: [u64; 3]| SetReport {
+            executions,
+            time: stat(executions * length * MS, executions),
+            counts: counts.map(|count| stat(executions * count, executions)).into(),
+        };
+        let first = set(executions[0], 10, [20_000_000, 4_000, 10_000_000]);
+        let second = set(executions[1], 20, [40_000_000, 30_000_000, 6_000]);
+        let all = executions[0] + executions[1];
+        let both = |at: usize, with: usize| {
+            let sum = first.counts[at].sum + second.counts[with].sum;
+            CountReport::new(stat(sum, all), [all; 2], [0, 0])
+        };
+        let one = |set: &SetReport, at: usize| {
+            CountReport::new(set.counts[at], [set.executions, all], [0, 0])
+        };
+        let counts = vec![both(0, 0), one(&first, 1), both(2, 1), one(&second, 2)];
+        let time = first.time.sum + second.time.sum;
+        let sets = vec![first, second];
+        thread.phases.push(PhaseReport { counts, sets, ..row(0, all, time, &[]) });
+        report.threads.push(thread);
+    }
+    report.threads[0].log = vec![
+        LoggedSample { phase: 0, begin: 10, end: 35, set: 0, counts: vec![7, 8, 9] },
+        LoggedSample { phase: 0, begin: 40, end: 55, set: 1, counts: vec![1, 2, 3] },
+    ];
     report
 }

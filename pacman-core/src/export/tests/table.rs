@@ -2,6 +2,7 @@
 
 use super::{assert_snapshot, specimen};
 use crate::export::{TableStyle, table};
+use crate::report::Turns;
 use crate::report::{PlaceReport, Report, ThreadState};
 use crate::topology::CoreType;
 
@@ -192,4 +193,23 @@ fn sums_do_not_overflow_and_cut_reports_do_not_panic() {
     assert!(text.contains("the report holds no such count"), "{text}");
     report.phases.clear();
     assert!(drawn(&report, unicode(132)).contains("0 phases"));
+}
+
+#[test]
+fn sets_that_took_turns_are_named_and_their_figures_marked() {
+    let drawn = drawn(&specimen::in_turns(Turns::ByExecution), unicode(120));
+    assert_snapshot("turns.txt", &drawn);
+    // Three of five executions counted 4,000 each; two of five 6,000.
+    assert!(drawn.contains("~20,000") && drawn.contains("~30,000"), "{drawn}");
+    // IPC over all, though two thirds of the time were spent in longer executions.
+    assert!(drawn.contains("0.643"), "90 M instructions over 140 M cycles:\n{drawn}");
+    assert!(drawn.contains("≥~20,000"), "thread 1 has counted no cache misses:\n{drawn}");
+}
+
+#[test]
+fn threads_of_a_team_stand_for_each_other() {
+    let drawn = drawn(&specimen::in_turns(Turns::BySpread), unicode(120));
+    assert_snapshot("turns-spread.txt", &drawn);
+    // What five executions of thread 0 had, six have.
+    assert!(drawn.contains("~24,000") && !drawn.contains('≥'), "{drawn}");
 }

@@ -73,6 +73,10 @@ impl PerfSys for SimKernel {
         self.call(|state, _| state.enable(leader))
     }
 
+    fn disable_group(&self, leader: RawFd) -> Result<(), Errno> {
+        self.call(|state, _| state.disable(leader))
+    }
+
     fn read(&self, leader: RawFd, into: &mut [u64]) -> Result<usize, Errno> {
         let live = self.machine.is_live();
         self.call(|state, _| state.read(leader, into, live))
@@ -192,6 +196,20 @@ impl State {
             }
         }
         // The leader's own switch is what counts for all.
+        self.schedule_for(whose);
+        Ok(())
+    }
+
+    fn disable(&mut self, leader: RawFd) -> Result<(), Errno> {
+        let file = self.files.get(&leader).ok_or(Errno(libc::EBADF))?;
+        let (whose, members) = (file.whose, file.members.clone());
+        for fd in members {
+            let seen = self.seen(&self.files[&fd]);
+            if let Some(file) = self.files.get_mut(&fd).filter(|file| file.enabled) {
+                file.count += seen - file.seen;
+                (file.enabled, file.seen) = (false, seen);
+            }
+        }
         self.schedule_for(whose);
         Ok(())
     }

@@ -297,7 +297,7 @@ fn too_many(events: usize) -> Error {
     Error::new(
         ErrorKind::TooManyEvents,
         format!(
-            "cannot count {events} events at once: a session holds {MAX_EVENTS}; split them over \
+            "cannot count {events} events at once: {MAX_EVENTS} is the most; split them over \
              several sessions or runs"
         ),
     )

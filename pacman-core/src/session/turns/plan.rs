@@ -1,0 +1,370 @@
+//! Planning the sets: the fewest, and as full as they can be.
+
+use pacman_events::allocate::{Demand, Pmu};
+use pacman_events::encode::Rings;
+use pacman_events::partition::Partition;
+
+use super::{MAX_EVENTS_IN_TURNS, Set, Sets, Turns};
+use crate::backend::Backend;
+use crate::backend::perf::Standing;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Source, machine};
+use crate::sim::Machine;
+
+/// The PMU for which sets are planned, and one thread's share of it.
+pub(in crate::session) struct Room {
+    pub(in crate::session) pmu: Pmu,
+    pub(in crate::session) partition: Partition,
+}
+
+impl Room {
+    /// What the kernel has for one thread; `None` for a processor without a table.
+    pub(in crate::session) fn of_the_kernel(machine: Option<&Machine>) -> Option<Room> {
+        let (model, standing) = match machine {
+            Some(machine) => (machine.cpu(), machine.standing()),
+            None => (machine::model(), Standing::read()),
+        };
+        if model.facts().general.is_empty() {
+            return None;
+        }
+        let pmu = Pmu::of(model, standing.smt);
+        let pmu = if standing.watchdog { pmu.with_watchdog() } else { pmu };
+        Some(Room { pmu, partition: Partition::ByDemand })
+    }
+}
+
+/// Tries events on the machine.
+type Open<'a> = dyn Fn(&[Event]) -> Result<Box<dyn Backend>> + 'a;
+
+/// Sets as numbers of events, in order.
+type Numbers = Vec<Vec<usize>>;
+
+impl Sets {
+    /// The sets in which `events` take turns; one if they fit at once.
+    ///
+    /// `open` tries a list of events on the machine, whose word is final: a plan that it
+    /// refuses gives way to one that is found by trying. So does a machine without a
+    /// table, of which there is no `room`.
+    ///
+    /// # Errors
+    /// `TooManyEvents` beyond [`MAX_EVENTS_IN_TURNS`]; what `open` says of an event alone.
+    pub(in crate::session) fn plan(
+        turns: Turns,
+        events: &[Event],
+        room: &dyn Fn() -> Result<Option<Room>>,
+        open: &Open<'_>,
+    ) -> Result<Sets> {
+        if events.len() > MAX_EVENTS_IN_TURNS {
+            return Err(too_many(events.len()));
+        }
+        match open(events) {
+            Ok(backend) => return Ok(Sets::one(events.len(), backend)),
+            Err(error) if !is_lack_of_room(&error) => return Err(error),
+            Err(_) => {}
+        }
+        let planner = Planner { events, open };
+        for sets in room()?.map(|room| planner.by_table(&room)).unwrap_or_default() {
+            match planner.open_all(&sets) {
+                Ok(list) => return Ok(Sets { turns, list }),
+                Err(error) if is_lack_of_room(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let list = planner.open_all(&planner.by_trial()?)?;
+        Ok(Sets { turns, list })
+    }
+}
+
+/// Completes the refusal of events that do not fit at once, where turns would help.
+#[cold]
+pub(in crate::session) fn advise(error: Error, plan: impl FnOnce() -> Result<Sets>) -> Error {
+    if !is_lack_of_room(&error) {
+        return error;
+    }
+    match plan() {
+        Ok(sets) if sets.len() > 1 => {
+            let counts = sets.len();
+            error.followed_by(&format!(
+                "; in turns (in_turns) a session counts them in {counts} sets"
+            ))
+        }
+        _ => error,
+    }
+}
+
+fn is_lack_of_room(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Conflict | ErrorKind::TooManyEvents)
+}
+
+struct Planner<'a> {
+    events: &'a [Event],
+    open: &'a Open<'a>,
+}
+
+impl Planner<'_> {
+    /// Plans by the processor's table, best first: the fewest sets, filled up, and the
+    /// same not filled up; none if the table knows of no way.
+    fn by_table(&self, room: &Room) -> Vec<Numbers> {
+        let place = match room.partition {
+            Partition::Whole { owner } => usize::from(owner),
+            _ => 0,
+        };
+        let lists = |numbers: &[usize]| {
+            let mut lists = vec![Vec::new(); place];
+            lists.push(self.demands(numbers, &room.pmu));
+            lists
+        };
+        let hardware: Vec<usize> = self.numbers(Event::is_hardware);
+        let owners: Vec<usize> = hardware
+            .iter()
+            .flat_map(|event| self.demands(&[*event], &room.pmu).into_iter().map(|_| *event))
+            .collect();
+        let Ok(schedule) = room.partition.sets(&room.pmu, &lists(&hardware)) else {
+            return Vec::new();
+        };
+        // A sum whose terms are in two sets is no count of anything.
+        if !schedule.parted().is_empty() {
+            return Vec::new();
+        }
+        let bare: Numbers = schedule
+            .sets()
+            .iter()
+            .map(|plan| {
+                let placed = plan.contexts()[place].placements();
+                let mut set: Vec<usize> = placed.iter().map(|at| owners[at.event()]).collect();
+                set.dedup();
+                set
+            })
+            .collect();
+        let mut full = bare.clone();
+        for event in hardware {
+            let with = |set: &Vec<usize>| {
+                let mut set = set.clone();
+                if !set.contains(&event) {
+                    set.push(event);
+                }
+                set
+            };
+            let wider: Numbers = full.iter().map(with).collect();
+            // In all sets or in one: of an event in some, neither is every execution a
+            // sample nor is it known which are.
+            if wider.iter().all(|set| room.partition.plan(&room.pmu, &lists(set)).is_ok()) {
+                full = wider;
+            }
+        }
+        vec![full, bare]
+    }
+
+    /// The first set in which each event fits, by asking the machine.
+    fn by_trial(&self) -> Result<Numbers> {
+        let mut sets: Numbers = Vec::new();
+        'events: for event in self.numbers(Event::is_hardware) {
+            for set in &mut sets {
+                set.push(event);
+                match (self.open)(&self.named(set)) {
+                    Ok(_) => continue 'events,
+                    Err(error) if is_lack_of_room(&error) => {}
+                    Err(error) => return Err(error),
+                }
+                set.pop();
+            }
+            (self.open)(&self.named(&[event]))?;
+            sets.push(vec![event]);
+        }
+        Ok(sets)
+    }
+
+    fn open_all(&self, sets: &Numbers) -> Result<Vec<Set>> {
+        let set = |numbers: &Vec<usize>| {
+            let numbers = self.with_software(numbers);
+            let live = numbers.iter().fold(0, |live, event| live | 1 << event);
+            let backend = (self.open)(&self.of(&numbers))?;
+            Ok(Set { live, backend })
+        };
+        sets.iter().map(set).collect()
+    }
+
+    /// What the kernel itself counts needs no counter, and so is in every set.
+    fn with_software(&self, numbers: &[usize]) -> Vec<usize> {
+        let mut all = self.numbers(|event| !event.is_hardware());
+        all.extend(numbers);
+        all.sort_unstable();
+        all
+    }
+
+    fn named(&self, numbers: &[usize]) -> Vec<Event> {
+        self.of(&self.with_software(numbers))
+    }
+
+    fn of(&self, numbers: &[usize]) -> Vec<Event> {
+        numbers.iter().map(|event| self.events[*event].clone()).collect()
+    }
+
+    fn numbers(&self, which: impl Fn(&Event) -> bool) -> Vec<usize> {
+        (0..self.events.len()).filter(|event| which(&self.events[*event])).collect()
+    }
+
+    /// What the terms of some events ask of the hardware; an event's stay together.
+    fn demands(&self, numbers: &[usize], pmu: &Pmu) -> Vec<Demand> {
+        let mut demands = Vec::new();
+        for event in numbers {
+            let Source::Hardware(terms) = &self.events[*event].source else { continue };
+            for term in terms {
+                let rings = Rings { user: term.hardware.user, kernel: term.hardware.kernel };
+                let demand = Demand::of(&term.encoding, pmu, rings);
+                demands.push(demand.in_bundle(*event as u32));
+            }
+        }
+        demands
+    }
+}
+
+#[cold]
+fn too_many(events: usize) -> Error {
+    Error::new(
+        ErrorKind::TooManyEvents,
+        format!(
+            "cannot count {events} events in turns: a session names {MAX_EVENTS_IN_TURNS} at the \
+             most; split them over several sessions or runs"
+        ),
+    )
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::cell::RefCell;
+
+    use pacman_events::allocate::allocate;
+    use pacman_events::{CounterSet, CpuModel};
+
+    use super::*;
+    use crate::backend::{Counters, Target};
+
+    /// Nothing to count with: these tests ask only what would be counted.
+    struct Nothing;
+
+    impl Backend for Nothing {
+        fn open(&self, _: Target) -> Result<Box<dyn Counters>> {
+            unreachable!("no thread attaches")
+        }
+    }
+
+    fn on(cpu: &str, names: &[&str]) -> Vec<Event> {
+        let cpu = CpuModel::named(cpu).unwrap();
+        names.iter().map(|name| Event::on(cpu, name).unwrap()).collect()
+    }
+
+    fn room(cpu: &str) -> Option<Room> {
+        let pmu = Pmu::of(CpuModel::named(cpu).unwrap(), true);
+        Some(Room { pmu, partition: Partition::ByDemand })
+    }
+
+    fn conflict() -> Error {
+        Error::new(ErrorKind::Conflict, "cannot count them: no counter left")
+    }
+
+    /// Plans on a machine that counts what a PMU has room for.
+    fn plan_on(pmu: &Pmu, events: &[Event], room: impl Fn() -> Option<Room>) -> Result<Sets> {
+        let open = |list: &[Event]| -> Result<Box<dyn Backend>> {
+            let numbers: Vec<usize> = (0..list.len()).collect();
+            let open = |_: &[Event]| unreachable!("planning asks once");
+            let demands = Planner { events: list, open: &open }.demands(&numbers, pmu);
+            if allocate(pmu, &demands).is_ok() { Ok(Box::new(Nothing)) } else { Err(conflict()) }
+        };
+        Sets::plan(Turns::ByExecution, events, &|| Ok(room()), &open)
+    }
+
+    fn events_of(sets: &Sets) -> Vec<Vec<usize>> {
+        (0..sets.len()).map(|set| sets.events(set)).collect()
+    }
+
+    const SEVEN: [&str; 7] = ["r0108", "r0149", "CYCLES", "r0151", "r01c5", "r01c4", "task-clock"];
+
+    #[test]
+    fn sets_are_few_and_full_and_software_is_in_each() {
+        let events = on("hsw", &SEVEN);
+        let sets = plan_on(&room("hsw").unwrap().pmu, &events, || room("hsw")).unwrap();
+        // Five general events on four counters: two sets. Cycles have a counter of
+        // their own, and the shorter set has room for three of the other's.
+        assert_eq!(sets.len(), 2);
+        let sets = events_of(&sets);
+        assert!(sets.iter().all(|set| set.len() == 6 && set.contains(&2) && set.contains(&6)));
+        for event in 0..7 {
+            let of = sets.iter().filter(|set| set.contains(&event)).count();
+            assert!(of == 1 || of == 2, "event {event} in {sets:?}");
+        }
+    }
+
+    #[test]
+    fn what_fits_is_one_set() {
+        let events = on("hsw", &SEVEN[..4]);
+        let sets = plan_on(&room("hsw").unwrap().pmu, &events, || room("hsw")).unwrap();
+        assert_eq!((events_of(&sets), sets.turns()), (vec![vec![0, 1, 2, 3]], None));
+    }
+
+    #[test]
+    fn a_machine_with_less_than_its_table_is_asked() {
+        // A virtual machine with two counters of the four, and a table or none.
+        let two = Pmu::of(CpuModel::named("hsw").unwrap(), true)
+            .withholding(CounterSet::first(4).minus(CounterSet::first(2)), "a VM has two");
+        let events = on("hsw", &SEVEN);
+        for known in [true, false] {
+            let sets = plan_on(&two, &events, || room("hsw").filter(|_| known)).unwrap();
+            let sets = events_of(&sets);
+            assert_eq!(sets.len(), 3, "{sets:?}");
+            for event in 0..6 {
+                assert_eq!(sets.iter().filter(|set| set.contains(&event)).count(), 1);
+            }
+            assert!(sets.iter().all(|set| set.contains(&6)));
+        }
+    }
+
+    #[test]
+    fn the_terms_of_a_sum_stay_together() {
+        let names = ["STALL_CYCLES", "INSTRUCTIONS", "UOPS_RETIRED", "BRANCH_MISSES"];
+        let events = on("p4", &names);
+        let asked = RefCell::new(Vec::new());
+        let open = |list: &[Event]| -> Result<Box<dyn Backend>> {
+            asked.borrow_mut().push(list.len());
+            if list.len() == 4 { Err(conflict()) } else { Ok(Box::new(Nothing)) }
+        };
+        let sets = Sets::plan(Turns::BySpread, &events, &|| Ok(room("p4")), &open).unwrap();
+        let turns = sets.turns();
+        let sets = events_of(&sets);
+        assert_eq!(turns, Some(Turns::BySpread));
+        assert_eq!(asked.borrow().len(), 1 + sets.len(), "the table's plan is taken");
+        let pmu = room("p4").unwrap().pmu;
+        for set in &sets {
+            let demands = Planner { events: &events, open: &open }.demands(set, &pmu);
+            assert_eq!(demands.len(), set.len() + usize::from(set.contains(&0)), "{sets:?}");
+            assert!(allocate(&pmu, &demands).is_ok());
+        }
+    }
+
+    #[test]
+    fn refusals_name_turns_where_they_help() {
+        let events = on("hsw", &SEVEN);
+        let pmu = room("hsw").unwrap().pmu;
+        let plan = || plan_on(&pmu, &events, || room("hsw"));
+        assert_eq!(
+            advise(conflict(), plan).to_string(),
+            "cannot count them: no counter left; in turns (in_turns) a session counts them in 2 \
+             sets"
+        );
+        let other = Error::new(ErrorKind::NoPmu, "cannot count them: no PMU");
+        assert_eq!(advise(other, plan).to_string(), "cannot count them: no PMU");
+        let alone = || plan_on(&pmu, &events[..2], || room("hsw"));
+        assert_eq!(advise(conflict(), alone).to_string(), conflict().to_string());
+    }
+
+    #[test]
+    fn one_word_says_which_events_are_counted() {
+        let many: Vec<Event> = std::iter::repeat_n(on("hsw", &["r0108"]), 65).flatten().collect();
+        let refused = plan_on(&room("hsw").unwrap().pmu, &many, || room("hsw"));
+        assert_eq!(refused.err().unwrap().kind(), ErrorKind::TooManyEvents);
+        // An event that the machine has not got is refused for itself.
+        let nothing = |_: &[Event]| -> Result<Box<dyn Backend>> { Err(conflict()) };
+        let none = Sets::plan(Turns::ByExecution, &many[..2], &|| Ok(None), &nothing);
+        assert_eq!(none.err().unwrap().kind(), ErrorKind::Conflict);
+    }
+}

@@ -1,0 +1,302 @@
+//! The owner's side: which set an execution counts, and putting it on the counters.
+
+use std::sync::Arc;
+
+use super::{Sets, Turn, Turns};
+use crate::backend::{Caps, Counters, Reading, Target};
+use crate::clock::Clock;
+use crate::error::{Error, ErrorKind, Result};
+use crate::session::meter::Meter;
+
+/// The sets of one thread, one of them on its counters.
+pub(in crate::session) struct Rota {
+    sets: Arc<Sets>,
+    target: Target,
+    /// The set of each phase's first execution here.
+    start: u64,
+    /// Outermost executions begun so far, by phase.
+    begun: Vec<u64>,
+    /// The set whose turn it is.
+    set: usize,
+    /// It is not on the counters: the switch to the next one failed.
+    is_off: bool,
+    turn: Turn,
+    meter: Meter,
+    /// The counters of the other sets, where they can stand by.
+    waiting: Vec<Option<Box<dyn Counters>>>,
+}
+
+impl Rota {
+    /// Opens each set once, so that one that cannot be had says so now, and leaves
+    /// set 0 on the counters.
+    pub(in crate::session) fn open(sets: &Arc<Sets>, target: Target, clock: Clock) -> Result<Rota> {
+        let mut waiting: Vec<Option<Box<dyn Counters>>> = Vec::new();
+        waiting.resize_with(sets.len(), || None);
+        for set in (1..sets.len()).rev() {
+            let mut counters = sets.backend(set).open(target)?;
+            if counters.stand_by()? {
+                waiting[set] = Some(counters);
+            }
+        }
+        Ok(Rota {
+            start: 0,
+            begun: Vec::new(),
+            set: 0,
+            is_off: false,
+            turn: Turn { number: 0, live: sets.live(0) },
+            meter: Meter::new(sets.backend(0).open(target)?, clock),
+            waiting,
+            sets: Arc::clone(sets),
+            target,
+        })
+    }
+
+    /// Learns the thread's number in the session.
+    pub(in crate::session) fn number(&mut self, thread: usize) {
+        self.start = match self.sets.turns {
+            Turns::ByExecution => 0,
+            Turns::BySpread => thread as u64,
+        };
+    }
+
+    /// Makes sure that the counters have the set of the phase's next outermost
+    /// execution.
+    pub(in crate::session) fn next(&mut self, phase: u32) -> Result<()> {
+        let phase = phase as usize;
+        if phase >= self.begun.len() {
+            self.begun.resize(phase + 1, 0);
+        }
+        let turn = self.start.wrapping_add(self.begun[phase]);
+        let set = (turn % self.sets.len() as u64) as usize;
+        if self.set != set || self.is_off {
+            self.switch(set)?;
+        }
+        self.begun[phase] += 1;
+        Ok(())
+    }
+
+    /// The set whose turn it is.
+    pub(in crate::session) fn set(&self) -> usize {
+        self.set
+    }
+
+    pub(in crate::session) fn turn(&self) -> Turn {
+        self.turn
+    }
+
+    pub(in crate::session) fn meter(&mut self) -> &mut Meter {
+        &mut self.meter
+    }
+
+    pub(in crate::session) fn caps(&self) -> Caps {
+        self.meter.caps()
+    }
+
+    fn switch(&mut self, to: usize) -> Result<()> {
+        if !self.is_off {
+            self.is_off = true;
+            let off = Off { caps: self.meter.caps(), set: self.set };
+            let mut counters = self.meter.exchange(Box::new(off));
+            if counters.stand_by()? {
+                self.waiting[self.set] = Some(counters);
+            }
+            // Else they are dropped here: the registers are free for the next set.
+        }
+        let counters = match self.waiting[to].take() {
+            None => self.sets.backend(to).open(self.target)?,
+            Some(mut counters) => match counters.resume() {
+                Ok(()) => counters,
+                Err(error) => {
+                    self.waiting[to] = Some(counters);
+                    return Err(error);
+                }
+            },
+        };
+        self.meter.exchange(counters);
+        (self.set, self.is_off) = (to, false);
+        self.turn = Turn { number: self.turn.number + 1, live: self.sets.live(to) };
+        Ok(())
+    }
+}
+
+/// Stands for the counters while no set is on them.
+struct Off {
+    caps: Caps,
+    set: usize,
+}
+
+impl Counters for Off {
+    fn read(&mut self, _: &mut Reading) -> Result<()> {
+        Err(Error::new(
+            ErrorKind::NotScheduled,
+            format!(
+                "cannot read the counters: the switch from set {} to the next one failed; begin a \
+                 phase to try again",
+                self.set
+            ),
+        ))
+    }
+
+    fn caps(&self) -> Caps {
+        self.caps.clone()
+    }
+}
+
+/// Refuses readings by place where places change with the set.
+pub(in crate::session) struct ByPlace {
+    pub(in crate::session) caps: Caps,
+}
+
+impl Counters for ByPlace {
+    fn read(&mut self, _: &mut Reading) -> Result<()> {
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            "cannot read all events of a session in turns at once: its sets take turns on the \
+             counters; take a sample, which knows which events it holds",
+        ))
+    }
+
+    fn caps(&self) -> Caps {
+        self.caps.clone()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use parking_lot::Mutex;
+
+    use super::*;
+    use crate::backend::{Backend, ReadPath};
+    use crate::session::turns::Set;
+
+    /// What was done to the counters of all sets, in order.
+    #[derive(Default)]
+    struct Machine {
+        done: Mutex<Vec<String>>,
+        /// Counters stand by; else they are dropped and opened again.
+        stands_by: AtomicBool,
+        refuses: AtomicBool,
+    }
+
+    impl Machine {
+        fn note(&self, what: &str, set: usize) {
+            self.done.lock().push(format!("{what} {set}"));
+        }
+
+        fn refusal(&self) -> Result<()> {
+            if self.refuses.load(Ordering::Relaxed) {
+                return Err(Error::new(ErrorKind::Conflict, "somebody took the counters"));
+            }
+            Ok(())
+        }
+    }
+
+    struct Fake(Arc<Machine>, usize);
+
+    impl Backend for Fake {
+        fn open(&self, _: Target) -> Result<Box<dyn Counters>> {
+            self.0.note("open", self.1);
+            self.0.refusal()?;
+            Ok(Box::new(Fake(Arc::clone(&self.0), self.1)))
+        }
+    }
+
+    impl Counters for Fake {
+        fn read(&mut self, into: &mut Reading) -> Result<()> {
+            into.counts[0] = self.1 as u64;
+            Ok(())
+        }
+
+        fn caps(&self) -> Caps {
+            let read_path = ReadPath::ReadCall;
+            Caps { read_path, width: None, multiplexed: false, simulated: true }
+        }
+
+        fn stand_by(&mut self) -> Result<bool> {
+            self.0.note("stand by", self.1);
+            Ok(self.0.stands_by.load(Ordering::Relaxed))
+        }
+
+        fn resume(&mut self) -> Result<()> {
+            self.0.note("resume", self.1);
+            self.0.refusal()
+        }
+    }
+
+    fn rota(machine: &Arc<Machine>, turns: Turns, sets: usize) -> Rota {
+        let set =
+            |set: usize| Set { live: 1 << set, backend: Box::new(Fake(Arc::clone(machine), set)) };
+        let sets = Sets { turns, list: (0..sets).map(set).collect() };
+        Rota::open(&Arc::new(sets), Target::Caller, Clock::detect()).unwrap()
+    }
+
+    fn read(rota: &mut Rota) -> Result<u64> {
+        let mut reading = Reading::EMPTY;
+        rota.meter().read(&mut reading)?;
+        Ok(reading.counts[0])
+    }
+
+    /// The sets that a sequence of outermost phases counts.
+    fn sets_of(rota: &mut Rota, phases: &[u32]) -> Vec<usize> {
+        let run = |phase: &u32| {
+            rota.next(*phase).unwrap();
+            assert_eq!(read(rota).unwrap(), rota.set() as u64);
+            assert_eq!(rota.turn().live, 1 << rota.set());
+            rota.set()
+        };
+        phases.iter().map(run).collect()
+    }
+
+    #[test]
+    fn every_phase_goes_through_all_sets_whatever_others_do() {
+        for (turns, starts) in [(Turns::ByExecution, [0, 0, 0]), (Turns::BySpread, [0, 1, 2])] {
+            for (thread, start) in starts.into_iter().enumerate() {
+                let mut rota = rota(&Arc::default(), turns, 3);
+                rota.number(thread);
+                let phases = [7, 7, 0, 7, 0, 0, 7];
+                let sets = sets_of(&mut rota, &phases);
+                let expected = [0, 1, 0, 2, 1, 2, 3].map(|turn| (turn + start) % 3);
+                assert_eq!(sets, expected, "{turns:?} on thread {thread}");
+            }
+        }
+    }
+
+    #[test]
+    fn counters_change_only_with_the_set() {
+        let machine = Arc::<Machine>::default();
+        machine.stands_by.store(true, Ordering::Relaxed);
+        let mut kept = rota(&machine, Turns::ByExecution, 2);
+        sets_of(&mut kept, &[0, 1, 0, 1]);
+        let expected = ["open 1", "stand by 1", "open 0", "stand by 0", "resume 1"];
+        assert_eq!(*machine.done.lock(), expected);
+        assert_eq!(kept.turn().number, 1, "two phases in step change it once");
+
+        let machine = Arc::<Machine>::default();
+        let mut reopened = rota(&machine, Turns::ByExecution, 2);
+        sets_of(&mut reopened, &[0, 0]);
+        assert_eq!(
+            *machine.done.lock(),
+            ["open 1", "stand by 1", "open 0", "stand by 0", "open 1"]
+        );
+    }
+
+    #[test]
+    fn a_change_that_fails_is_tried_again() {
+        for stands_by in [true, false] {
+            let machine = Arc::<Machine>::default();
+            machine.stands_by.store(stands_by, Ordering::Relaxed);
+            let mut rota = rota(&machine, Turns::ByExecution, 2);
+            rota.next(0).unwrap();
+            machine.refuses.store(true, Ordering::Relaxed);
+            assert_eq!(rota.next(0).unwrap_err().kind(), ErrorKind::Conflict);
+            let off = read(&mut rota).unwrap_err();
+            assert_eq!(off.kind(), ErrorKind::NotScheduled, "no count of a set that is off");
+            assert!(rota.next(0).is_err());
+            machine.refuses.store(false, Ordering::Relaxed);
+            rota.next(0).unwrap();
+            assert_eq!((rota.set(), read(&mut rota).unwrap()), (1, 1));
+        }
+    }
+}

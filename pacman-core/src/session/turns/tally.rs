@@ -1,0 +1,135 @@
+//! What a thread shows of each set: its latest sample, and its rows.
+
+use super::{MAX_EVENTS_IN_TURNS, Sets, Turn};
+use crate::primitive::{AtomicU64, Ordering, fence, relax};
+use crate::session::rows::Rows;
+use crate::session::slot::{Published, Slot};
+
+/// One set of events on one thread: written by its owner, read by anybody.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    pub(crate) slot: Slot,
+    pub(crate) rows: Rows,
+}
+
+impl Tally {
+    pub(crate) fn new(events: usize) -> Tally {
+        Tally { slot: Slot::new(), rows: Rows::new(events) }
+    }
+}
+
+/// All sets of one thread, and whose turn it is.
+///
+/// A slot for each set, so that a sample and the set it belongs to cannot be mixed
+/// up; README.md has the protocol.
+#[derive(Debug)]
+pub(crate) struct Tallies {
+    /// The number of switches so far, times [`SETS`], plus the set; or [`NOBODY`].
+    turn: AtomicU64,
+    each: Box<[Tally]>,
+    live: Box<[u64]>,
+}
+
+/// More sets than a session can have: each has an event of its own.
+const SETS: u64 = MAX_EVENTS_IN_TURNS as u64;
+/// No set has a sample to show.
+const NOBODY: u64 = u64::MAX;
+
+impl Tallies {
+    pub(crate) fn new(sets: &Sets) -> Tallies {
+        Tallies {
+            turn: AtomicU64::new(NOBODY),
+            each: (0..sets.len()).map(|set| Tally::new(sets.width(set))).collect(),
+            live: (0..sets.len()).map(|set| sets.live(set)).collect(),
+        }
+    }
+
+    /// One for each set, in order.
+    pub(crate) fn each(&self) -> &[Tally] {
+        &self.each
+    }
+
+    /// Tells that the slot of `set` has the first sample of a turn. Only the owner
+    /// calls this.
+    pub(crate) fn turn_to(&self, number: u64, set: usize) {
+        // ATOMICS: pairs with the acquire load in `read`: who sees the turn sees the
+        // sample published before it.
+        self.turn.store(number * SETS + set as u64, Ordering::Release);
+    }
+
+    /// Tells that no set's latest sample counts any more, after a begin that failed: the
+    /// next turn may be the same set's. Only the owner calls this.
+    pub(crate) fn nobodys_turn(&self) {
+        // ATOMICS: before the next publication, which is a release store.
+        self.turn.store(NOBODY, Ordering::Relaxed);
+    }
+
+    /// Reads the latest whole sample; answers its turn, or `None` before the first.
+    pub(crate) fn read(&self, into: &mut Published) -> Option<Turn> {
+        loop {
+            let turn = self.turn.load(Ordering::Acquire);
+            if turn == NOBODY {
+                return None;
+            }
+            let set = (turn % SETS) as usize;
+            let live = self.live[set];
+            let published = self.each[set].slot.read(live.count_ones() as usize, into);
+            // ATOMICS: keeps the loads above before the check below. A slot is written
+            // in a later turn of its set only after another set's turn, or nobody's, was
+            // told, so a sample of that turn implies a word that moved on.
+            fence(Ordering::Acquire);
+            if self.turn.load(Ordering::Relaxed) == turn {
+                return published.then_some(Turn { number: turn / SETS, live });
+            }
+            relax();
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    /// Two sets of two events that share the second one.
+    fn two() -> Tallies {
+        Tallies {
+            turn: AtomicU64::new(NOBODY),
+            each: [Tally::new(2), Tally::new(2)].into(),
+            live: [0b011, 0b110].into(),
+        }
+    }
+
+    #[test]
+    fn a_reader_never_takes_one_sets_sample_for_anothers() {
+        let (tallies, done) = (two(), AtomicBool::new(false));
+        assert_eq!(tallies.read(&mut Published::EMPTY.clone()), None);
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let mut seen = 0u64;
+                while !done.load(Ordering::Relaxed) || seen == 0 {
+                    let mut sample = Published::EMPTY;
+                    let Some(turn) = tallies.read(&mut sample) else { continue };
+                    let set = turn.number % 2;
+                    assert_eq!(turn.live, tallies.live[set as usize]);
+                    // Each turn publishes twice: at 2 × number and one tick later.
+                    assert_eq!(sample.ticks / 2, turn.number);
+                    assert_eq!(sample.counts[..2], [sample.ticks, set]);
+                    seen += 1;
+                }
+            });
+            for number in 0..100_000u64 {
+                let set = number % 2;
+                let slot = &tallies.each[set as usize].slot;
+                slot.publish(2 * number, &[2 * number, set]);
+                tallies.turn_to(number, set as usize);
+                slot.publish(2 * number + 1, &[2 * number + 1, set]);
+                if number % 7 == 0 {
+                    tallies.nobodys_turn();
+                }
+            }
+            done.store(true, Ordering::Relaxed);
+            reader.join().unwrap();
+        });
+    }
+}
