@@ -8,6 +8,7 @@ mod budget;
 mod command;
 mod doctor;
 mod events;
+mod model;
 mod output;
 mod plan;
 mod refusal;
