@@ -1,1 +1,3 @@
+//! Predictors on machines whose truth is known.
+
 mod steps;
