@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use pacman_core::predict::training::{self, Contender, Dataset, Evaluation, evaluate};
-use pacman_core::predict::{Configuration, CrossValidation, Method, Model, Target};
+use pacman_core::predict::training::{self, Contender, Dataset, evaluate};
+use pacman_core::predict::{Configuration, Method, Model, Target};
 use serde_json::{Value, json};
 
 use super::contenders::{DataArgs, LearnArgs};
@@ -67,25 +67,22 @@ fn contender(args: &TrainArgs) -> Contender {
 }
 
 fn fit(data: &Dataset, contender: &Contender) -> pacman_core::Result<Model> {
-    let progress = Progress::new(data.programs().len() + 1, "training");
+    let progress = Progress::new(data.programs().len(), "training");
+    let evaluation = evaluate(data, contender, &mut || progress.step())?;
     let method = match contender {
         Contender::Linear(options) => Method::Linear(training::linear(data, options)?),
-        Contender::Ridge(options) => Method::Ridge(training::ridge(data, options)?),
+        Contender::Ridge(options) => {
+            Method::Ridge(training::ridge(data, options)?.widened(evaluation.stretch()))
+        }
         Contender::None | Contender::Search => unreachable!("the command trains models only"),
     };
-    progress.step();
-    let evaluation = evaluate(data, contender, &mut || progress.step())?;
     Ok(Model {
         machine: data.machine().to_owned(),
         programs: data.programs().iter().map(|program| program.name.clone()).collect(),
         fingerprint: data.fingerprint(),
-        cross_validation: cross_validation(&evaluation),
+        cross_validation: evaluation.summary().expect("both models predict times"),
         method,
     })
-}
-
-fn cross_validation(evaluation: &Evaluation) -> CrossValidation {
-    evaluation.summary().expect("both models predict times")
 }
 
 /// Where the model wants samples, in words.
@@ -138,12 +135,14 @@ fn describe(out: &mut dyn Write, model: &Model, on: &[Configuration]) -> io::Res
     writeln!(out, "features  {}", features(model).join(", "))?;
     writeln!(
         out,
-        "leaving one program out: accuracy {} (worst {}), regret {} (worst {}), {:.2} samples",
+        "leaving one program out: accuracy {} (worst {}), regret {} (worst {}), \
+         {:.2} samples, {} in their 90 % intervals",
         percent(cv.accuracy, 1),
         percent(cv.worst_accuracy, 1),
         percent(cv.regret, 2),
         percent(cv.worst_regret, 2),
-        cv.samples
+        cv.samples,
+        percent(cv.held, 1)
     )
 }
 
@@ -181,4 +180,4 @@ JSON:
   fingerprint       of the training data
   samples           where, in order; features: what the model is told
   cross_validation  accuracy and worst_accuracy of times, regret and worst_regret (shares of 1),
-                    samples to a decision; nested, leaving one program out";
+                    samples to a decision, held (in their 90 % intervals); nested, leaving one program out";

@@ -82,6 +82,13 @@ impl Ridge {
         self.target
     }
 
+    /// The same with intervals so many times as wide, in logarithms: what
+    /// `training::Evaluation::stretch` asks for.
+    pub fn widened(mut self, factor: f64) -> Ridge {
+        self.stages.iter_mut().for_each(|stage| stage.reach *= factor);
+        self
+    }
+
     fn reference(&self) -> Option<Configuration> {
         self.configurations.last().copied()
     }

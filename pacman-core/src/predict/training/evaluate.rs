@@ -4,6 +4,7 @@ use super::super::{
     BestSeen, Configuration, CrossValidation, Forecast, HillClimb, Predictor, Sample, Step,
 };
 use super::dataset::{Dataset, Program, bad};
+use super::fit::quantile;
 use super::{LinearOptions, RidgeOptions, linear, ridge};
 use crate::error::Result;
 
@@ -115,7 +116,11 @@ pub fn evaluate(
         scores.push(score);
         progress();
     }
-    Ok(Evaluation { scores })
+    let mut evaluation = Evaluation { scores };
+    if let Contender::Ridge(_) = contender {
+        evaluation.calibrate();
+    }
+    Ok(evaluation)
 }
 
 /// One out, and three to learn from.
@@ -256,7 +261,29 @@ impl Evaluation {
             regret: self.regret(),
             worst_regret: self.worst_regret(),
             samples: self.samples(),
+            held: self.held()?,
         })
+    }
+
+    /// How many times wider intervals must be for 90 % of these times to be in theirs.
+    ///
+    /// A model's own residuals flatter it: the samples were chosen to make them small.
+    pub fn stretch(&self) -> f64 {
+        stretch(self.scores.iter())
+    }
+
+    /// Widens each program's intervals by what the other programs ask for.
+    fn calibrate(&mut self) {
+        let others = |out: usize| {
+            let rest = self.scores.iter().enumerate().filter(move |(index, _)| *index != out);
+            stretch(rest.map(|(_, score)| score))
+        };
+        let factors: Vec<f64> = (0..self.scores.len()).map(others).collect();
+        for (score, factor) in self.scores.iter_mut().zip(factors) {
+            for forecast in score.times.iter_mut().filter_map(|one| one.forecast.as_mut()) {
+                forecast.widen(factor);
+            }
+        }
     }
 
     fn errors(&self) -> Option<Vec<f64>> {
@@ -265,6 +292,28 @@ impl Evaluation {
 
     fn mean(&self, of: impl Fn(&Score) -> f64) -> f64 {
         mean(self.scores.iter().map(of)).unwrap_or(0.0)
+    }
+}
+
+/// The 90 % quantile of how far each truth is from its forecast, in halves of its interval.
+fn stretch<'a>(scores: impl Iterator<Item = &'a Score>) -> f64 {
+    let times = scores.flat_map(|score| &score.times);
+    let mut ratios: Vec<f64> =
+        times.filter_map(|one| one.forecast?.distance(one.measured)).collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    quantile(&ratios).unwrap_or(1.0)
+}
+
+impl Forecast {
+    /// How far the truth is away, in halves of the interval; of ln seconds, as ridge's are.
+    fn distance(&self, truth: f64) -> Option<f64> {
+        let half = (self.high / self.seconds).ln();
+        (!self.measured && half > 0.0).then(|| (truth / self.seconds).ln().abs() / half)
+    }
+
+    fn widen(&mut self, factor: f64) {
+        self.low = self.seconds * (self.low / self.seconds).powf(factor);
+        self.high = self.seconds * (self.high / self.seconds).powf(factor);
     }
 }
 

@@ -104,9 +104,7 @@ impl Fit {
             }
         }
         ratios.sort_unstable_by(f64::total_cmp);
-        let rank = (LEVEL * (ratios.len() + 1) as f64).ceil() as usize;
-        let reach = ratios.get(rank.min(ratios.len()).saturating_sub(1)).copied().unwrap_or(0.0);
-        (spreads, reach)
+        (spreads, quantile(&ratios).unwrap_or(0.0))
     }
 
     /// The rows of the inverse.
@@ -115,8 +113,11 @@ impl Fit {
     }
 }
 
-/// Of prediction intervals.
-const LEVEL: f64 = 0.9;
+/// What 90 % of further values of the kind are below; the values are in order.
+pub(super) fn quantile(values: &[f64]) -> Option<f64> {
+    let rank = (0.9 * (values.len() + 1) as f64).ceil() as usize;
+    values.get(rank.min(values.len()).checked_sub(1)?).copied()
+}
 
 #[cfg(test)]
 mod tests {
