@@ -66,7 +66,11 @@ pub(crate) fn predict(args: &PredictArgs, out: &mut dyn Write) -> io::Result<u8>
             model.on(machine).map_err(|error| refuse(format!("{}: {error}", args.model)))?;
         let of_machine: Vec<&Row> = rows.iter().filter(|row| row.machine == machine).collect();
         for program in programs(&of_machine) {
-            answers.push(answer(predictor, program, &of_machine)?);
+            answers.push(answer(predictor, program, &of_machine).map_err(|error| {
+                let inline = "; a table can give counts, or train with --events none";
+                let hint = if error.to_string().contains("no count of") { inline } else { "" };
+                refuse(format!("{}{hint}", error))
+            })?);
         }
     }
     if args.json {
