@@ -1,7 +1,6 @@
 //! The questions every predictor answers: what next, and how long would it take?
 
 use std::fmt;
-use std::time::Duration;
 
 use super::Configuration;
 use super::sample::{Measured, Sample};
@@ -105,9 +104,4 @@ pub(super) fn only_measured(measured: &Measured) -> Vec<Forecast> {
 
 pub(super) fn decide(best: &Sample, why: String) -> Step {
     Step::Decide { configuration: best.configuration(), why }
-}
-
-/// A time with a unit that suits it.
-pub(super) fn time(seconds: f64) -> String {
-    format!("{:.3?}", Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }

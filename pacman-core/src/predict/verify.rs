@@ -1,5 +1,7 @@
 //! From predicted times to a decision that rests on measured ones.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::sample::Measured;
@@ -50,10 +52,10 @@ impl Rule {
         }
         let why = format!(
             "predicted {} ({} to {}); the best measured is {} at {}",
-            step::time(promising.seconds),
-            step::time(promising.low),
-            if promising.high.is_finite() { step::time(promising.high) } else { "any".into() },
-            step::time(seconds),
+            time(promising.seconds),
+            time(promising.low),
+            if promising.high.is_finite() { time(promising.high) } else { "any".into() },
+            time(seconds),
             best.configuration(),
         );
         Ok(Step::Verify { configuration: promising.configuration, why })
@@ -63,4 +65,9 @@ impl Rule {
     pub(super) fn pays(self, predicted: f64, best: f64) -> bool {
         predicted < best * (1.0 - self.worth)
     }
+}
+
+/// A time with a unit that suits it.
+fn time(seconds: f64) -> String {
+    format!("{:.3?}", Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
