@@ -182,7 +182,7 @@ fn write_table(out: &mut dyn Write, machine: &str, answer: &Answer) -> io::Resul
             ]
         })
         .collect();
-    columns::write(out, ["threads", "time s", "90 % from", "to", "x best", ""], &rows)?;
+    columns::write(out, ["threads", "time s", "90 % from", "to", "x best", "source"], &rows)?;
     let next = &answer.next;
     write!(out, "next: {} {}", verb(next), next.configuration())?;
     if !events(next).is_empty() {
