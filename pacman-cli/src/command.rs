@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 
-use crate::{budget, doctor, events, metrics, plan, smt, topo, validate};
+use crate::{budget, doctor, events, metrics, model, plan, smt, topo, validate};
 
 /// Hardware performance counters of threads on SMT cores: what this machine has and can count.
 #[derive(Debug, Parser)]
@@ -25,11 +25,14 @@ pub(crate) enum Command {
     Budget(budget::BudgetArgs),
     Doctor(doctor::DoctorArgs),
     Encode(events::EncodeArgs),
+    Evaluate(model::EvaluateArgs),
     List(events::ListArgs),
     Metrics(metrics::MetricsArgs),
     Plan(plan::PlanArgs),
+    Predict(model::PredictArgs),
     Smt(smt::SmtArgs),
     Topo(topo::TopoArgs),
+    Train(model::TrainArgs),
     Validate(validate::ValidateArgs),
 }
 
@@ -40,11 +43,14 @@ impl Command {
             Command::Budget(args) => budget::budget(args, out),
             Command::Doctor(args) => doctor::doctor(args, out),
             Command::Encode(args) => events::encode(args, &events::Here, out),
+            Command::Evaluate(args) => model::evaluate(args, out),
             Command::List(args) => events::list(args, &events::Here, out),
             Command::Metrics(args) => metrics::metrics(args, &events::Here, out),
             Command::Plan(args) => plan::plan(args, &events::Here, out),
+            Command::Predict(args) => model::predict(args, out),
             Command::Smt(args) => smt::smt(args, out),
             Command::Topo(args) => topo::topo(args, out),
+            Command::Train(args) => model::train(args, out),
             Command::Validate(args) => validate::validate(args, out),
         }
     }

@@ -10,6 +10,7 @@ mod counts;
 mod doctor;
 mod events;
 mod metrics;
+mod model;
 mod output;
 mod plan;
 mod refusal;

@@ -33,6 +33,7 @@ pub mod event;
 pub mod export;
 pub mod metrics;
 pub mod placement;
+pub mod predict;
 mod primitive;
 pub mod report;
 pub mod session;

@@ -1,0 +1,102 @@
+//! Options that say what is trained, and on what.
+
+use std::io;
+
+use pacman_core::predict::training::{Contender, Dataset, LinearOptions, Plan, RidgeOptions};
+use pacman_core::predict::{Configuration, Target};
+
+use super::refuse;
+use super::table::{Defaults, Table};
+use crate::refusal;
+
+/// Which rows of the table.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct DataArgs {
+    /// The measured programs, CSV in long form; - is standard input
+    #[arg(value_name = "DATA.csv")]
+    pub(super) data: String,
+
+    /// The machine: which of the table's, or whose times they are if the table does not say
+    #[arg(long, value_name = "NAME")]
+    pub(super) machine: Option<String>,
+
+    /// Use these configurations only, such as 1,2,4,8
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(super) configs: Option<Vec<Configuration>>,
+
+    /// Leave a program out; may be given several times
+    #[arg(long, value_name = "APP")]
+    pub(super) without: Vec<String>,
+}
+
+/// What is learnt.
+#[derive(Debug, clap::Args)]
+pub(super) struct LearnArgs {
+    /// What is predicted: time, or ipc (needs instructions and cycles)
+    #[arg(long, value_name = "time|ipc", default_value = "time", value_parser = target)]
+    pub(super) target: Target,
+
+    /// Let ridge sample so many configurations of its choice, 1 to 3
+    #[arg(long, value_name = "N", default_value_t = 3, conflicts_with = "at")]
+    pub(super) samples: usize,
+
+    /// Let ridge sample these, all contexts among them, such as 24,12,1
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(super) at: Option<Vec<Configuration>>,
+
+    /// The events whose rates are features; "none" for times alone [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(super) events: Option<Vec<String>>,
+}
+
+impl DataArgs {
+    /// The table, after saying on standard error what of it is not used.
+    pub(super) fn read(&self) -> io::Result<Table> {
+        let defaults = Defaults { machine: self.machine.as_deref(), program: None };
+        let mut table = Table::read(&self.data, &defaults)?;
+        if !table.unused.is_empty() {
+            let names = table.unused.join(", ");
+            refusal::complain(&format!("{}: not used, being no numbers: {names}", self.data));
+        }
+        table.without(&self.without)?;
+        Ok(table)
+    }
+
+    /// One machine's rows, after saying on standard error which programs are left out.
+    pub(super) fn dataset(&self, table: &Table, machine: &str) -> io::Result<Dataset> {
+        let data = Dataset::of(machine, &table.rows, self.configs.as_deref())
+            .map_err(|error| refuse(format!("{}: {error}", self.data)))?;
+        if !data.left_out().is_empty() {
+            let programs = data.left_out().join(", ");
+            refusal::complain(&format!("{machine}: left out: {programs}"));
+        }
+        Ok(data)
+    }
+}
+
+impl LearnArgs {
+    pub(super) fn ridge(&self) -> Contender {
+        let plan = self.at.clone().map_or(Plan::Count(self.samples), Plan::At);
+        Contender::Ridge(RidgeOptions { target: self.target, plan, events: self.events() })
+    }
+
+    pub(super) fn linear(&self) -> Contender {
+        Contender::Linear(LinearOptions { target: self.target, events: self.events() })
+    }
+
+    fn events(&self) -> Option<Vec<String>> {
+        let named = |events: &Vec<String>| match events.as_slice() {
+            [none] if none == "none" => Vec::new(),
+            some => some.to_vec(),
+        };
+        self.events.as_ref().map(named)
+    }
+}
+
+fn target(text: &str) -> Result<Target, String> {
+    match text {
+        "time" => Ok(Target::Time),
+        "ipc" => Ok(Target::Ipc),
+        _ => Err("time or ipc is needed".into()),
+    }
+}

@@ -1,0 +1,284 @@
+//! `pacman-pmu predict`: times at all configurations from few samples.
+
+use std::io::{self, Write};
+
+use pacman_core::predict::training::{Row, machines};
+use pacman_core::predict::{Configuration, Forecast, Predictor, Sample, Step};
+use serde_json::{Value, json};
+
+use super::table::{Defaults, Table};
+use super::{TABLE, columns, file, refuse};
+use crate::refusal;
+
+/// Predict how long a phase takes at every configuration, and say what to run next.
+///
+/// Samples are a table with the columns of the training data, one line an execution, or given
+/// by --sample. The model says which it wants; with fewer it predicts from what there is, in
+/// wider intervals, once all contexts were sampled.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{TABLE}\n\n{FIELDS}"))]
+pub(crate) struct PredictArgs {
+    /// The model, made by pacman-pmu train
+    #[arg(long, value_name = "MODEL.json")]
+    model: String,
+
+    /// The samples, CSV in long form; - is standard input
+    #[arg(value_name = "SAMPLES.csv")]
+    samples: Option<String>,
+
+    /// A sample: a configuration and its seconds; may be given several times
+    #[arg(long, value_name = "CONFIG=S", value_parser = sample, conflicts_with = "samples")]
+    sample: Vec<Sample>,
+
+    /// The machine that the samples are from, if the table does not say
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
+
+    /// Print a line for each configuration as CSV
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+
+    /// Print the same as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is known about one program after its samples.
+struct Answer {
+    program: String,
+    forecasts: Vec<Forecast>,
+    next: Step,
+}
+
+/// Reads the model and the samples and writes forecasts.
+pub(crate) fn predict(args: &PredictArgs, out: &mut dyn Write) -> io::Result<u8> {
+    let model = file::read(&args.model)?;
+    let rows = rows(args)?;
+    if let Some(machine) = &args.machine {
+        if let Some(other) = machines(&rows).into_iter().find(|&other| other != machine) {
+            let why = format!("--machine {machine}: the samples are from {other}");
+            return Err(refuse(why));
+        }
+    }
+    let mut answers = Vec::new();
+    for machine in machines(&rows) {
+        let predictor =
+            model.on(machine).map_err(|error| refuse(format!("{}: {error}", args.model)))?;
+        let of_machine: Vec<&Row> = rows.iter().filter(|row| row.machine == machine).collect();
+        for program in programs(&of_machine) {
+            answers.push(answer(predictor, program, &of_machine).map_err(|error| {
+                let inline = "; a table can give counts, or train with --events none";
+                let hint = if error.to_string().contains("no count of") { inline } else { "" };
+                refuse(format!("{}{hint}", error))
+            })?);
+        }
+    }
+    if args.json {
+        let answers: Vec<Value> = answers.iter().map(value).collect();
+        writeln!(out, "{:#}", json!({ "machine": model.machine, "programs": answers }))?;
+    } else if args.csv {
+        write_csv(out, &model.machine, &answers)?;
+    } else {
+        answers.iter().enumerate().try_for_each(|(index, answer)| {
+            if index > 0 {
+                writeln!(out)?;
+            }
+            write_table(out, &model.machine, answer)
+        })?;
+    }
+    Ok(0)
+}
+
+fn rows(args: &PredictArgs) -> io::Result<Vec<Row>> {
+    if let Some(samples) = &args.samples {
+        let defaults = Defaults { machine: args.machine.as_deref(), program: Some(PHASE) };
+        let table = Table::read(samples, &defaults)?;
+        if !table.unused.is_empty() {
+            let names = table.unused.join(", ");
+            refusal::complain(&format!("{samples}: not used, being no numbers: {names}"));
+        }
+        return Ok(table.rows);
+    }
+    if args.sample.is_empty() {
+        return Err(refuse("no samples: give a table, or --sample 24=0.42".into()));
+    }
+    let Some(machine) = &args.machine else {
+        return Err(refuse("--sample needs --machine: the model is for one machine only".into()));
+    };
+    let row = |(index, sample): (usize, &Sample)| Row {
+        line: index as u64 + 1,
+        machine: machine.clone(),
+        program: PHASE.into(),
+        sample: sample.clone(),
+    };
+    Ok(args.sample.iter().enumerate().map(row).collect())
+}
+
+fn programs<'a>(rows: &[&'a Row]) -> Vec<&'a str> {
+    let mut programs: Vec<&str> = Vec::new();
+    for row in rows {
+        if !programs.contains(&row.program.as_str()) {
+            programs.push(&row.program);
+        }
+    }
+    programs
+}
+
+fn answer(predictor: &dyn Predictor, program: &str, rows: &[&Row]) -> io::Result<Answer> {
+    let mine = rows.iter().filter(|row| row.program == program);
+    let samples: Vec<Sample> = mine.clone().map(|row| row.sample.clone()).collect();
+    let known = predictor.configurations();
+    if let Some(row) = mine.clone().find(|row| !known.contains(&row.sample.configuration())) {
+        return Err(refuse(format!(
+            "line {}: the model's machine has no configuration {}; it has {}",
+            row.line,
+            row.sample.configuration(),
+            known.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        )));
+    }
+    let named = |error: pacman_core::Error| refuse(format!("{program}: {error}"));
+    Ok(Answer {
+        program: program.to_owned(),
+        forecasts: predictor.forecast(&samples).map_err(named)?,
+        next: predictor.step(&samples).map_err(named)?,
+    })
+}
+
+/// What to do next, in a word.
+fn verb(step: &Step) -> &'static str {
+    match step {
+        Step::Sample { .. } => "sample",
+        Step::Verify { .. } => "verify",
+        Step::Decide { .. } => "decide",
+    }
+}
+
+fn events(step: &Step) -> &[String] {
+    match step {
+        Step::Sample { events, .. } => events,
+        Step::Verify { .. } | Step::Decide { .. } => &[],
+    }
+}
+
+fn write_table(out: &mut dyn Write, machine: &str, answer: &Answer) -> io::Result<()> {
+    writeln!(out, "{} on {machine}", answer.program)?;
+    let fastest = answer.forecasts.iter().map(|one| one.seconds).fold(f64::INFINITY, f64::min);
+    let rows: Vec<[String; 6]> = answer
+        .forecasts
+        .iter()
+        .map(|one| {
+            let end = |seconds: f64| match (one.measured, seconds.is_finite()) {
+                (true, _) => "-".to_owned(),
+                (false, true) => digits(seconds),
+                (false, false) => "none".into(),
+            };
+            [
+                one.configuration.to_string(),
+                digits(one.seconds),
+                end(one.low),
+                end(one.high),
+                format!("{:.2}", one.seconds / fastest),
+                if one.measured { "measured" } else { "predicted" }.into(),
+            ]
+        })
+        .collect();
+    columns::write(out, ["threads", "time s", "90 % from", "to", "x best", "source"], &rows)?;
+    let next = &answer.next;
+    write!(out, "next: {} {}", verb(next), next.configuration())?;
+    if !events(next).is_empty() {
+        write!(out, ", counting {}", events(next).join(", "))?;
+    }
+    writeln!(out, " ({})", next.why())
+}
+
+fn write_csv(out: &mut dyn Write, machine: &str, answers: &[Answer]) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    let header = ["machine", "app", "threads", "time_s", "low_s", "high_s", "source", "next"];
+    csv.write_record(header).map_err(io::Error::from)?;
+    for answer in answers {
+        for one in &answer.forecasts {
+            let here = answer.next.configuration() == one.configuration;
+            csv.write_record([
+                machine,
+                &answer.program,
+                &one.configuration.to_string(),
+                &one.seconds.to_string(),
+                &one.low.to_string(),
+                &finite(one.high).map_or(String::new(), |high| high.to_string()),
+                if one.measured { "measured" } else { "predicted" },
+                if here { verb(&answer.next) } else { "" },
+            ])
+            .map_err(io::Error::from)?;
+        }
+    }
+    csv.flush()
+}
+
+fn value(answer: &Answer) -> Value {
+    let forecasts = answer.forecasts.iter().map(|one| {
+        json!({
+            "configuration": one.configuration.to_string(),
+            "time_s": one.seconds,
+            "low_s": one.low,
+            "high_s": finite(one.high),
+            "measured": one.measured,
+        })
+    });
+    json!({
+        "app": answer.program,
+        "forecasts": forecasts.collect::<Vec<Value>>(),
+        "next": {
+            "step": verb(&answer.next),
+            "configuration": answer.next.configuration().to_string(),
+            "events": events(&answer.next),
+            "why": answer.next.why(),
+        },
+    })
+}
+
+fn finite(number: f64) -> Option<f64> {
+    number.is_finite().then_some(number)
+}
+
+/// Four significant digits, without an exponent where a person can do without.
+fn digits(seconds: f64) -> String {
+    if !(1e-4..1e6).contains(&seconds) {
+        return format!("{seconds:.3e}");
+    }
+    let places = (3 - seconds.log10().floor() as i32).clamp(0, 8) as usize;
+    format!("{seconds:.places$}")
+}
+
+fn sample(text: &str) -> Result<Sample, String> {
+    let Some((on, seconds)) = text.split_once('=') else {
+        return Err("a configuration and seconds are needed, such as 24=0.42".into());
+    };
+    let on: Configuration = on.parse().map_err(|error: pacman_core::Error| error.to_string())?;
+    let seconds: f64 =
+        seconds.parse().map_err(|_| format!("{seconds:?} is no number of seconds"))?;
+    Sample::new(on, seconds).map_err(|error| error.to_string())
+}
+
+/// What samples without a name are of.
+const PHASE: &str = "phase";
+
+const EXAMPLES: &str = "\
+Examples:
+  pacman-pmu predict --model model.json --machine Keystone --sample 8=2.07
+  pacman-pmu predict --model model.json --machine Keystone --sample 8=2.07 --sample 4=2.70
+  pacman-pmu predict --model model.json samples.csv --csv
+
+Exit status:
+  0  done
+  2  bad input: another machine's model, a damaged one, or samples that make no sense
+  4  the answer could not be written";
+
+const FIELDS: &str = "\
+CSV:
+  machine, app, threads, time_s, low_s and high_s (90 % interval; high_s blank if unbounded),
+  source (measured or predicted), next (sample, verify or decide on the line where to)
+JSON:
+  machine   the model's
+  programs  a list of app; forecasts, a list of configuration, time_s, low_s, high_s (null if
+            unbounded) and measured; next, with step (sample, verify or decide), configuration,
+            events to count, and why";

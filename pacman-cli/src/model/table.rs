@@ -1,0 +1,282 @@
+//! Executions from a table in long form.
+
+use std::io::{self, Read};
+
+use csv::{ReaderBuilder, StringRecord, Trim};
+use pacman_core::predict::training::{Row, machines};
+use pacman_core::predict::{Configuration, Sample};
+
+use super::refuse;
+
+/// What a file holds.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) rows: Vec<Row>,
+    /// Columns of words, which are not used.
+    pub(super) unused: Vec<String>,
+}
+
+/// Where the columns are.
+struct Columns {
+    machine: Option<usize>,
+    program: Option<usize>,
+    threads: usize,
+    time: usize,
+    /// Index and event.
+    counts: Vec<(usize, String)>,
+}
+
+/// What a file of executions leaves open.
+pub(super) struct Defaults<'a> {
+    /// The machine of rows that name none.
+    pub(super) machine: Option<&'a str>,
+    /// The program of rows that name none.
+    pub(super) program: Option<&'a str>,
+}
+
+impl Table {
+    /// Reads a file, or standard input for `-`.
+    pub(super) fn read(file: &str, defaults: &Defaults<'_>) -> io::Result<Table> {
+        let text = text(file)?;
+        Table::parse(&text, defaults).map_err(|why| refuse(format!("{file}: {why}")))
+    }
+
+    fn parse(text: &str, defaults: &Defaults<'_>) -> Result<Table, String> {
+        // Spreadsheets put a byte order mark in front.
+        let text = text.trim_start_matches('\u{feff}');
+        let mut reader =
+            ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
+        let header = reader.headers().map_err(|error| malformed(&error))?.clone();
+        let mut columns = Columns::find(&header, defaults)?;
+        let records: Result<Vec<StringRecord>, csv::Error> = reader.records().collect();
+        let records = records.map_err(|error| malformed(&error))?;
+        if records.is_empty() {
+            return Err("no line follows the header".into());
+        }
+        let unused = columns.drop_words(&records);
+        let rows: Result<Vec<Row>, String> = records
+            .iter()
+            .map(|record| {
+                let line = record.position().map_or(0, csv::Position::line);
+                columns.row(record, line, defaults).map_err(|why| format!("line {line}: {why}"))
+            })
+            .collect();
+        Ok(Table { rows: rows?, unused })
+    }
+
+    /// The one machine of the table, or the one that was asked for.
+    pub(super) fn machine<'a>(&'a self, asked: Option<&'a str>) -> io::Result<&'a str> {
+        let known = machines(&self.rows);
+        match (asked, known[..].as_ref()) {
+            (Some(asked), _) => Ok(asked),
+            (None, [only]) => Ok(only),
+            (None, several) => Err(refuse(format!(
+                "the table has machines {}: --machine says which",
+                several.join(", ")
+            ))),
+        }
+    }
+
+    /// Leaves out programs.
+    pub(super) fn without(&mut self, programs: &[String]) -> io::Result<()> {
+        for program in programs {
+            let before = self.rows.len();
+            self.rows.retain(|row| row.program != *program);
+            if self.rows.len() == before {
+                return Err(refuse(format!(
+                    "--without {program:?}: the table has no such program"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Columns {
+    fn find(header: &StringRecord, defaults: &Defaults<'_>) -> Result<Columns, String> {
+        let mut names: Vec<&str> = header.iter().collect();
+        names.sort_unstable();
+        let twice = names.windows(2).find(|pair| pair[0] == pair[1] && !pair[0].is_empty());
+        if let Some(twice) = twice {
+            return Err(format!("line 1: column {} stands there twice", twice[0]));
+        }
+        let at = |names: &[&str]| header.iter().position(|name| names.contains(&name));
+        let missing = |what: &str, hint: &str| {
+            let have: Vec<&str> = header.iter().collect();
+            format!("line 1: no column {what}{hint}; there is {}", have.join(", "))
+        };
+        let threads = at(THREADS).ok_or_else(|| missing("threads", ""))?;
+        let time = at(&[TIME]).ok_or_else(|| missing(TIME, ""))?;
+        let program = at(PROGRAM);
+        if program.is_none() && defaults.program.is_none() {
+            return Err(missing("app", ""));
+        }
+        let machine = at(&[MACHINE]);
+        if machine.is_none() && defaults.machine.is_none() {
+            return Err(missing(MACHINE, ", and no --machine"));
+        }
+        let known = [Some(threads), Some(time), program, machine];
+        let counts = header
+            .iter()
+            .enumerate()
+            .filter(|(index, name)| !known.contains(&Some(*index)) && is_count(name))
+            .map(|(index, name)| (index, name.to_owned()))
+            .collect();
+        Ok(Columns { machine, program, threads, time, counts })
+    }
+
+    /// Forgets columns whose first value is no number; answers their names.
+    fn drop_words(&mut self, records: &[StringRecord]) -> Vec<String> {
+        let is_number = |index: usize| {
+            let first = records.iter().map(|record| &record[index]).find(|cell| !cell.is_empty());
+            first.is_none_or(|cell| cell.parse::<f64>().is_ok())
+        };
+        let (counts, words) =
+            std::mem::take(&mut self.counts).into_iter().partition(|(index, _)| is_number(*index));
+        self.counts = counts;
+        words.into_iter().map(|(_, name)| name).collect()
+    }
+
+    fn row(
+        &self,
+        record: &StringRecord,
+        line: u64,
+        defaults: &Defaults<'_>,
+    ) -> Result<Row, String> {
+        let name = |column: Option<usize>, what: &str, default: Option<&str>| match column {
+            Some(index) if !record[index].is_empty() => Ok(record[index].to_owned()),
+            _ => default.map(str::to_owned).ok_or_else(|| format!("{what} is blank")),
+        };
+        let on: Configuration =
+            whole(&record[self.threads]).parse().map_err(|error| format!("threads: {error}"))?;
+        let seconds = number(&record[self.time], TIME)?;
+        let mut sample = Sample::new(on, seconds).map_err(|error| format!("{TIME}: {error}"))?;
+        for (index, event) in &self.counts {
+            let cell = &record[*index];
+            if !cell.is_empty() {
+                let count = number(cell, event)?;
+                sample = sample.with(event.as_str(), count).map_err(|error| error.to_string())?;
+            }
+        }
+        Ok(Row {
+            line,
+            machine: name(self.machine, MACHINE, defaults.machine)?,
+            program: name(self.program, "app", defaults.program)?,
+            sample,
+        })
+    }
+}
+
+/// The text of a file, or of standard input for `-`.
+pub(super) fn text(file: &str) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    let done = match file {
+        "-" => io::stdin().lock().read_to_end(&mut bytes).map(drop),
+        path => std::fs::read(path).map(|content| bytes = content),
+    };
+    done.map_err(|error| refuse(format!("cannot read {file}: {error}")))?;
+    String::from_utf8(bytes).map_err(|_| refuse(format!("{file} is not text in UTF-8")))
+}
+
+fn number(cell: &str, column: &str) -> Result<f64, String> {
+    match cell.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ if cell.is_empty() => Err(format!("{column} is blank")),
+        _ => Err(format!("{column} is {cell:?}, which is no number")),
+    }
+}
+
+/// A column of whole numbers that once had a hole is written by pandas as 4.0.
+fn whole(cell: &str) -> &str {
+    cell.strip_suffix(".0").unwrap_or(cell)
+}
+
+/// Energies are what one may want to save, not what tells a phase's character; columns without
+/// a name are a data frame's index.
+fn is_count(name: &str) -> bool {
+    !(name.is_empty() || name.starts_with("Unnamed") || name.ends_with("_j"))
+}
+
+fn malformed(error: &csv::Error) -> String {
+    let line = error.position().map_or(String::new(), |at| format!("line {}: ", at.line()));
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("{line}{len} fields, and the header has {expected_len}")
+        }
+        _ => format!("{line}{error}"),
+    }
+}
+
+const MACHINE: &str = "machine";
+const PROGRAM: &[&str] = &["app", "program", "phase"];
+const THREADS: &[&str] = &["threads", "configuration"];
+const TIME: &str = "time_s";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "machine,app,threads,time_s,llc_misses,package_j\n";
+
+    fn parse(text: &str) -> Result<Table, String> {
+        Table::parse(text, &Defaults { machine: None, program: None })
+    }
+
+    #[test]
+    fn a_table_in_long_form_is_read() {
+        let text = "\u{feff},machine,app,threads,time_s,llc_misses,package_j,compiler\n\
+                    0,m,\"a, b\",4.0,0.5,7,3.2,gcc\n1,m,c,6x2,1e-3,,3,gcc\n";
+        let table = parse(text).unwrap();
+        assert_eq!(table.unused, ["compiler"]);
+        let [first, second] = &table.rows[..] else { panic!("{table:?}") };
+        assert_eq!((first.line, first.program.as_str()), (2, "a, b"));
+        assert_eq!(first.sample.configuration().threads(), 4);
+        assert_eq!(first.sample.counts().collect::<Vec<_>>(), [("llc_misses", 7.0)]);
+        assert_eq!(second.sample.configuration().to_string(), "6x2");
+        assert_eq!((second.sample.seconds(), second.sample.counts().count()), (1e-3, 0));
+    }
+
+    #[test]
+    fn bad_lines_are_named() {
+        for (lines, why) in [
+            ("m,a,4,0.5,7\n", "line 2: 5 fields, and the header has 6"),
+            ("m,a,4,0.5,7,1\nm,a,2,0,7,1\n", "line 3: time_s: 0 s is no time of an execution"),
+            ("m,a,4,NaN,7,1\n", "line 2: time_s is \"NaN\", which is no number"),
+            ("m,a,4,,7,1\n", "line 2: time_s is blank"),
+            ("m,a,4,-1,7,1\n", "line 2: time_s: -1 s is no time"),
+            ("m,a,0,1,7,1\n", "line 2: threads: \"0\" is no configuration: 12 (threads)"),
+            ("m,a,4.5,1,7,1\n", "line 2: threads: \"4.5\" is no configuration"),
+            ("m,a,99999,1,7,1\n", "1 to 65536 threads"),
+            ("m,a,4,1,nan,1\n", "line 2: llc_misses is \"nan\", which is no number"),
+            ("m,a,4,1,-7,1\n", "line 2: -7 is no count of llc_misses"),
+            ("m,a,4,1,7,1\nm,a,2,1,many,1\n", "line 3: llc_misses is \"many\""),
+            ("m,,4,1,7,1\n", "line 2: app is blank"),
+            (",a,4,1,7,1\n", "line 2: machine is blank"),
+            ("", "no line follows the header"),
+        ] {
+            let words = parse(&format!("{HEAD}{lines}")).unwrap_err();
+            assert!(words.contains(why), "{words}");
+            assert!(!words.contains('\n'), "{words}");
+        }
+    }
+
+    #[test]
+    fn missing_columns_are_named_beside_those_there() {
+        for (header, why) in [
+            ("machine,app,threads", "no column time_s; there is machine, app, threads"),
+            ("machine,app,time_s", "no column threads;"),
+            ("machine,threads,time_s", "no column app;"),
+            ("app,threads,time_s", "no column machine, and no --machine;"),
+            ("machine,app,threads,time_s,time_s", "line 1: column time_s stands there twice"),
+        ] {
+            let words = parse(&format!("{header}\n")).unwrap_err();
+            assert!(words.contains(why), "{words}");
+        }
+        let defaults = Defaults { machine: Some("m"), program: Some("phase") };
+        let table = Table::parse("threads,time_s\n4,1\n", &defaults).unwrap();
+        assert_eq!(
+            (table.rows[0].machine.as_str(), table.rows[0].program.as_str()),
+            ("m", "phase")
+        );
+    }
+}

@@ -1,0 +1,208 @@
+//! The commands as they are typed, on data that is made here; and on measured data where it is.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io, process};
+
+use clap::Parser;
+use serde_json::Value;
+
+use crate::command::Cli;
+
+/// Runs `pacman-pmu` with these arguments; the answer is what it printed.
+fn run(arguments: &[&str]) -> io::Result<String> {
+    let cli = Cli::try_parse_from(std::iter::once(&"pacman-pmu").chain(arguments))
+        .map_err(io::Error::other)?;
+    let mut out = Vec::new();
+    let status = cli.command.run(&mut out)?;
+    assert_eq!(status, 0, "{arguments:?}");
+    String::from_utf8(out).map_err(io::Error::other)
+}
+
+fn refused(arguments: &[&str]) -> String {
+    let error = run(arguments).expect_err("refused");
+    assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{error}");
+    let words = error.to_string();
+    assert!(!words.contains('\n'), "{words}");
+    words
+}
+
+/// A directory of this test's own, gone when dropped.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(test: &str) -> Place {
+        let place = env::temp_dir().join(format!("pacman-model-{test}-{}", process::id()));
+        fs::create_dir_all(&place).unwrap();
+        Place(place)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        fs::write(self.0.join(name), text).unwrap();
+        self.path(name)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Six programs with serial parts from 0 to 0.25 on one machine with 8 contexts.
+fn table() -> String {
+    let mut text = "machine,app,threads,time_s,package_j,compiler\n".to_owned();
+    for program in 0..6 {
+        for threads in 1..=8 {
+            text += &format!("here,p{program},{threads},{},9,gcc\n", time(program, threads));
+        }
+    }
+    text
+}
+
+fn time(program: u32, threads: u32) -> f64 {
+    let serial = 0.05 * f64::from(program);
+    serial + (1.0 - serial) / f64::from(threads)
+}
+
+#[test]
+fn train_predict_and_the_next_step() {
+    let place = Place::new("train");
+    let (data, model) = (place.write("data.csv", &table()), place.path("model.json"));
+    let said = run(&["train", &data, "-o", &model, "--at", "8,4,1"]).unwrap();
+    assert!(
+        said.starts_with("ridge of time for here: 6 programs, 8 configurations, data "),
+        "{said}"
+    );
+
+    let ask = ["predict", "--model", &model, "--machine", "here", "--json", "--sample", "8=0.2125"];
+    let answer: Value = serde_json::from_str(&run(&ask).unwrap()).unwrap();
+    let program = &answer["programs"][0];
+    assert_eq!(program["next"]["step"], "sample");
+    assert_eq!(program["forecasts"].as_array().unwrap().len(), 8);
+
+    // A program with a serial part of 0.1, by table and without machine and app.
+    let samples: String =
+        [8, 4, 1].map(|threads| format!("{threads},{}\n", time(2, threads))).concat();
+    let samples = place.write("samples.csv", &format!("threads,time_s\n{samples}"));
+    let said =
+        run(&["predict", "--model", &model, "--machine", "here", "--csv", &samples]).unwrap();
+    let mut reader = csv::Reader::from_reader(said.as_bytes());
+    let records: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+    assert_eq!(records.len(), 8);
+    for (threads, record) in (1..).zip(&records) {
+        assert_eq!(&record[2], threads.to_string());
+        let predicted: f64 = record[3].parse().unwrap();
+        assert!((predicted / time(2, threads) - 1.0).abs() < 0.02, "{record:?}");
+    }
+    assert_eq!((&records[7][6], &records[7][7]), ("measured", "decide"));
+
+    let said = run(&["predict", "--model", &model, "--machine", "here", &samples]).unwrap();
+    assert!(said.starts_with("phase on here\nthreads  "), "{said}");
+    assert!(said.contains("next: decide 8 (best of 3 measured; no other promises 1 %)"), "{said}");
+}
+
+#[test]
+fn evaluation_in_three_forms_says_the_same() {
+    let place = Place::new("evaluate");
+    let data = place.write("data.csv", &table());
+    let json: Value = serde_json::from_str(&run(&["evaluate", &data, "--json"]).unwrap()).unwrap();
+    let results = json["machines"][0]["results"].as_array().unwrap();
+    let names: Vec<&str> = results.iter().map(|one| one["predictor"].as_str().unwrap()).collect();
+    assert_eq!(names, ["ridge", "linear", "search", "none"]);
+    assert!(results[1]["problem"].as_str().unwrap().contains("needs the count of instructions"));
+
+    let text = run(&["evaluate", &data]).unwrap();
+    let accuracy = results[0]["accuracy"].as_f64().unwrap();
+    assert!(text.contains(&format!("{:.1} %", 100.0 * accuracy)), "{text}");
+    assert!(text.contains("linear: not possible: here: a linear model needs"), "{text}");
+
+    let long = run(&["evaluate", &data, "--csv"]).unwrap();
+    let mut reader = csv::Reader::from_reader(long.as_bytes());
+    let records: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+    // Three predictors, six programs, eight configurations.
+    assert_eq!(records.len(), 3 * 6 * 8);
+    let mut errors = Vec::new();
+    for program in 0..6 {
+        let name = format!("p{program}");
+        let mine = records.iter().filter(|one| &one[1] == "ridge" && one[2] == name);
+        let all: Vec<f64> = mine.filter_map(|one| one[9].parse().ok()).collect();
+        assert_eq!(all.len(), 5, "three of eight were sampled");
+        errors.push(all.iter().sum::<f64>() / 5.0);
+    }
+    assert!((1.0 - errors.iter().sum::<f64>() / 6.0 - accuracy).abs() < 1e-9);
+}
+
+#[test]
+fn wrong_input_is_refused_in_one_line() {
+    let place = Place::new("refused");
+    let (data, model) = (place.write("data.csv", &table()), place.path("model.json"));
+    run(&["train", &data, "-o", &model]).unwrap();
+    let whole = fs::read_to_string(&model).unwrap();
+    let cut = place.write("cut.json", &whole[..whole.len() / 2]);
+    let edited = place.write("edited.json", &whole.replacen("here", "elsewhere", 1));
+    let two = place.write("two.csv", &format!("{}there,p0,1,2,3,gcc\n", table()));
+    let one = place.write("one.csv", &table().lines().take(9).collect::<Vec<_>>().join("\n"));
+    let predict =
+        |model: &str, rest: &[&str]| refused(&[&["predict", "--model", model], rest].concat());
+    for (words, why) in [
+        (predict(&cut, &["--machine", "here", "--sample", "8=1"]), "cut.json: it was cut short"),
+        (predict(&edited, &["--machine", "here", "--sample", "8=1"]), "checksum does not fit"),
+        (predict(&data, &["--machine", "here", "--sample", "8=1"]), "data.csv: it is no model"),
+        (predict("/no/model", &["--machine", "here", "--sample", "8=1"]), "cannot read /no/model"),
+        (predict(&model, &["--machine", "there", "--sample", "8=1"]), "for machine \"here\", not"),
+        (
+            predict(&model, &["--machine", "here", "--sample", "9=1"]),
+            "has no configuration 9; it has 1, 2",
+        ),
+        (predict(&model, &["--machine", "here"]), "no samples: give a table"),
+        (predict(&model, &["--sample", "8=1"]), "--sample needs --machine"),
+        (refused(&["train", &two, "-o", &model]), "has machines here, there: --machine says which"),
+        (refused(&["train", &one, "-o", &model]), "1 complete program to learn from"),
+        (refused(&["train", &data, "-o", &model, "--at", "4,1"]), "must include 8, all contexts"),
+        (refused(&["train", &data, "-o", &model, "--samples", "4"]), "1 to 3 can be taken"),
+        (
+            refused(&["train", &data, "-o", &model, "--target", "ipc"]),
+            "needs the count of instructions",
+        ),
+        (refused(&["evaluate", &data, "--without", "p9"]), "has no such program"),
+        (refused(&["evaluate", &data, "--configs", "1,2,16"]), "no program was measured at 16"),
+        (refused(&["evaluate", &data, "--events", "x"]), "no count of \"x\" with all contexts"),
+    ] {
+        assert!(words.contains(why), "{words}");
+    }
+}
+
+/// The measured programs: `PACMAN_DATA` is the folder, else it is looked for beside the checkout.
+fn measured() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
+    let folder = env::var_os("PACMAN_DATA").map_or(beside, PathBuf::from);
+    let file = folder.join("thread-scaling.csv");
+    let found = file.exists().then_some(file);
+    if found.is_none() {
+        println!("skipped: no data");
+    }
+    found
+}
+
+/// Those bars of `docs/prediction.md` that are met; it says which are not.
+#[test]
+fn measured_machines_meet_the_bars_that_the_protocol_found_met() {
+    let Some(data) = measured() else { return };
+    let json = run(&["evaluate", data.to_str().unwrap(), "--json"]).unwrap();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let figure = |machine: &str, name: &str| -> f64 {
+        let machines = json["machines"].as_array().unwrap();
+        let found = machines.iter().find(|one| one["machine"] == machine).unwrap();
+        found["results"][0][name].as_f64().unwrap()
+    };
+    for machine in ["Keystone", "Headgasket"] {
+        assert!(figure(machine, "worst_regret") <= 0.10, "{machine}");
+        assert!(figure(machine, "samples") <= 3.5, "{machine}");
+    }
+    assert!(figure("Keystone", "accuracy") >= 0.95);
+    assert!(figure("Keystone", "regret") <= 0.01);
+}

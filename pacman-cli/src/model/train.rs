@@ -1,0 +1,183 @@
+//! `pacman-pmu train`: a model from measured programs.
+
+use std::io::{self, Write};
+
+use pacman_core::predict::training::{self, Contender, Dataset, evaluate};
+use pacman_core::predict::{Configuration, Method, Model, Target};
+use serde_json::{Value, json};
+
+use super::contenders::{DataArgs, LearnArgs};
+use super::progress::Progress;
+use super::{TABLE, file, percent, refuse};
+use crate::refusal;
+
+/// Train a model that predicts how long a phase takes with other numbers of threads.
+///
+/// The model is for one machine, and says how good it is: every program is left out once and
+/// predicted by a model that was trained without it. Which configurations to sample, which
+/// features and which penalty are chosen by cross-validation, too.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{TABLE}\n\n{JSON}"))]
+pub(crate) struct TrainArgs {
+    #[command(flatten)]
+    data: DataArgs,
+
+    /// The model's file
+    #[arg(short, long, value_name = "MODEL.json")]
+    output: String,
+
+    /// ridge (on sampled times) or linear (on events alone, the 2006 paper's)
+    /// [default: ridge for time, linear for ipc]
+    #[arg(long, value_name = "ridge|linear", value_parser = ["ridge", "linear"], hide_possible_values = true)]
+    method: Option<String>,
+
+    #[command(flatten)]
+    learn: LearnArgs,
+
+    /// Print what was made as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Trains, writes the model's file and says what it is.
+pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> io::Result<u8> {
+    let table = args.data.read()?;
+    let machine = table.machine(args.data.machine.as_deref())?;
+    let data = args.data.dataset(&table, machine)?;
+    let model = fit(&data, &contender(args))
+        .map_err(|error| refuse(format!("{}: {error}", args.data.data)))?;
+    if let Err(problem) = file::write(&args.output, &model) {
+        refusal::complain(&problem);
+        return Ok(1);
+    }
+    if args.json {
+        writeln!(out, "{:#}", summary(&model, data.configurations()))?;
+    } else {
+        describe(out, &model, data.configurations())?;
+        writeln!(out, "written to {}", args.output)?;
+    }
+    Ok(0)
+}
+
+fn contender(args: &TrainArgs) -> Contender {
+    match (args.method.as_deref(), args.learn.target) {
+        (Some("linear"), _) | (None, Target::Ipc) => args.learn.linear(),
+        _ => args.learn.ridge(),
+    }
+}
+
+fn fit(data: &Dataset, contender: &Contender) -> pacman_core::Result<Model> {
+    let progress = Progress::new(data.programs().len(), "training");
+    let evaluation = evaluate(data, contender, &mut || progress.step())?;
+    let method = match contender {
+        Contender::Linear(options) => Method::Linear(training::linear(data, options)?),
+        Contender::Ridge(options) => {
+            Method::Ridge(training::ridge(data, options)?.widened(evaluation.stretch()))
+        }
+        Contender::None | Contender::Search => unreachable!("the command trains models only"),
+    };
+    Ok(Model {
+        machine: data.machine().to_owned(),
+        programs: data.programs().iter().map(|program| program.name.clone()).collect(),
+        fingerprint: data.fingerprint(),
+        cross_validation: evaluation.summary().expect("both models predict times"),
+        method,
+    })
+}
+
+/// Where the model wants samples, in words.
+fn plan(model: &Model) -> Vec<String> {
+    match &model.method {
+        Method::Ridge(ridge) => ridge.plan().iter().map(ToString::to_string).collect(),
+        Method::Linear(linear) => linear
+            .event_sets()
+            .iter()
+            .map(|set| format!("all contexts with {}", set.join(", ")))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn features(model: &Model) -> Vec<String> {
+    match &model.method {
+        Method::Ridge(ridge) => ridge.features().map(ToString::to_string).collect(),
+        Method::Linear(linear) => {
+            let events = linear.event_sets().iter().flatten();
+            std::iter::once("instruction rate".to_owned())
+                .chain(events.map(|event| format!("{event} rate")))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn name(model: &Model) -> &'static str {
+    match &model.method {
+        Method::Ridge(_) => "ridge",
+        Method::Linear(_) => "linear",
+        _ => "other",
+    }
+}
+
+fn describe(out: &mut dyn Write, model: &Model, on: &[Configuration]) -> io::Result<()> {
+    let cv = model.cross_validation;
+    writeln!(
+        out,
+        "{} of {} for {}: {} programs, {} configurations, data {}",
+        name(model),
+        model.target(),
+        model.machine,
+        model.programs.len(),
+        on.len(),
+        model.fingerprint
+    )?;
+    writeln!(out, "samples   {}", plan(model).join("; "))?;
+    writeln!(out, "features  {}", features(model).join(", "))?;
+    writeln!(
+        out,
+        "leaving one program out: accuracy {} (worst {}), regret {} (worst {}), \
+         {:.2} samples, {} in their 90 % intervals",
+        percent(cv.accuracy, 1),
+        percent(cv.worst_accuracy, 1),
+        percent(cv.regret, 2),
+        percent(cv.worst_regret, 2),
+        cv.samples,
+        percent(cv.held, 1)
+    )
+}
+
+fn summary(model: &Model, on: &[Configuration]) -> Value {
+    json!({
+        "method": name(model),
+        "target": model.target().to_string(),
+        "machine": model.machine,
+        "programs": model.programs,
+        "configurations": on.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "fingerprint": model.fingerprint,
+        "samples": plan(model),
+        "features": features(model),
+        "cross_validation": model.cross_validation,
+    })
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  pacman-pmu train measured.csv -o model.json
+  pacman-pmu train measured.csv --machine Keystone --samples 2 -o model.json
+  pacman-pmu train measured.csv --at 24,12,1 --events none -o model.json
+  pacman-pmu train counted.csv --target ipc -o model.json     the 2006 paper's model
+
+Exit status:
+  0  done
+  1  the model's file could not be written
+  2  bad input: one line on standard error says which line and why
+  4  the answer could not be written";
+
+const JSON: &str = "\
+JSON:
+  method, target, machine, programs, configurations
+                    what was trained, on what
+  fingerprint       of the training data
+  samples           where, in order; features: what the model is told
+  cross_validation  accuracy and worst_accuracy of times, regret and worst_regret (shares of 1),
+                    samples to a decision, held (in their 90 % intervals); nested, leaving one program out";

@@ -1,0 +1,107 @@
+//! The questions every predictor answers: what next, and how long would it take?
+
+use std::fmt;
+
+use super::Configuration;
+use super::sample::{Measured, Sample};
+use crate::error::Result;
+
+/// Chooses configurations from what was measured so far.
+///
+/// A predictor keeps no state: the same samples get the same answer, so a controller may
+/// drop old samples when a phase drifts, and start over by passing none.
+pub trait Predictor: fmt::Debug + Send + Sync {
+    /// The candidates, in order.
+    fn configurations(&self) -> &[Configuration];
+
+    /// What the next execution should do.
+    ///
+    /// # Errors
+    /// [`InvalidInput`](crate::ErrorKind::InvalidInput) for a sample at a configuration that
+    /// is no candidate, or without a count that the predictor needs.
+    fn step(&self, samples: &[Sample]) -> Result<Step>;
+
+    /// Times by configuration, in order: what was measured, and what can be predicted from it.
+    ///
+    /// # Errors
+    /// As [`step`](Predictor::step).
+    fn forecast(&self, samples: &[Sample]) -> Result<Vec<Forecast>>;
+}
+
+/// What the next execution of a phase should do, and one line why.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Run there, count `events` (none: the time is enough), and ask again.
+    Sample {
+        /// Where to run.
+        configuration: Configuration,
+        /// The counts that the sample must have.
+        events: Vec<String>,
+        /// One line.
+        why: String,
+    },
+    /// Run there and ask again: it is predicted to be the best.
+    Verify {
+        /// Where to run.
+        configuration: Configuration,
+        /// One line.
+        why: String,
+    },
+    /// Stay there.
+    Decide {
+        /// Where to run from now on.
+        configuration: Configuration,
+        /// One line.
+        why: String,
+    },
+}
+
+impl Step {
+    /// Where to run.
+    pub fn configuration(&self) -> Configuration {
+        match self {
+            Step::Sample { configuration, .. }
+            | Step::Verify { configuration, .. }
+            | Step::Decide { configuration, .. } => *configuration,
+        }
+    }
+
+    /// One line why.
+    pub fn why(&self) -> &str {
+        match self {
+            Step::Sample { why, .. } | Step::Verify { why, .. } | Step::Decide { why, .. } => why,
+        }
+    }
+}
+
+/// The time of an execution at a configuration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Forecast {
+    /// Where.
+    pub configuration: Configuration,
+    /// Seconds, measured or predicted.
+    pub seconds: f64,
+    /// The lower end of the 90 % prediction interval; `seconds` where measured.
+    pub low: f64,
+    /// The upper end; infinite where the model has no bound, `seconds` where measured.
+    pub high: f64,
+    /// Whether it was measured rather than predicted.
+    pub measured: bool,
+}
+
+impl Forecast {
+    pub(super) fn measured(sample: &Sample) -> Forecast {
+        let seconds = sample.seconds();
+        let configuration = sample.configuration();
+        Forecast { configuration, seconds, low: seconds, high: seconds, measured: true }
+    }
+}
+
+/// What predictors without a model know: what was measured.
+pub(super) fn only_measured(measured: &Measured) -> Vec<Forecast> {
+    measured.iter().map(Forecast::measured).collect()
+}
+
+pub(super) fn decide(best: &Sample, why: String) -> Step {
+    Step::Decide { configuration: best.configuration(), why }
+}

@@ -1,0 +1,257 @@
+//! One machine's programs, each measured once at each configuration.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use super::super::feature::{CYCLES, INSTRUCTIONS};
+use super::super::fingerprint::fingerprint;
+use super::super::{Configuration, Sample};
+use crate::error::{Error, ErrorKind, Result};
+
+/// One line of a table in long form.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Where it stands, for errors.
+    pub line: u64,
+    /// Whose time it is.
+    pub machine: String,
+    /// What ran.
+    pub program: String,
+    /// What was measured.
+    pub sample: Sample,
+}
+
+/// A program and its samples, in the order of the data set's configurations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// Its name in the table.
+    pub name: String,
+    /// One for each configuration.
+    pub samples: Vec<Sample>,
+}
+
+/// The training data of one machine: no holes, no repeats.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    machine: String,
+    configurations: Vec<Configuration>,
+    programs: Vec<Program>,
+    events: Vec<String>,
+    left_out: Vec<String>,
+}
+
+/// The machines of a table, in order of appearance.
+pub fn machines(rows: &[Row]) -> Vec<&str> {
+    let mut machines: Vec<&str> = Vec::new();
+    for row in rows {
+        if !machines.contains(&row.machine.as_str()) {
+            machines.push(&row.machine);
+        }
+    }
+    machines
+}
+
+/// The programs of a machine by name, with the line of each sample.
+type Table<'a> = Vec<(&'a str, BTreeMap<Configuration, (u64, &'a Sample)>)>;
+
+impl Dataset {
+    /// The rows of `machine`; of these, if `only` is given, those at these configurations.
+    ///
+    /// A program that lacks a configuration which most programs have is left out:
+    /// [`left_out`](Dataset::left_out) says so.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`], with line numbers, for a configuration measured twice, a
+    /// configuration that most programs were not measured at, and fewer than three programs or
+    /// two configurations.
+    pub fn of(machine: &str, rows: &[Row], only: Option<&[Configuration]>) -> Result<Dataset> {
+        let table = table(machine, rows, only)?;
+        let configurations = configurations(&table)?;
+        if let Some(only) = only {
+            let missing = only.iter().find(|on| !configurations.contains(on));
+            if let Some(missing) = missing {
+                return Err(bad(format!("{machine}: no program was measured at {missing}")));
+            }
+        }
+        let mut programs = Vec::new();
+        let mut left_out = Vec::new();
+        for (name, samples) in table {
+            let missing: Vec<String> = configurations
+                .iter()
+                .filter(|on| !samples.contains_key(on))
+                .map(ToString::to_string)
+                .collect();
+            if missing.is_empty() {
+                let samples = samples.into_values().map(|(_, sample)| sample.clone()).collect();
+                programs.push(Program { name: name.to_owned(), samples });
+            } else {
+                left_out.push(format!("{name} (not measured at {})", missing.join(", ")));
+            }
+        }
+        if programs.len() < LEAST {
+            let have = programs.len();
+            let holes = if left_out.is_empty() { "" } else { "; left out: " };
+            return Err(bad(format!(
+                "{machine}: {have} complete program{} to learn from, and {LEAST} are the least{holes}{}",
+                if have == 1 { "" } else { "s" },
+                left_out.join(", ")
+            )));
+        }
+        if configurations.len() < 2 {
+            let on = configurations[0];
+            return Err(bad(format!(
+                "{machine}: {on} is the only configuration, so nothing is to be chosen"
+            )));
+        }
+        let events = events(&programs);
+        Ok(Dataset { machine: machine.to_owned(), configurations, programs, events, left_out })
+    }
+
+    /// Whose times these are.
+    pub fn machine(&self) -> &str {
+        &self.machine
+    }
+
+    /// In order; the last is the reference, all contexts.
+    pub fn configurations(&self) -> &[Configuration] {
+        &self.configurations
+    }
+
+    /// In the table's order.
+    pub fn programs(&self) -> &[Program] {
+        &self.programs
+    }
+
+    /// The counts besides instructions and cycles that every program has at the reference.
+    pub fn events(&self) -> &[String] {
+        &self.events
+    }
+
+    /// Programs that were not measured everywhere, and where not.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// The same without one program.
+    pub(super) fn without(&self, program: usize) -> Dataset {
+        let mut rest = self.clone();
+        rest.programs.remove(program);
+        rest
+    }
+
+    /// Whether all programs counted `event` at the reference.
+    pub(super) fn has(&self, event: &str) -> bool {
+        let counted = |program: &Program| program.samples.last().and_then(|s| s.count(event));
+        self.programs.iter().all(|program| counted(program).is_some())
+    }
+
+    /// The events that a model is to use: those that were asked for, else all.
+    pub(super) fn choose_events(&self, asked: Option<&[String]>) -> Result<Vec<String>> {
+        let Some(asked) = asked else { return Ok(self.events.clone()) };
+        for event in asked {
+            if !self.events.contains(event) {
+                let have =
+                    if self.events.is_empty() { "none".into() } else { self.events.join(", ") };
+                return Err(bad(format!(
+                    "{}: no count of {event:?} with all contexts for every program; there is {have}",
+                    self.machine
+                )));
+            }
+        }
+        Ok(asked.to_vec())
+    }
+
+    /// Of everything that training can see: 16 hexadecimal digits.
+    pub fn fingerprint(&self) -> String {
+        let mut text = format!("{:?}", self.machine);
+        for program in &self.programs {
+            let _ = write!(text, "\n{:?}", program.name);
+            for sample in &program.samples {
+                let _ = write!(text, "\n{} {:?}", sample.configuration(), sample.seconds());
+                for (event, count) in sample.counts() {
+                    let _ = write!(text, " {event:?} {count:?}");
+                }
+            }
+        }
+        fingerprint(text.as_bytes())
+    }
+}
+
+/// With two, leaving one out leaves nothing to regress on.
+const LEAST: usize = 3;
+
+fn table<'a>(machine: &str, rows: &'a [Row], only: Option<&[Configuration]>) -> Result<Table<'a>> {
+    let mut table: Table<'a> = Vec::new();
+    let wanted = |on: Configuration| only.is_none_or(|only| only.contains(&on));
+    for row in rows.iter().filter(|row| row.machine == machine) {
+        let on = row.sample.configuration();
+        if !wanted(on) {
+            continue;
+        }
+        let place = table.iter().position(|(name, _)| *name == row.program).unwrap_or_else(|| {
+            table.push((&row.program, BTreeMap::new()));
+            table.len() - 1
+        });
+        if let Some((first, _)) = table[place].1.insert(on, (row.line, &row.sample)) {
+            return Err(bad(format!(
+                "line {}: {} on {machine} at {on} stands in line {first} already; keep one row, \
+                 such as the median of the runs",
+                row.line, row.program
+            )));
+        }
+    }
+    if table.is_empty() {
+        let known = machines(rows);
+        let only = if only.is_some() { " at these configurations" } else { "" };
+        return Err(bad(format!(
+            "no row of machine {machine:?}{only}; there is {}",
+            if known.is_empty() { "no row at all".into() } else { known.join(", ") }
+        )));
+    }
+    Ok(table)
+}
+
+/// Those that more than half of the programs were measured at; another one is a slip.
+fn configurations(table: &Table<'_>) -> Result<Vec<Configuration>> {
+    let all: BTreeSet<Configuration> =
+        table.iter().flat_map(|(_, samples)| samples.keys().copied()).collect();
+    let programs = table.len();
+    let mut configurations = Vec::new();
+    for on in all {
+        let lines: Vec<u64> = table
+            .iter()
+            .filter_map(|(_, samples)| samples.get(&on))
+            .map(|(line, _)| *line)
+            .collect();
+        if 2 * lines.len() > programs {
+            configurations.push(on);
+        } else {
+            return Err(bad(format!(
+                "line {}: {on} is a configuration that {} of {programs} programs were not \
+                 measured at: a slip, or choose the configurations to use",
+                lines[0],
+                programs - lines.len()
+            )));
+        }
+    }
+    Ok(configurations)
+}
+
+fn events(programs: &[Program]) -> Vec<String> {
+    let reference = |program: &Program| program.samples.last().cloned();
+    let mut common: Option<BTreeSet<String>> = None;
+    for sample in programs.iter().filter_map(reference) {
+        let names = sample.counts().map(|(event, _)| event.to_owned()).collect::<BTreeSet<_>>();
+        common = Some(match common {
+            Some(before) => before.intersection(&names).cloned().collect(),
+            None => names,
+        });
+    }
+    let ours = |event: &String| event != INSTRUCTIONS && event != CYCLES;
+    common.unwrap_or_default().into_iter().filter(ours).collect()
+}
+
+#[cold]
+pub(super) fn bad(why: String) -> Error {
+    Error::new(ErrorKind::InvalidInput, why)
+}

@@ -1,0 +1,323 @@
+//! How good predictors are: leave one program out, and run it to its decision.
+
+use super::super::{
+    BestSeen, Configuration, CrossValidation, Forecast, HillClimb, Predictor, Sample, Step,
+};
+use super::dataset::{Dataset, Program, bad};
+use super::fit::quantile;
+use super::{LinearOptions, RidgeOptions, linear, ridge};
+use crate::error::Result;
+
+/// A predictor, with how it is trained.
+#[derive(Clone, Debug)]
+pub enum Contender {
+    /// The paper's.
+    Linear(LinearOptions),
+    /// All contexts, always.
+    None,
+    /// Ridge regression.
+    Ridge(RidgeOptions),
+    /// Hill climbing.
+    Search,
+}
+
+impl Contender {
+    /// In lower case.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Contender::Linear(_) => "linear",
+            Contender::None => "none",
+            Contender::Ridge(_) => "ridge",
+            Contender::Search => "search",
+        }
+    }
+
+    /// Whether it says how long an execution elsewhere would take.
+    pub fn predicts(&self) -> bool {
+        matches!(self, Contender::Linear(_) | Contender::Ridge(_))
+    }
+
+    fn train(&self, data: &Dataset) -> Result<Box<dyn Predictor>> {
+        let candidates = || data.configurations().to_vec();
+        Ok(match self {
+            Contender::Linear(options) => Box::new(linear(data, options)?),
+            Contender::None => Box::new(BestSeen::new(candidates())?),
+            Contender::Ridge(options) => Box::new(ridge(data, options)?),
+            Contender::Search => Box::new(HillClimb::new(candidates())?),
+        })
+    }
+}
+
+/// What leaving out each program found for one predictor on one machine.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// A score for each program, in the data's order.
+    pub scores: Vec<Score>,
+}
+
+/// How one left-out program fared.
+#[derive(Clone, Debug)]
+pub struct Score {
+    /// The program.
+    pub program: String,
+    /// A time for each configuration, before any verification.
+    pub times: Vec<Weighed>,
+    /// Executions until the decision.
+    pub samples: usize,
+    /// Seconds of those executions, over one execution at the best configuration.
+    pub spent: f64,
+    /// What was decided for.
+    pub decision: Configuration,
+    /// What is best.
+    pub best: Configuration,
+    /// The time at the decision over that at the best, less 1.
+    pub regret: f64,
+    /// Mean relative error of the times that were not sampled; `None` for predictors that
+    /// predict none.
+    pub error: Option<f64>,
+}
+
+/// A forecast beside the truth.
+#[derive(Clone, Copy, Debug)]
+pub struct Weighed {
+    /// Where.
+    pub configuration: Configuration,
+    /// Seconds that were measured.
+    pub measured: f64,
+    /// What was known before any verification; `None` where the model had no prediction.
+    pub forecast: Option<Forecast>,
+}
+
+/// Leaves out each program in turn; `progress` is called after each.
+///
+/// # Errors
+/// As training's; and [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) with fewer
+/// than four programs.
+pub fn evaluate(
+    data: &Dataset,
+    contender: &Contender,
+    progress: &mut dyn FnMut(),
+) -> Result<Evaluation> {
+    let programs = data.programs();
+    if programs.len() < LEAST {
+        return Err(bad(format!(
+            "{}: {} programs; leaving one out needs {LEAST} at least",
+            data.machine(),
+            programs.len()
+        )));
+    }
+    let mut scores = Vec::new();
+    for (index, program) in programs.iter().enumerate() {
+        let predictor = contender.train(&data.without(index))?;
+        let mut score = follow(&*predictor, program)?;
+        if contender.predicts() {
+            score.error = mean(score.times.iter().filter_map(Weighed::error));
+        }
+        scores.push(score);
+        progress();
+    }
+    let mut evaluation = Evaluation { scores };
+    if let Contender::Ridge(_) = contender {
+        evaluation.calibrate();
+    }
+    Ok(evaluation)
+}
+
+/// One out, and three to learn from.
+const LEAST: usize = 4;
+
+/// Does what the predictor says, with a program whose every execution is known.
+fn follow(predictor: &dyn Predictor, truth: &Program) -> Result<Score> {
+    let mut samples: Vec<Sample> = Vec::new();
+    let mut times = None;
+    let decision = loop {
+        let step = predictor.step(&samples)?;
+        if times.is_none() && !matches!(step, Step::Sample { .. }) {
+            times = Some(predictor.forecast(&samples)?);
+        }
+        match step {
+            Step::Sample { configuration, events, .. } => {
+                samples.push(execution(truth, configuration, &events)?);
+            }
+            Step::Verify { configuration, .. } => {
+                samples.push(execution(truth, configuration, &[])?);
+            }
+            Step::Decide { configuration, .. } => break configuration,
+        }
+    };
+    let forecasts = times.unwrap_or_default();
+    let weigh = |sample: &Sample| {
+        let configuration = sample.configuration();
+        let forecast = forecasts.iter().find(|one| one.configuration == configuration).copied();
+        Weighed { configuration, measured: sample.seconds(), forecast }
+    };
+    let least = |a: &&Sample, b: &&Sample| a.seconds().total_cmp(&b.seconds());
+    let best = truth.samples.iter().min_by(least).ok_or_else(|| nowhere(truth))?;
+    let decided = at(truth, decision)?;
+    Ok(Score {
+        program: truth.name.clone(),
+        times: truth.samples.iter().map(weigh).collect(),
+        samples: samples.len(),
+        spent: samples.iter().map(Sample::seconds).sum::<f64>() / best.seconds(),
+        decision,
+        best: best.configuration(),
+        regret: decided.seconds() / best.seconds() - 1.0,
+        error: None,
+    })
+}
+
+/// An execution that counts `events` and nothing else.
+fn execution(truth: &Program, on: Configuration, events: &[String]) -> Result<Sample> {
+    let known = at(truth, on)?;
+    let mut sample = Sample::new(on, known.seconds())?;
+    for event in events {
+        let count = known.count(event).ok_or_else(|| {
+            bad(format!("{} at {on} has no count of {event}, which the model needs", truth.name))
+        })?;
+        sample = sample.with(event.as_str(), count)?;
+    }
+    Ok(sample)
+}
+
+fn at(truth: &Program, on: Configuration) -> Result<&Sample> {
+    truth.samples.iter().find(|sample| sample.configuration() == on).ok_or_else(|| nowhere(truth))
+}
+
+#[cold]
+fn nowhere(truth: &Program) -> crate::Error {
+    bad(format!("{} was not measured at a configuration that was asked for", truth.name))
+}
+
+impl Weighed {
+    /// |predicted − measured| / measured; 1 without a prediction, `None` where it was sampled.
+    pub fn error(&self) -> Option<f64> {
+        match self.forecast {
+            Some(forecast) if forecast.measured => None,
+            Some(forecast) => Some((forecast.seconds / self.measured - 1.0).abs()),
+            None => Some(1.0),
+        }
+    }
+
+    /// Whether the interval holds the truth; `None` where it was sampled.
+    pub fn held(&self) -> Option<bool> {
+        match self.forecast {
+            Some(forecast) if forecast.measured => None,
+            Some(forecast) => Some((forecast.low..=forecast.high).contains(&self.measured)),
+            None => Some(false),
+        }
+    }
+}
+
+impl Evaluation {
+    /// 1 less the mean over programs of [`Score::error`](Score#structfield.error).
+    pub fn accuracy(&self) -> Option<f64> {
+        self.errors().map(|errors| 1.0 - errors.iter().sum::<f64>() / errors.len() as f64)
+    }
+
+    /// The same of the worst program.
+    pub fn worst_accuracy(&self) -> Option<f64> {
+        self.errors().map(|errors| 1.0 - errors.iter().copied().fold(0.0, f64::max))
+    }
+
+    /// A program's part of all programs' error.
+    pub fn share(&self, score: &Score) -> Option<f64> {
+        let sum: f64 = self.errors()?.iter().sum();
+        let error = score.error?;
+        (sum > 0.0).then_some(error / sum)
+    }
+
+    /// The part of predicted times whose 90 % interval held the truth.
+    pub fn held(&self) -> Option<f64> {
+        self.errors()?;
+        let held = self.scores.iter().flat_map(|score| &score.times).filter_map(Weighed::held);
+        mean(held.map(|held| if held { 1.0 } else { 0.0 }))
+    }
+
+    /// Mean over programs.
+    pub fn regret(&self) -> f64 {
+        self.mean(|score| score.regret)
+    }
+
+    /// Of the worst program.
+    pub fn worst_regret(&self) -> f64 {
+        self.scores.iter().map(|score| score.regret).fold(0.0, f64::max)
+    }
+
+    /// Mean executions to a decision.
+    pub fn samples(&self) -> f64 {
+        self.mean(|score| score.samples as f64)
+    }
+
+    /// Mean time to a decision, in executions at the best configuration.
+    pub fn spent(&self) -> f64 {
+        self.mean(|score| score.spent)
+    }
+
+    /// What a model's file keeps; `None` for predictors that predict no times.
+    pub fn summary(&self) -> Option<CrossValidation> {
+        Some(CrossValidation {
+            accuracy: self.accuracy()?,
+            worst_accuracy: self.worst_accuracy()?,
+            regret: self.regret(),
+            worst_regret: self.worst_regret(),
+            samples: self.samples(),
+            held: self.held()?,
+        })
+    }
+
+    /// How many times wider intervals must be for 90 % of these times to be in theirs.
+    ///
+    /// A model's own residuals flatter it: the samples were chosen to make them small.
+    pub fn stretch(&self) -> f64 {
+        stretch(self.scores.iter())
+    }
+
+    /// Widens each program's intervals by what the other programs ask for.
+    fn calibrate(&mut self) {
+        let others = |out: usize| {
+            let rest = self.scores.iter().enumerate().filter(move |(index, _)| *index != out);
+            stretch(rest.map(|(_, score)| score))
+        };
+        let factors: Vec<f64> = (0..self.scores.len()).map(others).collect();
+        for (score, factor) in self.scores.iter_mut().zip(factors) {
+            for forecast in score.times.iter_mut().filter_map(|one| one.forecast.as_mut()) {
+                forecast.widen(factor);
+            }
+        }
+    }
+
+    fn errors(&self) -> Option<Vec<f64>> {
+        self.scores.iter().map(|score| score.error).collect()
+    }
+
+    fn mean(&self, of: impl Fn(&Score) -> f64) -> f64 {
+        mean(self.scores.iter().map(of)).unwrap_or(0.0)
+    }
+}
+
+/// The 90 % quantile of how far each truth is from its forecast, in halves of its interval.
+fn stretch<'a>(scores: impl Iterator<Item = &'a Score>) -> f64 {
+    let times = scores.flat_map(|score| &score.times);
+    let mut ratios: Vec<f64> =
+        times.filter_map(|one| one.forecast?.distance(one.measured)).collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    quantile(&ratios).unwrap_or(1.0)
+}
+
+impl Forecast {
+    /// How far the truth is away, in halves of the interval; of ln seconds, as ridge's are.
+    fn distance(&self, truth: f64) -> Option<f64> {
+        let half = (self.high / self.seconds).ln();
+        (!self.measured && half > 0.0).then(|| (truth / self.seconds).ln().abs() / half)
+    }
+
+    fn widen(&mut self, factor: f64) {
+        self.low = self.seconds * (self.low / self.seconds).powf(factor);
+        self.high = self.seconds * (self.high / self.seconds).powf(factor);
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    (count > 0.0).then(|| sum / count)
+}

@@ -1,0 +1,173 @@
+//! Training of [`Ridge`].
+
+use super::super::feature::INSTRUCTIONS;
+use super::super::ridge::{Bend, Stage, Standard};
+use super::super::verify::Rule;
+use super::super::{Configuration, Feature, Ridge, Target};
+use super::dataset::{Dataset, bad};
+use super::fit::{Fit, Standardised};
+use super::selection::{Choice, Problem};
+use crate::error::Result;
+
+/// What a ridge model is made of; all else is chosen by cross-validation.
+#[derive(Clone, Debug)]
+pub struct RidgeOptions {
+    /// What is predicted.
+    pub target: Target,
+    /// Where samples are taken.
+    pub plan: Plan,
+    /// Events whose rates may become features; `None` is all that there are.
+    pub events: Option<Vec<String>>,
+}
+
+/// Where samples are taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Plan {
+    /// At so many configurations, 1 to 3, of training's choice.
+    Count(usize),
+    /// At these, 1 to 3, all contexts among them.
+    At(Vec<Configuration>),
+}
+
+impl Default for RidgeOptions {
+    /// Times, from three samples of training's choice.
+    fn default() -> RidgeOptions {
+        RidgeOptions { target: Target::Time, plan: Plan::Count(3), events: None }
+    }
+}
+
+/// Fits a ridge model.
+///
+/// # Errors
+/// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if the plan does not suit the
+/// data or the data lacks counts that were asked for.
+pub fn ridge(data: &Dataset, options: &RidgeOptions) -> Result<Ridge> {
+    let rule = Rule::default();
+    let events = features(data, options)?;
+    let problem = Problem::new(data, options.target, &events, rule)?;
+    let last = match &options.plan {
+        Plan::Count(count) => problem.best_set(checked(data, *count)?),
+        Plan::At(on) => problem.best_for(&columns(data, on)?),
+    };
+    let last = last.ok_or_else(|| hopeless(data))?;
+    let mut stages = vec![last];
+    // Each earlier stage leaves out the later sample that it misses least.
+    while stages[0].samples.len() > 1 {
+        let samples = &stages[0].samples;
+        let fewer = (1..samples.len()).rev().filter_map(|out| {
+            let mut rest = samples.clone();
+            rest.remove(out);
+            problem.best_for(&rest)
+        });
+        let fewer = fewer.min_by(|a, b| a.loss.total_cmp(&b.loss));
+        stages.insert(0, fewer.ok_or_else(|| hopeless(data))?);
+    }
+    let order = order(&stages);
+    let stages: Option<Vec<Stage>> = stages
+        .iter()
+        .map(|choice| {
+            let samples = order[..choice.samples.len()].to_vec();
+            stage(&problem, &Choice { samples, ..choice.clone() })
+        })
+        .collect();
+    Ok(Ridge {
+        target: options.target,
+        configurations: problem.configurations.clone(),
+        stages: stages.ok_or_else(|| hopeless(data))?,
+        rule,
+    })
+}
+
+/// The samples in the order in which the stages need them.
+fn order(stages: &[Choice]) -> Vec<usize> {
+    let mut order: Vec<usize> = Vec::new();
+    for sample in stages.iter().flat_map(|choice| &choice.samples) {
+        if !order.contains(sample) {
+            order.push(*sample);
+        }
+    }
+    order
+}
+
+fn stage(problem: &Problem, choice: &Choice) -> Option<Stage> {
+    let Choice { samples, with_events, penalty, .. } = choice;
+    let features = Standardised::new(problem.features(samples, *with_events));
+    let fit = Fit::new(&features.values, &problem.deviations(samples), *penalty)?;
+    let (spreads, reach) = fit.spreads();
+    let names = problem.names(samples, *with_events).into_iter();
+    let standard = |(feature, &(mean, scale))| Standard { feature, mean, scale };
+    let bend = |column: usize| Bend {
+        configuration: problem.configurations[column],
+        intercept: fit.intercepts[column],
+        slopes: fit.slopes.column(column).iter().copied().collect(),
+        spread: spreads[column],
+    };
+    let others = (0..problem.configurations.len()).filter(|column| !samples.contains(column));
+    Some(Stage {
+        samples: samples.iter().map(|&sample| problem.configurations[sample]).collect(),
+        features: names.zip(&features.moments).map(standard).collect(),
+        penalty: *penalty,
+        programs: features.values.nrows(),
+        inverse: fit.inverse_rows(),
+        reach,
+        bends: others.map(bend).collect(),
+    })
+}
+
+/// Event rates that may help: none where instructions were not counted.
+fn features(data: &Dataset, options: &RidgeOptions) -> Result<Vec<Feature>> {
+    let events = data.choose_events(options.events.as_deref())?;
+    let none = options.events.as_ref().is_some_and(Vec::is_empty);
+    if none || !data.has(INSTRUCTIONS) {
+        return Ok(Vec::new());
+    }
+    let mut features = vec![Feature::Speed];
+    features.extend(events.into_iter().map(Feature::PerInstruction));
+    Ok(features)
+}
+
+fn checked(data: &Dataset, count: usize) -> Result<usize> {
+    let most = MOST.min(data.configurations().len() - 1);
+    if (1..=most).contains(&count) {
+        return Ok(count);
+    }
+    let have = data.configurations().len();
+    Err(bad(format!(
+        "{}: {count} samples: 1 to {most} can be taken of {have} configurations",
+        data.machine()
+    )))
+}
+
+/// The plan's columns, the reference first.
+fn columns(data: &Dataset, on: &[Configuration]) -> Result<Vec<usize>> {
+    let known = data.configurations();
+    let reference = known.len() - 1;
+    let mut columns = vec![reference];
+    for &sample in on {
+        let Some(column) = known.iter().position(|&one| one == sample) else {
+            return Err(bad(format!("{}: no program was measured at {sample}", data.machine())));
+        };
+        if column != reference && !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
+    if !on.contains(&known[reference]) {
+        return Err(bad(format!(
+            "samples must include {}, all contexts: everything is relative to it",
+            known[reference]
+        )));
+    }
+    checked(data, columns.len())?;
+    Ok(columns)
+}
+
+#[cold]
+fn hopeless(data: &Dataset) -> crate::Error {
+    bad(format!(
+        "{}: no regression on these programs has a solution; more programs are needed",
+        data.machine()
+    ))
+}
+
+/// More samples than that are a search.
+const MOST: usize = 3;
