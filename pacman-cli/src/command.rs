@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 
-use crate::{budget, doctor, events, plan, smt, topo};
+use crate::{budget, doctor, events, plan, smt, stat, topo};
 
 /// Hardware performance counters of threads on SMT cores: what this machine has and can count.
 #[derive(Debug, Parser)]
@@ -24,6 +24,7 @@ pub(crate) enum Command {
     List(events::ListArgs),
     Plan(plan::PlanArgs),
     Smt(smt::SmtArgs),
+    Stat(stat::StatArgs),
     Topo(topo::TopoArgs),
 }
 
@@ -37,6 +38,7 @@ impl Command {
             Command::List(args) => events::list(args, &events::Here, out),
             Command::Plan(args) => plan::plan(args, &events::Here, out),
             Command::Smt(args) => smt::smt(args, out),
+            Command::Stat(args) => stat::stat(args),
             Command::Topo(args) => topo::topo(args, out),
         }
     }

@@ -12,6 +12,7 @@ mod output;
 mod plan;
 mod refusal;
 mod smt;
+mod stat;
 mod topo;
 
 use std::io::{self, Write};
