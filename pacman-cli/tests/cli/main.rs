@@ -4,6 +4,9 @@ mod crippled;
 mod doctor;
 mod shell;
 mod standard_output;
+mod stat;
+mod stat_refusals;
+mod stat_signals;
 
 use std::process::{Command, Output};
 
