@@ -18,24 +18,34 @@ pub fn command() -> Option<PathBuf> {
 /// If it does not build.
 pub fn guest() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    let build = || {
-        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--release", "--quiet", "--package", "pacman-tests"])
-            .args(["--bin", "lab-guest", "--message-format", "json"])
-            .current_dir(root)
-            .output()
-            .expect("cargo runs");
-        let messages = String::from_utf8_lossy(&built.stdout);
-        let executable = messages
-            .lines()
-            .filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next())
-            .next_back();
-        PathBuf::from(executable.unwrap_or_else(|| {
-            panic!("lab-guest does not build: {}", String::from_utf8_lossy(&built.stderr))
-        }))
-    };
-    BUILT.get_or_init(build).clone()
+    BUILT.get_or_init(|| built("pacman-tests", "lab-guest")).clone()
+}
+
+/// The command `pacman-pmu`, built likewise.
+///
+/// # Panics
+/// If it does not build.
+pub fn pacman_pmu() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| built("pacman-cli", "pacman-pmu")).clone()
+}
+
+fn built(package: &str, program: &str) -> PathBuf {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--quiet", "--package", package])
+        .args(["--bin", program, "--message-format", "json"])
+        .current_dir(root)
+        .output()
+        .expect("cargo runs");
+    let messages = String::from_utf8_lossy(&built.stdout);
+    let executable = messages
+        .lines()
+        .filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next())
+        .next_back();
+    PathBuf::from(executable.unwrap_or_else(|| {
+        panic!("{program} does not build: {}", String::from_utf8_lossy(&built.stderr))
+    }))
 }
 
 /// Runs a program in the lab.
@@ -44,10 +54,18 @@ pub fn guest() -> PathBuf {
 /// If there is no lab, or it cannot be started.
 pub fn run(options: &[&str], program: &Path, arguments: &str) -> Output {
     let name = program.file_name().expect("a program has a name").to_string_lossy();
+    shell(options, &format!("/t/{name} {arguments}"), &[program])
+}
+
+/// Runs a line of shell in the lab, which has `programs` in `/t`.
+///
+/// # Panics
+/// If there is no lab, or it cannot be started.
+pub fn shell(options: &[&str], line: &str, programs: &[&Path]) -> Output {
     Command::new(command().expect("a lab"))
         .args(options)
-        .args(["--", &format!("/t/{name} {arguments}")])
-        .arg(program)
+        .args(["--", line])
+        .args(programs)
         .output()
         .expect("the lab starts")
 }

@@ -106,7 +106,7 @@ fn become_command(
         if let Some(limit) = &limit {
             libc::setrlimit(libc::RLIMIT_NOFILE, limit);
         }
-        libc::pthread_sigmask(libc::SIG_SETMASK, signals.before(), std::ptr::null_mut());
+        signals.restore();
         let mut byte = 0u8;
         let told = loop {
             let told = libc::read(go, (&raw mut byte).cast(), 1);

@@ -21,6 +21,7 @@ pub(super) enum Wake {
 pub(super) struct Signals {
     awaited: libc::sigset_t,
     before: libc::sigset_t,
+    child_before: libc::sighandler_t,
 }
 
 impl Signals {
@@ -31,7 +32,12 @@ impl Signals {
         // SAFETY: all-zero sets are valid; the pointers are to live ones, and the signals
         // are ones that exist.
         unsafe {
-            let mut signals = Signals { awaited: std::mem::zeroed(), before: std::mem::zeroed() };
+            let mut signals = Signals {
+                awaited: std::mem::zeroed(),
+                before: std::mem::zeroed(),
+                // Where it is ignored, children end without a word.
+                child_before: libc::signal(libc::SIGCHLD, libc::SIG_DFL),
+            };
             libc::sigemptyset(&raw mut signals.awaited);
             for signal in asked.chain([libc::SIGCHLD]) {
                 libc::sigaddset(&raw mut signals.awaited, signal);
@@ -44,9 +50,14 @@ impl Signals {
         }
     }
 
-    /// The signals that were held back before: what a child inherits.
-    pub(super) fn before(&self) -> &libc::sigset_t {
-        &self.before
+    /// Makes all as it was before, in a child too: system calls only.
+    pub(super) fn restore(&self) {
+        // SAFETY: the mask that this thread had, and what was done about SIGCHLD.
+        unsafe {
+            libc::signal(libc::SIGCHLD, self.child_before);
+            let before = &raw const self.before;
+            libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut());
+        }
     }
 
     /// Waits until `deadline` for whatever comes first.
@@ -80,9 +91,7 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        let before = &raw const self.before;
-        // SAFETY: the mask that this thread had before.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
+        self.restore();
     }
 }
 

@@ -65,7 +65,7 @@ fn ctrl_c_ends_the_command_and_then_counts_are_printed() {
     job.press(libc::SIGINT);
     let answer = job.end();
     assert_eq!(answer.status.code(), Some(7));
-    assert!(text(&answer.stderr).contains("total"), "{}", text(&answer.stderr));
+    assert!(text(&answer.stderr).contains("T0 sh"), "{}", text(&answer.stderr));
 }
 
 #[test]

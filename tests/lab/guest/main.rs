@@ -7,6 +7,8 @@ mod forked;
 mod netburst;
 mod registers;
 mod siblings;
+mod stat;
+mod wide;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -17,8 +19,11 @@ fn main() {
         ["netburst-hold"] => netburst::hold(),
         ["registers", events] => registers::run(events),
         ["siblings"] => siblings::run(),
+        ["stat-threads"] => stat::threads(),
+        ["stat-bound"] => stat::bound(),
         ["too-many"] => conflicts::too_many(),
         ["taken"] => conflicts::taken(),
+        ["wide"] => wide::run(),
         other => {
             eprintln!("lab-guest: no such job {other:?}; see lab/main.rs");
             std::process::exit(2);
