@@ -151,6 +151,43 @@ fn without_privilege_contexts_are_refused_with_the_remedy() {
     assert_eq!(text(&answer.stderr), line);
 }
 
+/// Makes ptrace(2) answer EPERM, as containers' filters do.
+fn forbid_ptrace() -> std::io::Result<()> {
+    let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
+    let mut filter = [
+        // The number of the system call stands first.
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_ptrace as u32),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program =
+        libc::sock_fprog { len: filter.len() as libc::c_ushort, filter: filter.as_mut_ptr() };
+    // SAFETY: numbers, and a pointer to a live program that the kernel copies.
+    let answer = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program)
+    };
+    if answer == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+#[test]
+fn without_ptrace_the_reason_is_given_and_contexts_still_count() {
+    let mut threads = pacman_pmu(&["stat", "-e", "task-clock", "--", "sh", "-c", "echo ran"]);
+    // SAFETY: the function makes system calls only.
+    let answer = unsafe { threads.pre_exec(forbid_ptrace) }.output().expect("it runs");
+    assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(1), ""), "it was not begun");
+    assert_eq!(
+        text(&answer.stderr),
+        "pacman-pmu: cannot follow sh: ptrace says Operation not permitted (os error 1): a seccomp filter forbids it; allow ptrace in the container's profile, or count with -a\n"
+    );
+    let mut contexts = pacman_pmu(&["stat", "-a", "-e", "cpu-clock", "--", "sh", "-c", "exit 3"]);
+    // SAFETY: as above.
+    let answer = unsafe { contexts.pre_exec(forbid_ptrace) }.output().expect("it runs");
+    let refused = text(&answer.stderr).contains("permission denied");
+    assert_eq!(answer.status.code(), Some(if refused { 1 } else { 3 }));
+}
+
 #[test]
 fn a_set_user_id_program_is_not_followed() {
     let Some(answer) = as_nobody(&["stat", "-e", "task-clock", "--", "/bin/su", "--version"])
