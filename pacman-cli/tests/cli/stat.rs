@@ -1,5 +1,8 @@
 //! `stat` on programs that know what they did.
 
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -200,6 +203,36 @@ fn the_table_pairs_threads_and_ends_with_their_sum() {
     assert_eq!(of("T1")[0], "0", "its sibling's core is not repeated: {said}");
     assert_eq!(of("total").len(), 4, "{said}");
     assert!(lines[2][..5] == ["core", "cpu", "pid", "tid", "thread"], "{said}");
+}
+
+#[test]
+fn a_terminal_gets_one_line_of_progress_and_a_table_of_its_width() {
+    let (mut master, mut terminal) = (-1, -1);
+    let size = libc::winsize { ws_row: 24, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: two descriptors are written, and the size is read; neither a name nor modes are
+    // asked for.
+    let opened = unsafe {
+        let (master, terminal) = (&raw mut master, &raw mut terminal);
+        libc::openpty(master, terminal, std::ptr::null_mut(), std::ptr::null(), &raw const size)
+    };
+    assert_eq!(opened, 0);
+    // SAFETY: both are fresh and owned by nobody else.
+    let [master, terminal] = [master, terminal].map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+    let mut command = pacman_pmu(&["stat", "-e", EVENTS, "--", "sleep", "1.6"]);
+    const EVENTS: &str = "task-clock,page-faults,context-switches,cpu-migrations";
+    let ended = command.env("TERM", "xterm").stderr(terminal).spawn().expect("it runs").wait();
+    // It holds the terminal's other end, and reading would wait for more.
+    drop(command);
+    assert!(ended.expect("it ends").success());
+    let mut said = Vec::new();
+    // A terminal that nobody holds any more ends with EIO.
+    let _ = File::from(master).read_to_end(&mut said);
+    let said = text(&said);
+    let drawn = said.matches("\r\x1b[K").count();
+    assert!(drawn >= 2 && said.contains(" s, 1 thread, "), "{said:?}");
+    let (_, table) = said.rsplit_once("\r\x1b[K").expect("the line is wiped in the end");
+    assert_eq!(table.matches("T0 sleep").count(), 3, "three bands: {table}");
+    assert!(table.lines().skip(1).all(|line| line.trim_end().len() <= 60), "{table}");
 }
 
 #[test]
