@@ -43,9 +43,9 @@ fn threads_count_their_own(cpu: &str) {
     let edge = loops.iter().find(|(_, known, _)| *known == 0).expect("the idle thread").2;
     println!("lab {cpu}: beginning and ending a thread takes {edge} instructions");
     assert!((100..=10_000).contains(&edge), "{rows:?}");
-    for (cpu, known, count) in &loops {
+    for (context, known, count) in &loops {
         let beyond = count - known - edge;
-        println!("lab {cpu}: a thread of {known} instructions: {beyond} beyond that");
+        println!("lab {cpu}: {known} instructions on context {context}: {beyond} beyond that");
         assert!(beyond.abs() <= 300, "{rows:?}");
     }
     let mut busy: Vec<u32> =
