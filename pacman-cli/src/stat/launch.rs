@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::signals::Signals;
 use super::{REFUSED, Refusal, ptrace};
@@ -141,7 +141,8 @@ fn raise_descriptor_limit() -> Option<libc::rlimit> {
 fn privileged(command: &str) -> Option<&'static str> {
     // SAFETY: geteuid takes nothing and cannot fail.
     let user = unsafe { libc::geteuid() };
-    let file = fs::metadata(found(command)?).ok()?;
+    let path = found(command)?;
+    let file = fs::metadata(&path).ok()?;
     let sets = |bit| file.mode() & bit == bit;
     if user == 0 {
         None
@@ -149,9 +150,18 @@ fn privileged(command: &str) -> Option<&'static str> {
         Some("it is set-user-ID")
     } else if sets(libc::S_ISGID | libc::S_IXGRP) {
         Some("it is set-group-ID")
+    } else if has_capabilities(&path) {
+        Some("its file has capabilities")
     } else {
         None
     }
+}
+
+fn has_capabilities(file: &Path) -> bool {
+    let Ok(file) = CString::new(file.as_os_str().as_bytes()) else { return false };
+    let name = c"security.capability";
+    // SAFETY: both names are closed by a zero; nothing is written where the size is 0.
+    unsafe { libc::getxattr(file.as_ptr(), name.as_ptr(), std::ptr::null_mut(), 0) > 0 }
 }
 
 /// The file that execvp(3) takes for a command.
