@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 
-use crate::{budget, doctor, events, metrics, model, plan, smt, topo, validate};
+use crate::{budget, doctor, events, metrics, model, plan, smt, stat, topo, validate};
 
 /// Hardware performance counters of threads on SMT cores: what this machine has and can count.
 #[derive(Debug, Parser)]
@@ -31,6 +31,7 @@ pub(crate) enum Command {
     Plan(plan::PlanArgs),
     Predict(model::PredictArgs),
     Smt(smt::SmtArgs),
+    Stat(stat::StatArgs),
     Topo(topo::TopoArgs),
     Train(model::TrainArgs),
     Validate(validate::ValidateArgs),
@@ -49,6 +50,7 @@ impl Command {
             Command::Plan(args) => plan::plan(args, &events::Here, out),
             Command::Predict(args) => model::predict(args, out),
             Command::Smt(args) => smt::smt(args, out),
+            Command::Stat(args) => stat::stat(args),
             Command::Topo(args) => topo::topo(args, out),
             Command::Train(args) => model::train(args, out),
             Command::Validate(args) => validate::validate(args, out),

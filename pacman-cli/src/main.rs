@@ -15,6 +15,7 @@ mod output;
 mod plan;
 mod refusal;
 mod smt;
+mod stat;
 mod topo;
 mod validate;
 

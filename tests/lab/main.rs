@@ -5,6 +5,7 @@ mod by_registers;
 mod models;
 mod netburst;
 mod registers;
+mod stat;
 mod turns;
 mod validate;
 

@@ -56,13 +56,21 @@ fn built(options: &[&str]) -> PathBuf {
 /// # Panics
 /// If there is no lab, or it cannot be started.
 pub fn run(options: &[&str], program: &Path, arguments: &str) -> Output {
+    let name = program.file_name().expect("a program has a name").to_string_lossy();
+    shell(options, &format!("/t/{name} {arguments}"), &[program])
+}
+
+/// Runs a line of shell in the lab, which has `programs` in `/t`.
+///
+/// # Panics
+/// If there is no lab, or it cannot be started.
+pub fn shell(options: &[&str], line: &str, programs: &[&Path]) -> Output {
     // The first use on a machine fetches what the lab needs; two at once would each fetch
     // it over the other's.
     static FIRST: Mutex<bool> = Mutex::new(true);
     let mut first = FIRST.lock().expect("the first run did not panic");
-    let name = program.file_name().expect("a program has a name").to_string_lossy();
     let mut lab = Command::new(command().expect("a lab"));
-    lab.args(options).args(["--", &format!("/t/{name} {arguments}")]).arg(program);
+    lab.args(options).args(["--", line]).args(programs);
     if *first {
         let output = lab.output().expect("the lab starts");
         *first = false;

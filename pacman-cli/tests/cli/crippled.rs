@@ -41,7 +41,7 @@ fn check(answer: libc::c_int) -> io::Result<()> {
     if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-fn become_nobody() -> io::Result<()> {
+pub(super) fn become_nobody() -> io::Result<()> {
     // SAFETY: an empty list of groups is never looked at.
     check(unsafe { libc::setgroups(0, std::ptr::null()) })?;
     // SAFETY: takes a number.
@@ -51,12 +51,12 @@ fn become_nobody() -> io::Result<()> {
 }
 
 /// A copy of the command in a place that nobody may reach, too.
-struct Copy {
+pub(super) struct Copy {
     directory: PathBuf,
 }
 
 impl Copy {
-    fn new(test: &str) -> Copy {
+    pub(super) fn new(test: &str) -> Copy {
         let name = format!("pacman-pmu-{test}-{}", std::process::id());
         let directory = std::env::temp_dir().join(name);
         fs::create_dir_all(&directory).unwrap();
@@ -74,7 +74,7 @@ impl Copy {
         copy
     }
 
-    fn program(&self) -> PathBuf {
+    pub(super) fn program(&self) -> PathBuf {
         self.directory.join("pacman-pmu")
     }
 }

@@ -5,6 +5,9 @@ mod doctor;
 mod metrics;
 mod shell;
 mod standard_output;
+mod stat;
+mod stat_refusals;
+mod stat_signals;
 mod validate;
 
 use std::process::{Command, Output};

@@ -152,8 +152,13 @@ impl SystemWide {
 
     /// Does something with every context that is left, and gives up those where it fails.
     fn each(&mut self, mut act: impl FnMut(&mut Watched) -> Result<()>) -> Result<()> {
+        let online = online();
         for context in self.contexts.iter_mut().filter(|context| context.lost.is_none()) {
-            if let Err(error) = act(context) {
+            let acted = match &online {
+                Some(online) if !online.contains(context.place.cpu()) => Err(context.offline()),
+                _ => act(context),
+            };
+            if let Err(error) = acted {
                 let open = self.open.last().map(|phase| self.shared.phase_name(phase.number));
                 context.give_up(error, open);
             }
@@ -223,24 +228,28 @@ impl Watched {
     /// What became of the context, in place of what a read said.
     #[cold]
     fn away(&self, error: Error) -> Error {
+        if online().is_some_and(|online| !online.contains(self.place.cpu())) {
+            return self.offline();
+        }
+        match error.kind() {
+            ErrorKind::NotScheduled => self.gone(
+                ErrorKind::NotScheduled,
+                &format!("{error}: it was offline, or another profiler took its counters"),
+            ),
+            _ => error,
+        }
+    }
+
+    #[cold]
+    fn offline(&self) -> Error {
+        let smt = fs::read_to_string("/sys/devices/system/cpu/smt/control").unwrap_or_default();
+        let because = if smt.contains("off") { ": SMT was switched off" } else { "" };
+        self.gone(ErrorKind::PlaceNotAllowed, &format!("it went offline{because}"))
+    }
+
+    fn gone(&self, kind: ErrorKind, why: &str) -> Error {
         let cpu = self.place.cpu();
-        let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
-        let online = CpuSet::from_list(text("/sys/devices/system/cpu/online").trim());
-        let smt_off = text("/sys/devices/system/cpu/smt/control").contains("off");
-        let why = match online {
-            Ok(online) if online.contains(cpu) && error.kind() != ErrorKind::NotScheduled => {
-                return error;
-            }
-            Ok(online) if online.contains(cpu) => {
-                format!("{error}: it was offline, or another profiler took its counters")
-            }
-            _ if smt_off => "it went offline: SMT was switched off".to_string(),
-            _ => "it went offline".to_string(),
-        };
-        Error::new(
-            ErrorKind::PlaceNotAllowed,
-            format!("cannot count CPU {cpu} any more: {why}; begin a new session"),
-        )
+        Error::new(kind, format!("cannot count CPU {cpu} any more: {why}; begin a new session"))
     }
 
     #[cold]
@@ -267,6 +276,12 @@ impl fmt::Debug for SystemWide {
             .field("contexts", &self.contexts.len())
             .finish_non_exhaustive()
     }
+}
+
+/// The contexts that are online now, where the kernel tells.
+fn online() -> Option<CpuSet> {
+    let list = fs::read_to_string("/sys/devices/system/cpu/online").ok()?;
+    CpuSet::from_list(list.trim()).ok()
 }
 
 /// The context's place, whether or not this process may run there: it need not.
@@ -353,7 +368,7 @@ mod tests {
         // As if the last sample had been taken a second earlier than it was.
         all.contexts[0].last.ticks -= ticks_of_a_second(all.clock());
         let error = all.end(phase).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::PlaceNotAllowed);
+        assert_eq!(error.kind(), ErrorKind::NotScheduled);
         assert!(error.to_string().contains("its counters were stopped"), "{error}");
         assert!(all.sample()[0].is_err());
         let report = all.report();

@@ -11,8 +11,10 @@ mod presets;
 mod registers;
 mod rest;
 mod siblings;
+mod stat;
 mod turns;
 mod whole;
+mod wide;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,6 +31,9 @@ fn main() {
         ["turns", how, by] => turns::run(how, by),
         ["whole"] => whole::run(),
         ["halves"] => whole::half_each(),
+        ["stat-threads"] => stat::threads(),
+        ["stat-bound"] => stat::bound(),
+        ["wide"] => wide::run(),
         other => {
             eprintln!("lab-guest: no such job {other:?}; see lab/main.rs");
             std::process::exit(2);

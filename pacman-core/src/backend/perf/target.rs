@@ -41,8 +41,48 @@ impl Standing {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+
     use super::*;
     use crate::backend::perf::standing::Reach;
+    use crate::backend::perf::{PerfBackend, Sharing};
+    use crate::backend::{Backend, Reading};
+    use crate::event::Event;
+
+    #[test]
+    fn another_thread_is_counted_from_outside() {
+        const PAGES: usize = 64;
+        let (tell, told) = mpsc::channel();
+        let (go, wait) = mpsc::channel::<()>();
+        let other = std::thread::spawn(move || {
+            // SAFETY: gettid takes nothing and cannot fail.
+            tell.send(unsafe { libc::gettid() }).unwrap();
+            wait.recv().unwrap();
+            let touched = std::hint::black_box(vec![1u8; PAGES << 12]);
+            tell.send(touched.len() as i32).unwrap();
+            wait.recv().unwrap();
+        });
+        let target = Target::Thread(told.recv().unwrap());
+        let events = Event::parse_list("task-clock,page-faults").unwrap();
+        let backend = PerfBackend::new(&events, Sharing::Exclusive).unwrap();
+        let mut counters = backend.open(target).unwrap();
+        let (mut before, mut after) = (Reading::EMPTY, Reading::EMPTY);
+        counters.read(&mut before).unwrap();
+        go.send(()).unwrap();
+        told.recv().unwrap();
+        counters.read(&mut after).unwrap();
+        assert!(after.count_since(&before, 0) > 0, "it ran");
+        assert!(after.count_since(&before, 1) >= PAGES as u64, "{before:?} {after:?}");
+        go.send(()).unwrap();
+        other.join().unwrap();
+        let mut error = backend.open(target).err();
+        // A joined thread is gone, but its last step out of the kernel may be to come.
+        while error.is_none() {
+            error = backend.open(target).err();
+        }
+        let error = error.expect("it has ended").to_string();
+        assert!(error.ends_with("it has ended") || error.contains("No such"), "{error}");
+    }
 
     #[test]
     fn each_target_has_obstacles_of_its_own() {

@@ -1,0 +1,72 @@
+//! Rows as CSV.
+
+use std::time::Duration;
+
+use super::answer::{Answer, Interval};
+use super::figures::{Columns, Row, Who};
+
+/// The names of the columns.
+pub(super) fn heading(columns: &Columns) -> String {
+    let mut line = FIXED.to_string();
+    for event in &columns.events {
+        line.push(',');
+        line.push_str(&quoted(&format!("{} [{}]", event.name, event.unit)));
+    }
+    line.push('\n');
+    line
+}
+
+/// A line a row.
+pub(super) fn rows(answer: &Answer, interval: Interval, rows: &[Row]) -> String {
+    rows.iter().map(|row| line(answer, interval, row)).collect()
+}
+
+fn line(answer: &Answer, interval: Interval, row: &Row) -> String {
+    let nothing = String::new;
+    let (number, pid, tid, name, rows) = match &row.who {
+        Who::Thread { number, pid, tid, name } => {
+            (number.to_string(), pid.to_string(), tid.to_string(), quoted(name), nothing())
+        }
+        Who::Context => (nothing(), nothing(), nothing(), nothing(), nothing()),
+        Who::Core { rows } => (nothing(), nothing(), nothing(), nothing(), rows.to_string()),
+    };
+    let of_core = matches!(row.who, Who::Core { .. });
+    let at = |field: Option<u32>| field.map_or_else(nothing, |value| value.to_string());
+    let mut fields = vec![
+        nanos(interval.begin),
+        nanos(interval.end),
+        answer.by.id().to_string(),
+        number,
+        pid,
+        tid,
+        name,
+        rows,
+        at(row.seat.map(|seat| seat.package)),
+        at(row.seat.map(|seat| seat.core)),
+        at(row.seat.filter(|_| !of_core).map(|seat| seat.sibling)),
+        at(row.seat.filter(|_| !of_core).map(|seat| seat.cpu)),
+        row.bound.to_string(),
+        row.moved.to_string(),
+        nanos(row.figures.time),
+    ];
+    match &row.figures.counts {
+        Some(counts) => fields.extend(counts.iter().map(u64::to_string)),
+        None => fields.extend(answer.columns.events.iter().map(|_| nothing())),
+    }
+    fields.join(",") + "\n"
+}
+
+fn nanos(time: Duration) -> String {
+    time.as_nanos().to_string()
+}
+
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_string()
+    }
+}
+
+const FIXED: &str = "begin_ns,end_ns,by,thread,pid,tid,name,rows,package,core,sibling,cpu,bound,\
+                     moved,time_ns";

@@ -1,0 +1,159 @@
+//! Which events are counted: those asked for, or what this machine can.
+
+use std::hint::black_box;
+use std::str::FromStr;
+
+use pacman_core::doctor::Diagnosis;
+use pacman_core::{Error, ErrorKind, Event, Result};
+
+use super::{REFUSED, Refusal};
+use crate::refusal::BAD_INPUT;
+
+/// Events that work, and what was made for them.
+#[derive(Debug)]
+pub(super) struct Chosen<T> {
+    pub(super) events: Vec<Event>,
+    pub(super) made: T,
+    /// Why hardware events are not among them, if nobody asked for others.
+    pub(super) footnote: Option<String>,
+}
+
+/// Makes something for the events of `list`; without one, for as many of the usual hardware
+/// events and of `software` as `attempt` takes and as are seen to count by `counts`.
+pub(super) fn choose<T>(
+    list: Option<&str>,
+    software: &[&str],
+    mut attempt: impl FnMut(&[Event]) -> Result<T>,
+    mut counts: impl FnMut(&mut T, usize) -> bool,
+) -> Result<Chosen<T>, Refusal> {
+    if let Some(list) = list {
+        let events = Event::parse_list(list).map_err(|error| Refusal::from(&error))?;
+        if let Some(twice) = twice(&events) {
+            let problem = format!("cannot count {twice} twice; name it once");
+            return Err(Refusal { problem, status: BAD_INPUT });
+        }
+        let made = attempt(&events).map_err(|error| Refusal::from(&error))?;
+        return Ok(Chosen { events, made, footnote: None });
+    }
+    let mut events: Vec<Event> = Vec::new();
+    let (mut made, mut refused) = (None, None);
+    for name in HARDWARE.iter().chain(software) {
+        let Ok(event) = Event::from_str(name) else { continue };
+        events.push(event);
+        let tried = attempt(&events).map(|mut working| {
+            // A hypervisor may let an event be opened that it never counts.
+            let moves = !HARDWARE.contains(name) || counts(&mut working, events.len());
+            moves.then_some(working)
+        });
+        match tried {
+            Ok(Some(working)) => {
+                made = Some(working);
+                continue;
+            }
+            Ok(None) => {}
+            Err(error) => refused = Some(error),
+        }
+        events.pop();
+    }
+    let Some(made) = made else {
+        let why = refused.map_or("no event counts here".into(), |error| error.to_string());
+        return Err(Refusal { problem: why, status: REFUSED });
+    };
+    let hardware = events.iter().any(Event::is_hardware);
+    let footnote = if hardware { None } else { why_no_hardware() };
+    Ok(Chosen { events, made, footnote })
+}
+
+impl From<&Error> for Refusal {
+    /// What was asked for wrongly differs from what this machine refuses.
+    fn from(error: &Error) -> Refusal {
+        let bad_input = matches!(
+            error.kind(),
+            ErrorKind::Empty
+                | ErrorKind::InvalidInput
+                | ErrorKind::NoSuchPlace
+                | ErrorKind::OtherModel
+                | ErrorKind::TooManyEvents
+                | ErrorKind::UnknownEvent
+        );
+        let status = if bad_input { BAD_INPUT } else { REFUSED };
+        Refusal { problem: error.to_string(), status }
+    }
+}
+
+/// Something that makes every event of [`HARDWARE`] happen: branches that nobody can foresee,
+/// a chain of divisions, memory that no cache holds yet.
+pub(super) fn exercise() {
+    let mut memory = vec![0u64; 1 << 18];
+    let mut random = 0x9e37_79b9_7f4a_7c15u64;
+    for step in 0..1u64 << 15 {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        let at = random as usize % memory.len();
+        if random & 1 == 0 {
+            memory[at] = black_box(memory[at]) / (step | 1);
+        } else {
+            memory[at] = black_box(random) / (black_box(memory[at]) | 1);
+        }
+    }
+    black_box(&memory);
+}
+
+fn twice(events: &[Event]) -> Option<&Event> {
+    let repeated = |(at, event): (usize, &Event)| {
+        events[..at].iter().any(|earlier| earlier.name() == event.name())
+    };
+    events.iter().enumerate().find(|each| repeated(*each)).map(|(_, event)| event)
+}
+
+fn why_no_hardware() -> Option<String> {
+    let diagnosis = Diagnosis::examine();
+    let reason = diagnosis.reason()?;
+    Some(format!("no hardware events: {}", reason.text))
+}
+
+/// Portable names, the most telling first.
+const HARDWARE: [&str; 5] =
+    ["CYCLES", "INSTRUCTIONS", "STALL_CYCLES", "BRANCH_MISSES", "CACHE_MISSES"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_left_out_and_the_rest_stays() {
+        let software = ["task-clock", "page-faults"];
+        let three_at_most = |events: &[Event]| match events.len() {
+            0..=3 => Ok(events.len()),
+            _ => Event::parse_list("").map(|_| 0),
+        };
+        let chosen = choose(None, &software, three_at_most, |_, _| true).expect("some fit");
+        assert_eq!((chosen.events.len(), chosen.made), (3, 3));
+        let all = |events: &[Event]| Ok(events.len());
+        let chosen = choose(None, &software, all, |_, _| false).expect("software counts");
+        let names: Vec<&str> = chosen.events.iter().map(Event::name).collect();
+        assert_eq!((names.as_slice(), chosen.made), (&software[..], 2), "what never counts");
+        let nothing = |_: &[Event]| Event::parse_list("").map(drop);
+        let refused = choose(None, &software, nothing, |_, _| true).expect_err("nothing works");
+        assert_eq!(refused.status, REFUSED);
+    }
+
+    #[test]
+    fn a_list_is_taken_as_it_is_or_refused() {
+        let all = |events: &[Event]| Ok(events.len());
+        let chosen =
+            choose(Some("task-clock,page-faults"), &[], all, |_, _| false).expect("both are known");
+        assert_eq!(chosen.made, 2);
+        let refused =
+            choose(Some("task-clock,Task-Clock"), &[], all, |_, _| true).expect_err("twice");
+        assert_eq!(
+            (refused.problem.as_str(), refused.status),
+            ("cannot count task-clock twice; name it once", BAD_INPUT)
+        );
+        assert_eq!(
+            choose(Some("zebra"), &[], all, |_, _| true).err().map(|no| no.status),
+            Some(BAD_INPUT)
+        );
+    }
+}

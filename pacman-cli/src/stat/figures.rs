@@ -1,0 +1,327 @@
+//! Rows of counts, their sums, and what follows from them.
+
+use std::time::Duration;
+
+use pacman_core::Event;
+use pacman_core::metrics::rates::{Counted, ipc};
+use pacman_core::topology::Context;
+
+/// What all rows have in common.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub(super) events: Vec<Column>,
+    instructions: Option<usize>,
+    cycles: Option<usize>,
+    stalls: Option<usize>,
+    /// Cycles of both modes, and the CPU time: the frequency's two parts.
+    frequency: Option<(usize, usize)>,
+}
+
+/// One counted event.
+#[derive(Debug)]
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) unit: &'static str,
+    pub(super) hardware: bool,
+}
+
+/// Where a row's figures were counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Seat {
+    pub(super) package: u32,
+    pub(super) core: u32,
+    pub(super) sibling: u32,
+    pub(super) cpu: u32,
+}
+
+/// Whose figures they are.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Who {
+    Thread {
+        number: usize,
+        pid: i32,
+        tid: i32,
+        name: String,
+    },
+    Context,
+    /// All that ran on a core: so many threads or contexts.
+    Core {
+        rows: usize,
+    },
+}
+
+/// One row.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) who: Who,
+    pub(super) seat: Option<Seat>,
+    /// It could not be elsewhere.
+    pub(super) bound: bool,
+    /// It was elsewhere too, and its figures with it.
+    pub(super) moved: bool,
+    pub(super) figures: Figures,
+    pub(super) notes: Vec<String>,
+}
+
+/// Counts of one row or of several.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Figures {
+    /// One an event; `None` where the counters could not be had.
+    pub(super) counts: Option<Vec<u64>>,
+    /// How long was counted, summed up over rows.
+    pub(super) time: Duration,
+    /// Rows without counts that the sum lacks.
+    pub(super) missing: usize,
+}
+
+/// What follows from counts of one group; `None` where it does not.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Derived {
+    /// Instructions per cycle.
+    pub(super) ipc: Option<f64>,
+    /// The part of the cycles that were stalled.
+    pub(super) stalled: Option<f64>,
+    /// Cycles a nanosecond on a CPU.
+    pub(super) ghz: Option<f64>,
+}
+
+impl Columns {
+    pub(super) fn of(events: &[Event]) -> Columns {
+        let column = |event: &Event| Column {
+            name: event.name().to_string(),
+            unit: event.unit(),
+            hardware: event.is_hardware(),
+        };
+        Columns::new(events.iter().map(column).collect())
+    }
+
+    fn new(events: Vec<Column>) -> Columns {
+        let find = |name: &str| events.iter().position(|event| event.name == name);
+        // Both of a pair see the same modes, or they do not belong together.
+        let pair = |name: &str| {
+            let modes = ["", ":k", ":uk"];
+            modes.iter().find_map(|modes| {
+                Some((find(&format!("{name}{modes}"))?, find(&format!("CYCLES{modes}"))?))
+            })
+        };
+        let (instructions, stalls) = (pair("INSTRUCTIONS"), pair("STALL_CYCLES"));
+        let same = |pair: Option<(usize, usize)>, cycles| pair.filter(|(_, of)| *of == cycles);
+        let cycles = instructions.or(stalls).map(|(_, cycles)| cycles);
+        Columns {
+            instructions: cycles.and_then(|of| same(instructions, of)).map(|(at, _)| at),
+            stalls: cycles.and_then(|of| same(stalls, of)).map(|(at, _)| at),
+            cycles,
+            frequency: find("CYCLES:uk").zip(find("task-clock")),
+            events,
+        }
+    }
+
+    pub(super) fn has_ipc(&self) -> bool {
+        self.instructions.is_some()
+    }
+
+    pub(super) fn has_stalls(&self) -> bool {
+        self.stalls.is_some()
+    }
+
+    pub(super) fn has_frequency(&self) -> bool {
+        self.frequency.is_some()
+    }
+
+    /// What follows from a row's counts, all of one group; a sum that lacks a row has
+    /// nothing that follows.
+    pub(super) fn derive(&self, figures: &Figures) -> Derived {
+        let Some(counts) = figures.counts.as_ref().filter(|_| figures.missing == 0) else {
+            return Derived::default();
+        };
+        let counted = |at: usize| Counted { count: counts[at], group: 0, enabled: 0, running: 0 };
+        let quotient = |above: usize, below: usize| {
+            (counts[below] > 0).then(|| counts[above] as f64 / counts[below] as f64)
+        };
+        Derived {
+            ipc: self
+                .instructions
+                .zip(self.cycles)
+                .and_then(|(instructions, cycles)| ipc(counted(instructions), counted(cycles)).ok())
+                .map(|rate| rate.value),
+            stalled: self
+                .stalls
+                .zip(self.cycles)
+                .and_then(|(stalls, cycles)| quotient(stalls, cycles))
+                .filter(|share| *share <= 1.0),
+            ghz: self.frequency.and_then(|(cycles, clock)| quotient(cycles, clock)),
+        }
+    }
+}
+
+impl Columns {
+    /// Hardware events that stayed at 0 while another one counted a lot: on a machine that
+    /// counts them that is hardly ever so.
+    pub(super) fn silent(&self, total: &Figures) -> Vec<String> {
+        const MANY: u64 = 1_000_000;
+        let Some(counts) = &total.counts else { return Vec::new() };
+        let hardware = || self.events.iter().zip(counts).filter(|(event, _)| event.hardware);
+        let Some((most, count)) = hardware().max_by_key(|(_, count)| **count) else {
+            return Vec::new();
+        };
+        let silent = hardware().filter(|(_, silent)| **silent == 0 && *count >= MANY);
+        silent
+            .map(|(event, _)| {
+                format!(
+                    "{} stayed at 0 over {count} {}: this machine may not count it, as \
+                     hypervisors let only some events through",
+                    event.name, most.name
+                )
+            })
+            .collect()
+    }
+}
+
+impl Seat {
+    pub(super) fn of(context: &Context) -> Seat {
+        Seat {
+            package: context.package,
+            core: context.core,
+            sibling: context.sibling,
+            cpu: context.cpu,
+        }
+    }
+}
+
+impl Figures {
+    /// The sum of several; counts that are not there are missed, not 0.
+    pub(super) fn sum<'a>(rows: impl Iterator<Item = &'a Figures>) -> Figures {
+        let mut sum = Figures::default();
+        for row in rows {
+            sum.time += row.time;
+            sum.missing += row.missing;
+            match (&mut sum.counts, &row.counts) {
+                (Some(sums), Some(counts)) => {
+                    for (sum, count) in sums.iter_mut().zip(counts) {
+                        *sum = sum.saturating_add(*count);
+                    }
+                }
+                (None, Some(counts)) => sum.counts = Some(counts.clone()),
+                (_, None) => sum.missing += usize::from(row.missing == 0),
+            }
+        }
+        sum
+    }
+}
+
+/// Rows by package, core and sibling, so that siblings stand together; those of unknown
+/// place last.
+pub(super) fn seated(mut rows: Vec<Row>) -> Vec<Row> {
+    rows.sort_by_key(|row| (row.seat.is_none(), row.seat));
+    rows
+}
+
+/// Runs of seated rows that belong to one core.
+pub(super) fn cores(rows: &[Row]) -> impl Iterator<Item = &[Row]> {
+    let core = |row: &Row| row.seat.map(|seat| (seat.package, seat.core));
+    rows.chunk_by(move |one, other| core(one).is_some() && core(one) == core(other))
+}
+
+/// One row a core in place of those of its threads.
+pub(super) fn by_core(rows: &[Row]) -> Vec<Row> {
+    cores(rows)
+        .map(|of_core| Row {
+            who: Who::Core { rows: of_core.len() },
+            seat: of_core[0].seat,
+            bound: of_core.iter().all(|row| row.bound),
+            moved: of_core.iter().any(|row| row.moved),
+            figures: Figures::sum(of_core.iter().map(|row| &row.figures)),
+            notes: of_core.iter().flat_map(Row::told).collect(),
+        })
+        .collect()
+}
+
+impl Row {
+    /// Its notes, with whom they are about.
+    pub(super) fn told(&self) -> Vec<String> {
+        let who = match &self.who {
+            Who::Thread { number, .. } => format!("T{number}: "),
+            Who::Context | Who::Core { .. } => String::new(),
+        };
+        self.notes.iter().map(|note| format!("{who}{note}")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(names: &[&str]) -> Columns {
+        let column = |name: &&str| Column { name: name.to_string(), unit: "", hardware: true };
+        Columns::new(names.iter().map(column).collect())
+    }
+
+    fn figures(counts: &[u64]) -> Figures {
+        Figures { counts: Some(counts.to_vec()), ..Figures::default() }
+    }
+
+    fn row(core: u32, sibling: u32, counts: Option<&[u64]>) -> Row {
+        let missing = usize::from(counts.is_none());
+        Row {
+            who: Who::Context,
+            seat: Some(Seat { package: 0, core, sibling, cpu: 2 * core + sibling }),
+            bound: true,
+            moved: false,
+            figures: Figures {
+                counts: counts.map(<[u64]>::to_vec),
+                time: Duration::from_secs(1),
+                missing,
+            },
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn ratios_need_both_parts_of_the_same_modes() {
+        let all = columns(&["CYCLES", "INSTRUCTIONS", "STALL_CYCLES"]);
+        let derived = all.derive(&figures(&[1000, 1500, 250]));
+        assert_eq!(derived, Derived { ipc: Some(1.5), stalled: Some(0.25), ghz: None });
+        assert_eq!(all.derive(&figures(&[0, 1500, 250])), Derived::default(), "no cycles");
+        let mixed = columns(&["CYCLES", "INSTRUCTIONS:k", "task-clock"]);
+        assert!(!mixed.has_ipc() && !mixed.has_frequency(), "user cycles are not all cycles");
+        let whole = columns(&["CYCLES:uk", "task-clock"]);
+        assert_eq!(whole.derive(&figures(&[3_000, 1_000])).ghz, Some(3.0));
+    }
+
+    #[test]
+    fn a_count_that_never_moves_is_doubted() {
+        let all = columns(&["CYCLES", "STALL_CYCLES"]);
+        let doubts = all.silent(&figures(&[5_000_000, 0]));
+        assert_eq!(
+            doubts,
+            [
+                "STALL_CYCLES stayed at 0 over 5000000 CYCLES: this machine may not count it, as hypervisors let only some events through"
+            ]
+        );
+        assert!(all.silent(&figures(&[5_000_000, 1])).is_empty());
+        assert!(all.silent(&figures(&[900, 0])).is_empty(), "too little to tell");
+    }
+
+    #[test]
+    fn sums_say_what_they_lack() {
+        let rows = [row(0, 0, Some(&[5, 7])), row(0, 1, None), row(1, 0, Some(&[1, 1]))];
+        let total = Figures::sum(rows.iter().map(|row| &row.figures));
+        assert_eq!((total.counts, total.missing), (Some(vec![6, 8]), 1));
+        assert_eq!(total.time, Duration::from_secs(3));
+        let by_core = by_core(&rows);
+        assert_eq!(by_core.len(), 2);
+        assert_eq!(by_core[0].who, Who::Core { rows: 2 });
+        assert_eq!(
+            (&by_core[0].figures.counts, by_core[0].figures.missing),
+            (&Some(vec![5, 7]), 1)
+        );
+    }
+
+    #[test]
+    fn siblings_stand_together() {
+        let rows = seated(vec![row(1, 0, None), row(0, 1, None), row(1, 1, None), row(0, 0, None)]);
+        let cpus: Vec<u32> = rows.iter().map(|row| row.seat.unwrap().cpu).collect();
+        assert_eq!(cpus, [0, 1, 2, 3]);
+        assert_eq!(cores(&rows).map(<[Row]>::len).collect::<Vec<_>>(), [2, 2]);
+    }
+}

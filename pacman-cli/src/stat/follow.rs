@@ -1,0 +1,272 @@
+//! Following every thread and process of the command, by ptrace(2).
+//!
+//! A new thread stops before its first instruction, gets its counters and its place, and
+//! goes on; before it ends it stops once more, and its counts are read. In between it runs
+//! as it would alone: system calls do not stop it, and signals are passed on as they come.
+
+use std::collections::HashMap;
+use std::io;
+use std::time::{Duration, Instant};
+
+use pacman_core::backend::{Backend, Target};
+use pacman_core::{Error, Topology};
+
+use super::Refusal;
+use super::figures::{Figures, Row, Seat, Who};
+use super::ptrace::{self, Stop};
+use super::run::{Advance, Collector};
+use super::seats::Seats;
+use super::signals::Signals;
+use super::thread::{Span, Thread};
+
+/// Everything that is followed.
+pub(super) struct Follower<'a> {
+    backend: &'a dyn Backend,
+    events: usize,
+    topology: &'a Topology,
+    seats: Seats,
+    /// Every thread there ever was, in the order of their coming.
+    threads: Vec<Thread>,
+    /// The followed ones, by id; before the command began it has no thread.
+    alive: HashMap<i32, Option<usize>>,
+    main: i32,
+    state: State,
+    began: Instant,
+}
+
+/// How far the command got.
+enum State {
+    /// It was not begun.
+    Waiting,
+    Running,
+    /// It could not be counted, and was not begun.
+    Uncounted(Error),
+    /// It has ended, with the exit status to pass on.
+    Ended(u8),
+}
+
+/// Stops handled in one go before signals and the time are looked at again.
+const BATCH: usize = 256;
+/// How long threads that outlive the command get to stop, so that they can be let go.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+impl<'a> Follower<'a> {
+    /// Follows a child that was seized and waits to become the command.
+    pub(super) fn new(
+        backend: &'a dyn Backend,
+        events: usize,
+        seats: Seats,
+        main: i32,
+        topology: &'a Topology,
+    ) -> Follower<'a> {
+        Follower {
+            backend,
+            events,
+            topology,
+            seats,
+            threads: Vec::new(),
+            alive: HashMap::from([(main, None)]),
+            main,
+            state: State::Waiting,
+            began: Instant::now(),
+        }
+    }
+
+    fn handle(&mut self, tid: i32, stop: Stop) {
+        match stop {
+            Stop::Exited(code) => return self.gone(tid, code as u8),
+            Stop::Killed(signal) => return self.gone(tid, 128 + signal as u8),
+            // Its parent may tell of it later, or has told already: either will do.
+            _ if !self.alive.contains_key(&tid) => self.admit(tid),
+            _ => {}
+        }
+        match stop {
+            Stop::Exec => self.exec(tid),
+            Stop::Exiting => self.end(tid),
+            _ => {}
+        }
+        match stop {
+            Stop::Signal(signal) => ptrace::go_on(tid, signal),
+            Stop::Group(_) => ptrace::stay_stopped(tid),
+            _ => ptrace::go_on(tid, 0),
+        }
+    }
+
+    /// Gives a thread its place and its counters before it goes on.
+    fn admit(&mut self, tid: i32) {
+        let seat = self.seats.take(tid);
+        let counters = self.backend.open(Target::Thread(tid));
+        if let (State::Waiting, Err(error)) = (&self.state, &counters) {
+            self.state = State::Uncounted(error.clone());
+            // SAFETY: kill has no preconditions; the child is not reaped yet.
+            unsafe { libc::kill(tid, libc::SIGKILL) };
+        }
+        let mut thread = Thread::new(tid, seat.clone().unwrap_or(None), counters);
+        thread.notes.extend(seat.err());
+        self.alive.insert(tid, Some(self.threads.len()));
+        self.threads.push(thread);
+    }
+
+    /// The thread runs another program. If it was not the first of its process, it has taken
+    /// the first one's id, and all others of the process have ended.
+    fn exec(&mut self, tid: i32) {
+        let former = ptrace::message(tid).unwrap_or(tid);
+        if former != tid {
+            let became = self.alive.get(&former).copied().flatten();
+            self.end(tid);
+            self.end(former);
+            self.alive.remove(&former);
+            if let Some(thread) = became {
+                let note = format!("became thread {tid} when it began another program");
+                self.threads[thread].notes.push(note);
+            }
+            self.admit(tid);
+        } else if self.alive.get(&tid) == Some(&None) {
+            let began = Instant::now();
+            self.admit(tid);
+            if matches!(self.state, State::Waiting) {
+                (self.state, self.began) = (State::Running, began);
+            }
+        }
+    }
+
+    /// Reads a thread for the last time.
+    fn end(&mut self, tid: i32) {
+        let Some(Some(thread)) = self.alive.get(&tid).copied() else { return };
+        let thread = &mut self.threads[thread];
+        if !thread.has_ended() {
+            thread.end();
+            if let Some(place) = &thread.place {
+                self.seats.leave(place);
+            }
+        }
+    }
+
+    fn gone(&mut self, tid: i32, status: u8) {
+        // Whoever is killed may not have stopped before.
+        self.end(tid);
+        self.alive.remove(&tid);
+        if tid == self.main {
+            self.state = State::Ended(status);
+        }
+    }
+
+    /// A row of a thread that counted `span`.
+    fn row(&self, number: usize, span: Span) -> Row {
+        let thread = &self.threads[number];
+        let cpu = thread.place.map(|place| place.cpu()).or(thread.cpu);
+        let context = cpu.and_then(|cpu| self.topology.context(cpu));
+        Row {
+            who: Who::Thread {
+                number,
+                pid: thread.pid,
+                tid: thread.tid,
+                name: thread.name.clone(),
+            },
+            seat: context.map(Seat::of),
+            bound: thread.place.is_some(),
+            moved: thread.moved(),
+            figures: Figures {
+                missing: usize::from(span.counts.is_none()),
+                counts: span.counts,
+                time: span.time,
+            },
+            notes: thread.notes.clone(),
+        }
+    }
+}
+
+impl Collector for Follower<'_> {
+    fn start(&mut self) {}
+
+    fn advance(&mut self) -> io::Result<Advance> {
+        for _ in 0..BATCH {
+            let Some((tid, stop)) = ptrace::next_stop()? else { return Ok(Advance::Waiting) };
+            self.handle(tid, stop);
+            match &self.state {
+                State::Waiting | State::Running => {}
+                State::Uncounted(error) => return Ok(Advance::Refused(Refusal::from(error))),
+                State::Ended(_) if self.threads.is_empty() => return Ok(Advance::NotBegun),
+                State::Ended(status) => return Ok(Advance::Ended(*status)),
+            }
+        }
+        Ok(Advance::More)
+    }
+
+    fn look(&mut self) {
+        self.threads.iter_mut().for_each(Thread::look);
+    }
+
+    fn whole(&mut self) -> Vec<Row> {
+        let spans = self.threads.iter().map(|thread| thread.whole(self.events));
+        spans.enumerate().map(|(number, span)| self.row(number, span)).collect()
+    }
+
+    fn since_mark(&mut self) -> Vec<Row> {
+        let events = self.events;
+        let spans: Vec<Option<Span>> =
+            self.threads.iter_mut().map(|thread| thread.since_mark(events)).collect();
+        let rows = spans.into_iter().enumerate();
+        rows.filter_map(|(number, span)| Some(self.row(number, span?))).collect()
+    }
+
+    fn running(&self) -> String {
+        match self.alive.values().flatten().count() {
+            1 => "1 thread".into(),
+            threads => format!("{threads} threads"),
+        }
+    }
+
+    /// Only a stopped thread can be let go. One that does not stop in time goes on when this
+    /// process ends.
+    fn let_go(&mut self, signals: &Signals) -> io::Result<Vec<String>> {
+        for tid in self.alive.keys() {
+            ptrace::interrupt(*tid);
+        }
+        let deadline = Instant::now() + PATIENCE;
+        let mut outlived = 0;
+        while !self.alive.is_empty() && Instant::now() < deadline {
+            let Some((tid, stop)) = ptrace::next_stop()? else {
+                signals.wait(deadline)?;
+                continue;
+            };
+            self.end(tid);
+            let signal = match stop {
+                Stop::Exited(_) | Stop::Killed(_) => None,
+                Stop::Signal(signal) => Some(signal),
+                _ => Some(0),
+            };
+            if let Some(signal) = signal {
+                ptrace::detach(tid, signal);
+            }
+            let known = self.alive.remove(&tid).is_some();
+            outlived += usize::from(known && signal.is_some() && stop != Stop::Exiting);
+        }
+        outlived += self.alive.len();
+        for tid in self.alive.keys().copied().collect::<Vec<i32>>() {
+            self.end(tid);
+        }
+        let mut notes = Vec::new();
+        if outlived > 0 {
+            let threads = if outlived == 1 { "1 thread" } else { &format!("{outlived} threads") };
+            notes.push(match self.state {
+                State::Ended(_) => format!(
+                    "{threads} outlived the command: counted until then, and not followed further"
+                ),
+                _ => format!("{threads} of the command still run, and were let go"),
+            });
+        }
+        if self.seats.were_shared() {
+            notes.push("there were more threads than places at one time: some shared one".into());
+        }
+        Ok(notes)
+    }
+
+    fn is_simulated(&self) -> bool {
+        self.threads.iter().any(Thread::is_simulated)
+    }
+
+    fn time(&self) -> Duration {
+        self.began.elapsed()
+    }
+}

@@ -1,0 +1,224 @@
+//! Starting the command, held back until its counters are there.
+
+use std::ffi::{CString, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::signals::Signals;
+use super::{REFUSED, Refusal, ptrace};
+
+/// A child that waits to become the command.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) pid: libc::pid_t,
+    /// A byte lets the child go on; closed unwritten, it ends.
+    go: File,
+    /// Where the child says why it could not become the command.
+    word: File,
+    command: String,
+}
+
+impl Held {
+    /// Forks the child that will become `command`.
+    pub(super) fn start(command: &[OsString], signals: &Signals) -> Result<Held, Refusal> {
+        let name = command[0].to_string_lossy().into_owned();
+        let failed = |error: io::Error| not_run(&name, &error);
+        let arguments: Vec<CString> = command
+            .iter()
+            .map(|argument| CString::new(argument.as_bytes()))
+            .collect::<Result<_, _>>()
+            .map_err(|error| failed(error.into()))?;
+        let mut pointers: Vec<*const libc::c_char> =
+            arguments.iter().map(|argument| argument.as_ptr()).collect();
+        pointers.push(std::ptr::null());
+        let (read_go, go) = pipe().map_err(failed)?;
+        let (word, write_word) = pipe().map_err(failed)?;
+        let limit = raise_descriptor_limit();
+        // SAFETY: this process has one thread; the child makes system calls only and
+        // then becomes another program or ends.
+        match unsafe { libc::fork() } {
+            -1 => Err(failed(io::Error::last_os_error())),
+            0 => become_command(&pointers, signals, limit, raw(&read_go), raw(&write_word), &go),
+            pid => Ok(Held { pid, go: go.into(), word: word.into(), command: name }),
+        }
+    }
+
+    /// Follows the child and whatever it makes.
+    pub(super) fn follow(&self) -> Result<(), Refusal> {
+        let refused = |problem| Err(Refusal { problem, status: REFUSED });
+        if let Some(why) = privileged(&self.command) {
+            return refused(format!(
+                "cannot follow {}: {why}, and a program that is traced does not get its rights; \
+                 run as root, or count with -a",
+                self.command
+            ));
+        }
+        match ptrace::seize(self.pid) {
+            Ok(()) => Ok(()),
+            Err(error) => refused(format!(
+                "cannot follow {}: ptrace says {error}: {}, or count with -a",
+                self.command,
+                forbidden_by(self.pid)
+            )),
+        }
+    }
+
+    /// Lets the child become the command.
+    pub(super) fn release(&mut self) -> Result<(), Refusal> {
+        self.go.write_all(&[1]).map_err(|error| not_run(&self.command, &error))
+    }
+
+    /// Why the child ended without becoming the command.
+    pub(super) fn problem(&mut self) -> Refusal {
+        let mut errno = [0; 4];
+        match self.word.read_exact(&mut errno) {
+            Ok(()) => {
+                let error = io::Error::from_raw_os_error(i32::from_ne_bytes(errno));
+                not_run(&self.command, &error)
+            }
+            Err(_) => Refusal {
+                problem: format!("cannot run {}: it was ended before it began", self.command),
+                status: CANNOT_RUN,
+            },
+        }
+    }
+}
+
+/// The child's part: nothing but system calls.
+fn become_command(
+    arguments: &[*const libc::c_char],
+    signals: &Signals,
+    limit: Option<libc::rlimit>,
+    go: RawFd,
+    word: RawFd,
+    parents_end: &OwnedFd,
+) -> ! {
+    // SAFETY: all pointers are to what was made before the fork, and descriptors are the
+    // child's own copies; the parent's end is closed so that its end shows as one.
+    unsafe {
+        libc::close(raw(parents_end));
+        // The parent's runtime ignores it, and the command would inherit that.
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        if let Some(limit) = &limit {
+            libc::setrlimit(libc::RLIMIT_NOFILE, limit);
+        }
+        signals.restore();
+        let mut byte = 0u8;
+        let told = loop {
+            let told = libc::read(go, (&raw mut byte).cast(), 1);
+            if told >= 0 || *libc::__errno_location() != libc::EINTR {
+                break told;
+            }
+        };
+        if told == 1 {
+            libc::execvp(arguments[0], arguments.as_ptr());
+            let errno = *libc::__errno_location();
+            libc::write(word, (&raw const errno).cast(), size_of_val(&errno));
+        }
+        libc::_exit(NOT_FOUND.into())
+    }
+}
+
+/// Each event of each thread takes a descriptor: as many as may be, for this process
+/// alone. The answer is the limit that the command shall have.
+fn raise_descriptor_limit() -> Option<libc::rlimit> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: both calls get a pointer to a live rlimit.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) != 0 {
+            return None;
+        }
+        let raised = libc::rlimit { rlim_cur: limit.rlim_max, ..limit };
+        (libc::setrlimit(libc::RLIMIT_NOFILE, &raw const raised) == 0).then_some(limit)
+    }
+}
+
+/// What gives the command more rights than its user has, if anything does.
+fn privileged(command: &str) -> Option<&'static str> {
+    // SAFETY: geteuid takes nothing and cannot fail.
+    let user = unsafe { libc::geteuid() };
+    let path = found(command)?;
+    let file = fs::metadata(&path).ok()?;
+    let sets = |bit| file.mode() & bit == bit;
+    if user == 0 {
+        None
+    } else if sets(libc::S_ISUID) && file.uid() != user {
+        Some("it is set-user-ID")
+    } else if sets(libc::S_ISGID | libc::S_IXGRP) {
+        Some("it is set-group-ID")
+    } else if has_capabilities(&path) {
+        Some("its file has capabilities")
+    } else {
+        None
+    }
+}
+
+fn has_capabilities(file: &Path) -> bool {
+    let Ok(file) = CString::new(file.as_os_str().as_bytes()) else { return false };
+    let name = c"security.capability";
+    // SAFETY: both names are closed by a zero; nothing is written where the size is 0.
+    unsafe { libc::getxattr(file.as_ptr(), name.as_ptr(), std::ptr::null_mut(), 0) > 0 }
+}
+
+/// The file that execvp(3) takes for a command.
+fn found(command: &str) -> Option<PathBuf> {
+    if command.contains('/') {
+        return Some(command.into());
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|directory| directory.join(command))
+        .find(|file| file.is_file())
+}
+
+/// Who keeps a process from following its own child, and what helps.
+fn forbidden_by(child: libc::pid_t) -> String {
+    let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let scope = text("/proc/sys/kernel/yama/ptrace_scope");
+    let status = text(&format!("/proc/{child}/status"));
+    let field = |name: &str| -> u32 {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|value| value.trim().parse().ok()).unwrap_or(0)
+    };
+    match (scope.trim(), field("TracerPid:"), field("Seccomp:")) {
+        (_, tracer @ 1.., _) => format!("process {tracer} traces it already; end that one"),
+        ("3", ..) => "kernel.yama.ptrace_scope is 3, which holds until the next boot; boot with \
+                      less"
+            .into(),
+        ("2", ..) => "kernel.yama.ptrace_scope is 2; run as root, or lower it".into(),
+        (_, _, 2) => "a seccomp filter forbids it; allow ptrace in the container's profile".into(),
+        _ => "a security module may forbid it; allow ptrace there".into(),
+    }
+}
+
+fn not_run(command: &str, error: &io::Error) -> Refusal {
+    let missing = error.raw_os_error() == Some(libc::ENOENT);
+    Refusal {
+        problem: format!("cannot run {command}: {error}"),
+        status: if missing { NOT_FOUND } else { CANNOT_RUN },
+    }
+}
+
+/// The reading and the writing end of a pipe that no other program inherits.
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: the call fills two descriptors into a live array of two.
+    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: both are fresh and owned by nobody else.
+    let [read, write] = ends.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+    Ok((read, write))
+}
+
+fn raw(fd: &OwnedFd) -> RawFd {
+    std::os::fd::AsRawFd::as_raw_fd(fd)
+}
+
+/// As shells have it.
+const NOT_FOUND: u8 = 127;
+const CANNOT_RUN: u8 = 126;

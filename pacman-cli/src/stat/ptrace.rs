@@ -1,0 +1,146 @@
+//! The system calls of following threads, and what their stops mean.
+//!
+//! Threads are seized, not attached (ptrace(2), PTRACE_SEIZE): only then do group stops
+//! differ from signals, and PTRACE_LISTEN lets a stopped thread stay stopped. The kernel
+//! ties a tracee to the *thread* that seized it, so all of this runs on one thread.
+
+use std::io;
+
+use libc::{c_int, c_long, c_uint, pid_t};
+
+/// What a thread tells by stopping or ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// It made another thread or process, which stops by itself.
+    Child,
+    /// It runs another program now; the thread that asked for it had the id it had, which
+    /// is the first thread's from now on.
+    Exec,
+    /// It is about to end: its last chance to be looked at.
+    Exiting,
+    /// All threads of its process are to stop, by this signal.
+    Group(c_int),
+    /// It stopped without a reason of its own: it is new, or was asked to.
+    Trapped,
+    /// It is to get a signal.
+    Signal(c_int),
+    /// It has ended, with this exit status.
+    Exited(c_int),
+    /// It was ended by this signal.
+    Killed(c_int),
+}
+
+impl Stop {
+    /// What a status of waitpid(2) says.
+    fn of(status: c_int) -> Stop {
+        if libc::WIFEXITED(status) {
+            return Stop::Exited(libc::WEXITSTATUS(status));
+        }
+        if libc::WIFSIGNALED(status) {
+            return Stop::Killed(libc::WTERMSIG(status));
+        }
+        let signal = libc::WSTOPSIG(status);
+        match status >> 16 {
+            0 => Stop::Signal(signal),
+            libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK => {
+                Stop::Child
+            }
+            libc::PTRACE_EVENT_EXEC => Stop::Exec,
+            libc::PTRACE_EVENT_EXIT => Stop::Exiting,
+            libc::PTRACE_EVENT_STOP
+                if [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU]
+                    .contains(&signal) =>
+            {
+                Stop::Group(signal)
+            }
+            _ => Stop::Trapped,
+        }
+    }
+}
+
+/// The next stop or end of any child or tracee, if there is one now.
+pub(super) fn next_stop() -> io::Result<Option<(pid_t, Stop)>> {
+    let mut status = 0;
+    // SAFETY: the pointer is to a live integer.
+    let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG | libc::__WALL) };
+    match pid {
+        0 => Ok(None),
+        1.. => Ok(Some((pid, Stop::of(status)))),
+        _ => match io::Error::last_os_error() {
+            // Nobody is left to wait for.
+            error if error.raw_os_error() == Some(libc::ECHILD) => Ok(None),
+            error => Err(error),
+        },
+    }
+}
+
+/// Follows a running thread, and every thread and process that it makes.
+pub(super) fn seize(pid: pid_t) -> io::Result<()> {
+    let options = libc::PTRACE_O_TRACECLONE
+        | libc::PTRACE_O_TRACEFORK
+        | libc::PTRACE_O_TRACEVFORK
+        | libc::PTRACE_O_TRACEEXEC
+        | libc::PTRACE_O_TRACEEXIT;
+    call(libc::PTRACE_SEIZE, pid, c_long::from(options)).map(drop)
+}
+
+/// Lets a stopped thread go on, with a signal or with none (0).
+pub(super) fn go_on(tid: pid_t, signal: c_int) {
+    quietly(libc::PTRACE_CONT, tid, signal);
+}
+
+/// Leaves a thread in its group stop until a SIGCONT wakes it.
+pub(super) fn stay_stopped(tid: pid_t) {
+    quietly(libc::PTRACE_LISTEN, tid, 0);
+}
+
+/// Asks a running thread to stop.
+pub(super) fn interrupt(tid: pid_t) {
+    quietly(libc::PTRACE_INTERRUPT, tid, 0);
+}
+
+/// Ends following a stopped thread, which goes on with a signal or with none (0).
+pub(super) fn detach(tid: pid_t, signal: c_int) {
+    quietly(libc::PTRACE_DETACH, tid, signal);
+}
+
+/// What the thread's event has to tell: after an exec, the id it had before.
+pub(super) fn message(tid: pid_t) -> Option<pid_t> {
+    let mut message: libc::c_ulong = 0;
+    let at = (&raw mut message) as c_long;
+    call(libc::PTRACE_GETEVENTMSG, tid, at).ok().map(|_| message as pid_t)
+}
+
+/// A thread may be killed at any moment, stopped or not; its end is reported then, and
+/// there is nothing to be done about the call.
+fn quietly(request: c_uint, tid: pid_t, data: c_int) {
+    let _ = call(request, tid, c_long::from(data));
+}
+
+fn call(request: c_uint, tid: pid_t, data: c_long) -> io::Result<c_long> {
+    // SAFETY: no request of this file reads or writes this process's memory, but for
+    // PTRACE_GETEVENTMSG, whose pointer is to a live word.
+    let answer = unsafe { libc::ptrace(request, tid, std::ptr::null_mut::<u8>(), data) };
+    if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(answer) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stopped(event: c_int, signal: c_int) -> Stop {
+        Stop::of(event << 16 | signal << 8 | 0x7f)
+    }
+
+    #[test]
+    fn a_group_stop_is_no_signal() {
+        let event = libc::PTRACE_EVENT_STOP;
+        assert_eq!(stopped(0, libc::SIGSTOP), Stop::Signal(libc::SIGSTOP));
+        assert_eq!(stopped(event, libc::SIGSTOP), Stop::Group(libc::SIGSTOP));
+        assert_eq!(stopped(event, libc::SIGTTOU), Stop::Group(libc::SIGTTOU));
+        assert_eq!(stopped(event, libc::SIGTRAP), Stop::Trapped);
+        assert_eq!(stopped(0, libc::SIGTRAP), Stop::Signal(libc::SIGTRAP));
+        assert_eq!(stopped(libc::PTRACE_EVENT_EXIT, libc::SIGTRAP), Stop::Exiting);
+        assert_eq!((Stop::of(3 << 8), Stop::of(9)), (Stop::Exited(3), Stop::Killed(9)));
+    }
+}

@@ -1,0 +1,182 @@
+//! One run of the command, from its first instruction to the answer.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use super::answer::{Answer, Interval};
+use super::figures::{Figures, Row};
+use super::launch::Held;
+use super::progress::Progress;
+use super::signals::{Signals, Wake};
+use super::{Refusal, system};
+
+/// What counts while the command runs.
+pub(super) trait Collector {
+    /// The command is about to begin.
+    fn start(&mut self);
+
+    /// Handles what children and followed threads have to tell.
+    fn advance(&mut self) -> io::Result<Advance>;
+
+    /// Reads all counters.
+    fn look(&mut self);
+
+    /// What was counted in all, as of the last look.
+    fn whole(&mut self) -> Vec<Row>;
+
+    /// What was counted since the last call of this.
+    fn since_mark(&mut self) -> Vec<Row>;
+
+    /// How many are counted now, in words.
+    fn running(&self) -> String;
+
+    /// Lets go of whoever outlives the command, and says so.
+    fn let_go(&mut self, signals: &Signals) -> io::Result<Vec<String>>;
+
+    /// The counts are those of a simulated machine.
+    fn is_simulated(&self) -> bool;
+
+    /// How long was counted.
+    fn time(&self) -> Duration;
+}
+
+/// How things stand.
+#[derive(Debug)]
+pub(super) enum Advance {
+    /// There may be more to handle at once.
+    More,
+    Waiting,
+    /// The command could not be begun.
+    NotBegun,
+    /// The command could not be counted, and was not begun.
+    Refused(Refusal),
+    /// The command has ended, with the exit status to pass on.
+    Ended(u8),
+}
+
+/// Lets the command begin, counts until it ends and writes the answer.
+pub(super) fn run(
+    mut held: Option<Held>,
+    collector: &mut dyn Collector,
+    signals: &Signals,
+    mut answer: Answer,
+) -> Result<u8, Refusal> {
+    let began = Instant::now();
+    collector.start();
+    if let Some(held) = &mut held {
+        held.release()?;
+    }
+    let command = held.as_ref().map(|held| held.pid);
+    let mut clock = Ticks { began, interval: answer.interval, number: 0, begin: Duration::ZERO };
+    let mut progress = answer.is_live().then(|| Progress::new(began));
+    let status = wait(command, collector, signals, &mut answer, &mut clock, &mut progress)
+        .map_err(|error| system(&error))?;
+    let status = match status {
+        End::Refused(refusal) => return Err(refusal),
+        End::NotBegun => {
+            let mut held = held.expect("who was not begun was held");
+            return Err(held.problem());
+        }
+        End::Ended(status) => Some(status),
+        End::LetGo => None,
+    };
+    collector.look();
+    let elapsed = collector.time();
+    let outlived = collector.let_go(signals).map_err(|error| system(&error))?;
+    answer.notes.extend(outlived);
+    answer.simulated = collector.is_simulated();
+    if let Some(progress) = &mut progress {
+        progress.wipe();
+    }
+    if answer.interval.is_some() {
+        clock.part(collector, &mut answer);
+    }
+    let interrupted = if command.is_some() { INTERRUPTED } else { 0 };
+    let unwritten = answer.whole(elapsed, collector.whole(), status);
+    Ok(unwritten.unwrap_or(status.unwrap_or(interrupted)))
+}
+
+/// How the wait ended.
+enum End {
+    Ended(u8),
+    LetGo,
+    NotBegun,
+    Refused(Refusal),
+}
+
+fn wait(
+    command: Option<libc::pid_t>,
+    collector: &mut dyn Collector,
+    signals: &Signals,
+    answer: &mut Answer,
+    clock: &mut Ticks,
+    progress: &mut Option<Progress>,
+) -> io::Result<End> {
+    let mut asked = 0;
+    let mut more = true;
+    loop {
+        let now = Instant::now();
+        let due = [clock.next(), progress.as_ref().map(Progress::next)];
+        let deadline = due.into_iter().flatten().min().unwrap_or(now + LOOK_ANYWAY);
+        let deadline = if more { now } else { deadline.min(now + LOOK_ANYWAY) };
+        match (signals.wait(deadline)?, command) {
+            (Wake::Interrupted | Wake::Terminated, None) => return Ok(End::LetGo),
+            (Wake::Interrupted | Wake::Terminated, Some(_)) if asked > 0 => return Ok(End::LetGo),
+            // The command got it from the terminal too, and decides whether to end.
+            (Wake::Interrupted, Some(_)) => asked += 1,
+            (Wake::Terminated, Some(pid)) => {
+                asked += 1;
+                // SAFETY: kill has no preconditions; the command is not reaped yet.
+                unsafe { libc::kill(pid, libc::SIGTERM) };
+            }
+            (Wake::Child | Wake::Time, _) => {}
+        }
+        more = match collector.advance()? {
+            Advance::More => true,
+            Advance::Waiting => false,
+            Advance::Ended(status) => return Ok(End::Ended(status)),
+            Advance::NotBegun => return Ok(End::NotBegun),
+            Advance::Refused(refusal) => return Ok(End::Refused(refusal)),
+        };
+        if clock.next().is_some_and(|next| next <= Instant::now()) {
+            collector.look();
+            clock.part(collector, answer);
+        }
+        if let Some(progress) = progress.as_mut().filter(|line| line.next() <= Instant::now()) {
+            collector.look();
+            let total = Figures::sum(collector.whole().iter().map(|row| &row.figures));
+            let first = total.counts.as_ref().and_then(|counts| counts.first().copied());
+            let name = answer.columns.events.first().map(|event| event.name.as_str());
+            progress.draw(collector.time(), &collector.running(), first.zip(name));
+        }
+    }
+}
+
+/// The intervals of a run.
+struct Ticks {
+    began: Instant,
+    interval: Option<Duration>,
+    number: usize,
+    begin: Duration,
+}
+
+impl Ticks {
+    /// When the running interval ends: a late end makes it longer, and the next ones not
+    /// shorter.
+    fn next(&self) -> Option<Instant> {
+        self.interval.map(|interval| self.began + self.begin + interval)
+    }
+
+    fn part(&mut self, collector: &mut dyn Collector, answer: &mut Answer) {
+        let end = self.began.elapsed();
+        let interval = Interval { number: Some(self.number), begin: self.begin, end };
+        answer.simulated = collector.is_simulated();
+        answer.part(interval, collector.since_mark());
+        (self.number, self.begin) = (self.number + 1, end);
+    }
+}
+
+/// Signals of children can merge; a look now and then costs nothing.
+const LOOK_ANYWAY: Duration = Duration::from_millis(500);
+/// As shells have it for SIGINT.
+const INTERRUPTED: u8 = 130;

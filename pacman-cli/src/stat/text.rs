@@ -1,0 +1,309 @@
+//! The answer for people: a row for each thread, siblings one below the other.
+
+use std::time::Duration;
+
+use super::answer::{Answer, By, Interval, census};
+use super::figures::{Columns, Figures, Row, Who, cores};
+
+/// The block of one interval.
+pub(super) fn part(answer: &Answer, interval: Interval, rows: &[Row]) -> String {
+    let (begin, end) = (interval.begin.as_secs_f64(), interval.end.as_secs_f64());
+    format!("{begin:.3} to {end:.3} s\n{}\n", table(answer, rows))
+}
+
+/// The block of the whole run, with what must be known to read it.
+pub(super) fn whole(
+    answer: &Answer,
+    interval: Interval,
+    rows: &[Row],
+    status: Option<u8>,
+) -> String {
+    let mut text =
+        format!("{}\n\n{}", heading(answer, interval.end, rows, status), table(answer, rows));
+    let mut notes: Vec<String> = Vec::new();
+    if answer.simulated {
+        notes.push(
+            "SIMULATED: these counts come from a simulated machine, not from this one".into(),
+        );
+    }
+    if rows.iter().any(|row| row.moved) {
+        notes.push(MOVED_MEANS.into());
+    }
+    if rows.iter().any(|row| row.figures.missing > 0) {
+        notes.push("-  no count; sums are over those that have one (>=)".into());
+    }
+    notes.extend(rows.iter().flat_map(Row::told).map(|note| clean(&note)));
+    notes.extend(answer.notes.iter().map(|note| clean(note)));
+    if !notes.is_empty() {
+        text.push('\n');
+    }
+    let more = notes.len().saturating_sub(NOTES);
+    notes.truncate(NOTES);
+    for note in notes {
+        text.push_str(&format!("{note}\n"));
+    }
+    if more > 0 {
+        text.push_str(&format!("{more} more notes are left out here; --json has all\n"));
+    }
+    text
+}
+
+fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], status: Option<u8>) -> String {
+    let plural = |count: usize, one: &str, many: &str| match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {many}"),
+    };
+    let mut parts = Vec::new();
+    if !answer.command.is_empty() {
+        parts.push(clip(&clean(&answer.command.join(" "))));
+    }
+    parts.push(format!("{:.3} s", elapsed.as_secs_f64()));
+    match answer.by {
+        By::Thread => {
+            let (threads, processes) = census(rows);
+            parts.push(plural(threads, "thread", "threads"));
+            if processes > 1 {
+                parts.push(format!("{processes} processes"));
+            }
+        }
+        By::Core => {
+            let threads = rows.iter().map(|row| match row.who {
+                Who::Core { rows } => rows,
+                _ => 1,
+            });
+            parts.push(plural(threads.sum(), "thread", "threads"));
+        }
+        By::Context => parts.push(plural(rows.len(), "context", "contexts")),
+    }
+    let on = cores(rows).filter(|core| core[0].seat.is_some()).count();
+    if on > 0 {
+        parts.push(plural(on, "core", "cores"));
+    }
+    match status {
+        Some(status) if status != 0 => parts.push(format!("exit status {status}")),
+        Some(_) => {}
+        None if answer.command.is_empty() => {}
+        None => parts.push("interrupted".into()),
+    }
+    parts.join(", ")
+}
+
+/// A table under construction: texts, and where a rule goes.
+struct Grid {
+    /// Two lines of heading, then the figures.
+    rows: Vec<Vec<String>>,
+    /// How many columns say whose row it is: these come again with every band.
+    keys: usize,
+    /// The column whose texts lie to the left.
+    left: Option<usize>,
+}
+
+fn table(answer: &Answer, rows: &[Row]) -> String {
+    let columns = &answer.columns;
+    let keys: &[&str] = match answer.by {
+        By::Thread => &["core", "cpu", "pid", "tid", "thread"],
+        By::Core => &["core", "threads"],
+        By::Context => &["core", "cpu"],
+    };
+    let left = keys.iter().position(|key| *key == "thread");
+    let mut grid = Grid { rows: Vec::new(), keys: keys.len(), left };
+    let (names, units) = titles(columns);
+    let keyed = |texts: Vec<String>, cells: Vec<String>| [texts, cells].concat();
+    grid.rows.push(keyed(keys.iter().map(|key| key.to_string()).collect(), names));
+    grid.rows.push(keyed(vec![String::new(); keys.len()], units));
+    let several = cores(rows).count() > 1;
+    for core in cores(rows) {
+        for (position, row) in core.iter().enumerate() {
+            let texts = row_keys(answer.by, row, position == 0);
+            grid.rows.push(keyed(texts, cells(columns, &row.figures)));
+        }
+        if core.len() > 1 && several && core[0].seat.is_some() {
+            let sum = Figures::sum(core.iter().map(|row| &row.figures));
+            let moved = core.iter().any(|row| row.moved);
+            let mut texts = vec![String::new(); keys.len()];
+            let number = core[0].seat.map_or(0, |seat| seat.core);
+            texts[keys.len() - 1] = format!("core {number}{}", if moved { MOVED } else { "" });
+            grid.rows.push(keyed(texts, cells(columns, &sum)));
+        }
+    }
+    if rows.len() > 1 {
+        let total = Figures::sum(rows.iter().map(|row| &row.figures));
+        let mut texts = vec![String::new(); keys.len()];
+        texts[keys.len() - 1] = "total".into();
+        grid.rows.push(keyed(texts, cells(columns, &total)));
+    }
+    grid.draw(answer.width, rows.len() > 1)
+}
+
+fn row_keys(by: By, row: &Row, first: bool) -> Vec<String> {
+    let unknown = || "?".to_string();
+    let mark = if row.moved { MOVED } else { "" };
+    let core = row.seat.map_or_else(unknown, |seat| seat.core.to_string());
+    let core = if first || row.seat.is_none() { core } else { String::new() };
+    let cpu = row.seat.map_or_else(unknown, |seat| seat.cpu.to_string());
+    match (&row.who, by) {
+        (Who::Thread { number, pid, tid, name }, _) => vec![
+            core,
+            format!("{cpu}{mark}"),
+            pid.to_string(),
+            tid.to_string(),
+            format!("T{number} {}", clean(name)),
+        ],
+        (Who::Core { rows }, _) => vec![format!("{core}{mark}"), rows.to_string()],
+        (Who::Context, _) => vec![core, cpu],
+    }
+}
+
+/// The two lines above the figures: names and units.
+fn titles(columns: &Columns) -> (Vec<String>, Vec<String>) {
+    let (mut names, mut units) = (Vec::new(), Vec::new());
+    let mut push = |name: &str, unit: &str| {
+        names.push(name.to_string());
+        units.push(unit.to_string());
+    };
+    for event in &columns.events {
+        let unit = match event.unit {
+            "ns" => "ms",
+            // The name says it already.
+            unit if event.name.to_ascii_lowercase().contains(unit) => "",
+            unit => unit,
+        };
+        push(&clean(&event.name), unit);
+    }
+    if columns.has_ipc() {
+        push("IPC", "");
+    }
+    if columns.has_stalls() {
+        push("stalled", "%");
+    }
+    if columns.has_frequency() {
+        push("clock", "GHz");
+    }
+    push("time", "s");
+    (names, units)
+}
+
+fn cells(columns: &Columns, figures: &Figures) -> Vec<String> {
+    let absent = || "-".to_string();
+    let at_least = if figures.missing > 0 { ">=" } else { "" };
+    let mut cells: Vec<String> = match &figures.counts {
+        Some(counts) => counts
+            .iter()
+            .zip(&columns.events)
+            .map(|(count, event)| match event.unit {
+                "ns" => format!("{at_least}{:.3}", *count as f64 / 1e6),
+                _ => format!("{at_least}{}", grouped(*count)),
+            })
+            .collect(),
+        None => columns.events.iter().map(|_| absent()).collect(),
+    };
+    let derived = columns.derive(figures);
+    if columns.has_ipc() {
+        cells.push(derived.ipc.map_or_else(absent, |ipc| format!("{ipc:.3}")));
+    }
+    if columns.has_stalls() {
+        cells.push(derived.stalled.map_or_else(absent, |share| format!("{:.1}", 100.0 * share)));
+    }
+    if columns.has_frequency() {
+        cells.push(derived.ghz.map_or_else(absent, |ghz| format!("{ghz:.3}")));
+    }
+    cells.push(format!("{:.3}", figures.time.as_secs_f64()));
+    cells
+}
+
+impl Grid {
+    /// Draws the table: one band, or several below each other where it is too wide.
+    fn draw(self, width: usize, total: bool) -> String {
+        let widths: Vec<usize> = (0..self.rows[0].len())
+            .map(|column| self.rows.iter().map(|row| row[column].chars().count()).max())
+            .map(|width| width.unwrap_or(0))
+            .collect();
+        let bands = self.bands(&widths, width);
+        let drawn = bands.iter().map(|band| self.band(band, &widths, total));
+        drawn.collect::<Vec<String>>().join("\n")
+    }
+
+    /// Which columns stand beside each other: the keys, and as many more as fit.
+    fn bands(&self, widths: &[usize], most: usize) -> Vec<Vec<usize>> {
+        let keys: Vec<usize> = (0..self.keys).collect();
+        let wide = |band: &[usize]| band.iter().map(|column| widths[*column] + GAP).sum::<usize>();
+        let mut bands = vec![keys.clone()];
+        for column in self.keys..widths.len() {
+            let band = bands.last_mut().expect("there is a first one");
+            band.push(column);
+            if band.len() > self.keys + 1 && wide(band) - GAP > most {
+                band.pop();
+                bands.push([keys.as_slice(), &[column]].concat());
+            }
+        }
+        bands
+    }
+
+    fn band(&self, band: &[usize], widths: &[usize], total: bool) -> String {
+        let wide = band.iter().map(|column| widths[*column]).sum::<usize>();
+        let rule = "-".repeat(wide + GAP * (band.len() - 1)) + "\n";
+        let mut text = String::new();
+        for (number, row) in self.rows.iter().enumerate() {
+            if number == self.rows.len() - 1 && total {
+                text.push_str(&rule);
+            }
+            let mut line = String::new();
+            for (position, &column) in band.iter().enumerate() {
+                let cell = &row[column];
+                let room = " ".repeat(widths[column] - cell.chars().count());
+                line.push_str(if position > 0 { "  " } else { "" });
+                let (before, after) =
+                    if self.left == Some(column) { ("", &*room) } else { (&*room, "") };
+                line.extend([before, cell, after]);
+            }
+            let line = line.trim_end();
+            // The line of units may have none.
+            if number != 1 || !line.is_empty() {
+                text.push_str(line);
+                text.push('\n');
+            }
+            if number == 1 {
+                text.push_str(&rule);
+            }
+        }
+        text
+    }
+}
+
+/// Digits in groups of three.
+pub(super) fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Names are the command's, and shall not drive the terminal.
+fn clean(text: &str) -> String {
+    let escape = |letter: char| -> String {
+        if letter.is_control() { letter.escape_default().collect() } else { letter.into() }
+    };
+    text.chars().map(escape).collect()
+}
+
+fn clip(text: &str) -> String {
+    match text.char_indices().nth(COMMAND) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text.to_string(),
+    }
+}
+
+/// Blanks between two columns.
+const GAP: usize = 2;
+/// Letters of the command in the heading.
+const COMMAND: usize = 60;
+/// Notes below the table.
+const NOTES: usize = 24;
+/// The mark of a thread that ran elsewhere too.
+const MOVED: &str = "*";
+const MOVED_MEANS: &str = "*  ran on other CPUs too; its whole count stands where it was seen last";

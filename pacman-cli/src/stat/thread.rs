@@ -1,0 +1,211 @@
+//! One followed thread: its counters, and what `/proc` knows of it.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use pacman_core::Error;
+use pacman_core::backend::{Counters, Reading};
+use pacman_core::placement::Place;
+
+/// A thread of the command, from its first instruction on.
+pub(super) struct Thread {
+    pub(super) pid: i32,
+    pub(super) tid: i32,
+    pub(super) name: String,
+    /// Where it was bound to, if it was.
+    pub(super) place: Option<Place>,
+    /// The CPU that it was seen on last.
+    pub(super) cpu: Option<u32>,
+    pub(super) notes: Vec<String>,
+    counters: Option<Box<dyn Counters>>,
+    first: Reading,
+    last: Reading,
+    /// Where the running interval began.
+    mark: Reading,
+    began: Instant,
+    marked: Instant,
+    ended: Option<Instant>,
+    migrations: Option<u64>,
+    moved: bool,
+    simulated: bool,
+    /// Every read of its counters worked.
+    whole: bool,
+}
+
+/// What a thread counted, in all or since the last mark.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Span {
+    /// `None` where its counters could not be had.
+    pub(super) counts: Option<Vec<u64>>,
+    /// How long it was there.
+    pub(super) time: Duration,
+}
+
+impl Thread {
+    /// Takes over a thread that is stopped, with its counters or with why there are none.
+    pub(super) fn new(
+        tid: i32,
+        place: Option<Place>,
+        counters: Result<Box<dyn Counters>, Error>,
+    ) -> Thread {
+        let now = Instant::now();
+        let mut thread = Thread {
+            pid: process_of(tid).unwrap_or(tid),
+            tid,
+            name: String::new(),
+            place,
+            cpu: None,
+            notes: Vec::new(),
+            counters: None,
+            first: Reading::EMPTY,
+            last: Reading::EMPTY,
+            mark: Reading::EMPTY,
+            began: now,
+            marked: now,
+            ended: None,
+            migrations: migrations(tid),
+            moved: false,
+            simulated: false,
+            whole: false,
+        };
+        match counters {
+            Ok(counters) => {
+                thread.simulated = counters.caps().simulated;
+                thread.counters = Some(counters);
+                thread.whole = true;
+            }
+            Err(error) => thread.notes.push(format!("not counted: {error}")),
+        }
+        thread.look();
+        (thread.first, thread.mark) = (thread.last, thread.last);
+        thread
+    }
+
+    /// Reads its counters and where it is, as long as it is there.
+    pub(super) fn look(&mut self) {
+        if self.ended.is_some() {
+            return;
+        }
+        if let Some(counters) = &mut self.counters {
+            let mut now = self.last;
+            match counters.read(&mut now) {
+                Ok(()) => self.last = now,
+                Err(error) => {
+                    self.notes.push(format!("counted in part: {error}"));
+                    (self.counters, self.whole) = (None, false);
+                }
+            }
+        }
+        let directory = directory(self.tid);
+        if let Ok(name) = fs::read_to_string(format!("{directory}/comm")) {
+            self.name = name.trim_end_matches('\n').to_string();
+        }
+        if let Some(cpu) = cpu_of(self.tid) {
+            self.moved |= self.cpu.is_some_and(|before| before != cpu);
+            self.cpu = Some(cpu);
+        }
+        self.moved |= match (self.migrations, migrations(self.tid)) {
+            (Some(before), Some(now)) => now > before,
+            _ => false,
+        };
+    }
+
+    /// Reads it for the last time and lets go of its counters.
+    pub(super) fn end(&mut self) {
+        if self.ended.is_none() {
+            self.look();
+            self.ended = Some(Instant::now());
+            self.counters = None;
+        }
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    /// The thread left a CPU for another one, as far as is known.
+    pub(super) fn moved(&self) -> bool {
+        match &self.place {
+            Some(place) => self.cpu.is_some_and(|cpu| cpu != place.cpu()),
+            None => self.moved,
+        }
+    }
+
+    pub(super) fn is_simulated(&self) -> bool {
+        self.simulated
+    }
+
+    /// Everything since it began.
+    pub(super) fn whole(&self, events: usize) -> Span {
+        self.span(events, &self.first, self.began)
+    }
+
+    /// Everything since the last call of this, unless it had ended by then.
+    pub(super) fn since_mark(&mut self, events: usize) -> Option<Span> {
+        if self.ended.is_some_and(|ended| ended < self.marked) {
+            return None;
+        }
+        let span = self.span(events, &self.mark, self.marked);
+        (self.mark, self.marked) = (self.last, Instant::now());
+        Some(span)
+    }
+
+    fn span(&self, events: usize, from: &Reading, begin: Instant) -> Span {
+        // A count that broke off is worse than none.
+        let counts = self
+            .whole
+            .then(|| (0..events).map(|event| self.last.count_since(from, event)).collect());
+        let end = self.ended.unwrap_or_else(Instant::now);
+        Span { counts, time: end.saturating_duration_since(begin) }
+    }
+}
+
+/// Where `/proc` shows a thread. The files of `/proc/TID` itself sum up its process.
+fn directory(tid: i32) -> String {
+    format!("/proc/{tid}/task/{tid}")
+}
+
+fn process_of(tid: i32) -> Option<i32> {
+    let status = fs::read_to_string(format!("{}/status", directory(tid))).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
+}
+
+/// Field 39 of `stat`, `processor` (proc_pid_stat(5)).
+fn cpu_of(tid: i32) -> Option<u32> {
+    let stat = fs::read(format!("{}/stat", directory(tid))).ok()?;
+    processor(&String::from_utf8_lossy(&stat))
+}
+
+/// Fields are counted from the end of the name, which may hold anything.
+fn processor(stat: &str) -> Option<u32> {
+    let (_, after) = stat.rsplit_once(')')?;
+    after.split_ascii_whitespace().nth(39 - 3)?.parse().ok()
+}
+
+/// How often the kernel moved the thread, where it tells (`CONFIG_SCHED_DEBUG`).
+fn migrations(tid: i32) -> Option<u64> {
+    let sched = fs::read_to_string(format!("{}/sched", directory(tid))).ok()?;
+    let line = sched.lines().find(|line| line.starts_with("se.nr_migrations"))?;
+    line.rsplit(':').next()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_is_field_39() {
+        let before: Vec<String> = (4..39).map(|field| field.to_string()).collect();
+        let stat = format!("77 (a) b) R {} 5 0 0", before.join(" "));
+        assert_eq!(processor(&stat), Some(5));
+        assert_eq!(processor("77 (short) R 1 2"), None);
+    }
+
+    #[test]
+    fn this_thread_is_found() {
+        // SAFETY: gettid takes nothing and cannot fail.
+        let tid = unsafe { libc::gettid() };
+        assert_eq!(process_of(tid), Some(std::process::id() as i32));
+        assert!(cpu_of(tid).is_some());
+    }
+}

@@ -1,0 +1,202 @@
+//! `stat` where something is missing or in the way.
+
+use std::fs::File;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Output, Stdio};
+
+use serde_json::Value;
+
+use super::{pacman_pmu, run, text};
+
+#[test]
+fn what_cannot_be_run_gets_one_line() {
+    for (arguments, status, line) in [
+        (
+            &["stat", "--", "no-such-program"][..],
+            127,
+            "pacman-pmu: cannot run no-such-program: No such file or directory (os error 2)\n",
+        ),
+        (
+            &["stat", "--", "/etc/passwd"],
+            126,
+            "pacman-pmu: cannot run /etc/passwd: Permission denied (os error 13)\n",
+        ),
+        (
+            &["stat", "-e", "task-clock,task-clock", "--", "true"],
+            2,
+            "pacman-pmu: cannot count task-clock twice; name it once\n",
+        ),
+        (
+            &["stat", "-o", "/no-such-directory/file", "--", "touch", "/no-such-directory"],
+            2,
+            "pacman-pmu: cannot create /no-such-directory/file: No such file or directory (os error 2)\n",
+        ),
+    ] {
+        let answer = run(arguments);
+        assert_eq!(answer.status.code(), Some(status), "{arguments:?}");
+        assert_eq!((text(&answer.stdout), text(&answer.stderr)), ("", line));
+    }
+    for arguments in [&["stat"][..], &["stat", "-e", "zebra", "--", "true"]] {
+        let answer = run(arguments);
+        assert_eq!(answer.status.code(), Some(2), "{arguments:?}");
+        assert_eq!(text(&answer.stderr).lines().count(), 1, "{}", text(&answer.stderr));
+    }
+}
+
+#[test]
+fn an_answer_that_nobody_reads_changes_nothing() {
+    let mut ends = [0; 2];
+    // SAFETY: the call fills two descriptors into a live array of two.
+    assert_eq!(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) }, 0);
+    // SAFETY: both are fresh and owned by nobody else.
+    let [reader, writer] = ends.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+    drop(reader);
+    let mut command = pacman_pmu(&["stat", "-e", "task-clock", "--", "sh", "-c", "exit 3"]);
+    let status = command.stderr(Stdio::from(writer)).status().expect("it runs");
+    assert_eq!(status.code(), Some(3));
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_an_error() {
+    let answer = run(&["stat", "-e", "task-clock", "-o", "/dev/full", "--", "true"]);
+    assert_eq!(answer.status.code(), Some(4));
+    assert_eq!(
+        text(&answer.stderr),
+        "pacman-pmu: cannot write the answer to /dev/full: No space left on device (os error 28)\n"
+    );
+}
+
+#[test]
+fn the_file_has_the_answer_and_the_command_its_own_output() {
+    let path = std::env::temp_dir().join(format!("pacman-stat-{}.json", std::process::id()));
+    let file = path.to_str().expect("a path in UTF-8");
+    let answer = run(&[
+        "stat",
+        "-e",
+        "task-clock",
+        "--json",
+        "-o",
+        file,
+        "--",
+        "sh",
+        "-c",
+        "echo out; echo err >&2",
+    ]);
+    assert_eq!((text(&answer.stdout), text(&answer.stderr)), ("out\n", "err\n"));
+    let document: Value = serde_json::from_reader(File::open(&path).unwrap()).expect("JSON");
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(document["exit_status"], 0);
+}
+
+#[test]
+fn the_command_inherits_nothing_of_ours() {
+    let script = "ulimit -n; grep -E '^Sig(Blk|Ign)' /proc/self/status; ls /proc/self/fd | wc -l";
+    let plain = std::process::Command::new("sh").args(["-c", script]).output().expect("sh runs");
+    let counted = run(&["stat", "-e", "task-clock,page-faults", "--", "sh", "-c", script]);
+    assert_eq!(text(&counted.stdout), text(&plain.stdout));
+}
+
+/// Runs `stat` as the user nobody.
+fn as_nobody(arguments: &[&str]) -> Option<Output> {
+    // SAFETY: the call takes nothing and cannot fail.
+    if unsafe { libc::geteuid() } != 0 {
+        println!("skipped: only root can become nobody");
+        return None;
+    }
+    let copy = super::crippled::Copy::new("stat");
+    let mut command = std::process::Command::new(copy.program());
+    command.args(arguments);
+    // SAFETY: the function makes system calls only.
+    unsafe { command.pre_exec(super::crippled::become_nobody) };
+    Some(command.output().expect("it runs"))
+}
+
+#[test]
+fn without_privilege_the_kernel_s_ledgers_count() {
+    let script = "sleep 0.01; sleep 0.01; true";
+    let arguments = [
+        "stat",
+        "--json",
+        "-e",
+        "context-switches,page-faults,task-clock",
+        "--",
+        "sh",
+        "-c",
+        script,
+    ];
+    let Some(answer) = as_nobody(&arguments) else { return };
+    let said = text(&answer.stderr);
+    assert_eq!(answer.status.code(), Some(0), "{said}");
+    let document: Value = serde_json::from_str(said).expect("JSON");
+    for row in document["rows"].as_array().expect("rows") {
+        for (event, least) in [(0, 1), (1, 10), (2, 1)] {
+            assert!(row["counts"][event].as_u64() >= Some(least), "event {event}: {row:#}");
+        }
+    }
+}
+
+#[test]
+fn without_privilege_contexts_are_refused_with_the_remedy() {
+    let Some(answer) = as_nobody(&["stat", "-a", "-e", "cpu-clock", "--", "true"]) else { return };
+    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
+    if level.trim().parse::<i32>().expect("a level") <= 0 {
+        return;
+    }
+    assert_eq!(answer.status.code(), Some(1));
+    let line = format!(
+        "pacman-pmu: cannot open cpu-clock for CPU 0: permission denied: perf_event_paranoid is {}; 0 or less lets a process count whole CPUs (sysctl kernel.perf_event_paranoid), or CAP_PERFMON\n",
+        level.trim()
+    );
+    assert_eq!(text(&answer.stderr), line);
+}
+
+/// Makes ptrace(2) answer EPERM, as containers' filters do.
+fn forbid_ptrace() -> std::io::Result<()> {
+    let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
+    let mut filter = [
+        // The number of the system call stands first.
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_ptrace as u32),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program =
+        libc::sock_fprog { len: filter.len() as libc::c_ushort, filter: filter.as_mut_ptr() };
+    // SAFETY: numbers, and a pointer to a live program that the kernel copies.
+    let answer = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program)
+    };
+    if answer == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+#[test]
+fn without_ptrace_the_reason_is_given_and_contexts_still_count() {
+    let mut threads = pacman_pmu(&["stat", "-e", "task-clock", "--", "sh", "-c", "echo ran"]);
+    // SAFETY: the function makes system calls only.
+    let answer = unsafe { threads.pre_exec(forbid_ptrace) }.output().expect("it runs");
+    assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(1), ""), "it was not begun");
+    assert_eq!(
+        text(&answer.stderr),
+        "pacman-pmu: cannot follow sh: ptrace says Operation not permitted (os error 1): a seccomp filter forbids it; allow ptrace in the container's profile, or count with -a\n"
+    );
+    let mut contexts = pacman_pmu(&["stat", "-a", "-e", "cpu-clock", "--", "sh", "-c", "exit 3"]);
+    // SAFETY: as above.
+    let answer = unsafe { contexts.pre_exec(forbid_ptrace) }.output().expect("it runs");
+    let refused = text(&answer.stderr).contains("permission denied");
+    assert_eq!(answer.status.code(), Some(if refused { 1 } else { 3 }));
+}
+
+#[test]
+fn a_set_user_id_program_is_not_followed() {
+    let Some(answer) = as_nobody(&["stat", "-e", "task-clock", "--", "/bin/su", "--version"])
+    else {
+        return;
+    };
+    assert_eq!(answer.status.code(), Some(1));
+    assert_eq!(
+        text(&answer.stderr),
+        "pacman-pmu: cannot follow /bin/su: it is set-user-ID, and a program that is traced does not get its rights; run as root, or count with -a\n"
+    );
+}

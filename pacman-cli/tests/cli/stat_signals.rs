@@ -1,0 +1,116 @@
+//! `stat` and signals: passed through, waited out, or taken as the end.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdout, Output, Stdio};
+use std::time::Duration;
+
+use super::{pacman_pmu, run, text};
+
+/// `stat` on a shell script that prints a line once it is ready, in a process group of its
+/// own as a terminal's foreground job is.
+struct Job {
+    stat: Child,
+    said: BufReader<ChildStdout>,
+}
+
+impl Job {
+    fn start(script: &str) -> (Job, String) {
+        let mut command = pacman_pmu(&["stat", "-e", "task-clock", "--", "sh", "-c", script]);
+        let mut stat = command
+            .process_group(0)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command was built");
+        let mut said = BufReader::new(stat.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        said.read_line(&mut line).expect("it says that it is ready");
+        (Job { stat, said }, line.trim().to_string())
+    }
+
+    /// Sends a signal to `stat`, and to the command as well as Ctrl-C does.
+    fn press(&self, signal: i32) {
+        // SAFETY: kill has no preconditions; the group is the one started here.
+        unsafe { libc::kill(-(self.stat.id() as i32), signal) };
+    }
+
+    fn end(mut self) -> Output {
+        let mut rest = String::new();
+        self.said.read_to_string(&mut rest).expect("text");
+        self.stat.wait_with_output().expect("it ends")
+    }
+}
+
+#[test]
+fn how_the_command_ends_is_passed_on() {
+    for (script, status) in [
+        ("exit 0", 0),
+        ("exit 77", 77),
+        ("kill -TERM $$", 143),
+        ("kill -KILL $$", 137),
+        ("kill -SEGV $$", 139),
+        ("trap 'exit 9' USR1; kill -USR1 $$; exit 8", 9),
+    ] {
+        let answer = run(&["stat", "-e", "task-clock", "--", "sh", "-c", script]);
+        assert_eq!(answer.status.code(), Some(status), "{script}: {}", text(&answer.stderr));
+        assert!(text(&answer.stderr).contains("T0 sh"), "{script}");
+    }
+}
+
+#[test]
+fn ctrl_c_ends_the_command_and_then_counts_are_printed() {
+    let (job, _) = Job::start("trap 'exit 7' INT; echo ready; while :; do sleep 0.02; done");
+    job.press(libc::SIGINT);
+    let answer = job.end();
+    assert_eq!(answer.status.code(), Some(7));
+    assert!(text(&answer.stderr).contains("T0 sh"), "{}", text(&answer.stderr));
+}
+
+#[test]
+fn a_command_that_ignores_ctrl_c_is_let_go_by_the_second() {
+    let (mut job, pid) = Job::start("trap '' INT; echo $$; exec sleep 60");
+    // Signals of one kind merge while nobody has taken the first.
+    while job.stat.try_wait().expect("a child").is_none() {
+        job.press(libc::SIGINT);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it lives on");
+    assert!(status.contains("TracerPid:\t0"), "{status}");
+    // SAFETY: kill has no preconditions; the process is the one started here.
+    unsafe { libc::kill(pid.parse().expect("a process id"), libc::SIGKILL) };
+    let answer = job.end();
+    let said = text(&answer.stderr);
+    assert_eq!(answer.status.code(), Some(130), "{said}");
+    assert!(said.contains("1 thread of the command still run, and were let go"), "{said}");
+}
+
+#[test]
+fn sigterm_goes_to_the_command() {
+    let (job, _) = Job::start("trap 'exit 5' TERM; echo ready; while :; do sleep 0.02; done");
+    // SAFETY: kill has no preconditions; the process is the one started here.
+    unsafe { libc::kill(job.stat.id() as i32, libc::SIGTERM) };
+    assert_eq!(job.end().status.code(), Some(5));
+}
+
+#[test]
+fn a_stopped_command_stays_stopped_until_it_is_continued() {
+    let (job, pid) = Job::start("echo $$; kill -STOP $$; exit 3");
+    let state = || {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("State:\t"));
+        line.and_then(|state| state.chars().next())
+    };
+    // Under PTRACE_LISTEN the kernel shows a group stop as "t", a tracer's own.
+    while !matches!(state(), Some('T' | 't')) {
+        std::thread::yield_now();
+    }
+    for _ in 0..20 {
+        assert!(matches!(state(), Some('T' | 't')), "nothing woke it");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // SAFETY: kill has no preconditions; the process is the one started here.
+    unsafe { libc::kill(pid.parse().expect("a process id"), libc::SIGCONT) };
+    assert_eq!(job.end().status.code(), Some(3));
+}

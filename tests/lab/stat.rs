@@ -1,0 +1,109 @@
+//! The command `stat` and whole contexts, on counters that are exact.
+
+use pacman_tests::lab;
+
+use super::guest;
+
+/// Rows of `stat --csv -e INSTRUCTIONS`: CPU, name and count.
+fn counted(options: &[&str], stat: &str, job: &str) -> Option<Vec<(u32, String, i64)>> {
+    if !lab::is_there() {
+        return None;
+    }
+    let line =
+        format!("/t/pacman-pmu stat --csv -e INSTRUCTIONS {stat} -- /t/lab-guest {job} 2>&1");
+    let output = lab::shell(options, &line, &[&lab::pacman_pmu(), &lab::guest()]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}");
+    let mut lines = text.lines().map(str::trim_end);
+    let heading: Vec<&str> =
+        lines.find(|line| line.starts_with("begin_ns,")).expect("a heading").split(',').collect();
+    let at = |name: &str| heading.iter().position(|column| *column == name).expect("a column");
+    let row = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let number = |name: &str| fields[at(name)].parse::<i64>().expect("a number");
+        let count = number("INSTRUCTIONS [instructions]");
+        (number("cpu") as u32, fields[at("name")].to_string(), count)
+    };
+    Some(lines.filter(|line| line.contains(',')).map(row).collect())
+}
+
+/// What a thread's loop executes.
+fn known(name: &str) -> Option<i64> {
+    Some(2 * name.strip_prefix("loop-")?.parse::<i64>().expect("iterations"))
+}
+
+/// Threads of an unmodified program on both siblings of a core: each row is the thread's own
+/// loop, and what beginning and ending a thread costs, which the idle thread shows.
+fn threads_count_their_own(cpu: &str) {
+    let Some(rows) = counted(&["--cpu", cpu], "--bind compact", "stat-threads") else { return };
+    assert_eq!(rows.len(), 7, "{rows:?}");
+    let loops: Vec<(u32, i64, i64)> =
+        rows.iter().filter_map(|(cpu, name, count)| Some((*cpu, known(name)?, *count))).collect();
+    assert_eq!(loops.len(), 3, "{rows:?}");
+    let edge = loops.iter().find(|(_, known, _)| *known == 0).expect("the idle thread").2;
+    println!("lab {cpu}: beginning and ending a thread takes {edge} instructions");
+    assert!((100..=10_000).contains(&edge), "{rows:?}");
+    for (context, known, count) in &loops {
+        let beyond = count - known - edge;
+        println!("lab {cpu}: {known} instructions on context {context}: {beyond} beyond that");
+        assert!(beyond.abs() <= 300, "{rows:?}");
+    }
+    let mut busy: Vec<u32> =
+        loops.iter().filter(|(_, known, _)| *known > 0).map(|(cpu, ..)| *cpu).collect();
+    busy.sort_unstable();
+    assert_eq!(busy, [0, 1], "the two loops run on siblings: {rows:?}");
+}
+
+#[test]
+fn stat_counts_threads_on_haswell_siblings() {
+    threads_count_their_own("core");
+}
+
+#[test]
+fn stat_counts_threads_on_zen_siblings() {
+    threads_count_their_own("amd");
+}
+
+#[test]
+fn stat_sees_both_contexts() {
+    let Some(rows) = counted(&["--cpu", "core"], "-a", "stat-bound") else { return };
+    let loops = [(0, 6_000_000), (1, 16_000_000)];
+    assert_eq!(rows.len(), loops.len(), "{rows:?}");
+    for ((cpu, known), (row, _, count)) in loops.into_iter().zip(&rows) {
+        println!("lab core: context {cpu} counted {count}, {} beyond its loop", count - known);
+        assert_eq!(cpu, *row);
+        // The rest is the beginning of the program, and this one's.
+        assert!((known..known + 5_000_000).contains(count), "{rows:?}");
+    }
+}
+
+#[test]
+fn contexts_are_counted_until_they_are_gone() {
+    const LOOP: i64 = 20_000_000;
+    let Some((output, text)) = guest(&["--cpu", "core"], "wide") else { return };
+    assert!(output.status.success(), "{text}");
+    let count = |row: &str| -> Option<i64> {
+        text.lines().find_map(|line| line.strip_prefix(&format!("row {row} ")))?.parse().ok()
+    };
+    for (row, least) in [("0 on-0", LOOP), ("1 on-0", 0), ("0 on-1", 0), ("1 on-1", LOOP)] {
+        let counted = count(row).unwrap_or_else(|| panic!("no row {row} in:\n{text}"));
+        println!("lab core: context and phase {row}: {} beyond the loop", counted - least);
+        assert!((least..least + 1_000_000).contains(&counted), "{row}: {text}");
+    }
+    for phase in ["gone", "after"] {
+        assert!(count(&format!("0 {phase}")).is_some(), "the other goes on: {text}");
+        assert!(count(&format!("1 {phase}")).is_none(), "{text}");
+    }
+    let lines: Vec<&str> =
+        text.lines().filter(|line| !line.is_empty() && !line.starts_with("row ")).collect();
+    assert_eq!(
+        lines,
+        [
+            "note gone 1 cannot count CPU 1 any more: it went offline; begin a new session; its last execution of \"gone\" is not counted",
+            "refused cannot count CPU 1: it is offline; as root, write 1 to /sys/devices/system/cpu/cpu1/online",
+            "note back 1 cannot count CPU 1 any more: its counters were stopped: it was offline, or another profiler took its counters; begin a new session; its last execution of \"back\" is not counted",
+            "smt counts",
+            "smt cannot count CPU 1 any more: it went offline: SMT was switched off; begin a new session",
+        ]
+    );
+}
