@@ -2,8 +2,8 @@
 
 use std::io;
 
-use pacman_core::Topology;
 use pacman_core::placement::{Place, Placement};
+use pacman_core::{Topology, sim};
 
 /// The places, and how many threads each has now.
 #[derive(Debug)]
@@ -32,9 +32,14 @@ impl Seats {
         else {
             return Ok(None);
         };
-        bind(tid, place.cpu()).map_err(|error| {
-            format!("not bound to CPU {}: sched_setaffinity says {error}", place.cpu())
-        })?;
+        match sim::current() {
+            Ok(Some(machine)) => {
+                machine.run_thread(tid, place).map_err(|error| error.to_string())?;
+            }
+            _ => bind(tid, place.cpu()).map_err(|error| {
+                format!("not bound to CPU {}: sched_setaffinity says {error}", place.cpu())
+            })?,
+        }
         self.shared |= *threads > 0;
         *threads += 1;
         Ok(Some(*place))

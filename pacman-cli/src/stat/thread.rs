@@ -3,9 +3,9 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use pacman_core::Error;
 use pacman_core::backend::{Counters, Reading};
 use pacman_core::placement::Place;
+use pacman_core::{Error, sim};
 
 /// A thread of the command, from its first instruction on.
 pub(super) struct Thread {
@@ -172,6 +172,9 @@ fn process_of(tid: i32) -> Option<i32> {
 
 /// Field 39 of `stat`, `processor` (proc_pid_stat(5)).
 fn cpu_of(tid: i32) -> Option<u32> {
+    if let Ok(Some(machine)) = sim::current() {
+        return Some(machine.cpu_of(tid));
+    }
     let stat = fs::read(format!("{}/stat", directory(tid))).ok()?;
     processor(&String::from_utf8_lossy(&stat))
 }
@@ -184,6 +187,10 @@ fn processor(stat: &str) -> Option<u32> {
 
 /// How often the kernel moved the thread, where it tells (`CONFIG_SCHED_DEBUG`).
 fn migrations(tid: i32) -> Option<u64> {
+    // On a simulated machine threads stay where they are put, wherever they really run.
+    if matches!(sim::current(), Ok(Some(_))) {
+        return None;
+    }
     let sched = fs::read_to_string(format!("{}/sched", directory(tid))).ok()?;
     let line = sched.lines().find(|line| line.starts_with("se.nr_migrations"))?;
     line.rsplit(':').next()?.trim().parse().ok()

@@ -2,6 +2,7 @@
 
 mod crippled;
 mod doctor;
+mod machine;
 mod metrics;
 mod shell;
 mod standard_output;

@@ -166,6 +166,11 @@ impl Shared {
         })
     }
 
+    /// The simulated machine it counts on, if it does.
+    pub(super) fn machine(&self) -> Option<&Machine> {
+        self.machine.as_ref()
+    }
+
     /// The hardware context that the calling thread runs on now.
     pub(super) fn current_cpu(&self) -> Option<u32> {
         match &self.machine {

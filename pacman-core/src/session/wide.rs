@@ -15,6 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::placement::Place;
 use crate::report::{Report, ThreadState};
+use crate::sim::Machine;
 use crate::topology::{CpuSet, Topology};
 
 /// Counters of whole hardware contexts, all of them under one controlling thread.
@@ -54,6 +55,7 @@ struct Watched {
     owner: Owner,
     record: Arc<ThreadRecord>,
     clock: Clock,
+    machine: Option<Machine>,
     /// The last sample that was known to be whole.
     last: Sample,
     lost: Option<Error>,
@@ -152,7 +154,7 @@ impl SystemWide {
 
     /// Does something with every context that is left, and gives up those where it fails.
     fn each(&mut self, mut act: impl FnMut(&mut Watched) -> Result<()>) -> Result<()> {
-        let online = online();
+        let online = online(self.shared.machine());
         for context in self.contexts.iter_mut().filter(|context| context.lost.is_none()) {
             let acted = match &online {
                 Some(online) if !online.contains(context.place.cpu()) => Err(context.offline()),
@@ -199,7 +201,8 @@ impl Watched {
             ThreadRecord::new(arrival, sets, shared.log())
         });
         owner.number(record.number);
-        Ok(Watched { place, owner, record, clock, last, lost: None })
+        let machine = shared.machine().cloned();
+        Ok(Watched { place, owner, record, clock, machine, last, lost: None })
     }
 
     /// Reads the context; an error if its counters stood still for a part of the time.
@@ -228,7 +231,8 @@ impl Watched {
     /// What became of the context, in place of what a read said.
     #[cold]
     fn away(&self, error: Error) -> Error {
-        if online().is_some_and(|online| !online.contains(self.place.cpu())) {
+        let online = online(self.machine.as_ref());
+        if online.is_some_and(|online| !online.contains(self.place.cpu())) {
             return self.offline();
         }
         match error.kind() {
@@ -279,7 +283,10 @@ impl fmt::Debug for SystemWide {
 }
 
 /// The contexts that are online now, where the kernel tells.
-fn online() -> Option<CpuSet> {
+fn online(machine: Option<&Machine>) -> Option<CpuSet> {
+    if let Some(machine) = machine {
+        return Some(machine.online());
+    }
     let list = fs::read_to_string("/sys/devices/system/cpu/online").ok()?;
     CpuSet::from_list(list.trim()).ok()
 }

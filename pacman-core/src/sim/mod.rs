@@ -50,7 +50,7 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::backend::perf::Standing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::placement::Place;
-use crate::topology::Topology;
+use crate::topology::{CpuSet, Topology};
 
 pub use background::CoreActivity;
 pub use current::{current, simulate};
@@ -221,6 +221,25 @@ impl Machine {
     /// The hardware context that the calling thread runs on.
     pub fn current_cpu(&self) -> u32 {
         self.state().task(task::caller()).cpu
+    }
+
+    /// The hardware context that a thread of this or another process runs on.
+    pub fn cpu_of(&self, tid: i32) -> u32 {
+        self.state().task(tid).cpu
+    }
+
+    /// Takes a thread of this or another process to a hardware context, for good.
+    ///
+    /// # Errors
+    /// `PlaceNotAllowed` for a context that is offline or not there.
+    pub fn run_thread(&self, tid: i32, place: &Place) -> Result<()> {
+        let bound = self.enter().bind(tid, place.cpu());
+        bound.map(drop).ok_or_else(|| task::offline(place))
+    }
+
+    /// The contexts that are online.
+    pub fn online(&self) -> CpuSet {
+        self.state().online().collect()
     }
 
     /// Keeps the calling thread on a context for as long as the answer lives.

@@ -19,7 +19,7 @@ pub(super) struct Task {
     pub(super) ran: u64,
     /// The real CPU time that these stand for.
     pub(super) seen: u64,
-    /// Instructions in user mode and in the kernel.
+    /// Instructions, by ring.
     pub(super) retired: [u64; 2],
     /// Times it was taken off its context for another.
     pub(super) switches: u64,
@@ -59,6 +59,13 @@ pub(super) fn cpu_time(tid: i32) -> Option<u64> {
     text.split_ascii_whitespace().next()?.parse().ok()
 }
 
+pub(super) fn offline(place: &Place) -> Error {
+    Error::new(
+        ErrorKind::PlaceNotAllowed,
+        format!("cannot bind to {place}: it went offline; choose another place"),
+    )
+}
+
 /// A thread's stay on one context of a simulated machine; it goes back when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Stay {
@@ -71,12 +78,7 @@ pub(crate) struct Stay {
 impl Stay {
     pub(super) fn begin(machine: Machine, place: &Place) -> Result<Stay> {
         let cpu = place.cpu();
-        let before = machine.enter().bind(caller(), cpu).ok_or_else(|| {
-            Error::new(
-                ErrorKind::PlaceNotAllowed,
-                format!("cannot bind to {place}: it went offline; choose another place"),
-            )
-        })?;
+        let before = machine.enter().bind(caller(), cpu).ok_or_else(|| offline(place))?;
         Ok(Stay { machine, cpu, before, one_thread: PhantomData })
     }
 

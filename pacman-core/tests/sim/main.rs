@@ -3,12 +3,13 @@
 mod faults;
 mod program;
 mod suite;
+mod wide;
 
 /// Mounts the suite on a machine.
 macro_rules! on {
     ($($machine:ident)*) => {$(
         mod $machine {
-            use super::{faults, suite};
+            use super::{faults, suite, wide};
 
             const NAME: &str = stringify!($machine);
 
@@ -45,6 +46,11 @@ macro_rules! on {
             #[test]
             fn a_counter_may_wrap_at_any_time() {
                 suite::a_counter_may_wrap_at_any_time(NAME);
+            }
+
+            #[test]
+            fn contexts_follow_their_timetable() {
+                wide::contexts_follow_their_timetable(NAME);
             }
 
             #[test]

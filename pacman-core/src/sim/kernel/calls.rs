@@ -246,6 +246,7 @@ impl State {
         let What::Software(config) = file.what else { return 0 };
         match file.whose {
             Whose::Task(tid) => self.tasks.get(&tid).map_or(0, |task| self.software(config, task)),
+            Whose::Context(_) if is_clock(config) => self.now,
             Whose::Context(cpu) => {
                 let here = self.tasks.values().filter(|task| task.cpu == cpu);
                 here.map(|task| self.software(config, task)).sum()
@@ -277,6 +278,12 @@ impl State {
         let context = &self.contexts[cpu as usize];
         self.cores[context.core].rdpmc(context.number, index).ok()
     }
+}
+
+/// Whether a software event is the time itself, which goes on whatever a context does.
+fn is_clock(config: u64) -> bool {
+    let clocks = [abi::PERF_COUNT_SW_CPU_CLOCK, abi::PERF_COUNT_SW_TASK_CLOCK];
+    clocks.iter().any(|clock| u64::from(*clock) == config)
 }
 
 /// Far from what a real process has, so that neither is taken for the other.

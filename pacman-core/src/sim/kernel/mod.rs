@@ -109,13 +109,15 @@ impl State {
         }
     }
 
+    pub(super) fn online(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..).zip(&self.contexts).filter(|(_, context)| context.online).map(|(cpu, _)| cpu)
+    }
+
     /// The thread, which is new on the first context that has none if it was not known.
     pub(super) fn task(&mut self, tid: i32) -> &mut Task {
         if !self.tasks.contains_key(&tid) {
             let busy = |cpu: u32| self.tasks.iter().any(|(id, task)| *id > 0 && task.cpu == cpu);
-            let cpus = 0..self.contexts.len() as u32;
-            let usable = cpus.filter(|cpu| self.contexts[*cpu as usize].online);
-            let all: Vec<u32> = usable.collect();
+            let all: Vec<u32> = self.online().collect();
             let free = all.iter().copied().find(|cpu| !busy(*cpu));
             let cpu = free.unwrap_or(all[self.tasks.len() % all.len()]);
             self.tasks.insert(tid, Task::new(cpu, cpu_time(tid).unwrap_or(0)));
@@ -141,9 +143,9 @@ impl State {
             return;
         }
         // A program of this kind is in the kernel for one instruction in fifty.
-        let before = task.retired[0] / KERNEL_SHARE;
+        let before = task.retired[Ring::User as usize] / KERNEL_SHARE;
         self.execute(tid, instructions);
-        let after = self.task(tid).retired[0] / KERNEL_SHARE;
+        let after = self.task(tid).retired[Ring::User as usize] / KERNEL_SHARE;
         self.execute_in_kernel(tid, after - before);
     }
 
@@ -302,7 +304,7 @@ impl State {
             abi::PERF_COUNT_SW_CONTEXT_SWITCHES => task.switches,
             abi::PERF_COUNT_SW_CPU_MIGRATIONS => task.migrations,
             abi::PERF_COUNT_SW_PAGE_FAULTS | abi::PERF_COUNT_SW_PAGE_FAULTS_MIN if self.live => {
-                task.retired[0] / FAULT_EVERY
+                task.retired[Ring::User as usize] / FAULT_EVERY
             }
             _ => 0,
         }

@@ -205,10 +205,9 @@ impl State {
     /// The most events that Linux lets a counter run to its overflow.
     fn largest_period(&self) -> u64 {
         match self.cpu.facts().family {
-            Family::NetBurst => (1 << 39) - 1,
             // Without full-width writes a counter takes 32 bits and extends their sign.
             Family::Intel if self.cores[0].read(0, FULL_WIDTH).is_err() => (1 << 31) - 1,
-            _ => (1 << 47) - 1,
+            _ => mask(self.cores[0].width() - 1),
         }
     }
 

@@ -1,0 +1,57 @@
+//! Simulated machines: every command says that nothing was measured.
+
+use serde_json::Value;
+
+use super::{pacman_pmu, run, text};
+
+#[test]
+fn every_command_runs_on_every_machine_and_says_so() {
+    let commands: [&[&str]; 6] = [
+        &["doctor"],
+        &["encode", "INSTRUCTIONS"],
+        &["list", "CYCLES"],
+        &["metrics", "--list"],
+        &["plan", "--thread", "INSTRUCTIONS"],
+        &["topo"],
+    ];
+    for machine in ["p4", "nehalem", "haswell", "skylake", "icelake", "zen4", "knl"] {
+        for command in commands {
+            let answer = run(&[&["--machine", machine], command].concat());
+            assert_eq!(answer.status.code(), Some(0), "{machine} {command:?}: {answer:?}");
+            let said = text(&answer.stderr);
+            let first = said.lines().next().unwrap_or_default();
+            let labelled = format!("pacman-pmu: simulated machine {machine}: ");
+            assert!(first.starts_with(&labelled), "{machine} {command:?}: {said}");
+            assert!(first.ends_with("; nothing here is measured"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_newcomer_sees_a_pentium_4_at_work() {
+    let answer = run(&["--machine", "p4", "stat", "--json", "--", "sh", "-c", "exit 5"]);
+    assert_eq!(answer.status.code(), Some(5), "{answer:?}");
+    let said = text(&answer.stderr);
+    let json = said.split_once('\n').expect("the label's line, and the table").1;
+    let table: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {said}"));
+    assert_eq!(table["simulated"], true, "{table:#}");
+    let events = table["events"].as_array().expect("a list");
+    let at = events.iter().position(|event| event["name"] == "INSTRUCTIONS").expect("a default");
+    let counted = table["rows"][0]["counts"][at].as_u64();
+    assert!(counted.is_some_and(|count| count > 0), "{table:#}");
+}
+
+#[test]
+fn an_unknown_machine_is_bad_input_and_the_known_ones_are_named() {
+    for mut command in [pacman_pmu(&["--machine", "p5", "topo"]), {
+        let mut command = pacman_pmu(&["topo"]);
+        command.env("PACMAN_MACHINE", "p5");
+        command
+    }] {
+        let answer = command.output().unwrap();
+        assert_eq!(answer.status.code(), Some(2));
+        let said = text(&answer.stderr);
+        assert!(said.contains("cannot simulate \"p5\": there are p4, nehalem, haswell"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}
