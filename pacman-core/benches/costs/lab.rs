@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use pacman_core::backend::Reading;
-use pacman_core::session::{Sample, Turns};
+use pacman_core::session::{Pair, Sample, Turns};
 use pacman_core::{Event, Result, Session};
 
 use crate::baseline::{BareGroup, Textbook};
@@ -108,6 +108,10 @@ pub(crate) fn run() -> Result<bool> {
     let peer = session.peer(thread.number()).expect("it is attached");
     costs.push(cost("reading a thread's slot", None, || {
         black_box(peer.latest());
+    }));
+    let mut pair = Pair::EMPTY;
+    costs.push(cost("pair: own read, clock and a sibling's slot", Some(120.0), || {
+        thread.pair(black_box(&peer), black_box(&mut pair)).unwrap();
     }));
     drop(thread);
     session.attach_here()?;

@@ -116,6 +116,15 @@ pub trait Counters {
     /// What these counters can do.
     fn caps(&self) -> Caps;
 
+    /// Looks closer than a read may: whether all that was counted until now was counted by
+    /// these counters.
+    ///
+    /// # Errors
+    /// `Conflict` if somebody has programmed them for himself, at an unknown time.
+    fn verify(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Leaves the hardware to other counters of this thread until [`resume`](Self::resume);
     /// false if they leave it only by being dropped.
     ///

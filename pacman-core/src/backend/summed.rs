@@ -52,6 +52,10 @@ impl Counters for SummedCounters {
         self.counters.caps()
     }
 
+    fn verify(&mut self) -> Result<()> {
+        self.counters.verify()
+    }
+
     fn stand_by(&mut self) -> Result<bool> {
         self.counters.stand_by()
     }

@@ -11,6 +11,7 @@ use crate::placement::Place;
 use crate::report::ThreadState;
 
 use super::owner::Owner;
+use super::peer::{Pair, Peer};
 use super::shared::{Phase, Shared};
 use super::thread::ThreadRecord;
 use super::turns::Turn;
@@ -200,6 +201,20 @@ impl Attached {
         self.owner().sample(sample)
     }
 
+    /// Reads this thread's counters and the clock now, and a sibling's latest sample with
+    /// them; false if that thread has published none yet.
+    ///
+    /// What the two of a core do at the same time, at the price of one read: no system
+    /// call with hardware events and RDPMC, never an allocation or a lock.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    #[inline]
+    pub fn pair(&self, sibling: &Peer, pair: &mut Pair) -> Result<bool> {
+        self.owner().sample(&mut pair.own)?;
+        Ok(sibling.read(pair.own.ticks, &mut pair.sibling))
+    }
+
     /// Reads and publishes, so that other threads see this thread's counts as of
     /// now in the midst of a long phase.
     ///
@@ -290,6 +305,9 @@ impl Drop for Attached {
     fn drop(&mut self) {
         let ending = if std::thread::panicking() { " when the thread panicked" } else { "" };
         let owner = self.owner.get_mut();
+        if let Err(error) = owner.verify() {
+            self.record.note(format!("its counts are in doubt from some time on: {error}"));
+        }
         if owner.depth() > 0 {
             let open = owner.innermost().map(|open| self.shared.phase_name(open));
             self.record.note(format!(

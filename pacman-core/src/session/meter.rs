@@ -41,6 +41,11 @@ impl Meter {
         std::mem::replace(self, Meter::new(counters, self.clock)).counters
     }
 
+    /// Whether the counters are still what they were opened as.
+    pub(super) fn verify(&mut self) -> Result<()> {
+        self.counters.verify()
+    }
+
     /// What the counters can do.
     pub(super) fn caps(&self) -> Caps {
         self.counters.caps()

@@ -31,7 +31,7 @@ use crate::report::{EventSet, Report, ThreadState};
 
 pub use attached::{Attached, Entered, Sample};
 pub use builder::SessionBuilder;
-pub use peer::{Latest, Peer};
+pub use peer::{Latest, Pair, Peer};
 pub use rows::Stat;
 pub use shared::Phase;
 pub use turns::{MAX_EVENTS_IN_TURNS, Turns};

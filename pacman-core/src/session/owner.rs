@@ -33,6 +33,14 @@ impl Owner {
         Ok(Owner { meter: Meter::new(counters, clock), stack: Stack::new(), rota })
     }
 
+    /// Whether the counters that are on now were the thread's own all the time.
+    pub(super) fn verify(&mut self) -> Result<()> {
+        match &mut self.rota {
+            Some(rota) => rota.meter().verify(),
+            None => self.meter.verify(),
+        }
+    }
+
     /// What the counters can do.
     pub(super) fn caps(&self) -> Caps {
         self.meter.caps()

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::attached::Sample;
+use super::rows::Rows;
 use super::shared::Shared;
 use super::slot::Published;
 use super::thread::{Counted, ThreadRecord};
-use super::turns::Turn;
+use super::turns::{Tally, Turn};
 use crate::clock::Clock;
 use crate::report::ThreadState;
 
@@ -29,7 +31,47 @@ pub struct Latest {
     age: u64,
 }
 
+/// A thread's own sample and a sibling's latest, taken together.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair {
+    /// The calling thread's.
+    pub own: Sample,
+    /// The other's, as it published it last; its age is that at the own sample.
+    pub sibling: Latest,
+}
+
+impl Pair {
+    /// All zeros: the place to read into.
+    pub const EMPTY: Pair = Pair { own: Sample::EMPTY, sibling: Latest::EMPTY };
+}
+
 impl Peer {
+    /// Reads the latest sample in place, as of `now`; false before the first.
+    #[inline(always)]
+    pub(super) fn read(&self, now: u64, latest: &mut Latest) -> bool {
+        let turn = match &self.record.counted {
+            Counted::AtOnce(Tally { slot, rows: Rows::Four(_) }) => {
+                slot.read_first::<4>(&mut latest.sample).then_some(Turn::ONLY)
+            }
+            counted => self.read_wider(counted, latest),
+        };
+        let Some(turn) = turn else { return false };
+        latest.turn = turn;
+        // The owner may have stamped its sample after this thread read the clock.
+        latest.age = now.saturating_sub(latest.sample.ticks);
+        true
+    }
+
+    #[inline(never)]
+    fn read_wider(&self, counted: &Counted, latest: &mut Latest) -> Option<Turn> {
+        match counted {
+            Counted::AtOnce(tally) => {
+                tally.slot.read(self.events, &mut latest.sample).then_some(Turn::ONLY)
+            }
+            Counted::InTurns(tallies) => tallies.read(&mut latest.sample),
+        }
+    }
+
     pub(super) fn new(record: Arc<ThreadRecord>, shared: &Shared) -> Peer {
         Peer { record, clock: *shared.clock(), events: shared.events().len() }
     }
@@ -39,23 +81,10 @@ impl Peer {
     #[inline]
     pub fn latest(&self) -> Option<Latest> {
         // Read in place: a sample is too large to be handed on from call to call.
-        let mut answer = Some(Latest { turn: Turn::ONLY, sample: Published::EMPTY, age: 0 });
-        if let Some(latest) = &mut answer {
-            let turn = match &self.record.counted {
-                Counted::AtOnce(tally) => {
-                    tally.slot.read(self.events, &mut latest.sample).then_some(Turn::ONLY)
-                }
-                Counted::InTurns(tallies) => tallies.read(&mut latest.sample),
-            };
-            match turn {
-                Some(turn) => {
-                    latest.turn = turn;
-                    // The owner may have stamped its sample after this thread read the
-                    // clock.
-                    latest.age = self.clock.now().saturating_sub(latest.sample.ticks);
-                }
-                None => answer = None,
-            }
+        let mut answer = Some(Latest::EMPTY);
+        let seen = answer.as_mut().is_some_and(|latest| self.read(self.clock.now(), latest));
+        if !seen {
+            answer = None;
         }
         answer
     }
@@ -77,6 +106,8 @@ impl Peer {
 }
 
 impl Latest {
+    const EMPTY: Latest = Latest { turn: Turn::ONLY, sample: Published::EMPTY, age: 0 };
+
     /// The raw count of event number `event`.
     ///
     /// # Panics

@@ -86,6 +86,22 @@ impl Slot {
         }
     }
 
+    /// As [`read`](Self::read), of the first `W` counts and unrolled for them.
+    #[inline(always)]
+    pub(crate) fn read_first<const W: usize>(&self, into: &mut Published) -> bool {
+        // ATOMICS: as in `read`.
+        let before = self.sequence.load(Ordering::Acquire);
+        if before == 0 || before & 1 == 1 {
+            return self.read(W, into);
+        }
+        into.ticks = self.ticks.load(Ordering::Relaxed);
+        for (count, word) in into.counts[..W].iter_mut().zip(&self.counts[..W]) {
+            *count = word.load(Ordering::Relaxed);
+        }
+        fence(Ordering::Acquire);
+        self.sequence.load(Ordering::Relaxed) == before || self.read(W, into)
+    }
+
     /// The latest whole sample of `events` counts.
     #[cfg(test)]
     pub(crate) fn latest(&self, events: usize) -> Option<Published> {

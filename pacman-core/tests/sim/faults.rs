@@ -102,6 +102,35 @@ pub(crate) fn a_fault_at_any_call_gives_the_truth_or_an_error(machine: &str) {
     );
 }
 
+/// A tool that takes the registers is seen when the thread detaches, at the latest: RDPMC alone
+/// cannot tell, and so the report says that the counts are in doubt.
+pub(crate) fn stolen_registers_are_noticed(machine: &str) {
+    let program = Program::on(machine);
+    for call in 1..40 {
+        let session = Session::builder(format!("stolen {machine} {call}"))
+            .on(&program.machine)
+            .events(EVENTS)
+            .unwrap()
+            .placement(program.machine.topology(), Placement::Compact)
+            .unwrap()
+            .registers(Partition::Even)
+            .start()
+            .unwrap();
+        let phase = session.phase("work").unwrap();
+        let thread = session.attach().unwrap();
+        program.machine.inject(call, Fault::Steal);
+        let mut refused = false;
+        for _ in 0..10 {
+            refused |= thread.run(phase, || program.work(100, 1)).is_err();
+        }
+        assert!(program.machine.met_all_faults(), "call {call}");
+        drop(thread);
+        let notes = &session.report().threads[0].notes;
+        let doubted = notes.iter().any(|note| note.contains("in doubt"));
+        assert!(refused || doubted, "{machine}, call {call}: {notes:?}");
+    }
+}
+
 /// Counters of a context count whoever runs there, so preemption is not a fault to them; and
 /// their owner learns of a theft at the next check, not at the next read.
 pub(crate) fn a_fault_at_any_register_gives_the_truth_or_an_error(machine: &str) {

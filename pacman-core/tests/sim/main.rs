@@ -49,6 +49,11 @@ macro_rules! on {
             }
 
             #[test]
+            fn stolen_registers_are_noticed() {
+                faults::stolen_registers_are_noticed(NAME);
+            }
+
+            #[test]
             fn contexts_follow_their_timetable() {
                 wide::contexts_follow_their_timetable(NAME);
             }

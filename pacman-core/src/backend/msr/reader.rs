@@ -81,6 +81,10 @@ impl<M: MsrIo> Counters for DeviceCounters<M> {
         self.check_place()
     }
 
+    fn verify(&mut self) -> Result<()> {
+        self.held.verify()
+    }
+
     fn caps(&self) -> Caps {
         Caps {
             read_path: ReadPath::ReadCall,
@@ -138,6 +142,10 @@ impl<M: MsrIo, const N: usize> Counters for RdpmcCounters<M, N> {
         self.by_device.check_place()
     }
 
+    fn verify(&mut self) -> Result<()> {
+        self.by_device.verify()
+    }
+
     fn caps(&self) -> Caps {
         Caps { read_path: ReadPath::Rdpmc, ..self.by_device.caps() }
     }
@@ -163,6 +171,10 @@ impl<M: MsrIo> Counters for AnyRdpmcCounters<M> {
             held.verify()?;
         }
         self.by_device.check_place()
+    }
+
+    fn verify(&mut self) -> Result<()> {
+        self.by_device.verify()
     }
 
     fn caps(&self) -> Caps {
