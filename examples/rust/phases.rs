@@ -3,8 +3,9 @@
 //!
 //!     cargo run --release --example phases
 //!     cargo run --release --example phases -- --events INSTRUCTIONS,CYCLES --json
+//!     cargo run --release --example phases -- --machine p4
 //!
-//! Options: `--events LIST`, `--placement compact|scatter|one-per-core|…`,
+//! Options: `--machine NAME` for a simulated machine, `--events LIST`, `--placement compact|scatter|one-per-core|…`,
 //! `--threads N`, and `--json` or `--csv` instead of the table.
 
 use std::hint::black_box;
@@ -14,6 +15,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pacman_core::export::{self, TableStyle};
+use pacman_core::session::Turns;
 use pacman_core::{Attached, ErrorKind, Phase, Placement, Report, Result, Session, Topology};
 
 const HARDWARE: &str = "CYCLES,INSTRUCTIONS,CACHE_MISSES,BRANCH_MISSES";
@@ -80,22 +82,28 @@ fn run(options: &Options) -> Result<Report> {
 
 /// Hardware events where the machine has them; else software, and a word why.
 fn start(options: &Options, machine: Topology) -> Result<Session> {
-    let start = |events: &str| {
+    let describe = |events: &str| {
         Session::builder("phases")
             .events(events)?
-            .placement(machine.clone(), options.placement.clone())?
-            .start()
+            .placement(machine.clone(), options.placement.clone())
+    };
+    // Events that do not fit on the counters at once take turns from run to run.
+    let hardware = |events: &str| {
+        describe(events)?.start().or_else(|error| match error.kind() {
+            ErrorKind::Conflict => describe(events)?.in_turns(Turns::ByExecution).start(),
+            _ => Err(error),
+        })
     };
     if let Some(events) = &options.events {
-        return start(events);
+        return hardware(events);
     }
     let missing = [ErrorKind::NoPmu, ErrorKind::Permission, ErrorKind::Unsupported];
-    start(HARDWARE).or_else(|error| {
+    hardware(HARDWARE).or_else(|error| {
         if !missing.contains(&error.kind()) {
             return Err(error);
         }
         eprintln!("phases: counting software events: {error}");
-        start(SOFTWARE)
+        describe(SOFTWARE)?.start()
     })
 }
 
@@ -193,12 +201,17 @@ impl Options {
                     options.threads =
                         Some(number.ok_or(format!("cannot run {text:?} threads; 1 or more"))?);
                 }
+                // First of all: names and places are those of the machine.
+                "--machine" => {
+                    let machine = value()?;
+                    pacman_core::sim::simulate(&machine).map_err(|error| format!("{error}"))?;
+                }
                 "--json" => options.format = Format::Json,
                 "--csv" => options.format = Format::Csv,
                 other => {
                     return Err(format!(
-                        "no option {other:?}; there are --events LIST, --placement POLICY, \
-                         --threads N, --json and --csv"
+                        "no option {other:?}; there are --machine NAME, --events LIST, \
+                         --placement POLICY, --threads N, --json and --csv"
                     ));
                 }
             }

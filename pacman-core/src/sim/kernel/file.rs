@@ -103,26 +103,25 @@ pub(super) fn hardware(cpu: CpuModel, attr: &abi::perf_event_attr) -> Result<Wha
     // SAFETY: both unions hold plain integers, whichever name was written.
     let (config1, config2) =
         unsafe { (attr.__bindgen_anon_3.config1, attr.__bindgen_anon_4.config2) };
-    let name = match attr.type_ {
-        abi::PERF_TYPE_HARDWARE => generic(attr.config)?.to_owned(),
+    let select = |name: &str| {
+        let pmus = crate::sim::pmus();
+        let resolved = Resolver::new(cpu).with_pmus(&pmus).resolve(name).ok()?;
+        resolved.encoding().cloned()
+    };
+    let found = match (attr.type_, fixed(attr.config)) {
+        (abi::PERF_TYPE_HARDWARE, _) => generic(attr.config)?.iter().find_map(|name| select(name)),
         // What fixed counters count has their constraint on Intel, as in Linux's tables.
-        abi::PERF_TYPE_RAW
-            if cpu.facts().family == Family::Intel && fixed(attr.config).is_some() =>
-        {
-            fixed(attr.config).unwrap_or_default().to_owned()
+        (abi::PERF_TYPE_RAW, Some(name)) if cpu.facts().family == Family::Intel => select(name),
+        (abi::PERF_TYPE_RAW, _) if config1 == 0 && config2 == 0 => {
+            select(&format!("r{:x}", attr.config))
         }
-        abi::PERF_TYPE_RAW if config1 == 0 && config2 == 0 => format!("r{:x}", attr.config),
-        abi::PERF_TYPE_RAW => {
-            format!("cpu/config={:#x},config1={config1:#x},config2={config2:#x}/", attr.config)
-        }
+        (abi::PERF_TYPE_RAW, _) => select(&format!(
+            "cpu/config={:#x},config1={config1:#x},config2={config2:#x}/",
+            attr.config
+        )),
         _ => return Err(Errno(libc::ENOENT)),
     };
-    let pmus = crate::sim::pmus();
-    let resolved = Resolver::new(cpu).with_pmus(&pmus).resolve(&name);
-    let mut encoding = resolved
-        .ok()
-        .and_then(|resolved| resolved.encoding().cloned())
-        .ok_or(Errno(libc::EINVAL))?;
+    let mut encoding = found.ok_or(Errno(libc::EINVAL))?;
     encoding.rings = Rings { user: attr.exclude_user() == 0, kernel: attr.exclude_kernel() == 0 };
     Ok(What::Hardware(Box::new(encoding)))
 }
@@ -137,17 +136,16 @@ fn fixed(config: u64) -> Option<&'static str> {
     }
 }
 
-/// The portable name of a generic event.
-fn generic(config: u64) -> Result<&'static str, Errno> {
-    let names = [
-        (abi::PERF_COUNT_HW_CPU_CYCLES, "CYCLES"),
-        (abi::PERF_COUNT_HW_INSTRUCTIONS, "INSTRUCTIONS"),
-        (abi::PERF_COUNT_HW_CACHE_REFERENCES, "LLC_ACCESSES"),
-        (abi::PERF_COUNT_HW_CACHE_MISSES, "LLC_MISSES"),
-        (abi::PERF_COUNT_HW_BRANCH_INSTRUCTIONS, "BRANCHES"),
-        (abi::PERF_COUNT_HW_BRANCH_MISSES, "BRANCH_MISSES"),
-        (abi::PERF_COUNT_HW_REF_CPU_CYCLES, "REF_CYCLES"),
-    ];
-    let found = names.iter().find(|(id, _)| u64::from(*id) == config);
-    found.map(|(_, name)| *name).ok_or(Errno(libc::ENOENT))
+/// The portable names of a generic event, of which a driver takes the first that it has.
+fn generic(config: u64) -> Result<&'static [&'static str], Errno> {
+    match config as abi::perf_hw_id {
+        abi::PERF_COUNT_HW_CPU_CYCLES => Ok(&["CYCLES"]),
+        abi::PERF_COUNT_HW_INSTRUCTIONS => Ok(&["INSTRUCTIONS"]),
+        abi::PERF_COUNT_HW_CACHE_REFERENCES => Ok(&["LLC_ACCESSES", "L2_ACCESSES"]),
+        abi::PERF_COUNT_HW_CACHE_MISSES => Ok(&["LLC_MISSES", "L2_MISSES"]),
+        abi::PERF_COUNT_HW_BRANCH_INSTRUCTIONS => Ok(&["BRANCHES"]),
+        abi::PERF_COUNT_HW_BRANCH_MISSES => Ok(&["BRANCH_MISSES"]),
+        abi::PERF_COUNT_HW_REF_CPU_CYCLES => Ok(&["REF_CYCLES"]),
+        _ => Err(Errno(libc::ENOENT)),
+    }
 }
