@@ -2,6 +2,7 @@
 //! siblings, whose counters are exact.
 
 mod by_registers;
+mod eight;
 mod models;
 mod netburst;
 mod registers;

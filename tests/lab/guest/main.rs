@@ -4,6 +4,7 @@ mod by_registers;
 mod conflicts;
 mod contention;
 mod doorbell;
+mod eight;
 mod forked;
 mod groups;
 mod netburst;
@@ -21,6 +22,7 @@ fn main() {
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["any-thread"] => groups::any_thread(),
         ["by-registers"] => by_registers::run(),
+        ["eight"] => eight::run(),
         ["conflicts"] => conflicts::run(),
         ["forked"] => forked::run(),
         ["model"] => model(),
