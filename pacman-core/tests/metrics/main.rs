@@ -4,6 +4,7 @@ mod budget;
 mod clockticks;
 mod rates;
 mod smt;
+mod smt_recipe;
 mod smt_scale;
 mod stalls;
 mod tiles;
