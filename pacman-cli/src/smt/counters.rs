@@ -1,0 +1,252 @@
+//! What the PMU counts on every context of every core.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use pacman_core::backend::perf::{PerfBackend, Sharing, Standing};
+use pacman_core::backend::{self, Backend, Target};
+use pacman_core::metrics::smt::{ContextReading, Recipe};
+use pacman_core::sim::Machine;
+use pacman_core::topology::Core;
+use pacman_core::{ErrorKind, Event, Topology, event};
+use pacman_events::CpuModel;
+
+use super::source::{Basis, Done, Reading, Source};
+use super::tsc::Tsc;
+
+/// The open counters of a machine.
+pub(super) struct Counters {
+    recipe: Rc<Recipe>,
+    tsc: Tsc,
+    contexts: Vec<Context>,
+    choice: Option<String>,
+}
+
+struct Context {
+    cpu: u32,
+    counters: Box<dyn backend::Counters>,
+}
+
+/// What all contexts showed at about one moment.
+#[derive(Clone, Debug)]
+pub(super) struct Counts {
+    at: Instant,
+    recipe: Rc<Recipe>,
+    /// By logical CPU; a line about those that could not be read.
+    contexts: BTreeMap<u32, Result<Shown, String>>,
+}
+
+/// What one context showed.
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    /// The TSC before and after it was read.
+    tsc: [u64; 2],
+    counts: backend::Reading,
+}
+
+impl Counters {
+    /// Opens the counters of all contexts, by the first recipe that this machine takes.
+    ///
+    /// The error is a line that says what is missing: the counter, the privilege, the PMU.
+    pub(super) fn open(topology: &Topology) -> Result<Counters, String> {
+        let machine = topology.machine();
+        let cpu = machine.map_or_else(event::machine::model, Machine::cpu);
+        let tsc = Tsc::of(machine).ok_or("this processor has no time stamp counter")?;
+        let recipes = Recipe::all(cpu, tsc.clocks()).map_err(|error| error.to_string())?;
+        let mut refused = None;
+        for recipe in recipes {
+            match open_all(topology, cpu, &recipe) {
+                Ok(contexts) => {
+                    let recipe = Rc::new(recipe);
+                    return Ok(Counters { recipe, tsc, contexts, choice: None });
+                }
+                // Who may not count one event may not count the other.
+                Err(error) if error.kind() == ErrorKind::Permission => {
+                    return Err(forbidden(machine, &error));
+                }
+                Err(error) => refused = refused.or(Some(error.to_string())),
+            }
+        }
+        Err(refused.expect("a model that can be split has a recipe"))
+    }
+
+    /// Has the report say why it is not the other method.
+    pub(super) fn because(mut self, choice: String) -> Counters {
+        self.choice = Some(choice);
+        self
+    }
+
+    #[cfg(test)]
+    pub(super) fn by(topology: &Topology, recipe: Recipe) -> pacman_core::Result<Counters> {
+        let machine = topology.machine().expect("a simulated machine");
+        let contexts = open_all(topology, machine.cpu(), &recipe)?;
+        let tsc = Tsc::of(Some(machine)).expect("it has a TSC");
+        Ok(Counters { recipe: Rc::new(recipe), tsc, contexts, choice: None })
+    }
+
+    fn read_now(&mut self) -> Counts {
+        let begin = Instant::now();
+        let mut contexts = BTreeMap::new();
+        // In order of core, so that siblings are read one right after the other.
+        for context in &mut self.contexts {
+            let mut counts = backend::Reading::EMPTY;
+            let before = self.tsc.now();
+            let done = context.counters.read(&mut counts);
+            let shown = Shown { tsc: [before, self.tsc.now()], counts };
+            contexts.insert(context.cpu, done.map(|()| shown).map_err(|error| error.to_string()));
+        }
+        let at = begin + begin.elapsed() / 2;
+        Counts { at, recipe: Rc::clone(&self.recipe), contexts }
+    }
+}
+
+impl Source for Counters {
+    type Reading = Counts;
+
+    fn read(&mut self) -> Result<Counts, String> {
+        let counts = self.read_now();
+        match counts.contexts.values().find_map(|shown| shown.as_ref().err()) {
+            Some(problem) if counts.contexts.values().all(Result::is_err) => Err(problem.clone()),
+            _ => Ok(counts),
+        }
+    }
+
+    fn basis(&self) -> Basis {
+        let scale = self.recipe.scale();
+        Basis {
+            source: scale.event.to_owned(),
+            method: self.recipe.method(),
+            step: scale.step_ns() / 1e9,
+            simulated: self.tsc.machine().map(Machine::name),
+            choice: self.choice.clone(),
+        }
+    }
+}
+
+impl Reading for Counts {
+    fn at(&self) -> Instant {
+        self.at
+    }
+
+    fn until(&self, later: &Counts, core: &Core, notes: &mut Vec<String>) -> Option<Done> {
+        let told = self.between(later, core);
+        told.map_err(|problem| notes.push(format!("core {}: {problem}", core.core))).ok()
+    }
+}
+
+impl Counts {
+    fn between(&self, later: &Counts, core: &Core) -> Result<Done, String> {
+        let mut readings = Vec::with_capacity(core.cpus.len());
+        let mut of_core = Vec::new();
+        for (place, cpu) in core.cpus.iter().enumerate() {
+            let (begin, end) = (self.shown(*cpu)?, later.shown(*cpu)?);
+            let reading = begin.until(end);
+            self.check_running(begin, end, &reading)?;
+            if self.recipe.tells_of_core(place) {
+                of_core.push(end.counts.count_since(&begin.counts, 1));
+            }
+            readings.push(reading);
+        }
+        let split = self.recipe.split(&readings, &of_core).map_err(|error| error.to_string())?;
+        let active = readings.iter().enumerate().map(|(place, reading)| {
+            let ticks = self.recipe.own_ticks(place) * reading.reference as f64;
+            (ticks / split.elapsed).clamp(0.0, 1.0)
+        });
+        Ok(Done { active: active.collect(), split })
+    }
+
+    fn shown(&self, cpu: u32) -> Result<&Shown, String> {
+        match self.contexts.get(&cpu) {
+            Some(Ok(shown)) => Ok(shown),
+            Some(Err(problem)) => Err(problem.clone()),
+            None => Err(format!("CPU {cpu} was not counted")),
+        }
+    }
+
+    /// The kernel stops the counters of a context that goes offline, and goes on answering with
+    /// what they had; the time that they were enabled stands still too.
+    fn check_running(
+        &self,
+        begin: &Shown,
+        end: &Shown,
+        reading: &ContextReading,
+    ) -> Result<(), String> {
+        let hz = self.recipe.scale().base_hz;
+        let passed = reading.end.saturating_sub(reading.begin + reading.slack) as f64 / hz;
+        let enabled = end.counts.enabled.wrapping_sub(begin.counts.enabled);
+        let enabled = Duration::from_nanos(enabled).as_secs_f64();
+        if enabled < passed * (1.0 - RATES_DIFFER) - CLOCKS_DIFFER {
+            return Err(format!(
+                "its counters ran for {enabled:.3} of {passed:.3} s: a context was offline, or \
+                 another profiler took its counters"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Shown {
+    /// The counters are read somewhere between the two times.
+    fn until(&self, end: &Shown) -> ContextReading {
+        let middle = |[before, after]: [u64; 2]| before + (after - before) / 2;
+        let half = |[before, after]: [u64; 2]| (after - before).div_ceil(2);
+        ContextReading {
+            begin: middle(self.tsc),
+            end: middle(end.tsc),
+            slack: half(self.tsc) + half(end.tsc),
+            reference: end.counts.count_since(&self.counts, 0),
+        }
+    }
+}
+
+/// Opens the counters of all contexts, core by core.
+fn open_all(
+    topology: &Topology,
+    cpu: CpuModel,
+    recipe: &Recipe,
+) -> pacman_core::Result<Vec<Context>> {
+    let mut prepared: BTreeMap<String, Box<dyn Backend>> = BTreeMap::new();
+    let mut contexts = Vec::with_capacity(topology.contexts().len());
+    for core in topology.cores() {
+        for (place, cpu_number) in core.cpus.iter().enumerate() {
+            let list = recipe.events(place);
+            if !prepared.contains_key(&list) {
+                let backend = backend(topology.machine(), &Event::parse_list_on(cpu, &list)?)?;
+                prepared.insert(list.clone(), backend);
+            }
+            let counters = prepared[&list].open(Target::Context(*cpu_number))?;
+            contexts.push(Context { cpu: *cpu_number, counters });
+        }
+    }
+    Ok(contexts)
+}
+
+fn backend(machine: Option<&Machine>, events: &[Event]) -> pacman_core::Result<Box<dyn Backend>> {
+    let sharing = Sharing::Exclusive;
+    Ok(match machine {
+        None => Box::new(PerfBackend::new(events, sharing)?),
+        Some(machine) => {
+            let (kernel, standing) = (machine.kernel(), machine.standing());
+            Box::new(PerfBackend::with_sys(kernel, events, sharing, standing)?)
+        }
+    })
+}
+
+/// Which privilege is missing. Events are tried on the calling thread first, for which less would
+/// do than for whole contexts; who followed such advice would have to come again.
+fn forbidden(machine: Option<&Machine>, error: &pacman_core::Error) -> String {
+    let standing = machine.map_or_else(Standing::read, Machine::standing);
+    match (standing.paranoid, standing.capability, standing.seccomp) {
+        (Some(level @ 1..), None, 0) => format!(
+            "cannot count whole CPUs: permission denied: perf_event_paranoid is {level}; 0 or less \
+             (sysctl kernel.perf_event_paranoid), or CAP_PERFMON, is needed"
+        ),
+        _ => error.to_string(),
+    }
+}
+
+/// How much the kernel's clock of counting and the TSC may differ in rate.
+const RATES_DIFFER: f64 = 0.01;
+/// Seconds by which they may differ in steps.
+const CLOCKS_DIFFER: f64 = 5e-3;
