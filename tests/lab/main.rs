@@ -4,6 +4,7 @@
 mod by_registers;
 mod netburst;
 mod registers;
+mod smt;
 
 use std::process::Output;
 

@@ -18,24 +18,29 @@ pub fn command() -> Option<PathBuf> {
 /// If it does not build.
 pub fn guest() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    let build = || {
-        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--release", "--quiet", "--package", "pacman-tests"])
-            .args(["--bin", "lab-guest", "--message-format", "json"])
-            .current_dir(root)
-            .output()
-            .expect("cargo runs");
-        let messages = String::from_utf8_lossy(&built.stdout);
-        let executable = messages
-            .lines()
-            .filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next())
-            .next_back();
-        PathBuf::from(executable.unwrap_or_else(|| {
-            panic!("lab-guest does not build: {}", String::from_utf8_lossy(&built.stderr))
-        }))
-    };
-    BUILT.get_or_init(build).clone()
+    BUILT.get_or_init(|| build("pacman-tests", "lab-guest")).clone()
+}
+
+/// A program of this workspace, built with optimisation.
+///
+/// # Panics
+/// If it does not build.
+pub fn build(package: &str, binary: &str) -> PathBuf {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--quiet", "--package", package])
+        .args(["--bin", binary, "--message-format", "json"])
+        .current_dir(root)
+        .output()
+        .expect("cargo runs");
+    let messages = String::from_utf8_lossy(&built.stdout);
+    let executable = messages
+        .lines()
+        .filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next())
+        .next_back();
+    PathBuf::from(executable.unwrap_or_else(|| {
+        panic!("{binary} does not build: {}", String::from_utf8_lossy(&built.stderr))
+    }))
 }
 
 /// Runs a program in the lab.

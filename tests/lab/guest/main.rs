@@ -7,6 +7,7 @@ mod forked;
 mod netburst;
 mod registers;
 mod siblings;
+mod smt;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -17,6 +18,7 @@ fn main() {
         ["netburst-hold"] => netburst::hold(),
         ["registers", events] => registers::run(events),
         ["siblings"] => siblings::run(),
+        ["smt", seconds] => smt::run(seconds.parse().expect("a number of seconds")),
         ["too-many"] => conflicts::too_many(),
         ["taken"] => conflicts::taken(),
         other => {
