@@ -196,9 +196,10 @@ pub(super) fn notes(basis: &Basis, activity: &Activity) -> Vec<String> {
         ),
         (true, true) => format!(
             "the counters go in steps of {step}, and a core's contexts were read within {} of each \
-             other: every state is right within {:.3} % here",
+             other: every state is right within {} % here",
             time(skew),
-            100.0 * most
+            // Rounded up: it is never none.
+            (1e5 * most).ceil() / 1e3
         ),
         (false, _) => format!(
             "this was too short for the source, which counts in steps of {step}: the figures say \

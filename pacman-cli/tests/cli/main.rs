@@ -3,6 +3,7 @@
 mod crippled;
 mod doctor;
 mod shell;
+mod smt;
 mod standard_output;
 
 use std::process::{Command, Output};

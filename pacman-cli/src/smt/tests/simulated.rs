@@ -250,7 +250,7 @@ fn reports_name_the_method_its_step_and_the_skew() {
         notes,
         [
             "the counters go in steps of 10 ns, and a core's contexts were read within 0 ns of \
-             each other: every state is right within 0.000 % here",
+             each other: every state is right within 0.001 % here",
             "counters were chosen",
         ]
     );
