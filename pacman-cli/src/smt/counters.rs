@@ -127,7 +127,7 @@ fn read_core(core: &mut [Context], tsc: &Tsc) -> Vec<Result<Shown, String>> {
 fn width(core: &[Result<Shown, String>]) -> Option<u64> {
     let shown: Option<Vec<&Shown>> = core.iter().map(|shown| shown.as_ref().ok()).collect();
     let shown = shown?;
-    Some(shown.last()?.tsc[1] - shown.first()?.tsc[0])
+    Some(shown.last()?.tsc[1].saturating_sub(shown.first()?.tsc[0]))
 }
 
 impl Source for Counters {
@@ -218,8 +218,9 @@ impl Counts {
 impl Shown {
     /// The counters are read somewhere between the two times.
     fn until(&self, end: &Shown) -> ContextReading {
-        let middle = |[before, after]: [u64; 2]| before + (after - before) / 2;
-        let half = |[before, after]: [u64; 2]| (after - before).div_ceil(2);
+        let width = |[before, after]: [u64; 2]| after.saturating_sub(before);
+        let middle = |tsc: [u64; 2]| tsc[0] + width(tsc) / 2;
+        let half = |tsc: [u64; 2]| width(tsc).div_ceil(2);
         ContextReading {
             begin: middle(self.tsc),
             end: middle(end.tsc),

@@ -215,6 +215,14 @@ fn what_the_kernel_refuses_is_gone_around_or_told() {
 }
 
 #[test]
+fn counters_that_another_tool_holds_are_told_before_anything_is_measured() {
+    let (machine, topology) = machine("haswell");
+    machine.inject(0, Fault::Steal);
+    let problem = Counters::open(&topology).err().unwrap();
+    assert!(problem.contains("another profiler holds the counters"), "{problem}");
+}
+
+#[test]
 fn short_intervals_and_lost_contexts_are_told_core_by_core() {
     let (machine, topology) = machine("haswell");
     let mut counters = Counters::open(&topology).unwrap();
