@@ -55,6 +55,12 @@ impl Clock {
         Clock::with_source(source)
     }
 
+    /// The time stamp counter, whether or not the kernel keeps time by it, to set beside
+    /// counts of reference cycles; `None` for a processor without one.
+    pub fn tsc() -> Option<Clock> {
+        cfg!(target_arch = "x86_64").then(|| Clock::with_source(ClockSource::Tsc))
+    }
+
     /// A clock of a chosen source.
     pub(crate) fn with_source(source: ClockSource) -> Clock {
         if source == ClockSource::Tsc {

@@ -6,6 +6,7 @@ mod eight;
 mod models;
 mod netburst;
 mod registers;
+mod smt;
 mod stat;
 mod turns;
 mod validate;

@@ -3,15 +3,16 @@
 use std::fmt::Write;
 
 use super::meter::Activity;
+use super::source::Basis;
 
 /// The first line, for cores of up to so many contexts.
 pub(super) fn heading(contexts: usize) -> String {
     let only: String = (0..contexts).map(|context| format!("only_{context},")).collect();
-    format!("seconds,core,cpus,idle,{only}shared,uncertainty\n")
+    format!("seconds,core,cpus,idle,{only}shared,uncertainty,skew_seconds,step_seconds,method\n")
 }
 
 /// An interval; a core with fewer contexts leaves the fields of the others empty.
-pub(super) fn rows(activity: &Activity, contexts: usize) -> String {
+pub(super) fn rows(basis: &Basis, activity: &Activity, contexts: usize) -> String {
     let mut text = String::new();
     for core in &activity.cores {
         let split = &core.split;
@@ -27,7 +28,8 @@ pub(super) fn rows(activity: &Activity, contexts: usize) -> String {
         field(Some(split.shared));
         field(Some(split.uncertainty));
         text += &row;
-        text.push('\n');
+        let (skew, step) = (activity.skew(core), basis.step);
+        let _ = writeln!(text, ",{skew:.9},{step:.9},{}", basis.method);
     }
     text
 }

@@ -11,8 +11,38 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 use std::{fs, io};
 
+use pacman_core::metrics::smt::{Method, idle_times};
+use pacman_core::topology::Core;
+
+use super::source::{Basis, Done, Reading, Source};
+
 /// Where the figures come from.
 pub(super) const SOURCE: &str = "/proc/stat";
+
+/// The source of idle times.
+#[derive(Default)]
+pub(super) struct IdleTimes {
+    /// Why it is not the other method.
+    pub(super) choice: Option<String>,
+}
+
+impl Source for IdleTimes {
+    type Reading = IdleClocks;
+
+    fn read(&mut self) -> Result<IdleClocks, String> {
+        IdleClocks::read().map_err(|error| format!("no idle times: cannot read {SOURCE}: {error}"))
+    }
+
+    fn basis(&self) -> Basis {
+        Basis {
+            source: SOURCE.to_owned(),
+            method: Method::IdleTimes,
+            step: step(),
+            simulated: None,
+            choice: self.choice.clone(),
+        }
+    }
+}
 
 /// The state of every context's clocks at one moment.
 #[derive(Clone, Debug)]
@@ -49,6 +79,48 @@ impl IdleClocks {
     }
 }
 
+impl Reading for IdleClocks {
+    fn at(&self) -> Instant {
+        self.at
+    }
+
+    fn until(&self, end: &IdleClocks, core: &Core, notes: &mut Vec<String>) -> Option<Done> {
+        let elapsed = end.at.duration_since(self.at).as_secs_f64();
+        // Contexts are listed one after the other while the file is written.
+        let skew = self.took + end.took;
+        let uncertainty = resolution() + skew;
+        let clocks = |cpu: &u32| Some((self.contexts.get(cpu)?, end.contexts.get(cpu)?));
+        let Some(pairs) = core.cpus.iter().map(clocks).collect::<Option<Vec<_>>>() else {
+            notes.push(format!("core {}: a context went offline or came back", core.core));
+            return None;
+        };
+        let spans = |of: fn(&ContextClocks) -> f64| -> Vec<f64> {
+            pairs.iter().map(|(begin, end)| of(end) - of(begin)).collect()
+        };
+        let stolen: f64 = spans(|clocks| clocks.stolen).iter().sum();
+        if stolen > uncertainty.max(elapsed * NOTABLE) {
+            let share = 100.0 * stolen / (elapsed * pairs.len() as f64);
+            notes.push(format!(
+                "core {}: {share:.1} % is time that the hypervisor gave to others; it counts \
+                 as active",
+                core.core
+            ));
+        }
+        let idle = spans(|clocks| clocks.idle);
+        match idle_times(elapsed, &idle, uncertainty) {
+            Ok(mut split) => {
+                split.skew = skew;
+                let active = idle.iter().map(|idle| (1.0 - idle / elapsed).clamp(0.0, 1.0));
+                Some(Done { active: active.collect(), split })
+            }
+            Err(error) => {
+                notes.push(format!("core {}: {error}", core.core));
+                None
+            }
+        }
+    }
+}
+
 /// The step in which the source counts, in seconds.
 pub(super) fn step() -> f64 {
     // SAFETY: sysconf has no preconditions.
@@ -76,6 +148,9 @@ pub(super) fn parse(text: &str, ticks_per_second: f64) -> BTreeMap<u32, ContextC
     };
     text.lines().filter_map(context).collect()
 }
+
+/// The part of the time that stolen time must be to be worth a line.
+const NOTABLE: f64 = 0.01;
 
 const IDLE: usize = 3;
 const IOWAIT: usize = 4;

@@ -1,34 +1,41 @@
 //! A measurement as JSON; `pacman-pmu smt --help` describes the fields.
 
-use pacman_core::metrics::smt::{Bounds, Method};
+use pacman_core::metrics::smt::Bounds;
 use serde_json::{Value, json};
 
-use super::idle;
 use super::meter::{Activity, CoreActivity};
 use super::picture;
+use super::source::Basis;
 
 /// The whole, then every interval.
-pub(super) fn summary(whole: &Activity, intervals: &[Activity], status: Option<u8>) -> Value {
+pub(super) fn summary(
+    basis: &Basis,
+    whole: &Activity,
+    intervals: &[Activity],
+    status: Option<u8>,
+) -> Value {
     let intervals = intervals
         .iter()
         .map(|activity| json!({ "seconds": round(activity.until), "cores": cores(activity) }));
     json!({
-        "source": idle::SOURCE,
-        "method": Method::IdleTimes.to_string(),
-        "step_seconds": idle::step(),
+        "source": basis.source,
+        "method": basis.method.to_string(),
+        "choice": basis.choice,
+        "simulated": basis.simulated,
+        "step_seconds": basis.step,
         "seconds": round(whole.seconds()),
         "cores": cores(whole),
         "intervals": intervals.collect::<Vec<Value>>(),
-        "notes": picture::notes(whole),
+        "notes": picture::notes(basis, whole),
         "exit_status": status,
     })
 }
 
 fn cores(activity: &Activity) -> Vec<Value> {
-    activity.cores.iter().map(core).collect()
+    activity.cores.iter().map(|it| core(it, activity.skew(it))).collect()
 }
 
-fn core(core: &CoreActivity) -> Value {
+fn core(core: &CoreActivity, skew: f64) -> Value {
     let split = &core.split;
     let share = |state: f64| round(split.share(state));
     let bounds = |bounds: &Bounds| json!([share(bounds.low), share(bounds.high)]);
@@ -46,6 +53,7 @@ fn core(core: &CoreActivity) -> Value {
             "shared": bounds(&split.shared_bounds),
         },
         "uncertainty": share(split.uncertainty),
+        "skew_seconds": (skew * 1e9).round() / 1e9,
     })
 }
 

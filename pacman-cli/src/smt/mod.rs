@@ -1,30 +1,39 @@
 //! `pacman-pmu smt`: how often no, one or several contexts of each core are active.
 
 mod command;
+mod counters;
 mod csv;
 mod idle;
 mod json;
 mod meter;
 mod picture;
 mod run;
+mod source;
 #[cfg(test)]
 mod tests;
+mod tsc;
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::time::Duration;
 
 use pacman_core::Topology;
+use pacman_core::sim::Machine;
 
 use crate::refusal;
+
+use counters::Counters;
+use idle::IdleTimes;
 
 /// Show how often no, one or several contexts of each core are active.
 ///
 /// Measures until COMMAND ends, until --duration is over or until interrupted, and then sums up.
-/// The figures come from the kernel's idle times of every context, which need no privilege. On
-/// cores with one context they are exact; with more, idle times bound how long contexts ran
-/// together, short intervals more tightly, and the figure shown within the bounds is that of
-/// contexts that do not heed each other.
+/// Counters tell how often siblings run together: each context's reference cycles beside one
+/// count for the core. That takes CAP_PERFMON or a perf_event_paranoid of 0 or less, and an Intel
+/// processor from Nehalem on. The kernel's idle times of every context need neither. On cores
+/// with one context they are exact; with more, they bound how long contexts ran together, short
+/// intervals more tightly, and the figure shown within the bounds is that of contexts that do not
+/// heed each other.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{FORMATS}"))]
 pub(crate) struct SmtArgs {
@@ -32,6 +41,10 @@ pub(crate) struct SmtArgs {
     #[arg(long, value_name = "MS", default_value_t = 1000,
           value_parser = clap::value_parser!(u64).range(100..=3_600_000))]
     interval: u64,
+
+    /// Whether to count or to ask for idle times; auto counts where that can be done
+    #[arg(long, value_enum, default_value_t = MethodArg::Auto)]
+    method: MethodArg,
 
     /// Stop measuring after S seconds; a COMMAND still runs to its end
     #[arg(long, value_name = "S", value_parser = seconds)]
@@ -58,6 +71,23 @@ pub(crate) struct SmtArgs {
     command: Vec<String>,
 }
 
+/// What to measure with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum MethodArg {
+    /// Counters, or else idle times
+    Auto,
+    /// Reference cycles of every context beside a count for the core
+    Counters,
+    /// The kernel's idle times of every context
+    Idle,
+}
+
+/// What was chosen to measure with.
+enum Chosen {
+    Counters(Counters),
+    Idle(IdleTimes),
+}
+
 /// Measures and writes; the exit status is COMMAND's.
 pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> io::Result<u8> {
     let topology = match Topology::detect() {
@@ -67,12 +97,22 @@ pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> io::Result<u8> {
             return Ok(UNREADABLE);
         }
     };
+    let mut chosen = match choose(args.method, &topology) {
+        Ok(chosen) => chosen,
+        Err(problem) => {
+            refusal::complain(&problem);
+            return Ok(UNREADABLE);
+        }
+    };
+    let mut measure = |live: bool, out: &mut dyn Write| match &mut chosen {
+        Chosen::Counters(counters) => run::run(args, &topology, counters, live, out),
+        Chosen::Idle(idle) => run::run(args, &topology, idle, live, out),
+    };
     match &args.output {
         None => {
             let plain = args.quiet || args.json || args.csv;
             let redraws = std::env::var_os("TERM").is_some_and(|name| name != "dumb");
-            let live = !plain && redraws && io::stdout().is_terminal();
-            run::run(args, &topology, live, out)
+            measure(!plain && redraws && io::stdout().is_terminal(), out)
         }
         Some(path) => {
             let file = File::create(path).map_err(|error| {
@@ -80,9 +120,31 @@ pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> io::Result<u8> {
                 io::Error::new(ErrorKind::InvalidInput, problem)
             })?;
             let mut file = BufWriter::new(file);
-            let status = run::run(args, &topology, false, &mut file)?;
+            let status = measure(false, &mut file)?;
             file.flush().map(|()| status)
         }
+    }
+}
+
+/// The source that was asked for, or the better one that there is; or a line that says why there
+/// is none.
+fn choose(method: MethodArg, topology: &Topology) -> Result<Chosen, String> {
+    let simulated = topology.machine().map(Machine::name);
+    let real = "the idle times in /proc/stat are those of this machine and not of the simulated";
+    match (method, simulated) {
+        (MethodArg::Idle, Some(name)) => Err(format!("cannot measure by idle times: {real} {name}")),
+        (MethodArg::Idle, None) => Ok(Chosen::Idle(IdleTimes::default())),
+        (MethodArg::Counters, _) => Counters::open(topology).map(Chosen::Counters),
+        (MethodArg::Auto, _) => match (Counters::open(topology), simulated) {
+            (Ok(counters), _) => Ok(Chosen::Counters(counters.because(
+                "counters were chosen: idle times would only bound how long siblings ran together"
+                    .into(),
+            ))),
+            (Err(problem), Some(name)) => Err(format!("{problem}; and {real} {name}")),
+            (Err(problem), None) => Ok(Chosen::Idle(IdleTimes {
+                choice: Some(format!("idle times were chosen, for there are no counters: {problem}")),
+            })),
+        },
     }
 }
 
@@ -91,19 +153,21 @@ fn seconds(text: &str) -> Result<Duration, String> {
     seconds.map(Duration::from_secs_f64).ok_or_else(|| "seconds from 0.1 are needed".into())
 }
 
-/// The exit status when the machine does not tell its contexts or their idle times.
+/// The exit status when the machine does not tell its contexts or what they do.
 const UNREADABLE: u8 = 1;
 
 const EXAMPLES: &str = "\
 Examples:
   pacman-pmu smt                              live, until Ctrl-C
   pacman-pmu smt --duration 10 --json
+  pacman-pmu smt --method counters            the counters or nothing
+  pacman-pmu --machine haswell smt --duration 2
   pacman-pmu smt --interval 200 -- make -j8   beside a program, until it ends
   pacman-pmu smt --csv -o activity.csv -- ./program
 
 Exit status:
   0    done; with a COMMAND its own, or 128 and the number of the signal that ended it
-  1    this system does not tell its contexts, or their idle times
+  1    this system does not tell its contexts, or not what they do by the method asked for
   2    bad input
   4    the answer could not be written
   126  COMMAND could not be run
@@ -111,7 +175,9 @@ Exit status:
 
 const FORMATS: &str = "\
 JSON:
-  source, method   where the figures are from, and what they are made of
+  source, method   the file or event that the figures are from, and what is made of it
+  choice           why this method and not the other, or null if one was asked for
+  simulated        the simulated machine, or null
   step_seconds     the step in which the source counts
   seconds          how long was measured
   cores            a list of core, package, cpus, active (a list: how much of the time each
@@ -124,7 +190,8 @@ JSON:
   only             a list: this context was active and no other
   shared           two contexts or more were active
   bounds           the same fields, each with the least and the most it can be
-  uncertainty      by how much the source's steps may have moved any of them
+  uncertainty      by how much steps and reading times may have moved any of them
+  skew_seconds     how far apart the readings of the core's contexts may have been
 
 CSV:
-  seconds,core,cpus,idle,only_0,...,shared,uncertainty";
+  seconds,core,cpus,idle,only_0,...,shared,uncertainty,skew_seconds,step_seconds,method";

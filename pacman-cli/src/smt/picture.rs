@@ -4,8 +4,10 @@ use std::env;
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
 
-use super::idle;
+use pacman_core::metrics::smt::Method;
+
 use super::meter::{Activity, CoreActivity};
+use super::source::Basis;
 
 /// What the reader of standard output can show.
 #[derive(Clone, Copy, Debug)]
@@ -70,20 +72,20 @@ impl Picture {
     }
 
     /// What was measured altogether, in place of the last interval.
-    pub(super) fn summary(&mut self, whole: &Activity) -> String {
+    pub(super) fn summary(&mut self, basis: &Basis, whole: &Activity) -> String {
         let mut text = self.erase();
         self.drawn = 0;
         let _ = writeln!(
             text,
-            "activity of {} over {:.2} s, from the idle times in {}",
+            "activity of {} over {:.2} s, from {}",
             count(whole.cores.len(), "core"),
             whole.seconds(),
-            idle::SOURCE
+            origin(basis)
         );
         text.push('\n');
         text += &self.cores(whole);
         text.push('\n');
-        for note in notes(whole) {
+        for note in notes(basis, whole) {
             text += &note;
             text.push('\n');
         }
@@ -96,9 +98,10 @@ impl Picture {
     }
 
     fn cores(&self, activity: &Activity) -> String {
-        let several = activity.cores.iter().any(|core| core.cpus.len() > 1);
+        let most = activity.cores.iter().map(|core| core.cpus.len()).max().unwrap_or(1);
+        let several = most > 1;
         let states = if several { "neither   one  both" } else { "   idle active" };
-        let mut text = format!("{:>5} {:>9} {states}  {}\n", "core", "cpus", self.legend(several));
+        let mut text = format!("{:>5} {:>9} {states}  {}\n", "core", "cpus", self.legend(most));
         for core in &activity.cores {
             let split = &core.split;
             let percent = |state: f64| 100.0 * split.share(state);
@@ -153,36 +156,57 @@ impl Picture {
         }
     }
 
-    fn legend(&self, several: bool) -> String {
-        let entry = |(state, words): (usize, &str)| {
-            format!("{} {words}", self.paint(state, self.glyph(state)))
+    fn legend(&self, several: usize) -> String {
+        let entry = |(state, words): &(usize, &str)| {
+            format!("{} {words}", self.paint(*state, self.glyph(*state)))
         };
-        let entries: &[(usize, &str)] = if several {
-            &[(BOTH, "several"), (1, "only the first"), (2, "only the second")]
-        } else {
-            &[(1, "active")]
+        let alone = [(1, "only the first"), (2, "only the second"), (3, "only a further one")];
+        let entries: Vec<String> = match several {
+            1 => vec![entry(&(1, "active"))],
+            _ => [(BOTH, "several")].iter().chain(alone.iter().take(several)).map(entry).collect(),
         };
-        entries.iter().map(|&it| entry(it)).collect::<Vec<_>>().join("  ")
+        entries.join("  ")
+    }
+}
+
+/// Where the figures are from, in words.
+fn origin(basis: &Basis) -> String {
+    let from = match basis.method {
+        Method::IdleTimes => format!("the idle times in {}", basis.source),
+        method => format!("{method} ({})", basis.source),
+    };
+    match basis.simulated {
+        Some(machine) => format!("{from} of a simulated {machine}"),
+        None => from,
     }
 }
 
 /// What must be known to read the figures.
-pub(super) fn notes(activity: &Activity) -> Vec<String> {
+pub(super) fn notes(basis: &Basis, activity: &Activity) -> Vec<String> {
     let mut notes = Vec::new();
     let uncertain = activity.cores.iter().map(|core| core.split.share(core.split.uncertainty));
     let most = uncertain.fold(0.0, f64::max);
-    let step = 1e3 * idle::step();
-    notes.push(match most < USELESS {
-        true => format!(
-            "the source counts in steps of {step:.0} ms: a context's idle time is right within \
-             {:.1} % here",
+    let step = time(basis.step);
+    let skew = activity.cores.iter().map(|core| activity.skew(core)).fold(0.0, f64::max);
+    notes.push(match (most < USELESS, basis.is_counted()) {
+        (true, false) => format!(
+            "the source counts in steps of {step}: a context's idle time is right within {:.1} % \
+             here",
             100.0 * most
         ),
-        false => format!(
-            "this was too short for the source, which counts in steps of {step:.0} ms: the \
-             figures say nothing"
+        (true, true) => format!(
+            "the counters go in steps of {step}, and a core's contexts were read within {} of each \
+             other: every state is right within {} % here",
+            time(skew),
+            // Rounded up: it is never none.
+            (1e5 * most).ceil() / 1e3
+        ),
+        (false, _) => format!(
+            "this was too short for the source, which counts in steps of {step}: the figures say \
+             nothing"
         ),
     });
+    notes.extend(basis.choice.clone());
     let (one, several) = (1, 2);
     let cores_of =
         |least: usize| activity.cores.iter().filter(move |core| core.cpus.len() >= least);
@@ -193,11 +217,18 @@ pub(super) fn notes(activity: &Activity) -> Vec<String> {
         ));
     }
     if cores_of(several).any(|core| !core.split.is_decided()) {
-        notes.push(
-            "idle times do not tell whether siblings ran at the same time: the figures hold for \
-             siblings that do not heed each other, the ranges in any case"
-                .into(),
-        );
+        let undecided = match basis.is_counted() {
+            false => {
+                "idle times do not tell whether siblings ran at the same time: the figures hold \
+                 for siblings that do not heed each other, the ranges in any case"
+            }
+            true => {
+                "with more than two contexts a core the counts decide how long none was active, \
+                 and bound the rest: the figures are one division of it, the ranges hold in any \
+                 case"
+            }
+        };
+        notes.push(undecided.into());
     }
     notes.extend(activity.notes.iter().cloned());
     notes
@@ -217,6 +248,17 @@ fn range(core: &CoreActivity) -> String {
 fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
+}
+
+/// A length of time with a unit that suits it.
+fn time(seconds: f64) -> String {
+    let (unit, name) = [(1.0, "s"), (1e-3, "ms"), (1e-6, "us")]
+        .into_iter()
+        .find(|(unit, _)| seconds >= *unit)
+        .unwrap_or((1e-9, "ns"));
+    // Three digits, and none for a fraction that is not there.
+    let rounded = (seconds / unit * 10.0).round() / 10.0;
+    format!("{rounded} {name}")
 }
 
 /// The lines of the screen, or as many as any screen has.

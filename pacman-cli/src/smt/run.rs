@@ -6,23 +6,21 @@ use std::time::{Duration, Instant};
 use pacman_core::Topology;
 
 use super::command::{Bell, Wake};
-use super::idle::{IdleClocks, SOURCE};
 use super::meter::{Activity, Meter};
 use super::picture::{Picture, Style};
+use super::source::{Reading, Source};
 use super::{SmtArgs, UNREADABLE, csv, json};
 use crate::refusal;
 
 /// Measures and writes as `args` say; the answer is the exit status.
-pub(super) fn run(
+pub(super) fn run<S: Source>(
     args: &SmtArgs,
     topology: &Topology,
+    source: &mut S,
     live: bool,
     out: &mut dyn Write,
 ) -> io::Result<u8> {
-    let first = match clocks() {
-        Ok(first) => first,
-        Err(status) => return Ok(status),
-    };
+    let basis = source.basis();
     let mut picture = Picture::new(Style::of_stdout());
     let mut intervals = Vec::new();
     let contexts = topology.contexts_per_core();
@@ -31,7 +29,7 @@ pub(super) fn run(
     }
     let mut each = |activity: Activity, out: &mut dyn Write| -> io::Result<()> {
         if args.csv {
-            out.write_all(csv::rows(&activity, contexts).as_bytes())?;
+            out.write_all(csv::rows(&basis, &activity, contexts).as_bytes())?;
             return out.flush();
         }
         if live {
@@ -43,14 +41,14 @@ pub(super) fn run(
         }
         Ok(())
     };
-    let (whole, status) = match measure(args, topology, first, &mut each, out)? {
+    let (whole, status) = match measure(args, topology, source, &mut each, out)? {
         Ok(measured) => measured,
         Err(status) => return Ok(status),
     };
     if args.json {
-        writeln!(out, "{:#}", json::summary(&whole, &intervals, status))?;
+        writeln!(out, "{:#}", json::summary(&basis, &whole, &intervals, status))?;
     } else if !args.csv {
-        out.write_all(picture.summary(&whole).as_bytes())?;
+        out.write_all(picture.summary(&basis, &whole).as_bytes())?;
     }
     Ok(status.unwrap_or(0))
 }
@@ -60,15 +58,19 @@ pub(super) fn run(
 pub(super) type Measured = Result<(Activity, Option<u8>), u8>;
 
 /// Measures until the command ends, the time is over or a signal comes.
-pub(super) fn measure(
+pub(super) fn measure<S: Source>(
     args: &SmtArgs,
     topology: &Topology,
-    first: IdleClocks,
+    source: &mut S,
     each: &mut dyn FnMut(Activity, &mut dyn Write) -> io::Result<()>,
     out: &mut dyn Write,
 ) -> io::Result<Measured> {
     let mut bell = Bell::install()?;
-    let begin = first.at;
+    let first = match source.read() {
+        Ok(first) => first,
+        Err(problem) => return Ok(Err(unreadable(&problem))),
+    };
+    let begin = first.at();
     let running = match args.command.as_slice() {
         [] => None,
         command => {
@@ -99,9 +101,9 @@ pub(super) fn measure(
             (Wake::Interrupted, Some(_)) => continue,
             _ => {}
         }
-        match clocks() {
+        match source.read() {
             Ok(now) => each(meter.next(now), out)?,
-            Err(status) => return Ok(Err(status)),
+            Err(problem) => return Ok(Err(unreadable(&problem))),
         }
         ended = wake == Wake::Ended;
         if wake != Wake::Time || stop.is_some_and(|stop| Instant::now() >= stop) {
@@ -123,10 +125,8 @@ pub(super) fn measure(
     Ok(Ok((meter.whole(), Some(running.status()?))))
 }
 
-/// The clocks now, or the exit status for a system that does not tell them.
-fn clocks() -> Result<IdleClocks, u8> {
-    IdleClocks::read().map_err(|error| {
-        refusal::complain(&format!("no idle times: cannot read {SOURCE}: {error}"));
-        UNREADABLE
-    })
+/// Says why there is no reading; the answer is the exit status.
+fn unreadable(problem: &str) -> u8 {
+    refusal::complain(problem);
+    UNREADABLE
 }

@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 
 use pacman_core::Topology;
 
-use super::idle::{ContextClocks, IdleClocks, parse};
+use super::idle::{ContextClocks, IdleClocks, IdleTimes, parse};
 use super::meter::{Activity, Meter};
 use super::picture::{Picture, Style};
-use super::{SmtArgs, csv, json, seconds, smt};
+use super::source::{Basis, Source};
+use super::{MethodArg, SmtArgs, csv, json, seconds, smt};
 
+mod simulated;
 mod truth;
 
 const PLAIN: Style = Style { unicode: false, colour: false, rows: 24 };
@@ -18,6 +20,7 @@ const PLAIN: Style = Style { unicode: false, colour: false, rows: 24 };
 fn args(command: &[&str]) -> SmtArgs {
     SmtArgs {
         interval: 1_000,
+        method: MethodArg::Auto,
         duration: None,
         json: false,
         csv: false,
@@ -25,6 +28,10 @@ fn args(command: &[&str]) -> SmtArgs {
         output: None,
         command: command.iter().map(|&word| word.to_owned()).collect(),
     }
+}
+
+fn idle_times() -> Basis {
+    IdleTimes::default().basis()
 }
 
 /// Readings `seconds` after the first, with the idle seconds of CPUs 0, 1, ….
@@ -36,7 +43,7 @@ fn reading(start: Instant, seconds: u64, idle: &[f64]) -> IdleClocks {
 
 /// Two cores of two contexts over 20 s: turns on core 0; on core 1 one context is busy all the
 /// time and the other for a quarter of it.
-fn two_intervals() -> (Meter, [Activity; 2]) {
+fn two_intervals() -> (Meter<IdleClocks>, [Activity; 2]) {
     let topology = Topology::synthetic("2 cores, 2 threads").unwrap();
     let start = Instant::now();
     let mut meter = Meter::begin(&topology, reading(start, 0, &[100.0, 50.0, 7.0, 7.0]));
@@ -71,7 +78,7 @@ fn intervals_decide_what_the_whole_leaves_open() {
 #[test]
 fn bars_show_both_then_each_alone() {
     let (meter, _) = two_intervals();
-    let shown = Picture::new(PLAIN).summary(&meter.whole());
+    let shown = Picture::new(PLAIN).summary(&idle_times(), &meter.whole());
     let expected = "\
 activity of 2 cores over 20.00 s, from the idle times in /proc/stat
 
@@ -94,13 +101,17 @@ fn what_is_not_decided_is_shown_as_a_range() {
     let row = "    0       0,1   25.0% 50.0% 25.0%  ##########==========----------          ";
     assert!(shown.contains(&format!("{row}  both 0 to 50%")), "{shown}");
     assert!(
-        super::picture::notes(&half).iter().any(|note| note.contains("do not heed each other"))
+        super::picture::notes(&idle_times(), &half)
+            .iter()
+            .any(|note| note.contains("do not heed each other"))
     );
-    let csv = csv::heading(2) + &csv::rows(&half, 2);
-    let expected = "seconds,core,cpus,idle,only_0,only_1,shared,uncertainty\n\
-                    10.000,0,0 1,0.2500,0.2500,0.2500,0.2500,0.0020\n";
+    let csv = csv::heading(2) + &csv::rows(&idle_times(), &half, 2);
+    let expected = "seconds,core,cpus,idle,only_0,only_1,shared,uncertainty,skew_seconds,\
+                    step_seconds,method\n\
+                    10.000,0,0 1,0.2500,0.2500,0.2500,0.2500,0.0020,0.000000000,0.010000000,\
+                    idle times\n";
     assert_eq!(csv, expected);
-    let value = json::summary(&half, std::slice::from_ref(&half), Some(3));
+    let value = json::summary(&idle_times(), &half, std::slice::from_ref(&half), Some(3));
     assert_eq!(value["cores"][0]["bounds"]["shared"], serde_json::json!([0.0, 0.5]));
     assert_eq!(value["cores"][0]["active"], serde_json::json!([0.5, 0.5]));
     assert_eq!(value["intervals"][0]["cores"], value["cores"]);
@@ -114,8 +125,12 @@ fn frames_are_drawn_over_each_other_and_fit_the_screen() {
     let frame = picture.frame(&first);
     assert!(frame.ends_with("and 1 core\n") && frame.lines().count() == 4, "{frame}");
     assert!(picture.frame(&second).starts_with("\x1b[4A\x1b[Jafter 20.0 s, in the last 10.0 s\n"));
-    assert!(picture.summary(&meter.whole()).starts_with("\x1b[4A\x1b[Jactivity of 2 cores"));
-    assert!(picture.summary(&meter.whole()).starts_with("activity"));
+    assert!(
+        picture
+            .summary(&idle_times(), &meter.whole())
+            .starts_with("\x1b[4A\x1b[Jactivity of 2 cores")
+    );
+    assert!(picture.summary(&idle_times(), &meter.whole()).starts_with("activity"));
 }
 
 #[test]
@@ -125,7 +140,7 @@ fn contexts_that_vanish_stolen_time_and_short_times_are_noted() {
     let mut meter = Meter::begin(&topology, reading(start, 0, &[0.0, 0.0]));
     let mut later = reading(start, 10, &[0.0]);
     later.contexts.entry(0).and_modify(|clocks| clocks.stolen = 2.5);
-    let notes = super::picture::notes(&meter.next(later)).join("\n");
+    let notes = super::picture::notes(&idle_times(), &meter.next(later)).join("\n");
     assert!(notes.contains("core 1: a context went offline or came back"), "{notes}");
     assert!(notes.contains("core 0: 25.0 % is time that the hypervisor gave"), "{notes}");
     assert!(notes.contains("one context per core: of the four states only idle and"), "{notes}");
@@ -133,7 +148,7 @@ fn contexts_that_vanish_stolen_time_and_short_times_are_noted() {
     let mut meter = Meter::begin(&topology, reading(start, 0, &[0.0, 0.0]));
     let mut soon = reading(start, 0, &[0.0, 0.0]);
     soon.at += Duration::from_millis(30);
-    let notes = super::picture::notes(&meter.next(soon)).join("\n");
+    let notes = super::picture::notes(&idle_times(), &meter.next(soon)).join("\n");
     assert!(notes.contains("too short for the source"), "{notes}");
     // More idle than there was time: the core is left out, and why is said.
     let backwards = meter.next(reading(start, 1, &[9.0, 0.5]));

@@ -5,6 +5,7 @@ mod doctor;
 mod machine;
 mod metrics;
 mod shell;
+mod smt;
 mod standard_output;
 mod stat;
 mod stat_refusals;

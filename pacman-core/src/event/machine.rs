@@ -57,6 +57,20 @@ pub fn cpu_id() -> Option<CpuId> {
     None
 }
 
+/// CPUID leaf 15H of the CPU that runs this: EBX and EAX, the ratio of the TSC to the core's
+/// crystal. `None` where the leaf is not there or empty.
+pub fn crystal() -> Option<(u32, u32)> {
+    if let Ok(Some(machine)) = sim::current() {
+        return machine.crystal();
+    }
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    if raw_cpuid::cpuid!(0).eax >= 0x15 {
+        let leaf = raw_cpuid::cpuid!(0x15);
+        return Some((leaf.ebx, leaf.eax)).filter(|(ebx, eax)| *ebx > 0 && *eax > 0);
+    }
+    None
+}
+
 /// The PMUs described below a directory such as [`DEVICES`], by name; those that
 /// cannot be read are left out.
 pub fn pmus(devices: &Path) -> Vec<SysfsPmu> {

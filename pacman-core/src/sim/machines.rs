@@ -53,11 +53,21 @@ impl Shape {
         core
     }
 
+    /// The ratio of the TSC to the crystal as CPUID has it, on those that know the leaf: its
+    /// EAX is 2 on all processors met.
+    pub(super) fn crystal(&self) -> Option<(u32, u32)> {
+        let ticks = 2 * self.tsc_mhz / self.slow_mhz;
+        CRYSTALS.contains(&self.slow_mhz).then_some((ticks as u32, 2))
+    }
+
     /// The table of its events.
     pub(super) fn cpu(&self) -> CpuModel {
         CpuModel::named(self.model).expect("a test looks every model up")
     }
 }
+
+/// The crystals of Skylake's and later cores; the slow clock of those before is none.
+const CRYSTALS: [u64; 2] = [24, 25];
 
 const fn shape(
     (name, model): (&'static str, &'static str),
@@ -97,7 +107,7 @@ static SHAPES: [Shape; 7] = [
         ("skylake", "skl"),
         "Skylake, four cores of two threads, 3.4 GHz",
         "4 cores, 2 threads",
-        (3900, 3400, 24),
+        (3900, 3408, 24),
         1050,
     ),
     shape(
@@ -134,6 +144,8 @@ mod tests {
             let topology = Topology::synthetic(shape.topology).unwrap();
             let ways = shape.cpu().facts().smt_ways;
             assert_eq!(topology.contexts_per_core(), usize::from(ways), "{}", shape.name);
+            // Counts of the slow clock are multiplied by this.
+            assert_eq!(shape.tsc_mhz % shape.slow_mhz, 0, "{}", shape.name);
         }
     }
 }

@@ -197,6 +197,16 @@ impl Machine {
         self.enter().tsc()
     }
 
+    /// How often the time stamp counter ticks, in Hz.
+    pub fn tsc_hz(&self) -> u64 {
+        self.inner.shape.tsc_mhz * 1_000_000
+    }
+
+    /// What leaf 15H of CPUID says on it: EBX and EAX, the ratio of the TSC to the crystal.
+    pub fn crystal(&self) -> Option<(u32, u32)> {
+        self.inner.shape.crystal()
+    }
+
     /// Plans `fault` for the machine's call after `calls` more: system calls, register
     /// accesses, and the moments between any two loads of a read.
     pub fn inject(&self, calls: u64, fault: Fault) {

@@ -6,6 +6,7 @@ mod discard;
 mod language;
 mod rates;
 mod smt;
+mod smt_recipe;
 mod smt_scale;
 mod stalls;
 mod tiles;

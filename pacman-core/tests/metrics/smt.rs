@@ -16,7 +16,7 @@ fn scale(cpu: &str, base_hz: f64) -> Scale {
 fn contexts(tsc: u64, reference: &[u64]) -> Vec<ContextReading> {
     reference
         .iter()
-        .map(|&reference| ContextReading { begin: 7, end: 7 + tsc, reference })
+        .map(|&reference| ContextReading { begin: 7, end: 7 + tsc, slack: 0, reference })
         .collect()
 }
 
@@ -96,6 +96,12 @@ fn skew_and_steps_bound_what_is_believed() {
     let split = any_thread(&reading, 37_000).unwrap();
     // Readings 300 and 700 ticks apart, and for each context a step of 27 and a count of 27.
     assert_eq!(split.uncertainty, 1_000.0 + 2.0 * (27.0 + 27.0));
+    assert_eq!(split.skew, 1_000.0);
+    // A reading that took 60 ticks and another that took 40: half of each on either side.
+    read[0].slack = 50;
+    let reading = CoreReading { contexts: &read, scale: scale("jkt", 2.7e9) };
+    let split = any_thread(&reading, 37_000).unwrap();
+    assert_eq!((split.skew, split.uncertainty), (1_050.0, 1_050.0 + 108.0));
     // One tick of XCLK above the contexts' sum is within that, and is not below zero together.
     let read = contexts(1_000_000, &[100_000, 53_900]);
     let reading = CoreReading { contexts: &read, scale: scale("jkt", 2.7e9) };
@@ -124,6 +130,10 @@ fn contradictions_are_named() {
         assert!(words.starts_with("the activity of the core's contexts is not computable because"));
         assert!(words.contains(why), "{words}");
     }
+    // Four steps of 27 are half of the time.
+    assert!(any_thread(&CoreReading { contexts: &contexts(216, &[0, 0]), scale }, 0).is_ok());
+    let words = ask(&contexts(215, &[0, 0]), 0);
+    assert!(words.contains("215 ticks is too short") && words.contains("by 108;"), "{words}");
     let mut apart = contexts(1_000_000, &[1, 1]);
     apart[1].end += 200_000;
     assert!(ask(&apart, 1).contains("intervals that differ by 200000 of"));

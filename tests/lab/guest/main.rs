@@ -12,6 +12,7 @@ mod presets;
 mod registers;
 mod rest;
 mod siblings;
+mod smt;
 mod stat;
 mod turns;
 mod whole;
@@ -30,6 +31,7 @@ fn main() {
         ["netburst-hold"] => netburst::hold(),
         ["registers", events] => registers::run(events),
         ["siblings"] => siblings::run(),
+        ["smt", seconds] => smt::run(seconds.parse().expect("a number of seconds")),
         ["turns", how, by] => turns::run(how, by),
         ["whole"] => whole::run(),
         ["halves"] => whole::half_each(),

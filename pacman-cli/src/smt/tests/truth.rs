@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use pacman_core::{Binding, Topology};
 
 use super::args;
-use crate::smt::idle::{IdleClocks, step};
+use crate::smt::idle::{IdleClocks, IdleTimes, step};
 use crate::smt::meter::Activity;
 use crate::smt::run::measure;
 
@@ -74,9 +74,9 @@ fn measured(spin: Duration, rest: Duration) -> Found {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let idler = scope.spawn(|| idle_by_turns(&topology, cpu, spin, rest, &stop));
-        let first = IdleClocks::read().unwrap();
         let watched = args(&["sleep", "4"]);
-        let ended = measure(&watched, &topology, first, &mut |_, _| Ok(()), &mut Vec::new());
+        let mut source = IdleTimes::default();
+        let ended = measure(&watched, &topology, &mut source, &mut |_, _| Ok(()), &mut Vec::new());
         stop.store(true, Ordering::Relaxed);
         let rests = idler.join().unwrap();
         let (whole, status) = ended.unwrap().unwrap();

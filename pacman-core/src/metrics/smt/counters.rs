@@ -12,6 +12,9 @@ pub struct ContextReading {
     pub begin: u64,
     /// The TSC when they were read last.
     pub end: u64,
+    /// By how many ticks these two together may be off: a reading takes time, and what the
+    /// counters held is what they held at some moment of it.
+    pub slack: u64,
     /// Reference cycles in between, from the fixed counter (`REF_CYCLES`).
     pub reference: u64,
 }
@@ -29,6 +32,7 @@ pub struct CoreReading<'a> {
 struct Checked {
     elapsed: f64,
     reference: Vec<f64>,
+    skew: f64,
     uncertainty: f64,
 }
 
@@ -40,7 +44,7 @@ struct Checked {
 /// # Errors
 /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if the readings contradict each
 /// other by more than their steps and reading times explain: an empty interval, intervals that
-/// differ, a counter that wrapped, a core less active than a context or more than all together.
+/// differ or are too short, a counter that wrapped, a core less active than a context or more than all together.
 ///
 /// ```
 /// use pacman_core::metrics::smt::{Clocks, ContextReading, CoreReading, Scale, any_thread};
@@ -48,7 +52,7 @@ struct Checked {
 ///
 /// // One second on a Xeon E5-2680 (2.7 GHz): the siblings ran half of it each, together.
 /// let scale = Scale::of(CpuModel::named("jkt").unwrap(), Clocks { base_hz: 2.7e9, crystal: None })?;
-/// let half = ContextReading { begin: 0, end: 2_700_000_000, reference: 1_350_000_000 };
+/// let half = ContextReading { begin: 0, end: 2_700_000_000, slack: 0, reference: 1_350_000_000 };
 /// let split = any_thread(&CoreReading { contexts: &[half, half], scale }, 50_000_000)?;
 /// assert_eq!((split.idle, split.shared), (1.35e9, 1.35e9));
 /// assert_eq!(split.only, [0.0, 0.0]);
@@ -110,7 +114,8 @@ impl CoreReading<'_> {
             let edges = contexts.iter().map(edge);
             (edges.clone().max().unwrap_or(0) - edges.min().unwrap_or(0)) as f64
         };
-        let skew = spread(|context| context.begin) + spread(|context| context.end);
+        let slack: u64 = contexts.iter().map(|context| context.slack).sum();
+        let skew = spread(|context| context.begin) + spread(|context| context.end) + slack as f64;
         // Each on its own clock is closer to each count than any common interval.
         let times = contexts.iter().map(|context| (context.end - context.begin) as f64);
         let elapsed = times.sum::<f64>() / contexts.len() as f64;
@@ -121,6 +126,12 @@ impl CoreReading<'_> {
         }
         let steps = contexts.len() as f64 * (self.scale.step + self.scale.ticks);
         let uncertainty = skew + steps;
+        if 2.0 * uncertainty > elapsed {
+            return Err(refused(format_args!(
+                "the interval of {elapsed:.0} ticks is too short: steps of the counters and \
+                 reading times may move any state by {uncertainty:.0}; measure for longer",
+            )));
+        }
         let mut reference = Vec::with_capacity(contexts.len());
         for context in contexts {
             let counted = context.reference as f64;
@@ -132,13 +143,13 @@ impl CoreReading<'_> {
             }
             reference.push(counted.min(elapsed));
         }
-        Ok(Checked { elapsed, reference, uncertainty })
+        Ok(Checked { elapsed, reference, skew, uncertainty })
     }
 }
 
 impl Checked {
     fn split(self, any: f64, method: Method) -> Result<Split> {
-        let Checked { elapsed, reference, uncertainty } = self;
+        let Checked { elapsed, reference, skew, uncertainty } = self;
         let most = reference.iter().copied().fold(0.0, f64::max);
         let sum: f64 = reference.iter().sum();
         if any > elapsed + uncertainty {
@@ -185,6 +196,7 @@ impl Checked {
             idle_bounds: Bounds::exactly(elapsed - any),
             only_bounds,
             shared_bounds,
+            skew,
             uncertainty,
             method,
         })

@@ -63,6 +63,7 @@ pub fn idle_periods(interval: Range<f64>, idle: &[&[Range<f64>]]) -> Result<Spli
         shared_bounds: Bounds::exactly(shared),
         only,
         shared,
+        skew: 0.0,
         uncertainty: 0.0,
         method: Method::IdlePeriods,
     })
@@ -124,6 +125,7 @@ pub fn idle_times(elapsed: f64, idle: &[f64], uncertainty: f64) -> Result<Split>
         idle_bounds: Bounds { low: (1.0 - any.high) * elapsed, high: (1.0 - any.low) * elapsed },
         only_bounds,
         shared_bounds,
+        skew: 0.0,
         uncertainty,
         method: Method::IdleTimes,
     })

@@ -25,15 +25,19 @@
 //! - [`idle_times`]: only how long each was idle. That is all a kernel without a PMU tells, and
 //!   for more than one context it bounds the states and no more.
 //!
+//! A [`Recipe`] says which of these a processor has, and by which events.
+//!
 //! All answer a [`Split`], for any number of contexts per core.
 
 mod counters;
 mod idle;
+mod recipe;
 mod scale;
 mod split;
 
 pub use self::counters::{ContextReading, CoreReading, any_thread, distributed, one_thread_active};
 pub use self::idle::{idle_periods, idle_times};
+pub use self::recipe::Recipe;
 pub use self::scale::{Clocks, Crystal, Scale};
 pub use self::split::{Bounds, Method, Split};
 

@@ -14,6 +14,13 @@ pub struct Clocks {
     pub crystal: Option<Crystal>,
 }
 
+impl Clocks {
+    /// Whole ticks of the TSC for one of a bus clock.
+    pub(super) fn ticks_per(self, bus_hz: f64) -> f64 {
+        (self.base_hz / bus_hz).round()
+    }
+}
+
 /// CPUID leaf 15H: the TSC runs at `numerator / denominator` times the crystal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crystal {
@@ -44,7 +51,7 @@ pub struct Scale {
     pub step: f64,
     /// The frequency of the TSC in Hz.
     pub base_hz: f64,
-    /// The event that counts for the core, as the vendor's tables name it.
+    /// The event whose counts these are, as the vendor's tables name it.
     pub event: &'static str,
 }
 
@@ -78,7 +85,7 @@ impl Scale {
         if facts.smt_ways < 2 {
             return refuse("its cores have one context, whose own reference cycles say it all");
         }
-        let ratio = |bus: f64| (clocks.base_hz / bus).round();
+        let ratio = |bus: f64| clocks.ticks_per(bus);
         let crystal =
             clocks.crystal.filter(|crystal| crystal.numerator > 0 && crystal.denominator > 0);
         let crystal = crystal.map(|it| f64::from(it.numerator) / f64::from(it.denominator));
@@ -126,7 +133,7 @@ const NO_CRYSTAL: &str = "it counts ticks of the crystal, and CPUID leaf 15H tel
 const SLOWEST_BASE: f64 = 1e8;
 
 /// The clock in which frequencies are defined from Sandy Bridge on.
-const XCLK: f64 = 1e8;
+pub(super) const XCLK: f64 = 1e8;
 
 /// The same clock before.
 const NEHALEM_BUS: f64 = 1e9 / 7.5;

@@ -28,6 +28,10 @@ pub struct Split {
     pub only_bounds: Vec<Bounds>,
     /// What [`shared`](Split::shared) may be.
     pub shared_bounds: Bounds,
+    /// The part of [`uncertainty`](Split::uncertainty) that the contexts' readings make, for they
+    /// were not taken at one moment. Idle times and periods come without; who reads them one
+    /// after the other puts it here.
+    pub skew: f64,
     /// By how much steps of the counters and unequal reading times may have moved any bound.
     pub uncertainty: f64,
     /// Where the figures come from.
@@ -98,6 +102,7 @@ impl Split {
             *only += next.only[context];
             self.only_bounds[context].extend(next.only_bounds[context]);
         }
+        self.skew += next.skew;
         self.uncertainty += next.uncertainty;
         Ok(())
     }

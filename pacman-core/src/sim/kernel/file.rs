@@ -132,6 +132,8 @@ fn fixed(config: u64) -> Option<&'static str> {
         0xc0 => Some("INSTRUCTIONS"),
         0x3c => Some("CYCLES"),
         0x300 => Some("REF_CYCLES"),
+        // As in Linux, the AnyThread bit does not keep it off its counter, its only one.
+        0x20_0300 => Some("REF_CYCLES:any"),
         _ => None,
     }
 }

@@ -131,6 +131,9 @@ impl State {
         let shape = self.shape;
         let cpu = self.task(tid).cpu;
         let timetabled = self.is_counted_whole(cpu);
+        let leaders = self.task(tid).leaders.clone();
+        // A group that was opened to try its events counts nothing.
+        let counted = leaders.iter().any(|leader| self.files[leader].enabled);
         let task = self.task(tid);
         let retired = |time: u64| {
             (u128::from(time) * u128::from(shape.core_mhz) / u128::from(shape.cycles_per_1000))
@@ -139,7 +142,7 @@ impl State {
         let instructions = retired(now).saturating_sub(retired(task.seen));
         task.seen = now.max(task.seen);
         // Whoever only watches a core must not be seen on it.
-        if task.leaders.is_empty() && timetabled {
+        if !counted && timetabled {
             return;
         }
         // A program of this kind is in the kernel for one instruction in fifty.

@@ -29,8 +29,16 @@ impl State {
         if let Some(off) = running.and_then(|off| self.tasks.get_mut(&off)) {
             off.switches += 1;
         }
+        self.occupy(cpu, tid);
+    }
+
+    /// Has `tid` run on `cpu`. Counters that the change is nothing to stay as they are.
+    pub(super) fn occupy(&mut self, cpu: u32, tid: i32) {
+        let before = self.candidates(cpu);
         self.contexts[cpu as usize].running = Some(tid);
-        self.schedule(cpu);
+        if self.candidates(cpu) != before {
+            self.schedule(cpu);
+        }
     }
 
     /// Decides anew which events have the counters of `cpu`.

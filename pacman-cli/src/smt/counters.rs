@@ -1,0 +1,288 @@
+//! What the PMU counts on every context of every core.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use pacman_core::backend::perf::{PerfBackend, Sharing, Standing};
+use pacman_core::backend::{self, Backend, Target};
+use pacman_core::metrics::smt::{ContextReading, Recipe};
+use pacman_core::sim::Machine;
+use pacman_core::topology::Core;
+use pacman_core::{ErrorKind, Event, Topology, event};
+use pacman_events::CpuModel;
+
+use super::source::{Basis, Done, Reading, Source};
+use super::tsc::Tsc;
+
+/// The open counters of a machine.
+pub(super) struct Counters {
+    recipe: Rc<Recipe>,
+    tsc: Tsc,
+    /// The contexts of each core.
+    cores: Vec<Vec<Context>>,
+    choice: Option<String>,
+}
+
+struct Context {
+    cpu: u32,
+    counters: Box<dyn backend::Counters>,
+}
+
+/// What all contexts showed at about one moment.
+#[derive(Clone, Debug)]
+pub(super) struct Counts {
+    at: Instant,
+    recipe: Rc<Recipe>,
+    /// By logical CPU; a line about those that could not be read.
+    contexts: BTreeMap<u32, Result<Shown, String>>,
+}
+
+/// What one context showed.
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    /// The TSC before and after it was read.
+    tsc: [u64; 2],
+    counts: backend::Reading,
+}
+
+impl Counters {
+    /// Opens the counters of all contexts, by the first recipe that this machine takes.
+    ///
+    /// The error is a line that says what is missing: the counter, the privilege, the PMU.
+    pub(super) fn open(topology: &Topology) -> Result<Counters, String> {
+        let machine = topology.machine();
+        let cpu = machine.map_or_else(event::machine::model, Machine::cpu);
+        let tsc = Tsc::of(machine).ok_or("this processor has no time stamp counter")?;
+        let recipes = Recipe::all(cpu, tsc.clocks()).map_err(|error| error.to_string())?;
+        let mut refused = None;
+        for recipe in recipes {
+            match open_all(topology, cpu, &recipe) {
+                Ok(cores) => {
+                    let recipe = Rc::new(recipe);
+                    return Ok(Counters { recipe, tsc, cores, choice: None });
+                }
+                // Who may not count one event may not count the other.
+                Err(error) if error.kind() == ErrorKind::Permission => {
+                    return Err(forbidden(machine, &error));
+                }
+                Err(error) => refused = refused.or(Some(error.to_string())),
+            }
+        }
+        Err(refused.expect("a model that can be split has a recipe"))
+    }
+
+    /// Has the report say why it is not the other method.
+    pub(super) fn because(mut self, choice: String) -> Counters {
+        self.choice = Some(choice);
+        self
+    }
+
+    #[cfg(test)]
+    pub(super) fn by(topology: &Topology, recipe: Recipe) -> pacman_core::Result<Counters> {
+        let machine = topology.machine().expect("a simulated machine");
+        let cores = open_all(topology, machine.cpu(), &recipe)?;
+        let tsc = Tsc::of(Some(machine)).expect("it has a TSC");
+        Ok(Counters { recipe: Rc::new(recipe), tsc, cores, choice: None })
+    }
+
+    fn read_now(&mut self) -> Counts {
+        let begin = Instant::now();
+        let wide = (self.recipe.scale().base_hz * WIDE) as u64;
+        let mut contexts = BTreeMap::new();
+        for core in &mut self.cores {
+            // Who loses its processor in the middle reads siblings at times far apart. Counts
+            // only grow, so the closest of a few tries is as good as the first.
+            let mut best = read_core(core, &self.tsc);
+            for _ in 1..TRIES {
+                if width(&best).is_none_or(|width| width <= wide) {
+                    break;
+                }
+                let again = read_core(core, &self.tsc);
+                if width(&again).is_some_and(|again| Some(again) < width(&best)) {
+                    best = again;
+                }
+            }
+            contexts.extend(core.iter().map(|context| context.cpu).zip(best));
+        }
+        let at = begin + begin.elapsed() / 2;
+        Counts { at, recipe: Rc::clone(&self.recipe), contexts }
+    }
+}
+
+/// Reads siblings, one right after the other.
+fn read_core(core: &mut [Context], tsc: &Tsc) -> Vec<Result<Shown, String>> {
+    let mut all = Vec::with_capacity(core.len());
+    for context in core {
+        let mut counts = backend::Reading::EMPTY;
+        let before = tsc.now();
+        let done = context.counters.read(&mut counts);
+        let shown = Shown { tsc: [before, tsc.now()], counts };
+        all.push(done.map(|()| shown).map_err(|error| error.to_string()));
+    }
+    all
+}
+
+/// The ticks that reading a core took; `None` if one of its contexts could not be read.
+fn width(core: &[Result<Shown, String>]) -> Option<u64> {
+    let shown: Option<Vec<&Shown>> = core.iter().map(|shown| shown.as_ref().ok()).collect();
+    let shown = shown?;
+    Some(shown.last()?.tsc[1].saturating_sub(shown.first()?.tsc[0]))
+}
+
+impl Source for Counters {
+    type Reading = Counts;
+
+    fn read(&mut self) -> Result<Counts, String> {
+        let counts = self.read_now();
+        match counts.contexts.values().find_map(|shown| shown.as_ref().err()) {
+            Some(problem) if counts.contexts.values().all(Result::is_err) => Err(problem.clone()),
+            _ => Ok(counts),
+        }
+    }
+
+    fn basis(&self) -> Basis {
+        let scale = self.recipe.scale();
+        Basis {
+            source: scale.event.to_owned(),
+            method: self.recipe.method(),
+            step: scale.step_ns() / 1e9,
+            simulated: self.tsc.machine().map(Machine::name),
+            choice: self.choice.clone(),
+        }
+    }
+}
+
+impl Reading for Counts {
+    fn at(&self) -> Instant {
+        self.at
+    }
+
+    fn until(&self, later: &Counts, core: &Core, notes: &mut Vec<String>) -> Option<Done> {
+        let told = self.between(later, core);
+        told.map_err(|problem| notes.push(format!("core {}: {problem}", core.core))).ok()
+    }
+}
+
+impl Counts {
+    fn between(&self, later: &Counts, core: &Core) -> Result<Done, String> {
+        let mut readings = Vec::with_capacity(core.cpus.len());
+        let mut of_core = Vec::new();
+        for (place, cpu) in core.cpus.iter().enumerate() {
+            let (begin, end) = (self.shown(*cpu)?, later.shown(*cpu)?);
+            let reading = begin.until(end);
+            self.check_running(begin, end, &reading)?;
+            if self.recipe.tells_of_core(place) {
+                of_core.push(end.counts.count_since(&begin.counts, 1));
+            }
+            readings.push(reading);
+        }
+        let split = self.recipe.split(&readings, &of_core).map_err(|error| error.to_string())?;
+        let active = readings.iter().enumerate().map(|(place, reading)| {
+            let ticks = self.recipe.own_ticks(place) * reading.reference as f64;
+            (ticks / split.elapsed).clamp(0.0, 1.0)
+        });
+        Ok(Done { active: active.collect(), split })
+    }
+
+    fn shown(&self, cpu: u32) -> Result<&Shown, String> {
+        match self.contexts.get(&cpu) {
+            Some(Ok(shown)) => Ok(shown),
+            Some(Err(problem)) => Err(problem.clone()),
+            None => Err(format!("CPU {cpu} was not counted")),
+        }
+    }
+
+    /// The kernel stops the counters of a context that goes offline, and goes on answering with
+    /// what they had; the time that they were enabled stands still too.
+    fn check_running(
+        &self,
+        begin: &Shown,
+        end: &Shown,
+        reading: &ContextReading,
+    ) -> Result<(), String> {
+        let hz = self.recipe.scale().base_hz;
+        let passed = reading.end.saturating_sub(reading.begin + reading.slack) as f64 / hz;
+        let enabled = end.counts.enabled.wrapping_sub(begin.counts.enabled);
+        let enabled = Duration::from_nanos(enabled).as_secs_f64();
+        if enabled < passed * (1.0 - RATES_DIFFER) - CLOCKS_DIFFER {
+            return Err(format!(
+                "its counters ran for {enabled:.3} of {passed:.3} s: a context was offline, or \
+                 another profiler took its counters"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Shown {
+    /// The counters are read somewhere between the two times.
+    fn until(&self, end: &Shown) -> ContextReading {
+        let width = |[before, after]: [u64; 2]| after.saturating_sub(before);
+        let middle = |tsc: [u64; 2]| tsc[0] + width(tsc) / 2;
+        let half = |tsc: [u64; 2]| width(tsc).div_ceil(2);
+        ContextReading {
+            begin: middle(self.tsc),
+            end: middle(end.tsc),
+            slack: half(self.tsc) + half(end.tsc),
+            reference: end.counts.count_since(&self.counts, 0),
+        }
+    }
+}
+
+/// Opens the counters of all contexts, core by core.
+fn open_all(
+    topology: &Topology,
+    cpu: CpuModel,
+    recipe: &Recipe,
+) -> pacman_core::Result<Vec<Vec<Context>>> {
+    let mut prepared: BTreeMap<String, Box<dyn Backend>> = BTreeMap::new();
+    let mut cores = Vec::with_capacity(topology.cores().len());
+    for core in topology.cores() {
+        let mut contexts = Vec::with_capacity(core.cpus.len());
+        for (place, number) in core.cpus.iter().enumerate() {
+            let list = recipe.events(place);
+            if !prepared.contains_key(&list) {
+                let backend = backend(topology.machine(), &Event::parse_list_on(cpu, &list)?)?;
+                prepared.insert(list.clone(), backend);
+            }
+            let counters = prepared[&list].open(Target::Context(*number))?;
+            contexts.push(Context { cpu: *number, counters });
+        }
+        cores.push(contexts);
+    }
+    Ok(cores)
+}
+
+fn backend(machine: Option<&Machine>, events: &[Event]) -> pacman_core::Result<Box<dyn Backend>> {
+    let sharing = Sharing::Exclusive;
+    Ok(match machine {
+        None => Box::new(PerfBackend::new(events, sharing)?),
+        Some(machine) => {
+            let (kernel, standing) = (machine.kernel(), machine.standing());
+            Box::new(PerfBackend::with_sys(kernel, events, sharing, standing)?)
+        }
+    })
+}
+
+/// Which privilege is missing. Events are tried on the calling thread first, for which less would
+/// do than for whole contexts; who followed such advice would have to come again.
+fn forbidden(machine: Option<&Machine>, error: &pacman_core::Error) -> String {
+    let standing = machine.map_or_else(Standing::read, Machine::standing);
+    match (standing.paranoid, standing.capability, standing.seccomp) {
+        (Some(level @ 1..), None, 0) => format!(
+            "cannot count whole CPUs: permission denied: perf_event_paranoid is {level}; 0 or less \
+             (sysctl kernel.perf_event_paranoid), or CAP_PERFMON, is needed"
+        ),
+        _ => error.to_string(),
+    }
+}
+
+/// Seconds that reading a core takes at most, if nothing comes between.
+const WIDE: f64 = 100e-6;
+/// How often a core is read to have that.
+const TRIES: usize = 3;
+/// How much the kernel's clock of counting and the TSC may differ in rate.
+const RATES_DIFFER: f64 = 0.01;
+/// Seconds by which they may differ in steps.
+const CLOCKS_DIFFER: f64 = 5e-3;

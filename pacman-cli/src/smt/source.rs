@@ -1,0 +1,59 @@
+//! Where readings come from: the one thing in which the methods differ.
+
+use std::fmt::Debug;
+use std::time::Instant;
+
+use pacman_core::metrics::smt::{Method, Split};
+use pacman_core::topology::Core;
+
+/// Something that can be read again and again.
+pub(super) trait Source {
+    type Reading: Reading;
+
+    /// Reads all contexts now, or says in a line why that cannot be done any more.
+    fn read(&mut self) -> Result<Self::Reading, String>;
+
+    /// What the figures rest on.
+    fn basis(&self) -> Basis;
+}
+
+/// The state of all contexts at about one moment.
+pub(super) trait Reading: Clone + Debug {
+    /// That moment.
+    fn at(&self) -> Instant;
+
+    /// What `core` did from this reading to a later one. `None`, with a note, if that cannot be
+    /// told.
+    fn until(&self, later: &Self, core: &Core, notes: &mut Vec<String>) -> Option<Done>;
+}
+
+/// What one core did.
+#[derive(Clone, Debug)]
+pub(super) struct Done {
+    /// How much of the time each context was active, alone or not.
+    pub(super) active: Vec<f64>,
+    /// In the source's own unit of time.
+    pub(super) split: Split,
+}
+
+/// What the figures of a report rest on.
+#[derive(Clone, Debug)]
+pub(super) struct Basis {
+    /// The file or the event that they are from.
+    pub(super) source: String,
+    /// What is made of it.
+    pub(super) method: Method,
+    /// The step in which it counts, in seconds.
+    pub(super) step: f64,
+    /// The machine, if it is a simulated one.
+    pub(super) simulated: Option<&'static str>,
+    /// Why this method and not the other, where nobody asked for it.
+    pub(super) choice: Option<String>,
+}
+
+impl Basis {
+    /// Whether a PMU counted.
+    pub(super) fn is_counted(&self) -> bool {
+        !matches!(self.method, Method::IdleTimes | Method::IdlePeriods)
+    }
+}

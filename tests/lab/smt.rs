@@ -1,0 +1,124 @@
+//! How often the siblings of a core are active, by the kernel's own driver, beside two threads
+//! that sleep and spin by a timetable.
+
+use std::ops::RangeInclusive;
+
+use pacman_tests::lab;
+
+/// Seconds that the threads keep to the timetable, and that are measured within.
+const SECONDS: [&str; 2] = ["8", "5"];
+
+/// How far a state may be off: one percentage point.
+const NEAR: f64 = 0.01;
+
+/// Shares of the time: none, only the first, only the second, both.
+type States = [f64; 4];
+
+/// Boots a machine whose cycles follow time and runs `job` there; `None` where there is no lab.
+fn boot(options: &[&str], job: &str) -> Option<String> {
+    if !lab::is_there() {
+        return None;
+    }
+    let options = [&["--cpu", "core", "--time"], options].concat();
+    let output = lab::shell(&options, job, &[&lab::guest(), &lab::pacman_pmu()]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    Some(text)
+}
+
+/// The command beside the timetable, by `event`, whose counter goes in steps of `step` nanoseconds.
+fn siblings_are_split_right(options: &[&str], event: &str, step: RangeInclusive<f64>) {
+    let [whole, measured] = SECONDS;
+    let job = format!(
+        "/t/lab-guest smt {whole} >/tmp/truth & sleep 1; /t/pacman-pmu smt --method counters \
+         --json --duration {measured} --interval 10000; echo STATUS $?; wait; cat /tmp/truth"
+    );
+    let Some(text) = boot(options, &job) else { return };
+    let (json, truth) = text.split_once("STATUS 0\n").unwrap_or_else(|| panic!("{text}"));
+    let report: serde_json::Value = serde_json::from_str(json).expect(json);
+    assert_eq!(report["method"], "AnyThread reference cycles");
+    assert_eq!(report["source"], event);
+    let stated = report["step_seconds"].as_f64().expect("a time") * 1e9;
+    assert!(step.contains(&stated), "{stated} ns");
+    let core = &report["cores"][0];
+    let share = |value: &serde_json::Value| value.as_f64().expect("a share");
+    let shown = [
+        share(&core["idle"]),
+        share(&core["only"][0]),
+        share(&core["only"][1]),
+        share(&core["shared"]),
+    ];
+    let truth = scheduled(truth);
+    println!("lab smt {event}: none, only the first, only the second, both");
+    println!("lab smt {event}: counted   {shown:.4?}");
+    println!("lab smt {event}: timetable {truth:.4?}");
+    println!("lab smt: uncertainty {}, skew {} s", core["uncertainty"], core["skew_seconds"]);
+    assert!(share(&core["uncertainty"]) < NEAR, "{core:#}");
+    for (shown, truth) in shown.iter().zip(truth) {
+        assert!(truth > 0.1 && (shown - truth).abs() <= NEAR, "{shown} for {truth}");
+    }
+}
+
+#[test]
+fn siblings_of_a_haswell_core_are_split_right() {
+    // Ten ticks of a TSC of 1 GHz.
+    let options = ["--xclk-ratio", "10"];
+    siblings_are_split_right(&options, "CPU_CLK_THREAD_UNHALTED.REF_XCLK_ANY", 9.99..=10.01);
+}
+
+#[test]
+fn siblings_of_a_nehalem_core_are_split_right() {
+    // Ticks of the TSC; the fixed counter's bus of 133 MHz has seven and a half of them.
+    let event = "CPU_CLK_UNHALTED.REF_P";
+    siblings_are_split_right(&["--model", "Nehalem"], event, 6.99..=8.01);
+}
+
+#[test]
+fn without_privilege_there_are_idle_times_and_a_remedy() {
+    let nobody = "chmod 755 / /t; mkdir -p /etc; echo root:x:0:0::/:/bin/sh >/etc/passwd; \
+                  echo nobody:x:65534:65534::/tmp:/bin/sh >>/etc/passwd";
+    let smt = "/t/pacman-pmu smt --quiet --duration 0.3";
+    let job = format!(
+        "set +e; {nobody}; for level in 1 2; do echo $level >/proc/sys/kernel/perf_event_paranoid; \
+         su -s /bin/sh nobody -c '{smt} --method counters 2>&1; echo STATUS $?; {smt}'; done; true"
+    );
+    let Some(text) = boot(&["--xclk-ratio", "10"], &job) else { return };
+    assert_eq!(text.matches("STATUS 1\n").count(), 2, "{text}");
+    assert_eq!(text.matches("from the idle times in /proc/stat").count(), 2, "{text}");
+    for level in [1, 2] {
+        let refusal = format!(
+            "cannot count whole CPUs: permission denied: perf_event_paranoid is {level}; 0 or less \
+             (sysctl kernel.perf_event_paranoid), or CAP_PERFMON, is needed\n"
+        );
+        for before in ["pacman-pmu: ", "idle times were chosen, for there are no counters: "] {
+            assert!(text.contains(&(before.to_owned() + &refusal)), "{text}");
+        }
+    }
+}
+
+/// What the threads did, from their own records of spins, over all whole periods.
+fn scheduled(text: &str) -> States {
+    let numbers = |line: &str| -> Vec<u64> {
+        line.split(' ').skip(1).map(|word| word.parse().expect("a number")).collect()
+    };
+    let mut spins: [Vec<[u64; 2]>; 2] = Default::default();
+    for line in text.lines().filter(|line| line.starts_with("spin ")) {
+        let [sibling, begin, end] = numbers(line)[..] else { panic!("{line}") };
+        spins[sibling as usize].push([begin, end]);
+    }
+    let period = text.lines().find(|line| line.starts_with("period ")).map(numbers);
+    let period = period.expect("the guest's last line")[0];
+    let [first, second] = &spins;
+    assert!(first.len() == second.len() && first.len() > 100, "{} spins", first.len());
+    let time = |spins: &[[u64; 2]]| spins.iter().map(|[begin, end]| end - begin).sum::<u64>();
+    // Spins of the same period alone can overlap.
+    let both: u64 = first
+        .iter()
+        .zip(second)
+        .map(|(one, other)| one[1].min(other[1]).saturating_sub(one[0].max(other[0])))
+        .sum();
+    let all = period * first.len() as u64;
+    let (first, second) = (time(first), time(second));
+    [all + both - first - second, first - both, second - both, both]
+        .map(|time| time as f64 / all as f64)
+}
