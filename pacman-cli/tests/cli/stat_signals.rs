@@ -1,7 +1,7 @@
 //! `stat` and signals: passed through, waited out, or taken as the end.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Output, Stdio};
 use std::time::Duration;
@@ -18,6 +18,8 @@ struct Job {
 impl Job {
     fn start(script: &str) -> (Job, String) {
         let mut command = pacman_pmu(&["stat", "-e", "task-clock", "--", "sh", "-c", script]);
+        // SAFETY: `signal` may be called between fork and exec, and touches no memory.
+        unsafe { command.pre_exec(as_from_a_terminal) };
         let mut stat = command
             .process_group(0)
             .stdout(Stdio::piped())
@@ -41,6 +43,17 @@ impl Job {
         self.said.read_to_string(&mut rest).expect("text");
         self.stat.wait_with_output().expect("it ends")
     }
+}
+
+/// A shell's background job has SIGINT ignored, and a script cannot trap what was ignored
+/// when it began: these tests may run in one.
+fn as_from_a_terminal() -> io::Result<()> {
+    // SAFETY: the default action is valid for both.
+    unsafe {
+        libc::signal(libc::SIGINT, libc::SIG_DFL);
+        libc::signal(libc::SIGQUIT, libc::SIG_DFL);
+    }
+    Ok(())
 }
 
 #[test]
