@@ -16,14 +16,15 @@ fn row(report: &Report, thread: usize, phase: usize) -> (u64, [u64; 3]) {
     (row.executions, [sum(0), sum(1), sum(2)])
 }
 
+/// A session of the suite's events on the program's machine.
+fn started(program: &Program, name: &str) -> Session {
+    let builder = Session::builder(name).on(&program.machine).events(EVENTS);
+    builder.and_then(|builder| builder.start()).unwrap()
+}
+
 pub(crate) fn counts_are_the_programs_own(machine: &str) {
     let program = Program::on(machine);
-    let session = Session::builder(format!("own {machine}"))
-        .on(&program.machine)
-        .events(EVENTS)
-        .unwrap()
-        .start()
-        .unwrap();
+    let session = started(&program, &format!("own {machine}"));
     let phase = session.phase("work").unwrap();
     let thread = session.attach().unwrap();
     assert!(thread.caps().simulated);
@@ -95,12 +96,7 @@ fn each_its_own(session: &Session, program: &Program) {
 
 pub(crate) fn phases_nest(machine: &str) {
     let program = Program::on(machine);
-    let session = Session::builder(format!("nest {machine}"))
-        .on(&program.machine)
-        .events(EVENTS)
-        .unwrap()
-        .start()
-        .unwrap();
+    let session = started(&program, &format!("nest {machine}"));
     let (outer, inner) = (session.phase("outer").unwrap(), session.phase("inner").unwrap());
     let thread = session.attach().unwrap();
     for _ in 0..10 {
@@ -169,12 +165,7 @@ pub(crate) fn too_many_events_are_refused_or_take_turns(machine: &str) {
 pub(crate) fn a_counter_may_wrap_at_any_time(machine: &str) {
     for call in 0..60 {
         let program = Program::on(machine);
-        let session = Session::builder(format!("wrap {machine} {call}"))
-            .on(&program.machine)
-            .events(EVENTS)
-            .unwrap()
-            .start()
-            .unwrap();
+        let session = started(&program, &format!("wrap {machine} {call}"));
         let phase = session.phase("work").unwrap();
         let thread = session.attach().unwrap();
         program.machine.inject(call, Fault::NearWrap(900));
