@@ -49,6 +49,24 @@ mod tests {
     use crate::backend::{Backend, Reading};
     use crate::event::Event;
 
+    /// Touches fresh pages one by one: memory of the heap may have been touched before.
+    fn touch(pages: usize) {
+        const PAGE: usize = 4096;
+        let (prot, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a fresh anonymous mapping, written within its length and given back.
+        unsafe {
+            let base = libc::mmap(std::ptr::null_mut(), pages * PAGE, prot, flags, -1, 0);
+            assert_ne!(base, libc::MAP_FAILED);
+            // Without it one fault may bring many pages.
+            libc::madvise(base, pages * PAGE, libc::MADV_NOHUGEPAGE);
+            for page in 0..pages {
+                base.cast::<u8>().add(page * PAGE).write_volatile(1);
+            }
+            libc::munmap(base, pages * PAGE);
+        }
+    }
+
     #[test]
     fn another_thread_is_counted_from_outside() {
         const PAGES: usize = 64;
@@ -58,8 +76,8 @@ mod tests {
             // SAFETY: gettid takes nothing and cannot fail.
             tell.send(unsafe { libc::gettid() }).unwrap();
             wait.recv().unwrap();
-            let touched = std::hint::black_box(vec![1u8; PAGES << 12]);
-            tell.send(touched.len() as i32).unwrap();
+            touch(PAGES);
+            tell.send(0).unwrap();
             wait.recv().unwrap();
         });
         let target = Target::Thread(told.recv().unwrap());
