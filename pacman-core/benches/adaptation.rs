@@ -1,8 +1,8 @@
 //! What adaptation costs and what it gains.
 //!
 //! `cargo bench -p pacman-core --bench adaptation` prints what a decision costs here, and the
-//! regret on simulated phases; `-- 4 5 6` takes these seeds. `docs/adaptation.md` has the
-//! protocol.
+//! regret on simulated phases; `-- 4 5 6` takes these seeds, and `-- strict` assumes nothing of
+//! what a context is worth. `docs/adaptation.md` has the protocol.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -20,6 +20,11 @@ fn main() -> Result<()> {
     let given: Vec<u64> =
         std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
     let seeds = if given.is_empty() { vec![1, 2, 3] } else { given };
+    let mut rules = Rules::default();
+    if std::env::args().any(|argument| argument == "strict") {
+        rules.context_worth = 1.0;
+    }
+    println!("one more context is taken to be worth {} of a core's first", rules.context_worth);
     decision()?;
     for spread in [0.0, 0.01] {
         println!("\n{PHASES} phases a machine and seed, {EXECUTIONS} executions, noise {spread}");
@@ -28,11 +33,11 @@ fn main() -> Result<()> {
         );
         for (cores, contexts) in MACHINES {
             for &seed in &seeds {
-                row(SmtMachine::new(cores, contexts), seed, spread)?;
+                row(SmtMachine::new(cores, contexts), &rules, seed, spread)?;
             }
         }
     }
-    by_kind(&seeds)
+    by_kind(&rules, &seeds)
 }
 
 /// begin and end of a phase that is held.
@@ -83,13 +88,19 @@ struct Outcome {
     b_holds: bool,
 }
 
-fn play(machine: SmtMachine, law: &SimPhase, seed: u64, spread: f64) -> Result<Outcome> {
+fn play(
+    machine: SmtMachine,
+    rules: &Rules,
+    law: &SimPhase,
+    seed: u64,
+    spread: f64,
+) -> Result<Outcome> {
     let topology = Topology::synthetic(&machine.as_text())?;
     let candidates = Candidates::of(&topology, None)?;
     let default = candidates.default();
     let best = law.best(machine.configurations()).map_or(f64::NAN, |best| best.1);
     let nearest = law.best(candidates.all().iter().copied()).map_or(f64::NAN, |best| best.1);
-    let mut controller = Controller::new(candidates, Rules::default());
+    let mut controller = Controller::new(candidates, rules.clone());
     let mut noise = Noise::new(seed, spread);
     let (mut total, mut at_best, mut at_default, mut above) = (0.0, 0.0, 0.0, 0.0f64);
     let mut places = Vec::new();
@@ -114,13 +125,13 @@ fn play(machine: SmtMachine, law: &SimPhase, seed: u64, spread: f64) -> Result<O
         ended,
         samples: places.len(),
         above,
-        b_holds: b_holds(machine, law),
+        b_holds: b_holds(machine, rules, law),
     })
 }
 
-/// Whether a context is nowhere worth more than half of a core's first.
-fn b_holds(machine: SmtMachine, law: &SimPhase) -> bool {
-    let capacity = |contexts: u32| 1.0 + 0.5 * f64::from(contexts - 1);
+/// Whether a context is nowhere worth more than the rules assume.
+fn b_holds(machine: SmtMachine, rules: &Rules, law: &SimPhase) -> bool {
+    let capacity = |contexts: u32| 1.0 + rules.context_worth * f64::from(contexts - 1);
     machine.configurations().all(|on| {
         let (Some(cores), Some(contexts)) = (on.cores(), on.per_core()) else { return true };
         (1..contexts).all(|fewer| {
@@ -136,11 +147,11 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / count
 }
 
-fn row(machine: SmtMachine, seed: u64, spread: f64) -> Result<()> {
+fn row(machine: SmtMachine, rules: &Rules, seed: u64, spread: f64) -> Result<()> {
     let mut random = Random::new(seed);
     let outcomes: Result<Vec<Outcome>> = (0..PHASES as u64)
         .map(|number| {
-            play(machine, &Kind::Any.draw(&mut random, machine), seed << 32 | number, spread)
+            play(machine, rules, &Kind::Any.draw(&mut random, machine), seed << 32 | number, spread)
         })
         .collect();
     let outcomes = outcomes?;
@@ -164,7 +175,7 @@ fn row(machine: SmtMachine, seed: u64, spread: f64) -> Result<()> {
 }
 
 /// Where the regret is, by what limits a phase.
-fn by_kind(seeds: &[u64]) -> Result<()> {
+fn by_kind(rules: &Rules, seeds: &[u64]) -> Result<()> {
     println!("\nregret by kind, noise 0.01, all seeds; in brackets that of the default");
     print!("machine");
     Kind::ALL.iter().for_each(|kind| print!(" {:>17}", format!("{kind:?}")));
@@ -178,7 +189,7 @@ fn by_kind(seeds: &[u64]) -> Result<()> {
                 let mut random = Random::new(seed);
                 for number in 0..50 {
                     let law = kind.draw(&mut random, machine);
-                    outcomes.push(play(machine, &law, seed << 32 | number, 0.01)?);
+                    outcomes.push(play(machine, rules, &law, seed << 32 | number, 0.01)?);
                 }
             }
             let regret = 100.0 * mean(outcomes.iter().map(|one| one.regret));

@@ -235,18 +235,19 @@ impl Phase {
     /// out; after three in a row the phase runs at the default for good.
     /// [`ErrorKind::NoSuchPlace`] if the configuration was dropped meanwhile. Neither needs an answer.
     pub fn end(&self, choice: Choice, elapsed: Duration) -> Result<()> {
-        let mut execution = Execution::lasting(elapsed);
-        if let (Some(rapl), Some(before)) = (&self.inner.shared.rapl, &choice.energy) {
-            execution.joules = rapl.read().ok().map(|now| rapl.joules_since(before, &now));
-        }
-        self.end_with(choice, execution)
+        self.end_with(choice, Execution::lasting(elapsed))
     }
 
-    /// The same with what the program has measured itself.
+    /// The same with what the program has measured itself; energy that it has not is read.
     ///
     /// # Errors
     /// As [`end`](Self::end).
-    pub fn end_with(&self, choice: Choice, execution: Execution) -> Result<()> {
+    pub fn end_with(&self, choice: Choice, mut execution: Execution) -> Result<()> {
+        if let (Some(rapl), Some(before), None) =
+            (&self.inner.shared.rapl, &choice.energy, execution.joules)
+        {
+            execution.joules = rapl.read().ok().map(|now| rapl.joules_since(before, &now));
+        }
         let cost = self.inner.shared.objective.cost(&execution);
         let mut controller = self.inner.controller.lock();
         match cost {
@@ -328,7 +329,7 @@ impl Builder {
         self
     }
 
-    /// What one more context of a core can be worth at most, as a part of the core's first: 0.5
+    /// What one more context of a core can be worth at most, as a part of the core's first: 0.45
     /// unless told; 1 assumes nothing, and then samples fewer contexts of a core much later.
     pub fn context_worth(mut self, worth: f64) -> Builder {
         self.rules.context_worth = worth;

@@ -16,8 +16,8 @@ use crate::predict::{Configuration, Predictor};
 pub struct Rules {
     /// How much may be lost.
     pub bound: Bound,
-    /// What one more context of a core can be worth at most, as a part of its first: 0.5 says
-    /// that two contexts do one and a half times what one does. 1 makes no assumption.
+    /// What one more context of a core can be worth at most, as a part of its first: 0.45 says
+    /// that two contexts do at most 1.45 times what one does. 1 makes no assumption.
     pub context_worth: f64,
     /// With which power of the time the cost grows.
     pub degree: i32,
@@ -34,7 +34,7 @@ impl Default for Rules {
     fn default() -> Rules {
         Rules {
             bound: Bound::default(),
-            context_worth: 0.5,
+            context_worth: 0.45,
             degree: 1,
             budget: 24,
             break_even: 0.0,
@@ -127,6 +127,9 @@ pub struct Controller {
 const LEAST_DRIFT: f64 = 0.10;
 const LEAST_GAIN: f64 = 0.01;
 const VERIFIED: u32 = 3;
+const KNOWN_WELL: u32 = 5;
+/// How many spreads a gain is more than.
+const CLEAR: f64 = 1.5;
 const CHECK_AFTER: (u64, u64) = (16, 256);
 const REST: (u64, u64) = (20, 640);
 const NONSENSE: u32 = 3;
@@ -249,7 +252,9 @@ impl Controller {
             self.next = default;
             return;
         }
-        if self.account.executions() < self.rest_until {
+        // While a sample cannot be paid for, the best runs for as long as it is the better one.
+        let stays = self.next == default || self.gain(self.next).is_some();
+        if self.account.executions() < self.rest_until && stays {
             return;
         }
         if self.seconds.level() < self.rules.break_even {
@@ -291,7 +296,7 @@ impl Controller {
         let known = self.known();
         let (best, default) = (known.best(), known.default);
         let level = known.level(default);
-        let gains = known.level(best) < level * (1.0 - known.margin.max(LEAST_GAIN));
+        let gains = self.gain(best).is_some();
         let waits = self.account.waits(risk, level);
         self.next = if gains { best } else { default };
         // Gains fill the account sooner than waiting does: looks again half way.
@@ -310,11 +315,21 @@ impl Controller {
         let known = self.known();
         let (best, default) = (known.best(), known.default);
         let measured = self.records.iter().filter(|record| record.is_measured()).count();
-        let gains = known.level(best) < known.level(default) * (1.0 - known.margin.max(LEAST_GAIN));
+        let gain = self.gain(best);
+        let gains = gain.is_some();
         if gains && self.records[best].count() < VERIFIED {
             self.state = State::Verifying;
             self.next = best;
             self.why = format!("the best of {measured} measured, run again to be sure");
+            return;
+        }
+        // The default costs nothing but what would be gained: where that is little against the
+        // noise, it is measured as well as the other.
+        let little = gain.is_some_and(|gain| gain < 4.0 * CLEAR * self.noise_of(best));
+        if little && self.records[default].count() < KNOWN_WELL {
+            self.state = State::Verifying;
+            self.next = default;
+            self.why = format!("the best of {measured} measured is near the default: once more");
             return;
         }
         let at = if gains { best } else { default };
@@ -460,6 +475,17 @@ impl Controller {
         record.count() >= 4 || (record.count() >= 2 && record.spread() < LEAST_DRIFT / 2.0)
     }
 
+    /// The part of the default's cost that is gained there, if it is more than noise.
+    fn gain(&self, at: usize) -> Option<f64> {
+        let default = self.records[self.candidates.default_index()].level();
+        let gain = 1.0 - self.records[at].level() / default;
+        (gain > LEAST_GAIN.max(CLEAR * self.noise_of(at))).then_some(gain)
+    }
+
+    fn noise_of(&self, at: usize) -> f64 {
+        self.noise().max(self.records[at].spread())
+    }
+
     fn noise(&self) -> f64 {
         self.records[self.candidates.default_index()].spread()
     }
@@ -476,6 +502,7 @@ impl Controller {
             context_worth: self.rules.context_worth,
             degree: self.rules.degree,
             margin: LEAST_GAIN.max(self.noise()),
+            account: &self.account,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What to sample next, and what it may cost at most.
 
+use super::account::Account;
 use super::record::Record;
 use crate::predict::{Configuration, Predictor, Sample, Step};
 
@@ -14,6 +15,7 @@ pub(super) struct Known<'a> {
     pub(super) degree: i32,
     /// Differences below this part are noise.
     pub(super) margin: f64,
+    pub(super) account: &'a Account,
 }
 
 /// The next move of a search.
@@ -48,7 +50,7 @@ impl Known<'_> {
     /// What an execution there may cost beyond one at the default, by what is measured so far.
     pub(super) fn risk(&self, at: usize) -> f64 {
         let noise = 2.0 * self.records[self.default].spread();
-        self.ceiling(at) * (1.0 + noise) - self.level(self.default)
+        (self.ceiling(at) - self.level(self.default)) * (1.0 + noise)
     }
 
     /// The most that an execution there may cost.
@@ -94,6 +96,15 @@ impl Known<'_> {
         let best = self.best();
         let mut proposals = Vec::new();
         for line in [self.contexts_line(best), self.cores_line(best)] {
+            // A first step in contexts is worth a short wait. In cores it is cheaper, but what it
+            // loses would put the other off until long after the turn.
+            if let Some(&at) = proposals.first().and_then(|first: &Proposal| first.wanted.last()) {
+                let risk = self.risk(at);
+                let waits = self.account.waits(risk, self.level(self.default));
+                if proposals[0].momentum == 0 && waits.is_some_and(|waits| waits <= PATIENCE) {
+                    break;
+                }
+            }
             let Some(place) = line.iter().position(|&at| at == best) else { continue };
             let down: Vec<usize> = line[..=place].iter().rev().copied().collect();
             let up = line[place..].to_vec();
@@ -239,20 +250,25 @@ impl Known<'_> {
         if self.risk(at) <= credit {
             return Move::Run { at, why: step.why().to_owned() };
         }
-        let between = (0..self.all.len()).filter(|&other| {
-            !self.records[other].is_measured()
-                && contains(self.all[other], wish)
-                && self.risk(other) <= credit
-        });
-        match between.min_by_key(|&other| self.all[other].threads()) {
-            Some(other) => Move::Run { at: other, why: format!("on the way to {wish}") },
-            None => Move::Wait { at, risk: self.risk(at) },
+        let on_the_way = (0..self.all.len())
+            .filter(|&other| !self.records[other].is_measured() && contains(self.all[other], wish));
+        let on_the_way: Vec<usize> = on_the_way.collect();
+        let affordable = on_the_way.iter().filter(|&&other| self.risk(other) <= credit);
+        if let Some(&other) = affordable.min_by_key(|&&other| self.all[other].threads()) {
+            return Move::Run { at: other, why: format!("on the way to {wish}") };
         }
+        let dear = |&at: &usize| self.risk(at);
+        let next = on_the_way.into_iter().min_by(|a, b| dear(a).total_cmp(&dear(b)));
+        let at = next.unwrap_or(at);
+        Move::Wait { at, risk: self.risk(at) }
     }
 }
 
 /// The least gain for which a sample between two others is taken.
 const WORTH: f64 = 0.01;
+
+/// Executions that a first step in contexts may keep one in cores waiting.
+const PATIENCE: u64 = 10;
 
 fn point_x(on: Configuration) -> f64 {
     f64::from(on.threads()).ln()
