@@ -28,9 +28,9 @@ static double *a, *b, *c;
 static double checksum;
 static long entries;
 
-static double arithmetic(long steps)
+/* Where it starts is not known before, so that no compiler does it only once. */
+static double arithmetic(double x, long steps)
 {
-    double x = 1.0;
     long i;
 
     for (i = 0; i < steps; i++)
@@ -43,7 +43,7 @@ static void serial(int threads)
     #pragma omp parallel num_threads(threads)
     {
         #pragma omp master
-        checksum += arithmetic(STEPS);
+        checksum += arithmetic(checksum, STEPS);
         #pragma omp barrier
     }
 }
@@ -55,7 +55,7 @@ static void scalable(int threads)
 
     #pragma omp parallel for num_threads(threads) reduction(+ : sum)
     for (part = 0; part < 64; part++)
-        sum += arithmetic(STEPS / 64);
+        sum += arithmetic(checksum + part, STEPS / 64);
     checksum += sum;
 }
 

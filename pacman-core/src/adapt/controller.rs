@@ -121,6 +121,8 @@ pub struct Controller {
     remembered: Option<(usize, f64)>,
     long: u32,
     nonsense: u32,
+    /// Configurations that the machine no longer has.
+    gone: usize,
     why: String,
 }
 
@@ -156,6 +158,7 @@ impl Controller {
             remembered: None,
             long: 0,
             nonsense: 0,
+            gone: 0,
             why: "what runs without adaptation is measured first".into(),
             candidates,
             rules,
@@ -191,6 +194,9 @@ impl Controller {
         if here.is_finite() && default.is_finite() && self.next != self.candidates.default_index() {
             let ratio = here / default;
             line += &format!("; costs {ratio:.3} of {}", self.candidates.default());
+        }
+        if self.gone > 0 {
+            line += &format!("; {} configurations gone with their contexts", self.gone);
         }
         let word = if lost > 0.0 { "lost" } else { "gained" };
         line + &format!("; {:.1} % {word} in {} executions", lost.abs(), self.account.executions())
@@ -267,8 +273,11 @@ impl Controller {
             );
             return;
         }
-        if self.state == State::Verifying || self.samples >= self.rules.budget {
-            return self.settle("the samples that a search may take are taken");
+        if self.state == State::Verifying {
+            return self.settle("three executions there or more say so");
+        }
+        if self.samples >= self.rules.budget {
+            return self.settle("a search takes no more samples");
         }
         let known = self.known();
         let credit = self.account.credit(known.level(default));
@@ -335,7 +344,7 @@ impl Controller {
         let at = if gains { best } else { default };
         self.why = match gains {
             true => format!("the best of {measured} measured; {why}"),
-            false => format!("no other of {measured} measured is better; {why}"),
+            false => format!("of {measured} measured no other is clearly better; {why}"),
         };
         self.hold(at);
     }
@@ -431,6 +440,7 @@ impl Controller {
         let old = std::mem::replace(&mut self.candidates, candidates);
         let there = |on: &&Configuration| self.candidates.index(**on).is_none();
         let dropped: Vec<Configuration> = old.all().iter().filter(there).copied().collect();
+        self.gone += dropped.len();
         let records = self.candidates.all().iter();
         self.records = records
             .map(|&on| old.index(on).map_or(Record::default(), |at| self.records[at]))
