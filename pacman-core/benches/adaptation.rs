@@ -1,8 +1,8 @@
 //! What adaptation costs and what it gains.
 //!
 //! `cargo bench -p pacman-core --bench adaptation` prints what a decision costs here, and the
-//! regret on simulated phases; `-- 4 5 6` takes these seeds, and `-- strict` assumes nothing of
-//! what a context is worth. `docs/adaptation.md` has the protocol.
+//! regret on simulated phases; `-- 4 5 6` takes these seeds, and `-- worth=0.45` an assumption of
+//! what a further context of a core is worth at most. `docs/adaptation.md` has the protocol.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -21,9 +21,8 @@ fn main() -> Result<()> {
         std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
     let seeds = if given.is_empty() { vec![1, 2, 3] } else { given };
     let mut rules = Rules::default();
-    if std::env::args().any(|argument| argument == "strict") {
-        rules.context_worth = 1.0;
-    }
+    let worth = std::env::args().find_map(|argument| argument.strip_prefix("worth=")?.parse().ok());
+    rules.context_worth = worth.unwrap_or(rules.context_worth);
     println!("one more context is taken to be worth {} of a core's first", rules.context_worth);
     decision()?;
     for spread in [0.0, 0.01] {

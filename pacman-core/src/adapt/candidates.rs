@@ -17,7 +17,7 @@ use crate::topology::Topology;
 /// let machine = Topology::synthetic("4 cores, 2 threads")?;
 /// let candidates = Candidates::of(&machine, None)?;
 /// let names: Vec<String> = candidates.all().iter().map(ToString::to_string).collect();
-/// assert_eq!(names, ["1x1", "1x2", "2x1", "3x1", "2x2", "4x1", "3x2", "4x2"]);
+/// assert_eq!(names, ["1x1", "2x1", "1x2", "3x1", "4x1", "2x2", "3x2", "4x2"]);
 /// assert_eq!(candidates.default().to_string(), "4x2");
 /// # Ok::<(), pacman_core::Error>(())
 /// ```

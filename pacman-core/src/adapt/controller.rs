@@ -16,8 +16,8 @@ use crate::predict::{Configuration, Predictor};
 pub struct Rules {
     /// How much may be lost.
     pub bound: Bound,
-    /// What one more context of a core can be worth at most, as a part of its first: 0.45 says
-    /// that two contexts do at most 1.45 times what one does. 1 makes no assumption.
+    /// What one more context of a core can be worth at most, as a part of its first. 1 assumes
+    /// nothing; 0.45 says that two contexts do at most 1.45 times what one does.
     pub context_worth: f64,
     /// With which power of the time the cost grows.
     pub degree: i32,
@@ -30,11 +30,11 @@ pub struct Rules {
 }
 
 impl Default for Rules {
-    /// Time, 5 % and 1 %, 24 samples, no phase too short.
+    /// Time, 5 % and 1 %, nothing assumed of contexts, 24 samples, no phase too short.
     fn default() -> Rules {
         Rules {
             bound: Bound::default(),
-            context_worth: 0.45,
+            context_worth: 1.0,
             degree: 1,
             budget: 24,
             break_even: 0.0,

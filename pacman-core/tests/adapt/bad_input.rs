@@ -55,8 +55,11 @@ fn energy_is_refused_where_it_cannot_be_read() {
 
 #[test]
 fn contexts_that_go_take_their_configurations_along() {
-    let adapter =
-        Adapter::builder(machine("8 cores, 2 threads")).break_even(Duration::ZERO).build().unwrap();
+    let adapter = Adapter::builder(machine("8 cores, 2 threads"))
+        .context_worth(0.45)
+        .break_even(Duration::ZERO)
+        .build()
+        .unwrap();
     let phase = adapter.phase("phase").unwrap();
     let step = || {
         let choice = phase.begin();

@@ -28,12 +28,6 @@ fn excess(
     (most, last)
 }
 
-fn strict() -> Rules {
-    let mut rules = Rules::default();
-    rules.context_worth = 1.0;
-    rules
-}
-
 /// Any times on a row of cores that fall to one valley and rise again, and of which none is more
 /// than a share: not what a program would do, but all that the assumptions leave open.
 fn valley(cores: usize) -> impl Strategy<Value = Vec<f64>> {
@@ -57,7 +51,7 @@ proptest! {
 
     #[test]
     fn without_noise_the_bound_holds_on_every_valley(seconds in valley(8)) {
-        let mut controller = controller("8 cores", strict());
+        let mut controller = controller("8 cores", Rules::default());
         let (most, _) = excess(&mut controller, 600, |_, on| seconds[on.threads() as usize - 1]);
         prop_assert!(most <= 1e-9, "{most}");
     }
@@ -67,7 +61,7 @@ proptest! {
         let (cores, contexts) = [(8, 2), (16, 4), (4, 8), (3, 2)][shape];
         let size = SmtMachine::new(cores, contexts);
         let phase = Kind::Any.draw(&mut Random::new(seed), size);
-        let mut controller = controller(&size.as_text(), strict());
+        let mut controller = controller(&size.as_text(), Rules::default());
         let (most, _) = excess(&mut controller, 600, |_, on| phase.seconds(on));
         prop_assert!(most <= 1e-9, "{most}: {}", controller.why());
     }
@@ -88,7 +82,7 @@ fn noise_breaks_the_bound_by_less_than_twice_itself() {
     for seed in 0..SEEDS {
         let mut random = Random::new(seed);
         let (phase, spread) = (Kind::Any.draw(&mut random, size), random.between(0.0, 0.1));
-        let mut controller = controller(&size.as_text(), strict());
+        let mut controller = controller(&size.as_text(), Rules::default());
         let factors = noisy(&mut Noise::new(seed, spread), 600);
         let law = |number: u64, on: Configuration| phase.seconds(on) * factors[number as usize - 1];
         let (most, _) = excess(&mut controller, 600, law);
@@ -104,7 +98,7 @@ fn outliers_are_paid_for_in_the_end() {
     for seed in 0..SEEDS {
         let mut random = Random::new(seed);
         let phase = Kind::Any.draw(&mut random, size);
-        let mut controller = controller(&size.as_text(), strict());
+        let mut controller = controller(&size.as_text(), Rules::default());
         let mut noise = Noise::new(seed, 0.01).with_outliers(0.03, random.between(2.0, 10.0));
         let factors = noisy(&mut noise, 2000);
         let law = |number: u64, on: Configuration| phase.seconds(on) * factors[number as usize - 1];
@@ -119,7 +113,7 @@ fn outliers_are_paid_for_in_the_end() {
 fn a_drift_that_cannot_be_seen_lasts_until_a_check() {
     for seed in 0..SEEDS {
         let at = 60 + seed;
-        let mut controller = controller("8 cores", strict());
+        let mut controller = controller("8 cores", Rules::default());
         let before = |on: Configuration| 1.0 + 0.2 * f64::from(on.threads());
         let after = |on: Configuration| if on.threads() == 8 { 0.65 } else { before(on) };
         let factors = noisy(&mut Noise::new(seed, 0.005), 1400);
@@ -135,7 +129,7 @@ fn a_drift_that_cannot_be_seen_lasts_until_a_check() {
 #[test]
 fn the_bound_is_the_users() {
     // One that forbids every loss forbids every sample.
-    let mut rules = strict();
+    let mut rules = Rules::default();
     rules.bound = Bound { early: 0.0, late: 0.0, turn: 50 };
     let mut controller = controller("8 cores", rules);
     let places = super::run(&mut controller, 200, |on| 1.0 / f64::from(on.threads().min(2)));

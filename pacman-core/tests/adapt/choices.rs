@@ -6,7 +6,7 @@ use pacman_core::ErrorKind;
 use pacman_core::adapt::{Actuator, Adapter, Execution, Objective, Rules, ScopedThreads, State};
 use pacman_core::predict::{Configuration, HillClimb};
 
-use super::{controller, machine, on, run};
+use super::{bold, controller, machine, on, run};
 
 fn scalable(on: Configuration) -> f64 {
     1.0 / f64::from(on.threads())
@@ -29,12 +29,15 @@ fn a_scalable_phase_stays_on_all_and_a_saturated_one_leaves_cores() {
 
 #[test]
 fn siblings_that_disturb_are_left_idle() {
-    let mut phase = controller("8 cores, 4 threads", Rules::default());
     let thrashed = |on: Configuration| {
         let contexts = f64::from(on.per_core().expect("a rectangle"));
         contexts.powf(0.3) / f64::from(on.cores().expect("a rectangle"))
     };
+    let mut phase = controller("8 cores, 4 threads", bold());
     run(&mut phase, 100, thrashed);
+    assert_eq!(phase.next(), on("8x1"));
+    let mut phase = controller("8 cores, 4 threads", Rules::default());
+    run(&mut phase, 200, thrashed);
     assert_eq!(phase.next(), on("8x1"));
 }
 

@@ -20,6 +20,13 @@ fn controller(text: &str, rules: Rules) -> Controller {
     Controller::new(Candidates::of(&machine(text), None).expect("candidates"), rules)
 }
 
+/// Rules by which fewer contexts of a core are sampled early.
+fn bold() -> Rules {
+    let mut rules = Rules::default();
+    rules.context_worth = 0.45;
+    rules
+}
+
 /// Runs `executions` of a phase that takes `seconds`; where each ran.
 fn run(
     controller: &mut Controller,
