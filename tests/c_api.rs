@@ -78,6 +78,23 @@ fn samples_say_what_they_hold() {
 }
 
 #[test]
+fn adapting_is_asking_and_telling() {
+    in_every_way("adapt");
+}
+
+#[test]
+fn adaptive_says_why_for_each_phase() {
+    let folder = Folder::new("adaptive");
+    let source = "examples/c/adaptive.c";
+    let path = compile(source, Language::C99, Linking::Shared, &["-fopenmp"], &folder);
+    let text = String::from_utf8(finish(program(&path).arg("5")).stdout).expect("UTF-8");
+    let names: Vec<&str> =
+        text.lines().map(|line| line.split(':').next().expect("a name")).collect();
+    assert_eq!(names, ["serial", "scalable", "memory", "lock"], "{text}");
+    assert_eq!(program(&path).arg("none").output().expect("it runs").status.code(), Some(2));
+}
+
+#[test]
 fn threads_come_go_and_end_attached() {
     let report = json(&in_every_way("threads"));
     let threads = report["threads"].as_array().expect("threads");

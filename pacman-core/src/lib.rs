@@ -24,6 +24,7 @@
 //! # Ok::<(), pacman_core::Error>(())
 //! ```
 
+pub mod adapt;
 pub mod backend;
 pub mod bind;
 pub mod clock;

@@ -30,7 +30,7 @@
  *
  * Sections:  1 version and ABI   2 status codes and errors   3 sessions
  *            4 phases            5 threads                   6 other threads
- *            7 reports           8 the machine
+ *            7 reports           8 the machine       9 adaptation
  *
  *
  * THREADS
@@ -117,7 +117,7 @@ extern "C" {
 
 /* The ABI that this header describes. */
 #define PACMAN_ABI_MAJOR 0u
-#define PACMAN_ABI_MINOR 2u
+#define PACMAN_ABI_MINOR 3u
 #define PACMAN_ABI       ((PACMAN_ABI_MAJOR << 16) | PACMAN_ABI_MINOR)
 
 /*
@@ -1005,6 +1005,192 @@ int pacman_topology_read(pacman_topology *topology);
  */
 int pacman_topology_contexts(size_t element_size, size_t capacity, pacman_context *contexts,
                              size_t *count);
+
+/* ------------------------------------------------------------------------ *
+ * 9  Adaptation
+ * ------------------------------------------------------------------------ */
+
+/* Chooses how many threads phases use: an opaque handle. */
+typedef struct pacman_adapter pacman_adapter;
+
+/* A phase of one adapter: a handle that is a number. 0 is never one. */
+typedef uint64_t pacman_adapted;
+
+/* pacman_adapt_options.objective: what is to become less. All but the first read
+ * the packages' energy through powercap. */
+#define PACMAN_OBJECTIVE_TIME                 0u
+#define PACMAN_OBJECTIVE_ENERGY               1u
+#define PACMAN_OBJECTIVE_ENERGY_DELAY         2u
+#define PACMAN_OBJECTIVE_ENERGY_DELAY_SQUARED 3u
+
+/* What an adapter is to do. Begin with PACMAN_ADAPT_OPTIONS_INIT. */
+typedef struct pacman_adapt_options {
+    uint32_t size;           /* sizeof(pacman_adapt_options) */
+    uint32_t abi;            /* PACMAN_ABI */
+    uint32_t max_threads;    /* at most so many; 0: one on each context */
+    uint32_t objective;      /* a PACMAN_OBJECTIVE_ number */
+    uint64_t break_even_ns;  /* shorter phases are left alone; 0: what a decision
+                                costs here, and switch_cost_ns, times 100 */
+    uint64_t switch_cost_ns; /* what a change of the number of threads costs */
+    const char *placement;   /* in which order cores are used: "compact",
+                                "scatter"; null: compact */
+} pacman_adapt_options;
+
+#define PACMAN_ADAPT_OPTIONS_INIT \
+    { sizeof(pacman_adapt_options), PACMAN_ABI, 0u, PACMAN_OBJECTIVE_TIME, 0u, 0u, NULL }
+
+/*
+ * pacman_adapt_open: start to adapt
+ *
+ *   options   what is to become less, and within which limits
+ *   adapter   where the handle goes
+ *
+ * Thread rule: any thread; the contexts that it may use are the ones adapted over.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_INVALID      null, an unknown objective, a placement that cannot be read
+ *   PACMAN_E_SIZE, PACMAN_E_ABI
+ *                         as for pacman_session_open()
+ *   PACMAN_E_UNSUPPORTED  energy is wanted, and the machine does not tell it
+ *   PACMAN_E_PERMISSION   energy is wanted, and this process may not read it
+ *   PACMAN_E_SYSTEM       the system does not tell which CPUs there are
+ */
+int pacman_adapt_open(const pacman_adapt_options *options, pacman_adapter **adapter);
+
+/*
+ * pacman_adapt_close: stop adapting
+ *
+ *   adapter   the handle, which is no handle from here on, nor are its phases
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE   not an open adapter
+ */
+int pacman_adapt_close(pacman_adapter *adapter);
+
+/*
+ * pacman_adapt_phase: the adapted phase of that name, made when it is named first
+ *
+ *   adapter   an open adapter
+ *   name      one line of text, not empty; it is copied
+ *   phase     where the handle goes
+ *
+ * Thread rule: any thread. Takes a lock: define phases ahead of the loop.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE    not an open adapter
+ *   PACMAN_E_INVALID   an empty name or one of several lines; null
+ */
+int pacman_adapt_phase(const pacman_adapter *adapter, const char *name, pacman_adapted *phase);
+
+/*
+ * pacman_adapt_threads: how many threads should the next execution use?
+ *
+ *   phase   a phase of an open adapter
+ *
+ * The answer is for the calling thread's next execution, which
+ * pacman_adapt_done() ends. To ask again without that leaves the first one out.
+ *
+ * Thread rule: calling thread. Several threads may each execute the phase.
+ *
+ * Returns the number of threads, 1 or more, also where the handle is none: then
+ * as many as the process may use, and pacman_last_error() has a line. So it
+ * fits into num_threads() as it is.
+ *
+ * Example
+ *     int threads = pacman_adapt_threads(sweep);
+ *     #pragma omp parallel for num_threads(threads)
+ *     for (i = 0; i < n; i++) relax(i);
+ *     pacman_adapt_done(sweep, PACMAN_ADAPT_ELAPSED);
+ */
+int pacman_adapt_threads(pacman_adapted phase);
+
+/* pacman_adapt_done(): the time since pacman_adapt_threads(). */
+#define PACMAN_ADAPT_ELAPSED (-1.0)
+
+/*
+ * pacman_adapt_done: the execution has ended
+ *
+ *   phase     the phase that was asked about
+ *   seconds   what it took, or PACMAN_ADAPT_ELAPSED
+ *
+ * Thread rule: calling thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE        not a phase of an open adapter
+ *   PACMAN_E_PHASE_ORDER   the thread has not asked since the last execution
+ *   PACMAN_E_INVALID       a time that is 0, negative or no number: the execution
+ *                          is left out. After three in a row the phase runs with
+ *                          all threads for good.
+ *   PACMAN_E_NO_PLACE      the configuration was dropped meanwhile; left out
+ * None of them needs an answer: the program goes on.
+ */
+int pacman_adapt_done(pacman_adapted phase, double seconds);
+
+/*
+ * pacman_adapt_cpus: on which logical CPUs the threads should run
+ *
+ *   phase   a phase that the calling thread has asked about
+ *   cpus    where they go, by thread
+ *   n       how many fit
+ *   count   where their number goes: what pacman_adapt_threads() said
+ *
+ * Threads share cores as the chosen configuration wants. Binding them is up to
+ * the program: pacman_attach_cpu(), sched_setaffinity().
+ *
+ * Thread rule: calling thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE        not a phase of an open adapter
+ *   PACMAN_E_PHASE_ORDER   the thread has not asked since the last execution
+ *   PACMAN_E_INVALID       cpus or count is null
+ *   PACMAN_E_SIZE          there are more than n
+ *   PACMAN_E_NO_PLACE      the configuration was dropped meanwhile
+ */
+int pacman_adapt_cpus(pacman_adapted phase, uint32_t *cpus, size_t n, size_t *count);
+
+/*
+ * pacman_adapt_why: why the next execution runs as it does, in one line
+ *
+ *   phase   a phase of an open adapter
+ *   line    where the text goes, closed by a zero and cut to fit; 512 bytes are
+ *           enough for most
+ *   n       bytes that fit
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE    not a phase of an open adapter
+ *   PACMAN_E_INVALID   line is null
+ *   PACMAN_E_SIZE      n is 0
+ */
+int pacman_adapt_why(pacman_adapted phase, char *line, size_t n);
+
+/*
+ * pacman_adapt_refresh: look at the machine again
+ *
+ *   adapter   an open adapter
+ *   dropped   where the number of configurations goes that are gone; null if not
+ *             wanted
+ *
+ * Call it when the CPUs that the process may use may have changed. Call it from a
+ * thread that is not bound: what it may use counts for the process.
+ *
+ * Thread rule: any thread.
+ *
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE   not an open adapter
+ *   PACMAN_E_SYSTEM   the system does not tell which CPUs there are
+ */
+int pacman_adapt_refresh(const pacman_adapter *adapter, size_t *dropped);
 
 #ifdef __cplusplus
 }

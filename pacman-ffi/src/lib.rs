@@ -9,6 +9,7 @@
 //!
 //! Rust programs want `pacman-core` instead.
 
+pub mod adapt;
 pub mod error;
 mod input;
 mod kept;

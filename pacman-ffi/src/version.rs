@@ -8,7 +8,7 @@ use crate::error::{Failure, Result, Status, answer};
 ///
 /// A new function, field, flag or code raises the minor; a change that an old
 /// program would notice raises the major, and the soname with it.
-const ABI: u32 = 2;
+const ABI: u32 = 3;
 
 /// Refuses a program whose header this library cannot serve.
 pub(crate) fn shake_hands(theirs: u32) -> Result<()> {

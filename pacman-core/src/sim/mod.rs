@@ -35,6 +35,7 @@ mod fault;
 pub mod hardware;
 mod kernel;
 mod machines;
+pub mod phases;
 mod registers;
 mod task;
 mod workload;

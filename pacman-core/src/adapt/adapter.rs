@@ -1,0 +1,400 @@
+//! The thread-safe shell around the controllers: what a program uses.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::actuator::Actuator;
+use super::candidates::{self, Candidates};
+use super::controller::{Controller, Rules, State};
+use super::energy::{Microjoules, Rapl};
+use super::objective::{Execution, Objective};
+use crate::error::{Error, ErrorKind, Result};
+use crate::placement::{Place, Placement};
+use crate::predict::{Configuration, Predictor};
+use crate::topology::Topology;
+
+/// Chooses configurations for the phases of one program; a clone is the same adapter.
+///
+/// The example of [the module](super) adapts one phase.
+#[derive(Clone, Debug)]
+pub struct Adapter {
+    shared: Arc<Shared>,
+    /// Not in `shared`, which every phase holds.
+    phases: Arc<Mutex<Vec<Phase>>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    machine: Mutex<Machine>,
+    limit: Option<usize>,
+    order: Placement,
+    objective: Objective,
+    rapl: Option<Rapl>,
+    rules: Rules,
+}
+
+#[derive(Debug)]
+struct Machine {
+    topology: Topology,
+    candidates: Candidates,
+}
+
+/// A phase of the program; a clone is the same phase.
+#[derive(Clone, Debug)]
+pub struct Phase {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    name: String,
+    shared: Arc<Shared>,
+    controller: Mutex<Controller>,
+}
+
+/// Where one execution is to run; [`Phase::end`] takes it back.
+///
+/// Dropping it instead leaves the execution out.
+#[derive(Debug)]
+#[must_use = "run with it, and give it back to Phase::end"]
+pub struct Choice {
+    on: Configuration,
+    energy: Option<Microjoules>,
+}
+
+impl Choice {
+    /// How many threads to run on.
+    pub fn threads(&self) -> usize {
+        self.on.threads() as usize
+    }
+
+    /// Cores and contexts of each; [`Adapter::places`] says which.
+    pub fn configuration(&self) -> Configuration {
+        self.on
+    }
+}
+
+/// What an adapter is to do; [`Adapter::builder`] makes one.
+#[derive(Debug)]
+pub struct Builder {
+    topology: Topology,
+    limit: Option<usize>,
+    order: Placement,
+    objective: Objective,
+    rapl: Option<Rapl>,
+    switch: Duration,
+    break_even: Option<Duration>,
+    rules: Rules,
+}
+
+impl Adapter {
+    /// An adapter for the contexts of `topology` that the process may use: for time, and cores
+    /// in the order of [`Placement::Compact`].
+    pub fn builder(topology: Topology) -> Builder {
+        Builder {
+            topology,
+            limit: None,
+            order: Placement::Compact,
+            objective: Objective::Time,
+            rapl: None,
+            switch: Duration::ZERO,
+            break_even: None,
+            rules: Rules::default(),
+        }
+    }
+
+    /// The phase of that name, made when it is named first.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] for an empty name or one of several lines.
+    pub fn phase(&self, name: &str) -> Result<Phase> {
+        if name.is_empty() || name.contains('\n') {
+            let why = format!("cannot adapt a phase named {name:?}: a name is one line, not empty");
+            return Err(Error::new(ErrorKind::InvalidInput, why));
+        }
+        // In this order everywhere: phases, machine, controller.
+        let mut phases = self.phases.lock();
+        if let Some(known) = phases.iter().find(|phase| phase.name() == name) {
+            return Ok(known.clone());
+        }
+        let candidates = self.shared.machine.lock().candidates.clone();
+        let controller = Mutex::new(Controller::new(candidates, self.shared.rules.clone()));
+        let shared = Arc::clone(&self.shared);
+        let phase = Phase { inner: Arc::new(Inner { name: name.to_owned(), shared, controller }) };
+        phases.push(phase.clone());
+        Ok(phase)
+    }
+
+    /// The phases so far, in order of naming.
+    pub fn phases(&self) -> Vec<Phase> {
+        self.phases.lock().clone()
+    }
+
+    /// All configurations that may be chosen now, and the default.
+    pub fn candidates(&self) -> Candidates {
+        self.shared.machine.lock().candidates.clone()
+    }
+
+    /// Which hardware contexts the threads of a configuration should run on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoSuchPlace`] for a configuration that the machine does not have.
+    pub fn places(&self, on: Configuration) -> Result<Vec<Place>> {
+        candidates::places(&self.shared.machine.lock().topology, on, &self.shared.order)
+    }
+
+    /// The machine as it was looked at last.
+    pub fn topology(&self) -> Topology {
+        self.shared.machine.lock().topology.clone()
+    }
+
+    /// Phases shorter than this are left alone.
+    pub fn break_even(&self) -> Duration {
+        Duration::from_secs_f64(self.shared.rules.break_even)
+    }
+
+    /// Looks at the machine again, and drops configurations that no longer fit: after
+    /// `sched_setaffinity`, a changed cpuset, a context that went offline. Answers those dropped.
+    ///
+    /// What the process may use is what the calling thread may: call it from one that the
+    /// program has not bound itself.
+    ///
+    /// # Errors
+    /// As [`Topology::detect`] and [`machine_changed`](Self::machine_changed).
+    pub fn refresh(&self) -> Result<Vec<Configuration>> {
+        self.machine_changed(Topology::detect()?)
+    }
+
+    /// Goes on with a topology that was looked at by the caller.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] if no context is left: then everything stays as it is.
+    pub fn machine_changed(&self, topology: Topology) -> Result<Vec<Configuration>> {
+        let phases = self.phases.lock();
+        let mut machine = self.shared.machine.lock();
+        let now = self.shared.candidates_of(&topology)?;
+        machine.topology = topology;
+        if now == machine.candidates {
+            return Ok(Vec::new());
+        }
+        let before = std::mem::replace(&mut machine.candidates, now.clone());
+        for phase in phases.iter() {
+            phase.inner.controller.lock().restrict(now.clone());
+        }
+        let gone = before.all().iter().filter(|&&on| now.index(on).is_none());
+        Ok(gone.copied().collect())
+    }
+}
+
+impl Shared {
+    fn candidates_of(&self, topology: &Topology) -> Result<Candidates> {
+        let all = Candidates::of(topology, self.limit)?;
+        match &self.rules.predictor {
+            None => Ok(all),
+            Some(predictor) => among(predictor.as_ref(), topology, &all),
+        }
+    }
+}
+
+/// The predictor's candidates that the machine has, and the default.
+fn among(predictor: &dyn Predictor, topology: &Topology, all: &Candidates) -> Result<Candidates> {
+    let fits = |on: &&Configuration| {
+        on.threads() <= all.default().threads()
+            && candidates::places(topology, **on, &Placement::Compact).is_ok()
+    };
+    let mut known: Vec<Configuration> =
+        predictor.configurations().iter().filter(fits).copied().collect();
+    let widest = known.iter().copied().filter(|on| on.threads() == all.default().threads()).max();
+    known.extend(widest.is_none().then_some(all.default()));
+    Candidates::new(known, widest.unwrap_or(all.default()))
+}
+
+impl Phase {
+    /// The name it was made by.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// Where the next execution should run.
+    ///
+    /// Several threads may have executions of one phase under way; each is told and counted by
+    /// itself. Where energy is the objective its counters are read here and at the end, and
+    /// count everything that the packages do meanwhile.
+    pub fn begin(&self) -> Choice {
+        let on = self.inner.controller.lock().next();
+        let rapl = self.inner.shared.rapl.as_ref();
+        Choice { on, energy: rapl.and_then(|rapl| rapl.read().ok()) }
+    }
+
+    /// The execution took `elapsed`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] for a time or cost that is 0 or no number: the execution is left
+    /// out; after three in a row the phase runs at the default for good.
+    /// [`ErrorKind::NoSuchPlace`] if the configuration was dropped meanwhile. Neither needs an answer.
+    pub fn end(&self, choice: Choice, elapsed: Duration) -> Result<()> {
+        self.end_with(choice, Execution::lasting(elapsed))
+    }
+
+    /// The same with what the program has measured itself; energy that it has not is read.
+    ///
+    /// # Errors
+    /// As [`end`](Self::end).
+    pub fn end_with(&self, choice: Choice, mut execution: Execution) -> Result<()> {
+        if let (Some(rapl), Some(before), None) =
+            (&self.inner.shared.rapl, &choice.energy, execution.joules)
+        {
+            execution.joules = rapl.read().ok().map(|now| rapl.joules_since(before, &now));
+        }
+        let cost = self.inner.shared.objective.cost(&execution);
+        let mut controller = self.inner.controller.lock();
+        match cost {
+            Ok(cost) => controller.finished(choice.on, cost, execution.seconds),
+            Err(error) => {
+                // Counts as nonsense there, too; this error says more.
+                let _ = controller.finished(choice.on, f64::NAN, execution.seconds);
+                Err(error)
+            }
+        }
+    }
+
+    /// Runs one execution: `work` once on each thread, with its number.
+    ///
+    /// # Errors
+    /// What the actuator says, as for a place that is gone: `work` has run all the same, and the
+    /// execution is left out. Else as [`end`](Self::end).
+    pub fn run(&self, actuator: &dyn Actuator, work: &(dyn Fn(usize) + Sync)) -> Result<()> {
+        let choice = self.begin();
+        let machine = self.inner.shared.machine.lock();
+        let places = candidates::places(&machine.topology, choice.on, &self.inner.shared.order);
+        drop(machine);
+        let begun = Instant::now();
+        actuator.run(&places?, work)?;
+        self.end(choice, begun.elapsed())
+    }
+
+    /// Why the next execution runs where it does: one line.
+    pub fn why(&self) -> String {
+        format!("{}: {}", self.inner.name, self.inner.controller.lock().why())
+    }
+
+    /// What the phase is at.
+    pub fn state(&self) -> State {
+        self.inner.controller.lock().state()
+    }
+}
+
+impl Builder {
+    /// At most so many threads; the default then has as many, not one for each context.
+    pub fn max_threads(mut self, threads: usize) -> Builder {
+        self.limit = Some(threads);
+        self
+    }
+
+    /// In which order cores are used: `Compact` fills package by package, `Scatter` spreads.
+    pub fn placement(mut self, order: Placement) -> Builder {
+        self.order = order;
+        self
+    }
+
+    /// What is to become less.
+    pub fn objective(mut self, objective: Objective) -> Builder {
+        self.objective = objective;
+        self
+    }
+
+    /// Reads energy there instead of from this system's powercap.
+    pub fn energy(mut self, rapl: Rapl) -> Builder {
+        self.rapl = Some(rapl);
+        self
+    }
+
+    /// Who says what to sample; its configurations replace the machine's.
+    pub fn predictor(mut self, predictor: impl Predictor + 'static) -> Builder {
+        self.rules.predictor = Some(Arc::new(predictor));
+        self
+    }
+
+    /// What it costs the program to change the number of threads; it raises the break-even.
+    pub fn switch_cost(mut self, cost: Duration) -> Builder {
+        self.switch = cost;
+        self
+    }
+
+    /// Leaves phases shorter than this alone, whatever was measured.
+    pub fn break_even(mut self, time: Duration) -> Builder {
+        self.break_even = Some(time);
+        self
+    }
+
+    /// What one more context of a core can be worth at most, as a part of the core's first: 1
+    /// unless told, which assumes nothing. With 0.45 fewer contexts of a core are sampled after
+    /// 10 executions instead of 100, and the bound is as good as that figure.
+    pub fn context_worth(mut self, worth: f64) -> Builder {
+        self.rules.context_worth = worth;
+        self
+    }
+
+    /// Samples of one search at most: 24 unless told.
+    pub fn budget(mut self, samples: u32) -> Builder {
+        self.rules.budget = samples;
+        self
+    }
+
+    /// Measures what a decision costs here, and starts.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] for a limit of 0 threads or a context's worth outside 0 to 1;
+    /// [`ErrorKind::NoSuchPlace`] if the predictor has configurations that the machine does not;
+    /// [`ErrorKind::Unsupported`] or [`ErrorKind::Permission`] if energy is wanted and cannot be read.
+    pub fn build(self) -> Result<Adapter> {
+        let Builder { topology, limit, order, objective, mut rapl, mut rules, .. } = self;
+        if !(0.0..=1.0).contains(&rules.context_worth) {
+            let why = format!(
+                "a context cannot be worth {} of a core's first: it is 0 to 1",
+                rules.context_worth
+            );
+            return Err(Error::new(ErrorKind::InvalidInput, why));
+        }
+        if objective.needs_energy() && rapl.is_none() {
+            rapl = Some(Rapl::detect()?);
+        }
+        let all = Candidates::of(&topology, limit)?;
+        let mut candidates = all.clone();
+        if let Some(predictor) = &rules.predictor {
+            for &on in predictor.configurations() {
+                candidates::places(&topology, on, &Placement::Compact).map_err(|error| {
+                    let why =
+                        format!("the predictor knows {on}, which this machine does not have: ");
+                    Error::new(ErrorKind::NoSuchPlace, why + &error.to_string())
+                })?;
+            }
+            candidates = among(predictor.as_ref(), &topology, &all)?;
+        }
+        rules.degree = objective.degree();
+        let decision = decision_cost(&candidates);
+        let measured = (decision + self.switch) * PAYS;
+        rules.break_even = self.break_even.unwrap_or(measured).as_secs_f64();
+        let machine = Mutex::new(Machine { topology, candidates });
+        let shared = Shared { machine, limit, order, objective, rapl, rules };
+        Ok(Adapter { shared: Arc::new(shared), phases: Arc::default() })
+    }
+}
+
+/// A decision may cost one percent of an execution.
+const PAYS: u32 = 100;
+
+/// What begin and end cost once a phase is held.
+fn decision_cost(candidates: &Candidates) -> Duration {
+    const PAIRS: u32 = 2_000;
+    let controller = Mutex::new(Controller::new(candidates.clone(), Rules::default()));
+    let begun = Instant::now();
+    for _ in 0..PAIRS {
+        let on = controller.lock().next();
+        // The same time everywhere: the search ends at once, and is held.
+        let _ = controller.lock().finished(on, 1.0, 1.0);
+    }
+    begun.elapsed() / PAIRS
+}

@@ -1,0 +1,43 @@
+//! How many threads should the next execution of this phase use?
+//!
+//! An [`Adapter`] is asked before an execution and told after it. Each phase has a
+//! [`Controller`]: it samples what may be better, verifies it, holds it, checks now and then
+//! that the default is still worse, and starts again when the phase drifts. An [`Account`]
+//! bounds what all that may cost. `docs/adaptation.md` has the rules, their assumptions and
+//! what they came out as.
+//!
+//! ```
+//! use pacman_core::adapt::Adapter;
+//! use pacman_core::Topology;
+//!
+//! let adapter = Adapter::builder(Topology::detect()?).max_threads(64).build()?;
+//! let sweep = adapter.phase("sweep")?;
+//! for _ in 0..3 {
+//!     let choice = sweep.begin();
+//!     let begun = std::time::Instant::now();
+//!     std::thread::scope(|scope| {
+//!         (0..choice.threads()).for_each(|_| drop(scope.spawn(|| std::hint::black_box(1))));
+//!     });
+//!     sweep.end(choice, begun.elapsed())?;
+//! }
+//! assert!(!sweep.why().contains('\n'));
+//! # Ok::<(), pacman_core::Error>(())
+//! ```
+
+mod account;
+mod actuator;
+mod adapter;
+mod candidates;
+mod controller;
+mod energy;
+mod objective;
+mod record;
+mod search;
+
+pub use account::{Account, Bound};
+pub use actuator::{Actuator, ScopedThreads};
+pub use adapter::{Adapter, Builder, Choice, Phase};
+pub use candidates::{Candidates, places};
+pub use controller::{Controller, Rules, State};
+pub use energy::{Microjoules, Rapl};
+pub use objective::{Custom, Execution, Objective};

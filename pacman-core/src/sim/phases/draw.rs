@@ -1,0 +1,103 @@
+//! Phases at random.
+
+use super::{SimPhase, SmtMachine};
+
+/// Numbers that only look random: the same seed gives the same ones everywhere.
+///
+/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// From a seed.
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    /// From 0 to 1, without 1.
+    pub fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((word ^ (word >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Between two numbers, each as likely.
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.unit()
+    }
+
+    /// Between two positive numbers, each factor as likely.
+    pub fn factor(&mut self, low: f64, high: f64) -> f64 {
+        (self.between(low.ln(), high.ln())).exp()
+    }
+}
+
+/// What a phase is limited by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// One of the others, each as likely.
+    Any,
+    /// Arithmetic: all contexts pay, more or less.
+    Compute,
+    /// The core's cache: contexts take each other's place.
+    Cache,
+    /// Memory: the bandwidth is reached before the last core.
+    Memory,
+    /// A lock or a shared line.
+    Lock,
+    /// Short, with barriers.
+    Barrier,
+    /// A large serial part.
+    Serial,
+}
+
+impl Kind {
+    /// All that [`Any`](Kind::Any) draws from.
+    pub const ALL: [Kind; 6] =
+        [Kind::Compute, Kind::Cache, Kind::Memory, Kind::Lock, Kind::Barrier, Kind::Serial];
+
+    /// A phase of this kind for a machine of that size.
+    ///
+    /// The costs of a further thread are drawn for the machine: what hurts 128 threads would not
+    /// be seen on 4.
+    pub fn draw(self, random: &mut Random, machine: SmtMachine) -> SimPhase {
+        let kind = match self {
+            Kind::Any => Kind::ALL[(random.unit() * Kind::ALL.len() as f64) as usize],
+            kind => kind,
+        };
+        let cores = f64::from(machine.cores);
+        let threads = cores * f64::from(machine.contexts);
+        let mut phase = SimPhase {
+            single: random.factor(0.01, 10.0),
+            serial: random.factor(1e-4, 0.02),
+            contention: random.factor(1e-4, 0.01),
+            coherency: random.factor(0.001, 0.1) / (threads * threads),
+            barrier: random.factor(1e-4, 0.01) / threads,
+            issue: random.between(0.3, 0.9),
+            data: random.between(0.0, 0.5),
+            miss: random.between(0.0, 0.5),
+            bandwidth: cores * random.factor(2.0, 8.0),
+        };
+        match kind {
+            Kind::Any | Kind::Compute => {}
+            Kind::Cache => {
+                phase.data = random.between(0.4, 1.2);
+                phase.miss = random.between(0.5, 3.0);
+            }
+            Kind::Memory => {
+                phase.bandwidth = cores * random.factor(0.15, 1.0);
+                phase.coherency = random.factor(0.05, 0.5) / (threads * threads);
+            }
+            Kind::Lock => {
+                phase.contention = random.factor(0.01, 0.3);
+                phase.coherency = random.factor(0.3, 10.0) / (threads * threads);
+            }
+            Kind::Barrier => phase.barrier = random.factor(0.02, 1.0) / threads,
+            Kind::Serial => phase.serial = random.between(0.05, 0.6),
+        }
+        phase
+    }
+}

@@ -1,0 +1,82 @@
+//! What a program or a machine may do wrong: the program keeps running.
+
+use std::time::Duration;
+
+use pacman_core::ErrorKind;
+use pacman_core::adapt::{Adapter, Candidates, Objective, Rules, State};
+use pacman_core::predict::HillClimb;
+
+use super::{controller, machine, on, run};
+
+#[test]
+fn times_that_are_none_are_left_out_and_three_turn_adaptation_off() {
+    let mut phase = controller("8 cores", Rules::default());
+    for seconds in [f64::NAN, 0.0] {
+        let error = phase.finished(on("8x1"), seconds, seconds).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    }
+    assert_eq!((phase.state(), phase.account().executions()), (State::Sampling, 0));
+    phase.finished(on("8x1"), 1.0, 1.0).unwrap();
+    for seconds in [f64::INFINITY, -1.0, 0.0] {
+        phase.finished(on("8x1"), seconds, seconds).unwrap_err();
+    }
+    assert_eq!((phase.state(), phase.next()), (State::Off, on("8x1")));
+    run(&mut phase, 100, |on| 1.0 / f64::from(on.threads().min(2)) + f64::from(on.threads()));
+    assert_eq!(phase.next(), on("8x1"), "{}", phase.why());
+    assert!(phase.why().contains("no valid time"));
+}
+
+#[test]
+fn configurations_that_the_machine_lacks_are_refused() {
+    let refusal = |builder: pacman_core::adapt::Builder| builder.build().unwrap_err().kind();
+    let four = || Adapter::builder(machine("4 cores"));
+    let foreign = HillClimb::new(vec![on("4x1"), on("4x2")]).unwrap();
+    assert_eq!(refusal(four().predictor(foreign)), ErrorKind::NoSuchPlace);
+    assert_eq!(refusal(four().max_threads(0)), ErrorKind::InvalidInput);
+    assert_eq!(refusal(four().context_worth(f64::NAN)), ErrorKind::InvalidInput);
+    let mut phase = controller("4 cores", Rules::default());
+    let error = phase.finished(on("16x4"), 1.0, 1.0).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoSuchPlace);
+    let narrow = Candidates::new(vec![on("1"), on("2")], on("1")).unwrap_err();
+    assert_eq!(narrow.kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+fn energy_is_refused_where_it_cannot_be_read() {
+    let without = pacman_core::adapt::Rapl::under(std::path::Path::new("/nowhere")).unwrap_err();
+    assert_eq!(without.kind(), ErrorKind::Unsupported);
+    assert!(without.to_string().contains("adapt for time instead"), "{without}");
+    if !std::path::Path::new("/sys/class/powercap").exists() {
+        let adapter =
+            Adapter::builder(machine("4 cores")).objective(Objective::EnergyDelay).build();
+        assert_eq!(adapter.unwrap_err().kind(), ErrorKind::Unsupported);
+    }
+}
+
+#[test]
+fn contexts_that_go_take_their_configurations_along() {
+    let adapter = Adapter::builder(machine("8 cores, 2 threads"))
+        .context_worth(0.45)
+        .break_even(Duration::ZERO)
+        .build()
+        .unwrap();
+    let phase = adapter.phase("phase").unwrap();
+    let step = || {
+        let choice = phase.begin();
+        let millis = 100 * u64::from(choice.configuration().per_core().unwrap())
+            + 400 / choice.threads() as u64;
+        phase.end(choice, Duration::from_millis(millis)).unwrap();
+    };
+    (0..100).for_each(|_| step());
+    assert_eq!(phase.begin().configuration(), on("8x1"));
+    let stale = phase.begin();
+    let dropped = adapter.machine_changed(machine("4 cores, 2 threads")).unwrap();
+    assert!(dropped.contains(&on("8x1")) && !dropped.contains(&on("4x1")), "{dropped:?}");
+    assert!(phase.why().contains("8x1"), "{}", phase.why());
+    let error = phase.end(stale, Duration::from_millis(1)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoSuchPlace);
+    assert_eq!(phase.begin().configuration(), on("4x2"), "the new default");
+    (0..100).for_each(|_| step());
+    assert_eq!(phase.begin().configuration(), on("4x1"));
+    assert_eq!(adapter.machine_changed(machine("4 cores, 2 threads")).unwrap(), []);
+}

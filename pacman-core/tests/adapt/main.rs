@@ -1,0 +1,44 @@
+//! Adaptation on phases whose truth is known.
+
+mod bad_input;
+mod bound;
+mod choices;
+
+use pacman_core::Topology;
+use pacman_core::adapt::{Candidates, Controller, Rules};
+use pacman_core::predict::Configuration;
+
+fn on(text: &str) -> Configuration {
+    text.parse().expect("a configuration")
+}
+
+fn machine(text: &str) -> Topology {
+    Topology::synthetic(text).expect("a machine")
+}
+
+fn controller(text: &str, rules: Rules) -> Controller {
+    Controller::new(Candidates::of(&machine(text), None).expect("candidates"), rules)
+}
+
+/// Rules by which fewer contexts of a core are sampled early.
+fn bold() -> Rules {
+    let mut rules = Rules::default();
+    rules.context_worth = 0.45;
+    rules
+}
+
+/// Runs `executions` of a phase that takes `seconds`; where each ran.
+fn run(
+    controller: &mut Controller,
+    executions: usize,
+    mut seconds: impl FnMut(Configuration) -> f64,
+) -> Vec<Configuration> {
+    let run = |_| {
+        let on = controller.next();
+        let took = seconds(on);
+        controller.finished(on, took, took).expect("a valid execution");
+        assert!(!controller.why().contains('\n'));
+        on
+    };
+    (0..executions).map(run).collect()
+}

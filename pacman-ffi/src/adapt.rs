@@ -1,0 +1,309 @@
+//! Adaptation: ask before a region how many threads it should use, tell after it.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::{c_char, c_int};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use pacman_core::adapt::{Adapter, Choice, Execution, Objective, Phase};
+use pacman_core::{Placement, Topology};
+use parking_lot::RwLock;
+
+use crate::error::{Failure, Result, Status, answer};
+use crate::input::{self, Sized32};
+use crate::version;
+
+/// An adapter; only its handle leaves this library.
+#[allow(non_camel_case_types)]
+pub enum pacman_adapter {}
+
+/// What an adapter is to do; `pacman_adapt_options` in C.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct AdaptOptions {
+    /// Bytes of this struct as the caller knows it.
+    pub size: u32,
+    /// The ABI that the caller was compiled for.
+    pub abi: u32,
+    /// At most so many threads; 0 for one on each context.
+    pub max_threads: u32,
+    /// A `PACMAN_OBJECTIVE_` number.
+    pub objective: u32,
+    /// Shorter phases are left alone; 0 for what is measured.
+    pub break_even_ns: u64,
+    /// What a change of the number of threads costs.
+    pub switch_cost_ns: u64,
+    /// In which order cores are used, or null.
+    pub placement: *const c_char,
+}
+
+// SAFETY: integers and a bare pointer, in an order that needs no padding.
+unsafe impl Sized32 for AdaptOptions {
+    const NAME: &'static str = "a pacman_adapt_options";
+    const LEAST: usize = std::mem::offset_of!(AdaptOptions, placement);
+}
+
+static ADAPTERS: RwLock<BTreeMap<u64, Adapter>> = RwLock::new(BTreeMap::new());
+/// By handle, with the adapter's.
+static PHASES: RwLock<BTreeMap<u64, (u64, Phase)>> = RwLock::new(BTreeMap::new());
+
+/// Handles are odd, counted, and marked as this file's own.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+const TAG: u64 = 0xada9_0000_0001;
+
+thread_local! {
+    /// What this thread has asked and not told yet: executions of different phases may nest.
+    static ASKED: RefCell<Vec<(u64, Choice, Instant)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Asks the library to take the time since `pacman_adapt_threads`.
+const ELAPSED: f64 = -1.0;
+
+/// Opens an adapter.
+///
+/// # Safety
+/// `options` is null or points to a struct as long as its `size` says, whose
+/// string is null or closed by a zero; `adapter` is null or points to a
+/// writable pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_adapt_open(
+    options: *const AdaptOptions,
+    adapter: *mut *mut pacman_adapter,
+) -> c_int {
+    answer(|| {
+        input::present(adapter, "an adapter")?;
+        // SAFETY: the caller's promise.
+        let options = unsafe { input::sized(options) }?;
+        version::shake_hands(options.abi)?;
+        let mut builder = Adapter::builder(Topology::detect()?)
+            .objective(objective(options.objective)?)
+            .switch_cost(Duration::from_nanos(options.switch_cost_ns));
+        if options.max_threads > 0 {
+            builder = builder.max_threads(options.max_threads as usize);
+        }
+        if options.break_even_ns > 0 {
+            builder = builder.break_even(Duration::from_nanos(options.break_even_ns));
+        }
+        if !options.placement.is_null() {
+            // SAFETY: the caller's promise.
+            let placement = unsafe { input::text(options.placement, "this as a placement") }?;
+            builder = builder.placement(placement.parse::<Placement>()?);
+        }
+        let handle = handle();
+        ADAPTERS.write().insert(handle, builder.build()?);
+        // SAFETY: not null, and the caller's promise.
+        unsafe { adapter.write(std::ptr::without_provenance_mut(handle as usize)) };
+        Ok(Status::Ok)
+    })
+}
+
+/// Closes an adapter; its phases are no longer adapted.
+#[unsafe(no_mangle)]
+pub extern "C" fn pacman_adapt_close(adapter: *mut pacman_adapter) -> c_int {
+    answer(|| {
+        let handle = adapter.addr() as u64;
+        ADAPTERS.write().remove(&handle).ok_or_else(|| unknown(handle, "an open adapter"))?;
+        PHASES.write().retain(|_, (owner, _)| *owner != handle);
+        Ok(Status::Ok)
+    })
+}
+
+/// The adapted phase of that name.
+///
+/// # Safety
+/// `name` is null or a string closed by a zero; `phase` is null or points to a
+/// writable word.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_adapt_phase(
+    adapter: *const pacman_adapter,
+    name: *const c_char,
+    phase: *mut u64,
+) -> c_int {
+    answer(|| {
+        input::present(phase, "a phase")?;
+        let owner = adapter.addr() as u64;
+        // SAFETY: the caller's promise; the name is not kept.
+        let name = unsafe { input::text(name, "this as the name of a phase") }?;
+        let made = find_adapter(owner)?.phase(name)?;
+        let mut phases = PHASES.write();
+        let known = phases
+            .iter()
+            .find(|(_, (other, phase))| *other == owner && phase.name() == name)
+            .map(|(&handle, _)| handle);
+        let handle = known.unwrap_or_else(handle);
+        phases.entry(handle).or_insert((owner, made));
+        // SAFETY: not null, and the caller's promise.
+        unsafe { phase.write(handle) };
+        Ok(Status::Ok)
+    })
+}
+
+/// How many threads the next execution should use: always a number that works.
+#[unsafe(no_mangle)]
+pub extern "C" fn pacman_adapt_threads(phase: u64) -> c_int {
+    let mut threads = 0;
+    let status = answer(|| {
+        let choice = find_phase(phase)?.begin();
+        threads = choice.threads() as c_int;
+        ASKED.with_borrow_mut(|asked| {
+            // Asked again without having told: the execution did not take place.
+            asked.retain(|(other, ..)| *other != phase);
+            asked.push((phase, choice, Instant::now()));
+        });
+        Ok(Status::Ok)
+    });
+    if status >= 0 {
+        return threads;
+    }
+    // Unadapted, as if the library were not there.
+    std::thread::available_parallelism().map_or(1, |threads| threads.get() as c_int)
+}
+
+/// The execution that was asked for has ended.
+#[unsafe(no_mangle)]
+pub extern "C" fn pacman_adapt_done(phase: u64, seconds: f64) -> c_int {
+    answer(|| {
+        let adapted = find_phase(phase)?;
+        let asked = ASKED.with_borrow_mut(|asked| {
+            let place = asked.iter().rposition(|(other, ..)| *other == phase)?;
+            Some(asked.remove(place))
+        });
+        let Some((_, choice, begun)) = asked else {
+            let why = format!(
+                "cannot end an execution of {:?}: this thread has not asked pacman_adapt_threads \
+                 since the last one",
+                adapted.name()
+            );
+            return Err(Failure::new(Status::PhaseOrder, why));
+        };
+        let seconds = if seconds == ELAPSED { begun.elapsed().as_secs_f64() } else { seconds };
+        adapted.end_with(choice, Execution::seconds(seconds))?;
+        Ok(Status::Ok)
+    })
+}
+
+/// The logical CPUs for the threads of the execution that the calling thread asked for.
+///
+/// # Safety
+/// `cpus` is null or points to `n` writable words, `count` is null or points to a
+/// writable `size_t`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_adapt_cpus(
+    phase: u64,
+    cpus: *mut u32,
+    n: usize,
+    count: *mut usize,
+) -> c_int {
+    answer(|| {
+        input::present(cpus, "cpus")?;
+        input::present(count, "the number of cpus")?;
+        let adapted = find_phase(phase)?;
+        let on = ASKED.with_borrow(|asked| {
+            let mine = asked.iter().rfind(|(other, ..)| *other == phase);
+            mine.map(|(_, choice, _)| choice.configuration())
+        });
+        let Some(on) = on else {
+            let why = format!(
+                "cannot tell the cpus of {:?}: this thread has not asked pacman_adapt_threads",
+                adapted.name()
+            );
+            return Err(Failure::new(Status::PhaseOrder, why));
+        };
+        let owner = PHASES.read().get(&phase).map_or(0, |(owner, _)| *owner);
+        let places = find_adapter(owner)?.places(on)?;
+        if n < places.len() {
+            let why = format!("cannot list cpus: there is room for {n}, {on} has {}", places.len());
+            return Err(Failure::new(Status::Size, why));
+        }
+        for (index, place) in places.iter().enumerate() {
+            // SAFETY: index < n, by the caller's promise.
+            unsafe { cpus.add(index).write(place.cpu()) };
+        }
+        // SAFETY: not null, and the caller's promise.
+        unsafe { count.write(places.len()) };
+        Ok(Status::Ok)
+    })
+}
+
+/// Why the next execution runs where it does.
+///
+/// # Safety
+/// `line` is null or points to `n` writable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_adapt_why(phase: u64, line: *mut c_char, n: usize) -> c_int {
+    answer(|| {
+        input::present(line, "a line")?;
+        let why = find_phase(phase)?.why();
+        if n == 0 {
+            return Err(Failure::new(
+                Status::Size,
+                "cannot return a line: there is room for 0 bytes",
+            ));
+        }
+        let mut length = why.len().min(n - 1);
+        while !why.is_char_boundary(length) {
+            length -= 1;
+        }
+        // SAFETY: length + 1 <= n writable bytes, by the caller's promise.
+        unsafe {
+            std::ptr::copy_nonoverlapping(why.as_ptr(), line.cast(), length);
+            line.add(length).write(0);
+        }
+        Ok(Status::Ok)
+    })
+}
+
+/// Looks at the machine again and drops configurations that no longer fit.
+///
+/// # Safety
+/// `dropped` is null or points to a writable `size_t`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pacman_adapt_refresh(
+    adapter: *const pacman_adapter,
+    dropped: *mut usize,
+) -> c_int {
+    answer(|| {
+        let gone = find_adapter(adapter.addr() as u64)?.refresh()?;
+        if !dropped.is_null() {
+            // SAFETY: not null, and the caller's promise.
+            unsafe { dropped.write(gone.len()) };
+        }
+        Ok(Status::Ok)
+    })
+}
+
+fn objective(number: u32) -> Result<Objective> {
+    Ok(match number {
+        0 => Objective::Time,
+        1 => Objective::Energy,
+        2 => Objective::EnergyDelay,
+        3 => Objective::EnergyDelaySquared,
+        other => {
+            let why = format!(
+                "cannot adapt for objective {other}: there is no such number; use a \
+                 PACMAN_OBJECTIVE_ of pacman.h"
+            );
+            return Err(Failure::new(Status::Invalid, why));
+        }
+    })
+}
+
+fn handle() -> u64 {
+    TAG + 2 * NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+fn find_adapter(handle: u64) -> Result<Adapter> {
+    ADAPTERS.read().get(&handle).cloned().ok_or_else(|| unknown(handle, "an open adapter"))
+}
+
+fn find_phase(handle: u64) -> Result<Phase> {
+    let found = PHASES.read().get(&handle).map(|(_, phase)| phase.clone());
+    found.ok_or_else(|| unknown(handle, "a phase of an open adapter"))
+}
+
+#[cold]
+fn unknown(handle: u64, what: &str) -> Failure {
+    let why = format!("cannot adapt: {handle:#x} is not {what}; it may have been closed");
+    Failure::new(Status::Handle, why)
+}
