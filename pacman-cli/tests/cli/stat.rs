@@ -60,7 +60,8 @@ fn each_thread_s_counts_are_those_that_it_knows_of_itself() {
         let row = row.unwrap_or_else(|| panic!("no row for {line} in {document:#}"));
         let beyond = |event: usize| count(row, event) - known[event + 1];
         // What it did after it looked: printing, and its end.
-        assert!((0..=60).contains(&beyond(0)), "switches: {line} {row:#}");
+        // The stop in which a thread's counters are opened may be a switch that they miss.
+        assert!((-1..=60).contains(&beyond(0)), "switches: {line} {row:#}");
         assert!((0..=60).contains(&beyond(1)), "faults: {line} {row:#}");
         let clock = beyond(2);
         assert!((-2_000_000..=60_000_000).contains(&clock), "clock: {line} {row:#}");
