@@ -5,8 +5,8 @@ use pacman_events::CpuModel;
 
 use crate::doorbell::ring;
 
-/// Event numbers and unit masks that any general counter of a Haswell counts.
-const EIGHT: [u64; 8] = [0x01c4, 0x04c4, 0x01c5, 0x0108, 0x0149, 0x4f2e, 0x412e, 0x02c4];
+/// Codes that any general counter of a Haswell counts, no two of which ring for each other.
+const EIGHT: [u64; 8] = [0x01c4, 0x04c4, 0x01c5, 0x0108, 0x0149, 0x010e, 0x412e, 0x02c4];
 const RUNS: u64 = 10;
 
 /// Prints the contexts a core has, and a line for each event: counted, rung.
