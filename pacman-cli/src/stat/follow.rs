@@ -4,7 +4,7 @@
 //! goes on; before it ends it stops once more, and its counts are read. In between it runs
 //! as it would alone: system calls do not stop it, and signals are passed on as they come.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -29,6 +29,8 @@ pub(super) struct Follower<'a> {
     threads: Vec<Thread>,
     /// The followed ones, by id; before the command began it has no thread.
     alive: HashMap<i32, Option<usize>>,
+    /// Threads that another one made, and that have not stopped for the first time yet.
+    coming: HashSet<i32>,
     main: i32,
     state: State,
     began: Instant,
@@ -66,6 +68,7 @@ impl<'a> Follower<'a> {
             seats,
             threads: Vec::new(),
             alive: HashMap::from([(main, None)]),
+            coming: HashSet::new(),
             main,
             state: State::Waiting,
             began: Instant::now(),
@@ -81,6 +84,7 @@ impl<'a> Follower<'a> {
             _ => {}
         }
         match stop {
+            Stop::Child => self.expect(tid),
             Stop::Exec => self.exec(tid),
             Stop::Exiting => self.end(tid),
             _ => {}
@@ -92,8 +96,15 @@ impl<'a> Follower<'a> {
         }
     }
 
+    /// A thread has made another one, unless that has stopped already.
+    fn expect(&mut self, tid: i32) {
+        let known = |child: &i32| self.threads.iter().any(|thread| thread.tid == *child);
+        self.coming.extend(ptrace::message(tid).filter(|child| !known(child)));
+    }
+
     /// Gives a thread its place and its counters before it goes on.
     fn admit(&mut self, tid: i32) {
+        self.coming.remove(&tid);
         let seat = self.seats.take(tid);
         let counters = self.backend.open(Target::Thread(tid));
         if let (State::Waiting, Err(error)) = (&self.state, &counters) {
@@ -146,6 +157,7 @@ impl<'a> Follower<'a> {
         // Whoever is killed may not have stopped before.
         self.end(tid);
         self.alive.remove(&tid);
+        self.coming.remove(&tid);
         if tid == self.main {
             self.state = State::Ended(status);
         }
@@ -220,9 +232,11 @@ impl Collector for Follower<'_> {
     /// Only a stopped thread can be let go. One that does not stop in time goes on when this
     /// process ends.
     fn let_go(&mut self, signals: &Signals) -> io::Result<Vec<String>> {
+        // Those that are only coming stop by themselves.
         for tid in self.alive.keys() {
             ptrace::interrupt(*tid);
         }
+        self.alive.extend(self.coming.drain().map(|tid| (tid, None)));
         let deadline = Instant::now() + PATIENCE;
         let mut outlived = 0;
         while !self.alive.is_empty() && Instant::now() < deadline {

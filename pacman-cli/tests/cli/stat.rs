@@ -38,8 +38,11 @@ pub(super) fn counted(arguments: &[&str]) -> (Output, Value) {
     (answer, document)
 }
 
-fn rows(document: &Value) -> &Vec<Value> {
-    document["rows"].as_array().expect("rows")
+/// The threads' rows in the order in which they began; the document has them by core.
+fn rows(document: &Value) -> Vec<&Value> {
+    let mut rows: Vec<&Value> = document["rows"].as_array().expect("rows").iter().collect();
+    rows.sort_by_key(|row| row["thread"].as_u64());
+    rows
 }
 
 fn count(row: &Value, event: usize) -> i64 {
@@ -56,7 +59,7 @@ fn each_thread_s_counts_are_those_that_it_knows_of_itself() {
     for line in text(&answer.stdout).lines() {
         let known: Vec<i64> =
             line.split(' ').skip(1).map(|word| word.parse().expect("a number")).collect();
-        let row = rows(&document).iter().find(|row| row["tid"] == known[0]);
+        let row = rows(&document).into_iter().find(|row| row["tid"] == known[0]);
         let row = row.unwrap_or_else(|| panic!("no row for {line} in {document:#}"));
         let beyond = |event: usize| count(row, event) - known[event + 1];
         // What it did after it looked: printing, and its end.
@@ -69,11 +72,12 @@ fn each_thread_s_counts_are_those_that_it_knows_of_itself() {
     }
     seen.sort_unstable();
     assert_eq!(seen, ["burns", "waits"]);
-    let of = |name: &str| rows(&document).iter().find(|row| row["name"] == name).expect("a row");
+    let of =
+        |name: &str| rows(&document).into_iter().find(|row| row["name"] == name).expect("a row");
     assert!(count(of("waits"), 0) >= 50, "it waited for each of fifty");
     assert!(count(of("burns"), 2) >= 120_000_000, "it burnt 120 ms");
     assert!(count(of("burns"), 1) >= 40, "it touched forty pages");
-    let total: i64 = rows(&document).iter().map(|row| count(row, 2)).sum();
+    let total: i64 = rows(&document).into_iter().map(|row| count(row, 2)).sum();
     assert_eq!(document["total"]["counts"][2], total);
 }
 
@@ -94,11 +98,11 @@ fn children_are_followed_over_fork_and_exec() {
     let (answer, document) = counted(&["-e", "task-clock", "--", "sh", "-c", script]);
     assert_eq!((answer.status.code(), &document["exit_status"]), (Some(4), &Value::from(4)));
     let names: Vec<&str> =
-        rows(&document).iter().map(|row| row["name"].as_str().expect("a name")).collect();
+        rows(&document).into_iter().map(|row| row["name"].as_str().expect("a name")).collect();
     assert_eq!(names, ["sh", "true", "sh"], "env became true in its own process");
-    let processes: Vec<&Value> = rows(&document).iter().map(|row| &row["pid"]).collect();
+    let processes: Vec<&Value> = rows(&document).into_iter().map(|row| &row["pid"]).collect();
     assert!(processes[0] != processes[1] && processes[1] != processes[2], "{document:#}");
-    assert!(rows(&document).iter().all(|row| count(row, 0) > 0));
+    assert!(rows(&document).into_iter().all(|row| count(row, 0) > 0));
 }
 
 #[test]
@@ -109,7 +113,7 @@ fn a_thread_that_becomes_a_program_keeps_its_counts() {
     let rows = rows(&document);
     assert_eq!(rows.len(), 3, "{document:#}");
     let process = &rows[0]["tid"];
-    assert!(count(&rows[1], 0) >= 20_000_000, "it burnt 20 ms before: {document:#}");
+    assert!(count(rows[1], 0) >= 20_000_000, "it burnt 20 ms before: {document:#}");
     let note = format!("became thread {process} when it began another program");
     assert_eq!(rows[1]["notes"], serde_json::json!([note]));
     assert_eq!((&rows[2]["tid"], &rows[2]["name"]), (process, &Value::from("sh")));
@@ -120,7 +124,7 @@ fn a_process_whose_first_thread_ends_goes_on() {
     let (answer, document) = counted(&["-e", "task-clock", "--", subject(), "leaderless"]);
     assert_eq!(answer.status.code(), Some(11), "{document:#}");
     assert_eq!(rows(&document).len(), 2);
-    assert!(count(&rows(&document)[1], 0) >= 20_000_000, "{document:#}");
+    assert!(count(rows(&document)[1], 0) >= 20_000_000, "{document:#}");
 }
 
 #[test]
@@ -136,7 +140,7 @@ fn who_outlives_the_command_is_let_go() {
     assert_eq!(answer.status.code(), Some(0));
     let note = "1 thread outlived the command: counted until then, and not followed further";
     assert_eq!(document["notes"], serde_json::json!([note]));
-    assert!(rows(&document).iter().all(|row| count(row, 0) > 0), "{document:#}");
+    assert!(rows(&document).into_iter().all(|row| count(row, 0) > 0), "{document:#}");
 }
 
 #[test]
@@ -232,8 +236,11 @@ fn a_terminal_gets_one_line_of_progress_and_a_table_of_its_width() {
     let drawn = said.matches("\r\x1b[K").count();
     assert!(drawn >= 2 && said.contains(" s, 1 thread, "), "{said:?}");
     let (_, table) = said.rsplit_once("\r\x1b[K").expect("the line is wiped in the end");
-    assert_eq!(table.matches("T0 sleep").count(), 3, "three bands: {table}");
-    assert!(table.lines().skip(1).all(|line| line.trim_end().len() <= 60), "{table}");
+    // How many bands it takes depends on the width of process ids.
+    assert!(table.matches("T0 sleep").count() >= 2, "bands: {table}");
+    // A footnote is a sentence, which the terminal may break.
+    let mut lines = table.lines().skip(1).filter(|line| !line.starts_with('*'));
+    assert!(lines.all(|line| line.trim_end().len() <= 60), "{table}");
 }
 
 #[test]
