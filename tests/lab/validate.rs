@@ -123,16 +123,20 @@ fn haswell_s_driver_keeps_counts_across_switches() {
 
 #[test]
 fn the_pentium_4_s_driver_does_not() {
-    // It writes a counter's former start value after every switch, so that what the
-    // slice before has counted is lost, or the counter's turn is missed.
+    // It writes a counter's former start value after a switch, so that what the slice
+    // before has counted is lost, or the counter's turn is missed. Where the switches fall
+    // is chance: a kernel that met none is exact, and nothing lies between.
     let Some((status, events)) = validate("p4", BUSY, "--repeat 20 -e INSTRUCTIONS") else {
         return;
     };
-    for kernel in ["instructions", "switched-instructions"] {
+    let verdicts = ["instructions", "switched-instructions"].map(|kernel| {
         let row = verdict(&events, "INSTRUCTIONS", kernel);
-        assert_eq!(row["verdict"], "unusable", "{row:#}");
-    }
-    assert_eq!(status, 1);
+        let text = row["verdict"].as_str().expect("a verdict").to_owned();
+        assert!(["exact", "unusable"].contains(&text.as_str()), "{row:#}");
+        text
+    });
+    println!("lab p4, Linux's driver among busy neighbours: {verdicts:?}");
+    assert_eq!(status == 1, verdicts.contains(&"unusable".to_owned()), "{verdicts:?}");
 }
 
 #[test]
