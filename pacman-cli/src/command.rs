@@ -77,3 +77,24 @@ Exit status:
   4  the answer could not be written
   A command may add its own; its --help says which.
   A reader that closes standard output early changes nothing.";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    #[test]
+    fn no_command_has_an_option_of_the_name_that_all_of_them_have() {
+        let cli = Cli::command();
+        let global: Vec<_> = cli.get_arguments().filter(|option| option.is_global_set()).collect();
+        assert!(global.iter().any(|option| option.get_long() == Some("machine")));
+        for command in cli.get_subcommands() {
+            for option in command.get_arguments() {
+                // The parser would give both the same value and say nothing.
+                let taken = global.iter().any(|other| other.get_id() == option.get_id());
+                assert!(!taken, "{} {option}", command.get_name());
+            }
+        }
+    }
+}

@@ -18,7 +18,7 @@ pub(super) struct DataArgs {
 
     /// The machine: which of the table's, or whose times they are if the table does not say
     #[arg(long, value_name = "NAME")]
-    pub(super) machine: Option<String>,
+    pub(super) measured_on: Option<String>,
 
     /// Use these configurations only, such as 1,2,4,8
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -52,7 +52,7 @@ pub(super) struct LearnArgs {
 impl DataArgs {
     /// The table, after saying on standard error what of it is not used.
     pub(super) fn read(&self) -> io::Result<Table> {
-        let defaults = Defaults { machine: self.machine.as_deref(), program: None };
+        let defaults = Defaults { machine: self.measured_on.as_deref(), program: None };
         let mut table = Table::read(&self.data, &defaults)?;
         if !table.unused.is_empty() {
             let names = table.unused.join(", ");

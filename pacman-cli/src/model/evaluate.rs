@@ -62,7 +62,7 @@ pub(crate) fn evaluate(args: &EvaluateArgs, out: &mut dyn Write) -> io::Result<u
 
 fn find(args: &EvaluateArgs) -> io::Result<Vec<Finding>> {
     let table = args.data.read()?;
-    let chosen: Vec<&str> = match args.data.machine.as_deref() {
+    let chosen: Vec<&str> = match args.data.measured_on.as_deref() {
         Some(machine) => vec![machine],
         None => machines(&table.rows),
     };
@@ -262,7 +262,7 @@ const HEADER: [&str; 17] = [
 const EXAMPLES: &str = "\
 Examples:
   pacman-pmu evaluate measured.csv
-  pacman-pmu evaluate measured.csv --machine Keystone --at 8,4,1
+  pacman-pmu evaluate measured.csv --measured-on Keystone --at 8,4,1
   pacman-pmu evaluate measured.csv --csv > long.csv
 
 Exit status:

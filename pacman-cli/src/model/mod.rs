@@ -29,7 +29,7 @@ fn percent(share: f64, digits: usize) -> String {
 /// What the columns of every table mean.
 const TABLE: &str = "\
 Tables (CSV, long form, a header, one execution a line):
-  machine   whose times; --machine can say it instead
+  machine   whose times; --measured-on can say it instead
   app       the program or phase
   threads   12, or 6x2 for 6 cores with 2 threads each; the largest is all contexts
   time_s    seconds

@@ -32,7 +32,7 @@ pub(crate) struct PredictArgs {
 
     /// The machine that the samples are from, if the table does not say
     #[arg(long, value_name = "NAME")]
-    machine: Option<String>,
+    measured_on: Option<String>,
 
     /// Print a line for each configuration as CSV
     #[arg(long, conflicts_with = "json")]
@@ -54,9 +54,9 @@ struct Answer {
 pub(crate) fn predict(args: &PredictArgs, out: &mut dyn Write) -> io::Result<u8> {
     let model = file::read(&args.model)?;
     let rows = rows(args)?;
-    if let Some(machine) = &args.machine {
+    if let Some(machine) = &args.measured_on {
         if let Some(other) = machines(&rows).into_iter().find(|&other| other != machine) {
-            let why = format!("--machine {machine}: the samples are from {other}");
+            let why = format!("--measured-on {machine}: the samples are from {other}");
             return Err(refuse(why));
         }
     }
@@ -91,7 +91,7 @@ pub(crate) fn predict(args: &PredictArgs, out: &mut dyn Write) -> io::Result<u8>
 
 fn rows(args: &PredictArgs) -> io::Result<Vec<Row>> {
     if let Some(samples) = &args.samples {
-        let defaults = Defaults { machine: args.machine.as_deref(), program: Some(PHASE) };
+        let defaults = Defaults { machine: args.measured_on.as_deref(), program: Some(PHASE) };
         let table = Table::read(samples, &defaults)?;
         if !table.unused.is_empty() {
             let names = table.unused.join(", ");
@@ -102,8 +102,10 @@ fn rows(args: &PredictArgs) -> io::Result<Vec<Row>> {
     if args.sample.is_empty() {
         return Err(refuse("no samples: give a table, or --sample 24=0.42".into()));
     }
-    let Some(machine) = &args.machine else {
-        return Err(refuse("--sample needs --machine: the model is for one machine only".into()));
+    let Some(machine) = &args.measured_on else {
+        return Err(refuse(
+            "--sample needs --measured-on: the model is for one machine only".into(),
+        ));
     };
     let row = |(index, sample): (usize, &Sample)| Row {
         line: index as u64 + 1,
@@ -264,8 +266,8 @@ const PHASE: &str = "phase";
 
 const EXAMPLES: &str = "\
 Examples:
-  pacman-pmu predict --model model.json --machine Keystone --sample 8=2.07
-  pacman-pmu predict --model model.json --machine Keystone --sample 8=2.07 --sample 4=2.70
+  pacman-pmu predict --model model.json --measured-on Keystone --sample 8=2.07
+  pacman-pmu predict --model model.json --measured-on Keystone --sample 8=2.07 --sample 4=2.70
   pacman-pmu predict --model model.json samples.csv --csv
 
 Exit status:

@@ -71,7 +71,7 @@ impl Table {
             (Some(asked), _) => Ok(asked),
             (None, [only]) => Ok(only),
             (None, several) => Err(refuse(format!(
-                "the table has machines {}: --machine says which",
+                "the table has machines {}: --measured-on says which",
                 several.join(", ")
             ))),
         }
@@ -113,7 +113,7 @@ impl Columns {
         }
         let machine = at(&[MACHINE]);
         if machine.is_none() && defaults.machine.is_none() {
-            return Err(missing(MACHINE, ", and no --machine"));
+            return Err(missing(MACHINE, ", and no --measured-on"));
         }
         let known = [Some(threads), Some(time), program, machine];
         let counts = header
@@ -266,7 +266,7 @@ mod tests {
             ("machine,app,threads", "no column time_s; there is machine, app, threads"),
             ("machine,app,time_s", "no column threads;"),
             ("machine,threads,time_s", "no column app;"),
-            ("app,threads,time_s", "no column machine, and no --machine;"),
+            ("app,threads,time_s", "no column machine, and no --measured-on;"),
             ("machine,app,threads,time_s,time_s", "line 1: column time_s stands there twice"),
         ] {
             let words = parse(&format!("{header}\n")).unwrap_err();

@@ -78,7 +78,8 @@ fn train_predict_and_the_next_step() {
         "{said}"
     );
 
-    let ask = ["predict", "--model", &model, "--machine", "here", "--json", "--sample", "8=0.2125"];
+    let ask =
+        ["predict", "--model", &model, "--measured-on", "here", "--json", "--sample", "8=0.2125"];
     let answer: Value = serde_json::from_str(&run(&ask).unwrap()).unwrap();
     let program = &answer["programs"][0];
     assert_eq!(program["next"]["step"], "sample");
@@ -89,7 +90,7 @@ fn train_predict_and_the_next_step() {
         [8, 4, 1].map(|threads| format!("{threads},{}\n", time(2, threads))).concat();
     let samples = place.write("samples.csv", &format!("threads,time_s\n{samples}"));
     let said =
-        run(&["predict", "--model", &model, "--machine", "here", "--csv", &samples]).unwrap();
+        run(&["predict", "--model", &model, "--measured-on", "here", "--csv", &samples]).unwrap();
     let mut reader = csv::Reader::from_reader(said.as_bytes());
     let records: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
     assert_eq!(records.len(), 8);
@@ -100,7 +101,7 @@ fn train_predict_and_the_next_step() {
     }
     assert_eq!((&records[7][6], &records[7][7]), ("measured", "decide"));
 
-    let said = run(&["predict", "--model", &model, "--machine", "here", &samples]).unwrap();
+    let said = run(&["predict", "--model", &model, "--measured-on", "here", &samples]).unwrap();
     assert!(said.starts_with("phase on here\nthreads  "), "{said}");
     assert!(said.contains("next: decide 8 (best of 3 measured; no other promises 1 %)"), "{said}");
 }
@@ -149,18 +150,30 @@ fn wrong_input_is_refused_in_one_line() {
     let predict =
         |model: &str, rest: &[&str]| refused(&[&["predict", "--model", model], rest].concat());
     for (words, why) in [
-        (predict(&cut, &["--machine", "here", "--sample", "8=1"]), "cut.json: it was cut short"),
-        (predict(&edited, &["--machine", "here", "--sample", "8=1"]), "checksum does not fit"),
-        (predict(&data, &["--machine", "here", "--sample", "8=1"]), "data.csv: it is no model"),
-        (predict("/no/model", &["--machine", "here", "--sample", "8=1"]), "cannot read /no/model"),
-        (predict(&model, &["--machine", "there", "--sample", "8=1"]), "for machine \"here\", not"),
         (
-            predict(&model, &["--machine", "here", "--sample", "9=1"]),
+            predict(&cut, &["--measured-on", "here", "--sample", "8=1"]),
+            "cut.json: it was cut short",
+        ),
+        (predict(&edited, &["--measured-on", "here", "--sample", "8=1"]), "checksum does not fit"),
+        (predict(&data, &["--measured-on", "here", "--sample", "8=1"]), "data.csv: it is no model"),
+        (
+            predict("/no/model", &["--measured-on", "here", "--sample", "8=1"]),
+            "cannot read /no/model",
+        ),
+        (
+            predict(&model, &["--measured-on", "there", "--sample", "8=1"]),
+            "for machine \"here\", not",
+        ),
+        (
+            predict(&model, &["--measured-on", "here", "--sample", "9=1"]),
             "has no configuration 9; it has 1, 2",
         ),
-        (predict(&model, &["--machine", "here"]), "no samples: give a table"),
-        (predict(&model, &["--sample", "8=1"]), "--sample needs --machine"),
-        (refused(&["train", &two, "-o", &model]), "has machines here, there: --machine says which"),
+        (predict(&model, &["--measured-on", "here"]), "no samples: give a table"),
+        (predict(&model, &["--sample", "8=1"]), "--sample needs --measured-on"),
+        (
+            refused(&["train", &two, "-o", &model]),
+            "has machines here, there: --measured-on says which",
+        ),
         (refused(&["train", &one, "-o", &model]), "1 complete program to learn from"),
         (refused(&["train", &data, "-o", &model, "--at", "4,1"]), "must include 8, all contexts"),
         (refused(&["train", &data, "-o", &model, "--samples", "4"]), "1 to 3 can be taken"),

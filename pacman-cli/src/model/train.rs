@@ -42,7 +42,7 @@ pub(crate) struct TrainArgs {
 /// Trains, writes the model's file and says what it is.
 pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> io::Result<u8> {
     let table = args.data.read()?;
-    let machine = table.machine(args.data.machine.as_deref())?;
+    let machine = table.machine(args.data.measured_on.as_deref())?;
     let data = args.data.dataset(&table, machine)?;
     let model = fit(&data, &contender(args))
         .map_err(|error| refuse(format!("{}: {error}", args.data.data)))?;
@@ -163,7 +163,7 @@ fn summary(model: &Model, on: &[Configuration]) -> Value {
 const EXAMPLES: &str = "\
 Examples:
   pacman-pmu train measured.csv -o model.json
-  pacman-pmu train measured.csv --machine Keystone --samples 2 -o model.json
+  pacman-pmu train measured.csv --measured-on Keystone --samples 2 -o model.json
   pacman-pmu train measured.csv --at 24,12,1 --events none -o model.json
   pacman-pmu train counted.csv --target ipc -o model.json     the 2006 paper's model
 
