@@ -1,0 +1,1 @@
+//! Preloaded into OpenMP programs.
