@@ -18,8 +18,39 @@ pub(crate) enum Flavour {
     Clang,
 }
 
+/// Whose program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compiler {
+    Gcc,
+    Clang,
+}
+
+impl Compiler {
+    pub(crate) const ALL: [Compiler; 2] = [Compiler::Gcc, Compiler::Clang];
+
+    /// What its program can run as.
+    pub(crate) fn flavours(self) -> &'static [Flavour] {
+        match self {
+            Compiler::Gcc => &[Flavour::Gcc, Flavour::GccOnLibomp],
+            Compiler::Clang => &[Flavour::Clang],
+        }
+    }
+
+    /// The command for this program's language.
+    fn command(self, program: &Program) -> Option<&'static str> {
+        let clang = self == Compiler::Clang;
+        match program.file.rsplit('.').next() {
+            Some("cc") => Some(if clang { "clang++" } else { "g++" }),
+            Some("f90") => (!clang).then_some("gfortran"),
+            _ => Some(if clang { "clang" } else { "gcc" }),
+        }
+    }
+}
+
 impl Flavour {
-    pub(crate) const ALL: [Flavour; 3] = [Flavour::Gcc, Flavour::GccOnLibomp, Flavour::Clang];
+    pub(crate) fn compiler(self) -> Compiler {
+        if self == Flavour::Clang { Compiler::Clang } else { Compiler::Gcc }
+    }
 }
 
 impl fmt::Display for Flavour {
@@ -38,12 +69,11 @@ pub(crate) struct Toolchain {
     libomp: Option<PathBuf>,
 }
 
-/// A program that can be run, in a folder of its own.
+/// A program that can be run, in a folder of its own, with what may be preloaded into it.
 pub(crate) struct Built {
     pub(crate) path: PathBuf,
-    /// In the order in which they are to be preloaded.
     pub(crate) library: PathBuf,
-    pub(crate) runtime: Option<PathBuf>,
+    pub(crate) libomp: Option<PathBuf>,
     _folder: Folder,
 }
 
@@ -78,11 +108,11 @@ impl Toolchain {
         if let Some(why) = program.exception(flavour) {
             return Some(why.to_string());
         }
-        let Some(compiler) = compiler(program, flavour) else {
+        let Some(command) = flavour.compiler().command(program) else {
             return Some("LLVM 14 has no compiler for Fortran".to_string());
         };
-        if !self.present.contains(&compiler) {
-            return Some(format!("no {compiler}"));
+        if !self.present.contains(&command) {
+            return Some(format!("no {command}"));
         }
         if flavour != Flavour::Gcc && self.libomp.is_none() {
             return Some("no libomp.so".to_string());
@@ -94,33 +124,24 @@ impl Toolchain {
     pub(crate) fn build(
         &self,
         program: &Program,
-        flavour: Flavour,
+        compiler: Compiler,
         library: &Path,
     ) -> Result<Built, String> {
-        let compiler = compiler(program, flavour).expect("why_not was asked");
+        let command = compiler.command(program).expect("why_not was asked");
         let folder = Folder::new();
         let path = folder.path().join(program.name());
         let loads = program.name() == "late_library";
         // Not linked to OpenMP itself: that comes with what it loads.
-        compile(compiler, program.file, &path, if loads { &[] } else { &["-fopenmp"] })?;
+        compile(command, program.file, &path, if loads { &[] } else { &["-fopenmp"] })?;
         if loads {
             for part in ["part_one", "part_two"] {
                 let object = folder.path().join(part).with_extension("so");
                 let options = ["-fopenmp", "-shared", "-fPIC"];
-                compile(compiler, &format!("{part}.c"), &object, &options)?;
+                compile(command, &format!("{part}.c"), &object, &options)?;
             }
         }
-        let runtime = self.libomp.clone().filter(|_| flavour == Flavour::GccOnLibomp);
-        Ok(Built { path, library: library.to_path_buf(), runtime, _folder: folder })
-    }
-}
-
-fn compiler(program: &Program, flavour: Flavour) -> Option<&'static str> {
-    let clang = flavour == Flavour::Clang;
-    match program.file.rsplit('.').next() {
-        Some("cc") => Some(if clang { "clang++" } else { "g++" }),
-        Some("f90") => (!clang).then_some("gfortran"),
-        _ => Some(if clang { "clang" } else { "gcc" }),
+        let library = library.to_path_buf();
+        Ok(Built { path, library, libomp: self.libomp.clone(), _folder: folder })
     }
 }
 

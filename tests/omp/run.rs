@@ -132,7 +132,7 @@ impl Built {
             preloaded.push(self.library.to_string_lossy().into_owned());
         }
         if flavour == Flavour::GccOnLibomp {
-            let runtime = self.runtime.as_ref().expect("built for this flavour");
+            let runtime = self.libomp.as_ref().expect("why_not was asked");
             preloaded.push(runtime.to_string_lossy().into_owned());
         }
         if !preloaded.is_empty() {
