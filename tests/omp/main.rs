@@ -35,20 +35,22 @@ fn wanted(program: &Program) -> bool {
 
 /// How a program is run in a flavour: numbers of threads, and the manners at each.
 ///
-/// All, if so asked; otherwise adapted at each number, and timed and counted at one of those
-/// that the machine has and one of those above. GCC's program on libomp runs clang's runtime by
+/// All, if so asked; otherwise adapted at each number, and in each other manner at one. GCC's program on libomp runs clang's runtime by
 /// other entries, for which two numbers are enough.
 fn ways(program: &Program, flavour: Flavour) -> Vec<(u32, Vec<Manner>)> {
     let whole = std::env::var_os("PACMAN_OMP_WHOLE").is_some();
     let few = !whole && flavour == Flavour::GccOnLibomp;
     let numbers = program.threads().iter().filter(|threads| !few || [2, 8].contains(*threads));
     let manners = |threads| match threads {
-        _ if whole => vec![Manner::Timed, Manner::Counted, Manner::Adapted],
+        _ if whole => vec![Manner::Timed, Manner::Counted, Manner::Adapted, Manner::Narrowed],
+        4 => vec![Manner::Adapted, Manner::Narrowed],
         2 => vec![Manner::Counted, Manner::Adapted],
         8 => vec![Manner::Timed, Manner::Adapted],
         _ => vec![Manner::Adapted],
     };
-    numbers.map(|&threads| (threads, manners(threads))).collect()
+    let may_be = |manner: &Manner| program.may_be_narrowed || *manner != Manner::Narrowed;
+    let all = |threads| manners(threads).into_iter().filter(may_be).collect();
+    numbers.map(|&threads| (threads, all(threads))).collect()
 }
 
 /// What was wrong with one program in one flavour, with any number of threads.

@@ -27,6 +27,9 @@ pub(crate) enum Manner {
     /// Observed, with events.
     Counted,
     Adapted,
+    /// Adapted, and no region that no guard holds gets more than half of the threads: at once,
+    /// and not only where it pays.
+    Narrowed,
 }
 
 impl Manner {
@@ -36,7 +39,12 @@ impl Manner {
             Manner::Timed => "timed",
             Manner::Counted => "counted",
             Manner::Adapted => "adapted",
+            Manner::Narrowed => "narrowed",
         }
+    }
+
+    pub(crate) fn adapts(self) -> bool {
+        matches!(self, Manner::Adapted | Manner::Narrowed)
     }
 
     /// The events that it counts.
@@ -125,7 +133,8 @@ impl Built {
             let wishes = Wishes {
                 directory: Some(folder.path().to_path_buf()),
                 events: manner.events().join(","),
-                adapt: (manner == Manner::Adapted).then_some(Objective::Time),
+                adapt: manner.adapts().then_some(Objective::Time),
+                max_threads: (manner == Manner::Narrowed).then_some((threads / 2).max(1)),
                 ..Wishes::default()
             };
             command.envs(wishes.variables());

@@ -14,10 +14,9 @@ int main(void) {
     float single = 0.5f;
     double wide = 0.25;
     struct { char bytes[40]; } block = {"a structure by value"};
-    long members = 0;
     for (int step = 0; step < 50; step++) {
 #pragma omp parallel
-#pragma omp atomic
+#pragma omp single
         global++;
 #pragma omp parallel shared(step)
         {
@@ -29,8 +28,6 @@ int main(void) {
             VERIFY(single == 0.5f && wide == 0.25 && block.bytes[2] == 's');
 #pragma omp single
             { FOUR(ADD, a) FOUR(ADD, b) FOUR(ADD, c) FOUR(ADD, d) }
-#pragma omp atomic
-            members++;
         }
 #pragma omp parallel
         {
@@ -40,6 +37,5 @@ int main(void) {
     }
     long sum = 0, weight = 0;
     ALL(SUM)
-    VERIFY(global == members);
-    printf("%ld %ld\n", sum, members);
+    printf("%ld %ld\n", sum, global);
 }
