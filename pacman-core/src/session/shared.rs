@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 
+use super::parting::Parting;
 use super::thread::ThreadRecord;
 use super::turns::Sets;
 use crate::backend::perf;
@@ -47,6 +48,7 @@ pub(crate) struct Shared {
     machine: Option<Machine>,
     log: usize,
     closed: AtomicBool,
+    parting: Option<Parting>,
     state: Mutex<State>,
 }
 
@@ -125,6 +127,7 @@ impl Shared {
             machine: parts.machine,
             log: parts.log,
             closed: AtomicBool::new(false),
+            parting: None,
             state: Mutex::default(),
         }
     }
@@ -177,6 +180,17 @@ impl Shared {
             Some(machine) => Some(machine.current_cpu()),
             None => bind::current_cpu(),
         }
+    }
+
+    /// The same with a report in the end, if the environment asks for it.
+    pub(super) fn parting_as_wished(mut self) -> Shared {
+        self.parting = Parting::wished();
+        self
+    }
+
+    /// Where its report goes in the end.
+    pub(super) fn parting(&self) -> Option<&Parting> {
+        self.parting.as_ref()
     }
 
     /// Ends the session for threads to come; its name is free again.
@@ -293,5 +307,8 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.close();
+        if let Some(parting) = &self.parting {
+            parting.leave(self);
+        }
     }
 }
