@@ -13,6 +13,7 @@ mod metrics;
 mod model;
 mod output;
 mod plan;
+mod record;
 mod refusal;
 mod smt;
 mod stat;

@@ -12,7 +12,7 @@ mod progress;
 mod ptrace;
 mod run;
 mod seats;
-mod signals;
+pub(crate) mod signals;
 mod text;
 mod thread;
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// Something that ends a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wake {
+pub(crate) enum Wake {
     /// A child or a followed thread stopped or ended, perhaps several.
     Child,
     /// SIGINT came: from a terminal, so the command got it too.
@@ -18,7 +18,7 @@ pub(super) enum Wake {
 
 /// Signals held back from this thread while it lives, to be waited for in turn.
 #[derive(Debug)]
-pub(super) struct Signals {
+pub(crate) struct Signals {
     awaited: libc::sigset_t,
     before: libc::sigset_t,
     child_before: libc::sighandler_t,
@@ -27,7 +27,7 @@ pub(super) struct Signals {
 impl Signals {
     /// Holds SIGCHLD, SIGINT and SIGTERM back; the last two only where they are not
     /// ignored, as for a program that was started in the background.
-    pub(super) fn hold() -> io::Result<Signals> {
+    pub(crate) fn hold() -> io::Result<Signals> {
         let asked = [libc::SIGINT, libc::SIGTERM].into_iter().filter(|signal| !is_ignored(*signal));
         // SAFETY: all-zero sets are valid; the pointers are to live ones, and the signals
         // are ones that exist.
@@ -51,17 +51,24 @@ impl Signals {
     }
 
     /// Makes all as it was before, in a child too: system calls only.
-    pub(super) fn restore(&self) {
-        // SAFETY: the mask that this thread had, and what was done about SIGCHLD.
-        unsafe {
-            libc::signal(libc::SIGCHLD, self.child_before);
-            let before = &raw const self.before;
-            libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut());
+    pub(crate) fn restore(&self) {
+        self.undo()();
+    }
+
+    /// What [`restore`](Self::restore) does, for a child to do.
+    pub(crate) fn undo(&self) -> impl Fn() + Send + Sync + use<> {
+        let (before, child_before) = (self.before, self.child_before);
+        move || {
+            // SAFETY: the mask that this thread had, and what was done about SIGCHLD.
+            unsafe {
+                libc::signal(libc::SIGCHLD, child_before);
+                libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+            }
         }
     }
 
     /// Waits until `deadline` for whatever comes first.
-    pub(super) fn wait(&self, deadline: Instant) -> io::Result<Wake> {
+    pub(crate) fn wait(&self, deadline: Instant) -> io::Result<Wake> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let left = libc::timespec {
