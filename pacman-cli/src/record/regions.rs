@@ -140,3 +140,120 @@ fn name(region: &Region) -> String {
     let module = module.map_or_else(|| "?".into(), |name| name.to_string_lossy().into_owned());
     format!("{module}+{:#x}", region.site.address)
 }
+
+#[cfg(test)]
+mod tests {
+    use pacman_regions::{
+        Ending, Event, Overhead, Process, Row, Runtime, RuntimeFamily, Site, Team, Timeline,
+        VERSION,
+    };
+
+    use super::super::directory::Directory;
+    use super::*;
+
+    fn region(address: u64, teams: &[(u32, u64, f64)], counts: &[Option<u64>]) -> Region {
+        let executions = teams.iter().map(|team| team.1).sum();
+        let team = |&(threads, executions, seconds): &(u32, u64, f64)| Team {
+            threads,
+            executions,
+            seconds,
+        };
+        let row = |(thread, &count): (usize, &Option<u64>)| Row {
+            thread: thread as u32,
+            executions,
+            seconds: 1.0,
+            cpu: None,
+            moves: 0,
+            counted: if count.is_some() { executions } else { 0 },
+            counts: vec![count],
+        };
+        Region {
+            site: Site { module: "/opt/bin/app".into(), address, source: None },
+            entry: "GOMP_parallel".into(),
+            runtime: 0,
+            executions,
+            nested: 0,
+            seconds: teams.iter().map(|team| team.2).sum(),
+            shortest: 0.1,
+            longest: 0.9,
+            teams: teams.iter().map(team).collect(),
+            rows: counts.iter().enumerate().map(row).collect(),
+            adaptation: None,
+        }
+    }
+
+    fn recording(regions: Vec<Region>) -> Recording {
+        let process = Process {
+            pid: 7,
+            parent: 1,
+            command: vec!["app".into()],
+            seconds: 9.0,
+            ending: Ending::Exit,
+        };
+        let (family, path) = (RuntimeFamily::Libgomp, "libgomp.so.1".into());
+        Recording {
+            version: VERSION,
+            process,
+            runtimes: vec![Runtime { family, path, version: None }],
+            threads: 2,
+            contexts: 2,
+            events: vec![Event { name: "CYCLES".into(), uncounted: None }],
+            overhead: Overhead::default(),
+            regions,
+            timeline: Timeline::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// What is found after such a recording, on two threads.
+    fn found(number: usize, regions: Vec<Region>) -> Result<Found, String> {
+        let directory = Directory::new(1_000_000 + number).unwrap();
+        recording(regions).leave_in(directory.path()).unwrap();
+        found_in(directory.path(), 2)
+    }
+
+    #[test]
+    fn regions_are_phases_named_by_module_and_address() {
+        let counted = region(0x1234, &[(2, 4, 2.0)], &[Some(40), Some(60)]);
+        let found = found(1, vec![counted]).unwrap();
+        let cycles = vec![("cycles".to_owned(), 25.0)];
+        let name = "app+0x1234".into();
+        assert_eq!(found.phases, [Phase { name, seconds: 0.5, executions: 4, counts: cycles }]);
+        assert!(found.wrong.is_empty());
+    }
+
+    #[test]
+    fn executions_with_other_teams_are_no_data_of_the_configuration() {
+        let mixed = region(1, &[(1, 10, 90.0), (2, 4, 2.0)], &[Some(40), Some(60)]);
+        let narrow = region(2, &[(1, 10, 90.0)], &[Some(40)]);
+        let mut inner = region(3, &[(2, 4, 2.0)], &[Some(1), Some(1)]);
+        inner.nested = 4;
+        let half = region(4, &[(2, 4, 2.0)], &[Some(1), None]);
+        let several = found(2, vec![mixed, narrow.clone(), inner, half]).unwrap();
+        let phases: Vec<_> = several
+            .phases
+            .iter()
+            .map(|one| (&one.name[..], one.seconds, one.counts.len()))
+            .collect();
+        // A mean over both teams says nothing of one, and a thread without a count spoils the sum.
+        assert_eq!(phases, [("app+0x1", 0.5, 0), ("app+0x4", 0.5, 0)]);
+        assert_eq!(
+            several.wrong,
+            [
+                "app+0x2 was left out where it ran on 1 threads instead of 2",
+                "app+0x3 runs inside another region, whose time has its own"
+            ]
+        );
+        let none = found(3, vec![narrow]).unwrap_err();
+        assert!(none.starts_with("no region of it can be used: app+0x2 was left out"), "{none}");
+        let none = found(4, Vec::new()).unwrap_err();
+        assert_eq!(none, "it ran no parallel region");
+    }
+
+    #[test]
+    fn a_program_without_a_recording_is_explained() {
+        let directory = Directory::new(1_000_005).unwrap();
+        let none = found_in(directory.path(), 2).unwrap_err();
+        assert!(none.starts_with("it left no recording: it is linked statically"), "{none}");
+    }
+}

@@ -36,9 +36,13 @@ pub(crate) fn append(path: &Path, rows: &[Measurement]) -> Result<(), String> {
 /// The highest number of a run of `program` on `machine` that a file has; 0 if there is none.
 ///
 /// # Errors
-/// As [`append`]: what cannot be added to is found out before anything runs.
+/// As [`append`], which will not fail after that for a reason that is there already.
 pub(crate) fn runs(path: &Path, machine: &str, program: &str) -> Result<u64, String> {
-    Ok(Sheet::read(path)?.runs_of(machine, program))
+    let sheet = Sheet::read(path)?;
+    let unfinished = sheet.unfinished();
+    let tried = fs::write(&unfinished, "").and_then(|()| fs::remove_file(&unfinished));
+    tried.map_err(|error| sheet.unwritten(&error))?;
+    Ok(sheet.runs_of(machine, program))
 }
 
 /// A file of training data in memory.
@@ -131,16 +135,26 @@ impl Sheet {
 
     /// Writes the file, all of it or nothing.
     fn save(&self) -> Result<(), String> {
-        // Beside it, so that the renaming stays on one file system.
-        let unfinished = PathBuf::from(format!("{}.{}", self.path.display(), process::id()));
+        let unfinished = self.unfinished();
         let done = self
             .text()
             .and_then(|text| fs::write(&unfinished, text))
             .and_then(|()| fs::rename(&unfinished, &self.path));
         done.map_err(|error| {
             let _ = fs::remove_file(&unfinished);
-            format!("cannot write {}: {error}", self.path.display())
+            self.unwritten(&error)
         })
+    }
+
+    /// Beside the file, so that the renaming stays on one file system.
+    fn unfinished(&self) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(format!(".{}", process::id()));
+        name.into()
+    }
+
+    fn unwritten(&self, error: &io::Error) -> String {
+        format!("cannot write {}: {error}", self.path.display())
     }
 
     fn text(&self) -> io::Result<Vec<u8>> {
@@ -170,3 +184,65 @@ const RUN: &str = "run";
 const TIME: &str = "time_s";
 const EXECUTIONS: &str = "executions";
 const OWN: [&str; 7] = [MACHINE, APP, PHASE, THREADS, RUN, TIME, EXECUTIONS];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::directory::Directory;
+
+    fn measured(app: &str, run: u64, counts: &[(&str, f64)]) -> Measurement {
+        Measurement {
+            machine: "a, b".into(),
+            program: app.into(),
+            phase: "p".into(),
+            configuration: "2x1".parse().unwrap(),
+            run,
+            seconds: 0.25,
+            executions: 4,
+            counts: counts.iter().map(|(event, count)| ((*event).to_owned(), *count)).collect(),
+        }
+    }
+
+    #[test]
+    fn new_events_get_columns_and_old_rows_blanks() {
+        let place = Directory::new(2_000_001).unwrap();
+        let path = place.path().join("data.csv");
+        append(&path, &[measured("x", 1, &[("cycles", 7.0)])]).unwrap();
+        append(&path, &[measured("x", 2, &[("branches", 1.5)]), measured("y", 9, &[])]).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(
+            text,
+            "machine,app,phase,threads,run,time_s,executions,cycles,branches\n\
+             \"a, b\",x,p,2x1,1,0.25,4,7,\n\
+             \"a, b\",x,p,2x1,2,0.25,4,,1.5\n\
+             \"a, b\",y,p,2x1,9,0.25,4,,\n"
+        );
+        assert_eq!(runs(&path, "a, b", "x"), Ok(2));
+        assert_eq!(runs(&path, "elsewhere", "x"), Ok(0));
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "nothing unfinished stays");
+    }
+
+    #[test]
+    fn what_somebody_else_wrote_stays() {
+        let place = Directory::new(2_000_002).unwrap();
+        let path = place.path().join("data.csv");
+        fs::write(&path, "\u{feff}# by hand\nthreads,time_s,app,compiler\n1,2.5,z,gcc\n").unwrap();
+        append(&path, &[measured("x", 1, &[])]).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(
+            text,
+            "# by hand\nthreads,time_s,app,compiler,machine,phase,run,executions\n\
+             1,2.5,z,gcc,,,,\n\
+             2x1,0.25,x,,\"a, b\",p,1,4\n"
+        );
+        for (text, why) in [
+            ("app,seconds\nz,1\n", "line 1: no column threads"),
+            ("threads,time_s\n1\n", "found record with 1 fields"),
+        ] {
+            fs::write(&path, text).unwrap();
+            let problem = append(&path, &[]).unwrap_err();
+            assert!(problem.contains(why) && problem.contains("data.csv"), "{problem}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), text, "left as it was");
+        }
+    }
+}

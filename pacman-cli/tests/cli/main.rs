@@ -4,6 +4,7 @@ mod crippled;
 mod doctor;
 mod machine;
 mod metrics;
+mod record;
 mod shell;
 mod smt;
 mod standard_output;
