@@ -192,8 +192,10 @@ impl Model {
     /// [`ErrorKind::System`] if it cannot be read; else as [`from_text`](Self::from_text).
     pub fn from_file(path: &Path) -> Result<Model> {
         let named = |kind, why: String| Error::new(kind, format!("{}: {why}", path.display()));
-        let text = std::fs::read_to_string(path)
+        let bytes = std::fs::read(path)
             .map_err(|error| named(ErrorKind::System, format!("cannot read the model: {error}")))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| named(ErrorKind::InvalidInput, "it is no model, nor text".into()))?;
         Model::from_text(&text).map_err(|error| named(error.kind(), error.to_string()))
     }
 

@@ -23,6 +23,8 @@ const LONGEST_LOG: usize = 1 << 24;
 pub struct SessionBuilder {
     name: String,
     events: Vec<Event>,
+    /// How many of these, at the end, the environment wishes for and the program knows nothing of.
+    wished: usize,
     placement: Option<(Topology, Placement)>,
     sharing: Sharing,
     registers: Option<Partition>,
@@ -37,6 +39,7 @@ impl SessionBuilder {
         SessionBuilder {
             name,
             events: Vec::new(),
+            wished: 0,
             placement: None,
             sharing: Sharing::Exclusive,
             registers: None,
@@ -215,6 +218,7 @@ impl SessionBuilder {
             self.turns = turns;
             parting::went_without(&self.name, &error);
         }
+        self.wished = self.events.len() - own;
     }
 
     fn extend_events(&mut self, list: &str) -> Result<()> {
@@ -395,6 +399,7 @@ impl SessionBuilder {
         };
         Ok(Parts {
             name: self.name,
+            own: self.events.len() - self.wished,
             events: self.events,
             sets,
             clock: self.clock,

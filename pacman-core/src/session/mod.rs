@@ -6,8 +6,8 @@
 //! every session leaves its report there as [JSON](crate::export::json), in a file named by
 //! process and session, when it is closed and its threads have detached, or else when the
 //! process exits. `PACMAN_REPORT_EVENTS` then adds events to those that the program counts, in
-//! turns if they do not fit at once; what cannot be counted is left out, with a line on standard
-//! error. Without the first variable neither does anything. `pacman-pmu record` uses both.
+//! turns if they do not fit at once: they are in reports, and in nothing else that the program
+//! asks for. What cannot be counted is left out, with a line on standard error. Without the first variable neither does anything. `pacman-pmu record` uses both.
 
 mod attached;
 mod builder;
@@ -106,13 +106,16 @@ impl Session {
 
     /// The counted events, in the order of every sample's counts.
     pub fn events(&self) -> &[Event] {
-        self.shared().events()
+        self.shared().own_events()
     }
 
     /// The sets in which the events are counted: one, unless they
     /// [take turns](SessionBuilder::in_turns).
     pub fn sets(&self) -> Vec<EventSet> {
-        self.shared().sets().described()
+        let mut sets = self.shared().sets().described();
+        let own = self.events().len();
+        sets.iter_mut().for_each(|set| set.events.retain(|&event| event < own));
+        sets
     }
 
     /// The clock of all the session's ticks.

@@ -40,6 +40,7 @@ pub(crate) struct Shared {
     number: u64,
     name: String,
     events: Vec<Event>,
+    own: usize,
     sets: Arc<Sets>,
     clock: Clock,
     since: u64,
@@ -71,6 +72,8 @@ struct State {
 pub(super) struct Parts {
     pub(super) name: String,
     pub(super) events: Vec<Event>,
+    /// How many of them the program asked for: the first ones.
+    pub(super) own: usize,
     pub(super) sets: Sets,
     pub(super) clock: Clock,
     pub(super) placement: Option<Placed>,
@@ -119,6 +122,7 @@ impl Shared {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             name: parts.name,
             events: parts.events,
+            own: parts.own,
             sets: Arc::new(parts.sets),
             since: parts.clock.now(),
             clock: parts.clock,
@@ -143,6 +147,11 @@ impl Shared {
 
     pub(super) fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    /// Those that the program asked for.
+    pub(super) fn own_events(&self) -> &[Event] {
+        &self.events[..self.own]
     }
 
     pub(super) fn sets(&self) -> &Arc<Sets> {

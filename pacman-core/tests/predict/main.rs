@@ -1,6 +1,7 @@
 //! Predictors on machines whose truth is known.
 
 mod models;
+mod runtime;
 mod steps;
 
 use pacman_core::predict::training::Row;
