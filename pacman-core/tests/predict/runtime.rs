@@ -12,32 +12,30 @@ use pacman_core::{ErrorKind, Topology};
 
 use super::{on, rows};
 
-const CORES: u32 = 4;
-const CONTEXTS: u32 = 2;
-
-fn here() -> Topology {
-    Topology::synthetic(&SmtMachine::new(CORES, CONTEXTS).as_text()).unwrap()
+fn topology(machine: SmtMachine) -> Topology {
+    Topology::synthetic(&machine.as_text()).unwrap()
 }
 
-fn configurations() -> Vec<Configuration> {
-    Candidates::of(&here(), None).unwrap().all().to_vec()
+fn configurations(machine: SmtMachine) -> Vec<Configuration> {
+    Candidates::of(&topology(machine), None).unwrap().all().to_vec()
 }
 
 /// Phases that differ from draw to draw.
-fn phases(seed: u64, count: usize) -> Vec<SimPhase> {
-    let (machine, mut random) = (SmtMachine::new(CORES, CONTEXTS), Random::new(seed));
+fn phases(machine: SmtMachine, seed: u64, count: usize) -> Vec<SimPhase> {
+    let mut random = Random::new(seed);
     (0..count).map(|_| Kind::Any.draw(&mut random, machine)).collect()
 }
 
 /// What `pacman-pmu record` makes of phases: three runs everywhere, each a little off.
-fn recorded(phases: &[SimPhase]) -> Vec<Row> {
+fn recorded(machine: SmtMachine, phases: &[SimPhase]) -> Vec<Row> {
+    let name = machine_name(&topology(machine));
     let mut noise = Noise::new(11, 0.01);
     let mut recorded = Vec::new();
     for run in 1..=3 {
         for (number, phase) in phases.iter().enumerate() {
-            for on in configurations() {
+            for on in configurations(machine) {
                 let sample = Sample::new(on, phase.seconds(on) * noise.factor()).unwrap();
-                let (machine, program) = (machine_name(&here()), format!("p{number}"));
+                let (machine, program) = (name.clone(), format!("p{number}"));
                 let line = recorded.len() as u64 + 2;
                 let (phase, run) = (Some("sweep".into()), Some(run));
                 recorded.push(Row { line, machine, program, phase, run, sample });
@@ -76,35 +74,40 @@ fn run(adapter: &Adapter, phase: &SimPhase, seed: u64) -> (usize, f64) {
         adapted.end(choice, Duration::from_secs_f64(took)).unwrap();
     }
     let last = adapted.begin().configuration();
-    let (_, best) = phase.best(configurations()).unwrap();
+    let (_, best) = phase.best(adapter.candidates().all().iter().copied()).unwrap();
     (seen.len(), phase.seconds(last) / best - 1.0)
 }
 
+/// The figures that `docs/prediction.md` has for SMT machines.
 #[test]
 fn an_adapter_samples_less_with_a_model_and_decides_as_well() {
-    let data = Dataset::of(&machine_name(&here()), &recorded(&phases(1, 24)), None).unwrap();
-    assert_eq!(data.configurations(), configurations());
-    let options = RidgeOptions { plan: Plan::Wide(2), ..RidgeOptions::default() };
-    let ridge = ridge(&data, &options).unwrap();
-    assert!(ridge.plan().iter().all(|on| on.threads() >= CORES), "{:?}", ridge.plan());
-    let text = model(Method::Ridge(ridge), &data).to_text().unwrap();
-    let predictor = Model::from_text(&text).unwrap().adapting(&machine_name(&here())).unwrap();
+    for cores in [2, 4, 8] {
+        let machine = SmtMachine::new(cores, 2);
+        let name = machine_name(&topology(machine));
+        let data = Dataset::of(&name, &recorded(machine, &phases(machine, 1, 24)), None).unwrap();
+        assert_eq!(data.configurations(), configurations(machine));
+        let options = RidgeOptions { plan: Plan::Wide(2), ..RidgeOptions::default() };
+        let ridge = ridge(&data, &options).unwrap();
+        assert!(ridge.plan().iter().all(|on| on.threads() >= cores), "{:?}", ridge.plan());
+        let text = model(Method::Ridge(ridge), &data).to_text().unwrap();
+        let predictor = Model::from_text(&text).unwrap().adapting(&name).unwrap();
 
-    let adapter = || Adapter::builder(here()).break_even(Duration::ZERO);
-    let with = adapter().predictor(predictor).build().unwrap();
-    let without = adapter().build().unwrap();
-    // None of these was trained on.
-    let others = phases(2, 40);
-    let mean = |adapter: &Adapter| {
-        let runs = others.iter().zip(1u64..).map(|(phase, seed)| run(adapter, phase, seed));
-        let (samples, regret) = runs
-            .fold((0.0, 0.0), |(samples, regret), one| (samples + one.0 as f64, regret + one.1));
-        (samples / 40.0, regret / 40.0)
-    };
-    let ((samples, regret), (climbed, climbing)) = (mean(&with), mean(&without));
-    println!("model: {samples} samples, regret {regret}; search: {climbed}, {climbing}");
-    assert!(samples < climbed, "{samples} samples with the model, {climbed} without");
-    assert!(regret < 0.01, "{regret}, and {climbing} without");
+        let adapter = || Adapter::builder(topology(machine)).break_even(Duration::ZERO);
+        let with = adapter().predictor(predictor).build().unwrap();
+        let without = adapter().build().unwrap();
+        // None of these was trained on.
+        let others = phases(machine, 1001, 40);
+        let mean = |adapter: &Adapter| {
+            let runs = others.iter().zip(1u64..).map(|(phase, seed)| run(adapter, phase, seed));
+            let add = |(n, regret), one: (usize, f64)| (n + one.0 as f64, regret + one.1);
+            let (samples, regret) = runs.fold((0.0, 0.0), add);
+            (samples / 40.0, regret / 40.0)
+        };
+        let ((samples, regret), (climbed, climbing)) = (mean(&with), mean(&without));
+        println!("{cores}x2: {samples} samples, regret {regret}; search: {climbed}, {climbing}");
+        assert!(samples < climbed, "{samples} samples with the model, {climbed} without");
+        assert!(regret < 0.01, "{regret}, and {climbing} without");
+    }
 }
 
 #[test]
