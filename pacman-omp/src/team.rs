@@ -69,7 +69,7 @@ pub(crate) fn run(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
     }
     let threads = team.choice.as_ref().map_or(call.threads, |choice| choice.threads);
     let begun = process::now();
-    start(&team, threads);
+    worker.starts(|| start(&team, threads));
     let ended = process::now();
     let size = team.size.get();
     worker.hosted(region.number).add(begun, ended, size, team.depth > 0);
@@ -199,7 +199,7 @@ pub(crate) fn begin(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
     // The thread's own clause is used up; such regions are not adapted.
     worker.take_pushed();
     let begun = process::now();
-    start(&team, call.threads);
+    worker.starts(|| start(&team, call.threads));
     team.size.set(team.ask(Function::omp_get_num_threads).unwrap_or(1));
     let own = worker.begin();
     worker.started.borrow_mut().push(Started { team, begun, own });
