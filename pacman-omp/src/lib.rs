@@ -1,1 +1,3 @@
 //! Preloaded into OpenMP programs.
+
+mod worksharing;
