@@ -77,22 +77,25 @@ mod tests {
 #[cfg(all(test, loom))]
 mod model {
     use super::*;
-    use loom::sync::Arc;
-    use loom::sync::atomic::AtomicUsize;
+    use loom::sync::{Arc, Condvar, Mutex};
 
-    /// A barrier that orders as little as one may: arrivals release, departures acquire.
+    /// A barrier that blocks: two threads that spin would keep loom busy with themselves.
     struct Barrier {
         threads: usize,
-        arrived: AtomicUsize,
+        arrived: Mutex<usize>,
+        departs: Condvar,
     }
 
     impl Barrier {
-        fn wait(&self, epoch: usize) {
-            let all = self.threads * (epoch + 1);
-            let mut arrived = self.arrived.fetch_add(1, Ordering::AcqRel) + 1;
-            while arrived < all {
-                loom::thread::yield_now();
-                arrived = self.arrived.load(Ordering::Acquire);
+        fn wait(&self, epoch: u32) {
+            let all = self.threads * (epoch as usize + 1);
+            let mut arrived = self.arrived.lock().unwrap();
+            *arrived += 1;
+            if *arrived == all {
+                self.departs.notify_all();
+            }
+            while *arrived < all {
+                arrived = self.departs.wait(arrived).unwrap();
             }
         }
     }
@@ -108,7 +111,7 @@ mod model {
             if thread == 0 {
                 team.0.publish(epoch + 1, widths(epoch + 1));
             }
-            team.1.wait(epoch as usize);
+            team.1.wait(epoch);
         }
     }
 
@@ -116,7 +119,7 @@ mod model {
         loom::model(move || {
             let team = Arc::new((
                 Ring::<SLOTS>::new(widths(0)),
-                Barrier { threads, arrived: AtomicUsize::new(0) },
+                Barrier { threads, arrived: Mutex::new(0), departs: Condvar::new() },
             ));
             let others: Vec<_> = (1..threads)
                 .map(|thread| {
