@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 
 use crate::module::Module;
 use crate::runtime::{Function, Runtime};
+use crate::worksharing::Loops;
 
 /// A parallel region; made at its first execution, and never freed.
 #[derive(Debug)]
@@ -22,6 +23,7 @@ pub(crate) struct Region {
     pub(crate) source: Option<String>,
     /// What its body was seen to do; see [`Seen`].
     pub(crate) seen: Seen,
+    pub(crate) loops: Loops,
 }
 
 /// What a body was seen to do, in bits that are only ever set.
@@ -95,8 +97,8 @@ pub(crate) fn enter(
         return None;
     }
     let number = all.len() as u32;
-    let seen = Seen::default();
-    let region = Box::new(Region { number, body, entry, runtime, module, source, seen });
+    let (seen, loops) = (Seen::default(), Loops::default());
+    let region = Box::new(Region { number, body, entry, runtime, module, source, seen, loops });
     let region: &'static Region = Box::leak(region);
     let mut place = (body >> 4) as usize;
     while !TABLE[place % PLACES].load(Ordering::Relaxed).is_null() {

@@ -7,6 +7,7 @@ use crate::process;
 use crate::region::{self, Region, Seen};
 use crate::runtime::{Function, Runtime};
 use crate::worker::{Begun, Worker};
+use crate::worksharing;
 
 /// What the members of a team are given instead of the program's own data.
 #[repr(C)]
@@ -22,6 +23,7 @@ pub(crate) struct Team {
     /// How many threads take part; written by thread 0.
     size: Cell<u32>,
     depth: u32,
+    loops: Option<worksharing::Execution>,
 }
 
 /// What is known of a region when its entry is called.
@@ -53,16 +55,20 @@ impl Call {
 /// the runtime likes) on [`gomp_body`] or LLVM's, with the team it is given. False if there is no
 /// runtime at all.
 pub(crate) fn run(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
-    let Some(team) = Team::of(call) else { return false };
+    let Some(mut team) = Team::of(call) else { return false };
     let Some(region) = team.region else {
         start(&team, call.threads);
         return true;
     };
     let worker = Worker::here();
     worker.take_pushed();
+    team.loops = worksharing::begin(region, team.depth);
     let begun = process::now();
     start(&team, call.threads);
     let ended = process::now();
+    if let Some(loops) = team.loops.take() {
+        loops.end();
+    }
     worker.hosted(region.number).add(begun, ended, team.size.get(), team.depth > 0);
     true
 }
@@ -90,7 +96,17 @@ impl Team {
             _ => std::ptr::null_mut(),
         };
         let Call { body, data, arguments, .. } = *call;
-        Some(Team { first, runtime, region, body, data, arguments, size: Cell::new(1), depth })
+        Some(Team {
+            first,
+            runtime,
+            region,
+            body,
+            data,
+            arguments,
+            size: Cell::new(1),
+            depth,
+            loops: None,
+        })
     }
 
     #[cold]
@@ -116,7 +132,10 @@ impl Team {
             self.size.set(self.ask(Function::omp_get_num_threads).unwrap_or(1));
         }
         let begun = worker.begin();
-        body();
+        match &self.loops {
+            Some(loops) => worksharing::take_part(loops, thread, body),
+            None => body(),
+        }
         worker.end(&begun, Some(region), thread);
     }
 

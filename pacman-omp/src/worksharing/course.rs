@@ -120,12 +120,14 @@ impl<'r, S: DerefMut<Target = Stretches>> Course<'r, S> {
 mod tests {
     use super::super::stretch::ASKS;
     use super::*;
+    use pacman_core::Topology;
     use pacman_core::adapt::Rules;
     use std::cell::RefCell;
 
     fn setup(forced: &[u16]) -> Setup {
+        let topology = Topology::synthetic("4 cores").unwrap();
         let rules = Rules::default();
-        Setup { seconds_per_tick: 1e-9, rules, forced: forced.to_vec() }
+        Setup { seconds_per_tick: 1e-9, rules, topology, forced: forced.to_vec() }
     }
 
     /// One execution: stretches in order, each taking what `ticks` says of it on so many threads.
@@ -184,6 +186,7 @@ mod tests {
         assert!(share(0, 1) > 0.9 && share(1, 4) > 0.9 && share(2, 2) > 0.9, "{late:?}");
         let stretches = stretches.borrow();
         assert!(stretches.adapts());
+
         let recorded = stretches.recorded(|site| format!("app+{site}"));
         let told: Vec<_> = recorded.iter().map(|one| (&one.source[..], one.executions)).collect();
         assert_eq!(told, [("app+100", 300), ("app+200", 300), ("app+300", 300)]);

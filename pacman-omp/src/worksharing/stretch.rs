@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use pacman_core::Topology;
 use pacman_core::adapt::{Candidates, Controller, Rules};
 use pacman_core::predict::Configuration;
 use pacman_regions::Loop;
@@ -14,6 +15,7 @@ use super::schedule::Refusal;
 pub(crate) struct Setup {
     pub(crate) seconds_per_tick: f64,
     pub(crate) rules: Rules,
+    pub(crate) topology: Topology,
     /// Widths to go through in turn, whatever they cost: for tests.
     pub(crate) forced: Vec<u16>,
 }
@@ -159,7 +161,7 @@ impl Stretches {
         self.repeats |= stretch.rounds >= REPEATED;
         if let Control::Adapted(team, controller) = &mut stretch.control {
             if *team == ran.threads {
-                if let Ok(on) = Configuration::new(u32::from(ran.width.min(ran.threads))) {
+                if let Some(on) = configuration(controller, ran.width.min(ran.threads)) {
                     // What it refuses it leaves out, which is all there is to do about it.
                     let _ = controller.finished(on, seconds, seconds);
                 }
@@ -189,7 +191,9 @@ impl Stretches {
             return;
         }
         if self.candidates.as_ref().is_none_or(|(threads, _)| *threads != ran.threads) {
-            self.candidates = candidates(ran.threads).map(|list| (ran.threads, list));
+            let team = usize::from(ran.threads);
+            let list = Candidates::for_team(&ran.setup.topology, team, None).ok();
+            self.candidates = list.map(|list| (ran.threads, list));
         }
         let Some((_, candidates)) = &self.candidates else { return };
         match &mut stretch.control {
@@ -238,9 +242,10 @@ pub(super) struct Ran<'a> {
     pub(super) asks: bool,
 }
 
-/// All numbers of threads up to the team's.
-fn candidates(threads: u16) -> Option<Candidates> {
-    let all: Result<Vec<_>, _> = (1..=u32::from(threads)).map(Configuration::new).collect();
-    let default = Configuration::new(u32::from(threads)).ok()?;
-    Candidates::new(all.ok()?, default).ok()
+/// Which of the controller's configurations a stretch ran on: what it asked for, most likely. Of
+/// several with as many threads the first, because threads are not moved for a loop.
+fn configuration(controller: &Controller, width: u16) -> Option<Configuration> {
+    let is = |on: &Configuration| on.threads() == u32::from(width);
+    let next = controller.next();
+    if is(&next) { Some(next) } else { controller.candidates().all().iter().copied().find(is) }
 }
