@@ -19,6 +19,7 @@ use pacman_core::Topology;
 use pacman_core::adapt::Rules;
 use pacman_regions::{Guard, RuntimeFamily};
 
+use crate::module::Module;
 use crate::process;
 use crate::region::{Region, Seen};
 use crate::runtime::{Function, Runtime};
@@ -60,6 +61,14 @@ pub(crate) fn begin(region: &'static Region, depth: u32) -> Option<Execution> {
 #[inline]
 pub(crate) fn take_part(execution: &Execution, thread: u32, body: impl FnOnce()) {
     HERE.with(|here| execution.take_part(here, thread, body));
+}
+
+/// What was done with the loops of `region`, for the recording.
+pub(crate) fn recorded(region: &Region) -> Vec<pacman_regions::Loop> {
+    region.loops.recorded(|site| {
+        let module = Module::of(site);
+        format!("{}+{:#x}", module.path.display(), site.wrapping_sub(module.bias))
+    })
 }
 
 #[cold]
