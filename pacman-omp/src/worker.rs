@@ -102,6 +102,12 @@ impl Worker {
         self.depth.get()
     }
 
+    /// What the innermost body was seen to do so far.
+    #[inline]
+    pub(crate) fn seen(&self) -> u32 {
+        self.seen.get()
+    }
+
     /// The innermost body does what `bits` say.
     #[inline]
     pub(crate) fn saw(&self, bits: u32) {
