@@ -4,8 +4,10 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
+use crate::adapt::Adapted;
 use crate::module::Module;
 use crate::runtime::{Function, Runtime};
+use crate::worksharing::Loops;
 
 /// A parallel region; made at its first execution, and never freed.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub(crate) struct Region {
     pub(crate) source: Option<String>,
     /// What its body was seen to do; see [`Seen`].
     pub(crate) seen: Seen,
+    pub(crate) adapted: Adapted,
+    pub(crate) loops: Loops,
 }
 
 /// What a body was seen to do, in bits that are only ever set.
@@ -29,8 +33,11 @@ pub(crate) struct Region {
 pub(crate) struct Seen(AtomicU32);
 
 impl Seen {
-    /// It asked for its thread's number, or how many threads there are.
+    /// It asked for its thread's number without asking how many there are, or the other way round.
     pub(crate) const THREAD_NUMBER: u32 = 1;
+    /// It asked for both, equally often: what GCC makes of a static loop, and what programs do that
+    /// divide their work by hand.
+    pub(crate) const BOTH_NUMBERS: u32 = 16;
     /// It asked how many threads there could be.
     pub(crate) const QUERY: u32 = 2;
     /// It has regions inside.
@@ -95,8 +102,9 @@ pub(crate) fn enter(
         return None;
     }
     let number = all.len() as u32;
-    let seen = Seen::default();
-    let region = Box::new(Region { number, body, entry, runtime, module, source, seen });
+    let (seen, adapted, loops) = (Seen::default(), Adapted::default(), Loops::default());
+    let region = Region { number, body, entry, runtime, module, source, seen, adapted, loops };
+    let region = Box::new(region);
     let region: &'static Region = Box::leak(region);
     let mut place = (body >> 4) as usize;
     while !TABLE[place % PLACES].load(Ordering::Relaxed).is_null() {
