@@ -14,6 +14,7 @@ mod model;
 mod output;
 mod plan;
 mod refusal;
+mod run;
 mod smt;
 mod stat;
 mod topo;

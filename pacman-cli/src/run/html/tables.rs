@@ -1,0 +1,91 @@
+//! Tables of all regions: counts, and what adaptation did.
+
+use super::colour;
+use super::escape::escaped;
+use crate::run::report::{ProcessReport, RegionReport};
+use crate::run::text::{per_second, quantity};
+use crate::stat::grouped;
+
+/// Counts and rates by region, with the metrics that follow; empty if nothing was counted.
+pub(super) fn counts(process: &ProcessReport) -> String {
+    let columns = &process.columns;
+    if columns.events.iter().all(|event| event.uncounted.is_some()) {
+        return String::new();
+    }
+    let mut heading = "<th scope=\"col\">region</th>".to_owned();
+    let column = |name: &str, unit: &str| {
+        format!("<th scope=\"col\">{}<small>{}</small></th>", escaped(name), escaped(unit))
+    };
+    for event in &columns.events {
+        heading.push_str(&column(&event.name, event.unit));
+        heading.push_str(&column("rate", "per busy second"));
+    }
+    for metric in &columns.metrics {
+        heading.push_str(&column(metric.name(), metric.unit()));
+    }
+    let row = |(at, region): (usize, &RegionReport)| {
+        let figures = &region.figures;
+        let mut cells = title(region, at);
+        for (count, rate) in figures.counts.iter().zip(&figures.rates) {
+            cells.push_str(&format!("<td>{}</td>", escaped(&quantity(*count))));
+            cells.push_str(&cell(rate.map(per_second)));
+        }
+        for value in &figures.metrics {
+            cells.push_str(&cell(value.map(|value| format!("{value:.3}"))));
+        }
+        format!("<tr>{cells}</tr>")
+    };
+    let rows: String = process.regions.iter().enumerate().map(row).collect();
+    table("Counts", &heading, &rows)
+}
+
+/// What the controller chose and why; empty if it only observed.
+pub(super) fn adaptation(process: &ProcessReport) -> String {
+    if !process.is_adapted() {
+        return String::new();
+    }
+    let names = ["region", "threads", "placed", "state", "narrowed", "gained", "why"];
+    let heading: String =
+        names.iter().map(|name| format!("<th scope=\"col\">{name}</th>")).collect();
+    let row = |(at, region): (usize, &RegionReport)| {
+        let adaptation = region.adaptation.as_ref()?;
+        let guards = adaptation.guards.iter().map(|guarded| {
+            format!(" <span class=\"tag\">guard {}</span>", escaped(&guarded.guard))
+        });
+        Some(format!(
+            "<tr>{}<td>{}</td><td>{}</td><td>{}</td><td>{}</td>{}\
+             <td class=\"words\">{}{}</td></tr>",
+            title(region, at),
+            adaptation.threads,
+            escaped(&adaptation.configuration),
+            escaped(&adaptation.state),
+            grouped(adaptation.narrowed),
+            cell(adaptation.gained.map(|gained| format!("{gained:+.3} s"))),
+            escaped(&adaptation.why),
+            guards.collect::<String>(),
+        ))
+    };
+    let rows: String = process.regions.iter().enumerate().filter_map(row).collect();
+    table("Adaptation", &heading, &rows)
+}
+
+fn table(title: &str, heading: &str, rows: &str) -> String {
+    format!(
+        "<section><h2>{title}</h2><div class=\"wide\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"{title}\"><table><thead><tr>{heading}</tr></thead><tbody>{rows}</tbody>\
+         </table></div></section>\n"
+    )
+}
+
+fn title(region: &RegionReport, at: usize) -> String {
+    format!(
+        "<th scope=\"row\"><i class=\"swatch {}\"></i><b class=\"number\">{}</b> {}</th>",
+        colour(at),
+        at + 1,
+        escaped(&region.name.text)
+    )
+}
+
+fn cell(value: Option<String>) -> String {
+    format!("<td>{}</td>", value.map_or_else(|| "–".into(), |value| escaped(&value)))
+}
