@@ -5,7 +5,7 @@ use pacman_regions::Adaptation;
 use super::colour;
 use super::escape::escaped;
 use crate::run::report::{ProcessReport, RegionReport, Thread};
-use crate::run::text::{seconds, share};
+use crate::run::text::{number, seconds, share};
 use crate::stat::grouped;
 
 /// The panel.
@@ -40,9 +40,10 @@ pub(super) fn panel(
     let origin = [file, Some(module), Some(region.entry.clone()), runtime];
     let origin: Vec<String> = origin.iter().flatten().map(|part| escaped(part)).collect();
     format!(
-        "<article class=\"panel\" id=\"panel-{number}-{at}\" data-region=\"{at}\"><h3>\
+        "<article class=\"panel\" id=\"panel-{number}-{at}\" data-region=\"{at}\"><h3{}>\
          <i class=\"swatch {}\"></i>{}</h3><p class=\"origin\">{}</p><dl class=\"facts\">{}</dl>\
          {}{}</article>",
+        if region.name.short() == region.name.text { "" } else { " class=\"long\"" },
         colour(at),
         escaped(&region.name.text),
         origin.join(" · "),
@@ -70,7 +71,7 @@ fn threads(region: &RegionReport, at: usize) -> String {
         let waits = (there - thread.row.seconds).max(0.0);
         let waits = if whole > 0.0 { (100.0 * waits / whole).min(100.0 - busy) } else { 0.0 };
         format!(
-            "<li><span class=\"who\"><b>T{}</b> {}</span><span class=\"track\">\
+            "<li><span class=\"who\"><b>T{}</b> <span>{}</span></span><span class=\"track\">\
              <span class=\"busy {}\" style=\"width:{busy:.2}%\"></span>\
              <span class=\"idle {}\" style=\"width:{waits:.2}%\"></span></span>\
              <span class=\"amount\">{}</span></li>",
@@ -94,7 +95,7 @@ fn seat(thread: &Thread) -> String {
     let beside: Vec<String> = thread.beside.iter().map(|other| format!("T{other}")).collect();
     match beside.as_slice() {
         [] => format!("cpu {cpu}"),
-        others => format!("cpu {cpu}, core shared with {}", others.join(", ")),
+        others => format!("cpu {cpu}, beside {}", others.join(", ")),
     }
 }
 
@@ -117,8 +118,8 @@ fn adapted(adaptation: &Adaptation) -> String {
         ));
     }
     format!(
-        "<h4>Adaptation: {} threads, {}</h4>{}",
-        adaptation.threads,
+        "<h4>Adaptation: {}, {}</h4>{}",
+        number(adaptation.threads as usize, "thread"),
         escaped(&adaptation.configuration),
         lines.concat()
     )

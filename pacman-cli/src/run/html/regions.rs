@@ -3,7 +3,7 @@
 use super::escape::escaped;
 use super::{colour, detail};
 use crate::run::report::{ProcessReport, RegionReport};
-use crate::run::text::{seconds, share};
+use crate::run::text::{number, seconds, share};
 
 /// The section: a list to choose from, and the chosen region's panel.
 pub(super) fn section(process: &ProcessReport, number: usize) -> String {
@@ -52,19 +52,23 @@ fn bar(region: &RegionReport, at: usize, number: usize, longest: f64) -> String 
         _ => " <span class=\"tag\">nested</span>",
     };
     let chosen = region.adaptation.as_ref().map_or_else(String::new, |adaptation| {
-        format!(" <span class=\"tag\">&rarr; {} threads</span>", adaptation.threads)
+        format!(
+            " <span class=\"tag\">&rarr; {}</span>",
+            number(adaptation.threads as usize, "thread")
+        )
     });
     let waiting =
         region.waiting.map_or_else(String::new, |waiting| format!(", {} waiting", share(waiting)));
     format!(
         "<button type=\"button\" class=\"region\" data-region=\"{at}\" aria-pressed=\"false\" \
          aria-controls=\"panel-{number}-{at}\"><span class=\"title\"><i class=\"swatch {colour}\">\
-         </i><b class=\"number\">{}</b> <span class=\"name\">{}</span>{place}{nested}{chosen}</span>\
+         </i><b class=\"number\">{}</b> <span class=\"name\" title=\"{}\">{}</span>{place}{nested}{chosen}</span>\
          <span class=\"track\"><span class=\"bar {colour}\" style=\"width:{width:.2}%\">\
          <span class=\"lost\" style=\"width:{lost:.2}%\"></span></span></span>\
          <span class=\"amount\"><b>{}</b> {}{waiting}</span></button>",
         at + 1,
         escaped(&region.name.text),
+        escaped(&region.name.short()),
         escaped(&seconds(region.seconds)),
         region.share.map_or_else(String::new, share),
         colour = colour(at),

@@ -2,7 +2,7 @@
 
 use super::escape::escaped;
 use crate::run::report::{ProcessReport, Report};
-use crate::run::text::{seconds, share};
+use crate::run::text::{number, seconds, share};
 
 /// The top of the page.
 pub(super) fn heading(report: &Report, processes: &[&ProcessReport]) -> String {
@@ -58,17 +58,14 @@ pub(super) fn of_process(process: &ProcessReport) -> String {
 
 /// One sentence on how much ran in regions, one on where most is lost.
 fn headline(process: &ProcessReport) -> String {
-    let regions = match process.regions.len() {
-        1 => "1 region".to_owned(),
-        many => format!("{many} regions"),
-    };
+    let regions = number(process.regions.len(), "region");
     let whole = seconds(process.process.seconds);
     let first = format!("{} of {whole} in {regions}", share(process.share()));
     let worst = process.worst().filter(|region| region.lost() >= WORTH * process.process.seconds);
     let second = match worst {
         Some(region) => format!(
             "the most is lost in <em>{}</em>: its threads wait {} of the time.",
-            escaped(&region.name.text),
+            escaped(&region.name.short()),
             share(region.waiting.unwrap_or(0.0))
         ),
         None => "little is lost to waiting.".to_owned(),
@@ -79,7 +76,10 @@ fn headline(process: &ProcessReport) -> String {
 fn facts(process: &ProcessReport) -> Vec<String> {
     let mut facts = vec![
         fact("runtime", &process.runtimes()),
-        fact("threads", &format!("{} on {} contexts", process.threads, process.contexts)),
+        fact(
+            "threads",
+            &format!("{} on {}", process.threads, number(process.contexts as usize, "context")),
+        ),
         fact("run", &seconds(process.process.seconds)),
     ];
     if let Some(nanoseconds) = process.overhead.nanoseconds {

@@ -9,16 +9,16 @@ use crate::stat::grouped;
 /// Counts and rates by region, with the metrics that follow; empty if nothing was counted.
 pub(super) fn counts(process: &ProcessReport) -> String {
     let columns = &process.columns;
-    if columns.events.iter().all(|event| event.uncounted.is_some()) {
+    let counted = columns.counted();
+    if counted.is_empty() {
         return String::new();
     }
     let mut heading = "<th scope=\"col\">region</th>".to_owned();
     let column = |name: &str, unit: &str| {
         format!("<th scope=\"col\">{}<small>{}</small></th>", escaped(name), escaped(unit))
     };
-    for event in &columns.events {
-        heading.push_str(&column(&event.name, event.unit));
-        heading.push_str(&column("rate", "per busy second"));
+    for (_, event) in &counted {
+        heading.push_str(&column(&event.name, &format!("{}, and per busy second", event.unit)));
     }
     for metric in &columns.metrics {
         heading.push_str(&column(metric.name(), metric.unit()));
@@ -26,9 +26,11 @@ pub(super) fn counts(process: &ProcessReport) -> String {
     let row = |(at, region): (usize, &RegionReport)| {
         let figures = &region.figures;
         let mut cells = title(region, at);
-        for (count, rate) in figures.counts.iter().zip(&figures.rates) {
-            cells.push_str(&format!("<td>{}</td>", escaped(&quantity(*count))));
-            cells.push_str(&cell(rate.map(per_second)));
+        for (at, _) in &counted {
+            let rate = figures.rates[*at].map_or_else(String::new, |rate| {
+                format!("<small>{} / s</small>", escaped(&per_second(rate)))
+            });
+            cells.push_str(&format!("<td>{}{rate}</td>", escaped(&quantity(figures.counts[*at]))));
         }
         for value in &figures.metrics {
             cells.push_str(&cell(value.map(|value| format!("{value:.3}"))));
@@ -82,7 +84,7 @@ fn title(region: &RegionReport, at: usize) -> String {
         "<th scope=\"row\"><i class=\"swatch {}\"></i><b class=\"number\">{}</b> {}</th>",
         colour(at),
         at + 1,
-        escaped(&region.name.text)
+        escaped(&region.name.short())
     )
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::escape::{escaped, script_data};
 use super::{COLOURS, colour};
 use crate::run::report::ProcessReport;
-use crate::run::text::seconds;
+use crate::run::text::{number, seconds};
 
 /// The threads of some regions over time, in bins.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ fn bands(process: &ProcessReport) -> Option<(f64, Vec<Band>)> {
         if row.region < COLOURS {
             bands.push(Band {
                 class: colour(row.region),
-                label: process.regions[row.region].name.text.clone(),
+                label: process.regions[row.region].name.short(),
                 mark: (row.region + 1).to_string(),
                 threads: own,
             });
@@ -109,7 +109,7 @@ fn bands(process: &ProcessReport) -> Option<(f64, Vec<Band>)> {
     }
     bands.extend(rest.map(|(regions, threads)| Band {
         class: "cx".into(),
-        label: format!("{regions} other regions"),
+        label: number(regions, "other region"),
         mark: String::new(),
         threads,
     }));
@@ -129,20 +129,28 @@ fn outline(low: &[f64], high: &[f64], highest: f64) -> String {
     path + "Z"
 }
 
-/// A band's number where it is highest, if there is room for it.
+/// A band's number, if there is room for it somewhere.
 fn mark(band: &Band, floor: &[f64], highest: f64) -> String {
-    let most = band.threads.iter().enumerate().max_by(|one, other| one.1.total_cmp(other.1));
-    let Some((at, threads)) = most.filter(|(_, threads)| **threads / highest > ROOM) else {
-        return String::new();
-    };
-    if band.mark.is_empty() {
+    let bins = band.threads.len();
+    // Where it is as high, and as far above the axis, for longest.
+    let mut widest = 0..0;
+    let mut begin = 0;
+    for at in 1..=bins {
+        let goes_on = at < bins
+            && (band.threads[at] - band.threads[begin]).abs() < 0.05 * highest
+            && (floor[at] - floor[begin]).abs() < 0.05 * highest;
+        if !goes_on {
+            if band.threads[begin] / highest > ROOM && at - begin > widest.len() {
+                widest = begin..at;
+            }
+            begin = at;
+        }
+    }
+    if band.mark.is_empty() || (widest.len() as f64) < BREADTH * bins as f64 {
         return String::new();
     }
-    // The middle of the bins in which it is as high as there.
-    let as_high = |value: &f64| *value >= 0.95 * threads;
-    let run = band.threads[at..].iter().take_while(|value| as_high(value)).count();
-    let left = 100.0 * (at as f64 + run as f64 / 2.0) / band.threads.len() as f64;
-    let bottom = 100.0 * (floor[at] + threads / 2.0) / highest;
+    let left = 100.0 * (widest.start + widest.end) as f64 / 2.0 / bins as f64;
+    let bottom = 100.0 * (floor[widest.start] + band.threads[widest.start] / 2.0) / highest;
     format!(
         "<span class=\"mark\" style=\"left:{left:.2}%;bottom:{bottom:.2}%\" aria-hidden=\"true\">{}\
          </span>",
@@ -156,9 +164,9 @@ fn capacity(process: &ProcessReport, highest: f64) -> String {
         return String::new();
     }
     format!(
-        "<div class=\"capacity\" style=\"bottom:{:.2}%\"><span>{} contexts</span></div>",
+        "<div class=\"capacity\" style=\"bottom:{:.2}%\"><span>{}</span></div>",
         100.0 * contexts / highest,
-        process.contexts
+        number(process.contexts as usize, "context")
     )
 }
 
@@ -215,3 +223,5 @@ const MOST_BINS: usize = 400;
 const MOST_SILENCE: usize = 4;
 /// The part of the height from which on a number fits in.
 const ROOM: f64 = 0.12;
+/// The part of the width from which on it does.
+const BREADTH: f64 = 0.018;

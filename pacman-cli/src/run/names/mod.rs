@@ -2,6 +2,7 @@
 
 mod module;
 mod outlined;
+mod shortened;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::time::SystemTime;
 use pacman_regions::Site;
 
 use module::Module;
+use shortened::shortened;
 
 /// What a region is called, and where it stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +22,13 @@ pub(super) struct Name {
     pub(super) symbol: Option<String>,
     pub(super) file: Option<String>,
     pub(super) line: Option<u32>,
+}
+
+impl Name {
+    /// For places without room.
+    pub(super) fn short(&self) -> String {
+        shortened(&self.text)
+    }
 }
 
 /// Modules that were opened for their names.

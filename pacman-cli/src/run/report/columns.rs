@@ -70,6 +70,12 @@ impl Columns {
         Columns { events, metrics }
     }
 
+    /// The events that were counted, with their place in figures.
+    pub(in crate::run) fn counted(&self) -> Vec<(usize, &Column)> {
+        let all = self.events.iter().enumerate();
+        all.filter(|(_, event)| event.uncounted.is_none()).collect()
+    }
+
     /// The figures of these rows together.
     pub(super) fn figures(&self, rows: &[&pacman_regions::Row]) -> Figures {
         let complete = rows.iter().all(|row| row.counted == row.executions);

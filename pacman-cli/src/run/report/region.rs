@@ -39,7 +39,7 @@ pub(in crate::run) struct Thread {
     pub(in crate::run) row: Row,
     /// Package, core and sibling of its context, if it was never elsewhere.
     pub(in crate::run) seat: Option<Seat>,
-    /// Threads of the team that were on the same core all the time.
+    /// Threads of the team that were on the other contexts of its core all the time.
     pub(in crate::run) beside: Vec<u32>,
     pub(in crate::run) figures: Figures,
 }
@@ -50,6 +50,12 @@ pub(in crate::run) struct Seat {
     pub(in crate::run) package: u32,
     pub(in crate::run) core: u32,
     pub(in crate::run) sibling: u32,
+}
+
+impl Seat {
+    fn are_siblings((one, other): (Seat, Seat)) -> bool {
+        one.core == other.core && one.sibling != other.sibling
+    }
 }
 
 impl RegionReport {
@@ -150,8 +156,7 @@ fn threads(rows: &[Row], columns: &Columns, topology: Option<&Topology>) -> Vec<
             beside: seats
                 .iter()
                 .filter(|(thread, other)| {
-                    let same = seat.zip(*other).is_some_and(|(one, other)| one.core == other.core);
-                    *thread != row.thread && same
+                    *thread != row.thread && seat.zip(*other).is_some_and(Seat::are_siblings)
                 })
                 .map(|(thread, _)| *thread)
                 .collect(),

@@ -17,9 +17,15 @@ pub(in crate::run) fn seconds(seconds: f64) -> String {
 pub(in crate::run) fn share(share: f64) -> String {
     match 100.0 * share {
         0.0 => "0 %".into(),
+        ..0.1 => "<0.1 %".into(),
         percent @ 10.0.. => format!("{percent:.0} %"),
         percent => format!("{percent:.1} %"),
     }
+}
+
+/// So many of something.
+pub(in crate::run) fn number(count: usize, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
 /// A count; one that some executions are missing in is a lower bound.
@@ -58,8 +64,8 @@ mod tests {
         let times = [123.4, 12.34, 1.234, 0.01234, 12.3e-6, 123e-9, 0.0].map(seconds);
         assert_eq!(times, ["123 s", "12.3 s", "1.23 s", "12.3 ms", "12.3 µs", "123 ns", "0 ns"]);
         assert_eq!(
-            [0.0, 0.004, 0.0951, 0.92, 1.0].map(share),
-            ["0 %", "0.4 %", "9.5 %", "92 %", "100 %"]
+            [0.0, 0.0004, 0.004, 0.0951, 0.92, 1.0].map(share),
+            ["0 %", "<0.1 %", "0.4 %", "9.5 %", "92 %", "100 %"]
         );
         assert_eq!(
             [2.4e9, 15e6, 1500.0, 12.0].map(per_second),

@@ -5,7 +5,7 @@ mod table;
 
 use super::report::{ProcessReport, RegionReport, Report};
 use crate::stat::{clean, grouped};
-pub(super) use amount::{per_second, quantity, seconds, share};
+pub(super) use amount::{number, per_second, quantity, seconds, share};
 use table::{Align, Table};
 
 /// The whole report; on a terminal, between the program's output and the prompt, not all of it.
@@ -68,21 +68,18 @@ fn heading(report: &Report) -> String {
 }
 
 fn about(process: &ProcessReport) -> String {
-    let regions = match process.regions.len() {
-        1 => "1 region".to_owned(),
-        many => format!("{many} regions"),
-    };
+    let regions = number(process.regions.len(), "region");
     let overhead = match process.overhead.nanoseconds {
         Some(nanoseconds) => format!("; observing took {nanoseconds:.0} ns an execution"),
         None => String::new(),
     };
     format!(
-        "{} (process {}): {}, {} threads on {} contexts; {} of {} in {regions}{overhead}",
+        "{} (process {}): {}, {} on {}; {} of {} in {regions}{overhead}",
         clean(process.program()),
         process.process.pid,
         clean(&process.runtimes()),
-        process.threads,
-        process.contexts,
+        number(process.threads as usize, "thread"),
+        number(process.contexts as usize, "context"),
         share(process.share()),
         seconds(process.process.seconds),
     )
@@ -125,7 +122,7 @@ fn regions(process: &ProcessReport, shown: usize) -> Table {
 
 /// Name and place of a region; regions inside others say so.
 fn title(region: &RegionReport) -> String {
-    let mut title = clean(&region.name.text);
+    let mut title = clean(&region.name.short());
     if let Some(place) = region.place().filter(|place| !title.contains(place.as_str())) {
         title.push_str(&format!("  {}", clean(&place)));
     }
@@ -141,11 +138,12 @@ fn title(region: &RegionReport) -> String {
 
 fn counts(process: &ProcessReport, shown: usize) -> Option<Table> {
     let columns = &process.columns;
-    if columns.events.iter().all(|event| event.uncounted.is_some()) {
+    let counted = columns.counted();
+    if counted.is_empty() {
         return None;
     }
     let mut heading: Vec<(&str, &str, Align)> = Vec::new();
-    for event in &columns.events {
+    for (_, event) in &counted {
         heading.push((&event.name, event.unit, Align::Right));
         heading.push(("rate", "/ s", Align::Right));
     }
@@ -155,13 +153,13 @@ fn counts(process: &ProcessReport, shown: usize) -> Option<Table> {
     for region in &process.regions[..shown] {
         let figures = &region.figures;
         let mut cells: Vec<String> = Vec::new();
-        for (count, rate) in figures.counts.iter().zip(&figures.rates) {
-            cells.push(quantity(*count));
-            cells.push(rate.map_or_else(absent, per_second));
+        for (at, _) in &counted {
+            cells.push(quantity(figures.counts[*at]));
+            cells.push(figures.rates[*at].map_or_else(absent, per_second));
         }
         let metrics = figures.metrics.iter();
         cells.extend(metrics.map(|value| value.map_or_else(absent, |value| format!("{value:.3}"))));
-        cells.push(clean(&region.name.text));
+        cells.push(clean(&region.name.short()));
         table.row(cells);
     }
     Some(table)
@@ -196,7 +194,7 @@ fn threads(process: &ProcessReport, shown: usize, is_short: bool) -> Option<Tabl
                 thread.seat.map_or_else(absent, |seat| seat.core.to_string()),
                 if beside.is_empty() { absent() } else { beside.join(" ") },
                 grouped(thread.row.moves),
-                if position == 0 { clean(&region.name.text) } else { String::new() },
+                if position == 0 { clean(&region.name.short()) } else { String::new() },
             ]);
         }
     }
@@ -218,7 +216,7 @@ fn adaptation(process: &ProcessReport, shown: usize) -> String {
     let mut lines = String::new();
     for region in &process.regions[..shown] {
         let Some(adaptation) = &region.adaptation else { continue };
-        let name = clean(&region.name.text);
+        let name = clean(&region.name.short());
         table.row(vec![
             adaptation.threads.to_string(),
             clean(&adaptation.configuration),
