@@ -13,7 +13,7 @@ pub(super) fn panel(
     process: &ProcessReport,
     region: &RegionReport,
     at: usize,
-    number: usize,
+    place: usize,
 ) -> String {
     let runtime = process.runtimes.get(region.runtime).map(crate::run::report::runtime);
     let range = format!("{} to {}", seconds(region.shortest), seconds(region.longest));
@@ -40,7 +40,7 @@ pub(super) fn panel(
     let origin = [file, Some(module), Some(region.entry.clone()), runtime];
     let origin: Vec<String> = origin.iter().flatten().map(|part| escaped(part)).collect();
     format!(
-        "<article class=\"panel\" id=\"panel-{number}-{at}\" data-region=\"{at}\"><h3{}>\
+        "<article class=\"panel\" id=\"panel-{place}-{at}\" data-region=\"{at}\"><h3{}>\
          <i class=\"swatch {}\"></i>{}</h3><p class=\"origin\">{}</p><dl class=\"facts\">{}</dl>\
          {}{}</article>",
         if region.name.short() == region.name.text { "" } else { " class=\"long\"" },

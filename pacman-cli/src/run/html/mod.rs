@@ -16,10 +16,10 @@ pub(super) fn write(report: &Report) -> String {
     let processes: Vec<&ProcessReport> = report.parallel().collect();
     let mut main = summary::heading(report, &processes);
     let several = processes.len() > 1;
-    for (number, process) in processes.iter().enumerate() {
-        let content = sections(process, number);
+    for (place, process) in processes.iter().enumerate() {
+        let content = sections(process, place);
         if several {
-            let open = if number == 0 { " open" } else { "" };
+            let open = if place == 0 { " open" } else { "" };
             main.push_str(&format!(
                 "<details class=\"process\"{open}><summary><b>{}</b> <span>process {}</span> \
                  <span>{} of {} in regions</span></summary>{}{content}</details>",
@@ -44,10 +44,10 @@ pub(super) fn write(report: &Report) -> String {
     )
 }
 
-fn sections(process: &ProcessReport, number: usize) -> String {
+fn sections(process: &ProcessReport, place: usize) -> String {
     [
-        timeline::section(process, number),
-        regions::section(process, number),
+        timeline::section(process, place),
+        regions::section(process, place),
         tables::counts(process),
         tables::adaptation(process),
     ]

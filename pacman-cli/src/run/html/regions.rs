@@ -6,10 +6,10 @@ use crate::run::report::{ProcessReport, RegionReport};
 use crate::run::text::{number, seconds, share};
 
 /// The section: a list to choose from, and the chosen region's panel.
-pub(super) fn section(process: &ProcessReport, number: usize) -> String {
+pub(super) fn section(process: &ProcessReport, place: usize) -> String {
     let longest = process.regions.first().map_or(0.0, |region| region.seconds);
     let item = |(at, region): (usize, &RegionReport)| {
-        format!("<li>{}</li>", bar(region, at, number, longest))
+        format!("<li>{}</li>", bar(region, at, place, longest))
     };
     let regions: Vec<String> = process.regions.iter().enumerate().map(item).collect();
     let (first, rest) = regions.split_at(regions.len().min(SHOWN));
@@ -29,7 +29,7 @@ pub(super) fn section(process: &ProcessReport, number: usize) -> String {
         .regions
         .iter()
         .enumerate()
-        .map(|(at, region)| detail::panel(process, region, at, number))
+        .map(|(at, region)| detail::panel(process, region, at, place))
         .collect();
     format!(
         "<section class=\"where\"><h2>Where the time goes</h2>\
@@ -41,11 +41,11 @@ pub(super) fn section(process: &ProcessReport, number: usize) -> String {
 }
 
 /// One region: a button with its bar.
-fn bar(region: &RegionReport, at: usize, number: usize, longest: f64) -> String {
+fn bar(region: &RegionReport, at: usize, place: usize, longest: f64) -> String {
     let width = if longest > 0.0 { 100.0 * region.seconds / longest } else { 0.0 };
     let lost = 100.0 * region.waiting.unwrap_or(0.0);
-    let place = region.place().map_or_else(String::new, |place| {
-        format!(" <span class=\"place\">{}</span>", escaped(&place))
+    let code = region.place().map_or_else(String::new, |code| {
+        format!(" <span class=\"place\">{}</span>", escaped(&code))
     });
     let nested = match region.nested {
         0 => "",
@@ -61,8 +61,8 @@ fn bar(region: &RegionReport, at: usize, number: usize, longest: f64) -> String 
         region.waiting.map_or_else(String::new, |waiting| format!(", {} waiting", share(waiting)));
     format!(
         "<button type=\"button\" class=\"region\" data-region=\"{at}\" aria-pressed=\"false\" \
-         aria-controls=\"panel-{number}-{at}\"><span class=\"title\"><i class=\"swatch {colour}\">\
-         </i><b class=\"number\">{}</b> <span class=\"name\" title=\"{}\">{}</span>{place}{nested}{chosen}</span>\
+         aria-controls=\"panel-{place}-{at}\"><span class=\"title\"><i class=\"swatch {colour}\">\
+         </i><b class=\"number\">{}</b> <span class=\"name\" title=\"{}\">{}</span>{code}{nested}{chosen}</span>\
          <span class=\"track\"><span class=\"bar {colour}\" style=\"width:{width:.2}%\">\
          <span class=\"lost\" style=\"width:{lost:.2}%\"></span></span></span>\
          <span class=\"amount\"><b>{}</b> {}{waiting}</span></button>",

@@ -18,7 +18,7 @@ struct Band {
 }
 
 /// The section, with its data for the pointer's readout.
-pub(super) fn section(process: &ProcessReport, number: usize) -> String {
+pub(super) fn section(process: &ProcessReport, place: usize) -> String {
     let Some((bin, bands)) = bands(process) else {
         return "<section class=\"timeline\"><h2>Over time</h2><p>The run was too short for a \
                 timeline.</p></section>\n"
@@ -62,7 +62,7 @@ pub(super) fn section(process: &ProcessReport, number: usize) -> String {
          <div class=\"x\">{}</div></div>\
          <p class=\"readout\" aria-live=\"polite\">&nbsp;</p>\
          <ul class=\"legend\">{}</ul>\
-         <script type=\"application/json\" id=\"timeline-{number}\">{}</script></section>\n",
+         <script type=\"application/json\" id=\"timeline-{place}\">{}</script></section>\n",
         vertical_axis(highest),
         escaped(&seconds(whole)),
         capacity(process, highest),
