@@ -49,6 +49,10 @@ impl Destination {
         Destination { form: Form::Text, file: None }
     }
 
+    pub(super) fn is_standard_error(&self) -> bool {
+        self.file.is_none()
+    }
+
     /// Opens the file, so that an unwritable one is known before the run. A report that is there
     /// stays until the new one is written.
     pub(super) fn file(path: &Path, form: Form) -> Result<Destination, String> {

@@ -28,13 +28,16 @@ pub(super) struct Environment {
 /// Runs the program on this process's own standard streams and waits until it ends.
 ///
 /// SIGTERM is passed on; so is SIGINT, unless it came from the terminal, which sends it to both.
-pub(super) fn run(command: &[OsString], environment: Environment) -> Result<Ended, Refusal> {
+pub(super) fn run(
+    command: &[OsString],
+    environment: Environment,
+    signals: &Signals,
+) -> Result<Ended, Refusal> {
     let name = command[0].to_string_lossy();
-    let signals = Signals::hold().map_err(|error| not_run(&name, &error))?;
     let (began, start) = (SystemTime::now(), Instant::now());
     let mut child =
-        start_with(command, environment, &signals).map_err(|error| not_run(&name, &error))?;
-    let status = wait(&mut child, &signals).map_err(|error| not_run(&name, &error))?;
+        start_with(command, environment, signals).map_err(|error| not_run(&name, &error))?;
+    let status = wait(&mut child, signals).map_err(|error| not_run(&name, &error))?;
     let seconds = start.elapsed().as_secs_f64();
     let signal = status.signal();
     let code = match signal {

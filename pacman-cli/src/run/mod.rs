@@ -16,13 +16,14 @@ mod wishes;
 
 use std::ffi::OsString;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 
 use pacman_core::{Topology, sim};
 use pacman_regions::{Guard, Objective, Waiting};
 
 use crate::refusal::{self, BAD_INPUT, UNWRITTEN};
-use crate::stat::Refusal;
+use crate::stat::{Refusal, Signals};
 use destination::{Destination, Form};
 use directory::{Directory, Found};
 use launch::Environment;
@@ -84,7 +85,10 @@ pub(crate) struct RunArgs {
 
 /// Runs the program and reports; the exit status is the program's.
 pub(crate) fn run(args: &RunArgs) -> io::Result<u8> {
-    let done = prepare(args).and_then(|prepared| prepared.run(args));
+    // From before the directory for recordings is there until after it is gone. They stay held
+    // to the end: a Ctrl-C reaches this process as late as the program may have ended by it.
+    let signals = ManuallyDrop::new(Signals::hold()?);
+    let done = prepare(args).and_then(|prepared| prepared.run(args, &signals));
     Ok(done.unwrap_or_else(|Refusal { problem, status }| {
         refusal::complain(&problem);
         status
@@ -127,13 +131,11 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
         }),
         None => Destination::standard_error(),
     };
-    if let (true, Some(last)) = (args.strict, in_the_way.pop()) {
-        in_the_way.iter().for_each(|line| refusal::complain(line));
+    if let (true, [before @ .., last]) = (args.strict, in_the_way.as_slice()) {
+        before.iter().for_each(|line| refusal::complain(line));
         return Err(Refusal { problem: format!("{last}; not run"), status: BAD_INPUT });
     }
-    for line in &in_the_way {
-        refusal::complain(line);
-    }
+    in_the_way.iter().for_each(|line| refusal::complain(line));
     let usable = library.filter(|_| !obstacles.refuses_library).zip(directory);
     if usable.is_none() && blind.is_none() {
         blind = in_the_way.into_iter().next();
@@ -148,8 +150,8 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
 }
 
 impl Prepared {
-    fn run(self, args: &RunArgs) -> Result<u8, Refusal> {
-        let ended = launch::run(&args.command, self.environment)?;
+    fn run(self, args: &RunArgs, signals: &Signals) -> Result<u8, Refusal> {
+        let ended = launch::run(&args.command, self.environment, signals)?;
         let status = ended.status;
         let Some(directory) = self.directory else {
             return Ok(status);
@@ -173,6 +175,9 @@ impl Prepared {
         let report = Report::of(run, &found.recordings, topology.as_ref());
         if report.parallel().next().is_none() {
             refusal::complain(&nothing_seen(&report, self.blind.as_deref()));
+            if self.destination.is_standard_error() {
+                return Ok(status);
+            }
         }
         if let Err(why) = self.destination.write(&report) {
             refusal::complain(&why);

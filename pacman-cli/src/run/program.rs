@@ -84,3 +84,71 @@ fn raises_rights(file: &Path) -> Option<&'static str> {
 
 /// As much of a script's first line as Linux reads.
 const LONGEST_LINE: u64 = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An ELF header of `class` for `machine`, with one program header of type `segment`.
+    fn elf(class: u8, machine: u16, segment: u32) -> Vec<u8> {
+        let (header, entry) = if class == 1 { (52u16, 32u16) } else { (64, 56) };
+        let mut bytes = vec![0x7f, b'E', b'L', b'F', class, 1, 1];
+        bytes.resize(16, 0);
+        bytes.extend(3u16.to_le_bytes());
+        bytes.extend(machine.to_le_bytes());
+        bytes.extend(1u32.to_le_bytes());
+        let word = |value: u64| -> Vec<u8> {
+            if class == 1 {
+                (value as u32).to_le_bytes().into()
+            } else {
+                value.to_le_bytes().into()
+            }
+        };
+        // Entry, program headers, section headers.
+        bytes.extend([word(0), word(header.into()), word(0)].concat());
+        bytes.extend(0u32.to_le_bytes());
+        for half in [header, entry, 1, 0, 0, 0] {
+            bytes.extend(half.to_le_bytes());
+        }
+        bytes.extend(segment.to_le_bytes());
+        bytes.resize(usize::from(header + entry), 0);
+        bytes
+    }
+
+    fn examined(content: &[u8]) -> Obstacles {
+        let name = format!("pacman-elf-{}-{:?}", std::process::id(), std::thread::current().id());
+        let path = std::env::temp_dir().join(name);
+        fs::write(&path, content).expect("a file for a test");
+        let obstacles = examine(path.as_os_str());
+        fs::remove_file(&path).expect("it is ours");
+        obstacles
+    }
+
+    #[test]
+    fn headers_tell_what_cannot_be_preloaded() {
+        use object::elf::{EM_386, EM_RISCV, EM_X86_64};
+
+        let own = elf::own().expect("this test is an ELF file").machine;
+        let foreign = if own == EM_RISCV { EM_X86_64 } else { EM_RISCV };
+        for (content, refuses, why) in [
+            (elf(2, own, object::elf::PT_INTERP), false, None),
+            (elf(2, own, object::elf::PT_LOAD), false, Some("statically linked")),
+            (elf(2, foreign, object::elf::PT_INTERP), true, Some("another processor architecture")),
+            (elf(1, EM_386, object::elf::PT_INTERP), true, Some("a 32-bit program")),
+            (b"#!/no/such/interpreter\n".to_vec(), false, None),
+            (b"plain text".to_vec(), false, None),
+        ] {
+            let obstacles = examined(&content);
+            assert_eq!(obstacles.refuses_library, refuses, "{obstacles:?}");
+            match why {
+                None => assert_eq!(obstacles.lines, [""; 0]),
+                Some(why) => assert!(obstacles.lines[0].contains(why), "{obstacles:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_command_that_is_not_there_has_no_obstacles() {
+        assert_eq!(examine(OsStr::new("no-such-program")), Obstacles::default());
+    }
+}

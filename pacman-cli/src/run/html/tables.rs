@@ -46,9 +46,9 @@ pub(super) fn adaptation(process: &ProcessReport) -> String {
     if !process.is_adapted() {
         return String::new();
     }
-    let names = ["region", "threads", "placed", "state", "narrowed", "gained", "why"];
-    let heading: String =
-        names.iter().map(|name| format!("<th scope=\"col\">{name}</th>")).collect();
+    let names = ["region", "threads", "placed", "state", "narrowed", "gained"];
+    let names = names.iter().map(|name| format!("<th scope=\"col\">{name}</th>"));
+    let heading = names.collect::<String>() + "<th scope=\"col\" class=\"words\">why</th>";
     let row = |(at, region): (usize, &RegionReport)| {
         let adaptation = region.adaptation.as_ref()?;
         let guards = adaptation.guards.iter().map(|guarded| {

@@ -100,7 +100,11 @@ impl Columns {
                 return complete.then_some((seconds * 1e9) as u64);
             }
             let at = self.events.iter().position(|event| event.is_called(name))?;
-            counts[at].map(|count| count.value)
+            let count = counts[at]?;
+            // All events of an execution are counted together or not at all.
+            let of_all =
+                |row: &&pacman_regions::Row| row.counts.get(at).copied().flatten().is_some();
+            rows.iter().all(of_all).then_some(count.value)
         };
         let metrics = self.metrics.iter().map(|metric| metric.value(known).ok()).collect();
         Figures { rates: counts.iter().map(rate).collect(), metrics, counts }

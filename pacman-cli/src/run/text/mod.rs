@@ -95,7 +95,7 @@ fn is_mixed(process: &ProcessReport) -> bool {
 
 fn regions(process: &ProcessReport, shown: usize) -> Table {
     let mut table = Table::new(&[
-        ("time", "s", Align::Right),
+        ("time", "", Align::Right),
         ("share", "%", Align::Right),
         ("executions", "", Align::Right),
         ("mean", "", Align::Right),
@@ -107,7 +107,7 @@ fn regions(process: &ProcessReport, shown: usize) -> Table {
     for region in &process.regions[..shown] {
         let mark = if region.teams.len() > 1 { "*" } else { "" };
         table.row(vec![
-            format!("{:.3}", region.seconds),
+            seconds(region.seconds),
             percent(region.share),
             grouped(region.executions),
             region.mean.map_or_else(absent, seconds),
@@ -168,7 +168,7 @@ fn counts(process: &ProcessReport, shown: usize) -> Option<Table> {
 fn threads(process: &ProcessReport, shown: usize, is_short: bool) -> Option<Table> {
     let mut table = Table::new(&[
         ("thread", "", Align::Right),
-        ("busy", "s", Align::Right),
+        ("busy", "", Align::Right),
         ("executions", "", Align::Right),
         ("cpu", "", Align::Right),
         ("core", "", Align::Right),
@@ -188,7 +188,7 @@ fn threads(process: &ProcessReport, shown: usize, is_short: bool) -> Option<Tabl
                 thread.beside.iter().map(|other| format!("T{other}")).collect();
             table.row(vec![
                 format!("T{}", thread.row.thread),
-                format!("{:.3}", thread.row.seconds),
+                seconds(thread.row.seconds),
                 grouped(thread.row.executions),
                 thread.row.cpu.map_or_else(absent, |cpu| cpu.to_string()),
                 thread.seat.map_or_else(absent, |seat| seat.core.to_string()),
