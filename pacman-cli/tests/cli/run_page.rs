@@ -57,6 +57,10 @@ fn a_browser_runs_the_page() {
         "the script ran to its end: {}",
         text(&answer.stderr)
     );
-    assert_eq!(dom.matches("aria-pressed=\"true\"").count(), 1, "one region is chosen");
+    assert_eq!(
+        dom.matches("data-region=\"0\" aria-pressed=\"true\"").count(),
+        1,
+        "the longest region is chosen"
+    );
     assert_eq!(dom.matches("class=\"panel chosen\"").count(), 1);
 }

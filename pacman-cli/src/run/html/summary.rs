@@ -83,7 +83,8 @@ fn facts(process: &ProcessReport) -> Vec<String> {
         fact("run", &seconds(process.process.seconds)),
     ];
     if let Some(nanoseconds) = process.overhead.nanoseconds {
-        facts.push(fact("observing took", &format!("{nanoseconds:.0} ns an execution")));
+        facts
+            .push(fact("observing took", &format!("{} an execution", seconds(nanoseconds * 1e-9))));
     }
     facts
 }

@@ -3,7 +3,7 @@
 use super::colour;
 use super::escape::escaped;
 use crate::run::report::{ProcessReport, RegionReport};
-use crate::run::text::{per_second, quantity};
+use crate::run::text::{metric, quantity, rate};
 use crate::stat::grouped;
 
 /// Counts and rates by region, with the metrics that follow; empty if nothing was counted.
@@ -26,14 +26,15 @@ pub(super) fn counts(process: &ProcessReport) -> String {
     let row = |(at, region): (usize, &RegionReport)| {
         let figures = &region.figures;
         let mut cells = title(region, at);
-        for (at, _) in &counted {
-            let rate = figures.rates[*at].map_or_else(String::new, |rate| {
-                format!("<small>{} / s</small>", escaped(&per_second(rate)))
+        for (at, event) in &counted {
+            let in_second = figures.rates[*at].map_or_else(String::new, |value| {
+                format!("<small>{}</small>", escaped(&rate(value, event.unit)))
             });
-            cells.push_str(&format!("<td>{}{rate}</td>", escaped(&quantity(figures.counts[*at]))));
+            let count = quantity(figures.counts[*at], event.unit);
+            cells.push_str(&format!("<td>{}{in_second}</td>", escaped(&count)));
         }
         for value in &figures.metrics {
-            cells.push_str(&cell(value.map(|value| format!("{value:.3}"))));
+            cells.push_str(&cell(value.map(metric)));
         }
         format!("<tr>{cells}</tr>")
     };

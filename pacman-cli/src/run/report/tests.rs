@@ -103,7 +103,7 @@ fn metrics_follow_where_all_their_events_were_counted() {
 
 #[test]
 fn an_event_that_never_moves_is_doubted() {
-    let rows = vec![row(0, 1.0, None, 0, &[Some(0), Some(5_000_000)])];
+    let rows = [row(0, 1.0, None, 0, &[Some(0), Some(5_000_000)])];
     let columns = Columns::of(
         &["INSTRUCTIONS", "CYCLES"].map(|name| Event { name: name.into(), uncounted: None }),
     );

@@ -29,21 +29,36 @@ pub(in crate::run) fn number(count: usize, one: &str) -> String {
 }
 
 /// A count; one that some executions are missing in is a lower bound.
-pub(in crate::run) fn quantity(count: Option<Count>) -> String {
-    match count {
-        Some(Count { value, is_complete: true }) => grouped(value),
-        Some(Count { value, is_complete: false }) => format!(">={}", grouped(value)),
-        None => "-".into(),
+pub(in crate::run) fn quantity(count: Option<Count>, unit: &str) -> String {
+    let Some(Count { value, is_complete }) = count else { return "-".into() };
+    let at_least = if is_complete { "" } else { ">=" };
+    match unit {
+        "ns" => format!("{at_least}{}", seconds(value as f64 * 1e-9)),
+        _ => format!("{at_least}{}", grouped(value)),
     }
 }
 
-/// A rate, with k, M or G.
-pub(in crate::run) fn per_second(rate: f64) -> String {
-    match rate {
-        1e9.. => format!("{} G", three_digits(rate / 1e9)),
-        1e6.. => format!("{} M", three_digits(rate / 1e6)),
-        1e3.. => format!("{} k", three_digits(rate / 1e3)),
-        _ => three_digits(rate),
+/// What was counted in a second.
+pub(in crate::run) fn rate(rate: f64, unit: &str) -> String {
+    match unit {
+        // A clock's rate is a part of the time.
+        "ns" => share(rate * 1e-9),
+        _ => format!("{} / s", scaled(rate)),
+    }
+}
+
+/// A metric's value, whatever its unit.
+pub(in crate::run) fn metric(value: f64) -> String {
+    if value >= 1e5 { scaled(value) } else { format!("{value:.3}") }
+}
+
+/// A number with k, M or G.
+fn scaled(value: f64) -> String {
+    match value {
+        1e9.. => format!("{} G", three_digits(value / 1e9)),
+        1e6.. => format!("{} M", three_digits(value / 1e6)),
+        1e3.. => format!("{} k", three_digits(value / 1e3)),
+        _ => three_digits(value),
     }
 }
 
@@ -67,15 +82,17 @@ mod tests {
             [0.0, 0.0004, 0.004, 0.0951, 0.92, 1.0].map(share),
             ["0 %", "<0.1 %", "0.4 %", "9.5 %", "92 %", "100 %"]
         );
-        assert_eq!(
-            [2.4e9, 15e6, 1500.0, 12.0].map(per_second),
-            ["2.40 G", "15.0 M", "1.50 k", "12.0"]
-        );
+        assert_eq!([2.4e9, 15e6, 1500.0, 12.0].map(scaled), ["2.40 G", "15.0 M", "1.50 k", "12.0"]);
     }
 
     #[test]
     fn what_is_not_whole_says_so() {
         let count = |is_complete| Some(Count { value: 12345, is_complete });
-        assert_eq!([count(true), count(false), None].map(quantity), ["12,345", ">=12,345", "-"]);
+        assert_eq!(
+            [count(true), count(false), None].map(|count| quantity(count, "cycles")),
+            ["12,345", ">=12,345", "-"]
+        );
+        assert_eq!(quantity(count(true), "ns"), "12.3 µs");
+        assert_eq!([rate(8.2e8, "ns"), rate(8.2e8, "cycles")], ["82 %", "820 M / s"]);
     }
 }

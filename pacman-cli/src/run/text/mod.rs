@@ -5,7 +5,7 @@ mod table;
 
 use super::report::{ProcessReport, RegionReport, Report};
 use crate::stat::{clean, grouped};
-pub(super) use amount::{number, per_second, quantity, seconds, share};
+pub(super) use amount::{metric, number, quantity, rate, seconds, share};
 use table::{Align, Table};
 
 /// The whole report; on a terminal, between the program's output and the prompt, not all of it.
@@ -70,7 +70,9 @@ fn heading(report: &Report) -> String {
 fn about(process: &ProcessReport) -> String {
     let regions = number(process.regions.len(), "region");
     let overhead = match process.overhead.nanoseconds {
-        Some(nanoseconds) => format!("; observing took {nanoseconds:.0} ns an execution"),
+        Some(nanoseconds) => {
+            format!("; observing took {} an execution", seconds(nanoseconds * 1e-9))
+        }
         None => String::new(),
     };
     format!(
@@ -144,8 +146,9 @@ fn counts(process: &ProcessReport, shown: usize) -> Option<Table> {
     }
     let mut heading: Vec<(&str, &str, Align)> = Vec::new();
     for (_, event) in &counted {
-        heading.push((&event.name, event.unit, Align::Right));
-        heading.push(("rate", "/ s", Align::Right));
+        let unit = if event.unit == "ns" { "" } else { event.unit };
+        heading.push((&event.name, unit, Align::Right));
+        heading.push(("rate", "", Align::Right));
     }
     heading.extend(columns.metrics.iter().map(|metric| (metric.name(), "", Align::Right)));
     heading.push(("region", "", Align::Left));
@@ -153,12 +156,13 @@ fn counts(process: &ProcessReport, shown: usize) -> Option<Table> {
     for region in &process.regions[..shown] {
         let figures = &region.figures;
         let mut cells: Vec<String> = Vec::new();
-        for (at, _) in &counted {
-            cells.push(quantity(figures.counts[*at]));
-            cells.push(figures.rates[*at].map_or_else(absent, per_second));
+        for (at, event) in &counted {
+            cells.push(quantity(figures.counts[*at], event.unit));
+            let in_second = figures.rates[*at].map(|value| rate(value, event.unit));
+            cells.push(in_second.unwrap_or_else(absent));
         }
         let metrics = figures.metrics.iter();
-        cells.extend(metrics.map(|value| value.map_or_else(absent, |value| format!("{value:.3}"))));
+        cells.extend(metrics.map(|value| value.map_or_else(absent, metric)));
         cells.push(clean(&region.name.short()));
         table.row(cells);
     }
