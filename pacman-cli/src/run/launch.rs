@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use crate::stat::{Refusal, Signals, Wake, not_run};
 
@@ -14,7 +14,6 @@ pub(super) struct Ended {
     pub(super) status: u8,
     /// The signal that ended it.
     pub(super) signal: Option<i32>,
-    pub(super) began: SystemTime,
     pub(super) seconds: f64,
 }
 
@@ -34,7 +33,7 @@ pub(super) fn run(
     signals: &Signals,
 ) -> Result<Ended, Refusal> {
     let name = command[0].to_string_lossy();
-    let (began, start) = (SystemTime::now(), Instant::now());
+    let start = Instant::now();
     let mut child =
         start_with(command, environment, signals).map_err(|error| not_run(&name, &error))?;
     let status = wait(&mut child, signals).map_err(|error| not_run(&name, &error))?;
@@ -44,7 +43,7 @@ pub(super) fn run(
         Some(signal) => 128 + signal,
         None => status.code().unwrap_or(0),
     };
-    Ok(Ended { status: code as u8, signal, began, seconds })
+    Ok(Ended { status: code as u8, signal, seconds })
 }
 
 fn start_with(

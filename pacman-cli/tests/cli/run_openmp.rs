@@ -1,6 +1,8 @@
 //! `run` on OpenMP programs, with the library that is built beside it.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -30,13 +32,17 @@ int main(void) {
 fn report(compiler: &str, flags: &[&str], arguments: &[&str]) -> Option<Value> {
     let scratch = Scratch::new();
     let program = scratch.compile(compiler, flags, SOURCE)?;
+    Some(report_of(&scratch, &program, arguments))
+}
+
+fn report_of(scratch: &Scratch, program: &Path, arguments: &[&str]) -> Value {
     let path = scratch.path("report.json");
     let mut command = pacman_pmu(&["run", "-o"]);
-    let answer = command.arg(&path).args(arguments).arg("--").arg(&program).output();
+    let answer = command.arg(&path).args(arguments).arg("--").arg(program).output();
     let answer = answer.expect("it runs");
     assert_eq!(answer.status.code(), Some(3), "{}", text(&answer.stderr));
     assert_eq!(text(&answer.stdout), "167731200\n", "20 times the sum of 0 to 4095");
-    Some(serde_json::from_str(&fs::read_to_string(&path).expect("a report")).expect("JSON"))
+    serde_json::from_str(&fs::read_to_string(&path).expect("a report")).expect("JSON")
 }
 
 /// Name, line and executions of each region, in the order of lines.
@@ -86,4 +92,31 @@ fn stripped_programs_have_offsets_and_no_wrong_names() {
         assert!(name.starts_with("made-gcc+0x"), "{name}");
         assert_eq!((line, executions), (0, 20));
     }
+}
+
+#[test]
+fn what_was_stripped_is_found_by_its_build_id() {
+    let scratch = Scratch::new();
+    let flags = ["-g", "-O1", "-fopenmp", "-Wl,--build-id"];
+    let Some(program) = scratch.compile("gcc", &flags, SOURCE) else { return };
+    let debug = scratch.path("made-gcc.debug");
+    let link = format!("--add-gnu-debuglink={}", debug.display());
+    for arguments in [["--only-keep-debug"].as_slice(), &["--strip-all", &link]] {
+        let mut objcopy = Command::new("objcopy");
+        objcopy.args(arguments).arg(&program);
+        if arguments.len() == 1 {
+            objcopy.arg(&debug);
+        }
+        assert!(objcopy.status().expect("gcc has it with it").success());
+    }
+    let lines: Vec<u64> =
+        regions(&report_of(&scratch, &program, &[])).iter().map(|(_, line, _)| *line).collect();
+    assert_eq!(lines, [5, 12]);
+    // The same name with another build ID is another program's.
+    let other = Scratch::new();
+    let changed = format!("{SOURCE}\nint other(int a) {{ return a * 3; }}\n");
+    let Some(stranger) = other.compile("gcc", &flags, &changed) else { return };
+    fs::copy(stranger, &debug).expect("it is ours");
+    let names = regions(&report_of(&scratch, &program, &[]));
+    assert!(names.iter().all(|(name, ..)| name.starts_with("made-gcc+0x")), "{names:?}");
 }

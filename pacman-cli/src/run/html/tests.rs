@@ -36,12 +36,7 @@ fn picture(recording: Recording) -> String {
     let recordings = [(recording, SystemTime::now())];
     let run = Run {
         command: vec!["x".into()],
-        ended: crate::run::launch::Ended {
-            status: 0,
-            signal: None,
-            began: SystemTime::now(),
-            seconds: 4.0,
-        },
+        ended: crate::run::launch::Ended { status: 0, signal: None, seconds: 4.0 },
         objective: None,
         simulated: None,
     };

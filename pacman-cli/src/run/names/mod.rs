@@ -163,6 +163,20 @@ mod tests {
     }
 
     #[test]
+    fn a_module_that_changed_gives_offsets() {
+        let module = std::env::current_exe().expect("a test is a program");
+        let site = Site { module, address: 0x40, source: None };
+        let mut names = Names::default();
+        let name = names.of(&site, SystemTime::UNIX_EPOCH);
+        assert!(name.text.ends_with("+0x40"), "{name:?}");
+        assert!(
+            names.notes[0].ends_with("it changed since the program began"),
+            "{:?}",
+            names.notes
+        );
+    }
+
+    #[test]
     fn namesakes_are_told_apart_by_line_and_else_by_offset() {
         let name = |file: &str, line| Name {
             text: "work, region 0".into(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use addr2line::Loader;
-use object::{Object, ObjectSymbol, SymbolKind};
+use object::{Object as _, ObjectSymbol, ReadCache, SymbolKind};
 
 /// What a module's files tell.
 pub(super) struct Module {
@@ -25,16 +25,15 @@ impl Module {
         if changed(&about) > began {
             return Err("it changed since the program began".into());
         }
-        let content = fs::read(path).map_err(|error| error.to_string())?;
-        let file = object::File::parse(&*content).map_err(|error| error.to_string())?;
+        let content = opened(path).map_err(|error| error.to_string())?;
+        let file = object::File::parse(&content).map_err(|error| error.to_string())?;
         let mut symbols = BTreeMap::new();
         collect(&file, &mut symbols);
         let separate = separate(&file, path);
         if let Some(separate) = &separate {
-            if let Ok(content) = fs::read(separate) {
-                if let Ok(file) = object::File::parse(&*content) {
-                    collect(&file, &mut symbols);
-                }
+            let content = opened(separate).map_err(|error| error.to_string())?;
+            if let Ok(file) = object::File::parse(&content) {
+                collect(&file, &mut symbols);
             }
         }
         let lines = match separate {
@@ -58,6 +57,14 @@ impl Module {
     }
 }
 
+/// A file of which only what is asked for is read: programs with debug information are large.
+type Content = ReadCache<fs::File>;
+type Object<'a> = object::File<'a, &'a Content>;
+
+fn opened(path: &Path) -> std::io::Result<Content> {
+    fs::File::open(path).map(ReadCache::new)
+}
+
 /// When the file's content or its name last changed.
 fn changed(about: &fs::Metadata) -> SystemTime {
     // A file that was moved here keeps its time of modification.
@@ -66,7 +73,7 @@ fn changed(about: &fs::Metadata) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds)
 }
 
-fn collect(file: &object::File, symbols: &mut BTreeMap<u64, String>) {
+fn collect<'a>(file: &Object<'a>, symbols: &mut BTreeMap<u64, String>) {
     for symbol in file.symbols().chain(file.dynamic_symbols()) {
         if symbol.kind() != SymbolKind::Text || symbol.is_undefined() {
             continue;
@@ -81,7 +88,7 @@ fn collect(file: &object::File, symbols: &mut BTreeMap<u64, String>) {
 }
 
 /// The file with what was stripped, believed only if it has the same build ID.
-fn separate(file: &object::File, path: &Path) -> Option<PathBuf> {
+fn separate(file: &Object, path: &Path) -> Option<PathBuf> {
     let id = file.build_id().ok()??;
     let mut candidates = Vec::new();
     if let [first, rest @ ..] = id {
@@ -97,8 +104,8 @@ fn separate(file: &object::File, path: &Path) -> Option<PathBuf> {
         candidates.push(Path::new(DEBUG).join(below).join(name));
     }
     candidates.into_iter().find(|candidate| {
-        let Ok(content) = fs::read(candidate) else { return false };
-        let Ok(separate) = object::File::parse(&*content) else { return false };
+        let Ok(content) = opened(candidate) else { return false };
+        let Ok(separate) = object::File::parse(&content) else { return false };
         separate.build_id().ok().flatten() == Some(id)
     })
 }
@@ -106,8 +113,8 @@ fn separate(file: &object::File, path: &Path) -> Option<PathBuf> {
 /// The lines of a file, with the part that several files share where there is one.
 fn with_supplement(path: &Path) -> Option<Loader> {
     let shared = || {
-        let content = fs::read(path).ok()?;
-        let file = object::File::parse(&*content).ok()?;
+        let content = opened(path).ok()?;
+        let file = object::File::parse(&content).ok()?;
         let (name, _) = file.gnu_debugaltlink().ok()??;
         let name = Path::new(std::ffi::OsStr::from_bytes(name));
         Some(path.parent()?.join(name)).filter(|path| path.exists())

@@ -56,8 +56,12 @@ impl Report {
             .map(|(recording, began)| ProcessReport::of(recording, *began, &mut names, topology))
             .collect();
         processes.sort_by_key(|process| process.regions.is_empty());
-        let notes = names.notes;
+        let mut notes = names.notes;
         let Run { command, ended, objective, simulated } = run;
+        let ran = processes.iter().any(|process| !process.regions.is_empty());
+        if objective.is_some() && ran && !processes.iter().any(ProcessReport::is_adapted) {
+            notes.push("adaptation was asked for, but no region was adapted".into());
+        }
         Report { command, ended, objective, simulated, processes, notes }
     }
 
