@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::adapt::{self, Choice};
 use crate::process;
 use crate::region::{self, Region, Seen};
 use crate::runtime::{Function, Runtime};
@@ -22,6 +24,9 @@ pub(crate) struct Team {
     /// How many threads take part; written by thread 0.
     size: Cell<u32>,
     depth: u32,
+    choice: Option<Choice>,
+    /// Ticks that members were in the body, where that is wanted.
+    busy: AtomicU64,
 }
 
 /// What is known of a region when its entry is called.
@@ -53,17 +58,30 @@ impl Call {
 /// the runtime likes) on [`gomp_body`] or LLVM's, with the team it is given. False if there is no
 /// runtime at all.
 pub(crate) fn run(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
-    let Some(team) = Team::of(call) else { return false };
+    let Some(mut team) = Team::of(call) else { return false };
     let Some(region) = team.region else {
         start(&team, call.threads);
         return true;
     };
     let worker = Worker::here();
-    worker.take_pushed();
+    if adapt::is_wished() {
+        team.choice = Some(adapt::choose(region, worker, call.entry, call.threads));
+    }
+    let threads = team.choice.as_ref().map_or(call.threads, |choice| choice.threads);
     let begun = process::now();
-    start(&team, call.threads);
+    worker.starts(|| start(&team, threads));
     let ended = process::now();
-    worker.hosted(region.number).add(begun, ended, team.size.get(), team.depth > 0);
+    let size = team.size.get();
+    worker.hosted(region.number).add(begun, ended, size, team.depth > 0);
+    if let Some(choice) = &team.choice {
+        let seconds = process::seconds(ended - begun);
+        // ATOMICS: the runtime's end of the team orders what its members have added.
+        let busy = process::seconds(team.busy.load(Ordering::Relaxed));
+        if team.depth == 0 {
+            worker.bound.at(None);
+        }
+        adapt::finished(region, worker, choice, size, seconds, busy);
+    }
     true
 }
 
@@ -90,7 +108,18 @@ impl Team {
             _ => std::ptr::null_mut(),
         };
         let Call { body, data, arguments, .. } = *call;
-        Some(Team { first, runtime, region, body, data, arguments, size: Cell::new(1), depth })
+        Some(Team {
+            first,
+            runtime,
+            region,
+            body,
+            data,
+            arguments,
+            size: Cell::new(1),
+            depth,
+            choice: None,
+            busy: AtomicU64::new(0),
+        })
     }
 
     #[cold]
@@ -115,9 +144,16 @@ impl Team {
         if thread == 0 {
             self.size.set(self.ask(Function::omp_get_num_threads).unwrap_or(1));
         }
+        if let Some(choice) = self.choice.as_ref().filter(|_| self.depth == 0) {
+            let place = choice.places.as_ref().and_then(|places| places.get(thread as usize));
+            worker.bound.at(place);
+        }
         let begun = worker.begin();
         body();
-        worker.end(&begun, Some(region), thread);
+        let ticks = worker.end(&begun, Some(region), thread);
+        if self.choice.as_ref().is_some_and(|choice| choice.wants_busy) {
+            self.busy.fetch_add(ticks, Ordering::Relaxed);
+        }
     }
 
     /// Asks the runtime one of its questions that take nothing.
@@ -160,9 +196,10 @@ pub(crate) fn begin(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
     // On the heap, because the members need it for longer than this call.
     let team = Box::new(team);
     let worker = Worker::here();
+    // The thread's own clause is used up; such regions are not adapted.
     worker.take_pushed();
     let begun = process::now();
-    start(&team, call.threads);
+    worker.starts(|| start(&team, call.threads));
     team.size.set(team.ask(Function::omp_get_num_threads).unwrap_or(1));
     let own = worker.begin();
     worker.started.borrow_mut().push(Started { team, begun, own });
