@@ -25,6 +25,7 @@ fn main() -> Result<()> {
     rules.context_worth = worth.unwrap_or(rules.context_worth);
     println!("one more context is taken to be worth {} of a core's first", rules.context_worth);
     decision()?;
+    bare()?;
     for spread in [0.0, 0.01] {
         println!("\n{PHASES} phases a machine and seed, {EXECUTIONS} executions, noise {spread}");
         println!(
@@ -51,29 +52,68 @@ fn decision() -> Result<()> {
         let took = time(choice.threads()) + Duration::from_nanos(choice.threads() as u64 * 2_000);
         phase.end(choice, took)?;
     }
-    const PAIRS: u32 = 1_000_000;
-    let mut rounds: Vec<f64> = (0..9)
-        .map(|_| {
-            let begun = Instant::now();
-            for _ in 0..PAIRS {
-                let choice = black_box(&phase).begin();
-                let took =
-                    time(choice.threads()) + Duration::from_nanos(choice.threads() as u64 * 2_000);
-                phase.end(choice, took).expect("a valid time");
-            }
-            begun.elapsed().as_secs_f64() * 1e9 / f64::from(PAIRS)
-        })
-        .collect();
-    rounds.sort_unstable_by(f64::total_cmp);
+    let rounds = nanoseconds(|| {
+        let choice = black_box(&phase).begin();
+        let took = time(choice.threads()) + Duration::from_nanos(choice.threads() as u64 * 2_000);
+        phase.end(choice, took).expect("a valid time");
+    });
     println!(
-        "a decision, begin and end: {:.0} ns (median of {}, {:.0} to {:.0}; bar 200 ns)",
-        rounds[rounds.len() / 2],
-        rounds.len(),
+        "a decision, begin and end: {:.0} ns (median of {ROUNDS}, {:.0} to {:.0}; bar 200 ns)",
+        rounds[ROUNDS / 2],
         rounds[0],
-        rounds[rounds.len() - 1]
+        rounds[ROUNDS - 1]
     );
     println!("{}", phase.why());
     Ok(())
+}
+
+/// The controller without its shell, which is what a runtime that has its own pays.
+fn bare() -> Result<()> {
+    let topology = Topology::synthetic("16 cores, 8 threads")?;
+    let mut controller = Controller::new(Candidates::of(&topology, None)?, Rules::default());
+    let seconds = |threads: u32| 1e-3 / f64::from(threads.min(16)) + 2e-6 * f64::from(threads);
+    while controller.state() != State::Holding {
+        let on = controller.next();
+        controller.finished(on, seconds(on.threads()), seconds(on.threads()))?;
+    }
+    let on = controller.next();
+    let held = seconds(on.threads());
+    let rounds = nanoseconds(|| {
+        let on = black_box(&controller).next();
+        // The checks of the default in between are part of it.
+        let took = if on.threads() < 128 { held } else { seconds(128) };
+        controller.finished(on, took, took).expect("a valid time");
+    });
+    let chain = nanoseconds(|| {
+        let end = (0..100u64).fold(black_box(3), |x, n| black_box(x ^ n).wrapping_mul(0x9e37_79b9));
+        black_box(end);
+    });
+    println!(
+        "next and finished of {on}, held: {:.1} ns (median of {ROUNDS}, {:.1} to {:.1}; bar 50 ns), \
+         {:.3} of a chain of 100 multiplications ({:.1} ns)",
+        rounds[ROUNDS / 2],
+        rounds[0],
+        rounds[ROUNDS - 1],
+        rounds[ROUNDS / 2] / chain[ROUNDS / 2],
+        chain[ROUNDS / 2],
+    );
+    Ok(())
+}
+
+const ROUNDS: usize = 9;
+
+/// What one call takes, in order of rounds.
+fn nanoseconds(mut act: impl FnMut()) -> Vec<f64> {
+    const CALLS: u32 = 500_000;
+    let mut rounds: Vec<f64> = (0..ROUNDS)
+        .map(|_| {
+            let begun = Instant::now();
+            (0..CALLS).for_each(|_| act());
+            begun.elapsed().as_secs_f64() * 1e9 / f64::from(CALLS)
+        })
+        .collect();
+    rounds.sort_unstable_by(f64::total_cmp);
+    rounds
 }
 
 /// What one phase came out as.

@@ -1,1 +1,36 @@
-//! Preloaded into OpenMP programs.
+//! `libpacman_omp.so`: preloaded into a program that was built without it, the library counts
+//! what every thread does in every parallel region, and chooses how many threads a region gets.
+//!
+//! `pacman-pmu run -- ./app` sets it up; `pacman_regions` has what passes between the two. The
+//! way of an execution through the modules:
+//!
+//! 1. [`entry`]: the program calls the runtime (libgomp or libomp) and finds this library's
+//!    function of that name. [`runtime`] knows the real one.
+//! 2. [`region`] finds the region by the function that the compiler made of its body.
+//! 3. [`adapt`] may choose another number of threads, unless one of its guards forbids it.
+//! 4. [`team`] has the real runtime start the team with a body of ours around the program's.
+//! 5. [`worker`]: each thread of the team counts its own begin and end there, into rows of its
+//!    own ([`rows`]); no lock, no allocation, no system call where RDPMC works.
+//! 6. [`process`]: when the process exits, [`recording`] adds all rows up and leaves them in
+//!    the directory that was wished for.
+//!
+//! Nothing here writes to the program's standard output or error, and whatever fails leaves the
+//! program running as if the library were not there.
+//!
+//! On processors other than x86-64 the library is empty: its entries pass arguments on that no
+//! stable Rust can name, and do so in assembly.
+#![cfg(target_arch = "x86_64")]
+// Entries have the runtimes' names, and their contracts are the runtimes'.
+#![allow(clippy::missing_safety_doc)]
+
+mod counting;
+mod entry;
+mod module;
+mod process;
+mod recording;
+mod region;
+mod rows;
+mod runtime;
+mod team;
+mod timeline;
+mod worker;

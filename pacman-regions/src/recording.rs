@@ -255,12 +255,20 @@ impl Recording {
             }
             turn += 1;
         };
+        self.leave_at(&path)?;
+        Ok(path)
+    }
+
+    /// Writes it to that file, whole or not at all.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn leave_at(&self, path: &Path) -> io::Result<()> {
         let partial = path.with_extension("partial");
         let mut file = io::BufWriter::new(std::fs::File::create(&partial)?);
         serde_json::to_writer(&mut file, self)?;
         file.flush()?;
-        std::fs::rename(&partial, &path)?;
-        Ok(path)
+        std::fs::rename(&partial, path)
     }
 
     /// All recordings in `directory`, by process, and a line for each file that is none.

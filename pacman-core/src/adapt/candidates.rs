@@ -26,6 +26,8 @@ pub struct Candidates {
     /// In order, each once.
     all: Vec<Configuration>,
     default: usize,
+    /// Hardware contexts that may be used.
+    contexts: u32,
 }
 
 impl Candidates {
@@ -62,14 +64,53 @@ impl Candidates {
         // thread for each context gets.
         let default = all.iter().filter(widest).max_by_key(|on| on.per_core()).copied();
         let default = default.unwrap_or(all[all.len() - 1]);
-        Candidates::new(all, default)
+        let contexts = allowed(topology) as u32;
+        Ok(Candidates { contexts, ..Candidates::new(all, default)? })
+    }
+
+    /// Those for a team that has `threads` threads without adaptation, or `max_threads` if that
+    /// is fewer: possibly more than there are hardware contexts to run them on.
+    ///
+    /// Such a team takes turns on the contexts, so a team of one thread for each is expected to
+    /// lose nothing against it; it is a candidate, and so is everything below it.
+    ///
+    /// ```
+    /// use pacman_core::adapt::Candidates;
+    /// use pacman_core::Topology;
+    /// let machine = Topology::synthetic("2 cores")?;
+    /// let candidates = Candidates::for_team(&machine, 8, None)?;
+    /// let names: Vec<String> = candidates.all().iter().map(ToString::to_string).collect();
+    /// assert_eq!(names, ["1x1", "2x1", "8"]);
+    /// assert_eq!(candidates.default().threads(), 8);
+    /// # Ok::<(), pacman_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`of`](Candidates::of), and [`ErrorKind::InvalidInput`] for more threads than a
+    /// [`Configuration`] may have.
+    pub fn for_team(
+        topology: &Topology,
+        threads: usize,
+        max_threads: Option<usize>,
+    ) -> Result<Candidates> {
+        let threads = threads.min(max_threads.unwrap_or(threads));
+        let within = Candidates::of(topology, Some(threads))?;
+        if threads <= within.contexts as usize {
+            return Ok(within);
+        }
+        let team = Configuration::new(u32::try_from(threads).unwrap_or(u32::MAX))?;
+        let contexts = within.contexts;
+        let mut all = within.all;
+        all.push(team);
+        Ok(Candidates { contexts, ..Candidates::new(all, team)? })
     }
 
     /// A list of one's own.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`] if `default` is not in it, or has fewer threads than another:
-    /// what may be lost is bounded for steps down only.
+    /// what may be lost is bounded for steps down only. The default's threads are taken to have
+    /// a context each.
     pub fn new(mut all: Vec<Configuration>, default: Configuration) -> Result<Candidates> {
         all.sort_unstable();
         all.dedup();
@@ -83,7 +124,8 @@ impl Candidates {
             );
             return Err(Error::new(ErrorKind::InvalidInput, why));
         }
-        Ok(Candidates { all, default: index })
+        let contexts = default.threads();
+        Ok(Candidates { all, default: index, contexts })
     }
 
     /// All, in order of threads.
@@ -94,6 +136,10 @@ impl Candidates {
     /// What runs without adaptation: the most threads.
     pub fn default(&self) -> Configuration {
         self.all[self.default]
+    }
+
+    pub(super) fn contexts(&self) -> u32 {
+        self.contexts
     }
 
     pub(super) fn default_index(&self) -> usize {

@@ -4,14 +4,18 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Record {
     latest: [f64; KEPT],
+    /// Of the same executions: how many threads were busy on average.
+    busy: [f64; KEPT],
     count: u32,
 }
 
 const KEPT: usize = 5;
 
 impl Record {
-    pub(super) fn push(&mut self, cost: f64) {
-        self.latest[self.count as usize % KEPT] = cost;
+    pub(super) fn push(&mut self, cost: f64, parallelism: Option<f64>) {
+        let place = self.count as usize % KEPT;
+        self.latest[place] = cost;
+        self.busy[place] = parallelism.unwrap_or(f64::INFINITY);
         self.count = self.count.saturating_add(1);
     }
 
@@ -27,28 +31,38 @@ impl Record {
         KEPT.min(self.count as usize)
     }
 
+    /// The most threads that the latest kept busy on average; infinite if one was not told.
+    pub(super) fn parallelism(&self) -> f64 {
+        let most = self.busy[..self.kept()].iter().copied().reduce(f64::max);
+        most.unwrap_or(f64::INFINITY)
+    }
+
     /// The median of the latest; of two the lesser, because what disturbs an execution adds.
     pub(super) fn level(&self) -> f64 {
-        if self.kept() == 0 {
-            return f64::INFINITY;
+        match self.kept() {
+            0 => f64::INFINITY,
+            KEPT => middle(self.latest),
+            kept => {
+                let mut sorted = self.latest;
+                sorted[..kept].sort_unstable_by(f64::total_cmp);
+                sorted[(kept - 1) / 2]
+            }
         }
-        let mut sorted = self.latest;
-        let sorted = &mut sorted[..self.kept()];
-        sorted.sort_unstable_by(f64::total_cmp);
-        sorted[(sorted.len() - 1) / 2]
     }
 
     /// The median deviation from the level, as a part of it; of two, half their distance.
     pub(super) fn spread(&self) -> f64 {
         let (kept, level) = (self.kept(), self.level());
-        if kept < 2 {
-            return 0.0;
-        }
         let mut off = self.latest.map(|cost| (cost - level).abs());
-        let off = &mut off[..kept];
-        off.sort_unstable_by(f64::total_cmp);
-        let middle = if kept == 2 { off[1] / 2.0 } else { off[kept / 2] };
-        middle / level
+        let deviation = match kept {
+            0 | 1 => return 0.0,
+            KEPT => middle(off),
+            _ => {
+                off[..kept].sort_unstable_by(f64::total_cmp);
+                if kept == 2 { off[1] / 2.0 } else { off[kept / 2] }
+            }
+        };
+        deviation / level
     }
 
     /// As if nothing had been measured.
@@ -57,17 +71,37 @@ impl Record {
     }
 }
 
+/// The median of five without a branch: it is asked for after every execution.
+///
+/// Two pairs in order leave out their least and their greatest, which are not the median.
+fn middle([a, b, c, d, e]: [f64; KEPT]) -> f64 {
+    let low = a.min(b).max(c.min(d));
+    let high = a.max(b).min(c.max(d));
+    let (low, high) = (low.min(high), low.max(high));
+    low.max(high.min(e))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn the_middle_of_five_is_the_third_in_order() {
+        for code in 0..5usize.pow(5) {
+            let five = [1, 5, 25, 125, 625].map(|place| (code / place % 5) as f64);
+            let mut sorted = five;
+            sorted.sort_unstable_by(f64::total_cmp);
+            assert_eq!(middle(five), sorted[2], "{five:?}");
+        }
+    }
+
+    #[test]
     fn one_outlier_moves_neither_level_nor_spread() {
         let mut record = Record::default();
-        [1.0, 1.02, 50.0, 0.98, 1.0].into_iter().for_each(|cost| record.push(cost));
+        [1.0, 1.02, 50.0, 0.98, 1.0].into_iter().for_each(|cost| record.push(cost, None));
         assert_eq!(record.level(), 1.0);
         assert!(record.spread() < 0.03);
-        (0..3).for_each(|_| record.push(2.0));
+        (0..3).for_each(|_| record.push(2.0, None));
         assert_eq!(record.level(), 2.0, "three of five latest");
     }
 }

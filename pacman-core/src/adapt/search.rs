@@ -1,22 +1,7 @@
-//! What to sample next, and what it may cost at most.
+//! What to sample next.
 
-use super::account::Account;
-use super::record::Record;
+use super::known::{Known, contains};
 use crate::predict::{Configuration, Predictor, Sample, Step};
-
-/// What is known of a phase, read only.
-pub(super) struct Known<'a> {
-    pub(super) all: &'a [Configuration],
-    pub(super) default: usize,
-    pub(super) records: &'a [Record],
-    /// What one more context of a core can be worth at most, as a part of the core's first.
-    pub(super) context_worth: f64,
-    /// With which power of the time costs grow.
-    pub(super) degree: i32,
-    /// Differences below this part are noise.
-    pub(super) margin: f64,
-    pub(super) account: &'a Account,
-}
 
 /// The next move of a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,59 +22,6 @@ struct Proposal {
 }
 
 impl Known<'_> {
-    pub(super) fn best(&self) -> usize {
-        let level = |&at: &usize| self.records[at].level();
-        let measured = (0..self.all.len()).filter(|&at| self.records[at].is_measured());
-        measured.min_by(|a, b| level(a).total_cmp(&level(b))).unwrap_or(self.default)
-    }
-
-    pub(super) fn level(&self, at: usize) -> f64 {
-        self.records[at].level()
-    }
-
-    /// What an execution there may cost beyond one at the default, by what is measured so far.
-    pub(super) fn risk(&self, at: usize) -> f64 {
-        let noise = 2.0 * self.records[self.default].spread();
-        (self.ceiling(at) - self.level(self.default)) * (1.0 + noise)
-    }
-
-    /// The most that an execution there may cost.
-    ///
-    /// Who has at least as many cores and contexts loses no more than their share of the machine
-    /// when they go; and between two measured core counts it is no worse than at the worse one.
-    fn ceiling(&self, at: usize) -> f64 {
-        let measured = || (0..self.all.len()).filter(|&other| self.records[other].is_measured());
-        let shrunk = |from: usize| {
-            let share = self.capacity(self.all[from]) / self.capacity(self.all[at]);
-            self.level(from) * share.max(1.0).powi(self.degree)
-        };
-        let from_above = measured()
-            .filter(|&from| contains(self.all[from], self.all[at]))
-            .map(shrunk)
-            .fold(f64::INFINITY, f64::min);
-        let row = self.cores_line(at);
-        let place = row.iter().position(|&other| other == at).unwrap_or(0);
-        let nearest = |mut side: Box<dyn Iterator<Item = &usize> + '_>| {
-            side.find(|&&other| self.records[other].is_measured()).map(|&other| self.level(other))
-        };
-        let below = nearest(Box::new(row[..place].iter().rev()));
-        let above = nearest(Box::new(row[place..].iter()));
-        match (below, above) {
-            (Some(below), Some(above)) => from_above.min(below.max(above)),
-            _ => from_above,
-        }
-    }
-
-    /// The most that its contexts do together, where the first context of a core does 1.
-    fn capacity(&self, on: Configuration) -> f64 {
-        match (on.cores(), on.per_core()) {
-            (Some(cores), Some(contexts)) => {
-                f64::from(cores) * (1.0 + self.context_worth * f64::from(contexts - 1))
-            }
-            _ => f64::from(on.threads()),
-        }
-    }
-
     /// The built-in search: down and up from the best, in cores and in contexts, with steps that
     /// double for as long as they pay and are never dearer than the credit.
     pub(super) fn climb(&self, credit: f64) -> Move {
@@ -193,34 +125,6 @@ impl Known<'_> {
         gap.iter().min_by(|a, b| off(a).total_cmp(&off(b))).copied()
     }
 
-    /// The same number of contexts on each core, in order of cores.
-    fn cores_line(&self, at: usize) -> Vec<usize> {
-        let per_core = self.all[at].per_core();
-        let row = per_core.or(Some(1));
-        let among = |other: &usize| *other == at || self.all[*other].per_core() == row;
-        (0..self.all.len()).filter(among).collect()
-    }
-
-    /// The same number of cores, or the nearest not above it, in order of contexts.
-    fn contexts_line(&self, at: usize) -> Vec<usize> {
-        let on = self.all[at];
-        let most = self.all.iter().filter_map(|other| other.per_core()).max().unwrap_or(0);
-        let cores = on.cores().unwrap_or(u32::MAX);
-        let mut line = Vec::new();
-        for per_core in 1..=most {
-            let row = (0..self.all.len()).filter(|&other| {
-                let other = self.all[other];
-                other.per_core() == Some(per_core)
-                    && other.cores().is_some_and(|have| have <= cores)
-            });
-            line.extend(row.max_by_key(|&other| self.all[other].threads()));
-        }
-        if on.per_core().is_none() {
-            line.push(at);
-        }
-        line
-    }
-
     /// What a predictor of the user's wants next; on the way there, what can be paid for.
     pub(super) fn follow(&self, predictor: &dyn Predictor, credit: f64) -> Move {
         let samples: Result<Vec<Sample>, _> = (0..self.all.len())
@@ -272,14 +176,4 @@ const PATIENCE: u64 = 10;
 
 fn point_x(on: Configuration) -> f64 {
     f64::from(on.threads()).ln()
-}
-
-/// Whether `small` is what remains of `large` when cores or contexts go.
-fn contains(large: Configuration, small: Configuration) -> bool {
-    match ((large.cores(), large.per_core()), (small.cores(), small.per_core())) {
-        ((Some(cores), Some(contexts)), (Some(fewer), Some(less))) => {
-            fewer <= cores && less <= contexts
-        }
-        _ => small.threads() <= large.threads(),
-    }
 }

@@ -1,6 +1,6 @@
 //! What adaptation may lose.
 
-use pacman_core::adapt::{Bound, Controller, Rules};
+use pacman_core::adapt::{Bound, Controller, Execution, Rules};
 use pacman_core::predict::Configuration;
 use pacman_core::sim::phases::{Kind, Noise, Random, SmtMachine};
 use proptest::prelude::*;
@@ -64,6 +64,27 @@ proptest! {
         let mut controller = controller(&size.as_text(), Rules::default());
         let (most, _) = excess(&mut controller, 600, |_, on| phase.seconds(on));
         prop_assert!(most <= 1e-9, "{most}: {}", controller.why());
+    }
+
+    #[test]
+    fn the_bound_holds_where_busy_times_are_told(seed: u64, shape in 0..4usize) {
+        let (cores, contexts) = [(2, 1), (8, 2), (16, 4), (3, 2)][shape];
+        let size = SmtMachine::new(cores, contexts);
+        let mut phase = Kind::Any.draw(&mut Random::new(seed), size);
+        // From nearly none to nearly all: what the busy time tells apart.
+        phase.serial = Random::new(!seed).unit();
+        let mut controller = controller(&size.as_text(), Rules::default());
+        let default = controller.candidates().default();
+        let (mut total, mut at_default) = (0.0, 0.0);
+        for number in 1..=300 {
+            let on = controller.next();
+            let execution = Execution::seconds(phase.seconds(on)).with_busy(phase.busy(on));
+            controller.finished_with(on, execution.seconds, &execution).expect("a valid execution");
+            total += execution.seconds;
+            at_default += phase.seconds(default);
+            let bound = if number < 50 { 1.05 } else { 1.01 };
+            prop_assert!(total <= at_default * bound * (1.0 + 1e-9), "{number}: {}", controller.why());
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod bad_input;
 mod bound;
 mod choices;
+mod teams;
 
 use pacman_core::Topology;
 use pacman_core::adapt::{Candidates, Controller, Rules};

@@ -103,18 +103,28 @@ impl SimPhase {
 
     /// Seconds of one execution, without noise; threads without cores have one each.
     pub fn seconds(&self, on: Configuration) -> f64 {
+        let (work, waiting, sharing) = self.parts(on);
+        self.single * (self.serial + work + waiting + sharing)
+    }
+
+    /// CPU seconds of all threads, which sleep while they wait for one that is alone at work.
+    pub fn busy(&self, on: Configuration) -> f64 {
+        let (work, waiting, sharing) = self.parts(on);
+        let threads = f64::from(on.threads());
+        self.single * (self.serial + threads * (work + sharing) + waiting)
+    }
+
+    /// What all threads do at a time, what they do one after the other, and what sharing costs.
+    fn parts(&self, on: Configuration) -> (f64, f64, f64) {
         let contexts = f64::from(on.per_core().unwrap_or(1));
         let threads = f64::from(on.threads());
         let compute = threads / contexts * self.core(contexts) / self.core(1.0);
         // Smooth where both limits are near: queueing begins before the ceiling is reached.
-        let throughput = 1.0 / (compute.powi(-4) + self.bandwidth.powi(-4)).powf(0.25);
-        let contention = self.contention * (1.0 - 1.0 / threads);
+        let work = (compute.powi(-4) + self.bandwidth.powi(-4)).powf(0.25);
         let parallel = 1.0 - self.serial;
-        let time = self.serial
-            + parallel * (1.0 / throughput + contention)
-            + self.coherency * (threads - 1.0)
-            + self.barrier * threads.log2();
-        self.single * time
+        let waiting = parallel * self.contention * (1.0 - 1.0 / threads);
+        let sharing = self.coherency * (threads - 1.0) + self.barrier * threads.log2();
+        (parallel * work, waiting, sharing)
     }
 
     /// What a core with so many contexts at work does, in arbitrary units.

@@ -1,0 +1,129 @@
+//! Staying with what was chosen, and noticing when it is no longer right.
+
+use super::super::candidates::Candidates;
+use super::super::record::Record;
+use super::{CHECK_AFTER, Controller, LEAST_DRIFT, LONG, REST, State, VERIFIED};
+use crate::predict::Configuration;
+
+impl Controller {
+    pub(super) fn hold(&mut self, at: usize) {
+        self.state = State::Holding;
+        (self.next, self.held, self.held_level) = (at, at, self.records[at].level());
+        self.remembered = None;
+        self.drift_checked = false;
+        self.search_after = self.account.executions() + self.rest;
+        self.rest = (self.rest * 2).min(REST.1);
+        self.rest_until = self.account.executions() + self.until_check();
+    }
+
+    /// Executions until the default is looked at again: what could be lost meanwhile, if it had
+    /// become as quick as its threads allow, is in the account; within limits.
+    fn until_check(&self) -> u64 {
+        let known = self.known();
+        let all = self.candidates.all();
+        let share = known.capacity(all[self.held]) / known.capacity(all[known.default]);
+        let worst = self.held_level * (1.0 - share.min(1.0).powi(self.rules.degree));
+        let pays = self.account.credit(known.level(known.default)) / worst.max(f64::MIN_POSITIVE);
+        (pays.max(0.0) as u64).clamp(CHECK_AFTER.0, CHECK_AFTER.1)
+    }
+
+    pub(super) fn while_holding(&mut self) {
+        let now = self.records[self.held].level();
+        let executions = self.account.executions();
+        let off = (now - self.held_level).abs();
+        if off > self.held_level * LEAST_DRIFT && off > self.held_level * self.tolerance() {
+            if executions >= self.search_after {
+                let change = (now / self.held_level - 1.0) * 100.0;
+                return self.start_over(format!("it changed by {change:+.0} %: searching again"));
+            }
+            if self.held != self.candidates.default_index() && !self.drift_checked {
+                self.drift_checked = true;
+                return self.check();
+            }
+        }
+        if executions >= self.rest_until && self.held != self.candidates.default_index() {
+            self.check();
+        }
+    }
+
+    fn check(&mut self) {
+        self.state = State::Checking;
+        self.fresh.forget();
+        self.next = self.candidates.default_index();
+    }
+
+    pub(super) fn while_checking(&mut self, cost: f64) {
+        self.fresh.push(cost, None);
+        let held = self.records[self.held].level();
+        if self.fresh.level() > held {
+            self.state = State::Holding;
+            self.next = self.held;
+            self.rest_until = self.account.executions() + self.until_check();
+        } else if self.fresh.count() >= VERIFIED {
+            let held = self.candidates.all()[self.held];
+            self.remembered = None;
+            self.held = self.candidates.default_index();
+            self.start_over(format!("{held} is no longer better: rolled back"));
+        }
+    }
+
+    /// Forgets what was measured; the account stays.
+    pub(super) fn start_over(&mut self, why: String) {
+        let default = self.candidates.default_index();
+        if self.held != default {
+            let ratio = self.held_level / self.records[default].level();
+            self.remembered = Some((self.held, ratio));
+        }
+        self.records.iter_mut().for_each(Record::forget);
+        self.seconds.forget();
+        self.state = State::Sampling;
+        self.next = default;
+        self.samples = 0;
+        self.rest_until = 0;
+        self.long = 0;
+        self.why = why;
+    }
+
+    pub(super) fn while_left_alone(&mut self, seconds: f64) {
+        self.long = if seconds > 4.0 * self.rules.break_even { self.long + 1 } else { 0 };
+        if self.long >= LONG {
+            self.start_over("it has become longer: searching".into());
+        }
+    }
+
+    /// Goes on with other candidates, and answers those that are no longer there.
+    ///
+    /// What was measured stays if the default does; otherwise everything is measured anew.
+    pub fn restrict(&mut self, candidates: Candidates) -> Vec<Configuration> {
+        let old = std::mem::replace(&mut self.candidates, candidates);
+        let there = |on: &&Configuration| self.candidates.index(**on).is_none();
+        let dropped: Vec<Configuration> = old.all().iter().filter(there).copied().collect();
+        self.gone += dropped.len();
+        let records = self.candidates.all().iter();
+        self.records = records
+            .map(|&on| old.index(on).map_or(Record::default(), |at| self.records[at]))
+            .collect();
+        let default = self.candidates.default_index();
+        (self.next, self.held) = (default, default);
+        self.remembered = None;
+        if self.state == State::Off || self.state == State::LeftAlone {
+            return dropped;
+        }
+        let names: Vec<String> = dropped.iter().map(ToString::to_string).collect();
+        let why = match dropped.len() {
+            0 => "the machine has changed".to_owned(),
+            count => format!("{count} configurations are gone ({})", names.join(", ")),
+        };
+        if self.candidates.default() == old.default() {
+            (self.state, self.samples, self.rest_until) = (State::Sampling, 0, 0);
+            self.why = why;
+        } else {
+            self.start_over(why);
+        }
+        dropped
+    }
+
+    fn tolerance(&self) -> f64 {
+        LEAST_DRIFT.max(4.0 * self.noise())
+    }
+}

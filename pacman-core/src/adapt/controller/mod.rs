@@ -1,0 +1,258 @@
+//! The state machine of one phase.
+
+mod holding;
+mod rules;
+mod sampling;
+
+pub use rules::{Rules, State};
+
+use super::account::Account;
+use super::candidates::Candidates;
+use super::known::Known;
+use super::objective::Execution;
+use super::record::Record;
+use crate::error::{Error, ErrorKind, Result};
+use crate::predict::Configuration;
+
+/// Chooses the configuration of one phase's next execution from what the former ones cost.
+///
+/// It is pure: no clock, no threads, no machine. [`Adapter`](super::Adapter) is the shell that a
+/// program uses; a runtime that has its own shell asks [`next`](Self::next) before an execution
+/// and tells [`finished`](Self::finished) after it. While a phase is held neither allocates.
+///
+/// ```
+/// use pacman_core::adapt::{Candidates, Controller, Rules, State};
+/// use pacman_core::Topology;
+///
+/// // Memory that two of four cores saturate, and that more threads only disturb.
+/// let machine = Topology::synthetic("4 cores")?;
+/// let mut phase = Controller::new(Candidates::of(&machine, None)?, Rules::default());
+/// while phase.state() != State::Holding {
+///     let on = phase.next();
+///     let seconds = 1.0 / f64::from(on.threads().min(2)) + 0.05 * f64::from(on.threads());
+///     phase.finished(on, seconds, seconds)?;
+/// }
+/// assert_eq!(phase.next().threads(), 2);
+/// # Ok::<(), pacman_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Controller {
+    candidates: Candidates,
+    rules: Rules,
+    records: Vec<Record>,
+    /// Seconds at the default, whatever the cost is.
+    seconds: Record,
+    account: Account,
+    state: State,
+    /// Where the next execution runs.
+    next: usize,
+    /// Where the last search ended, and its level then.
+    held: usize,
+    held_level: f64,
+    samples: u32,
+    /// The execution before which nothing is to be thought about.
+    rest_until: u64,
+    /// Executions between two searches at least; each search doubles it.
+    rest: u64,
+    search_after: u64,
+    /// The default's costs of the check under way.
+    fresh: Record,
+    drift_checked: bool,
+    /// Held before a drift, with its level over the default's then.
+    remembered: Option<(usize, f64)>,
+    long: u32,
+    nonsense: u32,
+    /// Executions on fewer threads than the default has.
+    narrowed: u64,
+    /// Configurations that the machine no longer has.
+    gone: usize,
+    why: String,
+}
+
+const LEAST_DRIFT: f64 = 0.10;
+const LEAST_GAIN: f64 = 0.01;
+const VERIFIED: u32 = 3;
+const KNOWN_WELL: u32 = 5;
+/// How many spreads a gain is more than.
+const CLEAR: f64 = 1.5;
+const CHECK_AFTER: (u64, u64) = (16, 256);
+const REST: (u64, u64) = (20, 640);
+const NONSENSE: u32 = 3;
+const LONG: u32 = 8;
+
+impl Controller {
+    /// A phase of which nothing is known: its first executions run at the default.
+    pub fn new(candidates: Candidates, rules: Rules) -> Controller {
+        let default = candidates.default_index();
+        Controller {
+            records: vec![Record::default(); candidates.all().len()],
+            seconds: Record::default(),
+            account: Account::new(rules.bound),
+            state: State::Sampling,
+            next: default,
+            held: default,
+            held_level: f64::INFINITY,
+            samples: 0,
+            rest_until: 0,
+            rest: REST.0,
+            search_after: 0,
+            fresh: Record::default(),
+            drift_checked: false,
+            remembered: None,
+            long: 0,
+            nonsense: 0,
+            narrowed: 0,
+            gone: 0,
+            why: "what runs without adaptation is measured first".into(),
+            candidates,
+            rules,
+        }
+    }
+
+    /// Where the next execution should run.
+    #[inline]
+    pub fn next(&self) -> Configuration {
+        self.candidates.all()[self.next]
+    }
+
+    /// What the phase is at.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// What was lost (below 0: gained) against the default, and what may be.
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
+    /// How many executions ran on fewer threads than the default has.
+    pub fn narrowed(&self) -> u64 {
+        self.narrowed
+    }
+
+    /// What there is to choose from.
+    pub fn candidates(&self) -> &Candidates {
+        &self.candidates
+    }
+
+    /// Why the next execution runs where it does: one line.
+    pub fn why(&self) -> String {
+        let default = self.records[self.candidates.default_index()].level();
+        let lost = self.account.lost() / self.account.baseline().max(f64::MIN_POSITIVE) * 100.0;
+        let here = self.records[self.next].level();
+        let mut line = format!("{}: {}, {}", self.next(), self.state, self.why);
+        if here.is_finite() && default.is_finite() && self.next != self.candidates.default_index() {
+            let ratio = here / default;
+            line += &format!("; costs {ratio:.3} of {}", self.candidates.default());
+        }
+        if self.gone > 0 {
+            line += &format!("; {} configurations gone with their contexts", self.gone);
+        }
+        let word = if lost > 0.0 { "lost" } else { "gained" };
+        line + &format!("; {:.1} % {word} in {} executions", lost.abs(), self.account.executions())
+    }
+
+    /// An execution at `on` cost `cost` and took `seconds`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] unless both are finite and above 0: the execution is left out,
+    /// and after three in a row the phase runs at the default for good;
+    /// [`ErrorKind::NoSuchPlace`] if `on` is not, or no longer, a candidate.
+    pub fn finished(&mut self, on: Configuration, cost: f64, seconds: f64) -> Result<()> {
+        self.finished_with(on, cost, &Execution::seconds(seconds))
+    }
+
+    /// The same with what else is known of the execution: its
+    /// [busy time](Execution::with_busy) bounds what fewer threads may lose.
+    ///
+    /// # Errors
+    /// As [`finished`](Self::finished).
+    pub fn finished_with(
+        &mut self,
+        on: Configuration,
+        cost: f64,
+        execution: &Execution,
+    ) -> Result<()> {
+        let seconds = execution.seconds;
+        let Some(at) = self.index(on) else { return Err(no_such(on)) };
+        if !(cost.is_finite() && cost > 0.0 && seconds.is_finite() && seconds > 0.0) {
+            return Err(self.refuse(cost, seconds));
+        }
+        self.nonsense = 0;
+        self.enter(at, cost, execution.parallelism());
+        let expected = at == self.next;
+        match self.state {
+            State::Off => {}
+            State::LeftAlone => self.while_left_alone(seconds),
+            // Somebody else's choice, or one from before a change: it counts, and decides nothing.
+            _ if !expected => {}
+            State::Sampling | State::Verifying => {
+                if at == self.candidates.default_index() {
+                    self.seconds.push(seconds, None);
+                }
+                self.while_sampling();
+            }
+            State::Holding => self.while_holding(),
+            State::Checking => self.while_checking(cost),
+        }
+        Ok(())
+    }
+
+    fn index(&self, on: Configuration) -> Option<usize> {
+        if on == self.next() { Some(self.next) } else { self.candidates.index(on) }
+    }
+
+    /// Books an execution.
+    fn enter(&mut self, at: usize, cost: f64, parallelism: Option<f64>) {
+        let default = self.candidates.default_index();
+        if at == default {
+            self.account.at_default(cost);
+        } else {
+            let estimate = self.records[default].level();
+            // Without an estimate there is nothing to compare with: a choice from before a reset.
+            let estimate = if estimate.is_finite() { estimate } else { cost };
+            self.account.elsewhere(cost, estimate);
+            let narrower =
+                self.candidates.all()[at].threads() < self.candidates.default().threads();
+            self.narrowed += u64::from(narrower);
+        }
+        self.records[at].push(cost, parallelism);
+    }
+
+    #[cold]
+    fn refuse(&mut self, cost: f64, seconds: f64) -> Error {
+        self.nonsense += 1;
+        let bad = if seconds.is_finite() && seconds > 0.0 { cost } else { seconds };
+        let mut why = format!("an execution of {bad} is left out: it must be finite and above 0");
+        if self.nonsense >= NONSENSE {
+            self.state = State::Off;
+            self.next = self.candidates.default_index();
+            self.why = format!("{NONSENSE} executions in a row had no valid time");
+            why += "; the phase runs unadapted from now on";
+        }
+        Error::new(ErrorKind::InvalidInput, why)
+    }
+
+    fn noise(&self) -> f64 {
+        self.records[self.candidates.default_index()].spread()
+    }
+
+    fn known(&self) -> Known<'_> {
+        Known {
+            all: self.candidates.all(),
+            default: self.candidates.default_index(),
+            contexts: self.candidates.contexts(),
+            records: &self.records,
+            context_worth: self.rules.context_worth,
+            degree: self.rules.degree,
+            margin: LEAST_GAIN.max(self.noise()),
+            account: &self.account,
+        }
+    }
+}
+
+#[cold]
+fn no_such(on: Configuration) -> Error {
+    let why = format!("an execution at {on} is left out: the phase has no such configuration");
+    Error::new(ErrorKind::NoSuchPlace, why)
+}

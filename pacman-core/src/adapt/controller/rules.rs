@@ -1,0 +1,71 @@
+//! What a controller goes by, and what it may be at.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::super::account::Bound;
+use crate::predict::Predictor;
+
+/// What is the same for all phases of a program.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Rules {
+    /// How much may be lost.
+    pub bound: Bound,
+    /// What one more context of a core can be worth at most, as a part of its first. 1 assumes
+    /// nothing; 0.45 says that two contexts do at most 1.45 times what one does.
+    pub context_worth: f64,
+    /// With which power of the time the cost grows.
+    pub degree: i32,
+    /// Samples of one search at most.
+    pub budget: u32,
+    /// Phases that take less time (in seconds) are left alone.
+    pub break_even: f64,
+    /// Who says what to sample; without one, steps down and up that the account can pay for.
+    pub predictor: Option<Arc<dyn Predictor>>,
+}
+
+impl Default for Rules {
+    /// Time, 5 % and 1 %, nothing assumed of contexts, 24 samples, no phase too short.
+    fn default() -> Rules {
+        Rules {
+            bound: Bound::default(),
+            context_worth: 1.0,
+            degree: 1,
+            budget: 24,
+            break_even: 0.0,
+            predictor: None,
+        }
+    }
+}
+
+/// What a phase is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum State {
+    /// Measures configurations that may be better, as far as the account allows.
+    Sampling,
+    /// Repeats the best one, because a single sample may have been luck.
+    Verifying,
+    /// Stays, and watches for drift.
+    Holding,
+    /// Runs at the default in between, to see that it is still worse.
+    Checking,
+    /// The phase is too short for anything to pay.
+    LeftAlone,
+    /// The program told nonsense; the default from now on.
+    Off,
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            State::Sampling => "sampling",
+            State::Verifying => "verifying",
+            State::Holding => "holding",
+            State::Checking => "checking",
+            State::LeftAlone => "left alone",
+            State::Off => "off",
+        })
+    }
+}

@@ -1,0 +1,120 @@
+//! From nothing known to a configuration that is verified.
+
+use super::super::search::Move;
+use super::{CLEAR, Controller, KNOWN_WELL, LEAST_DRIFT, LEAST_GAIN, REST, State, VERIFIED};
+
+impl Controller {
+    pub(super) fn while_sampling(&mut self) {
+        let default = self.candidates.default_index();
+        if !self.default_is_known() {
+            self.next = default;
+            return;
+        }
+        // While a sample cannot be paid for, the best runs for as long as it is the better one.
+        let stays = self.next == default || self.gain(self.next).is_some();
+        if self.account.executions() < self.rest_until && stays {
+            return;
+        }
+        if self.seconds.level() < self.rules.break_even {
+            self.state = State::LeftAlone;
+            self.next = default;
+            self.why = format!(
+                "{:.3} ms is too short: below {:.3} ms adapting costs more than it may gain",
+                self.seconds.level() * 1e3,
+                self.rules.break_even * 1e3
+            );
+            return;
+        }
+        if self.state == State::Verifying {
+            return self.settle("three executions there or more say so");
+        }
+        if self.samples >= self.rules.budget {
+            return self.settle("a search takes no more samples");
+        }
+        let known = self.known();
+        let credit = self.account.credit(known.level(default));
+        let again = self.remembered.filter(|(at, _)| !self.records[*at].is_measured());
+        let step = match (again, &self.rules.predictor) {
+            (Some((at, ratio)), _) if (ratio * 1.2 - 1.0) * known.level(default) <= credit => {
+                Move::Run { at, why: "it was the best before the phase changed".into() }
+            }
+            (_, Some(predictor)) => known.follow(predictor.as_ref(), credit),
+            (_, None) => known.climb(credit),
+        };
+        match step {
+            Move::Run { at, why } => {
+                self.samples += 1;
+                self.next = at;
+                self.why = why;
+            }
+            Move::Wait { at, risk } => self.wait(at, risk),
+            Move::Decide { why } => self.settle(&why),
+        }
+    }
+
+    /// Runs the best so far until a sample can be paid for.
+    fn wait(&mut self, at: usize, risk: f64) {
+        let known = self.known();
+        let (best, default) = (known.best(), known.default);
+        let level = known.level(default);
+        let gains = self.gain(best).is_some();
+        let waits = self.account.waits(risk, level);
+        self.next = if gains { best } else { default };
+        // Gains fill the account sooner than waiting does: looks again half way.
+        let look = waits.map_or(REST.1, |waits| (waits / 2).clamp(1, REST.1));
+        self.rest_until = self.account.executions() + look;
+        self.why = format!(
+            "a sample of {} may cost {:.2} executions more, and {:.2} can be paid",
+            self.candidates.all()[at],
+            risk / level,
+            self.account.credit(level).max(0.0) / level
+        );
+    }
+
+    /// Ends a search: verifies the best, or holds it, or the default if it is no worse.
+    fn settle(&mut self, why: &str) {
+        let known = self.known();
+        let (best, default) = (known.best(), known.default);
+        let measured = self.records.iter().filter(|record| record.is_measured()).count();
+        let gain = self.gain(best);
+        let gains = gain.is_some();
+        if gains && self.records[best].count() < VERIFIED {
+            self.state = State::Verifying;
+            self.next = best;
+            self.why = format!("the best of {measured} measured, run again to be sure");
+            return;
+        }
+        // The default costs nothing but what would be gained: where that is little against the
+        // noise, it is measured as well as the other.
+        let little = gain.is_some_and(|gain| gain < 4.0 * CLEAR * self.noise_of(best));
+        if little && self.records[default].count() < KNOWN_WELL {
+            self.state = State::Verifying;
+            self.next = default;
+            self.why = format!("the best of {measured} measured is near the default: once more");
+            return;
+        }
+        let at = if gains { best } else { default };
+        self.why = match gains {
+            true => format!("the best of {measured} measured; {why}"),
+            false => format!("of {measured} measured no other is clearly better; {why}"),
+        };
+        self.hold(at);
+    }
+
+    /// Two executions at the default that agree, or four; the first of a program is often cold.
+    fn default_is_known(&self) -> bool {
+        let record = &self.records[self.candidates.default_index()];
+        record.count() >= 4 || (record.count() >= 2 && record.spread() < LEAST_DRIFT / 2.0)
+    }
+
+    /// The part of the default's cost that is gained there, if it is more than noise.
+    fn gain(&self, at: usize) -> Option<f64> {
+        let default = self.records[self.candidates.default_index()].level();
+        let gain = 1.0 - self.records[at].level() / default;
+        (gain > LEAST_GAIN.max(CLEAR * self.noise_of(at))).then_some(gain)
+    }
+
+    fn noise_of(&self, at: usize) -> f64 {
+        self.noise().max(self.records[at].spread())
+    }
+}

@@ -1,0 +1,164 @@
+//! The events: what this process counts, and each thread's own counters.
+
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use pacman_core::backend::ReadPath;
+use pacman_core::clock::Clock;
+use pacman_core::session::Sample;
+use pacman_core::{Attached, Error, Session};
+use pacman_regions::Event;
+use parking_lot::Mutex;
+
+use crate::process;
+
+/// What this process counts; made when its first region runs, and again after a fork.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    session: Option<Session>,
+    /// As they were asked for, with the reason where one is not counted.
+    pub(crate) events: Vec<Event>,
+    /// Which of `events` each count of a sample is of.
+    pub(crate) counted: Vec<usize>,
+}
+
+static PLAN: AtomicPtr<Plan> = AtomicPtr::new(std::ptr::null_mut());
+static MAKING: Mutex<()> = Mutex::new(());
+
+impl Plan {
+    /// The process's plan.
+    #[inline]
+    pub(crate) fn current() -> &'static Plan {
+        // ATOMICS: pairs with the release below.
+        let plan = PLAN.load(Ordering::Acquire);
+        // SAFETY: plans are never freed.
+        if plan.is_null() { Plan::make() } else { unsafe { &*plan } }
+    }
+
+    /// The process's plan, if any region has run.
+    pub(crate) fn made() -> Option<&'static Plan> {
+        // SAFETY: plans are never freed.
+        unsafe { PLAN.load(Ordering::Acquire).as_ref() }
+    }
+
+    #[cold]
+    fn make() -> &'static Plan {
+        let _one = MAKING.lock();
+        if let Some(plan) = Plan::made() {
+            return plan;
+        }
+        let plan = Box::leak(Box::new(Plan::of(&process::wishes().events)));
+        PLAN.store(plan, Ordering::Release);
+        plan
+    }
+
+    /// All events of the list if they can be counted at once, else as many of them, in order,
+    /// as can.
+    fn of(list: &str) -> Plan {
+        let names: Vec<&str> =
+            list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        let event = |name: &&str| Event { name: (*name).to_owned(), uncounted: None };
+        let mut events: Vec<Event> = names.iter().map(event).collect();
+        if names.is_empty() {
+            return Plan { session: None, events, counted: Vec::new() };
+        }
+        if let Ok(session) = start(&names) {
+            return Plan { session: Some(session), events, counted: (0..names.len()).collect() };
+        }
+        let mut counted: Vec<usize> = Vec::new();
+        for (number, name) in names.iter().enumerate() {
+            let with: Vec<&str> = counted.iter().map(|&fits| names[fits]).chain([*name]).collect();
+            match start(&with) {
+                Ok(_) => counted.push(number),
+                Err(error) => events[number].uncounted = Some(error.to_string()),
+            }
+        }
+        let fitting: Vec<&str> = counted.iter().map(|&fits| names[fits]).collect();
+        let session = if fitting.is_empty() { None } else { start(&fitting).ok() };
+        if session.is_none() {
+            counted.clear();
+        }
+        Plan { session, events, counted }
+    }
+
+    /// Forgets the plan in a forked child: its counters are the parent's.
+    pub(crate) fn forget() {
+        PLAN.store(std::ptr::null_mut(), Ordering::Release);
+    }
+}
+
+fn start(names: &[&str]) -> Result<Session, Error> {
+    // One name a process: a child's session is not its parent's.
+    Session::builder(format!("openmp-{}", std::process::id())).events(&names.join(","))?.start()
+}
+
+/// The counters of one thread, or only its clock.
+pub(crate) struct Counters {
+    clock: Clock,
+    attached: Option<Attached>,
+    /// Where the executions that are open began, outermost first.
+    open: Vec<Sample>,
+}
+
+/// Regions inside regions inside regions: what is deeper is timed, not counted.
+const DEPTH: usize = 8;
+
+impl Counters {
+    /// Opens the calling thread's counters. Where that fails the thread is timed alone, and the
+    /// recording has the reason.
+    pub(crate) fn open() -> Counters {
+        let clock = process::clock();
+        let session = Plan::current().session.as_ref();
+        let attached = session.and_then(|session| {
+            let attached = session.attach();
+            attached
+                .map_err(|error| process::note(format!("a thread was not counted: {error}")))
+                .ok()
+        });
+        let open = if attached.is_some() { vec![Sample::EMPTY; DEPTH] } else { Vec::new() };
+        Counters { clock, attached, open }
+    }
+
+    /// Begins an execution that is inside of `depth` others, and answers the time.
+    #[inline]
+    pub(crate) fn begin(&mut self, depth: usize) -> u64 {
+        if let (Some(attached), Some(sample)) = (&self.attached, self.open.get_mut(depth)) {
+            if attached.sample(sample).is_ok() {
+                return sample_ticks(sample);
+            }
+            *sample = Sample::EMPTY;
+        }
+        self.clock.now()
+    }
+
+    /// Ends it. Answers the time, and passes on what counted in between, if anything did.
+    #[inline]
+    pub(crate) fn end(&mut self, depth: usize, counts: impl FnOnce(&dyn Fn(usize) -> u64)) -> u64 {
+        if let (Some(attached), Some(begun)) = (&self.attached, self.open.get(depth)) {
+            let mut now = Sample::EMPTY;
+            if sample_ticks(begun) != 0 && attached.sample(&mut now).is_ok() {
+                counts(&|event| now.count_since(begun, event));
+                return sample_ticks(&now);
+            }
+        }
+        self.clock.now()
+    }
+
+    /// How counts are read.
+    pub(crate) fn path(&self) -> &'static str {
+        match self.attached.as_ref().map(|attached| attached.caps().read_path) {
+            None => "none",
+            Some(ReadPath::Rdpmc) => "rdpmc",
+            Some(_) => "read",
+        }
+    }
+
+    /// Lets go of counters that a fork has left behind in the child.
+    pub(crate) fn abandon(self) {
+        std::mem::forget(self.attached);
+    }
+}
+
+#[inline]
+fn sample_ticks(sample: &Sample) -> u64 {
+    sample.ticks_since(&Sample::EMPTY)
+}

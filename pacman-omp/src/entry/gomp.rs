@@ -1,0 +1,107 @@
+//! libgomp's entries that start a team; libomp has them, too, for programs that GCC built.
+//!
+//! Signatures are those of GCC's `libgomp_g.h`, the same from GCC 9 on. `num_threads` is 0 where
+//! the program leaves it to the runtime, 1 where an `if` clause says so.
+
+use std::ffi::{c_long, c_uint, c_void};
+
+use crate::runtime::Function;
+use crate::team::{self, Call, Team, gomp_body};
+
+/// The body of a region as the compiler made it.
+type Body = unsafe extern "C-unwind" fn(*mut c_void);
+
+/// A team as the real entry's data.
+fn data_of(team: &Team) -> *mut c_void {
+    std::ptr::from_ref(team).cast_mut().cast()
+}
+
+macro_rules! starts_a_team {
+    ($via:ident: $($name:ident($($argument:ident: $type:ty),*);)+) => {$(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(
+            body: Body,
+            data: *mut c_void,
+            threads: c_uint,
+            $($argument: $type),*
+        ) {
+            let call = Call::gomp(Function::$name, body as *const c_void, data, threads);
+            let ran = team::$via(&call, |team, threads| {
+                let Some(real) = team.real(Function::$name) else { return };
+                // SAFETY: the runtime's function of that name, with the program's own arguments.
+                unsafe {
+                    let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint $(, $type)*) =
+                        std::mem::transmute(real);
+                    real(gomp_body, data_of(team), threads $(, $argument)*);
+                }
+            });
+            if !ran {
+                // No runtime anywhere: the program tests for one in its own way.
+                // SAFETY: what the runtime would do with one thread.
+                unsafe { body(data) };
+            }
+        }
+    )+};
+}
+
+starts_a_team! { run:
+    GOMP_parallel(flags: c_uint);
+    GOMP_parallel_loop_static(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_dynamic(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_guided(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_runtime(start: c_long, end: c_long, step: c_long, flags: c_uint);
+    GOMP_parallel_loop_nonmonotonic_dynamic(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_nonmonotonic_guided(start: c_long, end: c_long, step: c_long, chunk: c_long, flags: c_uint);
+    GOMP_parallel_loop_nonmonotonic_runtime(start: c_long, end: c_long, step: c_long, flags: c_uint);
+    GOMP_parallel_loop_maybe_nonmonotonic_runtime(start: c_long, end: c_long, step: c_long, flags: c_uint);
+    GOMP_parallel_sections(count: c_uint, flags: c_uint);
+    GOMP_teams_reg(limit: c_uint, flags: c_uint);
+}
+
+// GCC 4.8 and older: the calling thread returns from these, runs the body itself, and calls
+// `GOMP_parallel_end`.
+starts_a_team! { begin:
+    GOMP_parallel_start();
+    GOMP_parallel_loop_static_start(start: c_long, end: c_long, step: c_long, chunk: c_long);
+    GOMP_parallel_loop_dynamic_start(start: c_long, end: c_long, step: c_long, chunk: c_long);
+    GOMP_parallel_loop_guided_start(start: c_long, end: c_long, step: c_long, chunk: c_long);
+    GOMP_parallel_loop_runtime_start(start: c_long, end: c_long, step: c_long);
+    GOMP_parallel_sections_start(count: c_uint);
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn GOMP_parallel_end() {
+    team::end(|team| {
+        let Some(real) = team.real(Function::GOMP_parallel_end) else { return };
+        // SAFETY: the runtime's function of that name.
+        let real: unsafe extern "C-unwind" fn() = unsafe { std::mem::transmute(real) };
+        unsafe { real() };
+    });
+}
+
+/// Answers how many threads the team had: task reductions are by thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
+    body: Body,
+    data: *mut c_void,
+    threads: c_uint,
+    flags: c_uint,
+) -> c_uint {
+    let name = Function::GOMP_parallel_reductions;
+    let call = Call::gomp(name, body as *const c_void, data, threads);
+    let mut size = 1;
+    let ran = team::run(&call, |team, threads| {
+        let Some(real) = team.real(name) else { return };
+        // SAFETY: the runtime's function of that name; a team begins with the first word of data.
+        unsafe {
+            let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint, c_uint) -> c_uint =
+                std::mem::transmute(real);
+            size = real(gomp_body, data_of(team), threads, flags);
+        }
+    });
+    if !ran {
+        // SAFETY: what the runtime would do with one thread.
+        unsafe { body(data) };
+    }
+    size
+}

@@ -1,0 +1,242 @@
+//! libomp's entries that start a team.
+//!
+//! `__kmpc_fork_call` takes a body and any number of words for it. Stable Rust can neither
+//! define such a function nor call the body, so both ends are assembly: the entry puts the words
+//! where Rust finds them, and [`pacman_omp_invoke`] gives them to the body again.
+
+use std::arch::{asm, global_asm};
+use std::ffi::{c_char, c_void};
+
+use crate::runtime::Function;
+use crate::team::{self, Call, Team};
+
+/// The start of LLVM's `ident_t`: the place in the source is its last member.
+#[repr(C)]
+pub(crate) struct Ident {
+    reserved: [i32; 4],
+    source: *const c_char,
+}
+
+/// The arguments of a body up to which nothing is allocated.
+const FEW: usize = 64;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __kmpc_fork_call() -> ! {
+    // SAFETY: does not return here; see `pacman_omp_fork_call`.
+    unsafe { asm!("lea r10, [rip - 7]", "jmp pacman_omp_fork_call", options(noreturn)) }
+}
+
+unsafe extern "C-unwind" {
+    /// Calls `body(gtid, btid, arguments[0], …)`. At least four words must be readable there.
+    fn pacman_omp_invoke(
+        body: *const c_void,
+        gtid: *mut i32,
+        btid: *mut i32,
+        count: usize,
+        arguments: *const usize,
+    );
+}
+
+// pacman_omp_fork_call: what a compiler has pushed before the entry's only instructions is taken
+// back first (see `entry/README.md`). Then the three argument registers that follow the body go to
+// the stack, and their address and that of the words on the stack to Rust.
+//
+// pacman_omp_invoke: the fifth and later words go to the stack, in an even number of slots, because
+// calls need it aligned to 16 bytes.
+global_asm!(
+    ".pushsection .text.pacman_omp, \"ax\", @progbits",
+    ".hidden pacman_omp_fork_call",
+    ".globl pacman_omp_fork_call",
+    ".type pacman_omp_fork_call, @function",
+    "pacman_omp_fork_call:",
+    ".cfi_startproc",
+    "cmp dword ptr [r10 - 4], 0xe5894855",
+    "jne 2f",
+    "pop rbp",
+    "2:",
+    "cmp byte ptr [r10 - 1], 0x50",
+    "jne 3f",
+    "test r10b, 14",
+    "jnz 3f",
+    "lea rsp, [rsp + 8]",
+    "3:",
+    "push rbp",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset rbp, -16",
+    "mov rbp, rsp",
+    ".cfi_def_cfa_register rbp",
+    "sub rsp, 32",
+    "mov [rsp], rcx",
+    "mov [rsp + 8], r8",
+    "mov [rsp + 16], r9",
+    "mov rcx, rsp",
+    "lea r8, [rbp + 16]",
+    "call {fork_call}",
+    "leave",
+    ".cfi_def_cfa rsp, 8",
+    "ret",
+    ".cfi_endproc",
+    ".size pacman_omp_fork_call, . - pacman_omp_fork_call",
+    ".hidden pacman_omp_invoke",
+    ".globl pacman_omp_invoke",
+    ".type pacman_omp_invoke, @function",
+    "pacman_omp_invoke:",
+    ".cfi_startproc",
+    "push rbp",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset rbp, -16",
+    "mov rbp, rsp",
+    ".cfi_def_cfa_register rbp",
+    "mov r11, rdi",
+    "mov rdi, rsi",
+    "mov rsi, rdx",
+    "mov r10, r8",
+    "cmp rcx, 4",
+    "jbe 3f",
+    "sub rcx, 4",
+    "lea rdx, [rcx + 1]",
+    "and rdx, -2",
+    "shl rdx, 3",
+    "sub rsp, rdx",
+    "2:",
+    "mov rdx, [r10 + rcx * 8 + 24]",
+    "mov [rsp + rcx * 8 - 8], rdx",
+    "dec rcx",
+    "jnz 2b",
+    "3:",
+    "mov rdx, [r10]",
+    "mov rcx, [r10 + 8]",
+    "mov r8, [r10 + 16]",
+    "mov r9, [r10 + 24]",
+    "xor eax, eax",
+    "call r11",
+    "leave",
+    ".cfi_def_cfa rsp, 8",
+    "ret",
+    ".cfi_endproc",
+    ".size pacman_omp_invoke, . - pacman_omp_invoke",
+    ".popsection",
+    fork_call = sym fork_call,
+);
+
+/// `__kmpc_fork_call` with its words: the first three, and those after them.
+unsafe extern "C-unwind" fn fork_call(
+    place: *const Ident,
+    count: i32,
+    body: *const c_void,
+    first: *const usize,
+    others: *const usize,
+) {
+    let name = Function::__kmpc_fork_call;
+    let count = count.max(0) as usize;
+    let mut few = [0usize; FEW];
+    let mut many = Vec::new();
+    let words: &mut [usize] = if count > FEW {
+        many.resize(count, 0);
+        &mut many
+    } else {
+        &mut few
+    };
+    for (number, word) in words.iter_mut().take(count).enumerate() {
+        // SAFETY: the caller passed `count` words, three of them in registers.
+        *word = unsafe { if number < 3 { *first.add(number) } else { *others.add(number - 3) } };
+    }
+    // SAFETY: libomp calls its own entry for `__kmpc_fork_call_if`, with what we passed there.
+    if body == kmpc_body as *const c_void {
+        return unsafe { pass_on(place, words[0] as *const Team) };
+    }
+    // SAFETY: compilers pass a description, or null.
+    let source = unsafe { place.as_ref() }.map_or(std::ptr::null(), |place| place.source);
+    let arguments = (count, words.as_ptr());
+    let call =
+        Call { entry: name, body, data: std::ptr::null_mut(), arguments, threads: 0, source };
+    let ran = team::run(&call, |team, threads| {
+        let Some(real) = team.real(name) else { return };
+        if threads > 0 {
+            push_num_threads(team, place, threads);
+        }
+        // SAFETY: the runtime's function of that name; a team is one word.
+        let real: ForkCall = unsafe { std::mem::transmute(real) };
+        unsafe { real(place, 1, kmpc_body, std::ptr::from_ref(team)) };
+    });
+    if !ran {
+        let (mut gtid, mut btid) = (0, 0);
+        // SAFETY: what the runtime would do with one thread.
+        unsafe { pacman_omp_invoke(body, &raw mut gtid, &raw mut btid, count, words.as_ptr()) };
+    }
+}
+
+/// As `__kmpc_fork_call` with one word or none, where `condition` may say no.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
+    place: *const Ident,
+    _count: i32,
+    body: *const c_void,
+    condition: i32,
+    word: *mut c_void,
+) {
+    let name = Function::__kmpc_fork_call_if;
+    let words = [word as usize, 0, 0, 0];
+    let count = usize::from(!word.is_null());
+    // SAFETY: compilers pass a description, or null.
+    let source = unsafe { place.as_ref() }.map_or(std::ptr::null(), |place| place.source);
+    let (data, arguments) = (std::ptr::null_mut(), (count, words.as_ptr()));
+    let threads = u32::from(condition == 0);
+    let call = Call { entry: name, body, data, arguments, threads, source };
+    let ran = team::run(&call, |team, threads| {
+        let Some(real) = team.real(name) else { return };
+        if condition != 0 && threads > 0 {
+            push_num_threads(team, place, threads);
+        }
+        // SAFETY: the runtime's function of that name.
+        unsafe {
+            let real: ForkCallIf = std::mem::transmute(real);
+            real(place, 1, kmpc_body, condition, std::ptr::from_ref(team));
+        }
+    });
+    if !ran {
+        let (mut gtid, mut btid) = (0, 0);
+        // SAFETY: what the runtime would do with one thread.
+        unsafe { pacman_omp_invoke(body, &raw mut gtid, &raw mut btid, count, words.as_ptr()) };
+    }
+}
+
+type Microtask = unsafe extern "C-unwind" fn(*mut i32, *mut i32, *const Team);
+/// What `__kmpc_fork_call` is for one word.
+type ForkCall = unsafe extern "C-unwind" fn(*const Ident, i32, Microtask, ...);
+type ForkCallIf = unsafe extern "C-unwind" fn(*const Ident, i32, Microtask, i32, *const Team);
+
+/// libomp called its own entry for `__kmpc_fork_call_if`, with what it was given there.
+unsafe fn pass_on(place: *const Ident, team: *const Team) {
+    // SAFETY: the word is the team that `__kmpc_fork_call_if` passed and still has.
+    let Some(real) = (unsafe { (*team).real(Function::__kmpc_fork_call) }) else { return };
+    // SAFETY: the runtime's function of that name.
+    let real: ForkCall = unsafe { std::mem::transmute(real) };
+    unsafe { real(place, 1, kmpc_body, team) };
+}
+
+/// Has the next team of the calling thread be of so many threads, as the clause does.
+fn push_num_threads(team: &Team, place: *const Ident, threads: u32) {
+    let functions = (Function::__kmpc_global_thread_num, Function::__kmpc_push_num_threads);
+    let (Some(number), Some(push)) = (team.real(functions.0), team.real(functions.1)) else {
+        return;
+    };
+    // SAFETY: the runtime's functions of those names.
+    unsafe {
+        let number: unsafe extern "C" fn(*const Ident) -> i32 = std::mem::transmute(number);
+        let push: unsafe extern "C" fn(*const Ident, i32, i32) = std::mem::transmute(push);
+        push(place, number(place), threads as i32);
+    }
+}
+
+/// What every member of a libomp team runs.
+unsafe extern "C-unwind" fn kmpc_body(gtid: *mut i32, btid: *mut i32, team: *const Team) {
+    // SAFETY: the entry passes a team that lives until all members are done, and libomp the number
+    // in the team.
+    let (team, thread) = unsafe { (&*team, *btid) };
+    let (count, words) = team.arguments;
+    team.take_part(thread as u32, || {
+        // SAFETY: the program's own words for its own body; there is room for four at least.
+        unsafe { pacman_omp_invoke(team.body, gtid, btid, count, words) };
+    });
+}

@@ -1,0 +1,233 @@
+//! The process that the library was loaded into: its beginning, its forks and its end.
+
+use std::ffi::{CStr, c_char, c_int};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use pacman_core::clock::Clock;
+use pacman_regions::{Ending, Wishes};
+use parking_lot::Mutex;
+
+use crate::counting::Plan;
+use crate::recording;
+use crate::rows;
+use crate::runtime::{Function, Runtime};
+use crate::worker::Worker;
+
+struct Process {
+    wishes: Wishes,
+    clock: Clock,
+}
+
+static PROCESS: OnceLock<Process> = OnceLock::new();
+/// Whether there is anything to do; read at every region.
+static OBSERVED: AtomicBool = AtomicBool::new(false);
+/// When this process began, in ticks; a forked child has its own.
+static BEGUN: AtomicU64 = AtomicU64::new(0);
+/// The process that all the above is of: in the child of a `vfork` it is another.
+static PID: AtomicU32 = AtomicU32::new(0);
+/// What the default of threads and the contexts were at the first region.
+static FIRST: Mutex<Option<First>> = Mutex::new(None);
+/// The program asked how many threads there may be since the last region.
+static ASKED: AtomicBool = AtomicBool::new(false);
+static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// Where the recording went, when there is one already.
+static LEFT: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// What was found at the first region.
+#[derive(Clone, Debug)]
+pub(crate) struct First {
+    pub(crate) threads: u32,
+    pub(crate) contexts: u32,
+    /// Ticks of begin and end, and how counts are read.
+    pub(crate) overhead: (u64, &'static str),
+}
+
+/// The loader calls it before the program begins.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOADED: unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) = loaded;
+
+unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *const *const c_char) {
+    let get = |name: &str| {
+        let mut at = environment;
+        // SAFETY: an array of strings with a null at its end, as the C library passes it to
+        // every library that it loads.
+        while !at.is_null() && unsafe { !(*at).is_null() } {
+            let text = unsafe { CStr::from_ptr(*at) }.to_string_lossy();
+            if let Some(value) = text.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')) {
+                return Some(value.to_owned());
+            }
+            at = unsafe { at.add(1) };
+        }
+        None
+    };
+    let (wishes, wrong) = Wishes::read(get);
+    if wishes.directory.is_none() && wishes.adapt.is_none() {
+        return;
+    }
+    let clock = Clock::detect();
+    BEGUN.store(clock.now(), Ordering::Relaxed);
+    PID.store(std::process::id(), Ordering::Relaxed);
+    NOTES.lock().extend(wrong);
+    if PROCESS.set(Process { wishes, clock }).is_ok() {
+        // SAFETY: functions of this library, which is never unloaded.
+        unsafe {
+            libc::atexit(at_exit);
+            libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child));
+        }
+        OBSERVED.store(true, Ordering::Release);
+    }
+}
+
+/// Whether regions are observed at all.
+#[inline]
+pub(crate) fn is_observed() -> bool {
+    // ATOMICS: set once before the program begins; acquire for `PROCESS` behind it.
+    OBSERVED.load(Ordering::Acquire)
+}
+
+/// What was wished for.
+pub(crate) fn wishes() -> &'static Wishes {
+    static NONE: OnceLock<Wishes> = OnceLock::new();
+    PROCESS.get().map_or_else(|| NONE.get_or_init(Wishes::default), |process| &process.wishes)
+}
+
+/// The clock of all times.
+#[inline]
+pub(crate) fn clock() -> Clock {
+    PROCESS.get().map_or_else(Clock::detect, |process| process.clock)
+}
+
+/// Ticks since the process began.
+#[inline]
+pub(crate) fn now() -> u64 {
+    clock().now().saturating_sub(BEGUN.load(Ordering::Relaxed))
+}
+
+/// The program asked how many threads there may be, outside of regions.
+pub(crate) fn asked() {
+    if !ASKED.load(Ordering::Relaxed) {
+        ASKED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether it did since this was asked last.
+#[inline]
+pub(crate) fn take_asked() -> bool {
+    ASKED.load(Ordering::Relaxed) && ASKED.swap(false, Ordering::Relaxed)
+}
+
+/// Something that the reader of the recording should know; the same line is kept once.
+pub(crate) fn note(line: String) {
+    let mut notes = NOTES.lock();
+    if !notes.contains(&line) {
+        notes.push(line);
+    }
+}
+
+/// The notes so far.
+pub(crate) fn notes() -> Vec<String> {
+    NOTES.lock().clone()
+}
+
+/// What was found at the first region.
+pub(crate) fn first() -> Option<First> {
+    FIRST.lock().clone()
+}
+
+/// Looks at the machine and the runtime when a new region is met.
+pub(crate) fn first_region(runtime: &'static Runtime) {
+    let mut first = FIRST.lock();
+    if first.is_some() {
+        return;
+    }
+    let threads = runtime.real(Function::omp_get_max_threads).map_or(1, |real| {
+        // SAFETY: the OpenMP API has it so.
+        let real: extern "C" fn() -> c_int = unsafe { std::mem::transmute(real) };
+        real() as u32
+    });
+    // SAFETY: a plain set of bits, filled by the call.
+    let contexts = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::sched_getaffinity(0, std::mem::size_of_val(&set), &raw mut set);
+        libc::CPU_COUNT(&set) as u32
+    };
+    *first = Some(First { threads, contexts, overhead: Worker::here().measured() });
+}
+
+/// Leaves the recording, if this process has one to leave.
+pub(crate) fn leave(ending: Ending) {
+    // In the child of a `vfork` memory is the parent's.
+    if !is_observed() || std::process::id() != PID.load(Ordering::Relaxed) {
+        return;
+    }
+    let (Some(directory), begun) = (&wishes().directory, BEGUN.load(Ordering::Relaxed)) else {
+        return;
+    };
+    let recording = recording::of_this_process(ending, clock().now().saturating_sub(begun));
+    let mut left = LEFT.lock();
+    let done = match &*left {
+        // A failed exec, or an exit handler that ran more regions.
+        Some(path) => recording.leave_at(path).map(|()| path.clone()),
+        None => recording.leave_in(directory),
+    };
+    // A program without anywhere to record goes on all the same; the command says what is missing.
+    if let Ok(path) = done {
+        *left = Some(path);
+    }
+}
+
+fn ending() -> Ending {
+    let inside = Worker::known().is_some_and(|worker| worker.depth() > 0);
+    if inside { Ending::ExitInRegion } else { Ending::Exit }
+}
+
+extern "C" fn at_exit() {
+    leave(ending());
+}
+
+/// The process ends without its exit handlers, or becomes another program.
+pub(crate) fn leaves(function: Function) {
+    match function {
+        Function::_exit | Function::_Exit => leave(ending()),
+        _ => leave(Ending::Exec),
+    }
+}
+
+unsafe extern "C" fn before_fork() {
+    std::mem::forget((FIRST.lock(), NOTES.lock(), LEFT.lock()));
+    rows::before_fork();
+}
+
+unsafe extern "C" fn in_parent() {
+    // SAFETY: `before_fork` holds them.
+    unsafe {
+        rows::after_fork(false);
+        unlock();
+    }
+}
+
+unsafe extern "C" fn in_child() {
+    // SAFETY: as in the parent; the child has one thread, so nobody else looks.
+    unsafe {
+        rows::after_fork(true);
+        *LEFT.data_ptr() = None;
+        unlock();
+    }
+    BEGUN.store(clock().now(), Ordering::Relaxed);
+    PID.store(std::process::id(), Ordering::Relaxed);
+    Plan::forget();
+    Worker::forked();
+}
+
+/// # Safety
+/// `before_fork` holds the locks.
+unsafe fn unlock() {
+    unsafe {
+        LEFT.force_unlock();
+        NOTES.force_unlock();
+        FIRST.force_unlock();
+    }
+}

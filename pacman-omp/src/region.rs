@@ -1,0 +1,114 @@
+//! The regions of the program, by the function that the compiler made of each body.
+
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::module::Module;
+use crate::runtime::{Function, Runtime};
+
+/// A parallel region; made at its first execution, and never freed.
+#[derive(Debug)]
+pub(crate) struct Region {
+    /// Its place in [`all`].
+    pub(crate) number: u32,
+    /// The address of its body.
+    pub(crate) body: u64,
+    /// The entry that started it first.
+    pub(crate) entry: Function,
+    pub(crate) runtime: &'static Runtime,
+    pub(crate) module: Module,
+    /// What LLVM left beside the call.
+    pub(crate) source: Option<String>,
+    /// What its body was seen to do; see [`Seen`].
+    pub(crate) seen: Seen,
+}
+
+/// What a body was seen to do, in bits that are only ever set.
+#[derive(Debug, Default)]
+pub(crate) struct Seen(AtomicU32);
+
+impl Seen {
+    /// It asked for its thread's number, or how many threads there are.
+    pub(crate) const THREAD_NUMBER: u32 = 1;
+    /// It asked how many threads there could be.
+    pub(crate) const QUERY: u32 = 2;
+    /// It has regions inside.
+    pub(crate) const NESTED: u32 = 4;
+    /// It has tasks that depend on each other.
+    pub(crate) const TASK_DEPEND: u32 = 8;
+
+    pub(crate) fn add(&self, bits: u32) {
+        if self.get() & bits != bits {
+            self.0.fetch_or(bits, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn get(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A power of two, several times what large programs have.
+const PLACES: usize = 1 << 14;
+
+/// Found by its body's address, at the first free place from where the address points to.
+static TABLE: [AtomicPtr<Region>; PLACES] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; PLACES];
+static ALL: Mutex<Vec<&'static Region>> = Mutex::new(Vec::new());
+
+/// The region whose body is at `body`; `None` before its first execution.
+#[inline]
+pub(crate) fn find(body: u64) -> Option<&'static Region> {
+    // Compilers align functions to 16 bytes.
+    let mut place = (body >> 4) as usize;
+    loop {
+        // ATOMICS: pairs with the release in `enter`: who sees the region sees all of it.
+        let region = TABLE[place % PLACES].load(Ordering::Acquire);
+        if region.is_null() {
+            return None;
+        }
+        // SAFETY: regions are never freed.
+        let region = unsafe { &*region };
+        if region.body == body {
+            return Some(region);
+        }
+        place += 1;
+    }
+}
+
+/// Makes the region at its first execution; `None` if the table is nearly full.
+#[cold]
+pub(crate) fn enter(
+    body: u64,
+    entry: Function,
+    runtime: &'static Runtime,
+    source: Option<String>,
+) -> Option<&'static Region> {
+    let module = Module::of(body);
+    let mut all = ALL.lock();
+    if let Some(region) = find(body) {
+        return Some(region);
+    }
+    // An empty place must be left for `find` to stop at.
+    if all.len() >= PLACES / 2 {
+        return None;
+    }
+    let number = all.len() as u32;
+    let seen = Seen::default();
+    let region = Box::new(Region { number, body, entry, runtime, module, source, seen });
+    let region: &'static Region = Box::leak(region);
+    let mut place = (body >> 4) as usize;
+    while !TABLE[place % PLACES].load(Ordering::Relaxed).is_null() {
+        place += 1;
+    }
+    let pointer = std::ptr::from_ref(region).cast_mut();
+    TABLE[place % PLACES].store(pointer, Ordering::Release);
+    all.push(region);
+    Some(region)
+}
+
+/// All regions in order of their first execution.
+pub(crate) fn all() -> Vec<&'static Region> {
+    ALL.lock().clone()
+}

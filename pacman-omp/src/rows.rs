@@ -1,0 +1,320 @@
+//! What is counted, in rows that each belong to one thread of the system.
+//!
+//! A row is written by its thread alone, with plain loads and stores, and may be read by
+//! another at any time. When a thread ends its rows are added to those of the ended, because
+//! libgomp ends and starts threads by the ten thousand where teams change their size.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::timeline::{Bins, Held};
+
+/// What a thread did in one region as number `thread` of the team.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) region: u32,
+    pub(crate) thread: u32,
+    executions: AtomicU64,
+    ticks: AtomicU64,
+    cpu: AtomicU32,
+    moves: AtomicU64,
+    counted: AtomicU64,
+    counts: Box<[AtomicU64]>,
+}
+
+/// The executions of one region that a thread started.
+#[derive(Debug)]
+pub(crate) struct Hosted {
+    pub(crate) region: u32,
+    executions: AtomicU64,
+    nested: AtomicU64,
+    ticks: AtomicU64,
+    shortest: AtomicU64,
+    longest: AtomicU64,
+    teams: [Size; SIZES],
+    bins: Bins,
+}
+
+/// More sizes of teams than adaptation has candidates; what comes later goes to the last.
+const SIZES: usize = 16;
+
+#[derive(Debug, Default)]
+struct Size {
+    threads: AtomicU32,
+    executions: AtomicU64,
+    ticks: AtomicU64,
+}
+
+#[inline]
+fn add(cell: &AtomicU64, more: u64) {
+    cell.store(cell.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+impl Row {
+    pub(crate) fn new(region: u32, thread: u32, events: usize) -> Row {
+        Row {
+            region,
+            thread,
+            executions: AtomicU64::new(0),
+            ticks: AtomicU64::new(0),
+            cpu: AtomicU32::new(NOWHERE),
+            moves: AtomicU64::new(0),
+            counted: AtomicU64::new(0),
+            counts: (0..events).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// One execution, on hardware context `cpu`.
+    #[inline]
+    pub(crate) fn add(&self, ticks: u64, cpu: u32) {
+        add(&self.executions, 1);
+        add(&self.ticks, ticks);
+        let before = self.cpu.load(Ordering::Relaxed);
+        if before != cpu {
+            self.cpu.store(cpu, Ordering::Relaxed);
+            if before != NOWHERE {
+                add(&self.moves, 1);
+            }
+        }
+    }
+
+    /// The counts of that execution.
+    #[inline]
+    pub(crate) fn count(&self, of: impl Fn(usize) -> u64) {
+        add(&self.counted, 1);
+        for (event, cell) in self.counts.iter().enumerate() {
+            add(cell, of(event));
+        }
+    }
+}
+
+impl Hosted {
+    pub(crate) fn new(region: u32) -> Hosted {
+        Hosted {
+            region,
+            executions: AtomicU64::new(0),
+            nested: AtomicU64::new(0),
+            ticks: AtomicU64::new(0),
+            shortest: AtomicU64::new(u64::MAX),
+            longest: AtomicU64::new(0),
+            teams: Default::default(),
+            bins: Bins::new(),
+        }
+    }
+
+    /// One execution with a team of `threads`, from `begin` to `end` since the process began.
+    #[inline]
+    pub(crate) fn add(&self, begin: u64, end: u64, threads: u32, nested: bool) {
+        let ticks = end - begin;
+        add(&self.executions, 1);
+        add(&self.ticks, ticks);
+        if ticks < self.shortest.load(Ordering::Relaxed) {
+            self.shortest.store(ticks, Ordering::Relaxed);
+        }
+        if ticks > self.longest.load(Ordering::Relaxed) {
+            self.longest.store(ticks, Ordering::Relaxed);
+        }
+        let mut sizes = self.teams.iter();
+        let size = sizes.find(|size| {
+            let known = size.threads.load(Ordering::Relaxed);
+            known == threads || known == 0
+        });
+        let size = size.unwrap_or(&self.teams[SIZES - 1]);
+        size.threads.store(threads, Ordering::Relaxed);
+        add(&size.executions, 1);
+        add(&size.ticks, ticks);
+        if nested {
+            add(&self.nested, 1);
+        } else {
+            self.bins.add(begin, end, u64::from(threads));
+        }
+    }
+}
+
+/// All rows of one thread.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    pub(crate) rows: Mutex<Vec<Arc<Row>>>,
+    pub(crate) hosted: Mutex<Vec<Arc<Hosted>>>,
+}
+
+/// The tables of threads that live, and the sums over those that have ended.
+static LIVE: Mutex<Vec<Arc<Table>>> = Mutex::new(Vec::new());
+static ENDED: Mutex<Sums> = Mutex::new(Sums { rows: Vec::new(), hosted: Vec::new() });
+
+/// What rows add up to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sums {
+    pub(crate) rows: Vec<RowSum>,
+    pub(crate) hosted: Vec<HostedSum>,
+}
+
+/// The sum of rows of one region and thread number.
+#[derive(Clone, Debug)]
+pub(crate) struct RowSum {
+    pub(crate) region: u32,
+    pub(crate) thread: u32,
+    pub(crate) executions: u64,
+    pub(crate) ticks: u64,
+    pub(crate) cpu: Option<u32>,
+    pub(crate) moves: u64,
+    pub(crate) counted: u64,
+    pub(crate) counts: Vec<u64>,
+}
+
+/// The sum over all threads that started a region.
+#[derive(Clone, Debug)]
+pub(crate) struct HostedSum {
+    pub(crate) region: u32,
+    pub(crate) executions: u64,
+    pub(crate) nested: u64,
+    pub(crate) ticks: u64,
+    pub(crate) shortest: u64,
+    pub(crate) longest: u64,
+    /// Threads, executions, ticks.
+    pub(crate) teams: Vec<(u32, u64, u64)>,
+    pub(crate) bins: Held,
+}
+
+impl Table {
+    /// A table that will be found by [`sums`].
+    pub(crate) fn enlisted() -> Arc<Table> {
+        let table = Arc::new(Table::default());
+        LIVE.lock().push(Arc::clone(&table));
+        table
+    }
+
+    /// Its thread ends: the rows go to those of the ended.
+    pub(crate) fn retire(self: &Arc<Table>) {
+        // In this order everywhere, so that no row is there twice or not at all.
+        let (mut live, mut ended) = (LIVE.lock(), ENDED.lock());
+        live.retain(|table| !Arc::ptr_eq(table, self));
+        ended.take_in(self);
+    }
+}
+
+/// Everything that was counted so far.
+pub(crate) fn sums() -> Sums {
+    let (live, ended) = (LIVE.lock(), ENDED.lock());
+    let mut sums = ended.clone();
+    live.iter().for_each(|table| sums.take_in(table));
+    sums
+}
+
+/// Holds both lists over a fork, so that the child finds them whole.
+pub(crate) fn before_fork() {
+    std::mem::forget((LIVE.lock(), ENDED.lock()));
+}
+
+/// Lets go of the lists again; in the child nothing has been counted yet.
+///
+/// # Safety
+/// [`before_fork`] was called by this thread.
+pub(crate) unsafe fn after_fork(is_child: bool) {
+    // SAFETY: the caller holds both.
+    unsafe {
+        if is_child {
+            // The tables of threads that are not in the child are left to themselves: whoever
+            // ran there may have been writing.
+            std::mem::forget(std::mem::take(&mut *LIVE.data_ptr()));
+            *ENDED.data_ptr() = Sums::default();
+        }
+        ENDED.force_unlock();
+        LIVE.force_unlock();
+    }
+}
+
+impl Sums {
+    fn take_in(&mut self, table: &Table) {
+        let get = |cell: &AtomicU64| cell.load(Ordering::Relaxed);
+        for row in table.rows.lock().iter() {
+            let key = (row.region, row.thread);
+            let at = match self.rows.iter().position(|sum| (sum.region, sum.thread) == key) {
+                Some(at) => at,
+                None => {
+                    self.rows.push(RowSum::empty(row));
+                    self.rows.len() - 1
+                }
+            };
+            let sum = &mut self.rows[at];
+            let cpu = row.cpu.load(Ordering::Relaxed);
+            if cpu != NOWHERE {
+                // Another thread had this number before: on another context, it has moved.
+                sum.moves += u64::from(sum.cpu.is_some_and(|before| before != cpu));
+                sum.cpu = Some(cpu);
+            }
+            sum.executions += get(&row.executions);
+            sum.ticks += get(&row.ticks);
+            sum.moves += get(&row.moves);
+            sum.counted += get(&row.counted);
+            sum.counts.iter_mut().zip(&row.counts).for_each(|(sum, cell)| *sum += get(cell));
+        }
+        for hosted in table.hosted.lock().iter() {
+            let sum = hosted.sum();
+            match self.hosted.iter_mut().find(|sum| sum.region == hosted.region) {
+                Some(known) => known.merge(&sum),
+                None => self.hosted.push(sum),
+            }
+        }
+    }
+}
+
+impl RowSum {
+    fn empty(row: &Row) -> RowSum {
+        RowSum {
+            region: row.region,
+            thread: row.thread,
+            executions: 0,
+            ticks: 0,
+            cpu: None,
+            moves: 0,
+            counted: 0,
+            counts: vec![0; row.counts.len()],
+        }
+    }
+}
+
+impl Hosted {
+    fn sum(&self) -> HostedSum {
+        let get = |cell: &AtomicU64| cell.load(Ordering::Relaxed);
+        let sizes = self.teams.iter().filter(|size| get(&size.executions) > 0);
+        HostedSum {
+            region: self.region,
+            executions: get(&self.executions),
+            nested: get(&self.nested),
+            ticks: get(&self.ticks),
+            shortest: get(&self.shortest),
+            longest: get(&self.longest),
+            teams: sizes
+                .map(|size| {
+                    let threads = size.threads.load(Ordering::Relaxed);
+                    (threads, get(&size.executions), get(&size.ticks))
+                })
+                .collect(),
+            bins: self.bins.look(),
+        }
+    }
+}
+
+impl HostedSum {
+    fn merge(&mut self, other: &HostedSum) {
+        self.executions += other.executions;
+        self.nested += other.nested;
+        self.ticks += other.ticks;
+        self.shortest = self.shortest.min(other.shortest);
+        self.longest = self.longest.max(other.longest);
+        for &(threads, executions, ticks) in &other.teams {
+            match self.teams.iter_mut().find(|team| team.0 == threads) {
+                Some(team) => *team = (threads, team.1 + executions, team.2 + ticks),
+                None => self.teams.push((threads, executions, ticks)),
+            }
+        }
+        let shift = self.bins.shift.max(other.bins.shift);
+        self.bins = self.bins.clone().folded(shift);
+        self.bins.merge(&other.bins.clone().folded(shift));
+    }
+}

@@ -1,0 +1,243 @@
+//! The real OpenMP runtimes behind the entries.
+
+use std::ffi::{CStr, CString, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use pacman_regions::RuntimeFamily;
+use parking_lot::Mutex;
+
+use crate::module::Module;
+
+macro_rules! functions {
+    ($($name:ident),+ $(,)?) => {
+        /// A function of a runtime that this library stands before, or calls itself.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u32)]
+        #[allow(non_camel_case_types)]
+        pub(crate) enum Function { $($name),+ }
+
+        impl Function {
+            const NAMES: &'static [&'static CStr] = &[$({
+                const NAME: &CStr = match CStr::from_bytes_with_nul(
+                    concat!(stringify!($name), "\0").as_bytes(),
+                ) {
+                    Ok(name) => name,
+                    Err(_) => panic!("a name has no zero inside"),
+                };
+                NAME
+            }),+];
+            const ALL: &'static [Function] = &[$(Function::$name),+];
+        }
+    };
+}
+
+functions!(
+    GOMP_parallel,
+    GOMP_parallel_start,
+    GOMP_parallel_end,
+    GOMP_parallel_loop_static,
+    GOMP_parallel_loop_dynamic,
+    GOMP_parallel_loop_guided,
+    GOMP_parallel_loop_runtime,
+    GOMP_parallel_loop_nonmonotonic_dynamic,
+    GOMP_parallel_loop_nonmonotonic_guided,
+    GOMP_parallel_loop_nonmonotonic_runtime,
+    GOMP_parallel_loop_maybe_nonmonotonic_runtime,
+    GOMP_parallel_loop_static_start,
+    GOMP_parallel_loop_dynamic_start,
+    GOMP_parallel_loop_guided_start,
+    GOMP_parallel_loop_runtime_start,
+    GOMP_parallel_sections,
+    GOMP_parallel_sections_start,
+    GOMP_parallel_reductions,
+    GOMP_teams_reg,
+    GOMP_task,
+    __kmpc_fork_call,
+    __kmpc_fork_call_if,
+    __kmpc_fork_teams,
+    __kmpc_push_num_threads,
+    __kmpc_push_num_threads_strict,
+    __kmpc_push_num_threads_list,
+    __kmpc_push_num_threads_list_strict,
+    __kmpc_omp_task_with_deps,
+    __kmpc_global_thread_num,
+    __kmpc_for_static_init_4,
+    __kmpc_for_static_init_4u,
+    __kmpc_for_static_init_8,
+    __kmpc_for_static_init_8u,
+    __kmpc_barrier,
+    kmp_set_blocktime,
+    kmp_get_blocktime,
+    omp_get_max_threads,
+    omp_get_max_threads_,
+    omp_get_num_procs,
+    omp_get_num_procs_,
+    omp_get_thread_limit,
+    omp_get_thread_limit_,
+    omp_set_num_threads,
+    omp_set_num_threads_,
+    omp_set_num_threads_8_,
+    omp_get_thread_num,
+    omp_get_thread_num_,
+    omp_get_num_threads,
+    omp_get_num_threads_,
+    omp_get_team_size,
+    omp_get_team_size_,
+    omp_get_team_size_8_,
+    omp_get_ancestor_thread_num,
+    omp_get_ancestor_thread_num_,
+    omp_get_ancestor_thread_num_8_,
+    omp_in_parallel,
+    omp_in_parallel_,
+    omp_get_active_level,
+    omp_get_active_level_,
+    execve,
+    execv,
+    execvp,
+    execvpe,
+    execl,
+    execlp,
+    execle,
+    fexecve,
+    _exit,
+    _Exit,
+);
+
+impl Function {
+    /// The symbol.
+    pub(crate) fn name(self) -> &'static str {
+        Function::NAMES[self as usize].to_str().unwrap_or_default()
+    }
+
+    /// The function of that number, as the assembly entries pass it.
+    pub(crate) fn numbered(number: u32) -> Function {
+        Function::ALL[number as usize]
+    }
+}
+
+/// One loaded runtime: where its functions are, each looked up when it is first wanted.
+#[derive(Debug)]
+pub(crate) struct Runtime {
+    /// Where symbols are looked up: what `dlopen` answered, or `RTLD_NEXT`.
+    handle: usize,
+    real: [AtomicPtr<c_void>; Function::ALL.len()],
+    pub(crate) path: PathBuf,
+    pub(crate) family: RuntimeFamily,
+}
+
+/// The runtimes met so far; never taken out.
+static KNOWN: Mutex<Vec<&'static Runtime>> = Mutex::new(Vec::new());
+/// The runtime of the global scope, once there is one.
+static GLOBAL: AtomicPtr<Runtime> = AtomicPtr::new(std::ptr::null_mut());
+
+/// A pointer that `real` holds for a function that the runtime does not have.
+const ABSENT: *mut c_void = std::ptr::without_provenance_mut(1);
+
+impl Runtime {
+    /// The runtime that `caller`, an address in the calling module, would have reached for
+    /// `function` without this library; `None` if there is none.
+    ///
+    /// Symbols of the global scope come first, as they do for the caller. A module that was
+    /// loaded with its own scope brings its runtime along: that one is found through the module.
+    pub(crate) fn of(caller: u64, function: Function) -> Option<&'static Runtime> {
+        let global = GLOBAL.load(Ordering::Acquire);
+        if !global.is_null() {
+            // SAFETY: entered below, and never freed.
+            return Some(unsafe { &*global });
+        }
+        Runtime::search(caller, function)
+    }
+
+    #[cold]
+    fn search(caller: u64, function: Function) -> Option<&'static Runtime> {
+        let next = lookup(libc::RTLD_NEXT as usize, function);
+        if let Some(real) = next {
+            let runtime = Runtime::entered(libc::RTLD_NEXT as usize, real);
+            GLOBAL.store(std::ptr::from_ref(runtime).cast_mut(), Ordering::Release);
+            return Some(runtime);
+        }
+        let module = Module::of(caller);
+        if module.is_program {
+            return None;
+        }
+        let path = CString::new(module.path.as_os_str().as_bytes()).ok()?;
+        // SAFETY: the module is loaded: this finds it again and adds to its count of users.
+        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        if handle.is_null() {
+            return None;
+        }
+        let real = lookup(handle as usize, function)?;
+        Some(Runtime::entered(handle as usize, real))
+    }
+
+    fn entered(handle: usize, real: *mut c_void) -> &'static Runtime {
+        let module = Module::of(real as u64);
+        let mut known = KNOWN.lock();
+        if let Some(known) = known.iter().find(|runtime| runtime.path == module.path) {
+            return known;
+        }
+        // SAFETY: a look-up by name.
+        let is_libomp =
+            unsafe { !libc::dlsym(handle as *mut c_void, c"__kmpc_begin".as_ptr()).is_null() };
+        let family = if is_libomp { RuntimeFamily::Libomp } else { RuntimeFamily::Libgomp };
+        let real = [const { AtomicPtr::new(std::ptr::null_mut()) }; Function::ALL.len()];
+        let runtime: &'static Runtime =
+            Box::leak(Box::new(Runtime { handle, real, path: module.path, family }));
+        known.push(runtime);
+        runtime
+    }
+
+    /// All that were met.
+    pub(crate) fn known() -> Vec<&'static Runtime> {
+        KNOWN.lock().clone()
+    }
+
+    /// The only runtime met so far, for callers that cannot say whose they are.
+    fn any() -> Option<&'static Runtime> {
+        KNOWN.try_lock()?.first().copied()
+    }
+
+    /// Its place among those met.
+    pub(crate) fn index(&self) -> usize {
+        KNOWN.lock().iter().position(|known| std::ptr::eq(*known, self)).unwrap_or_default()
+    }
+
+    /// The real function, or `None` if this runtime lacks it.
+    #[inline]
+    pub(crate) fn real(&self, function: Function) -> Option<*mut c_void> {
+        let real = self.real[function as usize].load(Ordering::Relaxed);
+        if real.is_null() { self.look_up(function) } else { (real != ABSENT).then_some(real) }
+    }
+
+    #[cold]
+    fn look_up(&self, function: Function) -> Option<*mut c_void> {
+        let real = lookup(self.handle, function);
+        self.real[function as usize].store(real.unwrap_or(ABSENT), Ordering::Relaxed);
+        real
+    }
+}
+
+/// The real function of that name for the calling module, where no region says whose it is.
+#[inline]
+pub(crate) fn real_for(caller: u64, function: Function) -> Option<*mut c_void> {
+    match Runtime::of(caller, function) {
+        Some(runtime) => runtime.real(function),
+        None => Runtime::any().and_then(|runtime| runtime.real(function)),
+    }
+}
+
+/// A function of the C library that this library stands before.
+pub(crate) fn real_of_system(function: Function) -> Option<*mut c_void> {
+    lookup(libc::RTLD_NEXT as usize, function)
+}
+
+/// Looks a symbol up. Neither way of asking answers this library's own function of that name:
+/// it is not after itself, and not among what another module needs.
+fn lookup(handle: usize, function: Function) -> Option<*mut c_void> {
+    let name = Function::NAMES[function as usize];
+    // SAFETY: a handle of `dlopen` that is never closed, or RTLD_NEXT.
+    let real = unsafe { libc::dlsym(handle as *mut c_void, name.as_ptr()) };
+    (!real.is_null()).then_some(real)
+}

@@ -1,0 +1,168 @@
+//! When a region ran, in bins that become longer as the program goes on.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many bins a row has.
+pub(crate) const BINS: usize = 512;
+/// The first bins are of 2^16 ticks: some tens of microseconds.
+const FINEST: u64 = 16;
+
+/// The executions of one region that one thread started, over time.
+///
+/// Its thread alone writes. Ticks are counted from the start of the process.
+#[derive(Debug)]
+pub(crate) struct Bins {
+    /// The length of a bin is 2 to the power of it, in ticks.
+    shift: AtomicU64,
+    /// Odd while bins are being folded.
+    folds: AtomicU64,
+    ticks: Box<[AtomicU64]>,
+    thread_ticks: Box<[AtomicU64]>,
+}
+
+/// What a row of bins held when it was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) shift: u64,
+    pub(crate) ticks: Vec<u64>,
+    pub(crate) thread_ticks: Vec<u64>,
+}
+
+impl Bins {
+    pub(crate) fn new() -> Bins {
+        let empty = || (0..BINS).map(|_| AtomicU64::new(0)).collect();
+        Bins {
+            shift: AtomicU64::new(FINEST),
+            folds: AtomicU64::new(0),
+            ticks: empty(),
+            thread_ticks: empty(),
+        }
+    }
+
+    /// An execution from `begin` to `end` with a team of `threads`.
+    #[inline]
+    pub(crate) fn add(&self, begin: u64, end: u64, threads: u64) {
+        let mut shift = self.shift.load(Ordering::Relaxed);
+        if (end >> shift) as usize >= BINS {
+            shift = self.fold(end);
+        }
+        let (first, last) = ((begin >> shift) as usize, (end >> shift) as usize);
+        if first == last {
+            return self.put(first, end - begin, threads);
+        }
+        for bin in first..=last {
+            let from = begin.max((bin as u64) << shift);
+            let to = end.min((bin as u64 + 1) << shift);
+            self.put(bin, to - from, threads);
+        }
+    }
+
+    #[inline]
+    fn put(&self, bin: usize, ticks: u64, threads: u64) {
+        let add = |cell: &AtomicU64, more| {
+            cell.store(cell.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+        };
+        add(&self.ticks[bin], ticks);
+        add(&self.thread_ticks[bin], ticks * threads);
+    }
+
+    /// Makes bins longer until `end` is in one of them.
+    #[cold]
+    fn fold(&self, end: u64) -> u64 {
+        self.folds.fetch_add(1, Ordering::AcqRel);
+        let mut shift = self.shift.load(Ordering::Relaxed);
+        while (end >> shift) as usize >= BINS {
+            for cells in [&self.ticks, &self.thread_ticks] {
+                for bin in 0..BINS {
+                    let of =
+                        |bin: usize| cells.get(bin).map_or(0, |cell| cell.load(Ordering::Relaxed));
+                    cells[bin].store(of(2 * bin) + of(2 * bin + 1), Ordering::Relaxed);
+                }
+            }
+            shift += 1;
+        }
+        self.shift.store(shift, Ordering::Relaxed);
+        self.folds.fetch_add(1, Ordering::AcqRel);
+        shift
+    }
+
+    /// What the bins hold now; an execution that is being added may be there in part.
+    pub(crate) fn look(&self) -> Held {
+        loop {
+            // ATOMICS: a sequence lock over the folding alone, which happens a few dozen times
+            // in the life of a process.
+            let before = self.folds.load(Ordering::Acquire);
+            let read = |cells: &[AtomicU64]| -> Vec<u64> {
+                cells.iter().map(|cell| cell.load(Ordering::Relaxed)).collect()
+            };
+            let held = Held {
+                shift: self.shift.load(Ordering::Relaxed),
+                ticks: read(&self.ticks),
+                thread_ticks: read(&self.thread_ticks),
+            };
+            std::sync::atomic::fence(Ordering::Acquire);
+            if before % 2 == 0 && self.folds.load(Ordering::Relaxed) == before {
+                return held;
+            }
+            std::hint::spin_loop();
+        }
+    }
+}
+
+impl Held {
+    /// The same in bins of 2 to the power of `shift` ticks, which are no shorter.
+    pub(crate) fn folded(mut self, shift: u64) -> Held {
+        while self.shift < shift {
+            for cells in [&mut self.ticks, &mut self.thread_ticks] {
+                *cells = cells.chunks(2).map(|pair| pair.iter().sum()).collect();
+            }
+            self.shift += 1;
+        }
+        self
+    }
+
+    /// Adds `other`, whose bins are as long.
+    pub(crate) fn merge(&mut self, other: &Held) {
+        let both = [(&mut self.ticks, &other.ticks), (&mut self.thread_ticks, &other.thread_ticks)];
+        for (own, others) in both {
+            own.resize(own.len().max(others.len()), 0);
+            own.iter_mut().zip(others).for_each(|(sum, more)| *sum += more);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_lost_when_bins_fold_or_executions_span_them() {
+        let bins = Bins::new();
+        let (mut sum, mut at) = (0, 0);
+        for round in 0..20_000u64 {
+            let length = round * round % 300_001;
+            bins.add(at, at + length, 1 + round % 4);
+            (sum, at) = (sum + length * (1 + round % 4), at + length + 5);
+        }
+        let held = bins.look();
+        assert_eq!(held.thread_ticks.iter().sum::<u64>(), sum);
+        assert_eq!(held.ticks.iter().sum::<u64>(), at - 20_000 * 5);
+        assert!(held.ticks.iter().all(|&ticks| ticks <= 1 << held.shift), "no bin is over-full");
+        let (shift, total) = (held.shift + 3, held.ticks.iter().sum::<u64>());
+        let mut coarse = held.folded(shift);
+        assert_eq!((coarse.ticks.len(), coarse.ticks.iter().sum::<u64>()), (BINS / 8, total));
+        coarse.merge(&coarse.clone());
+        assert_eq!(coarse.ticks.iter().sum::<u64>(), 2 * total);
+    }
+
+    #[test]
+    fn an_execution_is_where_it_was() {
+        let bins = Bins::new();
+        bins.add(100 << FINEST, (102 << FINEST) + 7, 3);
+        let held = bins.look();
+        let there: Vec<_> =
+            held.ticks.iter().enumerate().filter(|(_, ticks)| **ticks > 0).collect();
+        assert_eq!(there, [(100, &(1 << FINEST)), (101, &(1 << FINEST)), (102, &7)]);
+        assert_eq!(held.thread_ticks[102], 21);
+    }
+}
