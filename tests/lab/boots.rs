@@ -1,11 +1,12 @@
 //! The lab's machines, each booted once for all of its jobs: a boot takes longer than most jobs.
 
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pacman_tests::lab;
 
-use super::{registers, smt, stat, turns, validate};
+use super::{omp, registers, smt, stat, turns, validate};
 
 /// The lab's options of a machine.
 pub(crate) type Options = &'static [&'static str];
@@ -66,6 +67,7 @@ fn machines() -> &'static [Machine] {
                     guest("conflicts"),
                     threads(),
                     stat::line(stat::CONTEXTS),
+                    omp::line(),
                     validate::busy_line(validate::SWITCHED),
                     guest(&turns::job("by-execution", "kernel")),
                     guest(&turns::job("by-spread", "kernel")),
@@ -168,9 +170,13 @@ fn boot(options: Options, lines: &[&str]) -> Vec<Said> {
         format!("echo JOB {number}; ( {line} ); status=$?; echo; echo END {number} $status; ")
     };
     let script: String = lines.iter().enumerate().map(framed).collect();
-    let mut programs = vec![lab::guest()];
-    if script.contains("/t/pacman-pmu ") {
-        programs.push(lab::pacman_pmu());
+    let wants = |program: &str| script.contains(&format!("/t/{program} "));
+    let mut programs = Vec::new();
+    programs.extend(wants("lab-guest").then(lab::guest));
+    programs.extend(wants("pacman-pmu").then(lab::pacman_pmu));
+    if wants("lab-regions") {
+        programs.extend(omp::program().map(Path::to_path_buf));
+        programs.push(lab::libpacman_omp());
     }
     let programs: Vec<_> = programs.iter().map(|program| program.as_path()).collect();
     let output = lab::shell(&[options, &LIMIT].concat(), &script, &programs);

@@ -6,6 +6,7 @@ mod by_registers;
 mod eight;
 mod models;
 mod netburst;
+mod omp;
 mod registers;
 mod smt;
 mod stat;

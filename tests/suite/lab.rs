@@ -21,7 +21,10 @@ pub fn guest() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT
         .get_or_init(|| {
-            stripped(&built(&["--release", "--package", "pacman-tests", "--bin", "lab-guest"]))
+            stripped(&built(
+                &["--release", "--package", "pacman-tests", "--bin", "lab-guest"],
+                "lab-guest",
+            ))
         })
         .clone()
 }
@@ -33,12 +36,27 @@ pub fn guest() -> PathBuf {
 pub fn pacman_pmu() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT
-        .get_or_init(|| stripped(&built(&["--package", "pacman-cli", "--bin", "pacman-pmu"])))
+        .get_or_init(|| {
+            stripped(&built(&["--package", "pacman-cli", "--bin", "pacman-pmu"], "pacman-pmu"))
+        })
         .clone()
 }
 
-/// The program that `cargo build` makes with these options.
-fn built(options: &[&str]) -> PathBuf {
+/// The library that is preloaded into OpenMP programs, as a user would build it.
+///
+/// # Panics
+/// If it does not build.
+pub fn libpacman_omp() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT
+        .get_or_init(|| {
+            stripped(&built(&["--release", "--package", "pacman-omp"], "libpacman_omp.so"))
+        })
+        .clone()
+}
+
+/// The file of that name that `cargo build` makes with these options.
+fn built(options: &[&str], file: &str) -> PathBuf {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let built = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--message-format", "json"])
@@ -47,11 +65,8 @@ fn built(options: &[&str]) -> PathBuf {
         .output()
         .expect("cargo runs");
     let messages = String::from_utf8_lossy(&built.stdout);
-    let executable = messages
-        .lines()
-        .filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next())
-        .next_back();
-    PathBuf::from(executable.unwrap_or_else(|| {
+    let path = messages.split('"').rfind(|word| word.ends_with(&format!("/{file}")));
+    PathBuf::from(path.unwrap_or_else(|| {
         panic!("{options:?} does not build: {}", String::from_utf8_lossy(&built.stderr))
     }))
 }
