@@ -35,3 +35,4 @@ mod runtime;
 mod team;
 mod timeline;
 mod worker;
+mod worksharing;

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use crate::adapt::Adapted;
 use crate::module::Module;
 use crate::runtime::{Function, Runtime};
+use crate::worksharing::Loops;
 
 /// A parallel region; made at its first execution, and never freed.
 #[derive(Debug)]
@@ -24,6 +25,7 @@ pub(crate) struct Region {
     /// What its body was seen to do; see [`Seen`].
     pub(crate) seen: Seen,
     pub(crate) adapted: Adapted,
+    pub(crate) loops: Loops,
 }
 
 /// What a body was seen to do, in bits that are only ever set.
@@ -100,8 +102,8 @@ pub(crate) fn enter(
         return None;
     }
     let number = all.len() as u32;
-    let (seen, adapted) = (Seen::default(), Adapted::default());
-    let region = Region { number, body, entry, runtime, module, source, seen, adapted };
+    let (seen, adapted, loops) = (Seen::default(), Adapted::default(), Loops::default());
+    let region = Region { number, body, entry, runtime, module, source, seen, adapted, loops };
     let region = Box::new(region);
     let region: &'static Region = Box::leak(region);
     let mut place = (body >> 4) as usize;

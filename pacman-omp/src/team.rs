@@ -9,6 +9,7 @@ use crate::process;
 use crate::region::{self, Region, Seen};
 use crate::runtime::{Function, Runtime};
 use crate::worker::{Begun, Worker};
+use crate::worksharing;
 
 /// What the members of a team are given instead of the program's own data.
 #[repr(C)]
@@ -27,6 +28,7 @@ pub(crate) struct Team {
     choice: Option<Choice>,
     /// Ticks that members were in the body, where that is wanted.
     busy: AtomicU64,
+    loops: Option<worksharing::Execution>,
 }
 
 /// What is known of a region when its entry is called.
@@ -68,9 +70,13 @@ pub(crate) fn run(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
         team.choice = Some(adapt::choose(region, worker, call.entry, call.threads));
     }
     let threads = team.choice.as_ref().map_or(call.threads, |choice| choice.threads);
+    team.loops = worksharing::begin(region, team.depth);
     let begun = process::now();
-    start(&team, threads);
+    worker.starts(|| start(&team, threads));
     let ended = process::now();
+    if let Some(loops) = team.loops.take() {
+        loops.end();
+    }
     let size = team.size.get();
     worker.hosted(region.number).add(begun, ended, size, team.depth > 0);
     if let Some(choice) = &team.choice {
@@ -119,6 +125,7 @@ impl Team {
             depth,
             choice: None,
             busy: AtomicU64::new(0),
+            loops: None,
         })
     }
 
@@ -149,7 +156,10 @@ impl Team {
             worker.bound.at(place);
         }
         let begun = worker.begin();
-        body();
+        match &self.loops {
+            Some(loops) => worksharing::take_part(loops, thread, body),
+            None => body(),
+        }
         let ticks = worker.end(&begun, Some(region), thread);
         if self.choice.as_ref().is_some_and(|choice| choice.wants_busy) {
             self.busy.fetch_add(ticks, Ordering::Relaxed);
@@ -199,7 +209,7 @@ pub(crate) fn begin(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
     // The thread's own clause is used up; such regions are not adapted.
     worker.take_pushed();
     let begun = process::now();
-    start(&team, call.threads);
+    worker.starts(|| start(&team, call.threads));
     team.size.set(team.ask(Function::omp_get_num_threads).unwrap_or(1));
     let own = worker.begin();
     worker.started.borrow_mut().push(Started { team, begun, own });

@@ -29,6 +29,7 @@ use crate::process;
 use crate::region::Region;
 use crate::runtime::{Function, Runtime};
 use crate::worker::Worker;
+use crate::worksharing;
 
 /// What all regions of the process have in common.
 struct Adapting {
@@ -92,7 +93,7 @@ pub(crate) fn is_wished() -> bool {
 pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
     let as_it_is = || Choice::of_the_program(threads);
     let Some(adapting) = ADAPTING.get_or_init(prepare) else { return as_it_is() };
-    if region.adapted.guards.forbid(region, worker, entry, threads) {
+    if region.adapted.guards.forbid(region, worker, entry, threads) || region.loops.adapt() {
         return as_it_is();
     }
     let Some(default) = ask(region.runtime, Function::omp_get_max_threads) else {
@@ -223,6 +224,7 @@ pub(crate) fn outcome(region: &Region, hosted_teams: u32) -> Option<Adaptation> 
     let Some(phase) = phase else {
         let why = match guards.last() {
             Some(Guarded { why, .. }) => why.clone(),
+            None if region.loops.adapt() => "its loops are adapted one by one".to_owned(),
             None => "never ran on more than one thread".to_owned(),
         };
         return Some(Adaptation {
@@ -233,7 +235,7 @@ pub(crate) fn outcome(region: &Region, hosted_teams: u32) -> Option<Adaptation> 
             narrowed: 0,
             gained: None,
             guards,
-            loops: Vec::new(),
+            loops: worksharing::recorded(region),
         });
     };
     let on = phase.controller.next();
@@ -250,6 +252,6 @@ pub(crate) fn outcome(region: &Region, hosted_teams: u32) -> Option<Adaptation> 
         narrowed: phase.controller.narrowed(),
         gained: time.then(|| -phase.controller.account().lost()),
         guards,
-        loops: Vec::new(),
+        loops: worksharing::recorded(region),
     })
 }

@@ -1,0 +1,146 @@
+//! What the program finds instead of libomp's worksharing and barriers.
+//!
+//! The real functions are called in every case: they keep books for tools and for the runtime's
+//! own checks. A share of ours then takes the place of theirs.
+
+#![allow(unreachable_pub)]
+
+use std::arch::asm;
+use std::ffi::c_void;
+
+use super::HERE;
+use super::partition::{Index, Iterations};
+use super::schedule::{self, Ident};
+use crate::runtime::{Function, real_for};
+
+/// What the caller has on its stack behind the return address: the arguments from the seventh on.
+///
+/// The System V ABI passes a structure of more than 16 bytes in just that place. So an entry that
+/// declares one there finds those arguments in it, and right before it the return address, which
+/// tells two loops apart that were compiled without a description of their place.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Stack {
+    words: [u64; 3],
+}
+
+impl Stack {
+    /// Where the caller goes on.
+    #[inline(always)]
+    fn caller(&self) -> u64 {
+        let caller: u64;
+        // SAFETY: reads the word before the arguments on the stack. A compiler that copied them
+        // elsewhere on it would have another word read: loops would be taken for each other,
+        // which `a_loop_is_known_by_its_caller` would notice.
+        unsafe {
+            asm!(
+                "mov {caller}, [{stack} - 8]",
+                caller = out(reg) caller,
+                stack = in(reg) &raw const *self,
+                options(nostack, readonly, preserves_flags)
+            );
+        }
+        caller
+    }
+}
+
+macro_rules! static_loops {
+    ($($name:ident: $type:ty, $step:ty;)+) => {$(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(
+            place: *const Ident,
+            number: i32,
+            schedule: i32,
+            last: *mut i32,
+            lower: *mut $type,
+            upper: *mut $type,
+            stack: Stack,
+        ) {
+            let caller = stack.caller();
+            let [stride, step, chunk] = stack.words;
+            let (stride, step, chunk) = (stride as *mut $step, step as $step, chunk as $step);
+            type Real = unsafe extern "C-unwind" fn(
+                *const Ident, i32, i32, *mut i32, *mut $type, *mut $type, *mut $step, $step, $step,
+            );
+            let Some(real) = real_for(caller, Function::$name) else { return };
+            // SAFETY: the runtime's function of that name.
+            let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
+            HERE.with(|here| {
+                // SAFETY: what the program passes to the runtime: bounds are never null.
+                unsafe {
+                    let iterations =
+                        Iterations { lower: *lower, upper: *upper, step: i64::from(step) };
+                    real(place, number, schedule, last, lower, upper, stride, step, chunk);
+                    if !here.is_in() {
+                        return;
+                    }
+                    let division =
+                        || schedule::division(schedule, Ident::flags(place), i64::from(chunk));
+                    let source = || Ident::source(place);
+                    if let Some(share) = here.share(caller, iterations, division, source) {
+                        (*lower, *upper) = (share.lower, share.upper);
+                        *stride = <$type as Index>::step(share.stride);
+                        if !last.is_null() {
+                            *last = i32::from(share.last);
+                        }
+                    }
+                }
+            });
+        }
+    )+};
+}
+
+static_loops! {
+    __kmpc_for_static_init_4: i32, i32;
+    __kmpc_for_static_init_4u: u32, i32;
+    __kmpc_for_static_init_8: i64, i64;
+    __kmpc_for_static_init_8u: u64, i64;
+}
+
+macro_rules! fetching_loops {
+    ($($name:ident: $type:ty, $step:ty;)+) => {$(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C-unwind" fn $name(
+            place: *const Ident,
+            number: i32,
+            schedule: i32,
+            lower: $type,
+            upper: $type,
+            step: $step,
+            stack: Stack,
+        ) {
+            let caller = stack.caller();
+            type Real =
+                unsafe extern "C-unwind" fn(*const Ident, i32, i32, $type, $type, $step, $step);
+            let Some(real) = real_for(caller, Function::$name) else { return };
+            // SAFETY: the runtime's function of that name.
+            let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
+            // SAFETY: what the program passes.
+            unsafe { real(place, number, schedule, lower, upper, step, stack.words[0] as $step) };
+            HERE.with(|here| {
+                if here.is_in() {
+                    // SAFETY: as above.
+                    here.fetches(caller, || unsafe { Ident::source(place) });
+                }
+            });
+        }
+    )+};
+}
+
+fetching_loops! {
+    __kmpc_dispatch_init_4: i32, i32;
+    __kmpc_dispatch_init_4u: u32, i32;
+    __kmpc_dispatch_init_8: i64, i64;
+    __kmpc_dispatch_init_8u: u64, i64;
+}
+
+/// There are no arguments on the stack: it is declared for its place alone.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __kmpc_barrier(place: *const Ident, number: i32, stack: Stack) {
+    let Some(real) = real_for(stack.caller(), Function::__kmpc_barrier) else { return };
+    type Real = unsafe extern "C-unwind" fn(*const Ident, i32);
+    // SAFETY: the runtime's function of that name, with what the program passes.
+    let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
+    // SAFETY: the runtime's function of that name, with what the program gave.
+    HERE.with(|here| here.pass(|| unsafe { real(place, number) }));
+}

@@ -1,0 +1,131 @@
+//! Static loops inside one parallel region get threads of their own number.
+//!
+//! Programs that hoist their time loop into one region offer nothing to adapt by the size of
+//! teams. But clang has every thread ask libomp for its share of a static loop, and the answer
+//! may as well be that of a smaller team: the first threads share the iterations, the others get
+//! none and wait at the next barrier. This folder's README.md has the protocol and what is safe.
+
+mod course;
+mod entries;
+mod execution;
+mod partition;
+mod ring;
+mod schedule;
+mod stretch;
+
+use std::sync::OnceLock;
+
+use pacman_core::Topology;
+use pacman_core::adapt::Rules;
+use pacman_regions::{Guard, RuntimeFamily};
+
+use crate::module::Module;
+use crate::process;
+use crate::region::{Region, Seen};
+use crate::runtime::{Function, Runtime};
+use crate::worker::Worker;
+use execution::{Member, Surroundings};
+use stretch::Setup;
+
+pub(crate) use execution::Loops;
+
+/// An execution of a region of the program.
+pub(crate) type Execution = execution::Execution<Around>;
+
+thread_local! {
+    static HERE: Member<Around> = const { Member::NONE };
+}
+
+/// Stretches shorter than this are left alone: what they could gain drowns in the noise of a
+/// barrier.
+const BREAK_EVEN: f64 = 20e-6;
+
+/// Widths to go through, as `1,2,3`: for tests.
+const FORCED: &str = "PACMAN_OMP_LOOP_THREADS";
+
+/// Begins an execution of `region` by a thread that is inside of `depth` others; `None` where its
+/// loops are not looked at.
+pub(crate) fn begin(region: &'static Region, depth: u32) -> Option<Execution> {
+    static SETUP: OnceLock<Option<Setup>> = OnceLock::new();
+    let setup = SETUP.get_or_init(prepare).as_ref()?;
+    if depth > 0 || region.runtime.family != RuntimeFamily::Libomp {
+        return None;
+    }
+    let lifted = process::wishes().lifted.contains(&Guard::ThreadLocal);
+    let refused = (region.module.thread_local > 0 && !lifted)
+        .then_some("its module has thread-local storage, which may have to stay with a share");
+    region.loops.begin(setup, refused, Around::of(region)?)
+}
+
+/// A thread of the team does its part.
+#[inline]
+pub(crate) fn take_part(execution: &Execution, thread: u32, body: impl FnOnce()) {
+    HERE.with(|here| execution.take_part(here, thread, body));
+}
+
+/// What was done with the loops of `region`, for the recording.
+pub(crate) fn recorded(region: &Region) -> Vec<pacman_regions::Loop> {
+    region.loops.recorded(|site| {
+        let module = Module::of(site);
+        format!("{}+{:#x}", module.path.display(), site.wrapping_sub(module.bias))
+    })
+}
+
+#[cold]
+fn prepare() -> Option<Setup> {
+    let forced: Vec<u16> = std::env::var(FORCED)
+        .map(|list| list.split(',').filter_map(|one| one.parse().ok()).collect())
+        .unwrap_or_default();
+    if process::wishes().adapt.is_none() && forced.is_empty() {
+        return None;
+    }
+    let topology = Topology::detect().ok()?;
+    let mut rules = Rules::default();
+    rules.break_even = BREAK_EVEN;
+    let seconds_per_tick = process::clock().nanos_per_tick() * 1e-9;
+    Some(Setup { seconds_per_tick, rules, topology, forced })
+}
+
+/// The runtime's answers about the calling thread, without asking through our own entries.
+pub(crate) struct Around {
+    region: &'static Region,
+    level: extern "C" fn() -> i32,
+    threads: extern "C" fn() -> i32,
+}
+
+impl Around {
+    fn of(region: &'static Region) -> Option<Around> {
+        let ask = |function| question(region.runtime, function);
+        let (level, threads) = (ask(Function::omp_get_level)?, ask(Function::omp_get_num_threads)?);
+        Some(Around { region, level, threads })
+    }
+}
+
+fn question(runtime: &Runtime, function: Function) -> Option<extern "C" fn() -> i32> {
+    let real = runtime.real(function)?;
+    // SAFETY: such functions of the OpenMP API take nothing and answer an int.
+    Some(unsafe { std::mem::transmute::<*mut std::ffi::c_void, extern "C" fn() -> i32>(real) })
+}
+
+impl Surroundings for Around {
+    #[inline]
+    fn level(&self) -> i32 {
+        (self.level)()
+    }
+
+    #[inline]
+    fn threads(&self) -> u32 {
+        (self.threads)() as u32
+    }
+
+    #[inline]
+    fn asks_for_number(&self) -> bool {
+        let asked = Seen::THREAD_NUMBER | Seen::BOTH_NUMBERS;
+        (Worker::here().seen() | self.region.seen.get()) & asked != 0
+    }
+
+    #[inline]
+    fn now(&self) -> u64 {
+        process::clock().now()
+    }
+}

@@ -1,0 +1,150 @@
+//! How the threads of a team come to the same widths. The protocol is in this folder's README.md.
+
+#[cfg(loom)]
+use loom::sync::atomic::{AtomicU32, Ordering};
+#[cfg(not(loom))]
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How many of a team's threads get iterations of static loops in one epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Widths {
+    /// Of loops without chunks.
+    pub(crate) plain: u16,
+    /// Of loops with chunks, whose distribution the specification fixes.
+    pub(crate) chunked: u16,
+}
+
+impl Widths {
+    /// The same for both.
+    pub(crate) fn all(threads: u16) -> Widths {
+        Widths { plain: threads, chunked: threads }
+    }
+
+    fn packed(self) -> u32 {
+        u32::from(self.plain) | u32::from(self.chunked) << 16
+    }
+
+    fn unpacked(word: u32) -> Widths {
+        Widths { plain: word as u16, chunked: (word >> 16) as u16 }
+    }
+}
+
+/// The widths of the epoch under way and of the next: thread 0 writes, everybody reads.
+#[derive(Debug)]
+pub(crate) struct Ring<const SLOTS: usize = 2> {
+    slots: [AtomicU32; SLOTS],
+}
+
+impl<const SLOTS: usize> Ring<SLOTS> {
+    /// With the widths of epoch 0.
+    pub(crate) fn new(first: Widths) -> Ring<SLOTS> {
+        Ring { slots: std::array::from_fn(|_| AtomicU32::new(first.packed())) }
+    }
+
+    /// Sets the widths of `epoch`: thread 0 alone, in the epoch before.
+    #[inline]
+    pub(crate) fn publish(&self, epoch: u32, widths: Widths) {
+        // ATOMICS: the barrier that follows orders it before every read.
+        self.slots[epoch as usize % SLOTS].store(widths.packed(), Ordering::Relaxed);
+    }
+
+    /// The widths of the `epoch` that the calling thread is in.
+    #[inline]
+    pub(crate) fn read(&self, epoch: u32) -> Widths {
+        // ATOMICS: written before the barrier that began the epoch, and next after the one that
+        // ends it, which this thread has not entered.
+        Widths::unpacked(self.slots[epoch as usize % SLOTS].load(Ordering::Relaxed))
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_widths_come_back() {
+        let ring: Ring = Ring::new(Widths::all(8));
+        ring.publish(1, Widths { plain: 3, chunked: u16::MAX });
+        assert_eq!(ring.read(0), Widths::all(8));
+        assert_eq!(ring.read(1), Widths { plain: 3, chunked: u16::MAX });
+        ring.publish(2, Widths { plain: u16::MAX, chunked: 1 });
+        assert_eq!(ring.read(2), Widths { plain: u16::MAX, chunked: 1 });
+        assert_eq!(ring.read(1), Widths { plain: 3, chunked: u16::MAX });
+    }
+}
+
+/// Run with `RUSTFLAGS="--cfg loom" cargo test -p pacman-omp --lib --release ring`.
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use loom::sync::{Arc, Condvar, Mutex};
+
+    /// A barrier that blocks: two threads that spin would keep loom busy with themselves.
+    struct Barrier {
+        threads: usize,
+        arrived: Mutex<usize>,
+        departs: Condvar,
+    }
+
+    impl Barrier {
+        fn wait(&self, epoch: u32) {
+            let all = self.threads * (epoch as usize + 1);
+            let mut arrived = self.arrived.lock().unwrap();
+            *arrived += 1;
+            if *arrived == all {
+                self.departs.notify_all();
+            }
+            while *arrived < all {
+                arrived = self.departs.wait(arrived).unwrap();
+            }
+        }
+    }
+
+    fn widths(epoch: u32) -> Widths {
+        Widths { plain: 1 + epoch as u16, chunked: 10 + epoch as u16 }
+    }
+
+    /// A thread reads in every epoch; thread 0 publishes the next before its barrier.
+    fn body<const SLOTS: usize>(team: &(Ring<SLOTS>, Barrier), thread: usize, epochs: u32) {
+        for epoch in 0..epochs {
+            assert_eq!(team.0.read(epoch), widths(epoch), "thread {thread}");
+            if thread == 0 {
+                team.0.publish(epoch + 1, widths(epoch + 1));
+            }
+            team.1.wait(epoch);
+        }
+    }
+
+    fn run<const SLOTS: usize>(threads: usize, epochs: u32) {
+        loom::model(move || {
+            let team = Arc::new((
+                Ring::<SLOTS>::new(widths(0)),
+                Barrier { threads, arrived: Mutex::new(0), departs: Condvar::new() },
+            ));
+            let others: Vec<_> = (1..threads)
+                .map(|thread| {
+                    let team = Arc::clone(&team);
+                    loom::thread::spawn(move || body(&team, thread, epochs))
+                })
+                .collect();
+            body(&team, 0, epochs);
+            others.into_iter().for_each(|other| other.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn all_threads_read_the_same_widths_in_every_epoch() {
+        run::<2>(2, 4);
+    }
+
+    #[test]
+    fn three_threads_do_too() {
+        run::<2>(3, 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "thread")]
+    fn one_slot_would_not_do() {
+        run::<1>(2, 3);
+    }
+}

@@ -1,0 +1,251 @@
+//! The stretches of a region, which follows which, and how many threads each gets.
+
+use std::collections::HashMap;
+
+use pacman_core::Topology;
+use pacman_core::adapt::{Candidates, Controller, Rules};
+use pacman_core::predict::Configuration;
+use pacman_regions::Loop;
+
+use super::partition::Division;
+use super::schedule::Refusal;
+
+/// What is the same for all regions of the process.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) seconds_per_tick: f64,
+    pub(crate) rules: Rules,
+    pub(crate) topology: Topology,
+    /// Widths to go through in turn, whatever they cost: for tests.
+    pub(crate) forced: Vec<u16>,
+}
+
+/// A region counts as one with a time loop inside when a stretch has run so often in one
+/// execution. Other regions are better adapted as a whole, threads and all.
+const REPEATED: u32 = 8;
+
+/// A region's stretches; whoever runs the region's thread 0 has them.
+#[derive(Debug, Default)]
+pub(crate) struct Stretches {
+    all: Vec<Stretch>,
+    by_site: HashMap<u64, usize>,
+    /// What began the latest execution.
+    first: Option<usize>,
+    /// Some stretch was run again and again within one execution.
+    repeats: bool,
+    /// Counts the region's executions.
+    execution: u32,
+    /// Threads of the latest team.
+    threads: u16,
+    /// What there is to choose from in teams of that many threads.
+    candidates: Option<(u16, Candidates)>,
+}
+
+/// The loops between two barriers.
+#[derive(Debug)]
+struct Stretch {
+    /// The address that its first loop's `__kmpc_for_static_init_*` returns to.
+    site: u64,
+    source: Option<String>,
+    /// What came after it last.
+    next: Option<usize>,
+    executions: u64,
+    /// The region's execution it ran in last, and how often in that one.
+    execution: u32,
+    rounds: u32,
+    loops: Kinds,
+    control: Control,
+}
+
+/// What loops a stretch was seen to have.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kinds {
+    plain: bool,
+    chunked: bool,
+    refused: Option<Refusal>,
+}
+
+#[derive(Debug)]
+enum Control {
+    /// Not adapted, or not yet.
+    Watched,
+    /// Why it never is.
+    Refused(&'static str),
+    /// In teams of so many threads.
+    Adapted(u16, Box<Controller>),
+}
+
+pub(super) const ASKS: &str =
+    "has chunks in a fixed order, and the region asks for its thread's number";
+
+impl Stretches {
+    /// An execution of the region begins.
+    pub(super) fn begin(&mut self) {
+        self.execution = self.execution.wrapping_add(1);
+    }
+
+    /// The stretch whose first loop is at `site`, after `before` in the same execution.
+    #[inline]
+    pub(super) fn at(
+        &mut self,
+        site: u64,
+        before: Option<usize>,
+        source: impl FnOnce() -> Option<String>,
+    ) -> usize {
+        let expected = self.after(before);
+        if let Some(expected) = expected.filter(|&at| self.all[at].site == site) {
+            return expected;
+        }
+        let found = self.found(site, source);
+        match before {
+            Some(before) => self.all[before].next = Some(found),
+            None => self.first = Some(found),
+        }
+        found
+    }
+
+    #[cold]
+    fn found(&mut self, site: u64, source: impl FnOnce() -> Option<String>) -> usize {
+        *self.by_site.entry(site).or_insert_with(|| {
+            self.all.push(Stretch {
+                site,
+                source: source(),
+                next: None,
+                executions: 0,
+                execution: 0,
+                rounds: 0,
+                loops: Kinds::default(),
+                control: Control::Watched,
+            });
+            self.all.len() - 1
+        })
+    }
+
+    /// What is expected after `before`, or first.
+    #[inline]
+    pub(super) fn after(&self, before: Option<usize>) -> Option<usize> {
+        before.map_or(self.first, |before| self.all[before].next)
+    }
+
+    /// The stretch has such a loop.
+    #[inline]
+    pub(super) fn has(&mut self, at: usize, division: Result<Division, Refusal>) {
+        let loops = &mut self.all[at].loops;
+        match division {
+            Ok(Division::Balanced) => loops.plain = true,
+            Ok(Division::Chunked(_)) => loops.chunked = true,
+            Err(refusal) => loops.refused = Some(refusal),
+        }
+    }
+
+    /// How many threads the stretch's loops should get; `None` for all.
+    #[inline]
+    pub(super) fn width(&self, at: usize) -> Option<u16> {
+        match &self.all[at].control {
+            Control::Adapted(_, controller) => Some(controller.next().threads() as u16),
+            Control::Watched | Control::Refused(_) => None,
+        }
+    }
+
+    /// The stretch ran on `width` threads of a team of `threads`, and took so long.
+    ///
+    /// `refused` says why nothing may be adapted; `asks` that the region asks for its thread's
+    /// number.
+    pub(super) fn ran(&mut self, at: usize, seconds: f64, ran: &Ran<'_>) {
+        let execution = self.execution;
+        self.threads = ran.threads;
+        let stretch = &mut self.all[at];
+        stretch.executions += 1;
+        stretch.rounds = if stretch.execution == execution { stretch.rounds + 1 } else { 1 };
+        stretch.execution = execution;
+        self.repeats |= stretch.rounds >= REPEATED;
+        if let Control::Adapted(team, controller) = &mut stretch.control {
+            if *team == ran.threads {
+                if let Some(on) = configuration(controller, ran.width.min(ran.threads)) {
+                    // What it refuses it leaves out, which is all there is to do about it.
+                    let _ = controller.finished(on, seconds, seconds);
+                }
+                if stretch.loops.plain || !ran.asks {
+                    return;
+                }
+            }
+        }
+        if self.repeats && ran.setup.forced.is_empty() {
+            self.decide(at, ran);
+        }
+    }
+
+    /// Puts the stretch under control, or says why not; also when something has changed.
+    #[cold]
+    fn decide(&mut self, at: usize, ran: &Ran<'_>) {
+        let stretch = &mut self.all[at];
+        let loops = stretch.loops;
+        let refused = match (ran.refused, loops.refused) {
+            (Some(why), _) => Some(why),
+            (None, _) if loops.chunked && !loops.plain && ran.asks => Some(ASKS),
+            (None, Some(refusal)) if !loops.chunked && !loops.plain => Some(refusal.why()),
+            _ => None,
+        };
+        if let Some(why) = refused {
+            stretch.control = Control::Refused(why);
+            return;
+        }
+        if self.candidates.as_ref().is_none_or(|(threads, _)| *threads != ran.threads) {
+            let team = usize::from(ran.threads);
+            let list = Candidates::for_team(&ran.setup.topology, team, None).ok();
+            self.candidates = list.map(|list| (ran.threads, list));
+        }
+        let Some((_, candidates)) = &self.candidates else { return };
+        match &mut stretch.control {
+            Control::Adapted(team, controller) => {
+                *team = ran.threads;
+                controller.restrict(candidates.clone());
+            }
+            control => {
+                let controller = Controller::new(candidates.clone(), ran.setup.rules.clone());
+                *control = Control::Adapted(ran.threads, Box::new(controller));
+            }
+        }
+    }
+
+    /// Whether some stretch gets fewer threads than the team has, or may come to it.
+    pub(super) fn adapts(&self) -> bool {
+        use pacman_core::adapt::State::{LeftAlone, Off};
+        self.all.iter().any(|stretch| match &stretch.control {
+            Control::Adapted(_, controller) => !matches!(controller.state(), LeftAlone | Off),
+            Control::Watched | Control::Refused(_) => false,
+        })
+    }
+
+    /// For the recording; nothing for a region without a time loop inside.
+    pub(super) fn recorded(&self, place: impl Fn(u64) -> String) -> Vec<Loop> {
+        let stretches = self.all.iter().filter(|_| self.repeats);
+        let recorded = stretches.map(|stretch| {
+            let (threads, why) = match &stretch.control {
+                Control::Adapted(_, controller) => (controller.next().threads(), controller.why()),
+                Control::Refused(why) => (u32::from(self.threads), (*why).to_owned()),
+                Control::Watched => (u32::from(self.threads), "too few executions yet".to_owned()),
+            };
+            let source = stretch.source.clone().unwrap_or_else(|| place(stretch.site));
+            Loop { source, executions: stretch.executions, threads, why }
+        });
+        recorded.collect()
+    }
+}
+
+/// How a stretch ran.
+pub(super) struct Ran<'a> {
+    pub(super) setup: &'a Setup,
+    pub(super) width: u16,
+    pub(super) threads: u16,
+    pub(super) refused: Option<&'static str>,
+    pub(super) asks: bool,
+}
+
+/// Which of the controller's configurations a stretch ran on: what it asked for, most likely. Of
+/// several with as many threads the first, because threads are not moved for a loop.
+fn configuration(controller: &Controller, width: u16) -> Option<Configuration> {
+    let is = |on: &Configuration| on.threads() == u32::from(width);
+    let next = controller.next();
+    if is(&next) { Some(next) } else { controller.candidates().all().iter().copied().find(is) }
+}

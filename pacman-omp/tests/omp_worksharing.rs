@@ -1,0 +1,164 @@
+//! Programs that clang built, with their static loops on fewer threads than their teams have.
+//!
+//! Skipped with a line where there is no clang with OpenMP.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use pacman_regions::{Loop, Recording};
+
+/// A directory of this test process, which goes when it is dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("pacman-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Whether there is a clang that links OpenMP programs.
+fn has_clang() -> bool {
+    static HAS: OnceLock<bool> = OnceLock::new();
+    *HAS.get_or_init(|| {
+        let scratch = Scratch::new("clang");
+        let source = scratch.0.join("empty.c");
+        std::fs::write(&source, "int main(void) { return 0; }").unwrap();
+        let built = Command::new("clang")
+            .args(["-fopenmp", "-o"])
+            .args([&scratch.0.join("empty"), &source])
+            .output();
+        let has = built.is_ok_and(|built| built.status.success());
+        if !has {
+            eprintln!("skipped: clang with -fopenmp is needed to build the program");
+        }
+        has
+    })
+}
+
+fn build(scratch: &Scratch, name: &str, options: &[&str]) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/worksharing/{name}.c"));
+    let program = scratch.0.join(name);
+    let built = Command::new("clang")
+        .args(["-O2", "-fopenmp"])
+        .args(options)
+        .args([Path::new("-o"), &program, &source])
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    program
+}
+
+/// The program with the library before it.
+fn preloaded(program: &Path, threads: usize) -> Command {
+    let tests = std::env::current_exe().unwrap();
+    let library = tests.with_file_name("libpacman_omp.so");
+    assert!(library.exists(), "{} is built with the tests", library.display());
+    let mut command = Command::new(program);
+    command.env("LD_PRELOAD", library).env("OMP_NUM_THREADS", threads.to_string());
+    for variable in ["OMP_THREAD_LIMIT", "OMP_DYNAMIC", "OMP_PROC_BIND", "KMP_AFFINITY"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+fn said(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{command:?}: {} {said}{complaints}", output.status);
+    said.trim_end().to_owned()
+}
+
+#[test]
+fn every_kind_of_loop_is_right_on_every_number_of_threads() {
+    if !has_clang() {
+        return;
+    }
+    let scratch = Scratch::new("hoisted");
+    let program = build(&scratch, "hoisted", &[]);
+    for threads in [1, 2, 4, 8] {
+        for forced in [&[][..], &[1], &[2], &[3], &[1, 2, 3], &[3, 1]] {
+            let list: Vec<String> = forced.iter().map(usize::to_string).collect();
+            let mut command = preloaded(&program, threads);
+            command.arg("12").env("PACMAN_OMP_DIR", &scratch.0);
+            if !forced.is_empty() {
+                command.env("PACMAN_OMP_LOOP_THREADS", list.join(","));
+            }
+            // The stretch before the first barrier has all threads.
+            let mut widths: Vec<usize> = forced.iter().map(|&width| width.min(threads)).collect();
+            widths.push(threads);
+            widths.sort_unstable();
+            widths.dedup();
+            let widths: Vec<String> = widths.iter().map(usize::to_string).collect();
+            let widths = widths.join(",");
+            assert_eq!(said(&mut command), format!("wrong 0 plain {widths} chunked {widths}"));
+        }
+    }
+}
+
+/// What the only region of a run of `program` with adaptation says of its loops.
+fn adapted(scratch: &Scratch, program: &Path, threads: usize) -> Vec<Loop> {
+    let records = scratch.0.join("records");
+    std::fs::create_dir_all(&records).unwrap();
+    let mut command = preloaded(program, threads);
+    said(command.env("PACMAN_OMP_DIR", &records).env("PACMAN_OMP_ADAPT", "time"));
+    let (found, wrong) = Recording::found_in(&records).unwrap();
+    assert_eq!((found.len(), wrong), (1, Vec::new()));
+    std::fs::remove_dir_all(&records).unwrap();
+    assert_eq!(found[0].regions.len(), 1);
+    found[0].regions[0].adaptation.clone().expect("adaptation was wished for").loops
+}
+
+#[test]
+fn a_stretch_that_more_threads_make_slower_gets_fewer() {
+    if !has_clang() {
+        return;
+    }
+    let scratch = Scratch::new("contended");
+    let program = build(&scratch, "contended", &["-g"]);
+    let loops = adapted(&scratch, &program, 8);
+    let [contended, sections, fetched] = &loops[..] else { panic!("three stretches: {loops:#?}") };
+    assert!(loops.iter().all(|one| one.executions == 60), "{loops:#?}");
+    assert!(contended.source.contains("contended.c;main;"), "{}", contended.source);
+    assert!(contended.threads < 8, "{}", contended.why);
+    assert!(sections.why.contains("sections") && sections.threads == 8, "{}", sections.why);
+    assert!(fetched.why.contains("fetch") && fetched.threads == 8, "{}", fetched.why);
+}
+
+#[test]
+fn a_loop_is_known_by_its_caller() {
+    if !has_clang() {
+        return;
+    }
+    // Without debug information all loops of a module have one description.
+    let scratch = Scratch::new("nameless");
+    let program = build(&scratch, "contended", &[]);
+    let loops = adapted(&scratch, &program, 4);
+    assert_eq!(loops.len(), 3, "{loops:#?}");
+    for one in &loops {
+        let (module, offset) = one.source.rsplit_once("+0x").unwrap();
+        assert_eq!(Path::new(module), program);
+        assert!(u64::from_str_radix(offset, 16).unwrap() > 0);
+    }
+}
+
+#[test]
+fn loops_of_modules_with_thread_local_storage_keep_their_threads() {
+    if !has_clang() {
+        return;
+    }
+    let scratch = Scratch::new("threadprivate");
+    let program = build(&scratch, "contended", &["-DTHREADPRIVATE"]);
+    for one in adapted(&scratch, &program, 4) {
+        assert!(one.threads == 4 && one.why.contains("thread-local"), "{one:?}");
+    }
+}
