@@ -26,6 +26,8 @@ pub(crate) struct Program {
     threads: &'static [u32],
     /// Whether it may leave the library without descriptors to count with.
     pub(crate) may_go_uncounted: bool,
+    /// Whether its regions may be narrowed before they have shown what they ask for.
+    pub(crate) may_be_narrowed: bool,
 }
 
 impl Program {
