@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use pacman_core::backend::ReadPath;
+use pacman_core::backend::{ReadPath, Reading};
 use pacman_core::clock::Clock;
-use pacman_core::session::Sample;
 use pacman_core::{Attached, Error, Session};
 use pacman_regions::Event;
 use parking_lot::Mutex;
@@ -54,10 +53,8 @@ impl Plan {
     /// All events of the list if they can be counted at once, else as many of them, in order,
     /// as can.
     fn of(list: &str) -> Plan {
-        let names: Vec<&str> =
-            list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-        let event = |name: &&str| Event { name: (*name).to_owned(), uncounted: None };
-        let mut events: Vec<Event> = names.iter().map(event).collect();
+        let names: Vec<&str> = names(list).collect();
+        let mut events = Plan::wished();
         if names.is_empty() {
             return Plan { session: None, events, counted: Vec::new() };
         }
@@ -80,10 +77,20 @@ impl Plan {
         Plan { session, events, counted }
     }
 
+    /// The events that were asked for, in a process that has run no region.
+    pub(crate) fn wished() -> Vec<Event> {
+        let event = |name: &str| Event { name: name.to_owned(), uncounted: None };
+        names(&process::wishes().events).map(event).collect()
+    }
+
     /// Forgets the plan in a forked child: its counters are the parent's.
     pub(crate) fn forget() {
         PLAN.store(std::ptr::null_mut(), Ordering::Release);
     }
+}
+
+fn names(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim).filter(|name| !name.is_empty())
 }
 
 fn start(names: &[&str]) -> Result<Session, Error> {
@@ -95,12 +102,27 @@ fn start(names: &[&str]) -> Result<Session, Error> {
 pub(crate) struct Counters {
     clock: Clock,
     attached: Option<Attached>,
-    /// Where the executions that are open began, outermost first.
-    open: Vec<Sample>,
+    /// Where the executions that are open began, outermost first; whether that could be read.
+    open: Vec<(Reading, bool)>,
+    now: Reading,
 }
 
 /// Regions inside regions inside regions: what is deeper is timed, not counted.
 const DEPTH: usize = 8;
+
+/// What counted during an execution.
+pub(crate) struct Counted<'c> {
+    begun: &'c Reading,
+    ended: &'c Reading,
+}
+
+impl Counted<'_> {
+    /// Of the plan's event of that number.
+    #[inline(always)]
+    pub(crate) fn of(&self, event: usize) -> u64 {
+        self.ended.count_since(self.begun, event)
+    }
+}
 
 impl Counters {
     /// Opens the calling thread's counters. Where that fails the thread is timed alone, and the
@@ -114,33 +136,35 @@ impl Counters {
                 .map_err(|error| process::note(format!("a thread was not counted: {error}")))
                 .ok()
         });
-        let open = if attached.is_some() { vec![Sample::EMPTY; DEPTH] } else { Vec::new() };
-        Counters { clock, attached, open }
+        let depth = if attached.is_some() { DEPTH } else { 0 };
+        Counters {
+            clock,
+            attached,
+            open: vec![(Reading::EMPTY, false); depth],
+            now: Reading::EMPTY,
+        }
     }
 
     /// Begins an execution that is inside of `depth` others, and answers the time.
     #[inline]
     pub(crate) fn begin(&mut self, depth: usize) -> u64 {
-        if let (Some(attached), Some(sample)) = (&self.attached, self.open.get_mut(depth)) {
-            if attached.sample(sample).is_ok() {
-                return sample_ticks(sample);
-            }
-            *sample = Sample::EMPTY;
+        if let (Some(attached), Some((reading, read))) = (&self.attached, self.open.get_mut(depth))
+        {
+            *read = attached.read(reading).is_ok();
         }
         self.clock.now()
     }
 
-    /// Ends it. Answers the time, and passes on what counted in between, if anything did.
+    /// Ends it: the time, and what counted in between, if anything did.
     #[inline]
-    pub(crate) fn end(&mut self, depth: usize, counts: impl FnOnce(&dyn Fn(usize) -> u64)) -> u64 {
-        if let (Some(attached), Some(begun)) = (&self.attached, self.open.get(depth)) {
-            let mut now = Sample::EMPTY;
-            if sample_ticks(begun) != 0 && attached.sample(&mut now).is_ok() {
-                counts(&|event| now.count_since(begun, event));
-                return sample_ticks(&now);
+    pub(crate) fn end(&mut self, depth: usize) -> (u64, Option<Counted<'_>>) {
+        let now = self.clock.now();
+        if let (Some(attached), Some((begun, true))) = (&self.attached, self.open.get(depth)) {
+            if attached.read(&mut self.now).is_ok() {
+                return (now, Some(Counted { begun, ended: &self.now }));
             }
         }
-        self.clock.now()
+        (now, None)
     }
 
     /// How counts are read.
@@ -156,9 +180,4 @@ impl Counters {
     pub(crate) fn abandon(self) {
         std::mem::forget(self.attached);
     }
-}
-
-#[inline]
-fn sample_ticks(sample: &Sample) -> u64 {
-    sample.ticks_since(&Sample::EMPTY)
 }

@@ -14,6 +14,7 @@ use crate::recording;
 use crate::rows;
 use crate::runtime::{Function, Runtime};
 use crate::worker::Worker;
+use crate::worksharing;
 
 struct Process {
     wishes: Wishes,
@@ -23,6 +24,8 @@ struct Process {
 static PROCESS: OnceLock<Process> = OnceLock::new();
 /// Whether there is anything to do; read at every region.
 static OBSERVED: AtomicBool = AtomicBool::new(false);
+/// Whether regions are adapted, too.
+static ADAPTED: AtomicBool = AtomicBool::new(false);
 /// When this process began, in ticks; a forked child has its own.
 static BEGUN: AtomicU64 = AtomicU64::new(0);
 /// The process that all the above is of: in the child of a `vfork` it is another.
@@ -78,6 +81,8 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
     BEGUN.store(clock.now(), Ordering::Relaxed);
     PID.store(std::process::id(), Ordering::Relaxed);
     NOTES.lock().extend(wrong);
+    let forced = get(worksharing::FORCED).is_some();
+    ADAPTED.store(wishes.adapt.is_some() || forced, Ordering::Relaxed);
     if PROCESS.set(Process { wishes, clock }).is_ok() {
         // SAFETY: functions of this library, which is never unloaded.
         unsafe {
@@ -93,6 +98,12 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
 pub(crate) fn is_observed() -> bool {
     // ATOMICS: set once before the program begins; acquire for `PROCESS` behind it.
     OBSERVED.load(Ordering::Acquire)
+}
+
+/// Whether they may get other threads than the program would have.
+#[inline]
+pub(crate) fn is_adapted() -> bool {
+    ADAPTED.load(Ordering::Relaxed)
 }
 
 /// What was wished for.

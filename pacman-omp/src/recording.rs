@@ -25,7 +25,7 @@ pub(crate) fn of_this_process(ending: Ending, ticks: u64) -> Recording {
     let ran = |region: &&&region::Region| sums.hosted.iter().any(|sum| sum.region == region.number);
     let recorded: Vec<&region::Region> = regions.iter().filter(ran).copied().collect();
     let plan = Plan::made();
-    let events = plan.map(|plan| plan.events.clone()).unwrap_or_default();
+    let events = plan.map_or_else(Plan::wished, |plan| plan.events.clone());
     let counted = plan.map(|plan| plan.counted.as_slice()).unwrap_or_default();
     let hosted = |number| sums.hosted.iter().find(|sum| sum.region == number);
     Recording {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use crate::counting::Counted;
 use crate::timeline::{Bins, Held};
 
 /// What a thread did in one region as number `thread` of the team.
@@ -68,29 +69,37 @@ impl Row {
         }
     }
 
-    /// One execution, on hardware context `cpu`.
+    /// One execution, and what counted in it.
     #[inline]
-    pub(crate) fn add(&self, ticks: u64, cpu: u32) {
-        add(&self.executions, 1);
+    pub(crate) fn add(&self, ticks: u64, counted: Option<&Counted<'_>>) {
+        let executions = self.executions.load(Ordering::Relaxed);
+        if executions % LOOK == 0 {
+            self.look();
+        }
+        self.executions.store(executions + 1, Ordering::Relaxed);
         add(&self.ticks, ticks);
-        let before = self.cpu.load(Ordering::Relaxed);
-        if before != cpu {
-            self.cpu.store(cpu, Ordering::Relaxed);
-            if before != NOWHERE {
-                add(&self.moves, 1);
+        if let Some(counted) = counted {
+            add(&self.counted, 1);
+            for (event, cell) in self.counts.iter().enumerate() {
+                add(cell, counted.of(event));
             }
         }
     }
 
-    /// The counts of that execution.
-    #[inline]
-    pub(crate) fn count(&self, of: impl Fn(usize) -> u64) {
-        add(&self.counted, 1);
-        for (event, cell) in self.counts.iter().enumerate() {
-            add(cell, of(event));
+    /// Which hardware context the thread is on.
+    #[inline(never)]
+    fn look(&self) {
+        // SAFETY: takes nothing; where it fails, -1 is `NOWHERE`.
+        let cpu = unsafe { libc::sched_getcpu() } as u32;
+        let before = self.cpu.swap(cpu, Ordering::Relaxed);
+        if before != cpu && before != NOWHERE {
+            add(&self.moves, 1);
         }
     }
 }
+
+/// Every which execution a row's hardware context is looked at: it costs as much as a counter.
+const LOOK: u64 = 16;
 
 impl Hosted {
     pub(crate) fn new(region: u32) -> Hosted {

@@ -75,6 +75,8 @@ functions!(
     kmp_set_blocktime,
     kmp_get_blocktime,
     ompt_start_tool,
+    omp_get_num_teams,
+    omp_get_team_num,
     omp_get_max_threads,
     omp_get_max_threads_,
     omp_get_num_procs,

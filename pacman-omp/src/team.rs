@@ -2,9 +2,11 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::adapt::{self, Choice};
+use crate::entry;
 use crate::process;
 use crate::region::{self, Region, Seen};
 use crate::runtime::{Function, Runtime};
@@ -22,10 +24,18 @@ pub(crate) struct Team {
     pub(crate) data: *mut c_void,
     /// LLVM's bodies have their arguments by number: how many, and where they are.
     pub(crate) arguments: (usize, *const usize),
+    /// Who starts the team and is its thread 0; null in leagues, where each team has one.
+    host: *const Worker,
     /// How many threads take part; written by thread 0.
     size: Cell<u32>,
     depth: u32,
-    choice: Option<Choice>,
+    /// Null where regions are only observed.
+    adapted: *const Adapted,
+}
+
+/// What is done with a team where regions are adapted.
+struct Adapted {
+    choice: Choice,
     /// Ticks that members were in the body, where that is wanted.
     busy: AtomicU64,
     loops: Option<worksharing::Execution>,
@@ -59,78 +69,88 @@ impl Call {
 /// Runs one execution: `start` has the real entry start a team of so many threads (0: as many as
 /// the runtime likes) on [`gomp_body`] or LLVM's, with the team it is given. False if there is no
 /// runtime at all.
+#[inline]
 pub(crate) fn run(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
-    let Some(mut team) = Team::of(call) else { return false };
-    let Some(region) = team.region else {
+    let Some((team, worker)) = Team::of(call) else { return false };
+    let (Some(region), Some(worker)) = (team.region, worker) else {
         start(&team, call.threads);
         return true;
     };
-    let worker = Worker::here();
     if adapt::is_wished() {
-        team.choice = Some(adapt::choose(region, worker, call.entry, call.threads));
+        run_adapted(team, region, worker, call, start);
+        return true;
     }
-    let threads = team.choice.as_ref().map_or(call.threads, |choice| choice.threads);
-    team.loops = worksharing::begin(region, team.depth);
     let begun = process::now();
-    worker.starts(|| start(&team, threads));
+    worker.starts(|| start(&team, call.threads));
     let ended = process::now();
-    if let Some(loops) = team.loops.take() {
-        loops.end();
-    }
-    let size = team.size.get();
-    worker.hosted(region.number).add(begun, ended, size, team.depth > 0);
-    if let Some(choice) = &team.choice {
-        let seconds = process::seconds(ended - begun);
-        // ATOMICS: the runtime's end of the team orders what its members have added.
-        let busy = process::seconds(team.busy.load(Ordering::Relaxed));
-        if team.depth == 0 {
-            worker.bound.at(None);
-        }
-        adapt::finished(region, worker, choice, size, seconds, busy);
-    }
+    worker.hosted(region.number).add(begun, ended, team.size.get(), team.depth > 0);
     true
 }
 
+fn run_adapted(
+    mut team: Team,
+    region: &'static Region,
+    worker: &Worker,
+    call: &Call,
+    start: impl FnOnce(&Team, u32),
+) {
+    let adapted = Adapted {
+        choice: adapt::choose(region, worker, call.entry, call.threads),
+        busy: AtomicU64::new(0),
+        loops: worksharing::begin(region, team.depth),
+    };
+    team.adapted = &raw const adapted;
+    let begun = process::now();
+    worker.starts(|| start(&team, adapted.choice.threads));
+    let ended = process::now();
+    let size = team.size.get();
+    worker.hosted(region.number).add(begun, ended, size, team.depth > 0);
+    if team.depth == 0 {
+        worker.bound.at(None);
+    }
+    if let Some(loops) = adapted.loops {
+        loops.end();
+    }
+    let seconds = process::seconds(ended - begun);
+    // ATOMICS: the runtime's end of the team orders what its members have added.
+    let busy = process::seconds(adapted.busy.load(Ordering::Relaxed));
+    adapt::finished(region, worker, &adapted.choice, size, seconds, busy);
+}
+
 impl Team {
-    /// The team of a call; without a region where nothing is observed, or there are too many.
+    /// The team of a call, and who starts it; without a region where nothing is observed, or there
+    /// are too many.
     #[inline]
-    fn of(call: &Call) -> Option<Team> {
+    fn of(call: &Call) -> Option<(Team, Option<&'static Worker>)> {
         let body = call.body as u64;
         let (runtime, region) = match region::find(body) {
             Some(region) => (region.runtime, Some(region)),
             None => Team::of_new(call)?,
         };
-        let mut depth = 0;
-        if region.is_some() {
-            let worker = Worker::here();
-            depth = worker.depth();
-            if depth > 0 {
-                worker.saw(Seen::NESTED);
-            }
+        let worker = region.map(|_| Worker::here());
+        let depth = worker.map_or(0, Worker::depth);
+        if let (Some(worker), 1..) = (worker, depth) {
+            worker.saw(Seen::NESTED);
         }
         let first = match call.entry {
             // SAFETY: the compiler passes what the runtime will look at.
             Function::GOMP_parallel_reductions => unsafe { *call.data.cast::<*mut c_void>() },
-            _ => std::ptr::null_mut(),
+            _ => ptr::null_mut(),
+        };
+        let host = match (call.entry, worker) {
+            (Function::GOMP_teams_reg, _) | (_, None) => ptr::null(),
+            (_, Some(worker)) => ptr::from_ref(worker),
         };
         let Call { body, data, arguments, .. } = *call;
-        Some(Team {
-            first,
-            runtime,
-            region,
-            body,
-            data,
-            arguments,
-            size: Cell::new(1),
-            depth,
-            choice: None,
-            busy: AtomicU64::new(0),
-            loops: None,
-        })
+        let (size, adapted) = (Cell::new(1), ptr::null());
+        let team =
+            Team { first, runtime, region, body, data, arguments, host, size, depth, adapted };
+        Some((team, worker))
     }
 
     #[cold]
     fn of_new(call: &Call) -> Option<(&'static Runtime, Option<&'static Region>)> {
+        entry::ompt::passed();
         let runtime = Runtime::of(call.body as u64, call.entry)?;
         if !process::is_observed() {
             return Some((runtime, None));
@@ -147,23 +167,60 @@ impl Team {
     #[inline]
     pub(crate) fn take_part(&self, thread: u32, body: impl FnOnce()) {
         let Some(region) = self.region else { return body() };
-        let worker = Worker::here();
+        // SAFETY: thread 0 is who called the entry, and is in it still.
+        let host = if thread == 0 { unsafe { self.host.as_ref() } } else { None };
+        let worker = host.unwrap_or_else(|| Worker::here());
         if thread == 0 {
-            self.size.set(self.ask(Function::omp_get_num_threads).unwrap_or(1));
+            self.size.set(self.ask(self.question_of_size()).unwrap_or(1));
         }
-        if let Some(choice) = self.choice.as_ref().filter(|_| self.depth == 0) {
-            let place = choice.places.as_ref().and_then(|places| places.get(thread as usize));
-            worker.bound.at(place);
+        // SAFETY: on the stack of who started the team, until all members are done.
+        if let Some(adapted) = unsafe { self.adapted.as_ref() } {
+            return self.take_part_adapted(adapted, region, worker, thread, body);
         }
         let begun = worker.begin();
-        match &self.loops {
+        body();
+        worker.end(&begun, Some(region), thread);
+    }
+
+    fn take_part_adapted(
+        &self,
+        adapted: &Adapted,
+        region: &Region,
+        worker: &Worker,
+        thread: u32,
+        body: impl FnOnce(),
+    ) {
+        if self.depth == 0 {
+            let places = adapted.choice.places.as_ref();
+            worker.bound.at(places.and_then(|places| places.get(thread as usize)));
+        }
+        let begun = worker.begin();
+        match &adapted.loops {
             Some(loops) => worksharing::take_part(loops, thread, body),
             None => body(),
         }
         let ticks = worker.end(&begun, Some(region), thread);
-        if self.choice.as_ref().is_some_and(|choice| choice.wants_busy) {
-            self.busy.fetch_add(ticks, Ordering::Relaxed);
+        if adapted.choice.wants_busy {
+            adapted.busy.fetch_add(ticks, Ordering::Relaxed);
         }
+    }
+
+    /// A league counts its teams, and numbers them.
+    fn question_of_size(&self) -> Function {
+        match self.host.is_null() {
+            true => Function::omp_get_num_teams,
+            false => Function::omp_get_num_threads,
+        }
+    }
+
+    /// The calling thread's number among the members.
+    #[inline]
+    fn number(&self) -> u32 {
+        let question = match self.host.is_null() {
+            true => Function::omp_get_team_num,
+            false => Function::omp_get_thread_num,
+        };
+        self.ask(question).unwrap_or(0)
     }
 
     /// Asks the runtime one of its questions that take nothing.
@@ -186,7 +243,7 @@ impl Team {
 pub(crate) unsafe extern "C-unwind" fn gomp_body(team: *mut c_void) {
     // SAFETY: `run` passes a team that lives until all members are done.
     let team = unsafe { &*team.cast::<Team>() };
-    let thread = team.ask(Function::omp_get_thread_num).unwrap_or(0);
+    let thread = team.number();
     // SAFETY: the compiler's body takes its data.
     let body: extern "C-unwind" fn(*mut c_void) = unsafe { std::mem::transmute(team.body) };
     team.take_part(thread, || body(team.data));
@@ -202,7 +259,7 @@ pub(crate) struct Started {
 
 /// As [`run`], for an entry that returns when the team has started.
 pub(crate) fn begin(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
-    let Some(team) = Team::of(call) else { return false };
+    let Some((team, _)) = Team::of(call) else { return false };
     // On the heap, because the members need it for longer than this call.
     let team = Box::new(team);
     let worker = Worker::here();

@@ -37,7 +37,6 @@ pub(crate) struct Worker {
 /// An execution of a body that has begun on this thread.
 pub(crate) struct Begun {
     ticks: u64,
-    cpu: u32,
     /// What the body around this one was seen to do so far.
     around: (u32, i32),
 }
@@ -151,11 +150,9 @@ impl Worker {
         let depth = self.depth.get();
         self.depth.set(depth + 1);
         self.starting.set(false);
-        // SAFETY: takes nothing and cannot fail in a way that matters: -1 is no context either.
-        let cpu = unsafe { libc::sched_getcpu() } as u32;
         let around = (self.seen.replace(0), self.unpaired.replace(0));
         let ticks = self.with_counters(|counters| counters.begin(depth as usize));
-        Begun { ticks, cpu, around }
+        Begun { ticks, around }
     }
 
     /// The thread ends its part of a region; answers how long that took.
@@ -169,11 +166,13 @@ impl Worker {
         }
         let Some(region) = region else { return 0 };
         let row = self.row(region.number, thread);
-        let end =
-            self.with_counters(|counters| counters.end(depth as usize, |counts| row.count(counts)));
-        // In a child that was forked inside a region the clock's past is not this process's.
-        let ticks = end.saturating_sub(begun.ticks);
-        row.add(ticks, begun.cpu);
+        let ticks = self.with_counters(|counters| {
+            let (end, counted) = counters.end(depth as usize);
+            // In a child that was forked inside a region the clock's past is not this process's.
+            let ticks = end.saturating_sub(begun.ticks);
+            row.add(ticks, counted.as_ref());
+            ticks
+        });
         if seen != 0 {
             region.seen.add(seen);
         }
@@ -249,8 +248,8 @@ impl Worker {
                 .map(|_| {
                     let begun = clock.now();
                     let from = counters.begin(0);
-                    let to = counters.end(0, |counts| row.count(counts));
-                    row.add(to.saturating_sub(from), 0);
+                    let (to, counted) = counters.end(0);
+                    row.add(to.saturating_sub(from), counted.as_ref());
                     clock.now() - begun
                 })
                 .collect();

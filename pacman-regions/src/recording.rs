@@ -164,9 +164,10 @@ pub struct Row {
     /// Time inside the body, waiting at barriers inside included; the wait for the others at
     /// the end of the region is not.
     pub seconds: f64,
-    /// The hardware context of its latest execution.
+    /// The hardware context that it was on when that was looked at last: the first time it takes
+    /// part, and every 16th time after that.
     pub cpu: Option<u32>,
-    /// How often it was found on another context than the time before.
+    /// How often it was found on another context than when looked at before.
     pub moves: u64,
     /// Executions with counts: fewer than `executions` where a read failed.
     pub counted: u64,

@@ -45,6 +45,7 @@ impl Reading {
     ///
     /// # Panics
     /// If `event` is [`MAX_EVENTS`] or more.
+    #[inline]
     pub fn count_since(&self, earlier: &Reading, event: usize) -> u64 {
         self.counts[event].wrapping_sub(earlier.counts[event])
     }

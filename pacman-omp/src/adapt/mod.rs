@@ -85,7 +85,7 @@ const BREAK_EVEN: f64 = 20e-6;
 /// Whether anything is to be adapted.
 #[inline]
 pub(crate) fn is_wished() -> bool {
-    process::wishes().adapt.is_some()
+    process::is_adapted()
 }
 
 /// Chooses for the next execution of `region`, for which the program asks for `threads` (0: none

@@ -8,5 +8,5 @@
 
 mod gomp;
 mod kmpc;
-mod ompt;
+pub(crate) mod ompt;
 mod watched;

@@ -8,16 +8,21 @@
 //!
 //! Regions are only observed this way: their teams have started when the tool is told.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
 
 use crate::process;
 use crate::region::{self, Region, Seen};
 use crate::runtime::{Function, Runtime};
 use crate::worker::{Begun, Worker};
 
-/// Some call has come to one of libomp's entries here.
+/// Some call has come to one of the entries here.
 static PASSED: AtomicBool = AtomicBool::new(false);
 
 /// A function of the runtime that has asked for a tool.
@@ -25,7 +30,7 @@ static RUNTIME: AtomicU64 = AtomicU64::new(0);
 
 /// Calls of the program to libomp come here.
 #[inline]
-pub(super) fn passed() {
+pub(crate) fn passed() {
     if !PASSED.load(Ordering::Relaxed) {
         PASSED.store(true, Ordering::Relaxed);
     }
@@ -85,7 +90,10 @@ unsafe extern "C" fn initialize(look_up: LookUp, _: c_int, _: *mut u64) -> c_int
 
 unsafe extern "C" fn finalized(_: *mut u64) {}
 
-/// A region under way, as the runtime hands it from callback to callback.
+/// A region under way. The runtime hands its number from callback to callback.
+///
+/// The number and not a pointer: LLVM 14 tells of the end of teams' regions whose beginning it has
+/// not told of, with whatever is in the word.
 struct Parallel {
     region: &'static Region,
     begun: u64,
@@ -100,18 +108,30 @@ struct Part {
     region: &'static Region,
 }
 
+static UNDER_WAY: Mutex<BTreeMap<u64, Arc<Parallel>>> = Mutex::new(BTreeMap::new());
+
+thread_local! {
+    /// The parts that the thread has in regions, by the numbers in the runtime's words.
+    static PARTS: RefCell<BTreeMap<u64, Part>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// A number that is no other's.
+fn unused() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0x7061_636d_616e_0001);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 unsafe extern "C" fn parallel_begin(
-    _task: *mut c_void,
+    _task: *mut u64,
     _frame: *const c_void,
-    parallel: *mut *mut Parallel,
+    parallel: *mut u64,
     _requested: c_uint,
     _flags: c_int,
     caller: *const c_void,
 ) {
-    let worker = Worker::here();
     // SAFETY: the runtime's word for us, of this region alone.
-    let slot = unsafe { &mut *parallel };
-    *slot = ptr::null_mut();
+    unsafe { *parallel = 0 };
+    let worker = Worker::here();
     if worker.is_starting() {
         return;
     }
@@ -120,8 +140,11 @@ unsafe extern "C" fn parallel_begin(
     if depth > 0 {
         worker.saw(Seen::NESTED);
     }
-    let size = AtomicU32::new(1);
-    *slot = Box::into_raw(Box::new(Parallel { region, begun: process::now(), depth, size }));
+    let number = unused();
+    let (begun, size) = (process::now(), AtomicU32::new(1));
+    UNDER_WAY.lock().insert(number, Arc::new(Parallel { region, begun, depth, size }));
+    // SAFETY: as above.
+    unsafe { *parallel = number };
 }
 
 /// The region that is started there: known by the call, for the body is the runtime's secret.
@@ -135,15 +158,13 @@ fn region_at(caller: *const c_void) -> Option<&'static Region> {
 }
 
 unsafe extern "C" fn parallel_end(
-    parallel: *mut *mut Parallel,
-    _task: *mut c_void,
+    parallel: *mut u64,
+    _task: *mut u64,
     _flags: c_int,
     _caller: *const c_void,
 ) {
-    // SAFETY: what `parallel_begin` left there; all members are done.
-    let Some(ended) = (unsafe { (*parallel).as_mut().map(|ended| Box::from_raw(ended)) }) else {
-        return;
-    };
+    // SAFETY: the runtime's word for us.
+    let Some(ended) = UNDER_WAY.lock().remove(unsafe { &*parallel }) else { return };
     let hosted = Worker::here().hosted(ended.region.number);
     let size = ended.size.load(Ordering::Relaxed);
     hosted.add(ended.begun, process::now(), size, ended.depth > 0);
@@ -151,53 +172,57 @@ unsafe extern "C" fn parallel_end(
 
 unsafe extern "C" fn implicit_task(
     endpoint: c_int,
-    parallel: *mut *mut Parallel,
-    task: *mut *mut Part,
+    parallel: *mut u64,
+    task: *mut u64,
     size: c_uint,
     number: c_uint,
     flags: c_int,
 ) {
     // SAFETY: the runtime's word for us, of this member alone.
     let slot = unsafe { &mut *task };
-    if endpoint == BEGIN {
-        *slot = ptr::null_mut();
-        if flags & INITIAL_TASK != 0 || parallel.is_null() {
-            return;
-        }
-        // SAFETY: what `parallel_begin` left there, for as long as the region lasts.
-        let Some(around) = (unsafe { (*parallel).as_ref() }) else { return };
-        if number == 0 {
-            around.size.store(size, Ordering::Relaxed);
-        }
-        let begun = Some(Worker::here().begin());
-        *slot = Box::into_raw(Box::new(Part { begun, number, region: around.region }));
-    } else if let Some(part) = ptr::NonNull::new(std::mem::replace(slot, ptr::null_mut())) {
-        // SAFETY: made above, and this is the end of it.
-        let mut part = unsafe { Box::from_raw(part.as_ptr()) };
-        end(&mut part);
+    if endpoint != BEGIN {
+        end(*slot);
+        PARTS.with_borrow_mut(|parts| parts.remove(slot));
+        *slot = 0;
+        return;
     }
+    *slot = 0;
+    if flags & INITIAL_TASK != 0 || parallel.is_null() {
+        return;
+    }
+    // SAFETY: the runtime's word for us, of the member's region.
+    let Some(around) = UNDER_WAY.lock().get(unsafe { &*parallel }).cloned() else { return };
+    if number == 0 {
+        around.size.store(size, Ordering::Relaxed);
+    }
+    *slot = unused();
+    let begun = Some(Worker::here().begin());
+    let part = Part { begun, number, region: around.region };
+    PARTS.with_borrow_mut(|parts| parts.insert(*slot, part));
 }
 
 /// Workers are told of a region's end when the next one begins: the barrier is where it ended.
 unsafe extern "C" fn sync_region(
     kind: c_int,
     endpoint: c_int,
-    _parallel: *mut *mut Parallel,
-    task: *mut *mut Part,
+    _parallel: *mut u64,
+    task: *mut u64,
     caller: *const c_void,
 ) {
     // Of the older barriers the one at the end has no caller: workers are in the runtime by then.
     let at_end = kind == END_OF_REGION || (kind == IMPLICIT_BARRIER && caller.is_null());
     if endpoint == BEGIN && at_end && !task.is_null() {
-        // SAFETY: what `implicit_task` left there; the thread that has it is this one.
-        if let Some(part) = unsafe { (*task).as_mut() } {
-            end(part);
-        }
+        // SAFETY: the runtime's word for us, of this member.
+        end(unsafe { *task });
     }
 }
 
-fn end(part: &mut Part) {
-    if let Some(begun) = part.begun.take() {
-        Worker::here().end(&begun, Some(part.region), part.number);
-    }
+/// The part of that number has ended, if it has not before.
+fn end(part: u64) {
+    PARTS.with_borrow_mut(|parts| {
+        let Some(part) = parts.get_mut(&part) else { return };
+        if let Some(begun) = part.begun.take() {
+            Worker::here().end(&begun, Some(part.region), part.number);
+        }
+    });
 }

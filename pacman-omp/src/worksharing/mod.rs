@@ -33,7 +33,7 @@ pub(crate) use execution::Loops;
 pub(crate) type Execution = execution::Execution<Around>;
 
 thread_local! {
-    static HERE: Member<Around> = const { Member::NONE };
+    static HERE: Member<Around> = const { Member::none() };
 }
 
 /// Stretches shorter than this are left alone: what they could gain drowns in the noise of a
@@ -41,7 +41,7 @@ thread_local! {
 const BREAK_EVEN: f64 = 20e-6;
 
 /// Widths to go through, as `1,2,3`: for tests.
-const FORCED: &str = "PACMAN_OMP_LOOP_THREADS";
+pub(crate) const FORCED: &str = "PACMAN_OMP_LOOP_THREADS";
 
 /// Begins an execution of `region` by a thread that is inside of `depth` others; `None` where its
 /// loops are not looked at.
