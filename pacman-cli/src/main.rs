@@ -15,6 +15,7 @@ mod output;
 mod plan;
 mod record;
 mod refusal;
+mod run;
 mod smt;
 mod stat;
 mod topo;

@@ -55,9 +55,9 @@ impl Run<'_> {
             command.stdout(Stdio::null());
         }
         let mask = mask(self.cpus);
-        let signals_of_old = signals.undo();
+        let inherited = signals.inherited();
         let prepare = move || {
-            signals_of_old();
+            inherited.restore();
             confine(&mask)
         };
         // SAFETY: system calls only, which are allowed between fork and exec, on memory that was
@@ -83,12 +83,17 @@ fn wait(mut child: Child, signals: &Signals) -> io::Result<Ended> {
         let tell = |signal| unsafe { libc::kill(pid, signal) };
         match (wake, stopping) {
             // From a terminal the program got it too, and may take its time.
-            (Wake::Interrupted, None) => stopping = Some(Instant::now()),
+            (Wake::Interrupted { by_terminal }, None) => {
+                if !by_terminal {
+                    tell(libc::SIGINT);
+                }
+                stopping = Some(Instant::now());
+            }
             (Wake::Terminated, None) => {
                 tell(libc::SIGTERM);
                 stopping = Some(Instant::now());
             }
-            (Wake::Interrupted | Wake::Terminated, Some(_)) => drop(tell(libc::SIGKILL)),
+            (Wake::Interrupted { .. } | Wake::Terminated, Some(_)) => drop(tell(libc::SIGKILL)),
             (Wake::Time, Some(since)) if since.elapsed() > PATIENCE => drop(tell(libc::SIGTERM)),
             (Wake::Child | Wake::Time, _) => {}
         }

@@ -8,8 +8,11 @@ use std::time::{Duration, Instant};
 pub(crate) enum Wake {
     /// A child or a followed thread stopped or ended, perhaps several.
     Child,
-    /// SIGINT came: from a terminal, so the command got it too.
-    Interrupted,
+    /// SIGINT came.
+    Interrupted {
+        /// From a terminal, so that the command got it too.
+        by_terminal: bool,
+    },
     /// SIGTERM came, to this process alone.
     Terminated,
     /// The time is over.
@@ -20,8 +23,14 @@ pub(crate) enum Wake {
 #[derive(Debug)]
 pub(crate) struct Signals {
     awaited: libc::sigset_t,
-    before: libc::sigset_t,
-    child_before: libc::sighandler_t,
+    before: Inherited,
+}
+
+/// How signals were handled before: what a child that becomes another program gets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inherited {
+    mask: libc::sigset_t,
+    child: libc::sighandler_t,
 }
 
 impl Signals {
@@ -34,15 +43,17 @@ impl Signals {
         unsafe {
             let mut signals = Signals {
                 awaited: std::mem::zeroed(),
-                before: std::mem::zeroed(),
-                // Where it is ignored, children end without a word.
-                child_before: libc::signal(libc::SIGCHLD, libc::SIG_DFL),
+                before: Inherited {
+                    mask: std::mem::zeroed(),
+                    // Where it is ignored, children end without a word.
+                    child: libc::signal(libc::SIGCHLD, libc::SIG_DFL),
+                },
             };
             libc::sigemptyset(&raw mut signals.awaited);
             for signal in asked.chain([libc::SIGCHLD]) {
                 libc::sigaddset(&raw mut signals.awaited, signal);
             }
-            let (awaited, before) = (&raw const signals.awaited, &raw mut signals.before);
+            let (awaited, before) = (&raw const signals.awaited, &raw mut signals.before.mask);
             match libc::pthread_sigmask(libc::SIG_BLOCK, awaited, before) {
                 0 => Ok(signals),
                 error => Err(io::Error::from_raw_os_error(error)),
@@ -50,21 +61,9 @@ impl Signals {
         }
     }
 
-    /// Makes all as it was before, in a child too: system calls only.
-    pub(crate) fn restore(&self) {
-        self.undo()();
-    }
-
-    /// What [`restore`](Self::restore) does, for a child to do.
-    pub(crate) fn undo(&self) -> impl Fn() + Send + Sync + use<> {
-        let (before, child_before) = (self.before, self.child_before);
-        move || {
-            // SAFETY: the mask that this thread had, and what was done about SIGCHLD.
-            unsafe {
-                libc::signal(libc::SIGCHLD, child_before);
-                libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
-            }
-        }
+    /// How it was before.
+    pub(crate) fn inherited(&self) -> Inherited {
+        self.before
     }
 
     /// Waits until `deadline` for whatever comes first.
@@ -75,13 +74,19 @@ impl Signals {
                 tv_sec: left.as_secs().min(Self::LONGEST.as_secs()) as libc::time_t,
                 tv_nsec: left.subsec_nanos().into(),
             };
-            // SAFETY: the set and the time are live; nobody asks who sent the signal.
-            let signal = unsafe {
-                libc::sigtimedwait(&raw const self.awaited, std::ptr::null_mut(), &raw const left)
+            // SAFETY: an all-zero siginfo is valid; the set, it and the time are live.
+            let (signal, sender) = unsafe {
+                let mut sender: libc::siginfo_t = std::mem::zeroed();
+                let signal =
+                    libc::sigtimedwait(&raw const self.awaited, &raw mut sender, &raw const left);
+                (signal, sender)
             };
             match signal {
                 libc::SIGCHLD => return Ok(Wake::Child),
-                libc::SIGINT => return Ok(Wake::Interrupted),
+                libc::SIGINT => {
+                    // Codes above 0 are the kernel's own; processes send 0 and below.
+                    return Ok(Wake::Interrupted { by_terminal: sender.si_code > 0 });
+                }
                 libc::SIGTERM => return Ok(Wake::Terminated),
                 _ => match io::Error::last_os_error() {
                     error if error.raw_os_error() == Some(libc::EAGAIN) => return Ok(Wake::Time),
@@ -98,7 +103,19 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        self.restore();
+        self.before.restore();
+    }
+}
+
+impl Inherited {
+    /// Makes all as it was before, in a child too: system calls only.
+    pub(crate) fn restore(&self) {
+        // SAFETY: the mask that this thread had, and what was done about SIGCHLD.
+        unsafe {
+            libc::signal(libc::SIGCHLD, self.child);
+            let mask = &raw const self.mask;
+            libc::pthread_sigmask(libc::SIG_SETMASK, mask, std::ptr::null_mut());
+        }
     }
 }
 
