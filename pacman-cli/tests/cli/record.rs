@@ -272,6 +272,52 @@ fn after_ctrl_c_the_file_has_the_runs_that_ended() {
     assert_eq!((&rows[0][2], &rows[0][4], &rows[0][5]), ("once", "1", "0.000001"));
 }
 
+/// Two regions that all threads work in, and one that asks for a single thread.
+const OPENMP: &str = "
+int main(void) {
+    static double a[1 << 16];
+    for (int round = 0; round < 5; round++) {
+        #pragma omp parallel for
+        for (int i = 0; i < 1 << 16; i++) a[i] = a[i] * 0.5 + i;
+        #pragma omp parallel for
+        for (int i = 0; i < 1 << 16; i++) a[i] += 1.0;
+        #pragma omp parallel num_threads(1)
+        a[0] += 1.0;
+    }
+    return a[9] > 0.0 ? 0 : 1;
+}";
+
+#[test]
+fn an_openmp_program_is_recorded_as_it_is() {
+    let beside = PathBuf::from(env!("CARGO_BIN_EXE_pacman-pmu")).with_file_name("libpacman_omp.so");
+    let place = Place::new("openmp");
+    let (data, source, program) = (place.path("data.csv"), place.path("x.c"), place.path("x"));
+    fs::write(&source, OPENMP).unwrap();
+    let compiled = Command::new("cc").args(["-O1", "-fopenmp", &source, "-o", &program]).output();
+    if !beside.exists() || !compiled.is_ok_and(|compiled| compiled.status.success()) {
+        println!("skipped: no libpacman_omp.so beside the command, or no compiler with OpenMP");
+        return;
+    }
+    let record = |options: &[&str]| {
+        let start = ["record", "--max-threads", "2", "-o", &data];
+        pacman_pmu(&[&start, options, &["--", &program]].concat()).output().unwrap()
+    };
+    let unmarked = record(&[]);
+    assert_eq!(unmarked.status.code(), Some(1));
+    assert!(complaint(&unmarked).contains("--regions is for OpenMP programs"), "{unmarked:?}");
+    let answer = record(&["--regions", "--runs", "1"]);
+    assert_eq!(answer.status.code(), Some(0), "{}", text(&answer.stderr));
+    let (_, rows) = table(&data);
+    for row in &rows {
+        let (phase, threads, executions) = (&row[2], &row[3], &row[6]);
+        assert!(phase.starts_with("x+0x") && executions == "5", "{row:?}");
+        assert!(row[5].parse::<f64>().unwrap() > 0.0, "{threads}: {row:?}");
+    }
+    // With one thread all three regions are as wide as was asked for, else two.
+    let wide = rows.iter().filter(|row| &row[3] != "1x1").count();
+    assert_eq!((rows.len() - wide, wide), (3, 2 * (configurations() - 1)));
+}
+
 #[test]
 fn what_is_recorded_can_be_trained_on_and_adapted_with() {
     if configurations() < 2 {
