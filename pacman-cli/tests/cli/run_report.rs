@@ -114,7 +114,7 @@ fn text_has_what_a_person_asks_first() {
         "lab::Grid<int>::inner, line 7  a.cpp:7  nested\n",
         ">=1,000",
         "solver+0x20: kept by guard query in 3 executions: the number of threads was asked\n",
-        "-0.250",
+        "-250 ms",
         "\nLLC_MISSES was not counted: no such counter here\n",
         "\nthe clock is steady\n",
         "regions of /no/such/solver are shown by offset: it is gone: ",

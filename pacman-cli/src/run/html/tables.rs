@@ -3,7 +3,7 @@
 use super::colour;
 use super::escape::escaped;
 use crate::run::report::{ProcessReport, RegionReport};
-use crate::run::text::{metric, quantity, rate};
+use crate::run::text::{difference, metric, quantity, rate};
 use crate::stat::grouped;
 
 /// Counts and rates by region, with the metrics that follow; empty if nothing was counted.
@@ -63,7 +63,7 @@ pub(super) fn adaptation(process: &ProcessReport) -> String {
             escaped(&adaptation.configuration),
             escaped(&adaptation.state),
             grouped(adaptation.narrowed),
-            cell(adaptation.gained.map(|gained| format!("{gained:+.3} s"))),
+            cell(adaptation.gained.map(difference)),
             escaped(&adaptation.why),
             guards.collect::<String>(),
         ))

@@ -26,7 +26,7 @@ pub(in crate::run) struct ProcessReport {
     pub(in crate::run) timeline: Timeline,
     /// Seconds in regions that were in no other.
     pub(in crate::run) in_regions: f64,
-    /// Counts of all regions that were in no other.
+    /// What must be known to read the figures, one line each.
     pub(in crate::run) notes: Vec<String>,
 }
 

@@ -47,6 +47,12 @@ pub(in crate::run) fn rate(rate: f64, unit: &str) -> String {
     }
 }
 
+/// A time won, or lost where it is below 0.
+pub(in crate::run) fn difference(value: f64) -> String {
+    let sign = if value < 0.0 { "-" } else { "+" };
+    if value == 0.0 { "0".into() } else { format!("{sign}{}", seconds(value.abs())) }
+}
+
 /// A metric's value, whatever its unit.
 pub(in crate::run) fn metric(value: f64) -> String {
     if value >= 1e5 { scaled(value) } else { format!("{value:.3}") }
@@ -93,6 +99,7 @@ mod tests {
             ["12,345", ">=12,345", "-"]
         );
         assert_eq!(quantity(count(true), "ns"), "12.3 µs");
+        assert_eq!([0.21, -0.004, 0.0].map(difference), ["+210 ms", "-4.00 ms", "0"]);
         assert_eq!([rate(8.2e8, "ns"), rate(8.2e8, "cycles")], ["82 %", "820 M / s"]);
     }
 }

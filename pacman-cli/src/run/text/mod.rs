@@ -5,7 +5,7 @@ mod table;
 
 use super::report::{ProcessReport, RegionReport, Report};
 use crate::stat::{clean, grouped};
-pub(super) use amount::{metric, number, quantity, rate, seconds, share};
+pub(super) use amount::{difference, metric, number, quantity, rate, seconds, share};
 use table::{Align, Table};
 
 /// The whole report; on a terminal, between the program's output and the prompt, not all of it.
@@ -214,7 +214,7 @@ fn adaptation(process: &ProcessReport, shown: usize) -> String {
         ("placed", "", Align::Right),
         ("state", "", Align::Left),
         ("narrowed", "executions", Align::Right),
-        ("gained", "s", Align::Right),
+        ("gained", "", Align::Right),
         ("region", "", Align::Left),
     ]);
     let mut lines = String::new();
@@ -226,7 +226,7 @@ fn adaptation(process: &ProcessReport, shown: usize) -> String {
             clean(&adaptation.configuration),
             clean(&adaptation.state),
             grouped(adaptation.narrowed),
-            adaptation.gained.map_or_else(absent, |gained| format!("{gained:+.3}")),
+            adaptation.gained.map_or_else(absent, difference),
             name.clone(),
         ]);
         lines.push_str(&format!("{name}: {}\n", clean(&adaptation.why)));
