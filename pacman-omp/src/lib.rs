@@ -23,6 +23,7 @@
 // Entries have the runtimes' names, and their contracts are the runtimes'.
 #![allow(clippy::missing_safety_doc)]
 
+mod adapt;
 mod counting;
 mod entry;
 mod module;

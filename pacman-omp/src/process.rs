@@ -31,6 +31,10 @@ static PID: AtomicU32 = AtomicU32::new(0);
 static FIRST: Mutex<Option<First>> = Mutex::new(None);
 /// The program asked how many threads there may be since the last region.
 static ASKED: AtomicBool = AtomicBool::new(false);
+/// It asked at all, so that it may keep something for each thread.
+static EVER_ASKED: AtomicBool = AtomicBool::new(false);
+/// LLVM's leagues start their teams' regions on threads that nothing else marks.
+static TEAMS: AtomicBool = AtomicBool::new(false);
 static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// Where the recording went, when there is one already.
 static LEFT: Mutex<Option<PathBuf>> = Mutex::new(None);
@@ -51,15 +55,18 @@ static LOADED: unsafe extern "C" fn(c_int, *const *const c_char, *const *const c
 
 unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *const *const c_char) {
     let get = |name: &str| {
-        let mut at = environment;
         // SAFETY: an array of strings with a null at its end, as the C library passes it to
-        // every library that it loads.
-        while !at.is_null() && unsafe { !(*at).is_null() } {
-            let text = unsafe { CStr::from_ptr(*at) }.to_string_lossy();
-            if let Some(value) = text.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')) {
-                return Some(value.to_owned());
+        // every library that it loads; none of it changes before the program begins.
+        unsafe {
+            let mut at = environment;
+            while !at.is_null() && !(*at).is_null() {
+                let text = CStr::from_ptr(*at).to_string_lossy();
+                let value = text.strip_prefix(name).and_then(|rest| rest.strip_prefix('='));
+                if let Some(value) = value {
+                    return Some(value.to_owned());
+                }
+                at = at.add(1);
             }
-            at = unsafe { at.add(1) };
         }
         None
     };
@@ -106,11 +113,42 @@ pub(crate) fn now() -> u64 {
     clock().now().saturating_sub(BEGUN.load(Ordering::Relaxed))
 }
 
+/// Ticks as seconds, by the rate as it was known at the first region: for decisions.
+#[inline]
+pub(crate) fn seconds(ticks: u64) -> f64 {
+    static RATE: OnceLock<f64> = OnceLock::new();
+    ticks as f64 * RATE.get_or_init(|| clock().nanos_per_tick() * 1e-9)
+}
+
 /// The program asked how many threads there may be, outside of regions.
 pub(crate) fn asked() {
     if !ASKED.load(Ordering::Relaxed) {
         ASKED.store(true, Ordering::Relaxed);
     }
+    asked_inside();
+}
+
+/// The same from inside of a region.
+pub(crate) fn asked_inside() {
+    if !EVER_ASKED.load(Ordering::Relaxed) {
+        EVER_ASKED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether it ever asked.
+#[inline]
+pub(crate) fn has_asked() -> bool {
+    EVER_ASKED.load(Ordering::Relaxed)
+}
+
+/// The program has run a league of teams.
+pub(crate) fn teams() {
+    TEAMS.store(true, Ordering::Relaxed);
+}
+
+/// Whether it has.
+pub(crate) fn has_teams() -> bool {
+    TEAMS.load(Ordering::Relaxed)
 }
 
 /// Whether it did since this was asked last.
@@ -225,6 +263,7 @@ unsafe extern "C" fn in_child() {
 /// # Safety
 /// `before_fork` holds the locks.
 unsafe fn unlock() {
+    // SAFETY: as the caller says.
     unsafe {
         LEFT.force_unlock();
         NOTES.force_unlock();

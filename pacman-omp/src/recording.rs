@@ -7,6 +7,7 @@ use pacman_regions::{
     VERSION,
 };
 
+use crate::adapt;
 use crate::counting::Plan;
 use crate::process;
 use crate::region;
@@ -77,6 +78,7 @@ fn recorded_region(
         })
         .collect();
     teams.sort_by_key(|team| team.threads);
+    let widest = teams.last().map_or(1, |team| team.threads);
     let bias = region.module.bias;
     Region {
         site: Site {
@@ -93,7 +95,7 @@ fn recorded_region(
         longest: sum.longest as f64 * scale,
         teams,
         rows,
-        adaptation: None,
+        adaptation: adapt::outcome(region, widest),
     }
 }
 

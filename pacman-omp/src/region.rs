@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
+use crate::adapt::Adapted;
 use crate::module::Module;
 use crate::runtime::{Function, Runtime};
 use crate::worksharing::Loops;
@@ -24,6 +25,7 @@ pub(crate) struct Region {
     /// What its body was seen to do; see [`Seen`].
     pub(crate) seen: Seen,
     pub(crate) loops: Loops,
+    pub(crate) adapted: Adapted,
 }
 
 /// What a body was seen to do, in bits that are only ever set.
@@ -31,8 +33,11 @@ pub(crate) struct Region {
 pub(crate) struct Seen(AtomicU32);
 
 impl Seen {
-    /// It asked for its thread's number, or how many threads there are.
+    /// It asked for its thread's number without asking how many there are, or the other way round.
     pub(crate) const THREAD_NUMBER: u32 = 1;
+    /// It asked for both, equally often: what GCC makes of a static loop, and what programs do that
+    /// divide their work by hand.
+    pub(crate) const BOTH_NUMBERS: u32 = 16;
     /// It asked how many threads there could be.
     pub(crate) const QUERY: u32 = 2;
     /// It has regions inside.
@@ -97,8 +102,9 @@ pub(crate) fn enter(
         return None;
     }
     let number = all.len() as u32;
-    let (seen, loops) = (Seen::default(), Loops::default());
-    let region = Box::new(Region { number, body, entry, runtime, module, source, seen, loops });
+    let (seen, loops, adapted) = (Seen::default(), Loops::default(), Adapted::default());
+    let region = Region { number, body, entry, runtime, module, source, seen, loops, adapted };
+    let region = Box::new(region);
     let region: &'static Region = Box::leak(region);
     let mut place = (body >> 4) as usize;
     while !TABLE[place % PLACES].load(Ordering::Relaxed).is_null() {

@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::adapt::{self, Choice};
 use crate::process;
 use crate::region::{self, Region, Seen};
 use crate::runtime::{Function, Runtime};
@@ -24,6 +26,9 @@ pub(crate) struct Team {
     size: Cell<u32>,
     depth: u32,
     loops: Option<worksharing::Execution>,
+    choice: Option<Choice>,
+    /// Ticks that members were in the body, where that is wanted.
+    busy: AtomicU64,
 }
 
 /// What is known of a region when its entry is called.
@@ -61,15 +66,28 @@ pub(crate) fn run(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
         return true;
     };
     let worker = Worker::here();
-    worker.take_pushed();
+    if adapt::is_wished() {
+        team.choice = Some(adapt::choose(region, worker, call.entry, call.threads));
+    }
+    let threads = team.choice.as_ref().map_or(call.threads, |choice| choice.threads);
     team.loops = worksharing::begin(region, team.depth);
     let begun = process::now();
-    start(&team, call.threads);
+    start(&team, threads);
     let ended = process::now();
     if let Some(loops) = team.loops.take() {
         loops.end();
     }
-    worker.hosted(region.number).add(begun, ended, team.size.get(), team.depth > 0);
+    let size = team.size.get();
+    worker.hosted(region.number).add(begun, ended, size, team.depth > 0);
+    if let Some(choice) = &team.choice {
+        let seconds = process::seconds(ended - begun);
+        // ATOMICS: the runtime's end of the team orders what its members have added.
+        let busy = process::seconds(team.busy.load(Ordering::Relaxed));
+        if team.depth == 0 {
+            worker.bound.at(None);
+        }
+        adapt::finished(region, worker, choice, size, seconds, busy);
+    }
     true
 }
 
@@ -106,6 +124,8 @@ impl Team {
             size: Cell::new(1),
             depth,
             loops: None,
+            choice: None,
+            busy: AtomicU64::new(0),
         })
     }
 
@@ -131,12 +151,19 @@ impl Team {
         if thread == 0 {
             self.size.set(self.ask(Function::omp_get_num_threads).unwrap_or(1));
         }
+        if let Some(choice) = self.choice.as_ref().filter(|_| self.depth == 0) {
+            let place = choice.places.as_ref().and_then(|places| places.get(thread as usize));
+            worker.bound.at(place);
+        }
         let begun = worker.begin();
         match &self.loops {
             Some(loops) => worksharing::take_part(loops, thread, body),
             None => body(),
         }
-        worker.end(&begun, Some(region), thread);
+        let ticks = worker.end(&begun, Some(region), thread);
+        if self.choice.as_ref().is_some_and(|choice| choice.wants_busy) {
+            self.busy.fetch_add(ticks, Ordering::Relaxed);
+        }
     }
 
     /// Asks the runtime one of its questions that take nothing.
@@ -179,6 +206,7 @@ pub(crate) fn begin(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
     // On the heap, because the members need it for longer than this call.
     let team = Box::new(team);
     let worker = Worker::here();
+    // The thread's own clause is used up; such regions are not adapted.
     worker.take_pushed();
     let begun = process::now();
     start(&team, call.threads);

@@ -5,9 +5,10 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::OnceLock;
 
+use crate::adapt::{Bound, Pool};
 use crate::counting::{Counters, Plan};
 use crate::process;
-use crate::region::Region;
+use crate::region::{Region, Seen};
 use crate::rows::{Hosted, Row, Table};
 
 /// What the library keeps for a thread. Its thread alone has it.
@@ -16,9 +17,13 @@ pub(crate) struct Worker {
     depth: Cell<u32>,
     /// What the innermost body was seen to do; see [`Seen`](crate::region::Seen).
     seen: Cell<u32>,
+    /// How much more often it asked for its number than how many threads there are.
+    unpaired: Cell<i32>,
     /// The program itself has said how many threads its next region gets.
     pushed: Cell<bool>,
     counters: UnsafeCell<Option<Counters>>,
+    pub(crate) pool: Pool,
+    pub(crate) bound: Bound,
     /// By region: the row of the number that the thread had in it last.
     rows: UnsafeCell<Vec<Option<Arc<Row>>>>,
     hosted: UnsafeCell<Vec<Option<Arc<Hosted>>>>,
@@ -31,7 +36,8 @@ pub(crate) struct Worker {
 pub(crate) struct Begun {
     ticks: u64,
     cpu: u32,
-    seen_around: u32,
+    /// What the body around this one was seen to do so far.
+    around: (u32, i32),
 }
 
 thread_local! {
@@ -63,8 +69,11 @@ impl Worker {
         let worker: &'static Worker = Box::leak(Box::new(Worker {
             depth: Cell::new(0),
             seen: Cell::new(0),
+            unpaired: Cell::new(0),
             pushed: Cell::new(false),
             counters: UnsafeCell::new(None),
+            pool: Pool::default(),
+            bound: Bound::default(),
             rows: UnsafeCell::default(),
             hosted: UnsafeCell::default(),
             table: Table::enlisted(),
@@ -102,6 +111,13 @@ impl Worker {
         self.seen.set(self.seen.get() | bits);
     }
 
+    /// The innermost body asks for its thread's number (1), or for how many there are (-1).
+    #[inline]
+    pub(crate) fn asked_for_number(&self, which: i32) {
+        self.saw(Seen::BOTH_NUMBERS);
+        self.unpaired.set(self.unpaired.get().wrapping_add(which));
+    }
+
     /// The program has said how many threads its next region gets.
     pub(crate) fn push(&self) {
         self.pushed.set(true);
@@ -120,9 +136,9 @@ impl Worker {
         self.depth.set(depth + 1);
         // SAFETY: takes nothing and cannot fail in a way that matters: -1 is no context either.
         let cpu = unsafe { libc::sched_getcpu() } as u32;
-        let seen_around = self.seen.replace(0);
+        let around = (self.seen.replace(0), self.unpaired.replace(0));
         let ticks = self.with_counters(|counters| counters.begin(depth as usize));
-        Begun { ticks, cpu, seen_around }
+        Begun { ticks, cpu, around }
     }
 
     /// The thread ends its part of a region; answers how long that took.
@@ -130,7 +146,10 @@ impl Worker {
     pub(crate) fn end(&self, begun: &Begun, region: Option<&Region>, thread: u32) -> u64 {
         let depth = self.depth.get() - 1;
         self.depth.set(depth);
-        let seen = self.seen.replace(begun.seen_around);
+        let mut seen = self.seen.replace(begun.around.0);
+        if self.unpaired.replace(begun.around.1) != 0 {
+            seen |= Seen::THREAD_NUMBER;
+        }
         let Some(region) = region else { return 0 };
         let row = self.row(region.number, thread);
         let end =

@@ -126,7 +126,7 @@ impl Objective {
     }
 
     /// With which power of the time the cost grows at most, on fewer threads.
-    pub(super) fn degree(&self) -> i32 {
+    pub fn degree(&self) -> i32 {
         match self {
             // Energy: time at most at the power that all contexts draw.
             Objective::Time | Objective::Energy => 1,

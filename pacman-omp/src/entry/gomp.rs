@@ -74,8 +74,10 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_end() {
     team::end(|team| {
         let Some(real) = team.real(Function::GOMP_parallel_end) else { return };
         // SAFETY: the runtime's function of that name.
-        let real: unsafe extern "C-unwind" fn() = unsafe { std::mem::transmute(real) };
-        unsafe { real() };
+        unsafe {
+            let real: unsafe extern "C-unwind" fn() = std::mem::transmute(real);
+            real();
+        }
     });
 }
 

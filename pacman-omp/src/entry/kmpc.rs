@@ -141,8 +141,8 @@ unsafe extern "C-unwind" fn fork_call(
         // SAFETY: the caller passed `count` words, three of them in registers.
         *word = unsafe { if number < 3 { *first.add(number) } else { *others.add(number - 3) } };
     }
-    // SAFETY: libomp calls its own entry for `__kmpc_fork_call_if`, with what we passed there.
     if body == kmpc_body as *const c_void {
+        // SAFETY: libomp calls its own entry for `__kmpc_fork_call_if`, with what we passed there.
         return unsafe { pass_on(place, words[0] as *const Team) };
     }
     // SAFETY: compilers pass a description, or null.
@@ -156,8 +156,10 @@ unsafe extern "C-unwind" fn fork_call(
             push_num_threads(team, place, threads);
         }
         // SAFETY: the runtime's function of that name; a team is one word.
-        let real: ForkCall = unsafe { std::mem::transmute(real) };
-        unsafe { real(place, 1, kmpc_body, std::ptr::from_ref(team)) };
+        unsafe {
+            let real: ForkCall = std::mem::transmute(real);
+            real(place, 1, kmpc_body, std::ptr::from_ref(team));
+        }
     });
     if !ran {
         let (mut gtid, mut btid) = (0, 0);
@@ -211,8 +213,10 @@ unsafe fn pass_on(place: *const Ident, team: *const Team) {
     // SAFETY: the word is the team that `__kmpc_fork_call_if` passed and still has.
     let Some(real) = (unsafe { (*team).real(Function::__kmpc_fork_call) }) else { return };
     // SAFETY: the runtime's function of that name.
-    let real: ForkCall = unsafe { std::mem::transmute(real) };
-    unsafe { real(place, 1, kmpc_body, team) };
+    unsafe {
+        let real: ForkCall = std::mem::transmute(real);
+        real(place, 1, kmpc_body, team);
+    }
 }
 
 /// Has the next team of the calling thread be of so many threads, as the clause does.

@@ -153,11 +153,9 @@ unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
 fn watch(function: Function, on_stack: impl Fn() -> u64) {
     use Function::*;
     let bits = match function {
-        omp_get_thread_num
-        | omp_get_thread_num_
-        | omp_get_num_threads
-        | omp_get_num_threads_
-        | omp_get_team_size
+        omp_get_thread_num | omp_get_thread_num_ => return number(1),
+        omp_get_num_threads | omp_get_num_threads_ => return number(-1),
+        omp_get_team_size
         | omp_get_team_size_
         | omp_get_team_size_8_
         | omp_get_ancestor_thread_num
@@ -167,6 +165,7 @@ fn watch(function: Function, on_stack: impl Fn() -> u64) {
         | omp_in_parallel_
         | omp_get_active_level
         | omp_get_active_level_ => Seen::THREAD_NUMBER,
+        __kmpc_fork_teams => return process::teams(),
         GOMP_task if on_stack() & TASK_DEPEND == 0 => return,
         GOMP_task | __kmpc_omp_task_with_deps => Seen::TASK_DEPEND,
         __kmpc_push_num_threads
@@ -176,10 +175,23 @@ fn watch(function: Function, on_stack: impl Fn() -> u64) {
         _ => Seen::QUERY,
     };
     match Worker::known() {
-        Some(worker) if worker.depth() > 0 => worker.saw(bits),
-        // Outside of regions there is one thread, number 0.
+        Some(worker) if worker.depth() > 0 => {
+            worker.saw(bits);
+            if bits == Seen::QUERY {
+                process::asked_inside();
+            }
+        }
         _ if bits == Seen::QUERY => process::asked(),
         _ => {}
+    }
+}
+
+/// The body asks for a number of its thread or its team.
+#[inline]
+fn number(which: i32) {
+    // Outside of regions there is one thread, number 0.
+    if let Some(worker) = Worker::known().filter(|worker| worker.depth() > 0) {
+        worker.asked_for_number(which);
     }
 }
 

@@ -76,13 +76,16 @@ pub(crate) struct Member<S: 'static> {
 }
 
 impl<S> Member<S> {
-    pub(crate) const NONE: Member<S> = Member {
-        execution: Cell::new(std::ptr::null()),
-        thread: Cell::new(0),
-        threads: Cell::new(0),
-        level: Cell::new(0),
-        epoch: Cell::new(0),
-    };
+    /// In none.
+    pub(crate) const fn new() -> Member<S> {
+        Member {
+            execution: Cell::new(std::ptr::null()),
+            thread: Cell::new(0),
+            threads: Cell::new(0),
+            level: Cell::new(0),
+            epoch: Cell::new(0),
+        }
+    }
 }
 
 /// Puts back what was there around an execution, also when the body is left by unwinding.

@@ -1,0 +1,257 @@
+//! How many threads the next execution of a region gets.
+//!
+//! [`choose`] is asked before a team starts and [`finished`] told after it has ended; in between
+//! they are [`pacman_core::adapt::Controller`]'s, one for each region. What a program could notice
+//! of a narrower team is what the [`guards`] look for; what narrowing costs other regions is
+//! [charged](charge) to the one that is narrowed.
+
+mod charge;
+mod guards;
+mod places;
+mod waiting;
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+
+use pacman_core::adapt::{
+    Candidates, Controller, Execution, Microjoules, Objective, Rapl, Rules, State,
+};
+use pacman_core::predict::Configuration;
+use pacman_core::{Place, Placement, Topology};
+use pacman_regions::{Adaptation, Guarded, RuntimeFamily};
+use parking_lot::Mutex;
+
+pub(crate) use charge::Pool;
+pub(crate) use guards::Guards;
+pub(crate) use places::Bound;
+
+use crate::process;
+use crate::region::Region;
+use crate::runtime::{Function, Runtime};
+use crate::worker::Worker;
+use crate::worksharing;
+
+/// What all regions of the process have in common.
+struct Adapting {
+    topology: Topology,
+    objective: Objective,
+    rapl: Option<Rapl>,
+    /// Where SMT siblings would otherwise share a core that another leaves empty.
+    places: bool,
+}
+
+static ADAPTING: OnceLock<Option<Adapting>> = OnceLock::new();
+
+/// What adaptation keeps for a region.
+#[derive(Debug, Default)]
+pub(crate) struct Adapted {
+    pub(crate) guards: Guards,
+    phase: Mutex<Option<Phase>>,
+}
+
+#[derive(Debug)]
+struct Phase {
+    /// The threads that the runtime would have given it.
+    default: u32,
+    controller: Controller,
+    /// Seconds that its narrowing has cost other regions, not yet entered.
+    charged: f64,
+    /// Teams that did not get the size that was chosen.
+    refused: u64,
+}
+
+/// How one execution is to run.
+pub(crate) struct Choice {
+    /// What the real entry is given; 0 leaves it to the runtime.
+    pub(crate) threads: u32,
+    /// Where its members run, if it matters.
+    pub(crate) places: Option<Arc<[Place]>>,
+    /// Whether the time that members are busy is worth adding up.
+    pub(crate) wants_busy: bool,
+    on: Option<Configuration>,
+    joules: Option<Microjoules>,
+}
+
+impl Choice {
+    /// As the program has it.
+    pub(crate) fn of_the_program(threads: u32) -> Choice {
+        Choice { threads, places: None, wants_busy: false, on: None, joules: None }
+    }
+}
+
+/// Phases shorter than this are left alone where a change of threads costs a decision only.
+const BREAK_EVEN: f64 = 20e-6;
+
+/// Whether anything is to be adapted.
+#[inline]
+pub(crate) fn is_wished() -> bool {
+    process::wishes().adapt.is_some()
+}
+
+/// Chooses for the next execution of `region`, for which the program asks for `threads` (0: none
+/// in particular).
+pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
+    let as_it_is = || Choice::of_the_program(threads);
+    let Some(adapting) = ADAPTING.get_or_init(prepare) else { return as_it_is() };
+    if region.adapted.guards.forbid(region, worker, entry, threads) {
+        return as_it_is();
+    }
+    let Some(default) = ask(region.runtime, Function::omp_get_max_threads) else {
+        return as_it_is();
+    };
+    let limited = process::wishes().max_threads.map_or(default, |most| most.min(default));
+    // A region with a time loop inside is adapted stretch by stretch.
+    if limited < 2 || region.loops.adapt() {
+        return Choice { threads: if limited < default { limited } else { threads }, ..as_it_is() };
+    }
+    // Somebody else starts the same region: its execution is left out.
+    let Some(mut phase) = region.adapted.phase.try_lock() else { return as_it_is() };
+    if phase.as_ref().is_none_or(|phase| phase.default != limited) {
+        *phase = Phase::of(adapting, region, limited);
+    }
+    let Some(phase) = phase.as_mut() else { return as_it_is() };
+    let on = phase.controller.next();
+    let narrowed = on.threads() < limited;
+    let places = (narrowed && adapting.places)
+        .then(|| pacman_core::adapt::places(&adapting.topology, on, &Placement::Compact).ok())
+        .flatten();
+    Choice {
+        threads: if on.threads() < default { on.threads() } else { 0 },
+        places: places.map(Arc::from),
+        wants_busy: phase.controller.state() != State::Holding,
+        on: Some(on),
+        joules: adapting.rapl.as_ref().and_then(|rapl| rapl.read().ok()),
+    }
+}
+
+/// The execution that was chosen so took `seconds` with a team of `size`, whose members were busy
+/// for `busy` seconds in all.
+pub(crate) fn finished(
+    region: &'static Region,
+    worker: &Worker,
+    choice: &Choice,
+    size: u32,
+    seconds: f64,
+    busy: f64,
+) {
+    let Some(Some(adapting)) = ADAPTING.get() else { return };
+    let libgomp = region.runtime.family == RuntimeFamily::Libgomp;
+    let narrowed = choice.on.is_some() && choice.threads > 0;
+    let mut seconds = seconds;
+    if libgomp {
+        seconds -= worker.pool.team_of(region, size, narrowed).min(seconds / 2.0);
+    }
+    let Some(on) = choice.on else { return };
+    let Some(mut phase) = region.adapted.phase.try_lock() else { return };
+    let Some(phase) = phase.as_mut() else { return };
+    if size != on.threads() {
+        phase.refused += 1;
+        return;
+    }
+    seconds += std::mem::take(&mut phase.charged);
+    let mut execution = Execution::seconds(seconds);
+    if choice.wants_busy {
+        execution = execution.with_busy(busy);
+    }
+    if let (Some(rapl), Some(before)) = (&adapting.rapl, &choice.joules) {
+        if let Ok(now) = rapl.read() {
+            execution = execution.with_joules(rapl.joules_since(before, &now));
+        }
+    }
+    let cost = adapting.objective.cost(&execution).unwrap_or(f64::NAN);
+    // What it refuses it says in `why`.
+    let _ = phase.controller.finished_with(on, cost, &execution);
+    if narrowed && !libgomp && phase.controller.state() == State::Holding {
+        let spare = adapting.topology.contexts_per_core() > 1
+            || phase.default > adapting.topology.allowed().len() as u32
+            || adapting.objective.needs_energy();
+        waiting::block(region.runtime, spare);
+    }
+}
+
+/// Looks at the machine; says in the recording why nothing is adapted.
+#[cold]
+fn prepare() -> Option<Adapting> {
+    let refuse = |why: String| process::note(format!("nothing is adapted: {why}"));
+    let topology = Topology::detect().map_err(|error| refuse(error.to_string())).ok()?;
+    let objective = match process::wishes().adapt? {
+        pacman_regions::Objective::Time => Objective::Time,
+        pacman_regions::Objective::Energy => Objective::Energy,
+        pacman_regions::Objective::Edp => Objective::EnergyDelay,
+        pacman_regions::Objective::Ed2p => Objective::EnergyDelaySquared,
+    };
+    let rapl = match objective.needs_energy() {
+        true => Some(Rapl::detect().map_err(|error| refuse(error.to_string())).ok()?),
+        false => None,
+    };
+    let bound = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"];
+    let places = topology.contexts_per_core() > 1
+        && !bound.iter().any(|name| std::env::var_os(name).is_some());
+    Some(Adapting { topology, objective, rapl, places })
+}
+
+impl Phase {
+    fn of(adapting: &Adapting, region: &Region, default: u32) -> Option<Phase> {
+        let candidates = Candidates::for_team(&adapting.topology, default as usize, None).ok()?;
+        let mut rules = Rules::default();
+        rules.degree = adapting.objective.degree();
+        rules.break_even = BREAK_EVEN;
+        if region.runtime.family == RuntimeFamily::Libgomp && default > 2 {
+            // Narrowing to more than one thread ends the others.
+            rules.break_even = BREAK_EVEN.max(charge::of_a_thread());
+        }
+        let controller = Controller::new(candidates, rules);
+        Some(Phase { default, controller, charged: 0.0, refused: 0 })
+    }
+}
+
+/// Asks the runtime one of its questions that take nothing.
+fn ask(runtime: &Runtime, function: Function) -> Option<u32> {
+    let real = runtime.real(function)?;
+    // SAFETY: such functions of the OpenMP API take nothing and answer an int.
+    let real: extern "C" fn() -> i32 = unsafe { std::mem::transmute(real) };
+    u32::try_from(real()).ok()
+}
+
+/// What was done with a region, for the recording.
+pub(crate) fn outcome(region: &Region, hosted_teams: u32) -> Option<Adaptation> {
+    if !is_wished() {
+        return None;
+    }
+    let guards = region.adapted.guards.acted();
+    // A thread that is in the midst of a decision while the process ends keeps it.
+    let phase = region.adapted.phase.try_lock();
+    let phase = phase.as_ref().and_then(|phase| phase.as_ref());
+    let Some(phase) = phase else {
+        let why = match guards.last() {
+            Some(Guarded { why, .. }) => why.clone(),
+            None => "never ran on more than one thread".to_owned(),
+        };
+        return Some(Adaptation {
+            state: "as it is".to_owned(),
+            threads: hosted_teams,
+            configuration: hosted_teams.to_string(),
+            why,
+            narrowed: 0,
+            gained: None,
+            guards,
+            loops: worksharing::recorded(region),
+        });
+    };
+    let on = phase.controller.next();
+    let mut why = phase.controller.why();
+    if phase.refused > 0 {
+        why += &format!("; {} teams did not get the threads that were chosen", phase.refused);
+    }
+    let time = matches!(process::wishes().adapt, Some(pacman_regions::Objective::Time));
+    Some(Adaptation {
+        state: phase.controller.state().to_string(),
+        threads: on.threads(),
+        configuration: on.to_string(),
+        why,
+        narrowed: phase.controller.narrowed(),
+        gained: time.then(|| -phase.controller.account().lost()),
+        guards,
+        loops: worksharing::recorded(region),
+    })
+}
