@@ -9,6 +9,10 @@ mod toolchain;
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use pacman_core::Topology;
+use pacman_core::adapt::Candidates;
+use pacman_core::predict::training::{Dataset, Plan, RidgeOptions, Row, ridge};
+use pacman_core::predict::{CrossValidation, Method, Model, Sample, Target, machine_name};
 use serde_json::Value;
 use toolchain::{Folder, Language, Linking, compile, finish, have, libraries, program, root};
 
@@ -80,6 +84,101 @@ fn samples_say_what_they_hold() {
 #[test]
 fn adapting_is_asking_and_telling() {
     in_every_way("adapt");
+}
+
+#[test]
+fn adapting_with_a_model_and_the_models_that_are_refused() {
+    let here = Topology::detect().expect("this machine");
+    let candidates = Candidates::of(&here, Some(2)).expect("candidates");
+    if candidates.all().len() < 2 {
+        println!("skipped: one context");
+        return;
+    }
+    let folder = Folder::new("model");
+    let own = machine_name(&here);
+    let write = |name: &str, machine: &str, counted: bool| {
+        let path = folder.join(name);
+        std::fs::write(&path, model(machine, &candidates, counted)).expect("a file");
+        path
+    };
+    let models = [
+        write("own.json", &own, false),
+        write("other.json", "Keystone", false),
+        write("counts.json", &own, true),
+    ];
+    let path = compile("tests/c/model.c", Language::C99, Linking::Shared, &[], &folder);
+    finish(program(&path).args(&models));
+}
+
+/// A model of programs whose threads only cost, more or less; with `counted`, of their IPC.
+fn model(machine: &str, candidates: &Candidates, counted: bool) -> String {
+    let mut rows = Vec::new();
+    for program in 1..=5u32 {
+        for &on in candidates.all() {
+            let seconds = 0.01 * f64::from(on.threads()).powf(0.5 * f64::from(program));
+            let sample = Sample::new(on, seconds).expect("a time");
+            let sample = match counted {
+                false => sample,
+                true => sample
+                    .with("instructions", 1e9)
+                    .and_then(|sample| sample.with("cycles", seconds * 2e9))
+                    .expect("counts"),
+            };
+            let (machine, program) = (machine.to_owned(), format!("p{program}"));
+            rows.push(Row { line: 1, machine, program, phase: None, run: None, sample });
+        }
+    }
+    let data = Dataset::of(machine, &rows, None).expect("data");
+    let target = if counted { Target::Ipc } else { Target::Time };
+    let options = RidgeOptions { target, plan: Plan::Count(1), events: None };
+    let ridge = ridge(&data, &options).expect("a model");
+    let cross_validation = CrossValidation {
+        accuracy: 1.0,
+        worst_accuracy: 1.0,
+        regret: 0.0,
+        worst_regret: 0.0,
+        samples: 2.0,
+        held: 1.0,
+    };
+    let (machine, fingerprint) = (machine.to_owned(), data.fingerprint());
+    let method = Method::Ridge(ridge);
+    let model = Model { machine, programs: Vec::new(), fingerprint, cross_validation, method };
+    model.to_text().expect("text")
+}
+
+#[test]
+fn every_session_leaves_a_report_where_one_is_wanted() {
+    let folder = Folder::new("reports");
+    let path = compile("tests/c/happy.c", Language::C99, Linking::Shared, &[], &folder);
+    let reports = folder.join("reports");
+    std::fs::create_dir(&reports).expect("a folder");
+    let left = || -> Vec<Value> {
+        let files = std::fs::read_dir(&reports).expect("the folder");
+        let text = |file: std::io::Result<std::fs::DirEntry>| {
+            std::fs::read_to_string(file.expect("an entry").path()).expect("a file")
+        };
+        files.map(|file| json(&text(file))).collect()
+    };
+    finish(&mut program(&path));
+    assert!(left().is_empty(), "nobody asked");
+    let printed = finish(
+        program(&path)
+            .env("PACMAN_REPORT_DIR", &reports)
+            .env("PACMAN_REPORT_EVENTS", "context-switches"),
+    );
+    let own = json(&String::from_utf8(printed.stdout).expect("UTF-8"));
+    let left = left();
+    let same = left.iter().find(|report| report["session"] == own["session"]).expect("its session");
+    assert_eq!(same["phases"], own["phases"]);
+    assert_eq!(phases(same), phases(&own), "the same counts as the program prints");
+    let events = same["events"].as_array().expect("events");
+    assert_eq!(events.last().expect("one")["name"], "context-switches");
+    // A directory that is not there costs the report, and the program nothing.
+    let elsewhere =
+        program(&path).env("PACMAN_REPORT_DIR", "/no/such/place").output().expect("runs");
+    assert!(elsewhere.status.success());
+    let said = String::from_utf8(elsewhere.stderr).expect("UTF-8");
+    assert!(said.contains("pacman: cannot leave the report of session"), "{said}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
 
-use crate::{budget, doctor, events, metrics, model, plan, smt, stat, topo, validate};
+use crate::{budget, doctor, events, metrics, model, plan, record, run, smt, stat, topo, validate};
 
 /// Hardware performance counters of threads on SMT cores: what this machine has and can count.
 #[derive(Debug, Parser)]
@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Metrics(metrics::MetricsArgs),
     Plan(plan::PlanArgs),
     Predict(model::PredictArgs),
+    Record(record::RecordArgs),
+    Run(run::RunArgs),
     Smt(smt::SmtArgs),
     Stat(stat::StatArgs),
     Topo(topo::TopoArgs),
@@ -49,6 +51,8 @@ impl Command {
             Command::Metrics(args) => metrics::metrics(args, &events::Here, out),
             Command::Plan(args) => plan::plan(args, &events::Here, out),
             Command::Predict(args) => model::predict(args, out),
+            Command::Record(args) => record::record(args, out),
+            Command::Run(args) => run::run(args),
             Command::Smt(args) => smt::smt(args, out),
             Command::Stat(args) => stat::stat(args),
             Command::Topo(args) => topo::topo(args, out),

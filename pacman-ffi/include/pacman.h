@@ -1034,10 +1034,16 @@ typedef struct pacman_adapt_options {
     uint64_t switch_cost_ns; /* what a change of the number of threads costs */
     const char *placement;   /* in which order cores are used: "compact",
                                 "scatter"; null: compact */
+    const char *model;       /* the file of a model that says what to sample, made by
+                                pacman-pmu train; null: none. For times alone: another
+                                objective, and a model that needs counts, are refused */
+    const char *machine;     /* what this machine is called in the model; null: by its
+                                processor, cores and contexts, as pacman-pmu record does */
 } pacman_adapt_options;
 
 #define PACMAN_ADAPT_OPTIONS_INIT \
-    { sizeof(pacman_adapt_options), PACMAN_ABI, 0u, PACMAN_OBJECTIVE_TIME, 0u, 0u, NULL }
+    { sizeof(pacman_adapt_options), PACMAN_ABI, 0u, PACMAN_OBJECTIVE_TIME, 0u, 0u, NULL, \
+      NULL, NULL }
 
 /*
  * pacman_adapt_open: start to adapt
@@ -1049,12 +1055,16 @@ typedef struct pacman_adapt_options {
  *
  * Returns
  *   PACMAN_OK
- *   PACMAN_E_INVALID      null, an unknown objective, a placement that cannot be read
+ *   PACMAN_E_INVALID      null, an unknown objective, a placement that cannot be read, a model
+ *                         that was cut short or edited, or with an objective besides time
+ *   PACMAN_E_NO_PLACE     the model has configurations that this machine does not
  *   PACMAN_E_SIZE, PACMAN_E_ABI
  *                         as for pacman_session_open()
- *   PACMAN_E_UNSUPPORTED  energy is wanted, and the machine does not tell it
+ *   PACMAN_E_UNSUPPORTED  energy is wanted, and the machine does not tell it; the model is for
+ *                         another machine, or needs counts
  *   PACMAN_E_PERMISSION   energy is wanted, and this process may not read it
- *   PACMAN_E_SYSTEM       the system does not tell which CPUs there are
+ *   PACMAN_E_SYSTEM       the system does not tell which CPUs there are; the model's file
+ *                         cannot be read
  */
 int pacman_adapt_open(const pacman_adapt_options *options, pacman_adapter **adapter);
 

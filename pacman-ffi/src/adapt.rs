@@ -2,11 +2,15 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::ffi::{c_char, c_int};
+use std::ffi::{OsStr, c_char, c_int};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use pacman_core::adapt::{Adapter, Choice, Execution, Objective, Phase};
+use pacman_core::predict::{Model, Predictor, machine_name};
 use pacman_core::{Placement, Topology};
 use parking_lot::RwLock;
 
@@ -36,9 +40,13 @@ pub struct AdaptOptions {
     pub switch_cost_ns: u64,
     /// In which order cores are used, or null.
     pub placement: *const c_char,
+    /// The file of the model that says what to sample, or null.
+    pub model: *const c_char,
+    /// What this machine is called in the model, or null for its own name.
+    pub machine: *const c_char,
 }
 
-// SAFETY: integers and a bare pointer, in an order that needs no padding.
+// SAFETY: integers and bare pointers, in an order that needs no padding.
 unsafe impl Sized32 for AdaptOptions {
     const NAME: &'static str = "a pacman_adapt_options";
     const LEAST: usize = std::mem::offset_of!(AdaptOptions, placement);
@@ -57,6 +65,9 @@ thread_local! {
     static ASKED: RefCell<Vec<(u64, Choice, Instant)>> = const { RefCell::new(Vec::new()) };
 }
 
+/// `PACMAN_OBJECTIVE_TIME`.
+const TIME: u32 = 0;
+
 /// Asks the library to take the time since `pacman_adapt_threads`.
 const ELAPSED: f64 = -1.0;
 
@@ -64,7 +75,7 @@ const ELAPSED: f64 = -1.0;
 ///
 /// # Safety
 /// `options` is null or points to a struct as long as its `size` says, whose
-/// string is null or closed by a zero; `adapter` is null or points to a
+/// strings are null or closed by a zero; `adapter` is null or points to a
 /// writable pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pacman_adapt_open(
@@ -76,7 +87,10 @@ pub unsafe extern "C" fn pacman_adapt_open(
         // SAFETY: the caller's promise.
         let options = unsafe { input::sized(options) }?;
         version::shake_hands(options.abi)?;
-        let mut builder = Adapter::builder(Topology::detect()?)
+        let topology = Topology::detect()?;
+        // SAFETY: the caller's promise.
+        let predictor = unsafe { predictor(&options, &topology) }?;
+        let mut builder = Adapter::builder(topology)
             .objective(objective(options.objective)?)
             .switch_cost(Duration::from_nanos(options.switch_cost_ns));
         if options.max_threads > 0 {
@@ -89,6 +103,9 @@ pub unsafe extern "C" fn pacman_adapt_open(
             // SAFETY: the caller's promise.
             let placement = unsafe { input::text(options.placement, "this as a placement") }?;
             builder = builder.placement(placement.parse::<Placement>()?);
+        }
+        if let Some(predictor) = predictor {
+            builder = builder.predictor(predictor);
         }
         let handle = handle();
         ADAPTERS.write().insert(handle, builder.build()?);
@@ -273,9 +290,36 @@ pub unsafe extern "C" fn pacman_adapt_refresh(
     })
 }
 
+/// What the options' model says to sample, if they name one.
+///
+/// # Safety
+/// The options' strings are null or closed by a zero.
+unsafe fn predictor(
+    options: &AdaptOptions,
+    topology: &Topology,
+) -> Result<Option<Arc<dyn Predictor>>> {
+    if options.model.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise; neither string is kept.
+    let file = unsafe { input::bytes(options.model, "this as the file of a model") }?;
+    if options.objective != TIME {
+        let why = "cannot adapt with a model for anything but time: models predict times; leave \
+                   the model out, or use PACMAN_OBJECTIVE_TIME";
+        return Err(Failure::new(Status::Invalid, why));
+    }
+    let machine = match options.machine.is_null() {
+        true => machine_name(topology),
+        // SAFETY: as above.
+        false => unsafe { input::text(options.machine, "this as a machine") }?.to_owned(),
+    };
+    let model = Model::from_file(Path::new(OsStr::from_bytes(file)))?;
+    Ok(Some(model.adapting(&machine)?))
+}
+
 fn objective(number: u32) -> Result<Objective> {
     Ok(match number {
-        0 => Objective::Time,
+        TIME => Objective::Time,
         1 => Objective::Energy,
         2 => Objective::EnergyDelay,
         3 => Objective::EnergyDelaySquared,

@@ -24,8 +24,8 @@ pub(crate) struct Region {
     pub(crate) source: Option<String>,
     /// What its body was seen to do; see [`Seen`].
     pub(crate) seen: Seen,
-    pub(crate) loops: Loops,
     pub(crate) adapted: Adapted,
+    pub(crate) loops: Loops,
 }
 
 /// What a body was seen to do, in bits that are only ever set.
@@ -102,8 +102,8 @@ pub(crate) fn enter(
         return None;
     }
     let number = all.len() as u32;
-    let (seen, loops, adapted) = (Seen::default(), Loops::default(), Adapted::default());
-    let region = Region { number, body, entry, runtime, module, source, seen, loops, adapted };
+    let (seen, adapted, loops) = (Seen::default(), Adapted::default(), Loops::default());
+    let region = Region { number, body, entry, runtime, module, source, seen, adapted, loops };
     let region = Box::new(region);
     let region: &'static Region = Box::leak(region);
     let mut place = (body >> 4) as usize;

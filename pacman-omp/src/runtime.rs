@@ -74,6 +74,7 @@ functions!(
     __kmpc_barrier,
     kmp_set_blocktime,
     kmp_get_blocktime,
+    ompt_start_tool,
     omp_get_max_threads,
     omp_get_max_threads_,
     omp_get_num_procs,
@@ -188,6 +189,21 @@ impl Runtime {
             unsafe { !libc::dlsym(handle as *mut c_void, c"__kmpc_begin".as_ptr()).is_null() };
         let family = if is_libomp { RuntimeFamily::Libomp } else { RuntimeFamily::Libgomp };
         let real = [const { AtomicPtr::new(std::ptr::null_mut()) }; Function::ALL.len()];
+        let runtime: &'static Runtime =
+            Box::leak(Box::new(Runtime { handle, real, path: module.path, family }));
+        known.push(runtime);
+        runtime
+    }
+
+    /// The runtime that has `address`, whose functions cannot be reached by name.
+    pub(crate) fn out_of_reach(address: u64) -> &'static Runtime {
+        let module = Module::of(address);
+        let mut known = KNOWN.lock();
+        if let Some(known) = known.iter().find(|runtime| runtime.path == module.path) {
+            return known;
+        }
+        let real = [const { AtomicPtr::new(ABSENT) }; Function::ALL.len()];
+        let (handle, family) = (0, RuntimeFamily::Libomp);
         let runtime: &'static Runtime =
             Box::leak(Box::new(Runtime { handle, real, path: module.path, family }));
         known.push(runtime);

@@ -25,10 +25,10 @@ pub(crate) struct Team {
     /// How many threads take part; written by thread 0.
     size: Cell<u32>,
     depth: u32,
-    loops: Option<worksharing::Execution>,
     choice: Option<Choice>,
     /// Ticks that members were in the body, where that is wanted.
     busy: AtomicU64,
+    loops: Option<worksharing::Execution>,
 }
 
 /// What is known of a region when its entry is called.
@@ -72,7 +72,7 @@ pub(crate) fn run(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
     let threads = team.choice.as_ref().map_or(call.threads, |choice| choice.threads);
     team.loops = worksharing::begin(region, team.depth);
     let begun = process::now();
-    start(&team, threads);
+    worker.starts(|| start(&team, threads));
     let ended = process::now();
     if let Some(loops) = team.loops.take() {
         loops.end();
@@ -123,9 +123,9 @@ impl Team {
             arguments,
             size: Cell::new(1),
             depth,
-            loops: None,
             choice: None,
             busy: AtomicU64::new(0),
+            loops: None,
         })
     }
 
@@ -209,7 +209,7 @@ pub(crate) fn begin(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
     // The thread's own clause is used up; such regions are not adapted.
     worker.take_pushed();
     let begun = process::now();
-    start(&team, call.threads);
+    worker.starts(|| start(&team, call.threads));
     team.size.set(team.ask(Function::omp_get_num_threads).unwrap_or(1));
     let own = worker.begin();
     worker.started.borrow_mut().push(Started { team, begun, own });

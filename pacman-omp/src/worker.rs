@@ -19,6 +19,8 @@ pub(crate) struct Worker {
     seen: Cell<u32>,
     /// How much more often it asked for its number than how many threads there are.
     unpaired: Cell<i32>,
+    /// The runtime is starting a team that this library knows of.
+    starting: Cell<bool>,
     /// The program itself has said how many threads its next region gets.
     pushed: Cell<bool>,
     counters: UnsafeCell<Option<Counters>>,
@@ -70,6 +72,7 @@ impl Worker {
             depth: Cell::new(0),
             seen: Cell::new(0),
             unpaired: Cell::new(0),
+            starting: Cell::new(false),
             pushed: Cell::new(false),
             counters: UnsafeCell::new(None),
             pool: Pool::default(),
@@ -123,6 +126,19 @@ impl Worker {
         self.pushed.set(true);
     }
 
+    /// Runs `start`, which has the runtime start a team that this library knows of.
+    #[inline]
+    pub(crate) fn starts(&self, start: impl FnOnce()) {
+        let around = self.starting.replace(true);
+        start();
+        self.starting.set(around);
+    }
+
+    /// Whether such a team is being started, and none of its bodies runs here yet.
+    pub(crate) fn is_starting(&self) -> bool {
+        self.starting.get()
+    }
+
     /// Whether it has, since the last region.
     #[inline]
     pub(crate) fn take_pushed(&self) -> bool {
@@ -134,6 +150,7 @@ impl Worker {
     pub(crate) fn begin(&self) -> Begun {
         let depth = self.depth.get();
         self.depth.set(depth + 1);
+        self.starting.set(false);
         // SAFETY: takes nothing and cannot fail in a way that matters: -1 is no context either.
         let cpu = unsafe { libc::sched_getcpu() } as u32;
         let around = (self.seen.replace(0), self.unpaired.replace(0));

@@ -1,11 +1,11 @@
 //! The main job without the kernel's driver: sessions that program the registers.
 
+use super::boots::PENTIUM_4;
 use super::guest;
 
 #[test]
 fn a_session_counts_both_threads_of_a_pentium_4() {
-    let Some((output, text)) = guest(&["--cpu", "p4"], "by-registers") else { return };
-    assert!(output.status.success(), "{text}");
+    let Some(text) = guest(PENTIUM_4, "by-registers") else { return };
     for context in ["reads 0 Rdpmc", "reads 1 Rdpmc"] {
         assert!(text.lines().any(|line| line == context), "{context} in:\n{text}");
     }

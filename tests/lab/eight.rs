@@ -1,12 +1,11 @@
 //! One thread with the whole PMU of a core whose SMT is off: eight general counters.
 
+use super::boots::SMT_OFF;
 use super::guest;
 
 #[test]
 fn eight_general_counters_where_smt_is_off() {
-    let options = ["--cpu", "core", "--gp", "8", "--smp", "2,sockets=1,cores=2,threads=1"];
-    let Some((output, text)) = guest(&options, "eight") else { return };
-    assert!(output.status.success(), "{text}");
+    let Some(text) = guest(SMT_OFF, "eight") else { return };
     for line in ["contexts 1", "reads Rdpmc", "tables 4 8"] {
         assert!(text.lines().any(|said| said == line), "{line} in:\n{text}");
     }

@@ -1,27 +1,25 @@
 //! The lab tier: the kernel's own PMU drivers on emulated processors with SMT
 //! siblings, whose counters are exact.
 
+mod boots;
 mod by_registers;
 mod eight;
 mod models;
 mod netburst;
+mod omp;
 mod registers;
 mod smt;
 mod stat;
 mod turns;
 mod validate;
 
-use std::process::Output;
+use boots::{HASWELL, Options, ZEN};
 
-use pacman_tests::lab;
-
-fn guest(options: &[&str], job: &str) -> Option<(Output, String)> {
-    if !lab::is_there() {
-        return None;
-    }
-    let output = lab::run(options, &lab::guest(), job);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    Some((output, text))
+/// What a job of the guest program printed; `None` where there is no lab.
+fn guest(options: Options, job: &str) -> Option<&'static str> {
+    let said = boots::said(options, &boots::guest(job))?;
+    assert_eq!(said.status, 0, "{job} on {options:?}:\n{}", said.text);
+    Some(&said.text)
 }
 
 /// One logged phase of the known loops.
@@ -50,13 +48,12 @@ fn samples(text: &str) -> Vec<Sample> {
 
 /// Each sibling counts its own known loop to the instruction, both at once,
 /// without a system call.
-fn siblings_count_their_own(cpu: &str) {
-    let Some((output, text)) = guest(&["--cpu", cpu], "siblings") else { return };
-    assert!(output.status.success(), "{text}");
+fn siblings_count_their_own(cpu: &str, options: Options) {
+    let Some(text) = guest(options, "siblings") else { return };
     for context in ["reads 0 Rdpmc", "reads 1 Rdpmc"] {
         assert!(text.lines().any(|line| line == context), "{context} in:\n{text}");
     }
-    let all = samples(&text);
+    let all = samples(text);
     assert_eq!(all.len(), 100, "two threads of fifty phases:\n{text}");
     let (mut least, mut most) = (i64::MAX, i64::MIN);
     for sample in &all {
@@ -74,18 +71,17 @@ fn siblings_count_their_own(cpu: &str) {
 
 #[test]
 fn siblings_of_a_haswell_core() {
-    siblings_count_their_own("core");
+    siblings_count_their_own("core", HASWELL);
 }
 
 #[test]
 fn siblings_of_a_zen_core() {
-    siblings_count_their_own("amd");
+    siblings_count_their_own("amd", ZEN);
 }
 
 #[test]
 fn a_forked_child_is_told_and_does_not_fault() {
-    let Some((output, text)) = guest(&["--cpu", "core"], "forked") else { return };
-    assert!(output.status.success(), "{text}");
+    let Some(text) = guest(HASWELL, "forked") else { return };
     assert_eq!(
         text.trim().lines().collect::<Vec<_>>(),
         ["the child was told: true", "the parent counts: true"]
@@ -94,8 +90,7 @@ fn a_forked_child_is_told_and_does_not_fault() {
 
 #[test]
 fn too_many_events_and_taken_counters_are_told_apart() {
-    let Some((output, text)) = guest(&["--cpu", "core"], "conflicts") else { return };
-    assert!(output.status.success(), "{text}");
+    let Some(text) = guest(HASWELL, "conflicts") else { return };
     assert_eq!(
         text.trim().lines().collect::<Vec<_>>(),
         [

@@ -1,22 +1,21 @@
 //! Presets, groups and siblings on one processor after the other, by the kernel's driver.
 
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 
 use pacman_events::Preset;
 
+use super::boots::{self, Options};
 use super::guest;
 
 /// One processor of the lab, and what its presets come to there.
 struct Model {
-    options: &'static [&'static str],
+    options: Options,
     name: &'static str,
     /// Presets that this processor, or its number of counters, does not allow.
     refused: &'static [&'static str],
     /// Presets without a unit mask: the lab's doorbell cannot ring them.
     silent: &'static [&'static str],
     by_itself: &'static [&'static str],
-    output: OnceLock<Option<String>>,
 }
 
 const CLOCKS: &[&str] = &["CYCLES", "INSTRUCTIONS", "REF_CYCLES"];
@@ -24,7 +23,7 @@ const CLOCKS_OF_CORE: &[&str] = &["CYCLES", "INSTRUCTIONS", "REF_CYCLES", "REF_X
 const BRANCHES: &[&str] = &["BRANCHES", "BRANCH_MISSES"];
 
 static NEHALEM: Model = Model {
-    options: &["--cpu", "core", "--model", "Nehalem"],
+    options: boots::NEHALEM,
     name: "nhm-ep",
     refused: &[
         "BUS_TRANSACTIONS",
@@ -35,43 +34,38 @@ static NEHALEM: Model = Model {
     ],
     silent: &["BRANCH_MISSES"],
     by_itself: CLOCKS_OF_CORE,
-    output: OnceLock::new(),
 };
 static SANDY_BRIDGE: Model = Model {
-    options: &["--cpu", "core", "--model", "SandyBridge"],
+    options: boots::SANDY_BRIDGE,
     name: "snb",
     // FP_OPS is a sum of five events, and a context has four counters.
     refused: &["FP_OPS", "NON_HALTED_CLOCKTICKS", "NON_SLEEP_CLOCKTICKS"],
     silent: BRANCHES,
     by_itself: CLOCKS_OF_CORE,
-    output: OnceLock::new(),
 };
 static HASWELL: Model = Model {
-    options: &["--cpu", "core"],
+    options: boots::HASWELL,
     name: "hsw",
     refused: &["FP_OPS", "NON_HALTED_CLOCKTICKS", "NON_SLEEP_CLOCKTICKS"],
     silent: BRANCHES,
     by_itself: CLOCKS_OF_CORE,
-    output: OnceLock::new(),
 };
 static SKYLAKE: Model = Model {
-    options: &["--cpu", "core", "--model", "Skylake-Client"],
+    options: boots::SKYLAKE,
     name: "skl",
     refused: &["NON_HALTED_CLOCKTICKS", "NON_SLEEP_CLOCKTICKS"],
     silent: BRANCHES,
     by_itself: CLOCKS_OF_CORE,
-    output: OnceLock::new(),
 };
 static ICE_LAKE: Model = Model {
-    options: &["--cpu", "core", "--gp", "8", "--model", "Icelake-Server,model=106"],
+    options: boots::ICE_LAKE,
     name: "icx",
     refused: &["NON_HALTED_CLOCKTICKS", "NON_SLEEP_CLOCKTICKS", "REF_XCLK_ANY"],
     silent: BRANCHES,
     by_itself: CLOCKS,
-    output: OnceLock::new(),
 };
 static ZEN: Model = Model {
-    options: &["--cpu", "amd"],
+    options: boots::ZEN,
     name: "zen1",
     refused: &[
         "BUS_TRANSACTIONS",
@@ -86,18 +80,12 @@ static ZEN: Model = Model {
     ],
     silent: &["BRANCHES", "BRANCH_MISSES", "L1I_MISSES", "UOPS_RETIRED"],
     by_itself: &["CYCLES", "INSTRUCTIONS"],
-    output: OnceLock::new(),
 };
 
 impl Model {
-    /// What the guest printed; one boot serves all tests of a model.
+    /// What the guest printed.
     fn text(&'static self) -> Option<&'static str> {
-        let boot = || {
-            let (output, text) = guest(self.options, "model")?;
-            assert!(output.status.success(), "{text}");
-            Some(text)
-        };
-        self.output.get_or_init(boot).as_deref()
+        guest(self.options, "model")
     }
 
     /// The words after `first` of each line that begins with it.

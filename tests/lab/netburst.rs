@@ -1,19 +1,12 @@
 //! Both threads of a Pentium 4, counted at the same time by programming the registers:
 //! what the library was first made for.
 
-use std::sync::OnceLock;
-
+use super::boots::PENTIUM_4;
 use super::guest;
 
-/// What the guest printed; one boot serves all tests.
+/// What the guest printed.
 fn output() -> Option<&'static str> {
-    static OUTPUT: OnceLock<Option<String>> = OnceLock::new();
-    let boot = || {
-        let (output, text) = guest(&["--cpu", "p4"], "netburst")?;
-        assert!(output.status.success(), "{text}");
-        Some(text)
-    };
-    OUTPUT.get_or_init(boot).as_deref()
+    guest(PENTIUM_4, "netburst")
 }
 
 /// The words after `name` of each line that begins with it.

@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use pacman_tests::lab;
+use super::boots::{self, Options, TIMED_HASWELL, TIMED_NEHALEM};
 
 /// Seconds that the threads keep to the timetable, and that are measured within.
 const SECONDS: [&str; 2] = ["8", "5"];
@@ -14,26 +14,36 @@ const NEAR: f64 = 0.01;
 /// Shares of the time: none, only the first, only the second, both.
 type States = [f64; 4];
 
-/// Boots a machine whose cycles follow time and runs `job` there; `None` where there is no lab.
-fn boot(options: &[&str], job: &str) -> Option<String> {
-    if !lab::is_there() {
-        return None;
-    }
-    let options = [&["--cpu", "core", "--time"], options].concat();
-    let output = lab::shell(&options, job, &[&lab::guest(), &lab::pacman_pmu()]);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    Some(text)
-}
-
-/// The command beside the timetable, by `event`, whose counter goes in steps of `step` nanoseconds.
-fn siblings_are_split_right(options: &[&str], event: &str, step: RangeInclusive<f64>) {
+/// The command beside the timetable.
+pub(crate) fn timetable() -> String {
     let [whole, measured] = SECONDS;
-    let job = format!(
+    format!(
         "/t/lab-guest smt {whole} >/tmp/truth & sleep 1; /t/pacman-pmu smt --method counters \
          --json --duration {measured} --interval 10000; echo STATUS $?; wait; cat /tmp/truth"
-    );
-    let Some(text) = boot(options, &job) else { return };
+    )
+}
+
+/// The command as a user who is nobody.
+pub(crate) fn unprivileged() -> String {
+    let nobody = "chmod 755 / /t; mkdir -p /etc; echo root:x:0:0::/:/bin/sh >/etc/passwd; \
+                  echo nobody:x:65534:65534::/tmp:/bin/sh >>/etc/passwd";
+    let smt = "/t/pacman-pmu smt --quiet --duration 0.3";
+    format!(
+        "set +e; {nobody}; for level in 1 2; do echo $level >/proc/sys/kernel/perf_event_paranoid; \
+         su -s /bin/sh nobody -c '{smt} --method counters 2>&1; echo STATUS $?; {smt}'; done; true"
+    )
+}
+
+/// What a job said on a machine whose cycles follow time; `None` where there is no lab.
+fn said(options: Options, job: &str) -> Option<&'static str> {
+    let said = boots::said(options, job)?;
+    assert_eq!(said.status, 0, "{}", said.text);
+    Some(&said.text)
+}
+
+/// Splits the siblings' time by `event`, whose counter goes in steps of `step` nanoseconds.
+fn siblings_are_split_right(options: Options, event: &str, step: RangeInclusive<f64>) {
+    let Some(text) = said(options, &timetable()) else { return };
     let (json, truth) = text.split_once("STATUS 0\n").unwrap_or_else(|| panic!("{text}"));
     let report: serde_json::Value = serde_json::from_str(json).expect(json);
     assert_eq!(report["method"], "AnyThread reference cycles");
@@ -62,27 +72,20 @@ fn siblings_are_split_right(options: &[&str], event: &str, step: RangeInclusive<
 #[test]
 fn siblings_of_a_haswell_core_are_split_right() {
     // Ten ticks of a TSC of 1 GHz.
-    let options = ["--xclk-ratio", "10"];
-    siblings_are_split_right(&options, "CPU_CLK_THREAD_UNHALTED.REF_XCLK_ANY", 9.99..=10.01);
+    let event = "CPU_CLK_THREAD_UNHALTED.REF_XCLK_ANY";
+    siblings_are_split_right(TIMED_HASWELL, event, 9.99..=10.01);
 }
 
 #[test]
 fn siblings_of_a_nehalem_core_are_split_right() {
     // Ticks of the TSC; the fixed counter's bus of 133 MHz has seven and a half of them.
     let event = "CPU_CLK_UNHALTED.REF_P";
-    siblings_are_split_right(&["--model", "Nehalem"], event, 6.99..=8.01);
+    siblings_are_split_right(TIMED_NEHALEM, event, 6.99..=8.01);
 }
 
 #[test]
 fn without_privilege_there_are_idle_times_and_a_remedy() {
-    let nobody = "chmod 755 / /t; mkdir -p /etc; echo root:x:0:0::/:/bin/sh >/etc/passwd; \
-                  echo nobody:x:65534:65534::/tmp:/bin/sh >>/etc/passwd";
-    let smt = "/t/pacman-pmu smt --quiet --duration 0.3";
-    let job = format!(
-        "set +e; {nobody}; for level in 1 2; do echo $level >/proc/sys/kernel/perf_event_paranoid; \
-         su -s /bin/sh nobody -c '{smt} --method counters 2>&1; echo STATUS $?; {smt}'; done; true"
-    );
-    let Some(text) = boot(&["--xclk-ratio", "10"], &job) else { return };
+    let Some(text) = said(TIMED_HASWELL, &unprivileged()) else { return };
     assert_eq!(text.matches("STATUS 1\n").count(), 2, "{text}");
     assert_eq!(text.matches("from the idle times in /proc/stat").count(), 2, "{text}");
     for level in [1, 2] {

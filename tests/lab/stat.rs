@@ -1,19 +1,21 @@
 //! The command `stat` and whole contexts, on counters that are exact.
 
-use pacman_tests::lab;
-
+use super::boots::{self, HASWELL, Options, ZEN};
 use super::guest;
 
+/// Options of `stat` and the guest's job: threads that are put on both siblings of a core.
+pub(crate) const THREADS: [&str; 2] = ["--bind compact", "stat-threads"];
+/// All contexts.
+pub(crate) const CONTEXTS: [&str; 2] = ["-a", "stat-bound"];
+
+pub(crate) fn line([stat, job]: [&str; 2]) -> String {
+    format!("/t/pacman-pmu stat --csv -e INSTRUCTIONS {stat} -- /t/lab-guest {job} 2>&1")
+}
+
 /// Rows of `stat --csv -e INSTRUCTIONS`: CPU, name and count.
-fn counted(options: &[&str], stat: &str, job: &str) -> Option<Vec<(u32, String, i64)>> {
-    if !lab::is_there() {
-        return None;
-    }
-    let line =
-        format!("/t/pacman-pmu stat --csv -e INSTRUCTIONS {stat} -- /t/lab-guest {job} 2>&1");
-    let output = lab::shell(options, &line, &[&lab::pacman_pmu(), &lab::guest()]);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{text}");
+fn counted(options: Options, job: [&str; 2]) -> Option<Vec<(u32, String, i64)>> {
+    let boots::Said { status, text } = boots::said(options, &line(job))?;
+    assert_eq!(*status, 0, "{text}");
     let mut lines = text.lines().map(str::trim_end);
     let heading: Vec<&str> =
         lines.find(|line| line.starts_with("begin_ns,")).expect("a heading").split(',').collect();
@@ -34,8 +36,8 @@ fn known(name: &str) -> Option<i64> {
 
 /// Threads of an unmodified program on both siblings of a core: each row is the thread's own
 /// loop, and what beginning and ending a thread costs, which the idle thread shows.
-fn threads_count_their_own(cpu: &str) {
-    let Some(rows) = counted(&["--cpu", cpu], "--bind compact", "stat-threads") else { return };
+fn threads_count_their_own(cpu: &str, options: Options) {
+    let Some(rows) = counted(options, THREADS) else { return };
     assert_eq!(rows.len(), 7, "{rows:?}");
     let loops: Vec<(u32, i64, i64)> =
         rows.iter().filter_map(|(cpu, name, count)| Some((*cpu, known(name)?, *count))).collect();
@@ -56,17 +58,17 @@ fn threads_count_their_own(cpu: &str) {
 
 #[test]
 fn stat_counts_threads_on_haswell_siblings() {
-    threads_count_their_own("core");
+    threads_count_their_own("core", HASWELL);
 }
 
 #[test]
 fn stat_counts_threads_on_zen_siblings() {
-    threads_count_their_own("amd");
+    threads_count_their_own("amd", ZEN);
 }
 
 #[test]
 fn stat_sees_both_contexts() {
-    let Some(rows) = counted(&["--cpu", "core"], "-a", "stat-bound") else { return };
+    let Some(rows) = counted(HASWELL, CONTEXTS) else { return };
     let loops = [(0, 6_000_000), (1, 16_000_000)];
     assert_eq!(rows.len(), loops.len(), "{rows:?}");
     for ((cpu, known), (row, _, count)) in loops.into_iter().zip(&rows) {
@@ -80,8 +82,7 @@ fn stat_sees_both_contexts() {
 #[test]
 fn contexts_are_counted_until_they_are_gone() {
     const LOOP: i64 = 20_000_000;
-    let Some((output, text)) = guest(&["--cpu", "core"], "wide") else { return };
-    assert!(output.status.success(), "{text}");
+    let Some(text) = guest(HASWELL, "wide") else { return };
     let count = |row: &str| -> Option<i64> {
         text.lines().find_map(|line| line.strip_prefix(&format!("row {row} ")))?.parse().ok()
     };

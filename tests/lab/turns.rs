@@ -3,7 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::boots::{HASWELL, PENTIUM_4};
 use super::guest;
+
+/// The guest's job for a way of taking turns, and who programs the counters.
+pub(crate) fn job(how: &str, by: &str) -> String {
+    format!("turns {how} {by}")
+}
 
 /// The numbers of the lines that begin with a word.
 fn lines<const N: usize>(text: &str, word: &str) -> Vec<[i64; N]> {
@@ -27,20 +33,18 @@ fn sets(text: &str) -> Vec<BTreeSet<i64>> {
 /// Six events, four counters, two siblings: every run of every phase counts the set
 /// whose turn it is, to the last event, and estimates follow from that.
 fn six_events_on_four_counters(how: &str, by: &str) {
-    let job = format!("turns {how} {by}");
-    let Some((output, text)) = guest(&["--cpu", "core"], &job) else { return };
-    assert!(output.status.success(), "{text}");
+    let Some(text) = guest(HASWELL, &job(how, by)) else { return };
     for thread in ["reads 0 Rdpmc", "reads 1 Rdpmc"] {
         assert!(text.lines().any(|line| line == thread), "{thread} in:\n{text}");
     }
-    let sets = sets(&text);
+    let sets = sets(text);
     assert_eq!(sets.len(), 2, "{text}");
     assert!(sets.iter().all(|set| set.len() == 4), "no counter is idle: {sets:?}");
     assert_eq!(sets.iter().flatten().collect::<BTreeSet<_>>().len(), 6);
     let spread = how == "by-spread";
     let mut seen: BTreeMap<[i64; 3], BTreeSet<i64>> = BTreeMap::new();
     let mut first: BTreeSet<i64> = BTreeSet::new();
-    let samples = lines::<7>(&text, "sample");
+    let samples = lines::<7>(text, "sample");
     for [thread, phase, run, set, event, counted, rung] in &samples {
         assert_eq!(counted, rung, "thread {thread} phase {phase} run {run} event {event}");
         // The inner phase runs once in each outer run, and has that one's set.
@@ -56,7 +60,7 @@ fn six_events_on_four_counters(how: &str, by: &str) {
     assert_eq!(seen.len(), 2 * (7 + 7 + 4), "{text}");
     assert!(seen.values().all(|events| events.len() == 4));
     assert_eq!(first.len(), if spread { 6 } else { 4 }, "what one execution of a team saw");
-    let sums = lines::<7>(&text, "sum");
+    let sums = lines::<7>(text, "sum");
     assert_eq!(sums.len(), 2 * 3 * 6, "{text}");
     for [thread, phase, event, executions, samples, raw, value] in sums {
         let who = |at: &[i64; 3]| at[0] == thread && at[1] == phase;
@@ -64,7 +68,7 @@ fn six_events_on_four_counters(how: &str, by: &str) {
         assert_eq!(samples, counted.count() as i64, "thread {thread} phase {phase}");
         assert_eq!(value, raw * executions / samples, "thread {thread} phase {phase}");
     }
-    what_samples_say(&text, &sets, spread);
+    what_samples_say(text, &sets, spread);
 }
 
 /// A sample holds one set; an interval that had a change of sets in it has no counts.
@@ -113,12 +117,11 @@ fn sets_take_turns_by_registers() {
 
 #[test]
 fn one_thread_counts_on_all_eighteen_counters_of_a_pentium_4() {
-    let Some((output, text)) = guest(&["--cpu", "p4"], "whole") else { return };
-    assert!(output.status.success(), "{text}");
+    let Some(text) = guest(PENTIUM_4, "whole") else { return };
     for line in ["reads 0 Rdpmc", "sets 1"] {
         assert!(text.lines().any(|it| it == line), "{line} in:\n{text}");
     }
-    let samples = lines::<3>(&text, "sample");
+    let samples = lines::<3>(text, "sample");
     assert_eq!(samples.len(), 20 * 18, "{text}");
     for [event, counted, known] in samples {
         // Cycles and instructions have the ringing and the phase's edges in them, three
@@ -135,14 +138,13 @@ fn one_thread_counts_on_all_eighteen_counters_of_a_pentium_4() {
 
 #[test]
 fn halves_of_a_pentium_4_take_turns() {
-    let Some((output, text)) = guest(&["--cpu", "p4"], "halves") else { return };
-    assert!(output.status.success(), "{text}");
+    let Some(text) = guest(PENTIUM_4, "halves") else { return };
     let refused: Vec<&str> =
         text.lines().filter_map(|line| line.strip_prefix("refused ")).collect();
     let [even, demand] = refused[..] else { panic!("two refusals in:\n{text}") };
     assert!(even.contains("in turns (in_turns) a session counts them in "), "{even}");
     assert!(demand.contains("split the core evenly (Partition::Even)"), "{demand}");
-    let halves = lines::<4>(&text, "half");
+    let halves = lines::<4>(text, "half");
     assert_eq!(halves.len(), 2 * 16, "{text}");
     let mut sampled = 0;
     for [event, samples, raw, known] in halves {

@@ -1,37 +1,44 @@
 //! Counter validation where counters are known: the lab's instructions are exact, its
 //! cycles three to an instruction, and most other events silent.
 
-use std::process::Command;
-
-use pacman_tests::lab;
 use serde_json::Value;
 
-/// What busy neighbours on both contexts make of the next command.
-const BUSY: &str = "(while :; do :; done) & (while :; do :; done) & ";
+use super::boots::{self, HASWELL, Options, PENTIUM_4, ZEN};
 
-/// Validates in a guest with `cpu`, after `before`; the answer is the exit status and
-/// the list of events. `None` without a lab.
-fn validate(cpu: &str, before: &str, arguments: &str) -> Option<(i32, Vec<Value>)> {
-    if !lab::is_there() {
-        return None;
-    }
-    let script = format!("{before}/t/pacman-pmu validate --json {arguments} 2>/dev/null");
-    let output = Command::new(lab::command().expect("a lab"))
-        .args(["--cpu", cpu, "--", &script])
-        .arg(lab::pacman_pmu())
-        .output()
-        .expect("the lab starts");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let report: Value = serde_json::from_str(&said).unwrap_or_else(|e| {
-        panic!("{e} in:\n{said}{}", String::from_utf8_lossy(&output.stderr));
-    });
+/// Arguments of `validate`: what must come out on every processor of the lab.
+pub(crate) const EVERYWHERE: &str = "--repeat 9 -e \
+    INSTRUCTIONS,CYCLES,BRANCHES,page-faults,context-switches,cpu-migrations";
+/// What is exact on a Pentium 4 if nobody disturbs it.
+pub(crate) const BETWEEN_SWITCHES: &str = "--repeat 20 -e \
+    INSTRUCTIONS@instructions,BRANCHES,page-faults,context-switches,cpu-migrations";
+/// What switches may disturb.
+pub(crate) const SWITCHED: &str = "--repeat 20 -e INSTRUCTIONS";
+/// What needs no hardware, and what does.
+pub(crate) const WITHOUT_PMU: &str =
+    "--repeat 5 -e INSTRUCTIONS,STORES,page-faults,context-switches";
+
+pub(crate) fn line(arguments: &str) -> String {
+    format!("/t/pacman-pmu validate --json {arguments} 2>/dev/null")
+}
+
+/// The same with busy neighbours on both contexts.
+pub(crate) fn busy_line(arguments: &str) -> String {
+    const LOOP: &str = "(while :; do :; done) &";
+    let validate = line(arguments);
+    format!("{LOOP} one=$!; {LOOP} two=$!; {validate}; status=$?; kill $one $two; exit $status")
+}
+
+/// Validates on a machine by a [`line`]; the answer is the exit status and the list of
+/// events. `None` without a lab.
+fn validate(cpu: &str, options: Options, line: &str) -> Option<(i32, Vec<Value>)> {
+    let boots::Said { status, text } = boots::said(options, line)?;
+    let report: Value = serde_json::from_str(text).unwrap_or_else(|e| panic!("{e} in:\n{text}"));
     for event in report["events"].as_array().expect("a list") {
         let word = |key: &str| event[key].as_str().expect("a word");
         println!("lab {cpu}: {} on {}: {}", word("event"), word("kernel"), word("text"));
     }
-    let status = output.status.code().expect("an exit status");
-    assert_eq!(report["exit_status"], status);
-    Some((status, report["events"].as_array().expect("a list").clone()))
+    assert_eq!(report["exit_status"], *status);
+    Some((*status, report["events"].as_array().expect("a list").clone()))
 }
 
 fn verdict<'a>(events: &'a [Value], event: &str, kernel: &str) -> &'a Value {
@@ -42,11 +49,8 @@ fn verdict<'a>(events: &'a [Value], event: &str, kernel: &str) -> &'a Value {
 }
 
 /// What must come out on every processor of the lab.
-fn counts_what_the_lab_counts(cpu: &str, native: &str) {
-    let list = "INSTRUCTIONS,CYCLES,BRANCHES,page-faults,context-switches,cpu-migrations";
-    let Some((status, events)) = validate(cpu, "", &format!("--repeat 9 -e {list}")) else {
-        return;
-    };
+fn counts_what_the_lab_counts(cpu: &str, options: Options, native: &str) {
+    let Some((status, events)) = validate(cpu, options, &line(EVERYWHERE)) else { return };
     for (event, kernel) in [
         ("INSTRUCTIONS", "instructions"),
         ("INSTRUCTIONS", "switched-instructions"),
@@ -77,18 +81,17 @@ fn counts_what_the_lab_counts(cpu: &str, native: &str) {
 
 #[test]
 fn haswell_is_exact_where_it_counts_and_silent_elsewhere() {
-    counts_what_the_lab_counts("core", "INST_RETIRED.ANY (rc0)");
+    counts_what_the_lab_counts("core", HASWELL, "INST_RETIRED.ANY (rc0)");
 }
 
 #[test]
 fn zen_is_exact_where_it_counts_and_silent_elsewhere() {
-    counts_what_the_lab_counts("amd", "RETIRED_INSTRUCTIONS (rc0)");
+    counts_what_the_lab_counts("amd", ZEN, "RETIRED_INSTRUCTIONS (rc0)");
 }
 
 #[test]
 fn a_pentium_4_is_exact_between_switches() {
-    let list = "INSTRUCTIONS@instructions,BRANCHES,page-faults,context-switches,cpu-migrations";
-    let Some((_, events)) = validate("p4", "", &format!("--repeat 20 -e {list}")) else { return };
+    let Some((_, events)) = validate("p4", PENTIUM_4, &line(BETWEEN_SWITCHES)) else { return };
     for (event, kernel) in [
         ("page-faults", "first-touches"),
         ("context-switches", "hand-overs"),
@@ -111,7 +114,7 @@ fn a_pentium_4_is_exact_between_switches() {
 
 #[test]
 fn haswell_s_driver_keeps_counts_across_switches() {
-    let Some((status, events)) = validate("core", BUSY, "--repeat 20 -e INSTRUCTIONS") else {
+    let Some((status, events)) = validate("core", HASWELL, &busy_line(SWITCHED)) else {
         return;
     };
     for kernel in ["instructions", "switched-instructions"] {
@@ -126,7 +129,7 @@ fn the_pentium_4_s_driver_does_not() {
     // It writes a counter's former start value after a switch, so that what the slice
     // before has counted is lost, or the counter's turn is missed. Where the switches fall
     // is chance: a kernel that met none is exact, and nothing lies between.
-    let Some((status, events)) = validate("p4", BUSY, "--repeat 20 -e INSTRUCTIONS") else {
+    let Some((status, events)) = validate("p4", PENTIUM_4, &busy_line(SWITCHED)) else {
         return;
     };
     let verdicts = ["instructions", "switched-instructions"].map(|kernel| {
@@ -141,8 +144,7 @@ fn the_pentium_4_s_driver_does_not() {
 
 #[test]
 fn without_a_pmu_hardware_has_a_reason_and_software_is_exact() {
-    let list = "INSTRUCTIONS,STORES,page-faults,context-switches";
-    let Some((status, events)) = validate("none", "", &format!("--repeat 5 -e {list}")) else {
+    let Some((status, events)) = validate("none", boots::WITHOUT_PMU, &line(WITHOUT_PMU)) else {
         return;
     };
     for row in events.iter().filter(|row| row["kernel"] != "first-touches") {

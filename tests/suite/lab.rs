@@ -1,5 +1,6 @@
 //! The lab: real kernels on emulated processors whose PMU counts exactly.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, OnceLock};
@@ -19,7 +20,12 @@ pub fn command() -> Option<PathBuf> {
 pub fn guest() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT
-        .get_or_init(|| built(&["--release", "--package", "pacman-tests", "--bin", "lab-guest"]))
+        .get_or_init(|| {
+            stripped(&built(
+                &["--release", "--package", "pacman-tests", "--bin", "lab-guest"],
+                "lab-guest",
+            ))
+        })
         .clone()
 }
 
@@ -29,11 +35,28 @@ pub fn guest() -> PathBuf {
 /// If it does not build.
 pub fn pacman_pmu() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| built(&["--package", "pacman-cli", "--bin", "pacman-pmu"])).clone()
+    BUILT
+        .get_or_init(|| {
+            stripped(&built(&["--package", "pacman-cli", "--bin", "pacman-pmu"], "pacman-pmu"))
+        })
+        .clone()
 }
 
-/// The program that `cargo build` makes with these options.
-fn built(options: &[&str]) -> PathBuf {
+/// The library that is preloaded into OpenMP programs, as a user would build it.
+///
+/// # Panics
+/// If it does not build.
+pub fn libpacman_omp() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT
+        .get_or_init(|| {
+            stripped(&built(&["--release", "--package", "pacman-omp"], "libpacman_omp.so"))
+        })
+        .clone()
+}
+
+/// The file of that name that `cargo build` makes with these options.
+fn built(options: &[&str], file: &str) -> PathBuf {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let built = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--message-format", "json"])
@@ -42,22 +65,22 @@ fn built(options: &[&str]) -> PathBuf {
         .output()
         .expect("cargo runs");
     let messages = String::from_utf8_lossy(&built.stdout);
-    let executable = messages
-        .lines()
-        .filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next())
-        .next_back();
-    PathBuf::from(executable.unwrap_or_else(|| {
+    let path = messages.split('"').rfind(|word| word.ends_with(&format!("/{file}")));
+    PathBuf::from(path.unwrap_or_else(|| {
         panic!("{options:?} does not build: {}", String::from_utf8_lossy(&built.stderr))
     }))
 }
 
-/// Runs a program in the lab.
-///
-/// # Panics
-/// If there is no lab, or it cannot be started.
-pub fn run(options: &[&str], program: &Path, arguments: &str) -> Output {
-    let name = program.file_name().expect("a program has a name").to_string_lossy();
-    shell(options, &format!("/t/{name} {arguments}"), &[program])
+/// A copy without debugging information: a guest unpacks its programs by emulation, and ninety
+/// megabytes of names take longer than its boot.
+fn stripped(program: &Path) -> PathBuf {
+    let copy = program.parent().expect("a directory").join("stripped");
+    fs::create_dir_all(&copy).expect("cargo's own directory can be written to");
+    let copy = copy.join(program.file_name().expect("a program has a name"));
+    let mut strip = Command::new("strip");
+    strip.arg("--strip-debug").arg("-o").arg(&copy).arg(program);
+    // Without binutils the boots take longer.
+    if strip.status().is_ok_and(|status| status.success()) { copy } else { program.into() }
 }
 
 /// Runs a line of shell in the lab, which has `programs` in `/t`.
@@ -67,17 +90,23 @@ pub fn run(options: &[&str], program: &Path, arguments: &str) -> Output {
 pub fn shell(options: &[&str], line: &str, programs: &[&Path]) -> Output {
     // The first use on a machine fetches what the lab needs; two at once would each fetch
     // it over the other's.
-    static FIRST: Mutex<bool> = Mutex::new(true);
-    let mut first = FIRST.lock().expect("the first run did not panic");
+    static FIRST: Mutex<()> = Mutex::new(());
     let mut lab = Command::new(command().expect("a lab"));
-    lab.args(options).args(["--", line]).args(programs);
-    if *first {
-        let output = lab.output().expect("the lab starts");
-        *first = false;
-        return output;
-    }
-    drop(first);
-    lab.output().expect("the lab starts")
+    lab.args(QUICK).args(options).args(["--", line]).args(programs);
+    let alone = (!has_all_it_needs()).then(|| FIRST.lock().expect("the first run did not panic"));
+    let output = lab.output().expect("the lab starts");
+    drop(alone);
+    output
+}
+
+/// A third of a boot is the kernel's tests of its ciphers and its move to a random address.
+const QUICK: [&str; 2] = ["--append", "cryptomgr.notests nokaslr"];
+
+/// Whether the lab was used on this machine before.
+fn has_all_it_needs() -> bool {
+    let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
+    cache.is_some_and(|cache| cache.join("pmu-lab/kernel").is_dir())
 }
 
 /// Whether there is a lab; says so on stderr where there is none.

@@ -40,6 +40,11 @@ pub(super) struct LearnArgs {
     #[arg(long, value_name = "N", default_value_t = 3, conflicts_with = "at")]
     pub(super) samples: usize,
 
+    /// Choose for an adapter: samples with at least half of all contexts, which it can soon pay
+    /// for, and the least regret rather than the least error of times
+    #[arg(long, conflicts_with = "at")]
+    pub(super) wide: bool,
+
     /// Let ridge sample these, all contexts among them, such as 24,12,1
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) at: Option<Vec<Configuration>>,
@@ -76,7 +81,11 @@ impl DataArgs {
 
 impl LearnArgs {
     pub(super) fn ridge(&self) -> Contender {
-        let plan = self.at.clone().map_or(Plan::Count(self.samples), Plan::At);
+        let plan = match &self.at {
+            Some(at) => Plan::At(at.clone()),
+            None if self.wide => Plan::Wide(self.samples),
+            None => Plan::Count(self.samples),
+        };
         Contender::Ridge(RidgeOptions { target: self.target, plan, events: self.events() })
     }
 

@@ -66,7 +66,7 @@ pub(crate) fn predict(args: &PredictArgs, out: &mut dyn Write) -> io::Result<u8>
             model.on(machine).map_err(|error| refuse(format!("{}: {error}", args.model)))?;
         let of_machine: Vec<&Row> = rows.iter().filter(|row| row.machine == machine).collect();
         for program in programs(&of_machine) {
-            answers.push(answer(predictor, program, &of_machine).map_err(|error| {
+            answers.push(answer(predictor, &program, &of_machine).map_err(|error| {
                 let inline = "; a table can give counts, or train with --events none";
                 let hint = if error.to_string().contains("no count of") { inline } else { "" };
                 refuse(format!("{}{hint}", error))
@@ -111,23 +111,25 @@ fn rows(args: &PredictArgs) -> io::Result<Vec<Row>> {
         line: index as u64 + 1,
         machine: machine.clone(),
         program: PHASE.into(),
+        phase: None,
+        run: None,
         sample: sample.clone(),
     };
     Ok(args.sample.iter().enumerate().map(row).collect())
 }
 
-fn programs<'a>(rows: &[&'a Row]) -> Vec<&'a str> {
-    let mut programs: Vec<&str> = Vec::new();
-    for row in rows {
-        if !programs.contains(&row.program.as_str()) {
-            programs.push(&row.program);
+fn programs(rows: &[&Row]) -> Vec<String> {
+    let mut programs: Vec<String> = Vec::new();
+    for name in rows.iter().map(|row| row.name()) {
+        if !programs.contains(&name) {
+            programs.push(name);
         }
     }
     programs
 }
 
 fn answer(predictor: &dyn Predictor, program: &str, rows: &[&Row]) -> io::Result<Answer> {
-    let mine = rows.iter().filter(|row| row.program == program);
+    let mine = rows.iter().filter(|row| row.name() == program);
     let samples: Vec<Sample> = mine.clone().map(|row| row.sample.clone()).collect();
     let known = predictor.configurations();
     if let Some(row) = mine.clone().find(|row| !known.contains(&row.sample.configuration())) {

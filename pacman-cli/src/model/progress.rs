@@ -5,10 +5,10 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// A bar on standard error where that is a terminal, nothing elsewhere; gone when dropped.
-pub(super) struct Progress(ProgressBar);
+pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    pub(super) fn new(steps: usize, what: &str) -> Progress {
+    pub(crate) fn new(steps: usize, what: &str) -> Progress {
         let bar = ProgressBar::new(steps as u64).with_message(what.to_owned());
         if let Ok(style) = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} {eta}") {
             bar.set_style(style);
@@ -18,7 +18,7 @@ impl Progress {
         Progress(bar)
     }
 
-    pub(super) fn step(&self) {
+    pub(crate) fn step(&self) {
         self.0.inc(1);
     }
 }

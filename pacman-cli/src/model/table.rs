@@ -20,6 +20,8 @@ pub(super) struct Table {
 struct Columns {
     machine: Option<usize>,
     program: Option<usize>,
+    phase: Option<usize>,
+    run: Option<usize>,
     threads: usize,
     time: usize,
     /// Index and event.
@@ -107,7 +109,12 @@ impl Columns {
         };
         let threads = at(THREADS).ok_or_else(|| missing("threads", ""))?;
         let time = at(&[TIME]).ok_or_else(|| missing(TIME, ""))?;
-        let program = at(PROGRAM);
+        // By themselves phases are what the programs are.
+        let (program, phase) = match (at(PROGRAM), at(&[PHASE])) {
+            (None, alone) => (alone, None),
+            both => both,
+        };
+        let run = at(&[RUN]);
         if program.is_none() && defaults.program.is_none() {
             return Err(missing("app", ""));
         }
@@ -115,14 +122,14 @@ impl Columns {
         if machine.is_none() && defaults.machine.is_none() {
             return Err(missing(MACHINE, ", and no --measured-on"));
         }
-        let known = [Some(threads), Some(time), program, machine];
+        let known = [Some(threads), Some(time), program, phase, run, machine, at(&[EXECUTIONS])];
         let counts = header
             .iter()
             .enumerate()
             .filter(|(index, name)| !known.contains(&Some(*index)) && is_count(name))
             .map(|(index, name)| (index, name.to_owned()))
             .collect();
-        Ok(Columns { machine, program, threads, time, counts })
+        Ok(Columns { machine, program, phase, run, threads, time, counts })
     }
 
     /// Forgets columns whose first value is no number; answers their names.
@@ -147,6 +154,11 @@ impl Columns {
             Some(index) if !record[index].is_empty() => Ok(record[index].to_owned()),
             _ => default.map(str::to_owned).ok_or_else(|| format!("{what} is blank")),
         };
+        let phase = self.phase.map(|index| &record[index]).filter(|cell| !cell.is_empty());
+        let run = self.run.map(|index| &record[index]).filter(|cell| !cell.is_empty());
+        let run = run.map(|cell| {
+            whole(cell).parse::<u64>().map_err(|_| format!("{RUN} is {cell:?}, which is no number"))
+        });
         let on: Configuration =
             whole(&record[self.threads]).parse().map_err(|error| format!("threads: {error}"))?;
         let seconds = number(&record[self.time], TIME)?;
@@ -162,6 +174,8 @@ impl Columns {
             line,
             machine: name(self.machine, MACHINE, defaults.machine)?,
             program: name(self.program, "app", defaults.program)?,
+            phase: phase.map(str::to_owned),
+            run: run.transpose()?,
             sample,
         })
     }
@@ -208,7 +222,11 @@ fn malformed(error: &csv::Error) -> String {
 }
 
 const MACHINE: &str = "machine";
-const PROGRAM: &[&str] = &["app", "program", "phase"];
+const PROGRAM: &[&str] = &["app", "program"];
+const PHASE: &str = "phase";
+const RUN: &str = "run";
+/// How many executions a row is the mean of, which says nothing of one.
+const EXECUTIONS: &str = "executions";
 const THREADS: &[&str] = &["threads", "configuration"];
 const TIME: &str = "time_s";
 

@@ -189,6 +189,82 @@ fn wrong_input_is_refused_in_one_line() {
     }
 }
 
+/// The same table with one thing wrong: a line number, and what is said of it.
+#[test]
+fn training_data_with_holes_and_nonsense_is_refused_with_its_line() {
+    let place = Place::new("nonsense");
+    let model = place.path("model.json");
+    let whole = table();
+    let edited = |line: usize, from: &str, to: &str| -> String {
+        let lines = whole.lines().enumerate();
+        let lines = lines.map(|(index, text)| match index + 1 == line {
+            true => text.replacen(from, to, 1),
+            false => text.to_owned(),
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let seconds = time(0, 4).to_string();
+    for (name, text, why) in [
+        ("no-time", edited(1, "time_s", "seconds"), "line 1: no column time_s; there is machine,"),
+        ("no-app", edited(1, "app", "name"), "line 1: no column app;"),
+        ("zero", edited(5, &seconds, "0"), "line 5: time_s: 0 s is no time of an execution"),
+        ("nan", edited(5, &seconds, "NaN"), "line 5: time_s is \"NaN\", which is no number"),
+        ("inf", edited(5, &seconds, "inf"), "line 5: time_s is \"inf\", which is no number"),
+        ("less", edited(5, &seconds, "-1"), "line 5: time_s: -1 s is no time of an execution"),
+        ("short", edited(9, ",gcc", ""), "line 9: 5 fields, and the header has 6"),
+        ("none", edited(5, "p0,4", "p0,0"), "line 5: threads: \"0\" is no configuration"),
+        ("slip", edited(5, "p0,4", "p0,40"), "line 5: 40 is a configuration that 5 of 6 programs"),
+        ("again", edited(5, "p0,4", "p0,3"), "line 5: p0 on here at 3 stands in line 4 already"),
+        ("header", whole.lines().take(1).collect(), "no line follows the header"),
+        ("empty", String::new(), "line 1: no column threads"),
+    ] {
+        let data = place.write(&format!("{name}.csv"), &text);
+        for command in [&["train", &data, "-o", &model][..], &["evaluate", &data]] {
+            let words = refused(command);
+            assert!(words.contains(why) && words.contains(&data), "{words}");
+        }
+        assert!(!Path::new(&model).exists(), "{name}: nothing is written");
+    }
+    // A configuration that the model's machine does not have, in a table of samples.
+    run(&["train", &place.write("whole.csv", &whole), "-o", &model]).unwrap();
+    let samples = place.write("samples.csv", "threads,time_s\n8,1\n12,0.7\n");
+    let words = refused(&["predict", "--model", &model, "--measured-on", "here", &samples]);
+    assert!(
+        words.contains("line 3: the model's machine has no configuration 12; it has"),
+        "{words}"
+    );
+}
+
+#[test]
+fn numbered_runs_count_by_their_median_and_phases_by_themselves() {
+    let place = Place::new("runs");
+    let mut text = "machine,app,phase,threads,run,time_s,executions\n".to_owned();
+    for program in 0..6 {
+        for threads in [1, 2, 4, 8] {
+            // One run of three met a disturbance.
+            for (run, factor) in [(1, 1.0), (2, 40.0), (3, 1.0)] {
+                let seconds = factor * time(program, threads);
+                text += &format!("here,app{},sweep,{threads},{run},{seconds},5\n", program);
+            }
+        }
+    }
+    let (data, model) = (place.write("data.csv", &text), place.path("model.json"));
+    let said = run(&["train", &data, "-o", &model, "--samples", "2"]).unwrap();
+    assert!(said.contains("6 programs, 4 configurations"), "{said}");
+    let kept = fs::read_to_string(&model).unwrap();
+    assert!(kept.contains("\"app3/sweep\""), "{kept}");
+    let long = run(&["evaluate", &data, "--csv"]).unwrap();
+    assert!(long.contains(&time(2, 4).to_string()), "{long}");
+    assert!(!long.contains(&(40.0 * time(2, 4)).to_string()), "{long}");
+    // The same run twice is a slip, with or without a number.
+    let twice = place.write("twice.csv", &format!("{text}here,app0,sweep,1,3,1,5\n"));
+    let words = refused(&["train", &twice, "-o", &model]);
+    assert!(words.contains("line 74: app0/sweep on here at 1 stands in line 4 already"), "{words}");
+    let words =
+        refused(&["train", &place.write("x.csv", &text.replacen(",1,", ",x,", 1)), "-o", &model]);
+    assert!(words.contains("line 2:"), "{words}");
+}
+
 /// The measured programs: `PACMAN_DATA` is the folder, else it is looked for beside the checkout.
 fn measured() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");

@@ -106,7 +106,7 @@ fn become_command(
         if let Some(limit) = &limit {
             libc::setrlimit(libc::RLIMIT_NOFILE, limit);
         }
-        signals.restore();
+        signals.inherited().restore();
         let mut byte = 0u8;
         let told = loop {
             let told = libc::read(go, (&raw mut byte).cast(), 1);
@@ -157,7 +157,7 @@ fn privileged(command: &str) -> Option<&'static str> {
     }
 }
 
-fn has_capabilities(file: &Path) -> bool {
+pub(crate) fn has_capabilities(file: &Path) -> bool {
     let Ok(file) = CString::new(file.as_os_str().as_bytes()) else { return false };
     let name = c"security.capability";
     // SAFETY: both names are closed by a zero; nothing is written where the size is 0.
@@ -165,7 +165,7 @@ fn has_capabilities(file: &Path) -> bool {
 }
 
 /// The file that execvp(3) takes for a command.
-fn found(command: &str) -> Option<PathBuf> {
+pub(crate) fn found(command: &str) -> Option<PathBuf> {
     if command.contains('/') {
         return Some(command.into());
     }
@@ -195,7 +195,7 @@ fn forbidden_by(child: libc::pid_t) -> String {
     }
 }
 
-fn not_run(command: &str, error: &io::Error) -> Refusal {
+pub(crate) fn not_run(command: &str, error: &io::Error) -> Refusal {
     let missing = error.raw_os_error() == Some(libc::ENOENT);
     Refusal {
         problem: format!("cannot run {command}: {error}"),

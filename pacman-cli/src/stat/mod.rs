@@ -12,7 +12,7 @@ mod progress;
 mod ptrace;
 mod run;
 mod seats;
-mod signals;
+pub(crate) mod signals;
 mod text;
 mod thread;
 
@@ -30,8 +30,10 @@ use answer::{Answer, Sink};
 use contexts::Contexts;
 use follow::Follower;
 use launch::Held;
+pub(crate) use launch::{found, has_capabilities, not_run};
 use seats::Seats;
-use signals::Signals;
+pub(crate) use signals::{Signals, Wake};
+pub(crate) use text::{clean, grouped};
 
 /// Count what a command does, by thread, with the threads that shared a core side by side.
 ///
@@ -90,9 +92,9 @@ pub(crate) struct StatArgs {
 
 /// Why nothing is counted: a line, and the exit status that says so.
 #[derive(Debug)]
-struct Refusal {
-    problem: String,
-    status: u8,
+pub(crate) struct Refusal {
+    pub(crate) problem: String,
+    pub(crate) status: u8,
 }
 
 impl StatArgs {
@@ -153,7 +155,7 @@ fn contexts(args: &StatArgs) -> Result<u8, Refusal> {
     run::run(held, &mut contexts, &signals, answer)
 }
 
-fn backend(events: &[Event]) -> pacman_core::Result<Box<dyn Backend>> {
+pub(crate) fn backend(events: &[Event]) -> pacman_core::Result<Box<dyn Backend>> {
     let backend: Box<dyn Backend> = match sim::current()? {
         None => Box::new(PerfBackend::new(events, Sharing::Exclusive)?),
         Some(machine) => Box::new(PerfBackend::with_sys(

@@ -120,10 +120,12 @@ fn wait(
         let deadline = due.into_iter().flatten().min().unwrap_or(now + LOOK_ANYWAY);
         let deadline = if more { now } else { deadline.min(now + LOOK_ANYWAY) };
         match (signals.wait(deadline)?, command) {
-            (Wake::Interrupted | Wake::Terminated, None) => return Ok(End::LetGo),
-            (Wake::Interrupted | Wake::Terminated, Some(_)) if asked > 0 => return Ok(End::LetGo),
+            (Wake::Interrupted { .. } | Wake::Terminated, None) => return Ok(End::LetGo),
+            (Wake::Interrupted { .. } | Wake::Terminated, Some(_)) if asked > 0 => {
+                return Ok(End::LetGo);
+            }
             // The command got it from the terminal too, and decides whether to end.
-            (Wake::Interrupted, Some(_)) => asked += 1,
+            (Wake::Interrupted { .. }, Some(_)) => asked += 1,
             (Wake::Terminated, Some(pid)) => {
                 asked += 1;
                 // SAFETY: kill has no preconditions; the command is not reaped yet.

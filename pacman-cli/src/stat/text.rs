@@ -271,7 +271,7 @@ impl Grid {
 }
 
 /// Digits in groups of three.
-pub(super) fn grouped(value: u64) -> String {
+pub(crate) fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -284,7 +284,7 @@ pub(super) fn grouped(value: u64) -> String {
 }
 
 /// Names are the command's, and shall not drive the terminal.
-fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     let escape = |letter: char| -> String {
         if letter.is_control() { letter.escape_default().collect() } else { letter.into() }
     };

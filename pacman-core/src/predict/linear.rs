@@ -60,6 +60,16 @@ impl Linear {
         self.target
     }
 
+    /// The counts that it needs of its samples.
+    pub(super) fn counts(&self) -> Vec<String> {
+        let always = std::iter::once(INSTRUCTIONS).chain(self.target.events().iter().copied());
+        let mut counts: Vec<String> = always.map(str::to_owned).collect();
+        counts.extend(self.event_sets.iter().flatten().cloned());
+        counts.sort_unstable();
+        counts.dedup();
+        counts
+    }
+
     fn sampled(&self, measured: &Measured) -> Option<usize> {
         let sample = self.reference().and_then(|on| measured.at(on));
         let has = |set: &&Vec<String>| {

@@ -38,6 +38,7 @@ mod fingerprint;
 mod lattice;
 #[cfg(feature = "models")]
 mod linear;
+mod machine;
 #[cfg(feature = "models")]
 mod model;
 #[cfg(feature = "models")]
@@ -56,6 +57,7 @@ pub use configuration::Configuration;
 pub use feature::{Feature, Target};
 #[cfg(feature = "models")]
 pub use linear::Linear;
+pub use machine::machine_name;
 #[cfg(feature = "models")]
 pub use model::{CrossValidation, Method, Model};
 #[cfg(feature = "models")]

@@ -1,5 +1,8 @@
 //! A model as a file: what it predicts with, for which machine, and from which data.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::fingerprint;
@@ -105,6 +108,48 @@ impl Model {
         })
     }
 
+    /// The predictor for an [`Adapter`](crate::adapt::Adapter) on `machine`, which measures
+    /// times and counts nothing.
+    ///
+    /// ```no_run
+    /// use pacman_core::adapt::Adapter;
+    /// use pacman_core::predict::{Model, machine_name};
+    /// use pacman_core::Topology;
+    ///
+    /// let here = Topology::detect()?;
+    /// let model = Model::from_file("model.json".as_ref())?;
+    /// let predictor = model.adapting(&machine_name(&here))?;
+    /// let adapter = Adapter::builder(here).predictor(predictor).build()?;
+    /// # Ok::<(), pacman_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`] for another machine, and for a model that needs counts.
+    pub fn adapting(self, machine: &str) -> Result<Arc<dyn Predictor>> {
+        self.on(machine)?;
+        let counts = self.counts();
+        if !counts.is_empty() {
+            let why = format!(
+                "the model needs counts of {}, and adaptation measures times alone: train one with \
+                 --method ridge --events none",
+                counts.join(", ")
+            );
+            return Err(Error::new(ErrorKind::Unsupported, why));
+        }
+        Ok(match self.method {
+            Method::Linear(linear) => Arc::new(linear),
+            Method::Ridge(ridge) => Arc::new(ridge),
+        })
+    }
+
+    /// The counts without which it predicts nothing; empty if times are enough.
+    pub fn counts(&self) -> Vec<String> {
+        match &self.method {
+            Method::Linear(linear) => linear.counts(),
+            Method::Ridge(ridge) => ridge.counts(),
+        }
+    }
+
     /// What it predicts.
     pub fn target(&self) -> Target {
         match &self.method {
@@ -139,6 +184,19 @@ impl Model {
         Model::from_text(&text)
             .map_err(|_| bad("cannot write the model: a figure of it is not finite".into()))?;
         Ok(text)
+    }
+
+    /// The model in a file; a refusal names it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::System`] if it cannot be read; else as [`from_text`](Self::from_text).
+    pub fn from_file(path: &Path) -> Result<Model> {
+        let named = |kind, why: String| Error::new(kind, format!("{}: {why}", path.display()));
+        let bytes = std::fs::read(path)
+            .map_err(|error| named(ErrorKind::System, format!("cannot read the model: {error}")))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| named(ErrorKind::InvalidInput, "it is no model, nor text".into()))?;
+        Model::from_text(&text).map_err(|error| named(error.kind(), error.to_string()))
     }
 
     /// The model that a file's text holds.

@@ -93,6 +93,11 @@ impl Ridge {
         self.configurations.last().copied()
     }
 
+    /// The counts that it needs of any sample.
+    pub(super) fn counts(&self) -> Vec<String> {
+        self.reference().map_or_else(Vec::new, |reference| self.events(reference))
+    }
+
     /// The counts that a sample at `configuration` must have.
     fn events(&self, configuration: Configuration) -> Vec<String> {
         let mut events: Vec<&str> = self.target.events().to_vec();

@@ -1,6 +1,7 @@
 //! The questions every predictor answers: what next, and how long would it take?
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::Configuration;
 use super::sample::{Measured, Sample};
@@ -26,6 +27,20 @@ pub trait Predictor: fmt::Debug + Send + Sync {
     /// # Errors
     /// As [`step`](Predictor::step).
     fn forecast(&self, samples: &[Sample]) -> Result<Vec<Forecast>>;
+}
+
+impl<P: Predictor + ?Sized> Predictor for Arc<P> {
+    fn configurations(&self) -> &[Configuration] {
+        (**self).configurations()
+    }
+
+    fn step(&self, samples: &[Sample]) -> Result<Step> {
+        (**self).step(samples)
+    }
+
+    fn forecast(&self, samples: &[Sample]) -> Result<Vec<Forecast>> {
+        (**self).forecast(samples)
+    }
 }
 
 /// What the next execution of a phase should do, and one line why.

@@ -2,7 +2,7 @@
 
 use super::shared::{Parts, Placed, Shared};
 use super::turns::{self, Room, Sets, Turns};
-use super::{Session, SystemWide, registers};
+use super::{Session, SystemWide, parting, registers};
 use pacman_events::partition::Partition;
 
 use crate::backend::Backend;
@@ -23,6 +23,8 @@ const LONGEST_LOG: usize = 1 << 24;
 pub struct SessionBuilder {
     name: String,
     events: Vec<Event>,
+    /// How many of these, at the end, the environment wishes for and the program knows nothing of.
+    wished: usize,
     placement: Option<(Topology, Placement)>,
     sharing: Sharing,
     registers: Option<Partition>,
@@ -37,6 +39,7 @@ impl SessionBuilder {
         SessionBuilder {
             name,
             events: Vec::new(),
+            wished: 0,
             placement: None,
             sharing: Sharing::Exclusive,
             registers: None,
@@ -170,7 +173,8 @@ impl SessionBuilder {
     /// `DuplicateSession`, `Empty`, `TooManyEvents`, `InvalidInput` for a name that
     /// is not one line, an event named twice, a log beyond 2^24 samples or two ways of
     /// taking turns; what the machine says about the events: `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
-    pub fn start(self) -> Result<Session> {
+    pub fn start(mut self) -> Result<Session> {
+        self.add_wished_events();
         Ok(Session::of(self.shared(None)?))
     }
 
@@ -199,6 +203,41 @@ impl SessionBuilder {
             None => Topology::detect()?,
         };
         SystemWide::open(self.shared(Some(topology))?, cpus)
+    }
+
+    /// Adds what the environment wants in the report, if it can be counted with the rest.
+    fn add_wished_events(&mut self) {
+        let Some(list) = parting::wished_events() else { return };
+        if self.events.is_empty() {
+            return;
+        }
+        // At the end: a program may know its own by number.
+        let (own, turns) = (self.events.len(), self.turns);
+        if let Err(error) = self.extend_events(&list) {
+            self.events.truncate(own);
+            self.turns = turns;
+            parting::went_without(&self.name, &error);
+        }
+        self.wished = self.events.len() - own;
+    }
+
+    fn extend_events(&mut self, list: &str) -> Result<()> {
+        let machine = self.machine()?;
+        let cpu = machine.as_ref().map_or_else(event::machine::model, Machine::cpu);
+        for event in Event::parse_list_on(cpu, list)? {
+            if !self.events.iter().any(|own| own.name() == event.name()) {
+                self.events.push(event);
+            }
+        }
+        let tried = self.sets(None, machine.as_ref());
+        let may_turn = self.turns.is_none() && self.sharing == Sharing::Exclusive;
+        match tried {
+            Err(error) if may_turn && turns::is_lack_of_room(&error) => {
+                self.turns = Some(Turns::ByExecution);
+                self.sets(None, machine.as_ref()).map(drop)
+            }
+            tried => tried.map(drop),
+        }
     }
 
     fn shared(self, system: Option<Topology>) -> Result<Shared> {
@@ -360,6 +399,7 @@ impl SessionBuilder {
         };
         Ok(Parts {
             name: self.name,
+            own: self.events.len() - self.wished,
             events: self.events,
             sets,
             clock: self.clock,

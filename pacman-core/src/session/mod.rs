@@ -1,6 +1,13 @@
 //! Sessions: a set of events, the threads that count them, and the phases they run.
 //!
 //! How threads see each other's counts is described in `session/README.md`.
+//!
+//! A program need not write its report itself. Where `PACMAN_REPORT_DIR` names a directory,
+//! every session leaves its report there as [JSON](crate::export::json), in a file named by
+//! process and session, when it is closed and its threads have detached, or else when the
+//! process exits. `PACMAN_REPORT_EVENTS` then adds events to those that the program counts, in
+//! turns if they do not fit at once: they are in reports, and in nothing else that the program
+//! asks for. What cannot be counted is left out, with a line on standard error. Without the first variable neither does anything. `pacman-pmu record` uses both.
 
 mod attached;
 mod builder;
@@ -8,6 +15,7 @@ mod here;
 mod log;
 mod meter;
 mod owner;
+mod parting;
 mod peer;
 mod registers;
 mod rows;
@@ -86,8 +94,9 @@ impl Session {
     }
 
     fn of(shared: Shared) -> Session {
-        let number = shared.number();
-        Session { handle: Arc::new(Handle { shared: Arc::new(shared) }), number }
+        let (number, shared) = (shared.number(), Arc::new(shared.parting_as_wished()));
+        parting::enlist(&shared);
+        Session { handle: Arc::new(Handle { shared }), number }
     }
 
     /// The session's name, unique in this process while it is open.
@@ -97,13 +106,16 @@ impl Session {
 
     /// The counted events, in the order of every sample's counts.
     pub fn events(&self) -> &[Event] {
-        self.shared().events()
+        self.shared().own_events()
     }
 
     /// The sets in which the events are counted: one, unless they
     /// [take turns](SessionBuilder::in_turns).
     pub fn sets(&self) -> Vec<EventSet> {
-        self.shared().sets().described()
+        let mut sets = self.shared().sets().described();
+        let own = self.events().len();
+        sets.iter_mut().for_each(|set| set.events.retain(|&event| event < own));
+        sets
     }
 
     /// The clock of all the session's ticks.

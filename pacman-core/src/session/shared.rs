@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use once_cell::sync::OnceCell;
 use parking_lot::Mutex;
 
+use super::parting::Parting;
 use super::thread::ThreadRecord;
 use super::turns::Sets;
 use crate::backend::perf;
@@ -39,6 +40,7 @@ pub(crate) struct Shared {
     number: u64,
     name: String,
     events: Vec<Event>,
+    own: usize,
     sets: Arc<Sets>,
     clock: Clock,
     since: u64,
@@ -47,6 +49,7 @@ pub(crate) struct Shared {
     machine: Option<Machine>,
     log: usize,
     closed: AtomicBool,
+    parting: Option<Parting>,
     state: Mutex<State>,
 }
 
@@ -69,6 +72,8 @@ struct State {
 pub(super) struct Parts {
     pub(super) name: String,
     pub(super) events: Vec<Event>,
+    /// How many of them the program asked for: the first ones.
+    pub(super) own: usize,
     pub(super) sets: Sets,
     pub(super) clock: Clock,
     pub(super) placement: Option<Placed>,
@@ -117,6 +122,7 @@ impl Shared {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             name: parts.name,
             events: parts.events,
+            own: parts.own,
             sets: Arc::new(parts.sets),
             since: parts.clock.now(),
             clock: parts.clock,
@@ -125,6 +131,7 @@ impl Shared {
             machine: parts.machine,
             log: parts.log,
             closed: AtomicBool::new(false),
+            parting: None,
             state: Mutex::default(),
         }
     }
@@ -140,6 +147,11 @@ impl Shared {
 
     pub(super) fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    /// Those that the program asked for.
+    pub(super) fn own_events(&self) -> &[Event] {
+        &self.events[..self.own]
     }
 
     pub(super) fn sets(&self) -> &Arc<Sets> {
@@ -177,6 +189,17 @@ impl Shared {
             Some(machine) => Some(machine.current_cpu()),
             None => bind::current_cpu(),
         }
+    }
+
+    /// The same with a report in the end, if the environment asks for it.
+    pub(super) fn parting_as_wished(mut self) -> Shared {
+        self.parting = Parting::wished();
+        self
+    }
+
+    /// Where its report goes in the end.
+    pub(super) fn parting(&self) -> Option<&Parting> {
+        self.parting.as_ref()
     }
 
     /// Ends the session for threads to come; its name is free again.
@@ -293,5 +316,8 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.close();
+        if let Some(parting) = &self.parting {
+            parting.leave(self);
+        }
     }
 }

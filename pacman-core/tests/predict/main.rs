@@ -1,6 +1,7 @@
 //! Predictors on machines whose truth is known.
 
 mod models;
+mod runtime;
 mod steps;
 
 use pacman_core::predict::training::Row;
@@ -52,7 +53,8 @@ fn rows(programs: u32) -> Vec<Row> {
         for threads in 1..=16 {
             let sample = execution(mix, Configuration::new(threads).expect("threads"));
             let line = rows.len() as u64 + 2;
-            rows.push(Row { line, machine: "m".into(), program: format!("p{program}"), sample });
+            let (machine, program) = ("m".into(), format!("p{program}"));
+            rows.push(Row { line, machine, program, phase: None, run: None, sample });
         }
     }
     rows

@@ -168,7 +168,8 @@ fn evaluation_never_shows_a_model_the_program_that_it_is_asked_about() {
         let time = 1.0 + 0.2 * f64::from(threads);
         let sample = Sample::new(on(&threads.to_string()), time).unwrap();
         let sample = sample.with("instructions", 1e9).unwrap().with("llc_misses", 5e8).unwrap();
-        rows.push(Row { line: 900, machine: "m".into(), program: "odd".into(), sample });
+        let (machine, program) = ("m".into(), "odd".into());
+        rows.push(Row { line: 900, machine, program, phase: None, run: None, sample });
     }
     let data = Dataset::of("m", &rows, None).unwrap();
     let contender = Contender::Ridge(RidgeOptions::default());
@@ -209,8 +210,8 @@ fn bad_training_data_is_refused_with_its_line() {
 
     let mut twice = complete.clone();
     twice.push(Row { line: 99, ..complete[3].clone() });
-    let why = "line 99: p0 on m at 4 stands in line 5 already; keep one row, such as the median of \
-               the runs";
+    let why = "line 99: p0 on m at 4 stands in line 5 already; number the runs in a column run, or \
+               keep one row";
     assert_eq!(refused(&twice), why);
 
     let mut slip = complete.clone();

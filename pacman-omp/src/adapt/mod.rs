@@ -93,15 +93,14 @@ pub(crate) fn is_wished() -> bool {
 pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
     let as_it_is = || Choice::of_the_program(threads);
     let Some(adapting) = ADAPTING.get_or_init(prepare) else { return as_it_is() };
-    if region.adapted.guards.forbid(region, worker, entry, threads) {
+    if region.adapted.guards.forbid(region, worker, entry, threads) || region.loops.adapt() {
         return as_it_is();
     }
     let Some(default) = ask(region.runtime, Function::omp_get_max_threads) else {
         return as_it_is();
     };
     let limited = process::wishes().max_threads.map_or(default, |most| most.min(default));
-    // A region with a time loop inside is adapted stretch by stretch.
-    if limited < 2 || region.loops.adapt() {
+    if limited < 2 {
         return Choice { threads: if limited < default { limited } else { threads }, ..as_it_is() };
     }
     // Somebody else starts the same region: its execution is left out.
@@ -225,6 +224,7 @@ pub(crate) fn outcome(region: &Region, hosted_teams: u32) -> Option<Adaptation> 
     let Some(phase) = phase else {
         let why = match guards.last() {
             Some(Guarded { why, .. }) => why.clone(),
+            None if region.loops.adapt() => "its loops are adapted one by one".to_owned(),
             None => "never ran on more than one thread".to_owned(),
         };
         return Some(Adaptation {

@@ -127,6 +127,7 @@ unsafe extern "C-unwind" fn fork_call(
     first: *const usize,
     others: *const usize,
 ) {
+    super::ompt::passed();
     let name = Function::__kmpc_fork_call;
     let count = count.max(0) as usize;
     let mut few = [0usize; FEW];

@@ -8,4 +8,5 @@
 
 mod gomp;
 mod kmpc;
+mod ompt;
 mod watched;

@@ -80,6 +80,7 @@ watched!(
     __kmpc_push_num_threads_list,
     __kmpc_push_num_threads_list_strict,
     __kmpc_omp_task_with_deps,
+    __kmpc_global_thread_num,
     omp_get_max_threads,
     omp_get_max_threads_,
     omp_get_num_procs,
@@ -137,6 +138,7 @@ unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
         let real = runtime::real_of_system(function);
         return real.map_or(nothing as *const c_void, <*mut c_void>::cast_const);
     }
+    super::ompt::passed();
     // SAFETY: the entry passes its own frame.
     let caller = unsafe { *frame };
     if process::is_observed() {
@@ -165,6 +167,7 @@ fn watch(function: Function, on_stack: impl Fn() -> u64) {
         | omp_in_parallel_
         | omp_get_active_level
         | omp_get_active_level_ => Seen::THREAD_NUMBER,
+        __kmpc_global_thread_num => return,
         __kmpc_fork_teams => return process::teams(),
         GOMP_task if on_stack() & TASK_DEPEND == 0 => return,
         GOMP_task | __kmpc_omp_task_with_deps => Seen::TASK_DEPEND,

@@ -140,6 +140,7 @@ pub unsafe extern "C-unwind" fn __kmpc_barrier(place: *const Ident, number: i32,
     let Some(real) = real_for(stack.caller(), Function::__kmpc_barrier) else { return };
     type Real = unsafe extern "C-unwind" fn(*const Ident, i32);
     // SAFETY: the runtime's function of that name, with what the program passes.
-    let wait = || unsafe { std::mem::transmute::<*mut c_void, Real>(real)(place, number) };
-    HERE.with(|here| here.pass(wait));
+    let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
+    // SAFETY: the runtime's function of that name, with what the program gave.
+    HERE.with(|here| here.pass(|| unsafe { real(place, number) }));
 }

@@ -120,7 +120,8 @@ impl Surroundings for Around {
 
     #[inline]
     fn asks_for_number(&self) -> bool {
-        (Worker::here().seen() | self.region.seen.get()) & Seen::THREAD_NUMBER != 0
+        let asked = Seen::THREAD_NUMBER | Seen::BOTH_NUMBERS;
+        (Worker::here().seen() | self.region.seen.get()) & asked != 0
     }
 
     #[inline]

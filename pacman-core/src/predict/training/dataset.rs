@@ -1,4 +1,4 @@
-//! One machine's programs, each measured once at each configuration.
+//! One machine's programs, each with a sample at each configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -17,15 +17,31 @@ pub struct Row {
     pub machine: String,
     /// What ran.
     pub program: String,
+    /// The part of it that was measured; `None` for all of it.
+    pub phase: Option<String>,
+    /// Which of several runs at one configuration it is of, where they are numbered.
+    pub run: Option<u64>,
     /// What was measured.
     pub sample: Sample,
 }
 
-/// A program and its samples, in the order of the data set's configurations.
+impl Row {
+    /// The program, and with a slash its phase: what a model calls a program.
+    pub fn name(&self) -> String {
+        match &self.phase {
+            None => self.program.clone(),
+            Some(phase) => format!("{}/{phase}", self.program),
+        }
+    }
+}
+
+/// A program or one of its phases, and its samples in the order of the data set's configurations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// Its name in the table.
+    /// [`Row::name`].
     pub name: String,
+    /// The program that it is, or is a phase of.
+    pub family: String,
     /// One for each configuration.
     pub samples: Vec<Sample>,
 }
@@ -51,14 +67,15 @@ pub fn machines(rows: &[Row]) -> Vec<&str> {
     machines
 }
 
-/// The programs of a machine by name, with the line of each sample.
-type Table<'a> = Vec<(&'a str, BTreeMap<Configuration, (u64, &'a Sample)>)>;
+/// The programs of a machine by name, with their rows at each configuration.
+type Table<'a> = Vec<(String, BTreeMap<Configuration, Vec<&'a Row>>)>;
 
 impl Dataset {
     /// The rows of `machine`; of these, if `only` is given, those at these configurations.
     ///
-    /// A program that lacks a configuration which most programs have is left out:
-    /// [`left_out`](Dataset::left_out) says so.
+    /// Numbered runs at one configuration count by their median: the median time, and the median
+    /// of each event over the runs that counted it. A program that lacks a configuration which
+    /// most programs have is left out: [`left_out`](Dataset::left_out) says so.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`], with line numbers, for a configuration measured twice, a
@@ -82,8 +99,14 @@ impl Dataset {
                 .map(ToString::to_string)
                 .collect();
             if missing.is_empty() {
-                let samples = samples.into_values().map(|(_, sample)| sample.clone()).collect();
-                programs.push(Program { name: name.to_owned(), samples });
+                let family = samples.values().flatten().next().map(|row| row.program.clone());
+                let samples: Result<Vec<Sample>> =
+                    samples.into_values().map(|runs| median(&runs)).collect();
+                programs.push(Program {
+                    name,
+                    family: family.unwrap_or_default(),
+                    samples: samples?,
+                });
             } else {
                 left_out.push(format!("{name} (not measured at {})", missing.join(", ")));
             }
@@ -132,10 +155,16 @@ impl Dataset {
         &self.left_out
     }
 
-    /// The same without one program.
-    pub(super) fn without(&self, program: usize) -> Dataset {
+    /// The same without one program, and without what else must not be known when it is
+    /// predicted: the other phases of its family, if there are `least` families besides.
+    pub(super) fn without(&self, program: usize, least: usize) -> Dataset {
         let mut rest = self.clone();
-        rest.programs.remove(program);
+        let out = rest.programs.remove(program);
+        let families: BTreeSet<&str> =
+            self.programs.iter().map(|program| program.family.as_str()).collect();
+        if families.len() > least {
+            rest.programs.retain(|program| program.family != out.family);
+        }
         rest
     }
 
@@ -188,17 +217,24 @@ fn table<'a>(machine: &str, rows: &'a [Row], only: Option<&[Configuration]>) -> 
         if !wanted(on) {
             continue;
         }
-        let place = table.iter().position(|(name, _)| *name == row.program).unwrap_or_else(|| {
-            table.push((&row.program, BTreeMap::new()));
+        let of = row.name();
+        let place = table.iter().position(|(name, _)| *name == of).unwrap_or_else(|| {
+            table.push((of, BTreeMap::new()));
             table.len() - 1
         });
-        if let Some((first, _)) = table[place].1.insert(on, (row.line, &row.sample)) {
+        let runs = table[place].1.entry(on).or_default();
+        let again =
+            |first: &&&Row| first.run == row.run || first.run.is_none() || row.run.is_none();
+        if let Some(first) = runs.iter().find(again) {
             return Err(bad(format!(
-                "line {}: {} on {machine} at {on} stands in line {first} already; keep one row, \
-                 such as the median of the runs",
-                row.line, row.program
+                "line {}: {} on {machine} at {on} stands in line {} already; number the runs in a \
+                 column run, or keep one row",
+                row.line,
+                row.name(),
+                first.line
             )));
         }
+        runs.push(row);
     }
     if table.is_empty() {
         let known = machines(rows);
@@ -220,8 +256,8 @@ fn configurations(table: &Table<'_>) -> Result<Vec<Configuration>> {
     for on in all {
         let lines: Vec<u64> = table
             .iter()
-            .filter_map(|(_, samples)| samples.get(&on))
-            .map(|(line, _)| *line)
+            .filter_map(|(_, samples)| samples.get(&on)?.first())
+            .map(|row| row.line)
             .collect();
         if 2 * lines.len() > programs {
             configurations.push(on);
@@ -235,6 +271,22 @@ fn configurations(table: &Table<'_>) -> Result<Vec<Configuration>> {
         }
     }
     Ok(configurations)
+}
+
+/// What several runs at one configuration say together.
+fn median(runs: &[&Row]) -> Result<Sample> {
+    let middle = |mut values: Vec<f64>| {
+        values.sort_unstable_by(f64::total_cmp);
+        let half = values.len() / 2;
+        if values.len() % 2 == 1 { values[half] } else { (values[half - 1] + values[half]) / 2.0 }
+    };
+    let mut counts: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (event, count) in runs.iter().flat_map(|row| row.sample.counts()) {
+        counts.entry(event).or_default().push(count);
+    }
+    let seconds = runs.iter().map(|row| row.sample.seconds()).collect();
+    let sample = Sample::new(runs[0].sample.configuration(), middle(seconds))?;
+    counts.into_iter().try_fold(sample, |sample, (event, all)| sample.with(event, middle(all)))
 }
 
 fn events(programs: &[Program]) -> Vec<String> {

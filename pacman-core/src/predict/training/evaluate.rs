@@ -90,6 +90,9 @@ pub struct Weighed {
 
 /// Leaves out each program in turn; `progress` is called after each.
 ///
+/// A program's phases resemble each other: with four programs or more, all phases of a program
+/// are left out together.
+///
 /// # Errors
 /// As training's; and [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) with fewer
 /// than four programs.
@@ -108,7 +111,7 @@ pub fn evaluate(
     }
     let mut scores = Vec::new();
     for (index, program) in programs.iter().enumerate() {
-        let predictor = contender.train(&data.without(index))?;
+        let predictor = contender.train(&data.without(index, LEAST - 1))?;
         let mut score = follow(&*predictor, program)?;
         if contender.predicts() {
             score.error = mean(score.times.iter().filter_map(Weighed::error));

@@ -1,6 +1,6 @@
 //! From a table of measured programs to a model, and how good it is.
 //!
-//! A [`Dataset`] is one machine's programs, each measured once at each configuration. [`ridge`]
+//! A [`Dataset`] is one machine's programs, each with a sample at each configuration. [`ridge`]
 //! and [`linear`] fit models to it; [`evaluate`] leaves out one program after the other and
 //! runs each to its decision. `docs/prediction.md` has the protocol.
 //!
@@ -16,7 +16,8 @@
 //!         let seconds = serial + (1.0 - serial) / f64::from(threads);
 //!         let sample = Sample::new(threads.to_string().parse()?, seconds)?;
 //!         let line = rows.len() as u64 + 2;
-//!         rows.push(Row { line, machine: "m".into(), program: program.to_string(), sample });
+//!         let (machine, program) = ("m".into(), program.to_string());
+//!         rows.push(Row { line, machine, program, phase: None, run: None, sample });
 //!     }
 //! }
 //! let data = Dataset::of("m", &rows, None)?;

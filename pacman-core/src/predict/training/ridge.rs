@@ -6,7 +6,7 @@ use super::super::verify::Rule;
 use super::super::{Configuration, Feature, Ridge, Target};
 use super::dataset::{Dataset, bad};
 use super::fit::{Fit, Standardised};
-use super::selection::{Choice, Problem};
+use super::selection::{Aim, Choice, Problem};
 use crate::error::Result;
 
 /// What a ridge model is made of; all else is chosen by cross-validation.
@@ -23,8 +23,13 @@ pub struct RidgeOptions {
 /// Where samples are taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plan {
-    /// At so many configurations, 1 to 3, of training's choice.
+    /// At so many configurations, 1 to 3, of training's choice; fewer where there are fewer to
+    /// choose from.
     Count(usize),
+    /// The same for an adapter: among configurations with at least half of the reference's
+    /// threads, because it bounds what a sample may lose by the threads that it leaves out, and
+    /// can soon pay for these; and for the sake of decisions rather than of times.
+    Wide(usize),
     /// At these, 1 to 3, all contexts among them.
     At(Vec<Configuration>),
 }
@@ -44,9 +49,14 @@ impl Default for RidgeOptions {
 pub fn ridge(data: &Dataset, options: &RidgeOptions) -> Result<Ridge> {
     let rule = Rule::default();
     let events = features(data, options)?;
-    let problem = Problem::new(data, options.target, &events, rule)?;
+    let aim = if matches!(options.plan, Plan::Wide(_)) { Aim::Decisions } else { Aim::Times };
+    let problem = Problem::new(data, options.target, &events, rule, aim)?;
     let last = match &options.plan {
-        Plan::Count(count) => problem.best_set(checked(data, *count)?),
+        Plan::Count(count) => problem.best_set(checked(data, *count)?, 1),
+        Plan::Wide(count) => {
+            let all = problem.configurations.last().map_or(1, |reference| reference.threads());
+            problem.best_set(checked(data, *count)?, all.div_ceil(2))
+        }
         Plan::At(on) => problem.best_for(&columns(data, on)?),
     };
     let last = last.ok_or_else(|| hopeless(data))?;
@@ -126,16 +136,13 @@ fn features(data: &Dataset, options: &RidgeOptions) -> Result<Vec<Feature>> {
     Ok(features)
 }
 
+/// How many samples are taken when so many are asked for: a model has something to predict.
 fn checked(data: &Dataset, count: usize) -> Result<usize> {
-    let most = MOST.min(data.configurations().len() - 1);
-    if (1..=most).contains(&count) {
-        return Ok(count);
+    if (1..=MOST).contains(&count) {
+        return Ok(count.min(data.configurations().len() - 1));
     }
-    let have = data.configurations().len();
-    Err(bad(format!(
-        "{}: {count} samples: 1 to {most} can be taken of {have} configurations",
-        data.machine()
-    )))
+    let machine = data.machine();
+    Err(bad(format!("{machine}: {count} samples: 1 to {MOST} can be taken")))
 }
 
 /// The plan's columns, the reference first.
@@ -157,7 +164,15 @@ fn columns(data: &Dataset, on: &[Configuration]) -> Result<Vec<usize>> {
             known[reference]
         )));
     }
-    checked(data, columns.len())?;
+    let most = checked(data, MOST)?;
+    if columns.len() > most {
+        return Err(bad(format!(
+            "{}: {} samples: 1 to {most} can be taken of {} configurations",
+            data.machine(),
+            columns.len(),
+            known.len()
+        )));
+    }
     Ok(columns)
 }
 

@@ -18,6 +18,25 @@ pub(super) struct Problem {
     pub(super) events: Vec<Feature>,
     rates: DMatrix<f64>,
     rule: Rule,
+    aim: Aim,
+}
+
+/// What a model is to be good at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// Times and decisions alike.
+    Times,
+    /// Decisions; times where these are alike.
+    Decisions,
+}
+
+impl Aim {
+    fn loss(self, error: f64, regret: f64) -> f64 {
+        match self {
+            Aim::Times => error + regret,
+            Aim::Decisions => regret + 0.01 * error,
+        }
+    }
 }
 
 /// What was chosen for a set of samples, and how it did.
@@ -42,6 +61,7 @@ impl Problem {
         target: Target,
         events: &[Feature],
         rule: Rule,
+        aim: Aim,
     ) -> Result<Problem> {
         use super::super::sample::Measured;
         let configurations = data.configurations().to_vec();
@@ -63,14 +83,17 @@ impl Problem {
                 rates[(row, column)] = value(event)?;
             }
         }
-        Ok(Problem { configurations, costs, events: events.to_vec(), rates, rule })
+        Ok(Problem { configurations, costs, events: events.to_vec(), rates, rule, aim })
     }
 
-    /// The best set of `count` samples, the reference among them.
-    pub(super) fn best_set(&self, count: usize) -> Option<Choice> {
+    /// The best set of `count` samples, or of as many as there are: the reference, and others
+    /// with at least `threads` threads.
+    pub(super) fn best_set(&self, count: usize, threads: u32) -> Option<Choice> {
         let reference = self.configurations.len() - 1;
+        let mut candidates = self.candidates();
+        candidates.retain(|&column| self.configurations[column].threads() >= threads);
         let mut best: Option<Choice> = None;
-        for others in subsets(&self.candidates(), count - 1) {
+        for others in subsets(&candidates, (count - 1).min(candidates.len())) {
             let mut samples = vec![reference];
             samples.extend(others.iter().rev());
             if let Some(choice) = self.best_for(&samples) {
@@ -141,11 +164,12 @@ impl Problem {
         deviations
     }
 
-    /// Mean relative error plus mean regret after verification, of left-out programs.
+    /// What the aim makes of mean relative error and mean regret after verification, both of
+    /// left-out programs.
     fn loss(&self, samples: &[usize], left_out: &DMatrix<f64>) -> f64 {
         let columns = self.configurations.len();
         let others: Vec<usize> = (0..columns).filter(|column| !samples.contains(column)).collect();
-        let mut loss = 0.0;
+        let (mut error, mut regret) = (0.0, 0.0);
         for row in 0..self.costs.nrows() {
             let cost = |column: usize| self.costs[(row, column)].exp();
             let predicted =
@@ -155,7 +179,7 @@ impl Problem {
             };
             if !others.is_empty() {
                 let relative = |&column: &usize| (predicted(column) / cost(column) - 1.0).abs();
-                loss += others.iter().map(relative).sum::<f64>() / others.len() as f64;
+                error += others.iter().map(relative).sum::<f64>() / others.len() as f64;
             }
             let mut decided = least(samples);
             let promising = others.iter().min_by(|&&a, &&b| predicted(a).total_cmp(&predicted(b)));
@@ -164,9 +188,9 @@ impl Problem {
                     decided = decided.min(cost(promising));
                 }
             }
-            loss += decided / least(samples).min(least(&others)) - 1.0;
+            regret += decided / least(samples).min(least(&others)) - 1.0;
         }
-        loss / self.costs.nrows() as f64
+        self.aim.loss(error, regret) / self.costs.nrows() as f64
     }
 
     /// Columns that may be sampled besides the reference.

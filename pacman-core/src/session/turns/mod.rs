@@ -8,7 +8,7 @@ mod plan;
 mod rota;
 mod tally;
 
-pub(super) use plan::{Room, advise};
+pub(super) use plan::{Room, advise, is_lack_of_room};
 pub(super) use rota::{ByPlace, Rota};
 pub(crate) use tally::{Tallies, Tally};
 

@@ -92,7 +92,8 @@ pub(in crate::session) fn advise(error: Error, plan: impl FnOnce() -> Result<Set
     }
 }
 
-fn is_lack_of_room(error: &Error) -> bool {
+/// Whether fewer events at once might do.
+pub(in crate::session) fn is_lack_of_room(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Conflict | ErrorKind::TooManyEvents)
 }
 

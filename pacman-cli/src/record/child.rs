@@ -1,0 +1,139 @@
+//! One run of the program at one configuration.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use libc::c_ulong;
+
+use crate::stat::signals::{Signals, Wake};
+
+/// What a run is given.
+pub(super) struct Run<'a> {
+    /// The program and its arguments.
+    pub(super) command: &'a [OsString],
+    /// The logical CPUs that it may use: one for each thread.
+    pub(super) cpus: &'a [u32],
+    /// Variables besides its own.
+    pub(super) environment: &'a [(&'static str, OsString)],
+    /// Whether what it prints is dropped.
+    pub(super) quiet: bool,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(super) enum Ended {
+    Well,
+    /// In words: with which status, or by which signal.
+    Badly(String),
+    /// Somebody wants all this to end; whether the run came to its own end.
+    Stopped {
+        well: bool,
+    },
+}
+
+impl Run<'_> {
+    /// Runs the program to its end.
+    ///
+    /// # Errors
+    /// If it could not be started or waited for.
+    pub(super) fn run(&self, signals: &Signals) -> io::Result<Ended> {
+        let mut command = Command::new(&self.command[0]);
+        command.args(&self.command[1..]).stdin(Stdio::null());
+        let threads = OsString::from(self.cpus.len().to_string());
+        for name in ["OMP_NUM_THREADS", "PACMAN_THREADS"] {
+            command.env(name, &threads);
+        }
+        // Left over from a run of one's own, they would have it report elsewhere or otherwise.
+        for name in ["PACMAN_REPORT_DIR", "PACMAN_REPORT_EVENTS"] {
+            command.env_remove(name);
+        }
+        command.envs(self.environment.iter().map(|(name, value)| (*name, value.as_os_str())));
+        if self.quiet {
+            command.stdout(Stdio::null());
+        }
+        let mask = mask(self.cpus);
+        let inherited = signals.inherited();
+        let prepare = move || {
+            inherited.restore();
+            confine(&mask)
+        };
+        // SAFETY: system calls only, which are allowed between fork and exec, on memory that was
+        // made before.
+        unsafe { command.pre_exec(prepare) };
+        wait(command.spawn()?, signals)
+    }
+}
+
+fn wait(mut child: Child, signals: &Signals) -> io::Result<Ended> {
+    let mut stopping: Option<Instant> = None;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(match (stopping, failure(status)) {
+                (Some(_), failure) => Ended::Stopped { well: failure.is_none() },
+                (None, None) => Ended::Well,
+                (None, Some(why)) => Ended::Badly(why),
+            });
+        }
+        let wake = signals.wait(Instant::now() + LOOK_ANYWAY)?;
+        let pid = child.id() as libc::pid_t;
+        // SAFETY: kill has no preconditions; the child is not reaped yet.
+        let tell = |signal| unsafe { libc::kill(pid, signal) };
+        match (wake, stopping) {
+            // From a terminal the program got it too, and may take its time.
+            (Wake::Interrupted { by_terminal }, None) => {
+                if !by_terminal {
+                    tell(libc::SIGINT);
+                }
+                stopping = Some(Instant::now());
+            }
+            (Wake::Terminated, None) => {
+                tell(libc::SIGTERM);
+                stopping = Some(Instant::now());
+            }
+            (Wake::Interrupted { .. } | Wake::Terminated, Some(_)) => drop(tell(libc::SIGKILL)),
+            (Wake::Time, Some(since)) if since.elapsed() > PATIENCE => drop(tell(libc::SIGTERM)),
+            (Wake::Child | Wake::Time, _) => {}
+        }
+    }
+}
+
+fn failure(status: ExitStatus) -> Option<String> {
+    match (status.code(), status.signal()) {
+        (Some(0), _) => None,
+        (Some(code), _) => Some(format!("it ended with status {code}")),
+        (None, Some(signal)) => Some(format!("signal {signal} ended it")),
+        (None, None) => Some("it ended in an unknown way".into()),
+    }
+}
+
+/// The bits that sched_setaffinity(2) takes.
+fn mask(cpus: &[u32]) -> Vec<c_ulong> {
+    let bits = c_ulong::BITS;
+    let last = cpus.iter().copied().max().unwrap_or(0);
+    let mut mask = vec![0; (last / bits + 1) as usize];
+    for cpu in cpus {
+        mask[(cpu / bits) as usize] |= 1 << (cpu % bits);
+    }
+    mask
+}
+
+fn confine(mask: &[c_ulong]) -> io::Result<()> {
+    // SAFETY: the pointer is valid for reads of the bytes passed as the size; the kernel copies
+    // them.
+    let status = unsafe { libc::sched_setaffinity(0, size_of_val(mask), mask.as_ptr().cast()) };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// What a program is called in training data if nobody says.
+pub(super) fn name(command: &OsStr) -> String {
+    let file = std::path::Path::new(command).file_name();
+    file.unwrap_or(command).to_string_lossy().into_owned()
+}
+
+/// Signals of children can merge; a look now and then costs nothing.
+const LOOK_ANYWAY: Duration = Duration::from_millis(500);
+/// For a program that has got Ctrl-C.
+const PATIENCE: Duration = Duration::from_secs(5);

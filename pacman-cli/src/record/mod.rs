@@ -1,0 +1,328 @@
+//! `pacman-pmu record`: training data, by running a program on the configurations of this machine.
+
+mod child;
+mod directory;
+mod phases;
+mod regions;
+mod schedule;
+pub(crate) mod sheet;
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use pacman_core::adapt::{Candidates, places};
+use pacman_core::predict::{Configuration, machine_name};
+use pacman_core::{Event, Placement, Topology, sim};
+
+use crate::model::progress::Progress;
+use crate::refusal;
+use crate::stat::signals::Signals;
+use child::{Ended, Run};
+use directory::Directory;
+use phases::{Found, Phase, Said};
+use sheet::Measurement;
+
+/// Record how long a program's phases take on the configurations of this machine.
+///
+/// COMMAND runs several times at each configuration: confined to its hardware contexts, and told
+/// the number of threads by OMP_NUM_THREADS and PACMAN_THREADS. Phases are those that it marks
+/// through PACMAN, whose sessions report where PACMAN_REPORT_DIR says; or, with --regions, the
+/// parallel regions of an OpenMP program that knows nothing of all this. The rows are training
+/// data: what train and evaluate read. Its standard input is empty.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{COLUMNS}"))]
+pub(crate) struct RecordArgs {
+    /// The file of training data, CSV in long form
+    #[arg(short, long, value_name = "DATA.csv")]
+    output: PathBuf,
+
+    /// Add to the file if it is there
+    #[arg(long)]
+    append: bool,
+
+    /// Runs at each configuration
+    #[arg(long, value_name = "N", default_value_t = 3,
+          value_parser = clap::value_parser!(u64).range(1..=1000))]
+    runs: u64,
+
+    /// No configuration with more threads than this
+    #[arg(long, value_name = "N", conflicts_with = "configurations")]
+    max_threads: Option<usize>,
+
+    /// These configurations, such as 1x1,2x1,2x2: cores and threads on each
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    configurations: Option<Vec<Configuration>>,
+
+    /// Events to count besides those that the program counts, separated by commas; in turns if
+    /// they do not fit at once
+    #[arg(short, long, value_name = "EVENTS")]
+    events: Option<String>,
+
+    /// The parallel regions of an OpenMP program are its phases
+    #[arg(long)]
+    regions: bool,
+
+    /// What the program is called in the data [default: the name of its file]
+    #[arg(long, value_name = "NAME")]
+    app: Option<String>,
+
+    /// What this machine is called in the data [default: its processor, cores and contexts]
+    #[arg(long, value_name = "NAME")]
+    measured_on: Option<String>,
+
+    /// Drop what the program prints
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// The program, with its arguments
+    #[arg(last = true, value_name = "COMMAND", required = true)]
+    command: Vec<OsString>,
+}
+
+/// Runs the program at every configuration and writes what it measured, run by run.
+pub(crate) fn record(args: &RecordArgs, out: &mut dyn Write) -> io::Result<u8> {
+    let plan = Plan::new(args).map_err(refuse)?;
+    if args.output.exists() && !args.append {
+        return Err(refuse(format!(
+            "{} is there already: --append adds to it, another -o leaves it alone",
+            args.output.display()
+        )));
+    }
+    let before = sheet::runs(&args.output, &plan.machine, &plan.app).map_err(refuse)?;
+    let signals = match Signals::hold() {
+        Ok(signals) => signals,
+        Err(error) => return gave_up(&format!("cannot wait for signals: {error}")),
+    };
+    let mut recorder = Recorder {
+        args,
+        plan,
+        before,
+        rows: 0,
+        said: Said::default(),
+        failed: BTreeSet::new(),
+        phases: BTreeSet::new(),
+    };
+    match recorder.all(&signals) {
+        Err(problem) => gave_up(&problem),
+        Ok(status) => {
+            recorder.sum_up(out)?;
+            Ok(status)
+        }
+    }
+}
+
+/// What is run where.
+struct Plan {
+    machine: String,
+    app: String,
+    /// With the logical CPUs of each.
+    configurations: Vec<(Configuration, Vec<u32>)>,
+    /// With --regions.
+    library: Option<PathBuf>,
+}
+
+impl Plan {
+    fn new(args: &RecordArgs) -> Result<Plan, String> {
+        let words = |error: pacman_core::Error| error.to_string();
+        if let Some(machine) = sim::current().map_err(words)? {
+            return Err(format!(
+                "cannot record on simulated machine {}: times would be those of this one",
+                machine.name()
+            ));
+        }
+        if let Some(events) = &args.events {
+            Event::parse_list(events).map_err(words)?;
+        }
+        let topology = Topology::detect().map_err(words)?;
+        let mut all = match &args.configurations {
+            Some(listed) => listed.clone(),
+            None => Candidates::of(&topology, args.max_threads).map_err(words)?.all().to_vec(),
+        };
+        all.sort_unstable();
+        all.dedup();
+        let cpus = |on: Configuration| {
+            let places = places(&topology, on, &Placement::Compact)
+                .map_err(|error| format!("this machine has no configuration {on}: {error}"))?;
+            Ok((on, places.iter().map(|place| place.cpu()).collect()))
+        };
+        let configurations: Result<_, String> = all.into_iter().map(cpus).collect();
+        Ok(Plan {
+            machine: args.measured_on.clone().unwrap_or_else(|| machine_name(&topology)),
+            app: args.app.clone().unwrap_or_else(|| child::name(&args.command[0])),
+            configurations: configurations?,
+            library: args.regions.then(regions::library).transpose()?,
+        })
+    }
+
+    fn cpus(&self, on: Configuration) -> &[u32] {
+        let known = self.configurations.iter().find(|(other, _)| *other == on);
+        known.map_or(&[], |(_, cpus)| cpus)
+    }
+}
+
+/// The recording under way.
+struct Recorder<'a> {
+    args: &'a RecordArgs,
+    plan: Plan,
+    /// Runs that the file had already.
+    before: u64,
+    /// Written by now.
+    rows: usize,
+    said: Said,
+    /// Configurations that are not tried again.
+    failed: BTreeSet<Configuration>,
+    phases: BTreeSet<String>,
+}
+
+impl Recorder<'_> {
+    /// Runs all; the answer is the exit status, or why nothing can be recorded.
+    fn all(&mut self, signals: &Signals) -> Result<u8, String> {
+        let configurations: Vec<Configuration> =
+            self.plan.configurations.iter().map(|(on, _)| *on).collect();
+        let order = schedule::rounds(&configurations, self.args.runs);
+        let progress = Progress::new(order.len(), &self.plan.app);
+        for (number, (round, on)) in order.into_iter().enumerate() {
+            if !self.failed.contains(&on) {
+                let directory = Directory::new(number)
+                    .map_err(|error| format!("cannot make a temporary directory: {error}"))?;
+                let ended = self.run(on, &directory, signals)?;
+                let complete = match &ended {
+                    Ended::Well | Ended::Stopped { well: true } => true,
+                    Ended::Stopped { well: false } => false,
+                    Ended::Badly(why) => {
+                        self.fail(on, why);
+                        false
+                    }
+                };
+                if complete {
+                    self.keep(round, on, &directory)?;
+                }
+                if let Ended::Stopped { .. } = ended {
+                    return Ok(INTERRUPTED);
+                }
+            }
+            progress.step();
+        }
+        Ok(if self.failed.is_empty() { 0 } else { 1 })
+    }
+
+    fn run(
+        &self,
+        on: Configuration,
+        directory: &Directory,
+        signals: &Signals,
+    ) -> Result<Ended, String> {
+        let events = self.args.events.as_deref().unwrap_or_default();
+        let environment = match &self.plan.library {
+            Some(library) => regions::environment(library, directory.path(), events),
+            None => vec![
+                ("PACMAN_REPORT_DIR", directory.path().into()),
+                ("PACMAN_REPORT_EVENTS", events.into()),
+            ],
+        };
+        let (command, cpus) = (&self.args.command[..], self.plan.cpus(on));
+        let run = Run { command, cpus, environment: &environment, quiet: self.args.quiet };
+        run.run(signals)
+            .map_err(|error| format!("cannot run {}: {error}", command[0].to_string_lossy()))
+    }
+
+    /// Takes over what a run left; a run that left nothing is the configuration's failure.
+    fn keep(&mut self, round: u64, on: Configuration, from: &Directory) -> Result<(), String> {
+        let found = match self.plan.library {
+            None => phases::found_in(from.path()),
+            Some(_) => regions::found_in(from.path(), on.threads()),
+        };
+        let Found { phases, wrong } = match found {
+            Ok(found) => found,
+            // Nothing of it was ever usable: the same everywhere, and said once.
+            Err(why) if self.phases.is_empty() && self.failed.is_empty() => {
+                return Err(format!("{}: {why}", self.plan.app));
+            }
+            Err(why) => {
+                self.fail(on, &why);
+                return Ok(());
+            }
+        };
+        for line in wrong {
+            if self.said.first(&line) {
+                refusal::complain(&format!("{}: {line}", self.plan.app));
+            }
+        }
+        self.phases.extend(phases.iter().map(|phase| phase.name.clone()));
+        let row = |phase: Phase| Measurement {
+            machine: self.plan.machine.clone(),
+            program: self.plan.app.clone(),
+            phase: phase.name,
+            configuration: on,
+            run: self.before + round + 1,
+            seconds: phase.seconds,
+            executions: phase.executions,
+            counts: phase.counts,
+        };
+        let rows: Vec<Measurement> = phases.into_iter().map(row).collect();
+        self.rows += rows.len();
+        sheet::append(&self.args.output, &rows)
+    }
+
+    fn fail(&mut self, on: Configuration, why: &str) {
+        self.failed.insert(on);
+        refusal::complain(&format!("{} at {on}: {why}; not run there again", self.plan.app));
+    }
+
+    fn sum_up(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (rows, phases) = (self.rows, self.phases.len());
+        let s = |count: usize| if count == 1 { "" } else { "s" };
+        writeln!(
+            out,
+            "{}: {rows} row{} of {phases} phase{} on {}, in {}",
+            self.plan.app,
+            s(rows),
+            s(phases),
+            self.plan.machine,
+            self.args.output.display()
+        )
+    }
+}
+
+fn refuse(problem: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, problem)
+}
+
+fn gave_up(problem: &str) -> io::Result<u8> {
+    refusal::complain(problem);
+    Ok(1)
+}
+
+/// As shells have it for SIGINT.
+const INTERRUPTED: u8 = 130;
+
+const EXAMPLES: &str = "\
+Examples:
+  pacman-pmu record -o data.csv -- ./solver input     a program that marks phases
+  pacman-pmu record -o data.csv --append --app solver-large -- ./solver large
+  pacman-pmu record -o data.csv --regions --quiet -- ./lulesh -s 30
+                                   an OpenMP program as it is
+  pacman-pmu record -o data.csv --configurations 1x1,2x1,2x2 --runs 5 \\
+      -e INSTRUCTIONS,L2_MISSES -- ./solver input
+  pacman-pmu train data.csv -o model.json             what the data is for
+
+Exit status:
+  0    done
+  1    the program failed at a configuration, or marks no phases: one line says which and why;
+       the rows of other configurations are kept
+  2    bad input
+  4    the answer could not be written
+  130  interrupted: the file has the rows of all runs that ended before";
+
+const COLUMNS: &str = "\
+Columns, a row for each phase, configuration and run:
+  machine, app, phase, threads (2x1: 2 cores with 1 thread each), run
+  time_s      seconds of one execution, a mean over the run's; where several threads mark the
+              phase, of the thread that is longest in it
+  executions  how many that is the mean of
+  others      counts of one execution, summed over threads, by the event's name in lower case;
+              a blank was not counted
+Runs go round the configurations, so that a slow drift of the machine falls on all alike.
+Regions are named by module and address, and so are the same for one binary only.";

@@ -1,0 +1,259 @@
+//! The phases of an unmodified OpenMP program: its parallel regions.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::{env, io};
+
+use pacman_regions::{Recording, Region, Wishes};
+
+use super::phases::{Found, Phase, column};
+
+/// The library that is loaded into the program.
+const LIBRARY: &str = "libpacman_omp.so";
+
+/// Where it is: beside this command, or where an installation has it.
+///
+/// # Errors
+/// One line with the places that were looked at.
+pub(super) fn library() -> Result<PathBuf, String> {
+    let command = env::current_exe().and_then(|path| path.canonicalize());
+    let command = command.map_err(|error| format!("cannot find this command's file: {error}"))?;
+    let beside = command.parent().unwrap_or(Path::new("/"));
+    let places = [beside.to_owned(), beside.join("../lib")];
+    let found = places.iter().map(|place| place.join(LIBRARY)).find(|path| path.exists());
+    found.ok_or_else(|| {
+        format!(
+            "--regions needs {LIBRARY}, which is neither in {} nor in {}: build pacman-omp, or \
+             install it there",
+            places[0].display(),
+            places[1].display()
+        )
+    })
+}
+
+/// What has a program record its regions to `directory`.
+pub(super) fn environment(
+    library: &Path,
+    directory: &Path,
+    events: &str,
+) -> Vec<(&'static str, OsString)> {
+    let wishes = Wishes {
+        directory: Some(directory.to_owned()),
+        events: events.into(),
+        ..Wishes::default()
+    };
+    let mut variables: Vec<(&'static str, OsString)> =
+        wishes.variables().into_iter().map(|(name, value)| (name, value.into())).collect();
+    let mut preload = library.as_os_str().to_owned();
+    if let Some(others) = env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
+        preload.push(":");
+        preload.push(others);
+    }
+    variables.push((PRELOAD, preload));
+    variables
+}
+
+const PRELOAD: &str = "LD_PRELOAD";
+
+/// The regions of all processes that recorded to `directory`, or why there are none.
+pub(super) fn found_in(directory: &Path, threads: u32) -> Result<Found, String> {
+    let read = |error: io::Error| format!("cannot read {}: {error}", directory.display());
+    let (recordings, wrong) = Recording::found_in(directory).map_err(read)?;
+    if recordings.is_empty() {
+        return Err("it left no recording: it is linked statically or has more rights than its \
+                    user, or came to no end of its own"
+            .into());
+    }
+    let mut found = Found { phases: Vec::new(), wrong };
+    for recording in &recordings {
+        let uncounted = recording.events.iter().filter_map(|event| {
+            Some(format!("{} is not counted: {}", event.name, event.uncounted.as_ref()?))
+        });
+        found.wrong.extend(uncounted);
+        for region in &recording.regions {
+            match phase(recording, region, threads) {
+                Ok(phase) => merge(&mut found.phases, phase),
+                Err(why) => found.wrong.push(why),
+            }
+        }
+    }
+    if found.phases.is_empty() {
+        return Err(match found.wrong.first() {
+            Some(why) => format!("no region of it can be used: {why}"),
+            None => "it ran no parallel region".into(),
+        });
+    }
+    Ok(found)
+}
+
+fn phase(recording: &Recording, region: &Region, threads: u32) -> Result<Phase, String> {
+    let name = name(region);
+    if region.nested == region.executions {
+        return Err(format!("{name} runs inside another region, whose time has its own"));
+    }
+    let team = region.teams.iter().find(|team| team.threads == threads);
+    let Some(team) = team.filter(|team| team.executions > 0) else {
+        let sizes: Vec<String> = region.teams.iter().map(|team| team.threads.to_string()).collect();
+        return Err(format!(
+            "{name} was left out where it ran on {} threads instead of {threads}",
+            sizes.join(" and ")
+        ));
+    };
+    let seconds = team.seconds / team.executions as f64;
+    if !(seconds.is_finite() && seconds > 0.0) {
+        return Err(format!("{name} took no time that the clock could see: left out"));
+    }
+    Ok(Phase { name, seconds, executions: team.executions, counts: counts(recording, region) })
+}
+
+/// Of one execution of a team of any size: rows do not tell them apart.
+fn counts(recording: &Recording, region: &Region) -> Vec<(String, f64)> {
+    let of = |event: usize| {
+        let each = region.rows.iter().map(|row| {
+            let count = row.counts.get(event).copied().flatten()? as f64;
+            let counted = (row.counted > 0).then_some(row.counted as f64)?;
+            Some(count / counted * row.executions as f64)
+        });
+        let sum: Option<f64> = each.sum();
+        sum.map(|sum| sum / region.executions as f64)
+    };
+    // Where sizes are mixed a mean says nothing of one.
+    if region.teams.len() != 1 || region.rows.is_empty() {
+        return Vec::new();
+    }
+    let events = recording.events.iter().enumerate();
+    events.filter_map(|(index, event)| Some((column(&event.name), of(index)?))).collect()
+}
+
+/// Processes of one program run the same regions beside each other: the longest counts.
+fn merge(phases: &mut Vec<Phase>, phase: Phase) {
+    match phases.iter_mut().find(|known| known.name == phase.name) {
+        None => phases.push(phase),
+        Some(known) if known.seconds < phase.seconds => *known = phase,
+        Some(_) => {}
+    }
+}
+
+/// The module's file and the address in it: the same in every run of the same binary.
+fn name(region: &Region) -> String {
+    let module = region.site.module.file_name();
+    let module = module.map_or_else(|| "?".into(), |name| name.to_string_lossy().into_owned());
+    format!("{module}+{:#x}", region.site.address)
+}
+
+#[cfg(test)]
+mod tests {
+    use pacman_regions::{
+        Ending, Event, Overhead, Process, Row, Runtime, RuntimeFamily, Site, Team, Timeline,
+        VERSION,
+    };
+
+    use super::super::directory::Directory;
+    use super::*;
+
+    fn region(address: u64, teams: &[(u32, u64, f64)], counts: &[Option<u64>]) -> Region {
+        let executions = teams.iter().map(|team| team.1).sum();
+        let team = |&(threads, executions, seconds): &(u32, u64, f64)| Team {
+            threads,
+            executions,
+            seconds,
+        };
+        let row = |(thread, &count): (usize, &Option<u64>)| Row {
+            thread: thread as u32,
+            executions,
+            seconds: 1.0,
+            cpu: None,
+            moves: 0,
+            counted: if count.is_some() { executions } else { 0 },
+            counts: vec![count],
+        };
+        Region {
+            site: Site { module: "/opt/bin/app".into(), address, source: None },
+            entry: "GOMP_parallel".into(),
+            runtime: 0,
+            executions,
+            nested: 0,
+            seconds: teams.iter().map(|team| team.2).sum(),
+            shortest: 0.1,
+            longest: 0.9,
+            teams: teams.iter().map(team).collect(),
+            rows: counts.iter().enumerate().map(row).collect(),
+            adaptation: None,
+        }
+    }
+
+    fn recording(regions: Vec<Region>) -> Recording {
+        let process = Process {
+            pid: 7,
+            parent: 1,
+            command: vec!["app".into()],
+            seconds: 9.0,
+            ending: Ending::Exit,
+        };
+        let (family, path) = (RuntimeFamily::Libgomp, "libgomp.so.1".into());
+        Recording {
+            version: VERSION,
+            process,
+            runtimes: vec![Runtime { family, path, version: None }],
+            threads: 2,
+            contexts: 2,
+            events: vec![Event { name: "CYCLES".into(), uncounted: None }],
+            overhead: Overhead::default(),
+            regions,
+            timeline: Timeline::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// What is found after such a recording, on two threads.
+    fn found(number: usize, regions: Vec<Region>) -> Result<Found, String> {
+        let directory = Directory::new(1_000_000 + number).unwrap();
+        recording(regions).leave_in(directory.path()).unwrap();
+        found_in(directory.path(), 2)
+    }
+
+    #[test]
+    fn regions_are_phases_named_by_module_and_address() {
+        let counted = region(0x1234, &[(2, 4, 2.0)], &[Some(40), Some(60)]);
+        let found = found(1, vec![counted]).unwrap();
+        let cycles = vec![("cycles".to_owned(), 25.0)];
+        let name = "app+0x1234".into();
+        assert_eq!(found.phases, [Phase { name, seconds: 0.5, executions: 4, counts: cycles }]);
+        assert!(found.wrong.is_empty());
+    }
+
+    #[test]
+    fn executions_with_other_teams_are_no_data_of_the_configuration() {
+        let mixed = region(1, &[(1, 10, 90.0), (2, 4, 2.0)], &[Some(40), Some(60)]);
+        let narrow = region(2, &[(1, 10, 90.0)], &[Some(40)]);
+        let mut inner = region(3, &[(2, 4, 2.0)], &[Some(1), Some(1)]);
+        inner.nested = 4;
+        let half = region(4, &[(2, 4, 2.0)], &[Some(1), None]);
+        let several = found(2, vec![mixed, narrow.clone(), inner, half]).unwrap();
+        let phases: Vec<_> = several
+            .phases
+            .iter()
+            .map(|one| (&one.name[..], one.seconds, one.counts.len()))
+            .collect();
+        // A mean over both teams says nothing of one, and a thread without a count spoils the sum.
+        assert_eq!(phases, [("app+0x1", 0.5, 0), ("app+0x4", 0.5, 0)]);
+        assert_eq!(
+            several.wrong,
+            [
+                "app+0x2 was left out where it ran on 1 threads instead of 2",
+                "app+0x3 runs inside another region, whose time has its own"
+            ]
+        );
+        let none = found(3, vec![narrow]).unwrap_err();
+        assert!(none.starts_with("no region of it can be used: app+0x2 was left out"), "{none}");
+        let none = found(4, Vec::new()).unwrap_err();
+        assert_eq!(none, "it ran no parallel region");
+    }
+
+    #[test]
+    fn a_program_without_a_recording_is_explained() {
+        let directory = Directory::new(1_000_005).unwrap();
+        let none = found_in(directory.path(), 2).unwrap_err();
+        assert!(none.starts_with("it left no recording: it is linked statically"), "{none}");
+    }
+}

@@ -1,0 +1,248 @@
+//! Training data as a file: CSV in long form, whole at any time.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io, process};
+
+use csv::{ReaderBuilder, StringRecord, WriterBuilder};
+use pacman_core::predict::Configuration;
+
+/// What one run measured of one phase: a mean over its executions.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Measurement {
+    /// [`pacman_core::predict::machine_name`], or what the user calls it.
+    pub(crate) machine: String,
+    pub(crate) program: String,
+    pub(crate) phase: String,
+    pub(crate) configuration: Configuration,
+    /// From 1.
+    pub(crate) run: u64,
+    /// Of one execution.
+    pub(crate) seconds: f64,
+    pub(crate) executions: u64,
+    /// Of one execution, summed over threads; an event that was not counted is left out.
+    pub(crate) counts: Vec<(String, f64)>,
+}
+
+/// Adds rows to a file of training data, which is made if it is not there.
+///
+/// # Errors
+/// One line that names the file.
+pub(crate) fn append(path: &Path, rows: &[Measurement]) -> Result<(), String> {
+    let mut sheet = Sheet::read(path)?;
+    rows.iter().for_each(|row| sheet.push(row));
+    sheet.save()
+}
+
+/// The highest number of a run of `program` on `machine` that a file has; 0 if there is none.
+///
+/// # Errors
+/// As [`append`], which will not fail after that for a reason that is there already.
+pub(crate) fn runs(path: &Path, machine: &str, program: &str) -> Result<u64, String> {
+    let sheet = Sheet::read(path)?;
+    let unfinished = sheet.unfinished();
+    let tried = fs::write(&unfinished, "").and_then(|()| fs::remove_file(&unfinished));
+    tried.map_err(|error| sheet.unwritten(&error))?;
+    Ok(sheet.runs_of(machine, program))
+}
+
+/// A file of training data in memory.
+#[derive(Debug)]
+struct Sheet {
+    path: PathBuf,
+    /// Lines that begin with `#`.
+    comments: Vec<String>,
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Sheet {
+    /// What a file holds, to add to it; nothing if there is none.
+    fn read(path: &Path) -> Result<Sheet, String> {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Sheet::empty(path)),
+            Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
+        };
+        let mut sheet = Sheet::empty(path);
+        let text = text.trim_start_matches('\u{feff}');
+        sheet.comments = text.lines().filter(|line| line.starts_with('#')).map(owned).collect();
+        let mut reader = ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
+        let wrong = |why: String| format!("cannot add to {}: {why}", path.display());
+        let header = reader.headers().map_err(|error| wrong(error.to_string()))?;
+        let names: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
+        // An empty file has no header.
+        if names.iter().all(String::is_empty) {
+            return Ok(sheet);
+        }
+        if let Some(missing) = [THREADS, TIME].iter().find(|name| !names.iter().any(|n| n == *name))
+        {
+            return Err(wrong(format!(
+                "line 1: no column {missing}, so it is no table of measured programs"
+            )));
+        }
+        sheet.header = names;
+        for record in reader.records() {
+            let record: StringRecord = record.map_err(|error| wrong(error.to_string()))?;
+            sheet.rows.push(record.iter().map(owned).collect());
+        }
+        OWN.iter().for_each(|name| {
+            sheet.column(name);
+        });
+        Ok(sheet)
+    }
+
+    fn empty(path: &Path) -> Sheet {
+        let header = OWN.iter().copied().map(owned).collect();
+        Sheet { path: path.to_owned(), comments: Vec::new(), header, rows: Vec::new() }
+    }
+
+    fn runs_of(&self, machine: &str, program: &str) -> u64 {
+        let at = |name: &str| self.header.iter().position(|known| known == name);
+        let (Some(of), Some(app), Some(run)) = (at(MACHINE), at(APP), at(RUN)) else { return 0 };
+        let same = self.rows.iter().filter(|row| row[of] == machine && row[app] == program);
+        same.filter_map(|row| row[run].parse().ok()).max().unwrap_or(0)
+    }
+
+    fn push(&mut self, measured: &Measurement) {
+        let mut cells = vec![
+            (MACHINE, measured.machine.clone()),
+            (APP, measured.program.clone()),
+            (PHASE, measured.phase.clone()),
+            (THREADS, measured.configuration.to_string()),
+            (RUN, measured.run.to_string()),
+            (TIME, measured.seconds.to_string()),
+            (EXECUTIONS, measured.executions.to_string()),
+        ];
+        let counts = measured.counts.iter();
+        cells.extend(counts.map(|(event, count)| (event.as_str(), count.to_string())));
+        let columns: Vec<usize> = cells.iter().map(|(name, _)| self.column(name)).collect();
+        let mut row = vec![String::new(); self.header.len()];
+        for (column, (_, cell)) in columns.into_iter().zip(cells) {
+            row[column] = cell;
+        }
+        self.rows.push(row);
+    }
+
+    /// The column of that name, which is new and blank in all rows if there was none.
+    fn column(&mut self, name: &str) -> usize {
+        let known = self.header.iter().position(|known| known == name);
+        known.unwrap_or_else(|| {
+            self.header.push(name.to_owned());
+            self.rows.iter_mut().for_each(|row| row.push(String::new()));
+            self.header.len() - 1
+        })
+    }
+
+    /// Writes the file, all of it or nothing.
+    fn save(&self) -> Result<(), String> {
+        let unfinished = self.unfinished();
+        let done = self
+            .text()
+            .and_then(|text| fs::write(&unfinished, text))
+            .and_then(|()| fs::rename(&unfinished, &self.path));
+        done.map_err(|error| {
+            let _ = fs::remove_file(&unfinished);
+            self.unwritten(&error)
+        })
+    }
+
+    /// Beside the file, so that the renaming stays on one file system.
+    fn unfinished(&self) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(format!(".{}", process::id()));
+        name.into()
+    }
+
+    fn unwritten(&self, error: &io::Error) -> String {
+        format!("cannot write {}: {error}", self.path.display())
+    }
+
+    fn text(&self) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        for comment in &self.comments {
+            text.extend_from_slice(comment.as_bytes());
+            text.push(b'\n');
+        }
+        let mut writer = WriterBuilder::new().from_writer(&mut text);
+        writer.write_record(&self.header)?;
+        self.rows.iter().try_for_each(|row| writer.write_record(row))?;
+        writer.flush()?;
+        drop(writer);
+        Ok(text)
+    }
+}
+
+fn owned(text: &str) -> String {
+    text.to_owned()
+}
+
+const MACHINE: &str = "machine";
+const APP: &str = "app";
+const PHASE: &str = "phase";
+const THREADS: &str = "threads";
+const RUN: &str = "run";
+const TIME: &str = "time_s";
+const EXECUTIONS: &str = "executions";
+const OWN: [&str; 7] = [MACHINE, APP, PHASE, THREADS, RUN, TIME, EXECUTIONS];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::directory::Directory;
+
+    fn measured(app: &str, run: u64, counts: &[(&str, f64)]) -> Measurement {
+        Measurement {
+            machine: "a, b".into(),
+            program: app.into(),
+            phase: "p".into(),
+            configuration: "2x1".parse().unwrap(),
+            run,
+            seconds: 0.25,
+            executions: 4,
+            counts: counts.iter().map(|(event, count)| ((*event).to_owned(), *count)).collect(),
+        }
+    }
+
+    #[test]
+    fn new_events_get_columns_and_old_rows_blanks() {
+        let place = Directory::new(2_000_001).unwrap();
+        let path = place.path().join("data.csv");
+        append(&path, &[measured("x", 1, &[("cycles", 7.0)])]).unwrap();
+        append(&path, &[measured("x", 2, &[("branches", 1.5)]), measured("y", 9, &[])]).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(
+            text,
+            "machine,app,phase,threads,run,time_s,executions,cycles,branches\n\
+             \"a, b\",x,p,2x1,1,0.25,4,7,\n\
+             \"a, b\",x,p,2x1,2,0.25,4,,1.5\n\
+             \"a, b\",y,p,2x1,9,0.25,4,,\n"
+        );
+        assert_eq!(runs(&path, "a, b", "x"), Ok(2));
+        assert_eq!(runs(&path, "elsewhere", "x"), Ok(0));
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "nothing unfinished stays");
+    }
+
+    #[test]
+    fn what_somebody_else_wrote_stays() {
+        let place = Directory::new(2_000_002).unwrap();
+        let path = place.path().join("data.csv");
+        fs::write(&path, "\u{feff}# by hand\nthreads,time_s,app,compiler\n1,2.5,z,gcc\n").unwrap();
+        append(&path, &[measured("x", 1, &[])]).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(
+            text,
+            "# by hand\nthreads,time_s,app,compiler,machine,phase,run,executions\n\
+             1,2.5,z,gcc,,,,\n\
+             2x1,0.25,x,,\"a, b\",p,1,4\n"
+        );
+        for (text, why) in [
+            ("app,seconds\nz,1\n", "line 1: no column threads"),
+            ("threads,time_s\n1\n", "found record with 1 fields"),
+        ] {
+            fs::write(&path, text).unwrap();
+            let problem = append(&path, &[]).unwrap_err();
+            assert!(problem.contains(why) && problem.contains("data.csv"), "{problem}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), text, "left as it was");
+        }
+    }
+}

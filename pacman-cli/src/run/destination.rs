@@ -1,0 +1,86 @@
+//! Where the report goes, and in which form.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::report::Report;
+use super::{csv, html, json, text};
+
+/// The form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Text,
+    Csv,
+    Json,
+    Html,
+}
+
+/// A place for the report.
+#[derive(Debug)]
+pub(super) struct Destination {
+    form: Form,
+    /// `None` is standard error.
+    file: Option<(PathBuf, File)>,
+}
+
+impl Form {
+    /// The form that a file's name asks for.
+    pub(super) fn of(path: &Path) -> Result<Form, String> {
+        if path.as_os_str() == "-" {
+            return Err("-o - is not possible: standard output is the program's".into());
+        }
+        let extension = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
+        match extension.to_ascii_lowercase().as_str() {
+            "txt" => Ok(Form::Text),
+            "csv" => Ok(Form::Csv),
+            "json" => Ok(Form::Json),
+            "html" | "htm" => Ok(Form::Html),
+            _ => Err(format!(
+                "cannot tell the form of a report from {:?}: it ends in .txt, .csv, .json or .html",
+                path.display().to_string()
+            )),
+        }
+    }
+}
+
+impl Destination {
+    pub(super) fn standard_error() -> Destination {
+        Destination { form: Form::Text, file: None }
+    }
+
+    pub(super) fn is_standard_error(&self) -> bool {
+        self.file.is_none()
+    }
+
+    /// Opens the file, so that an unwritable one is known before the run. A report that is there
+    /// stays until the new one is written.
+    pub(super) fn file(path: &Path, form: Form) -> Result<Destination, String> {
+        let open = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        match open {
+            Ok(file) => Ok(Destination { form, file: Some((path.to_path_buf(), file)) }),
+            Err(error) => Err(format!("cannot write the report to {}: {error}", path.display())),
+        }
+    }
+
+    /// Writes the report.
+    pub(super) fn write(self, report: &Report) -> Result<(), String> {
+        let answer = match self.form {
+            Form::Text => text::write(report, self.file.is_none()),
+            Form::Csv => csv::write(report),
+            Form::Json => json::write(report),
+            Form::Html => html::write(report),
+        };
+        let Some((path, mut file)) = self.file else {
+            // A reader of standard error that went away changes nothing.
+            let _ = io::stderr().write_all(answer.as_bytes());
+            return Ok(());
+        };
+        let done = match file.metadata() {
+            Ok(about) if about.is_file() => file.set_len(0),
+            _ => Ok(()),
+        };
+        done.and_then(|()| file.write_all(answer.as_bytes()))
+            .map_err(|error| format!("cannot write the report to {}: {error}", path.display()))
+    }
+}

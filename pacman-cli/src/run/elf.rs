@@ -1,0 +1,46 @@
+//! Headers of ELF files: what they run on, and whether anything can be loaded into them.
+
+use std::fs::File;
+use std::path::Path;
+
+use object::elf;
+use object::read::elf::{FileHeader, ProgramHeader};
+use object::{Endianness, FileKind, ReadCache};
+
+/// What a file's header and program headers say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) bits: u8,
+    pub(super) machine: u16,
+    /// A shared object, or a program that can be loaded anywhere.
+    pub(super) is_relocatable: bool,
+    /// It names a dynamic linker.
+    pub(super) has_interpreter: bool,
+}
+
+/// Reads the header; `None` for what is no ELF file, or a broken one.
+pub(super) fn header(path: &Path) -> Option<Header> {
+    let cache = ReadCache::new(File::open(path).ok()?);
+    match FileKind::parse(&cache).ok()? {
+        FileKind::Elf32 => read::<elf::FileHeader32<Endianness>>(&cache, 32),
+        FileKind::Elf64 => read::<elf::FileHeader64<Endianness>>(&cache, 64),
+        _ => None,
+    }
+}
+
+fn read<H: FileHeader<Endian = Endianness>>(cache: &ReadCache<File>, bits: u8) -> Option<Header> {
+    let header = H::parse(cache).ok()?;
+    let endian = header.endian().ok()?;
+    let segments = header.program_headers(endian, cache).ok()?;
+    Some(Header {
+        bits,
+        machine: header.e_machine(endian),
+        is_relocatable: header.e_type(endian) == elf::ET_DYN,
+        has_interpreter: segments.iter().any(|one| one.p_type(endian) == elf::PT_INTERP),
+    })
+}
+
+/// The machine that this command, and the library beside it, was compiled for.
+pub(super) fn own() -> Option<Header> {
+    header(Path::new("/proc/self/exe"))
+}

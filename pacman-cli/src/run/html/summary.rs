@@ -1,0 +1,123 @@
+//! The headline, the facts below it, and what must be known to read the page.
+
+use super::escape::escaped;
+use crate::run::report::{ProcessReport, Report};
+use crate::run::text::{number, seconds, share};
+
+/// The top of the page.
+pub(super) fn heading(report: &Report, processes: &[&ProcessReport]) -> String {
+    let (headline, facts) = match processes {
+        [] => {
+            ("No OpenMP region ran.".to_owned(), vec![fact("run", &seconds(report.ended.seconds))])
+        }
+        [process] => {
+            let mut facts = facts(process);
+            facts.insert(0, fact("process", &process.process.pid.to_string()));
+            (headline(process), facts)
+        }
+        several => {
+            let regions: usize = several.iter().map(|process| process.regions.len()).sum();
+            let inside: f64 = several.iter().map(|process| process.in_regions).sum();
+            let all: f64 = several.iter().map(|process| process.process.seconds).sum();
+            let inside = share(if all > 0.0 { (inside / all).min(1.0) } else { 0.0 });
+            let line = format!(
+                "{} processes ran {regions} regions in {}; their time was {inside} inside regions.",
+                several.len(),
+                seconds(report.ended.seconds),
+            );
+            (escaped(&line), Vec::new())
+        }
+    };
+    let mut facts = facts;
+    if !processes.is_empty() {
+        facts.push(fact("ended with", &report.ending()));
+    }
+    if let Some(objective) = &report.objective {
+        facts.push(fact("adapted for", objective));
+    }
+    let simulated = report.simulated.iter().map(|machine| {
+        let machine = escaped(machine);
+        format!(
+            "<p class=\"warning\">Simulated: counts are those of {machine}, not of this one.</p>"
+        )
+    });
+    format!(
+        "<header><p class=\"command\"><code>{}</code></p>\n<h1>{headline}</h1>\n\
+         <dl class=\"facts\">{}</dl>{}</header>\n",
+        escaped(&report.command.join(" ")),
+        facts.concat(),
+        simulated.collect::<String>(),
+    )
+}
+
+/// Headline and facts of one of several processes.
+pub(super) fn of_process(process: &ProcessReport) -> String {
+    let facts = facts(process).concat();
+    format!("<p class=\"headline\">{}</p><dl class=\"facts\">{facts}</dl>", headline(process))
+}
+
+/// One sentence on how much ran in regions, one on where most is lost.
+fn headline(process: &ProcessReport) -> String {
+    let regions = number(process.regions.len(), "region");
+    let whole = seconds(process.process.seconds);
+    let first = format!("{} of {whole} in {regions}", share(process.share()));
+    let worst = process.worst().filter(|region| region.lost() >= WORTH * process.process.seconds);
+    let second = match worst {
+        Some(region) => format!(
+            "the most is lost in <em>{}</em>: its threads wait {} of the time.",
+            escaped(&region.name.short()),
+            share(region.waiting.unwrap_or(0.0))
+        ),
+        None => "little is lost to waiting.".to_owned(),
+    };
+    format!("{}; {second}", escaped(&first))
+}
+
+fn facts(process: &ProcessReport) -> Vec<String> {
+    let mut facts = vec![
+        fact("runtime", &process.runtimes()),
+        fact(
+            "threads",
+            &format!("{} on {}", process.threads, number(process.contexts as usize, "context")),
+        ),
+        fact("run", &seconds(process.process.seconds)),
+    ];
+    if let Some(nanoseconds) = process.overhead.nanoseconds {
+        facts
+            .push(fact("observing took", &format!("{} an execution", seconds(nanoseconds * 1e-9))));
+    }
+    facts
+}
+
+fn fact(name: &str, value: &str) -> String {
+    format!("<div><dt>{}</dt><dd>{}</dd></div>", escaped(name), escaped(value))
+}
+
+/// The bottom of the page.
+pub(super) fn notes(report: &Report, processes: &[&ProcessReport]) -> String {
+    let mut notes: Vec<String> = Vec::new();
+    for process in processes {
+        let of_process = |note: &String| match processes.len() {
+            1 => note.clone(),
+            _ => format!("process {}: {note}", process.process.pid),
+        };
+        notes.extend(process.notes.iter().map(of_process));
+    }
+    let silent = report.processes.len() - processes.len();
+    if silent > 0 && !processes.is_empty() {
+        notes.push(format!("In {silent} more processes no region ran."));
+    }
+    notes.extend(report.notes.iter().cloned());
+    let items = notes.iter().map(|note| format!("<li>{}</li>", escaped(note))).collect::<String>();
+    let own = if items.is_empty() { String::new() } else { format!("<ul>{items}</ul>") };
+    format!(
+        "<section class=\"notes\"><h2>To read this</h2>{own}\
+         <p>Times are wall time. A thread is busy inside the region's body, waiting at barriers in \
+         it included; it waits from its own end to the end of the region. Counts are each thread's \
+         own, in user mode. Processes that are killed, static programs and regions that the \
+         compiler made serial cannot be seen.</p></section>\n"
+    )
+}
+
+/// The part of a run from which on waiting is worth a word.
+const WORTH: f64 = 0.01;

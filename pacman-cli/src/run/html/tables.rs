@@ -1,0 +1,94 @@
+//! Tables of all regions: counts, and what adaptation did.
+
+use super::colour;
+use super::escape::escaped;
+use crate::run::report::{ProcessReport, RegionReport};
+use crate::run::text::{metric, quantity, rate};
+use crate::stat::grouped;
+
+/// Counts and rates by region, with the metrics that follow; empty if nothing was counted.
+pub(super) fn counts(process: &ProcessReport) -> String {
+    let columns = &process.columns;
+    let counted = columns.counted();
+    if counted.is_empty() {
+        return String::new();
+    }
+    let mut heading = "<th scope=\"col\">region</th>".to_owned();
+    let column = |name: &str, unit: &str| {
+        format!("<th scope=\"col\">{}<small>{}</small></th>", escaped(name), escaped(unit))
+    };
+    for (_, event) in &counted {
+        heading.push_str(&column(&event.name, &format!("{}, and per busy second", event.unit)));
+    }
+    for metric in &columns.metrics {
+        heading.push_str(&column(metric.name(), metric.unit()));
+    }
+    let row = |(at, region): (usize, &RegionReport)| {
+        let figures = &region.figures;
+        let mut cells = title(region, at);
+        for (at, event) in &counted {
+            let in_second = figures.rates[*at].map_or_else(String::new, |value| {
+                format!("<small>{}</small>", escaped(&rate(value, event.unit)))
+            });
+            let count = quantity(figures.counts[*at], event.unit);
+            cells.push_str(&format!("<td>{}{in_second}</td>", escaped(&count)));
+        }
+        for value in &figures.metrics {
+            cells.push_str(&cell(value.map(metric)));
+        }
+        format!("<tr>{cells}</tr>")
+    };
+    let rows: String = process.regions.iter().enumerate().map(row).collect();
+    table("Counts", &heading, &rows)
+}
+
+/// What the controller chose and why; empty if it only observed.
+pub(super) fn adaptation(process: &ProcessReport) -> String {
+    if !process.is_adapted() {
+        return String::new();
+    }
+    let names = ["region", "threads", "placed", "state", "narrowed", "gained"];
+    let names = names.iter().map(|name| format!("<th scope=\"col\">{name}</th>"));
+    let heading = names.collect::<String>() + "<th scope=\"col\" class=\"words\">why</th>";
+    let row = |(at, region): (usize, &RegionReport)| {
+        let adaptation = region.adaptation.as_ref()?;
+        let guards = adaptation.guards.iter().map(|guarded| {
+            format!(" <span class=\"tag\">guard {}</span>", escaped(&guarded.guard))
+        });
+        Some(format!(
+            "<tr>{}<td>{}</td><td>{}</td><td>{}</td><td>{}</td>{}\
+             <td class=\"words\">{}{}</td></tr>",
+            title(region, at),
+            adaptation.threads,
+            escaped(&adaptation.configuration),
+            escaped(&adaptation.state),
+            grouped(adaptation.narrowed),
+            cell(adaptation.gained.map(|gained| format!("{gained:+.3} s"))),
+            escaped(&adaptation.why),
+            guards.collect::<String>(),
+        ))
+    };
+    let rows: String = process.regions.iter().enumerate().filter_map(row).collect();
+    table("Adaptation", &heading, &rows)
+}
+
+fn table(title: &str, heading: &str, rows: &str) -> String {
+    format!(
+        "<section><h2>{title}</h2><div class=\"wide\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"{title}\"><table><thead><tr>{heading}</tr></thead><tbody>{rows}</tbody>\
+         </table></div></section>\n"
+    )
+}
+
+fn title(region: &RegionReport, at: usize) -> String {
+    format!(
+        "<th scope=\"row\"><i class=\"swatch {}\"></i><b class=\"number\">{}</b> {}</th>",
+        colour(at),
+        at + 1,
+        escaped(&region.name.short())
+    )
+}
+
+fn cell(value: Option<String>) -> String {
+    format!("<td>{}</td>", value.map_or_else(|| "–".into(), |value| escaped(&value)))
+}

@@ -1,0 +1,75 @@
+//! The picture over time, of a run whose bins are known.
+
+use std::time::SystemTime;
+
+use pacman_regions::{Recording, TimelineRow};
+
+use super::timeline;
+use crate::run::report::{ProcessReport, Report, Run};
+
+fn recording(regions: usize) -> Recording {
+    let region = |at: usize| {
+        serde_json::json!({
+            "site": {"module": "/no/such/x", "address": at, "source": null},
+            "entry": "GOMP_parallel", "runtime": 0, "executions": 1, "nested": 0,
+            "seconds": (regions - at) as f64, "shortest": 1.0, "longest": 1.0,
+            "teams": [], "rows": [], "adaptation": null,
+        })
+    };
+    serde_json::from_value(serde_json::json!({
+        "version": pacman_regions::VERSION,
+        "process": {"pid": 1, "parent": 1, "command": ["x"], "seconds": 4.0, "ending": "exit"},
+        "runtimes": [], "threads": 4, "contexts": 4, "events": [],
+        "overhead": {"nanoseconds": null, "reads": "none"},
+        "regions": (0..regions).map(region).collect::<Vec<_>>(),
+        "timeline": {"bin": 1.0, "rows": []}, "notes": [],
+    }))
+    .expect("a recording")
+}
+
+fn row(region: usize, thread_seconds: &[f64]) -> TimelineRow {
+    let seconds = thread_seconds.iter().map(|time| time.min(1.0)).collect();
+    TimelineRow { region, seconds, thread_seconds: thread_seconds.to_vec() }
+}
+
+fn picture(recording: Recording) -> String {
+    let recordings = [(recording, SystemTime::now())];
+    let run = Run {
+        command: vec!["x".into()],
+        ended: crate::run::launch::Ended { status: 0, signal: None, seconds: 4.0 },
+        objective: None,
+        simulated: None,
+    };
+    let report = Report::of(run, &recordings, None);
+    let process: &ProcessReport = report.parallel().next().expect("it has regions");
+    timeline::section(process, 0)
+}
+
+#[test]
+fn areas_stand_on_each_other_and_end_with_the_process() {
+    let mut recording = recording(2);
+    recording.timeline.rows = vec![row(0, &[4.0, 2.0]), row(1, &[0.0, 1.0])];
+    let picture = picture(recording);
+    assert!(picture.contains("viewBox=\"0 0 4 100\""), "4 s in bins of 1 s: {picture}");
+    // From the top left corner along the upper edge, back along the lower one; 4 threads high.
+    let below =
+        "d=\"M0 0.00V0.00H1V50.00H2V100.00H3V100.00H4V100.00H3V100.00H2V100.00H1V100.00H0Z\"";
+    let above = "d=\"M0 0.00V0.00H1V25.00H2V100.00H3V100.00H4V100.00H3V100.00H2V50.00H1V0.00H0Z\"";
+    assert!(picture.contains(below) && picture.contains(above), "{picture}");
+}
+
+#[test]
+fn regions_beyond_the_colours_are_one_area_and_bins_are_few() {
+    let mut recording = recording(11);
+    recording.process.seconds = 1000.0;
+    recording.timeline.rows = (0..11).map(|at| row(at, &[0.5; 1000])).collect();
+    let picture = picture(recording);
+    assert_eq!(picture.matches("<path class=\"area ").count(), 9);
+    assert!(picture.contains("<title>3 other regions</title>"));
+    assert!(picture.contains("viewBox=\"0 0 334 100\""), "three bins in one: {picture}");
+}
+
+#[test]
+fn no_timeline_is_said() {
+    assert!(picture(recording(1)).contains("too short for a timeline"));
+}

@@ -1,0 +1,118 @@
+//! The report for programs: everything.
+
+use serde_json::{Value, json};
+
+use super::report::{Columns, Figures, ProcessReport, RegionReport, Report, Thread, runtime};
+
+/// The document, indented, with a newline.
+pub(super) fn write(report: &Report) -> String {
+    format!("{:#}\n", document(report))
+}
+
+fn document(report: &Report) -> Value {
+    json!({
+        "format": "pacman-run",
+        "version": 1,
+        "command": report.command,
+        "seconds": report.ended.seconds,
+        "exit_status": report.ended.status,
+        "signal": report.ended.signal,
+        "objective": report.objective,
+        "simulated": report.simulated,
+        "processes": report.processes.iter().map(process).collect::<Vec<Value>>(),
+        "notes": report.notes,
+    })
+}
+
+fn process(process: &ProcessReport) -> Value {
+    json!({
+        "pid": process.process.pid,
+        "parent": process.process.parent,
+        "command": process.process.command,
+        "seconds": process.process.seconds,
+        "ending": process.process.ending,
+        "runtimes": process.runtimes,
+        "threads": process.threads,
+        "contexts": process.contexts,
+        "share": process.share(),
+        "events": process.columns.events.iter().map(|event| json!({
+            "name": event.name,
+            "unit": event.unit,
+            "uncounted": event.uncounted,
+        })).collect::<Vec<Value>>(),
+        "metrics": process.columns.metrics.iter().map(|metric| json!({
+            "name": metric.name(),
+            "unit": metric.unit(),
+        })).collect::<Vec<Value>>(),
+        "overhead": process.overhead,
+        "regions": process
+            .regions
+            .iter()
+            .map(|one| region(process, one))
+            .collect::<Vec<Value>>(),
+        "timeline": process.timeline,
+        "notes": process.notes,
+    })
+}
+
+fn region(process: &ProcessReport, region: &RegionReport) -> Value {
+    let columns = &process.columns;
+    json!({
+        "name": region.name.text,
+        "symbol": region.name.symbol,
+        "file": region.name.file,
+        "line": region.name.line,
+        "module": region.site.module.display().to_string(),
+        "address": region.site.address,
+        "source": region.site.source,
+        "entry": region.entry,
+        "runtime": process.runtimes.get(region.runtime).map(runtime),
+        "executions": region.executions,
+        "nested": region.nested,
+        "seconds": region.seconds,
+        "mean": region.mean,
+        "shortest": region.shortest,
+        "longest": region.longest,
+        "share": region.share,
+        "teams": region.teams,
+        "imbalance": region.imbalance,
+        "waiting": region.waiting,
+        "overhead": region.overhead,
+        "figures": figures(columns, &region.figures),
+        "threads": region.threads.iter().map(|one| thread(columns, one)).collect::<Vec<Value>>(),
+        "adaptation": region.adaptation,
+    })
+}
+
+fn thread(columns: &Columns, thread: &Thread) -> Value {
+    json!({
+        "thread": thread.row.thread,
+        "executions": thread.row.executions,
+        "seconds": thread.row.seconds,
+        "cpu": thread.row.cpu,
+        "moves": thread.row.moves,
+        "package": thread.seat.map(|seat| seat.package),
+        "core": thread.seat.map(|seat| seat.core),
+        "sibling": thread.seat.map(|seat| seat.sibling),
+        "beside": thread.beside,
+        "counted": thread.row.counted,
+        "figures": figures(columns, &thread.figures),
+    })
+}
+
+/// Counts, rates and metrics by name: JSON has no place for what is absent but null.
+fn figures(columns: &Columns, figures: &Figures) -> Value {
+    let by_event = |value: &dyn Fn(usize) -> Value| -> Value {
+        let pairs = columns.events.iter().enumerate();
+        pairs.map(|(at, event)| (event.name.clone(), value(at))).collect()
+    };
+    let metrics = columns.metrics.iter().zip(&figures.metrics);
+    json!({
+        "counts": by_event(&|at| json!(figures.counts[at].map(|count| count.value))),
+        "complete": figures.counts.iter().flatten().all(|count| count.is_complete),
+        "rates": by_event(&|at| json!(figures.rates[at])),
+        "metrics": metrics
+            .map(|(metric, value)| (metric.name().to_owned(), json!(value)))
+            .collect::<Value>(),
+    })
+}

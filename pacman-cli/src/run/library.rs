@@ -1,0 +1,55 @@
+//! Finding libpacman_omp.so.
+
+use std::path::{Path, PathBuf};
+
+use super::elf;
+
+/// The library to preload, or one line about why there is none.
+pub(super) fn find() -> Result<PathBuf, String> {
+    if let Some(named) = std::env::var_os(VARIABLE).filter(|name| !name.is_empty()) {
+        let path = std::path::absolute(&named)
+            .map_err(|error| format!("{VARIABLE} is {named:?}: {error}"))?;
+        return check(path).map_err(|why| format!("{VARIABLE}: {why}"));
+    }
+    let program = std::env::current_exe()
+        .map_err(|error| format!("cannot tell where pacman-pmu is: {error}"))?;
+    let beside = program.parent().unwrap_or(Path::new("/"));
+    let found = PLACES.iter().map(|place| beside.join(place).join(FILE)).find(|path| path.exists());
+    match found {
+        Some(path) => check(path),
+        None => Err(format!(
+            "{FILE} is not in {}, nor in ../lib or ../lib/pacman beside it; {VARIABLE} can name it",
+            beside.display()
+        )),
+    }
+}
+
+fn check(path: PathBuf) -> Result<PathBuf, String> {
+    let shown = path.display();
+    if !path.exists() {
+        return Err(format!("{shown} does not exist"));
+    }
+    let Some(header) = elf::header(&path) else {
+        return Err(format!("{shown} is no ELF shared object"));
+    };
+    if header.bits != 64 || !header.is_relocatable {
+        return Err(format!("{shown} is no 64-bit ELF shared object"));
+    }
+    if elf::own().is_some_and(|own| own.machine != header.machine) {
+        return Err(format!("{shown} is for another processor architecture"));
+    }
+    // The dynamic linker takes both for separators, and knows no escape.
+    if path.to_string_lossy().contains([' ', ':']) {
+        return Err(format!(
+            "{shown} has a blank or a colon in its name, which LD_PRELOAD cannot hold; \
+             let {VARIABLE} name a link to it"
+        ));
+    }
+    Ok(path)
+}
+
+const FILE: &str = "libpacman_omp.so";
+pub(super) const VARIABLE: &str = "PACMAN_OMP_LIBRARY";
+
+/// Beside this command: as packages install it, and where cargo puts it.
+const PLACES: [&str; 4] = ["", "../lib", "../lib/pacman", "deps"];

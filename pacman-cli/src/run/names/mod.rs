@@ -1,0 +1,196 @@
+//! Names of regions: from symbol tables and debug information, at leisure after the run.
+
+mod module;
+mod outlined;
+mod shortened;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use pacman_regions::Site;
+
+use module::Module;
+use shortened::shortened;
+
+/// What a region is called, and where it stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Name {
+    /// For people: `main, region 0`.
+    pub(super) text: String,
+    /// The symbol of the outlined function, as the linker has it.
+    pub(super) symbol: Option<String>,
+    pub(super) file: Option<String>,
+    pub(super) line: Option<u32>,
+}
+
+impl Name {
+    /// For places without room.
+    pub(super) fn short(&self) -> String {
+        shortened(&self.text)
+    }
+}
+
+/// Modules that were opened for their names.
+#[derive(Default)]
+pub(super) struct Names {
+    modules: HashMap<PathBuf, Result<Module, String>>,
+    /// Lines about modules without names.
+    pub(super) notes: Vec<String>,
+}
+
+impl Names {
+    /// The name of a region of a process that began at `began`.
+    ///
+    /// A module that is gone, or that changed since, gives no names: they could be wrong ones.
+    pub(super) fn of(&mut self, site: &Site, began: SystemTime) -> Name {
+        let source = site.source.as_deref().and_then(Source::parse);
+        let at = site.module.display().to_string();
+        let module = self.modules.entry(site.module.clone()).or_insert_with(|| {
+            let module = Module::open(&site.module, began);
+            if let Err(why) = &module {
+                self.notes.push(format!("regions of {at} are shown by offset: {why}"));
+            }
+            module
+        });
+        let (mut symbol, mut place) = (None, None);
+        if let Ok(module) = module {
+            symbol = module.symbol_at(site.address);
+            place = module.place_of(site.address);
+        }
+        let text = named(site, symbol.as_deref(), source.as_ref());
+        let (file, line) = match (source, place) {
+            (Some(Source { file: Some(file), line: Some(line), .. }), place) => {
+                // LLVM's is as the compiler was called; debug information has the directory.
+                let full = place.map(|(full, _)| full).filter(|full| ends_with(full, &file));
+                (Some(full.unwrap_or(file)), Some(line))
+            }
+            (_, Some((file, line))) => (Some(file), line),
+            _ => (None, None),
+        };
+        Name { text, symbol, file, line }
+    }
+}
+
+fn named(site: &Site, symbol: Option<&str>, source: Option<&Source>) -> String {
+    let module = site.module.file_name().map(|name| name.to_string_lossy().into_owned());
+    let enclosing = source.and_then(|source| source.function.as_deref());
+    let line = source.and_then(|source| source.line);
+    if let Some(text) = outlined::human(symbol, enclosing, line, module.as_deref()) {
+        return text;
+    }
+    match module {
+        Some(module) => format!("{module}+{:#x}", site.address),
+        None => format!("{:#x}", site.address),
+    }
+}
+
+/// Makes names that several regions of a process share different, by line or by offset.
+pub(super) fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
+    let texts: Vec<String> = regions.iter().map(|(name, _)| name.text.clone()).collect();
+    let mut places: Vec<(String, Option<(String, u32)>)> = Vec::new();
+    for ((name, _), text) in regions.iter().zip(&texts) {
+        places.push((text.clone(), name.file.clone().zip(name.line)));
+    }
+    for (at, (name, site)) in regions.iter_mut().enumerate() {
+        let namesakes = texts.iter().filter(|text| **text == texts[at]).count();
+        if namesakes < 2 {
+            continue;
+        }
+        let unique = places.iter().filter(|place| **place == places[at]).count() == 1;
+        name.text = match (&name.file, name.line) {
+            (Some(file), Some(line)) if unique => {
+                format!("{} ({}:{line})", name.text, last(file))
+            }
+            _ => format!("{} ({:#x})", name.text, site.address),
+        };
+    }
+}
+
+/// What LLVM leaves beside the call: `;file;function;line;column;;`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Source {
+    file: Option<String>,
+    function: Option<String>,
+    line: Option<u32>,
+}
+
+impl Source {
+    fn parse(text: &str) -> Option<Source> {
+        let mut fields = text.strip_prefix(';')?.split(';');
+        // Without debug information the compiler writes `unknown` and 0.
+        let mut known = || fields.next().filter(|field| !["", "unknown"].contains(field));
+        let (file, function) = (known().map(str::to_owned), known().map(str::to_owned));
+        let line = known().and_then(|line| line.parse().ok()).filter(|line| *line > 0);
+        Some(Source { file, function, line })
+    }
+}
+
+/// The file of a path, which is what there is room for.
+pub(super) fn last(path: &str) -> &str {
+    Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
+}
+
+fn ends_with(full: &str, part: &str) -> bool {
+    Path::new(full).ends_with(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_llvm_leaves_is_read_and_unknown_is_nothing() {
+        let source = Source::parse(";two.c;main;10;40;;").expect("a source");
+        assert_eq!(
+            (source.file.as_deref(), source.function.as_deref(), source.line),
+            (Some("two.c"), Some("main"), Some(10))
+        );
+        let nothing = Source { file: None, function: None, line: None };
+        assert_eq!(Source::parse(";unknown;unknown;0;0;;"), Some(nothing));
+        assert_eq!(Source::parse("0x1234"), None);
+    }
+
+    #[test]
+    fn a_module_that_is_gone_gives_offsets() {
+        let mut names = Names::default();
+        let site = Site { module: "/no/such/solver".into(), address: 0x1260, source: None };
+        let name = names.of(&site, SystemTime::now());
+        assert_eq!((name.text.as_str(), name.file), ("solver+0x1260", None));
+        names.of(&site, SystemTime::now());
+        assert_eq!(names.notes.len(), 1, "{:?}", names.notes);
+        assert!(names.notes[0].contains("/no/such/solver"), "{}", names.notes[0]);
+    }
+
+    #[test]
+    fn a_module_that_changed_gives_offsets() {
+        let module = std::env::current_exe().expect("a test is a program");
+        let site = Site { module, address: 0x40, source: None };
+        let mut names = Names::default();
+        let name = names.of(&site, SystemTime::UNIX_EPOCH);
+        assert!(name.text.ends_with("+0x40"), "{name:?}");
+        assert!(
+            names.notes[0].ends_with("it changed since the program began"),
+            "{:?}",
+            names.notes
+        );
+    }
+
+    #[test]
+    fn namesakes_are_told_apart_by_line_and_else_by_offset() {
+        let name = |file: &str, line| Name {
+            text: "work, region 0".into(),
+            symbol: None,
+            file: Some(file.into()),
+            line: Some(line),
+        };
+        let site = |address| Site { module: "/bin/x".into(), address, source: None };
+        let (mut one, mut two, mut three) =
+            (name("/s/a.c", 3), name("/s/b.c", 3), name("/s/b.c", 3));
+        let sites = [site(1), site(2), site(3)];
+        tell_apart(&mut [(&mut one, &sites[0]), (&mut two, &sites[1]), (&mut three, &sites[2])]);
+        assert_eq!(one.text, "work, region 0 (a.c:3)");
+        assert_eq!(two.text, "work, region 0 (0x2)");
+        assert_eq!(three.text, "work, region 0 (0x3)");
+    }
+}

@@ -1,0 +1,125 @@
+//! One executable or library, opened for symbols and lines.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use addr2line::Loader;
+use object::{Object as _, ObjectSymbol, ReadCache, SymbolKind};
+
+/// What a module's files tell.
+pub(super) struct Module {
+    /// By address. Only a function that begins there is the one: whatever comes nearest before
+    /// it in a stripped file is another one.
+    symbols: BTreeMap<u64, String>,
+    lines: Option<Loader>,
+}
+
+impl Module {
+    /// Opens a module that a process used which began at `began`.
+    pub(super) fn open(path: &Path, began: SystemTime) -> Result<Module, String> {
+        let about = fs::metadata(path).map_err(|error| format!("it is gone: {error}"))?;
+        if changed(&about) > began {
+            return Err("it changed since the program began".into());
+        }
+        let content = opened(path).map_err(|error| error.to_string())?;
+        let file = object::File::parse(&content).map_err(|error| error.to_string())?;
+        let mut symbols = BTreeMap::new();
+        collect(&file, &mut symbols);
+        let separate = separate(&file, path);
+        if let Some(separate) = &separate {
+            let content = opened(separate).map_err(|error| error.to_string())?;
+            if let Ok(file) = object::File::parse(&content) {
+                collect(&file, &mut symbols);
+            }
+        }
+        let lines = match separate {
+            Some(separate) => with_supplement(&separate),
+            None => with_supplement(path),
+        };
+        Ok(Module { symbols, lines })
+    }
+
+    /// The function that begins at this address.
+    pub(super) fn symbol_at(&self, address: u64) -> Option<String> {
+        self.symbols.get(&address).cloned()
+    }
+
+    /// File and line of the code at this address.
+    pub(super) fn place_of(&self, address: u64) -> Option<(String, Option<u32>)> {
+        let location = self.lines.as_ref()?.find_location(address).ok()??;
+        // Line 0 is code that the compiler added.
+        let line = location.line.filter(|line| *line > 0);
+        Some((location.file?.to_owned(), line))
+    }
+}
+
+/// A file of which only what is asked for is read: programs with debug information are large.
+type Content = ReadCache<fs::File>;
+type Object<'a> = object::File<'a, &'a Content>;
+
+fn opened(path: &Path) -> std::io::Result<Content> {
+    fs::File::open(path).map(ReadCache::new)
+}
+
+/// When the file's content or its name last changed.
+fn changed(about: &fs::Metadata) -> SystemTime {
+    // A file that was moved here keeps its time of modification.
+    let seconds = u64::try_from(about.ctime()).unwrap_or(0);
+    let nanoseconds = u64::try_from(about.ctime_nsec()).unwrap_or(0);
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds)
+}
+
+fn collect<'a>(file: &Object<'a>, symbols: &mut BTreeMap<u64, String>) {
+    for symbol in file.symbols().chain(file.dynamic_symbols()) {
+        if symbol.kind() != SymbolKind::Text || symbol.is_undefined() {
+            continue;
+        }
+        let Ok(name) = symbol.name() else { continue };
+        // Functions that were folded into one have several names there.
+        let better = |known: &String| !known.contains("omp_") && name.contains("omp_");
+        if !name.is_empty() && symbols.get(&symbol.address()).is_none_or(better) {
+            symbols.insert(symbol.address(), name.to_owned());
+        }
+    }
+}
+
+/// The file with what was stripped, believed only if it has the same build ID.
+fn separate(file: &Object, path: &Path) -> Option<PathBuf> {
+    let id = file.build_id().ok()??;
+    let mut candidates = Vec::new();
+    if let [first, rest @ ..] = id {
+        let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
+        candidates.push(PathBuf::from(format!("{DEBUG}/.build-id/{first:02x}/{rest}.debug")));
+    }
+    if let Ok(Some((name, _))) = file.gnu_debuglink() {
+        let name = Path::new(std::ffi::OsStr::from_bytes(name));
+        let directory = path.parent().unwrap_or(Path::new("/"));
+        candidates.push(directory.join(name));
+        candidates.push(directory.join(".debug").join(name));
+        let below = directory.strip_prefix("/").unwrap_or(directory);
+        candidates.push(Path::new(DEBUG).join(below).join(name));
+    }
+    candidates.into_iter().find(|candidate| {
+        let Ok(content) = opened(candidate) else { return false };
+        let Ok(separate) = object::File::parse(&content) else { return false };
+        separate.build_id().ok().flatten() == Some(id)
+    })
+}
+
+/// The lines of a file, with the part that several files share where there is one.
+fn with_supplement(path: &Path) -> Option<Loader> {
+    let shared = || {
+        let content = opened(path).ok()?;
+        let file = object::File::parse(&content).ok()?;
+        let (name, _) = file.gnu_debugaltlink().ok()??;
+        let name = Path::new(std::ffi::OsStr::from_bytes(name));
+        Some(path.parent()?.join(name)).filter(|path| path.exists())
+    };
+    Loader::new_with_sup(path, shared().as_deref()).ok()
+}
+
+const DEBUG: &str = "/usr/lib/debug";

@@ -1,0 +1,151 @@
+//! The events of a process, and what follows from their counts.
+
+use std::str::FromStr;
+
+use pacman_core::Event;
+use pacman_core::metrics::language::{Metric, builtin};
+
+/// What is counted, and which of the library's metrics that gives.
+#[derive(Debug)]
+pub(in crate::run) struct Columns {
+    pub(in crate::run) events: Vec<Column>,
+    pub(in crate::run) metrics: Vec<&'static Metric>,
+}
+
+/// One event.
+#[derive(Clone, Debug)]
+pub(in crate::run) struct Column {
+    /// As it was asked for.
+    pub(in crate::run) name: String,
+    /// The name that metrics know it by.
+    canonical: String,
+    pub(in crate::run) unit: &'static str,
+    hardware: bool,
+    pub(in crate::run) uncounted: Option<String>,
+}
+
+/// A sum of counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::run) struct Count {
+    pub(in crate::run) value: u64,
+    /// No execution is missing in it.
+    pub(in crate::run) is_complete: bool,
+}
+
+/// Counts of a thread, or of all threads of a region.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::run) struct Figures {
+    /// One an event; `None` where it was not counted.
+    pub(in crate::run) counts: Vec<Option<Count>>,
+    /// A second of thread time inside the region; `None` for what is no complete count.
+    pub(in crate::run) rates: Vec<Option<f64>>,
+    /// One a metric; `None` where it is not computable.
+    pub(in crate::run) metrics: Vec<Option<f64>>,
+}
+
+impl Columns {
+    pub(super) fn of(events: &[pacman_regions::Event]) -> Columns {
+        let events: Vec<Column> = events
+            .iter()
+            .map(|event| {
+                let known = Event::from_str(&event.name).ok();
+                Column {
+                    name: event.name.clone(),
+                    canonical: known.as_ref().map_or(&*event.name, Event::name).to_owned(),
+                    unit: known.as_ref().map_or("events", Event::unit),
+                    hardware: known.as_ref().is_some_and(Event::is_hardware),
+                    uncounted: event.uncounted.clone(),
+                }
+            })
+            .collect();
+        let counted = |name: &&str| {
+            events.iter().any(|event| event.uncounted.is_none() && event.is_called(name))
+        };
+        let metrics = builtin()
+            .iter()
+            .filter(|metric| metric.events().iter().all(counted))
+            // A core's clock over a region is not known, only its threads' time.
+            .filter(|metric| !metric.expression().names().iter().any(|name| CLOCKS.contains(name)))
+            .collect();
+        Columns { events, metrics }
+    }
+
+    /// The events that were counted, with their place in figures.
+    pub(in crate::run) fn counted(&self) -> Vec<(usize, &Column)> {
+        let all = self.events.iter().enumerate();
+        all.filter(|(_, event)| event.uncounted.is_none()).collect()
+    }
+
+    /// The figures of these rows together.
+    pub(super) fn figures(&self, rows: &[&pacman_regions::Row]) -> Figures {
+        let complete = rows.iter().all(|row| row.counted == row.executions);
+        let counts: Vec<Option<Count>> = (0..self.events.len())
+            .map(|event| {
+                let of_row = |row: &&pacman_regions::Row| row.counts.get(event).copied().flatten();
+                let counts: Vec<u64> = rows.iter().filter_map(of_row).collect();
+                (!counts.is_empty()).then(|| Count {
+                    value: counts.iter().fold(0, |sum, count| sum.saturating_add(*count)),
+                    is_complete: complete && counts.len() == rows.len(),
+                })
+            })
+            .collect();
+        let seconds: f64 = rows.iter().map(|row| row.seconds).sum();
+        let rate = |count: &Option<Count>| {
+            count
+                .filter(|count| count.is_complete && seconds > 0.0)
+                .map(|count| count.value as f64 / seconds)
+        };
+        let known = |name: &str| {
+            if name == "NANOSECONDS" {
+                return complete.then_some((seconds * 1e9) as u64);
+            }
+            let at = self.events.iter().position(|event| event.is_called(name))?;
+            let count = counts[at]?;
+            // All events of an execution are counted together or not at all.
+            let of_all =
+                |row: &&pacman_regions::Row| row.counts.get(at).copied().flatten().is_some();
+            rows.iter().all(of_all).then_some(count.value)
+        };
+        let metrics = self.metrics.iter().map(|metric| metric.value(known).ok()).collect();
+        Figures { rates: counts.iter().map(rate).collect(), metrics, counts }
+    }
+
+    /// Lines about events that were not counted, or of which it is doubtful.
+    pub(super) fn notes(&self, total: &Figures) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        for event in &self.events {
+            if let Some(why) = &event.uncounted {
+                notes.push(format!("{} was not counted: {why}", event.name));
+            }
+        }
+        let hardware = || {
+            let counted = self.events.iter().zip(&total.counts);
+            counted.filter_map(|(event, count)| {
+                Some((event, (*count)?.value)).filter(|_| event.hardware)
+            })
+        };
+        let most = hardware().max_by_key(|(_, count)| *count);
+        for (event, _) in hardware().filter(|(_, count)| *count == 0) {
+            if let Some((most, count)) = most.filter(|(_, count)| *count >= MANY) {
+                notes.push(format!(
+                    "{} stayed at 0 over {count} {}: this machine may not count it, as \
+                     hypervisors let only some events through",
+                    event.name, most.name
+                ));
+            }
+        }
+        notes
+    }
+}
+
+impl Column {
+    fn is_called(&self, name: &str) -> bool {
+        self.canonical.eq_ignore_ascii_case(name) || self.name.eq_ignore_ascii_case(name)
+    }
+}
+
+/// Quantities of a context over a time, which a thread of a region has none of.
+const CLOCKS: [&str; 2] = ["TSC", "BASE_HZ"];
+
+/// So much of one event makes it odd that another one never happened.
+const MANY: u64 = 1_000_000;

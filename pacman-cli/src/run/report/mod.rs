@@ -1,0 +1,80 @@
+//! What is said about a run: recordings with names, figures and places.
+
+mod columns;
+mod process;
+mod region;
+#[cfg(test)]
+mod tests;
+
+use std::time::SystemTime;
+
+use pacman_core::Topology;
+use pacman_regions::Recording;
+
+use super::launch::Ended;
+use super::names::Names;
+
+pub(super) use columns::{Columns, Count, Figures};
+pub(super) use process::{ProcessReport, runtime};
+pub(super) use region::{RegionReport, Thread};
+
+/// All about one run.
+#[derive(Debug)]
+pub(super) struct Report {
+    /// The program and its arguments.
+    pub(super) command: Vec<String>,
+    pub(super) ended: Ended,
+    /// What adaptation was asked to make less; `None` if it only observed.
+    pub(super) objective: Option<String>,
+    /// The simulated machine whose counts these are.
+    pub(super) simulated: Option<String>,
+    /// Every process that left a recording, those with regions first.
+    pub(super) processes: Vec<ProcessReport>,
+    /// What must be known to read the figures, one line each.
+    pub(super) notes: Vec<String>,
+}
+
+/// What is known besides the recordings.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) command: Vec<String>,
+    pub(super) ended: Ended,
+    pub(super) objective: Option<String>,
+    pub(super) simulated: Option<String>,
+}
+
+impl Report {
+    /// Names and computes; `topology` tells which contexts share a core.
+    pub(super) fn of(
+        run: Run,
+        recordings: &[(Recording, SystemTime)],
+        topology: Option<&Topology>,
+    ) -> Report {
+        let mut names = Names::default();
+        let mut processes: Vec<ProcessReport> = recordings
+            .iter()
+            .map(|(recording, began)| ProcessReport::of(recording, *began, &mut names, topology))
+            .collect();
+        processes.sort_by_key(|process| process.regions.is_empty());
+        let mut notes = names.notes;
+        let Run { command, ended, objective, simulated } = run;
+        let ran = processes.iter().any(|process| !process.regions.is_empty());
+        if objective.is_some() && ran && !processes.iter().any(ProcessReport::is_adapted) {
+            notes.push("adaptation was asked for, but no region was adapted".into());
+        }
+        Report { command, ended, objective, simulated, processes, notes }
+    }
+
+    /// Processes in which regions ran.
+    pub(super) fn parallel(&self) -> impl Iterator<Item = &ProcessReport> {
+        self.processes.iter().filter(|process| !process.regions.is_empty())
+    }
+
+    /// How the program ended, if not as wished: `exit status 3`, `signal 9 (SIGKILL)`.
+    pub(super) fn ending(&self) -> String {
+        match self.ended.signal {
+            Some(signal) => format!("ended by signal {signal}"),
+            None => format!("exit status {}", self.ended.status),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! One process: who ran, its regions by time, and when they ran.
+
+use std::time::SystemTime;
+
+use pacman_core::Topology;
+use pacman_regions::{
+    Ending, Overhead, Process, Recording, Region, Runtime, RuntimeFamily, Timeline, TimelineRow,
+};
+
+use super::columns::{Columns, Figures};
+use super::region::RegionReport;
+use crate::run::names::{Name, Names, tell_apart};
+
+/// What is said about a process.
+#[derive(Debug)]
+pub(in crate::run) struct ProcessReport {
+    pub(in crate::run) process: Process,
+    pub(in crate::run) runtimes: Vec<Runtime>,
+    pub(in crate::run) threads: u32,
+    pub(in crate::run) contexts: u32,
+    pub(in crate::run) columns: Columns,
+    pub(in crate::run) overhead: Overhead,
+    /// Those that took most time first.
+    pub(in crate::run) regions: Vec<RegionReport>,
+    /// Rows by their index in `regions`.
+    pub(in crate::run) timeline: Timeline,
+    /// Seconds in regions that were in no other.
+    pub(in crate::run) in_regions: f64,
+    /// Counts of all regions that were in no other.
+    pub(in crate::run) notes: Vec<String>,
+}
+
+impl ProcessReport {
+    pub(super) fn of(
+        recording: &Recording,
+        began: SystemTime,
+        names: &mut Names,
+        topology: Option<&Topology>,
+    ) -> ProcessReport {
+        let columns = Columns::of(&recording.events);
+        let mut named: Vec<Name> =
+            recording.regions.iter().map(|region| names.of(&region.site, began)).collect();
+        let sites = recording.regions.iter().map(|region| &region.site);
+        tell_apart(&mut named.iter_mut().zip(sites).collect::<Vec<_>>());
+        let mut order: Vec<usize> = (0..recording.regions.len()).collect();
+        order.sort_by(|one, other| {
+            recording.regions[*other].seconds.total_cmp(&recording.regions[*one].seconds)
+        });
+        let overhead = recording.overhead.nanoseconds;
+        let seconds = recording.process.seconds;
+        let regions: Vec<RegionReport> = order
+            .iter()
+            .map(|&at| {
+                let name = std::mem::take(&mut named[at]);
+                let region = &recording.regions[at];
+                RegionReport::of(region, name, seconds, overhead, &columns, topology)
+            })
+            .collect();
+        let mut notes = recording.notes.clone();
+        notes.extend(columns.notes(&total(recording, &columns)));
+        match recording.process.ending {
+            Ending::Exit => {}
+            Ending::ExitInRegion => notes.push(
+                "the process ended inside a region: executions under way are not counted".into(),
+            ),
+            Ending::Exec => notes
+                .push("the process became another program: what that one did is told apart".into()),
+        }
+        ProcessReport {
+            in_regions: in_regions(recording),
+            timeline: reordered(&recording.timeline, &order),
+            process: recording.process.clone(),
+            runtimes: recording.runtimes.clone(),
+            threads: recording.threads,
+            contexts: recording.contexts,
+            overhead: recording.overhead.clone(),
+            columns,
+            regions,
+            notes,
+        }
+    }
+
+    /// The part of the process's time inside regions, from 0 to 1.
+    pub(in crate::run) fn share(&self) -> f64 {
+        // Regions of several threads may run beside each other.
+        if self.process.seconds > 0.0 {
+            (self.in_regions / self.process.seconds).min(1.0)
+        } else {
+            0.0
+        }
+    }
+
+    /// The region whose waiting is worth most time.
+    pub(in crate::run) fn worst(&self) -> Option<&RegionReport> {
+        let outer = self.regions.iter().filter(|region| region.nested < region.executions);
+        outer.max_by(|one, other| one.lost().total_cmp(&other.lost()))
+    }
+
+    /// Some region was under the controller.
+    pub(in crate::run) fn is_adapted(&self) -> bool {
+        self.regions.iter().any(|region| region.adaptation.is_some())
+    }
+
+    /// The program's file name.
+    pub(in crate::run) fn program(&self) -> &str {
+        self.process.command.first().map_or("?", |program| crate::run::names::last(program))
+    }
+
+    /// `libgomp`, `libgomp and libomp`, with versions where they are known.
+    pub(in crate::run) fn runtimes(&self) -> String {
+        let names: Vec<String> = self.runtimes.iter().map(runtime).collect();
+        if names.is_empty() { "no OpenMP runtime".into() } else { names.join(" and ") }
+    }
+}
+
+pub(in crate::run) fn runtime(runtime: &Runtime) -> String {
+    let family = match runtime.family {
+        RuntimeFamily::Libgomp => "libgomp",
+        RuntimeFamily::Libomp => "libomp",
+    };
+    match &runtime.version {
+        Some(version) => format!("{family} ({version})"),
+        None => family.to_owned(),
+    }
+}
+
+fn in_regions(recording: &Recording) -> f64 {
+    let seconds = |(at, region): (usize, &Region)| match region.nested {
+        0 => region.seconds,
+        nested if nested == region.executions => 0.0,
+        // Sometimes inside another one: the timeline has those that were not.
+        _ => {
+            let rows = recording.timeline.rows.iter().filter(|row| row.region == at);
+            rows.flat_map(|row| &row.seconds).sum()
+        }
+    };
+    recording.regions.iter().enumerate().map(seconds).sum()
+}
+
+fn reordered(timeline: &Timeline, order: &[usize]) -> Timeline {
+    let place = |region: usize| order.iter().position(|at| *at == region);
+    let mut rows: Vec<TimelineRow> = timeline
+        .rows
+        .iter()
+        .filter_map(|row| Some(TimelineRow { region: place(row.region)?, ..row.clone() }))
+        .collect();
+    rows.sort_by_key(|row| row.region);
+    Timeline { bin: timeline.bin, rows }
+}
+
+fn total(recording: &Recording, columns: &Columns) -> Figures {
+    let rows: Vec<_> = recording.regions.iter().flat_map(|region| &region.rows).collect();
+    columns.figures(&rows)
+}

@@ -1,0 +1,169 @@
+//! One region: its times, how well its threads shared the work, its counts.
+
+use pacman_core::Topology;
+use pacman_regions::{Adaptation, Region, Row, Site, Team};
+
+use super::columns::{Columns, Figures};
+use crate::run::names::Name;
+
+/// What is said about a region.
+#[derive(Debug)]
+pub(in crate::run) struct RegionReport {
+    pub(in crate::run) name: Name,
+    pub(in crate::run) site: Site,
+    pub(in crate::run) entry: String,
+    pub(in crate::run) runtime: usize,
+    pub(in crate::run) executions: u64,
+    pub(in crate::run) nested: u64,
+    pub(in crate::run) seconds: f64,
+    pub(in crate::run) mean: Option<f64>,
+    pub(in crate::run) shortest: f64,
+    pub(in crate::run) longest: f64,
+    /// Its part of the process's time, from 0 to 1.
+    pub(in crate::run) share: Option<f64>,
+    pub(in crate::run) teams: Vec<Team>,
+    /// Busiest thread's time over the mean, from 1 on; of the team size that ran longest.
+    pub(in crate::run) imbalance: Option<f64>,
+    /// The part of the threads' time that they waited for each other, from 0 to 1.
+    pub(in crate::run) waiting: Option<f64>,
+    /// The part of its time that observing it took, as measured for one execution.
+    pub(in crate::run) overhead: Option<f64>,
+    pub(in crate::run) figures: Figures,
+    pub(in crate::run) threads: Vec<Thread>,
+    pub(in crate::run) adaptation: Option<Adaptation>,
+}
+
+/// One thread of the team.
+#[derive(Debug)]
+pub(in crate::run) struct Thread {
+    pub(in crate::run) row: Row,
+    /// Package, core and sibling of its context, if it was never elsewhere.
+    pub(in crate::run) seat: Option<Seat>,
+    /// Threads of the team that were on the other contexts of its core all the time.
+    pub(in crate::run) beside: Vec<u32>,
+    pub(in crate::run) figures: Figures,
+}
+
+/// Where a thread was all the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::run) struct Seat {
+    pub(in crate::run) package: u32,
+    pub(in crate::run) core: u32,
+    pub(in crate::run) sibling: u32,
+}
+
+impl Seat {
+    fn are_siblings((one, other): (Seat, Seat)) -> bool {
+        one.core == other.core && one.sibling != other.sibling
+    }
+}
+
+impl RegionReport {
+    pub(super) fn of(
+        region: &Region,
+        name: Name,
+        process_seconds: f64,
+        overhead: Option<f64>,
+        columns: &Columns,
+        topology: Option<&Topology>,
+    ) -> RegionReport {
+        let quotient = |above: f64, below: f64| (below > 0.0).then(|| above / below);
+        let executions = region.executions as f64;
+        let overhead = overhead.map(|nanoseconds| nanoseconds * 1e-9 * executions);
+        RegionReport {
+            name,
+            site: region.site.clone(),
+            entry: region.entry.clone(),
+            runtime: region.runtime,
+            executions: region.executions,
+            nested: region.nested,
+            seconds: region.seconds,
+            mean: quotient(region.seconds, executions),
+            shortest: region.shortest,
+            longest: region.longest,
+            share: quotient(region.seconds, process_seconds),
+            teams: region.teams.clone(),
+            imbalance: imbalance(region),
+            waiting: waiting(region),
+            overhead: overhead.and_then(|overhead| quotient(overhead, region.seconds)),
+            figures: columns.figures(&region.rows.iter().collect::<Vec<_>>()),
+            threads: threads(&region.rows, columns, topology),
+            adaptation: region.adaptation.clone(),
+        }
+    }
+
+    /// Seconds of wall time that its waiting is worth.
+    pub(in crate::run) fn lost(&self) -> f64 {
+        self.waiting.unwrap_or(0.0) * self.seconds
+    }
+
+    /// The sizes of its teams: `4`, or `2-4`.
+    pub(in crate::run) fn team_sizes(&self) -> String {
+        let sizes = || self.teams.iter().map(|team| team.threads);
+        match (sizes().min(), sizes().max()) {
+            (Some(least), Some(most)) if least == most => most.to_string(),
+            (Some(least), Some(most)) => format!("{least}-{most}"),
+            _ => "?".into(),
+        }
+    }
+
+    /// `solver.c:12`, where it is known.
+    pub(in crate::run) fn place(&self) -> Option<String> {
+        let file = crate::run::names::last(self.name.file.as_ref()?);
+        Some(match self.name.line {
+            Some(line) => format!("{file}:{line}"),
+            None => file.to_owned(),
+        })
+    }
+}
+
+/// The busiest thread's time over the mean of all.
+///
+/// Teams of several sizes do not mix: threads that took part more rarely are not idle ones.
+/// The size that ran longest counts, by each thread's time in an execution.
+fn imbalance(region: &Region) -> Option<f64> {
+    let main = region.teams.iter().max_by(|one, other| one.seconds.total_cmp(&other.seconds))?;
+    let busy: Vec<f64> = region
+        .rows
+        .iter()
+        .filter(|row| row.thread < main.threads && row.executions > 0)
+        .map(|row| row.seconds / row.executions as f64)
+        .collect();
+    let mean = busy.iter().sum::<f64>() / busy.len() as f64;
+    let most = busy.iter().copied().fold(0.0, f64::max);
+    (mean > 0.0).then(|| most / mean)
+}
+
+/// What the threads of all teams together did not work: 1 - busy time / (wall time x threads).
+fn waiting(region: &Region) -> Option<f64> {
+    let there: f64 = region.teams.iter().map(|team| team.seconds * f64::from(team.threads)).sum();
+    let busy: f64 = region.rows.iter().map(|row| row.seconds).sum();
+    // Clocks of two threads are read at different moments: a little below 0 is 0.
+    (there > 0.0 && !region.rows.is_empty()).then(|| (1.0 - busy / there).max(0.0))
+}
+
+fn threads(rows: &[Row], columns: &Columns, topology: Option<&Topology>) -> Vec<Thread> {
+    let seat = |row: &Row| {
+        let context = topology?.context(row.cpu.filter(|_| row.moves == 0)?)?;
+        Some(Seat { package: context.package, core: context.core, sibling: context.sibling })
+    };
+    let seats: Vec<(u32, Option<Seat>)> = rows.iter().map(|row| (row.thread, seat(row))).collect();
+    let mut threads: Vec<Thread> = rows
+        .iter()
+        .zip(&seats)
+        .map(|(row, (_, seat))| Thread {
+            seat: *seat,
+            beside: seats
+                .iter()
+                .filter(|(thread, other)| {
+                    *thread != row.thread && seat.zip(*other).is_some_and(Seat::are_siblings)
+                })
+                .map(|(thread, _)| *thread)
+                .collect(),
+            figures: columns.figures(&[row]),
+            row: row.clone(),
+        })
+        .collect();
+    threads.sort_by_key(|thread| thread.row.thread);
+    threads
+}

@@ -1,0 +1,113 @@
+//! Figures of made-up recordings, by hand.
+
+use pacman_core::Topology;
+use pacman_regions::{Event, Region, Row, Site, Team};
+
+use super::columns::{Columns, Count};
+use super::region::RegionReport;
+use crate::run::names::Name;
+
+fn row(thread: u32, seconds: f64, cpu: Option<u32>, moves: u64, counts: &[Option<u64>]) -> Row {
+    Row { thread, executions: 10, seconds, cpu, moves, counted: 10, counts: counts.to_vec() }
+}
+
+fn region(teams: &[(u32, f64)], rows: Vec<Row>) -> Region {
+    let team = |&(threads, seconds): &(u32, f64)| Team { threads, executions: 10, seconds };
+    Region {
+        site: Site { module: "/bin/x".into(), address: 1, source: None },
+        entry: "GOMP_parallel".into(),
+        runtime: 0,
+        executions: 10,
+        nested: 0,
+        seconds: teams.iter().map(|(_, seconds)| seconds).sum(),
+        shortest: 0.1,
+        longest: 0.2,
+        teams: teams.iter().map(team).collect(),
+        rows,
+        adaptation: None,
+    }
+}
+
+fn report(region: &Region, events: &[&str], topology: Option<&Topology>) -> RegionReport {
+    let event = |name: &&str| Event { name: name.to_string(), uncounted: None };
+    let columns = Columns::of(&events.iter().map(event).collect::<Vec<_>>());
+    RegionReport::of(region, Name::default(), 10.0, Some(1e6), &columns, topology)
+}
+
+#[test]
+fn waiting_is_over_teams_of_all_sizes_and_imbalance_over_the_longest_one_s() {
+    // 1 s on 4 threads and 3 s on 2: 10 thread-seconds, of which 2 + 3 + 0.5 + 0.5 are work.
+    let rows = vec![
+        row(0, 2.0, None, 0, &[]),
+        row(1, 3.0, None, 0, &[]),
+        row(2, 0.5, None, 0, &[]),
+        row(3, 0.5, None, 0, &[]),
+    ];
+    let report = report(&region(&[(4, 1.0), (2, 3.0)], rows), &[], None);
+    assert!((report.waiting.unwrap() - 0.4).abs() < 1e-12, "{:?}", report.waiting);
+    assert!((report.imbalance.unwrap() - 1.2).abs() < 1e-12, "{:?}", report.imbalance);
+    assert_eq!((report.team_sizes().as_str(), report.share), ("2-4", Some(0.4)));
+    assert!((report.lost() - 1.6).abs() < 1e-12);
+    assert_eq!(report.overhead, Some(0.0025), "10 executions of 1 ms in 4 s");
+}
+
+#[test]
+fn what_was_not_observed_has_no_figure() {
+    let report = report(&region(&[], Vec::new()), &["CYCLES"], None);
+    assert_eq!((report.waiting, report.imbalance), (None, None));
+    assert_eq!(report.figures.counts, [None]);
+    assert_eq!(report.figures.rates, [None]);
+}
+
+#[test]
+fn siblings_are_those_that_never_left_one_core() {
+    // CPUs 0 and 1 are one core, 2 and 3 the other.
+    let topology = Topology::synthetic("2 cores, 2 threads").expect("a machine");
+    let rows = vec![
+        row(0, 1.0, Some(0), 0, &[]),
+        row(1, 1.0, Some(1), 0, &[]),
+        row(2, 1.0, Some(2), 0, &[]),
+        row(3, 1.0, Some(3), 1, &[]),
+        row(4, 1.0, Some(0), 0, &[]),
+        row(5, 1.0, None, 0, &[]),
+    ];
+    let report = report(&region(&[(6, 1.0)], rows), &[], Some(&topology));
+    let beside: Vec<&[u32]> = report.threads.iter().map(|thread| &*thread.beside).collect();
+    // 0 and 4 take turns on one context: neither runs beside the other.
+    assert_eq!(beside, [&[1][..], &[0, 4], &[], &[], &[1], &[]]);
+    let cores: Vec<Option<u32>> =
+        report.threads.iter().map(|thread| thread.seat.map(|seat| seat.core)).collect();
+    assert_eq!(cores, [Some(0), Some(0), Some(1), None, Some(0), None]);
+}
+
+#[test]
+fn metrics_follow_where_all_their_events_were_counted() {
+    let rows = vec![
+        row(0, 1.0, None, 0, &[Some(2_000), Some(3_000), Some(6)]),
+        row(1, 1.0, None, 0, &[Some(2_000), Some(1_000), None]),
+    ];
+    let events = ["INSTRUCTIONS", "CYCLES", "LLC_MISSES"];
+    let report = report(&region(&[(2, 1.0)], rows), &events, None);
+    let figures = &report.figures;
+    assert_eq!(figures.counts[0], Some(Count { value: 4_000, is_complete: true }));
+    assert_eq!(figures.counts[2], Some(Count { value: 6, is_complete: false }));
+    assert_eq!(figures.rates, [Some(2_000.0), Some(2_000.0), None]);
+    let columns = Columns::of(&events.map(|name| Event { name: name.into(), uncounted: None }));
+    let names: Vec<&str> = columns.metrics.iter().map(|metric| metric.name()).collect();
+    assert!(names.contains(&"ipc") && names.contains(&"llc-mpki"), "{names:?}");
+    let value =
+        |name: &str| figures.metrics[names.iter().position(|known| *known == name).unwrap()];
+    assert_eq!(value("ipc"), Some(1.0));
+    assert_eq!(value("llc-mpki"), None, "a thread's misses are missing");
+}
+
+#[test]
+fn an_event_that_never_moves_is_doubted() {
+    let rows = [row(0, 1.0, None, 0, &[Some(0), Some(5_000_000)])];
+    let columns = Columns::of(
+        &["INSTRUCTIONS", "CYCLES"].map(|name| Event { name: name.into(), uncounted: None }),
+    );
+    let notes = columns.notes(&columns.figures(&rows.iter().collect::<Vec<_>>()));
+    assert_eq!(notes.len(), 1);
+    assert!(notes[0].starts_with("INSTRUCTIONS stayed at 0 over 5000000 CYCLES"), "{}", notes[0]);
+}

@@ -1,0 +1,98 @@
+//! Amounts as people read them.
+
+use crate::run::report::Count;
+use crate::stat::grouped;
+
+/// A time with the unit that suits it.
+pub(in crate::run) fn seconds(seconds: f64) -> String {
+    match seconds {
+        1.0.. => format!("{} s", three_digits(seconds)),
+        1e-3.. => format!("{} ms", three_digits(seconds * 1e3)),
+        1e-6.. => format!("{} µs", three_digits(seconds * 1e6)),
+        _ => format!("{:.0} ns", seconds * 1e9),
+    }
+}
+
+/// A part of a whole.
+pub(in crate::run) fn share(share: f64) -> String {
+    match 100.0 * share {
+        0.0 => "0 %".into(),
+        ..0.1 => "<0.1 %".into(),
+        percent @ 10.0.. => format!("{percent:.0} %"),
+        percent => format!("{percent:.1} %"),
+    }
+}
+
+/// So many of something.
+pub(in crate::run) fn number(count: usize, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+}
+
+/// A count; one that some executions are missing in is a lower bound.
+pub(in crate::run) fn quantity(count: Option<Count>, unit: &str) -> String {
+    let Some(Count { value, is_complete }) = count else { return "-".into() };
+    let at_least = if is_complete { "" } else { ">=" };
+    match unit {
+        "ns" => format!("{at_least}{}", seconds(value as f64 * 1e-9)),
+        _ => format!("{at_least}{}", grouped(value)),
+    }
+}
+
+/// What was counted in a second.
+pub(in crate::run) fn rate(rate: f64, unit: &str) -> String {
+    match unit {
+        // A clock's rate is a part of the time.
+        "ns" => share(rate * 1e-9),
+        _ => format!("{} / s", scaled(rate)),
+    }
+}
+
+/// A metric's value, whatever its unit.
+pub(in crate::run) fn metric(value: f64) -> String {
+    if value >= 1e5 { scaled(value) } else { format!("{value:.3}") }
+}
+
+/// A number with k, M or G.
+fn scaled(value: f64) -> String {
+    match value {
+        1e9.. => format!("{} G", three_digits(value / 1e9)),
+        1e6.. => format!("{} M", three_digits(value / 1e6)),
+        1e3.. => format!("{} k", three_digits(value / 1e3)),
+        _ => three_digits(value),
+    }
+}
+
+fn three_digits(value: f64) -> String {
+    match value {
+        100.0.. => format!("{value:.0}"),
+        10.0.. => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_three_digits_and_a_unit() {
+        let times = [123.4, 12.34, 1.234, 0.01234, 12.3e-6, 123e-9, 0.0].map(seconds);
+        assert_eq!(times, ["123 s", "12.3 s", "1.23 s", "12.3 ms", "12.3 µs", "123 ns", "0 ns"]);
+        assert_eq!(
+            [0.0, 0.0004, 0.004, 0.0951, 0.92, 1.0].map(share),
+            ["0 %", "<0.1 %", "0.4 %", "9.5 %", "92 %", "100 %"]
+        );
+        assert_eq!([2.4e9, 15e6, 1500.0, 12.0].map(scaled), ["2.40 G", "15.0 M", "1.50 k", "12.0"]);
+    }
+
+    #[test]
+    fn what_is_not_whole_says_so() {
+        let count = |is_complete| Some(Count { value: 12345, is_complete });
+        assert_eq!(
+            [count(true), count(false), None].map(|count| quantity(count, "cycles")),
+            ["12,345", ">=12,345", "-"]
+        );
+        assert_eq!(quantity(count(true), "ns"), "12.3 µs");
+        assert_eq!([rate(8.2e8, "ns"), rate(8.2e8, "cycles")], ["82 %", "820 M / s"]);
+    }
+}

@@ -1,0 +1,265 @@
+//! The report for a terminal: tables of regions, counts, threads and what adaptation did.
+
+mod amount;
+mod table;
+
+use super::report::{ProcessReport, RegionReport, Report};
+use crate::stat::{clean, grouped};
+pub(super) use amount::{metric, number, quantity, rate, seconds, share};
+use table::{Align, Table};
+
+/// The whole report; on a terminal, between the program's output and the prompt, not all of it.
+pub(super) fn write(report: &Report, is_short: bool) -> String {
+    let mut text = format!("\n{}\n", heading(report));
+    if let Some(simulated) = &report.simulated {
+        text.push_str(&format!("SIMULATED: counts are those of {simulated}, not of this one\n"));
+    }
+    let mut notes: Vec<String> = Vec::new();
+    let several = report.processes.len() > 1;
+    for process in report.parallel() {
+        text.push_str(&format!("\n{}\n", about(process)));
+        let shown = shown(process, is_short);
+        text.push_str(&format!("\n{}", regions(process, shown).draw()));
+        let left_out = process.regions.len() - shown;
+        if left_out > 0 {
+            text.push_str(&format!("{left_out} more regions are left out here; -o FILE has all\n"));
+        }
+        for table in
+            [counts(process, shown), threads(process, shown, is_short)].into_iter().flatten()
+        {
+            text.push_str(&format!("\n{}", table.draw()));
+        }
+        text.push_str(&adaptation(process, shown));
+        let of_process = |note: &String| match several {
+            true => format!("process {}: {note}", process.process.pid),
+            false => note.clone(),
+        };
+        notes.extend(process.notes.iter().map(of_process));
+    }
+    let silent = report.processes.len() - report.parallel().count();
+    if silent > 0 && silent < report.processes.len() {
+        notes.push(format!("in {silent} more processes no region ran"));
+    }
+    notes.extend(report.notes.iter().cloned());
+    if report.parallel().any(is_mixed) {
+        notes.push("*  teams of several sizes: imbalance is of the one that ran longest".into());
+    }
+    if !notes.is_empty() {
+        text.push('\n');
+        notes.iter().for_each(|note| text.push_str(&format!("{}\n", clean(note))));
+    }
+    text
+}
+
+fn heading(report: &Report) -> String {
+    let mut line = clean(&report.command.join(" "));
+    line.push_str(&format!(": {}", seconds(report.ended.seconds)));
+    let processes = report.processes.len();
+    if processes > 1 {
+        line.push_str(&format!(", {processes} processes"));
+    }
+    if report.ended.status != 0 {
+        line.push_str(&format!(", {}", report.ending()));
+    }
+    if let Some(objective) = &report.objective {
+        line.push_str(&format!(", adapted for {objective}"));
+    }
+    line
+}
+
+fn about(process: &ProcessReport) -> String {
+    let regions = number(process.regions.len(), "region");
+    let overhead = match process.overhead.nanoseconds {
+        Some(nanoseconds) => {
+            format!("; observing took {} an execution", seconds(nanoseconds * 1e-9))
+        }
+        None => String::new(),
+    };
+    format!(
+        "{} (process {}): {}, {} on {}; {} of {} in {regions}{overhead}",
+        clean(process.program()),
+        process.process.pid,
+        clean(&process.runtimes()),
+        number(process.threads as usize, "thread"),
+        number(process.contexts as usize, "context"),
+        share(process.share()),
+        seconds(process.process.seconds),
+    )
+}
+
+fn shown(process: &ProcessReport, is_short: bool) -> usize {
+    if is_short { process.regions.len().min(REGIONS) } else { process.regions.len() }
+}
+
+fn is_mixed(process: &ProcessReport) -> bool {
+    process.regions.iter().any(|region| region.teams.len() > 1)
+}
+
+fn regions(process: &ProcessReport, shown: usize) -> Table {
+    let mut table = Table::new(&[
+        ("time", "", Align::Right),
+        ("share", "%", Align::Right),
+        ("executions", "", Align::Right),
+        ("mean", "", Align::Right),
+        ("threads", "", Align::Right),
+        ("imbalance", "", Align::Right),
+        ("waiting", "%", Align::Right),
+        ("region", "", Align::Left),
+    ]);
+    for region in &process.regions[..shown] {
+        let mark = if region.teams.len() > 1 { "*" } else { "" };
+        table.row(vec![
+            seconds(region.seconds),
+            percent(region.share),
+            grouped(region.executions),
+            region.mean.map_or_else(absent, seconds),
+            region.team_sizes(),
+            region.imbalance.map_or_else(absent, |value| format!("{value:.2}{mark}")),
+            percent(region.waiting),
+            title(region),
+        ]);
+    }
+    table
+}
+
+/// Name and place of a region; regions inside others say so.
+fn title(region: &RegionReport) -> String {
+    let mut title = clean(&region.name.short());
+    if let Some(place) = region.place().filter(|place| !title.contains(place.as_str())) {
+        title.push_str(&format!("  {}", clean(&place)));
+    }
+    if region.nested > 0 {
+        title.push_str(if region.nested == region.executions {
+            "  nested"
+        } else {
+            "  partly nested"
+        });
+    }
+    title
+}
+
+fn counts(process: &ProcessReport, shown: usize) -> Option<Table> {
+    let columns = &process.columns;
+    let counted = columns.counted();
+    if counted.is_empty() {
+        return None;
+    }
+    let mut heading: Vec<(&str, &str, Align)> = Vec::new();
+    for (_, event) in &counted {
+        let unit = if event.unit == "ns" { "" } else { event.unit };
+        heading.push((&event.name, unit, Align::Right));
+        heading.push(("rate", "", Align::Right));
+    }
+    heading.extend(columns.metrics.iter().map(|metric| (metric.name(), "", Align::Right)));
+    heading.push(("region", "", Align::Left));
+    let mut table = Table::new(&heading);
+    for region in &process.regions[..shown] {
+        let figures = &region.figures;
+        let mut cells: Vec<String> = Vec::new();
+        for (at, event) in &counted {
+            cells.push(quantity(figures.counts[*at], event.unit));
+            let in_second = figures.rates[*at].map(|value| rate(value, event.unit));
+            cells.push(in_second.unwrap_or_else(absent));
+        }
+        let metrics = figures.metrics.iter();
+        cells.extend(metrics.map(|value| value.map_or_else(absent, metric)));
+        cells.push(clean(&region.name.short()));
+        table.row(cells);
+    }
+    Some(table)
+}
+
+fn threads(process: &ProcessReport, shown: usize, is_short: bool) -> Option<Table> {
+    let mut table = Table::new(&[
+        ("thread", "", Align::Right),
+        ("busy", "", Align::Right),
+        ("executions", "", Align::Right),
+        ("cpu", "", Align::Right),
+        ("core", "", Align::Right),
+        ("beside", "", Align::Right),
+        ("moves", "", Align::Right),
+        ("region", "", Align::Left),
+    ]);
+    let most = if is_short { THREADS } else { usize::MAX };
+    let mut rows = 0;
+    for region in &process.regions[..shown] {
+        if rows + region.threads.len() > most {
+            break;
+        }
+        rows += region.threads.len();
+        for (position, thread) in region.threads.iter().enumerate() {
+            let beside: Vec<String> =
+                thread.beside.iter().map(|other| format!("T{other}")).collect();
+            table.row(vec![
+                format!("T{}", thread.row.thread),
+                seconds(thread.row.seconds),
+                grouped(thread.row.executions),
+                thread.row.cpu.map_or_else(absent, |cpu| cpu.to_string()),
+                thread.seat.map_or_else(absent, |seat| seat.core.to_string()),
+                if beside.is_empty() { absent() } else { beside.join(" ") },
+                grouped(thread.row.moves),
+                if position == 0 { clean(&region.name.short()) } else { String::new() },
+            ]);
+        }
+    }
+    (rows > 0).then_some(table)
+}
+
+fn adaptation(process: &ProcessReport, shown: usize) -> String {
+    if !process.is_adapted() {
+        return String::new();
+    }
+    let mut table = Table::new(&[
+        ("chosen", "threads", Align::Right),
+        ("placed", "", Align::Right),
+        ("state", "", Align::Left),
+        ("narrowed", "executions", Align::Right),
+        ("gained", "s", Align::Right),
+        ("region", "", Align::Left),
+    ]);
+    let mut lines = String::new();
+    for region in &process.regions[..shown] {
+        let Some(adaptation) = &region.adaptation else { continue };
+        let name = clean(&region.name.short());
+        table.row(vec![
+            adaptation.threads.to_string(),
+            clean(&adaptation.configuration),
+            clean(&adaptation.state),
+            grouped(adaptation.narrowed),
+            adaptation.gained.map_or_else(absent, |gained| format!("{gained:+.3}")),
+            name.clone(),
+        ]);
+        lines.push_str(&format!("{name}: {}\n", clean(&adaptation.why)));
+        for guarded in &adaptation.guards {
+            lines.push_str(&format!(
+                "{name}: kept by guard {} in {} executions: {}\n",
+                clean(&guarded.guard),
+                grouped(guarded.executions),
+                clean(&guarded.why)
+            ));
+        }
+        for inner in &adaptation.loops {
+            lines.push_str(&format!(
+                "{name}: loop {}: {} of its threads get iterations, {} executions: {}\n",
+                clean(&inner.source),
+                inner.threads,
+                grouped(inner.executions),
+                clean(&inner.why)
+            ));
+        }
+    }
+    format!("\n{}\n{lines}", table.draw())
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(absent, |share| format!("{:.1}", 100.0 * share))
+}
+
+fn absent() -> String {
+    "-".into()
+}
+
+/// Regions on standard error.
+const REGIONS: usize = 20;
+/// Rows of threads on standard error.
+const THREADS: usize = 32;

@@ -1,0 +1,72 @@
+//! From the command line to what the program finds in its environment.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use pacman_core::predict::Model;
+use pacman_core::{Event, sim};
+use pacman_regions::{Waiting, Wishes};
+
+use super::RunArgs;
+use super::launch::Environment;
+use super::library::VARIABLE;
+
+/// What is wrong with the options whatever the machine.
+pub(super) fn check(args: &RunArgs) -> Result<(), String> {
+    let Some(path) = &args.model else { return Ok(()) };
+    let shown = path.display();
+    let text =
+        std::fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    Model::from_text(&text).map(drop).map_err(|error| format!("{shown}: {error}"))
+}
+
+/// Why events cannot be counted here, one line each.
+pub(super) fn uncountable(args: &RunArgs) -> Vec<String> {
+    let Some(list) = args.events.as_deref() else { return Vec::new() };
+    match Event::parse_list(list) {
+        Err(error) => vec![error.to_string()],
+        Ok(events) => crate::stat::backend(&events).err().iter().map(ToString::to_string).collect(),
+    }
+}
+
+/// What the library reads, with nothing left of another run around this one.
+pub(super) fn environment(args: &RunArgs, library: &Path, directory: &Path) -> Environment {
+    let wishes = Wishes {
+        directory: Some(directory.to_path_buf()),
+        events: args.events.clone().unwrap_or_default(),
+        adapt: args.adapt.then(|| args.objective.unwrap_or_default()),
+        // The program may change its directory before its first region.
+        model: args.model.as_ref().map(|path| std::path::absolute(path).unwrap_or(path.clone())),
+        max_threads: args.max_threads,
+        lifted: args.lift.iter().copied().collect(),
+        waiting: args.waiting.unwrap_or_default(),
+    };
+    let mut environment = Environment::default();
+    let ours = |name: &OsString| {
+        name.to_str().is_some_and(|name| name.starts_with("PACMAN_OMP_") && name != VARIABLE)
+    };
+    environment.removed.extend(std::env::vars_os().map(|(name, _)| name).filter(ours));
+    let set = &mut environment.set;
+    set.extend(wishes.variables().into_iter().map(|(name, value)| (name, value.into())));
+    set.push((PRELOAD, preload(std::env::var_os(PRELOAD), library)));
+    if wishes.waiting == Waiting::Block {
+        // The library comes too late for libgomp, which reads its variables when it is loaded.
+        let unset = |(name, _): &(&str, &str)| std::env::var_os(name).is_none();
+        set.extend(PASSIVE.into_iter().filter(unset).map(|(name, value)| (name, value.into())));
+    }
+    if let Ok(Some(machine)) = sim::current() {
+        set.push(("PACMAN_MACHINE", machine.name().into()));
+    }
+    environment
+}
+
+/// The library after whatever is to be preloaded already.
+fn preload(before: Option<OsString>, library: &Path) -> OsString {
+    let Some(mut list) = before.filter(|list| !list.is_empty()) else { return library.into() };
+    list.push(":");
+    list.push(library);
+    list
+}
+
+const PRELOAD: &str = "LD_PRELOAD";
+const PASSIVE: [(&str, &str); 2] = [("OMP_WAIT_POLICY", "passive"), ("KMP_BLOCKTIME", "0")];

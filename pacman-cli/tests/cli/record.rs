@@ -1,0 +1,303 @@
+//! `record`: this test binary is the program that is run, and marks phases of its own.
+
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use pacman_core::adapt::Adapter;
+use pacman_core::predict::{Model, machine_name};
+use pacman_core::{ErrorKind, Session, Topology};
+
+use super::{pacman_pmu, text};
+
+/// What [`subject`] is to do.
+const PART: &str = "PACMAN_TEST_PART";
+
+/// Not a test: the program that `record` runs.
+#[test]
+#[ignore = "the other tests have it run by the command"]
+fn subject() {
+    let threads: usize = env::var("PACMAN_THREADS").unwrap().parse().unwrap();
+    assert_eq!(env::var("OMP_NUM_THREADS").unwrap(), threads.to_string());
+    let allowed = Topology::detect().unwrap().allowed().len();
+    assert_eq!(allowed, threads, "confined to as many contexts as there are threads");
+    let part = env::var(PART).unwrap();
+    if part == "no session" {
+        return;
+    }
+    if part == "fails on two" && threads == 2 {
+        std::process::exit(3);
+    }
+    let session = Session::builder("subject").events("task-clock").unwrap().start().unwrap();
+    if part == "no phase" {
+        return;
+    }
+    let sweep = session.phase("sweep").unwrap();
+    if part == "exits" {
+        let attached = session.attach().unwrap();
+        attached.run(sweep, || work(100_000)).unwrap();
+        // Nothing is dropped: neither the attachment nor the session.
+        std::process::exit(0);
+    }
+    // The part of the work that one thread does alone.
+    let serial: u64 = part.parse().unwrap_or(0);
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let session = &session;
+            scope.spawn(move || {
+                let attached = session.attach().unwrap();
+                let alone = if thread == 0 { serial } else { 0 };
+                let mine = alone + (WORK - serial) / threads as u64;
+                for _ in 0..4 {
+                    attached.run(sweep, || work(mine)).unwrap();
+                }
+            });
+        }
+    });
+}
+
+const WORK: u64 = 4_000_000;
+
+fn work(steps: u64) -> u64 {
+    (0..steps).fold(1, |x, step| std::hint::black_box(x ^ step))
+}
+
+/// A directory of this test's own, gone when dropped.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(test: &str) -> Place {
+        let place =
+            env::temp_dir().join(format!("pacman-record-test-{test}-{}", std::process::id()));
+        fs::create_dir_all(&place).unwrap();
+        Place(place)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// `record` with [`subject`] as its program.
+fn record(part: &str, data: &str, options: &[&str]) -> Output {
+    let own = env::current_exe().unwrap();
+    let own = own.to_str().unwrap();
+    let rest = ["--", own, "--exact", "record::subject", "--ignored"];
+    let arguments = [&["record", "--quiet", "-o", data], options, &rest].concat();
+    pacman_pmu(&arguments).env(PART, part).output().unwrap()
+}
+
+fn table(data: &str) -> (Vec<String>, Vec<csv::StringRecord>) {
+    let mut reader = csv::Reader::from_path(data).unwrap();
+    let header = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    (header, reader.records().collect::<Result<_, _>>().unwrap())
+}
+
+/// Configurations with at most two threads.
+fn configurations() -> usize {
+    let here = Topology::detect().unwrap();
+    pacman_core::adapt::Candidates::of(&here, Some(2)).unwrap().all().len()
+}
+
+fn complaint(answer: &Output) -> &str {
+    let said = text(&answer.stderr);
+    let own: Vec<&str> = said.lines().filter(|line| line.starts_with("pacman-pmu: ")).collect();
+    assert_eq!(own.len(), 1, "one line: {said}");
+    own[0]
+}
+
+#[test]
+fn a_row_for_each_phase_configuration_and_run() {
+    let place = Place::new("rows");
+    let data = place.path("data.csv");
+    let options = ["--max-threads", "2", "--runs", "2", "-e", "page-faults"];
+    let answer = record("marks", &data, &options);
+    assert_eq!(answer.status.code(), Some(0), "{}", text(&answer.stderr));
+    assert!(answer.stderr.is_empty(), "{}", text(&answer.stderr));
+    let (header, rows) = table(&data);
+    let own = ["machine", "app", "phase", "threads", "run", "time_s", "executions"];
+    assert_eq!(header[..7], own);
+    assert_eq!(header[7..], ["task-clock", "page-faults"], "the program's, and those asked for");
+    assert_eq!(rows.len(), 2 * configurations());
+    let here = machine_name(&Topology::detect().unwrap());
+    for row in &rows {
+        assert_eq!((&row[0], &row[2], &row[6]), (here.as_str(), "sweep", "4"));
+        let (seconds, busy): (f64, f64) = (row[5].parse().unwrap(), row[7].parse().unwrap());
+        assert!(seconds > 0.0 && seconds < 60.0 && busy > 0.0, "{row:?}");
+    }
+    let said = text(&answer.stdout);
+    assert!(said.contains(&format!("{} rows of 1 phase on {here}", rows.len())), "{said}");
+
+    let again = record("marks", &data, &["--max-threads", "1", "--runs", "1"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(complaint(&again).contains("is there already: --append adds to it"));
+    let again = record("marks", &data, &["--max-threads", "1", "--runs", "1", "--append"]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    let (_, all) = table(&data);
+    assert_eq!(all[..rows.len()], rows);
+    let last = all.last().unwrap();
+    assert_eq!((&last[3], &last[4], &last[8]), ("1x1", "3", ""), "run 3, page-faults not counted");
+}
+
+#[test]
+fn a_program_that_exits_in_the_middle_reports_all_the_same() {
+    let place = Place::new("exits");
+    let data = place.path("data.csv");
+    let answer = record("exits", &data, &["--max-threads", "1", "--runs", "1", "--app", "ours"]);
+    assert_eq!(answer.status.code(), Some(0), "{}", text(&answer.stderr));
+    let (_, rows) = table(&data);
+    assert_eq!(rows.len(), 1);
+    assert_eq!((&rows[0][1], &rows[0][2], &rows[0][6]), ("ours", "sweep", "1"));
+}
+
+#[test]
+fn without_marked_phases_there_is_a_line_and_no_file() {
+    let place = Place::new("unmarked");
+    let data = place.path("data.csv");
+    for (part, why) in [
+        ("no session", "it opened no session, or came to no end of its own; --regions is for"),
+        ("no phase", "its session \"subject\" has no finished phase: mark one with begin and end"),
+    ] {
+        let answer = record(part, &data, &["--max-threads", "2"]);
+        assert_eq!(answer.status.code(), Some(1));
+        assert!(complaint(&answer).contains(why), "{}", text(&answer.stderr));
+        assert!(!fs::exists(&data).unwrap());
+    }
+}
+
+#[test]
+fn a_failure_at_one_configuration_keeps_the_rows_of_others() {
+    if configurations() < 2 {
+        println!("skipped: one context");
+        return;
+    }
+    let place = Place::new("fails");
+    let data = place.path("data.csv");
+    let answer = record("fails on two", &data, &["--max-threads", "2", "--runs", "2"]);
+    assert_eq!(answer.status.code(), Some(1));
+    let said = text(&answer.stderr);
+    let failed = said.lines().filter(|line| line.contains("it ended with status 3; not run there"));
+    assert_eq!(failed.count(), configurations() - 1, "each configuration once: {said}");
+    let (_, rows) = table(&data);
+    assert_eq!(rows.iter().map(|row| &row[3]).collect::<Vec<_>>(), ["1x1", "1x1"]);
+}
+
+#[test]
+fn nonsense_is_refused_before_anything_runs() {
+    let place = Place::new("refused");
+    let data = place.path("data.csv");
+    let other = place.path("other.csv");
+    fs::write(&other, "name,age\nx,3\n").unwrap();
+    let ran = place.path("ran");
+    let touch = ["--", "touch", &ran];
+    for (arguments, status, why) in [
+        (
+            vec!["-o", &data, "--configurations", "4096x1"],
+            2,
+            "this machine has no configuration 4096x1",
+        ),
+        (vec!["-o", &data, "--configurations", "1x0"], 2, "\"1x0\" is no configuration"),
+        (vec!["-o", &data, "--runs", "0"], 2, "'0' for '--runs <N>'"),
+        (vec!["-o", &data, "--max-threads", "0"], 2, "cannot adapt within 0 threads"),
+        (vec!["-o", &data, "-e", "NO_SUCH_EVENT"], 2, "NO_SUCH_EVENT"),
+        (vec!["-o", &other, "--append"], 2, "line 1: no column threads, so it is no table"),
+        (vec!["-o", "/no/such/place.csv"], 2, "cannot write /no/such/place.csv"),
+    ] {
+        let answer = pacman_pmu(&[vec!["record"], arguments.clone(), touch.to_vec()].concat())
+            .output()
+            .unwrap();
+        assert_eq!(answer.status.code(), Some(status), "{arguments:?}: {answer:?}");
+        assert!(complaint(&answer).contains(why), "{arguments:?}: {}", text(&answer.stderr));
+        assert!(!fs::exists(&ran).unwrap(), "{arguments:?}");
+        assert!(!fs::exists(&data).unwrap(), "{arguments:?}");
+    }
+    let missing = pacman_pmu(&["record", "-o", &data, "--", "/no/such/program"]).output().unwrap();
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(
+        complaint(&missing).contains("cannot run /no/such/program: No such file"),
+        "{missing:?}"
+    );
+    let simulated =
+        pacman_pmu(&["--machine", "p4", "record", "-o", &data, "--", "true"]).output().unwrap();
+    assert_eq!(simulated.status.code(), Some(2));
+    let said = text(&simulated.stderr);
+    assert!(said.contains("cannot record on simulated machine p4"), "{said}");
+}
+
+/// What a session of a program in another language leaves.
+const REPORT: &str = r#"{"format":"pacman-report","version":1,"session":"s","simulated":false,
+"events":[],"phases":["once"],"threads":[{"phases":[
+{"phase":0,"executions":1,"time_ns":{"sum":1000,"min":1000,"max":1000},"counts":[]}]}]}"#;
+
+#[test]
+fn after_ctrl_c_the_file_has_the_runs_that_ended() {
+    let place = Place::new("interrupted");
+    let (data, mark, report) = (place.path("data.csv"), place.path("mark"), place.path("report"));
+    fs::write(&report, REPORT).unwrap();
+    // The first run ends at once, the second never.
+    let script = format!(
+        "cp {report} \"$PACMAN_REPORT_DIR/1.json\"; test -e {mark} && echo ready && exec sleep 600; \
+         touch {mark}"
+    );
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pacman-pmu"));
+    command.args(["record", "--max-threads", "1", "-o", &data, "--", "sh", "-c", &script]);
+    // SAFETY: `signal` may be called between fork and exec, and touches no memory. A job in the
+    // background has SIGINT ignored, and this test may run in one.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
+    let spawned = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut job = spawned.unwrap();
+    let mut line = String::new();
+    BufReader::new(job.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    // SAFETY: kill has no preconditions; the group is the one started here.
+    unsafe { libc::kill(-(job.id() as i32), libc::SIGINT) };
+    let status = job.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    let (_, rows) = table(&data);
+    assert_eq!(rows.len(), 1);
+    assert_eq!((&rows[0][2], &rows[0][4], &rows[0][5]), ("once", "1", "0.000001"));
+}
+
+#[test]
+fn what_is_recorded_can_be_trained_on_and_adapted_with() {
+    if configurations() < 2 {
+        println!("skipped: one context");
+        return;
+    }
+    let place = Place::new("loop");
+    let (data, file) = (place.path("data.csv"), place.path("model.json"));
+    for serial in [0, 1_000_000, 2_000_000, 3_000_000] {
+        let app = format!("serial-{serial}");
+        let options = ["--append", "--max-threads", "2", "--runs", "1", "--app", &app];
+        let answer = record(&serial.to_string(), &data, &options);
+        assert_eq!(answer.status.code(), Some(0), "{}", text(&answer.stderr));
+    }
+    let arguments = ["train", &data, "-o", &file, "--samples", "1", "--events", "none"];
+    let trained = pacman_pmu(&arguments).output().unwrap();
+    assert_eq!(trained.status.code(), Some(0), "{}", text(&trained.stderr));
+    assert!(text(&trained.stdout).contains("4 programs"), "{}", text(&trained.stdout));
+
+    let here = Topology::detect().unwrap();
+    let model = Model::from_file(file.as_ref()).unwrap();
+    assert_eq!(model.programs[3], "serial-3000000/sweep");
+    let predictor = model.clone().adapting(&machine_name(&here)).unwrap();
+    let adapter = Adapter::builder(here).max_threads(2).predictor(predictor).build().unwrap();
+    assert_eq!(adapter.candidates().all().len(), configurations());
+    let elsewhere = model.adapting("Keystone").unwrap_err();
+    assert_eq!(elsewhere.kind(), ErrorKind::Unsupported);
+    assert!(elsewhere.to_string().contains("not for \"Keystone\""), "{elsewhere}");
+}

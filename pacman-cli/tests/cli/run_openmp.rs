@@ -1,0 +1,122 @@
+//! `run` on OpenMP programs, with the library that is built beside it.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::pacman_pmu;
+use super::run::Scratch;
+use super::text;
+
+const SOURCE: &str = r#"
+#include <stdio.h>
+static double cells[1 << 12];
+static void fill(void) {
+#pragma omp parallel for num_threads(2)
+  for (int i = 0; i < 1 << 12; i++) cells[i] = i;
+}
+int main(void) {
+  double sum = 0;
+  for (int turn = 0; turn < 20; turn++) {
+    fill();
+#pragma omp parallel for reduction(+ : sum) num_threads(2)
+    for (int i = 0; i < 1 << 12; i++) sum += cells[i];
+  }
+  printf("%.0f\n", sum);
+  return 3;
+}
+"#;
+
+fn report(compiler: &str, flags: &[&str], arguments: &[&str]) -> Option<Value> {
+    let scratch = Scratch::new();
+    let program = scratch.compile(compiler, flags, SOURCE)?;
+    Some(report_of(&scratch, &program, arguments))
+}
+
+fn report_of(scratch: &Scratch, program: &Path, arguments: &[&str]) -> Value {
+    let path = scratch.path("report.json");
+    let mut command = pacman_pmu(&["run", "-o"]);
+    let answer = command.arg(&path).args(arguments).arg("--").arg(program).output();
+    let answer = answer.expect("it runs");
+    assert_eq!(answer.status.code(), Some(3), "{}", text(&answer.stderr));
+    assert_eq!(text(&answer.stdout), "167731200\n", "20 times the sum of 0 to 4095");
+    serde_json::from_str(&fs::read_to_string(&path).expect("a report")).expect("JSON")
+}
+
+/// Name, line and executions of each region, in the order of lines.
+fn regions(report: &Value) -> Vec<(String, u64, u64)> {
+    let regions = report["processes"][0]["regions"].as_array().expect("a list");
+    let mut regions: Vec<_> = regions
+        .iter()
+        .map(|region| {
+            let name = region["name"].as_str().expect("a name").to_owned();
+            (name, region["line"].as_u64().unwrap_or(0), region["executions"].as_u64().unwrap_or(0))
+        })
+        .collect();
+    regions.sort_by_key(|(_, line, _)| *line);
+    regions
+}
+
+#[test]
+fn gcc_s_regions_have_their_functions_names_and_lines() {
+    let Some(report) = report("gcc", &["-g", "-O1", "-fopenmp"], &["-e", "task-clock"]) else {
+        return;
+    };
+    let expected = [("fill, region 0".into(), 5, 20), ("main, region 0".into(), 12, 20)];
+    // GCC numbers the regions of a file in the order in which it comes to them.
+    let mut found = regions(&report);
+    for (name, ..) in &mut found {
+        *name = name.replace("region 1", "region 0");
+    }
+    assert_eq!(found, expected);
+    for region in report["processes"][0]["regions"].as_array().expect("a list") {
+        assert_eq!(region["threads"].as_array().expect("threads").len(), 2);
+        assert_eq!(region["teams"][0]["threads"], 2);
+        assert!(region["figures"]["counts"]["task-clock"].as_u64() > Some(0), "{region:#}");
+    }
+}
+
+#[test]
+fn clang_s_regions_have_the_places_that_it_leaves_beside_the_call() {
+    let Some(report) = report("clang", &["-g", "-O1", "-fopenmp"], &[]) else { return };
+    let expected = [("fill, line 5".into(), 5, 20), ("main, line 12".into(), 12, 20)];
+    assert_eq!(regions(&report), expected);
+}
+
+#[test]
+fn stripped_programs_have_offsets_and_no_wrong_names() {
+    let Some(report) = report("gcc", &["-s", "-O1", "-fopenmp"], &[]) else { return };
+    for (name, line, executions) in regions(&report) {
+        assert!(name.starts_with("made-gcc+0x"), "{name}");
+        assert_eq!((line, executions), (0, 20));
+    }
+}
+
+#[test]
+fn what_was_stripped_is_found_by_its_build_id() {
+    let scratch = Scratch::new();
+    let flags = ["-g", "-O1", "-fopenmp", "-Wl,--build-id"];
+    let Some(program) = scratch.compile("gcc", &flags, SOURCE) else { return };
+    let debug = scratch.path("made-gcc.debug");
+    let link = format!("--add-gnu-debuglink={}", debug.display());
+    for arguments in [["--only-keep-debug"].as_slice(), &["--strip-all", &link]] {
+        let mut objcopy = Command::new("objcopy");
+        objcopy.args(arguments).arg(&program);
+        if arguments.len() == 1 {
+            objcopy.arg(&debug);
+        }
+        assert!(objcopy.status().expect("gcc has it with it").success());
+    }
+    let lines: Vec<u64> =
+        regions(&report_of(&scratch, &program, &[])).iter().map(|(_, line, _)| *line).collect();
+    assert_eq!(lines, [5, 12]);
+    // The same name with another build ID is another program's.
+    let other = Scratch::new();
+    let changed = format!("{SOURCE}\nint other(int a) {{ return a * 3; }}\n");
+    let Some(stranger) = other.compile("gcc", &flags, &changed) else { return };
+    fs::copy(stranger, &debug).expect("it is ours");
+    let names = regions(&report_of(&scratch, &program, &[]));
+    assert!(names.iter().all(|(name, ..)| name.starts_with("made-gcc+0x")), "{names:?}");
+}

@@ -1,0 +1,145 @@
+//! `run`'s reports in their forms, of a recording whose figures are known.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::run::{Scratch, recorder};
+use super::{pacman_pmu, text};
+
+/// Two regions of a process of 10 s. In the first, two threads are busy for 3 and 1 of 4 s:
+/// half of their 8 s they wait, and the busiest has 1.5 times the mean. The second ran 50 times,
+/// inside of the first.
+pub(super) const RECORDING: &str = r#"{"version": 1,
+"process": {"pid":
+@PID@,
+"parent": 1, "command": ["/opt/solver", "<in>"], "seconds": 10.0, "ending": "exit"},
+"runtimes": [{"family": "libgomp", "path": "/usr/lib/libgomp.so.1", "version": null}],
+"threads": 2, "contexts": 2,
+"events": [{"name": "CYCLES", "uncounted": null}, {"name": "INSTRUCTIONS", "uncounted": null},
+           {"name": "LLC_MISSES", "uncounted": "no such counter here"}],
+"overhead": {"nanoseconds": 500.0, "reads": "rdpmc"},
+"regions": [
+{"site": {"module": "/no/such/solver", "address": 64, "source": ";a.cpp;lab::Grid<int>::inner;7;1;;"},
+ "entry": "GOMP_parallel", "runtime": 0, "executions": 50, "nested": 50, "seconds": 0.5,
+ "shortest": 0.01, "longest": 0.01, "teams": [{"threads": 1, "executions": 50, "seconds": 0.5}],
+ "rows": [{"thread": 0, "executions": 50, "seconds": 0.5, "cpu": 0, "moves": 0, "counted": 49,
+           "counts": [1000, 500, null]}], "adaptation": null},
+{"site": {"module": "/no/such/solver", "address": 32, "source": null},
+ "entry": "GOMP_parallel", "runtime": 0, "executions": 100, "nested": 0, "seconds": 4.0,
+ "shortest": 0.03, "longest": 0.05, "teams": [{"threads": 2, "executions": 100, "seconds": 4.0}],
+ "rows": [{"thread": 0, "executions": 100, "seconds": 3.0, "cpu": 0, "moves": 0, "counted": 100,
+           "counts": [3000000, 6000000, null]},
+          {"thread": 1, "executions": 100, "seconds": 1.0, "cpu": 1, "moves": 2, "counted": 100,
+           "counts": [1000000, 1000000, null]}],
+ "adaptation": {"state": "kept", "threads": 2, "configuration": "2x1", "why": "2 are best & <fast>",
+  "narrowed": 0, "gained": -0.25, "loops": [],
+  "guards": [{"guard": "query", "why": "the number of threads was asked", "executions": 3}]}}],
+"timeline": {"bin": 0.5, "rows": [{"region": 1, "seconds": [0, 0.5, 0.5], "thread_seconds": [0, 1.0, 0.5]}]},
+"notes": ["the clock is steady"]}"#;
+
+/// Runs a program that leaves the recording, and answers the report in `form`.
+pub(super) fn report(form: &str, arguments: &[&str]) -> Option<(String, String)> {
+    let scratch = Scratch::new();
+    let library = recorder(&scratch)?;
+    let recording = scratch.file("recording.json", RECORDING);
+    let path = scratch.path(&format!("report.{form}"));
+    // What was there before is longer, and nothing of it stays.
+    fs::write(&path, "x".repeat(1 << 20)).expect("a file");
+    let mut command = pacman_pmu(&["run", "-o"]);
+    command.arg(&path).args(arguments).args(["--", "sh", "-c", "exit 3"]);
+    command.env("PACMAN_OMP_LIBRARY", library).env("TEST_RECORDING", recording);
+    let answer = command.output().expect("it runs");
+    assert_eq!(answer.status.code(), Some(3), "{}", text(&answer.stderr));
+    assert_eq!(text(&answer.stdout), "");
+    let report = fs::read_to_string(&path).expect("a report");
+    Some((report, text(&answer.stderr).to_owned()))
+}
+
+#[test]
+fn json_has_every_figure() {
+    let Some((report, said)) = report("json", &[]) else { return };
+    assert_eq!(said, "");
+    let document: Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!((&document["format"], &document["version"]), (&"pacman-run".into(), &1.into()));
+    assert_eq!((&document["exit_status"], &document["signal"]), (&3.into(), &Value::Null));
+    let process = &document["processes"][0];
+    assert_eq!(process["share"], 0.4, "the region inside another one is not counted twice");
+    let outer = &process["regions"][0];
+    assert_eq!(outer["name"], "solver+0x20");
+    assert_eq!((&outer["waiting"], &outer["imbalance"]), (&0.5.into(), &1.5.into()));
+    assert_eq!((&outer["share"], &outer["mean"]), (&0.4.into(), &0.04.into()));
+    let figures = &outer["figures"];
+    assert_eq!(figures["counts"]["CYCLES"], 4_000_000);
+    assert_eq!(figures["counts"]["LLC_MISSES"], Value::Null);
+    assert_eq!((&figures["metrics"]["ipc"], &figures["complete"]), (&1.75.into(), &true.into()));
+    assert_eq!(figures["rates"]["CYCLES"], 1e6);
+    assert_eq!(outer["threads"][1]["core"], Value::Null, "it moved");
+    assert_eq!(outer["adaptation"]["guards"][0]["guard"], "query");
+    let inner = &process["regions"][1];
+    assert_eq!(inner["name"], "lab::Grid<int>::inner, line 7");
+    assert_eq!((&inner["nested"], &inner["line"]), (&50.into(), &7.into()));
+    assert_eq!(inner["figures"]["complete"], false, "an execution has no counts");
+    assert_eq!(inner["figures"]["rates"]["CYCLES"], Value::Null);
+    assert_eq!(inner["figures"]["metrics"]["ipc"], 0.5);
+    assert_eq!(process["timeline"]["rows"][0]["region"], 0, "regions are in another order");
+}
+
+#[test]
+fn csv_has_a_row_for_each_thread() {
+    let Some((report, _)) = report("csv", &[]) else { return };
+    let lines: Vec<&str> = report.lines().collect();
+    assert_eq!(lines.len(), 4);
+    assert!(lines[0].starts_with("pid,parent,program,region,name,"), "{}", lines[0]);
+    assert!(lines[0].ends_with(",counted,CYCLES,INSTRUCTIONS,LLC_MISSES"), "{}", lines[0]);
+    let columns = lines[0].split(',').count();
+    assert!(
+        lines
+            .iter()
+            .all(|line| line.split(',').count() == columns + usize::from(line.contains('"')))
+    );
+    assert!(lines[1].ends_with(",100,3000000,6000000,"), "what is absent is empty: {}", lines[1]);
+    assert!(lines[3].contains("\"lab::Grid<int>::inner, line 7\",a.cpp,7,"), "{}", lines[3]);
+}
+
+#[test]
+fn text_has_what_a_person_asks_first() {
+    let Some((report, _)) = report("txt", &["--adapt"]) else { return };
+    for part in [
+        "sh -c exit 3: ",
+        ", exit status 3, adapted for time\n",
+        "libgomp, 2 threads on 2 contexts; 40 % of 10.0 s in 2 regions; observing took 500 ns",
+        "4.00 s   40.0         100  40.0 ms        2       1.50     50.0  solver+0x20\n",
+        "lab::Grid<int>::inner, line 7  a.cpp:7  nested\n",
+        ">=1,000",
+        "solver+0x20: kept by guard query in 3 executions: the number of threads was asked\n",
+        "-0.250",
+        "\nLLC_MISSES was not counted: no such counter here\n",
+        "\nthe clock is steady\n",
+        "regions of /no/such/solver are shown by offset: it is gone: ",
+    ] {
+        assert!(report.contains(part), "lacks {part:?}:\n{report}");
+    }
+}
+
+#[test]
+fn several_processes_have_sections_of_their_own() {
+    let scratch = Scratch::new();
+    let Some(library) = recorder(&scratch) else { return };
+    let recording = scratch.file("recording.json", RECORDING);
+    let run = |path: &Path| {
+        let mut command = pacman_pmu(&["run", "-o"]);
+        command.arg(path).args(["--", "sh", "-c", "/bin/true; /bin/true; exit 0"]);
+        command.env("PACMAN_OMP_LIBRARY", &library).env("TEST_RECORDING", &recording);
+        assert_eq!(command.output().expect("it runs").status.code(), Some(0));
+        fs::read_to_string(path).expect("a report")
+    };
+    let document: Value = serde_json::from_str(&run(&scratch.path("r.json"))).expect("JSON");
+    let processes = document["processes"].as_array().expect("a list");
+    assert_eq!(processes.len(), 3, "the shell and two others");
+    let text = run(&scratch.path("r.txt"));
+    assert_eq!(text.matches("solver (process ").count(), 3, "{text}");
+    let page = run(&scratch.path("r.html"));
+    assert_eq!(page.matches("<details class=\"process\"").count(), 3);
+}

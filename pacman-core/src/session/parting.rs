@@ -1,0 +1,125 @@
+//! The report that a session leaves behind where the environment asks for one.
+//!
+//! It is written when the last handle and the last attachment are gone, or when the process
+//! exits, whichever comes first. `exec`, `_exit` and a deadly signal leave nothing.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once, Weak};
+
+use parking_lot::Mutex;
+
+use super::shared::Shared;
+use super::snapshot;
+use crate::backend::perf;
+use crate::export;
+
+/// The directory for the reports; without it none is written.
+const DIRECTORY: &str = "PACMAN_REPORT_DIR";
+
+/// Events to count besides the program's own, where a report is written.
+const EVENTS: &str = "PACMAN_REPORT_EVENTS";
+
+/// Where one session's report goes.
+pub(super) struct Parting {
+    directory: PathBuf,
+    /// A fork's child has the parent's sessions, and is not to report them.
+    generation: u32,
+    written: AtomicBool,
+}
+
+/// The sessions to report when the process exits.
+static OPEN: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+
+impl Parting {
+    /// What the environment asks for now.
+    pub(super) fn wished() -> Option<Parting> {
+        let directory = PathBuf::from(directory()?);
+        let (generation, written) = (perf::generation(), AtomicBool::new(false));
+        Some(Parting { directory, generation, written })
+    }
+
+    /// Writes the report, once.
+    pub(super) fn leave(&self, shared: &Shared) {
+        // ATOMICS: only one of those who come here together may write; what they write was made
+        // by others and is read under the session's own protocol.
+        if self.generation != perf::generation() || self.written.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        if let Err(error) = self.write(shared) {
+            complain(&format!(
+                "cannot leave the report of session {:?} in {}: {error}; {DIRECTORY} must name a \
+                 directory that can be written to",
+                shared.name(),
+                self.directory.display()
+            ));
+        }
+    }
+
+    fn write(&self, shared: &Shared) -> io::Result<()> {
+        let name = format!("{}-{}.json", std::process::id(), shared.number());
+        // Whoever reads the directory meanwhile finds whole reports only.
+        let (partial, whole) =
+            (self.directory.join(format!("{name}.partial")), self.directory.join(name));
+        save(shared, &partial)
+            .and_then(|()| fs::rename(&partial, whole))
+            .inspect_err(|_| drop(fs::remove_file(&partial)))
+    }
+}
+
+/// Has the session reported at the exit of the process, if it is to leave a report.
+pub(super) fn enlist(shared: &Arc<Shared>) {
+    if shared.parting().is_none() {
+        return;
+    }
+    // Now, because looking at the machine uses what a thread no longer has when it exits.
+    let _ = shared.topology();
+    let mut open = OPEN.lock();
+    open.retain(|session| session.strong_count() > 0);
+    open.push(Arc::downgrade(shared));
+    static AT_EXIT: Once = Once::new();
+    AT_EXIT.call_once(|| {
+        // SAFETY: the function lives as long as this library, and the C library calls it when
+        // the process exits or the library is unloaded, whichever is first.
+        unsafe { libc::atexit(leave_all) };
+    });
+}
+
+extern "C" fn leave_all() {
+    // Held only by a thread that starts a session just now: that one has nothing to report.
+    let Some(mut open) = OPEN.try_lock() else { return };
+    let open: Vec<Arc<Shared>> = open.drain(..).filter_map(|session| session.upgrade()).collect();
+    for shared in open {
+        if let Some(parting) = shared.parting() {
+            parting.leave(&shared);
+        }
+    }
+}
+
+/// The list of events to count besides, if a report is to be left.
+pub(super) fn wished_events() -> Option<String> {
+    directory()?;
+    std::env::var(EVENTS).ok().filter(|list| !list.trim().is_empty())
+}
+
+/// Says that a session goes without the events that were wished for.
+pub(super) fn went_without(session: &str, error: &crate::Error) {
+    complain(&format!("session {session:?} counts its own events only: {error} ({EVENTS})"));
+}
+
+fn directory() -> Option<OsString> {
+    std::env::var_os(DIRECTORY).filter(|path| !path.is_empty())
+}
+
+fn save(shared: &Shared, path: &Path) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    export::json(&snapshot::report(shared), &mut file)
+}
+
+/// Whoever set the variable has no other way to learn of it; with standard error closed, none.
+fn complain(line: &str) {
+    let _ = writeln!(io::stderr(), "pacman: {line}");
+}

@@ -1,0 +1,203 @@
+//! libomp's own interface for tools (OMPT), for regions that do not pass this library: where the
+//! runtime is linked into the program, or found before preloaded libraries (`RTLD_DEEPBIND`).
+//!
+//! It costs every region of the runtime some hundred nanoseconds, and a tool has to say at the
+//! runtime's beginning whether it wants it. By then a program whose calls do pass has called one of
+//! our entries; only where none has been called the tool is there. What passes all the same is told
+//! apart: its team is being started by this very thread.
+//!
+//! Regions are only observed this way: their teams have started when the tool is told.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use crate::process;
+use crate::region::{self, Region, Seen};
+use crate::runtime::{Function, Runtime};
+use crate::worker::{Begun, Worker};
+
+/// Some call has come to one of libomp's entries here.
+static PASSED: AtomicBool = AtomicBool::new(false);
+
+/// A function of the runtime that has asked for a tool.
+static RUNTIME: AtomicU64 = AtomicU64::new(0);
+
+/// Calls of the program to libomp come here.
+#[inline]
+pub(super) fn passed() {
+    if !PASSED.load(Ordering::Relaxed) {
+        PASSED.store(true, Ordering::Relaxed);
+    }
+}
+
+type LookUp = unsafe extern "C" fn(*const c_char) -> *mut c_void;
+
+/// `ompt_start_tool_result_t` of the OpenMP specification.
+#[repr(C)]
+pub struct StartToolResult {
+    initialize: unsafe extern "C" fn(LookUp, c_int, *mut u64) -> c_int,
+    finalize: unsafe extern "C" fn(*mut u64),
+    data: u64,
+}
+
+/// The runtime asks for a tool when it begins.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ompt_start_tool(_: c_uint, _: *const c_char) -> *mut StartToolResult {
+    static mut RESULT: StartToolResult =
+        StartToolResult { initialize, finalize: finalized, data: 0 };
+    match process::is_observed() && !PASSED.load(Ordering::Relaxed) {
+        true => &raw mut RESULT,
+        false => ptr::null_mut(),
+    }
+}
+
+// Numbers of events and of their details, from the specification's `omp-tools.h`.
+const PARALLEL_BEGIN: c_int = 3;
+const PARALLEL_END: c_int = 4;
+const IMPLICIT_TASK: c_int = 7;
+const SYNC_REGION: c_int = 23;
+const BEGIN: c_int = 1;
+const INITIAL_TASK: c_int = 1;
+/// The barrier at a region's end, from OpenMP 5.1 on; and any implicit one before that.
+const END_OF_REGION: c_int = 9;
+const IMPLICIT_BARRIER: c_int = 2;
+
+unsafe extern "C" fn initialize(look_up: LookUp, _: c_int, _: *mut u64) -> c_int {
+    RUNTIME.store(look_up as *const c_void as u64, Ordering::Relaxed);
+    // SAFETY: the runtime's own way to find its function.
+    let set = unsafe { look_up(c"ompt_set_callback".as_ptr()) };
+    if set.is_null() {
+        return 0;
+    }
+    // SAFETY: the specification has `ompt_set_callback` so; the callbacks have the types that it
+    // gives their numbers.
+    unsafe {
+        let set: unsafe extern "C" fn(c_int, *const c_void) -> c_int = std::mem::transmute(set);
+        set(PARALLEL_BEGIN, parallel_begin as *const c_void);
+        set(PARALLEL_END, parallel_end as *const c_void);
+        set(IMPLICIT_TASK, implicit_task as *const c_void);
+        set(SYNC_REGION, sync_region as *const c_void);
+    }
+    process::note("regions that cannot be interposed are observed through OMPT".to_owned());
+    1
+}
+
+unsafe extern "C" fn finalized(_: *mut u64) {}
+
+/// A region under way, as the runtime hands it from callback to callback.
+struct Parallel {
+    region: &'static Region,
+    begun: u64,
+    depth: u32,
+    size: AtomicU32,
+}
+
+/// A member's part of it.
+struct Part {
+    begun: Option<Begun>,
+    number: u32,
+    region: &'static Region,
+}
+
+unsafe extern "C" fn parallel_begin(
+    _task: *mut c_void,
+    _frame: *const c_void,
+    parallel: *mut *mut Parallel,
+    _requested: c_uint,
+    _flags: c_int,
+    caller: *const c_void,
+) {
+    let worker = Worker::here();
+    // SAFETY: the runtime's word for us, of this region alone.
+    let slot = unsafe { &mut *parallel };
+    *slot = ptr::null_mut();
+    if worker.is_starting() {
+        return;
+    }
+    let Some(region) = region_at(caller) else { return };
+    let depth = worker.depth();
+    if depth > 0 {
+        worker.saw(Seen::NESTED);
+    }
+    let size = AtomicU32::new(1);
+    *slot = Box::into_raw(Box::new(Parallel { region, begun: process::now(), depth, size }));
+}
+
+/// The region that is started there: known by the call, for the body is the runtime's secret.
+fn region_at(caller: *const c_void) -> Option<&'static Region> {
+    let caller = caller as u64;
+    region::find(caller).or_else(|| {
+        let runtime = Runtime::out_of_reach(RUNTIME.load(Ordering::Relaxed));
+        process::first_region(runtime);
+        region::enter(caller, Function::ompt_start_tool, runtime, None)
+    })
+}
+
+unsafe extern "C" fn parallel_end(
+    parallel: *mut *mut Parallel,
+    _task: *mut c_void,
+    _flags: c_int,
+    _caller: *const c_void,
+) {
+    // SAFETY: what `parallel_begin` left there; all members are done.
+    let Some(ended) = (unsafe { (*parallel).as_mut().map(|ended| Box::from_raw(ended)) }) else {
+        return;
+    };
+    let hosted = Worker::here().hosted(ended.region.number);
+    let size = ended.size.load(Ordering::Relaxed);
+    hosted.add(ended.begun, process::now(), size, ended.depth > 0);
+}
+
+unsafe extern "C" fn implicit_task(
+    endpoint: c_int,
+    parallel: *mut *mut Parallel,
+    task: *mut *mut Part,
+    size: c_uint,
+    number: c_uint,
+    flags: c_int,
+) {
+    // SAFETY: the runtime's word for us, of this member alone.
+    let slot = unsafe { &mut *task };
+    if endpoint == BEGIN {
+        *slot = ptr::null_mut();
+        if flags & INITIAL_TASK != 0 || parallel.is_null() {
+            return;
+        }
+        // SAFETY: what `parallel_begin` left there, for as long as the region lasts.
+        let Some(around) = (unsafe { (*parallel).as_ref() }) else { return };
+        if number == 0 {
+            around.size.store(size, Ordering::Relaxed);
+        }
+        let begun = Some(Worker::here().begin());
+        *slot = Box::into_raw(Box::new(Part { begun, number, region: around.region }));
+    } else if let Some(part) = ptr::NonNull::new(std::mem::replace(slot, ptr::null_mut())) {
+        // SAFETY: made above, and this is the end of it.
+        let mut part = unsafe { Box::from_raw(part.as_ptr()) };
+        end(&mut part);
+    }
+}
+
+/// Workers are told of a region's end when the next one begins: the barrier is where it ended.
+unsafe extern "C" fn sync_region(
+    kind: c_int,
+    endpoint: c_int,
+    _parallel: *mut *mut Parallel,
+    task: *mut *mut Part,
+    caller: *const c_void,
+) {
+    // Of the older barriers the one at the end has no caller: workers are in the runtime by then.
+    let at_end = kind == END_OF_REGION || (kind == IMPLICIT_BARRIER && caller.is_null());
+    if endpoint == BEGIN && at_end && !task.is_null() {
+        // SAFETY: what `implicit_task` left there; the thread that has it is this one.
+        if let Some(part) = unsafe { (*task).as_mut() } {
+            end(part);
+        }
+    }
+}
+
+fn end(part: &mut Part) {
+    if let Some(begun) = part.begun.take() {
+        Worker::here().end(&begun, Some(part.region), part.number);
+    }
+}

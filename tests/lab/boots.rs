@@ -1,0 +1,195 @@
+//! The lab's machines, each booted once for all of its jobs: a boot takes longer than most jobs.
+
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pacman_tests::lab;
+
+use super::{omp, registers, smt, stat, turns, validate};
+
+/// The lab's options of a machine.
+pub(crate) type Options = &'static [&'static str];
+
+pub(crate) const HASWELL: Options = &["--cpu", "core"];
+pub(crate) const NEHALEM: Options = &["--cpu", "core", "--model", "Nehalem"];
+pub(crate) const SANDY_BRIDGE: Options = &["--cpu", "core", "--model", "SandyBridge"];
+pub(crate) const SKYLAKE: Options = &["--cpu", "core", "--model", "Skylake-Client"];
+pub(crate) const ICE_LAKE: Options =
+    &["--cpu", "core", "--gp", "8", "--model", "Icelake-Server,model=106"];
+pub(crate) const ZEN: Options = &["--cpu", "amd"];
+pub(crate) const PENTIUM_4: Options = &["--cpu", "p4"];
+pub(crate) const WITHOUT_PMU: Options = &["--cpu", "none"];
+/// Haswell with its SMT off.
+pub(crate) const SMT_OFF: Options =
+    &["--cpu", "core", "--gp", "8", "--smp", "2,sockets=1,cores=2,threads=1"];
+/// Cycles follow time; the reference clock is the bus's 100 MHz.
+pub(crate) const TIMED_HASWELL: Options = &["--cpu", "core", "--time", "--xclk-ratio", "10"];
+pub(crate) const TIMED_NEHALEM: Options = &["--cpu", "core", "--time", "--model", "Nehalem"];
+
+/// A busy machine's boots take several times as long as an idle one's.
+const LIMIT: [&str; 2] = ["--timeout", "900"];
+
+/// What a job printed, on both streams, and its exit status.
+pub(crate) struct Said {
+    pub(crate) status: i32,
+    pub(crate) text: String,
+}
+
+struct Machine {
+    options: Options,
+    jobs: Vec<Job>,
+    booted: OnceLock<()>,
+}
+
+struct Job {
+    line: String,
+    said: OnceLock<Said>,
+}
+
+/// Every machine, the longest boot first, so that the last ones end together. On each, the jobs
+/// that program registers come after those of the kernel's driver, a job that switches SMT off
+/// last, and a validation first: it wants every repeat exact, and after a boot that is always the
+/// same the kernel's ticks meet none of its readings, which a tick lengthens.
+fn machines() -> &'static [Machine] {
+    static MACHINES: OnceLock<Vec<Machine>> = OnceLock::new();
+    MACHINES.get_or_init(|| {
+        let model = || guest("model");
+        let threads = || stat::line(stat::THREADS);
+        vec![
+            machine(
+                HASWELL,
+                vec![
+                    validate::line(validate::EVERYWHERE),
+                    model(),
+                    guest("siblings"),
+                    guest("forked"),
+                    guest("conflicts"),
+                    threads(),
+                    stat::line(stat::CONTEXTS),
+                    omp::line(),
+                    validate::busy_line(validate::SWITCHED),
+                    guest(&turns::job("by-execution", "kernel")),
+                    guest(&turns::job("by-spread", "kernel")),
+                    guest(&turns::job("by-spread", "registers")),
+                    guest(&registers::job(registers::OF_HASWELL)),
+                    guest("wide"),
+                ],
+            ),
+            machine(
+                PENTIUM_4,
+                vec![
+                    validate::line(validate::BETWEEN_SWITCHES),
+                    validate::busy_line(validate::SWITCHED),
+                    guest("by-registers"),
+                    guest("whole"),
+                    guest("halves"),
+                    guest("netburst"),
+                ],
+            ),
+            machine(TIMED_HASWELL, vec![smt::timetable(), smt::unprivileged()]),
+            machine(TIMED_NEHALEM, vec![smt::timetable()]),
+            machine(SANDY_BRIDGE, vec![model()]),
+            machine(SKYLAKE, vec![model()]),
+            machine(ICE_LAKE, vec![model()]),
+            machine(NEHALEM, vec![model(), guest(&registers::job(registers::OF_NEHALEM))]),
+            machine(
+                ZEN,
+                vec![
+                    validate::line(validate::EVERYWHERE),
+                    model(),
+                    guest("siblings"),
+                    threads(),
+                    guest(&registers::job(registers::OF_ZEN)),
+                ],
+            ),
+            machine(WITHOUT_PMU, vec![validate::line(validate::WITHOUT_PMU)]),
+            machine(SMT_OFF, vec![guest("eight")]),
+        ]
+    })
+}
+
+/// A job of the lab's guest program.
+pub(crate) fn guest(job: &str) -> String {
+    format!("/t/lab-guest {job}")
+}
+
+fn machine(options: Options, lines: Vec<String>) -> Machine {
+    let jobs = lines.into_iter().map(|line| Job { line, said: OnceLock::new() }).collect();
+    Machine { options, jobs, booted: OnceLock::new() }
+}
+
+/// What a job said on a machine; `None` where there is no lab.
+///
+/// # Panics
+/// If [`machines`] does not have the job.
+pub(crate) fn said(options: Options, line: &str) -> Option<&'static Said> {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    if !lab::is_there() {
+        return None;
+    }
+    let wanted = machines().iter().find(|machine| machine.options == options);
+    let wanted = wanted.unwrap_or_else(|| panic!("boots.rs has no machine {options:?}"));
+    let job = wanted.jobs.iter().find(|job| job.line == line);
+    let job = job.unwrap_or_else(|| panic!("boots.rs has no job {line:?} for {options:?}"));
+    if !every_test_runs() {
+        return Some(
+            job.said.get_or_init(|| boot(options, &[line]).pop().expect("an answer a job")),
+        );
+    }
+    // Whoever would wait for a machine boots the next one meanwhile.
+    while wanted.booted.get().is_none() {
+        let Some(next) = machines().get(NEXT.fetch_add(1, Ordering::Relaxed)) else { break };
+        next.boot();
+    }
+    wanted.boot();
+    Some(job.said.get().expect("every job of a booted machine has an answer"))
+}
+
+/// Whether the test program was started without a filter.
+fn every_test_runs() -> bool {
+    std::env::args()
+        .skip(1)
+        .all(|argument| ["--nocapture", "--show-output", "-q"].contains(&argument.as_str()))
+}
+
+impl Machine {
+    fn boot(&self) {
+        self.booted.get_or_init(|| {
+            let lines: Vec<&str> = self.jobs.iter().map(|job| job.line.as_str()).collect();
+            for (job, said) in self.jobs.iter().zip(boot(self.options, &lines)) {
+                job.said.get_or_init(|| said);
+            }
+        });
+    }
+}
+
+/// Boots a machine, runs each line in a shell of its own, and tells the answers apart.
+fn boot(options: Options, lines: &[&str]) -> Vec<Said> {
+    let framed = |(number, line): (usize, &&str)| {
+        format!("echo JOB {number}; ( {line} ); status=$?; echo; echo END {number} $status; ")
+    };
+    let script: String = lines.iter().enumerate().map(framed).collect();
+    let wants = |program: &str| script.contains(&format!("/t/{program} "));
+    let mut programs = Vec::new();
+    programs.extend(wants("lab-guest").then(lab::guest));
+    programs.extend(wants("pacman-pmu").then(lab::pacman_pmu));
+    if wants("lab-regions") {
+        programs.extend(omp::program().map(Path::to_path_buf));
+        programs.push(lab::libpacman_omp());
+    }
+    let programs: Vec<_> = programs.iter().map(|program| program.as_path()).collect();
+    let output = lab::shell(&[options, &LIMIT].concat(), &script, &programs);
+    let all = String::from_utf8_lossy(&output.stdout);
+    let answer = |number: usize| {
+        let rest = all.split_once(&format!("JOB {number}\n"))?.1;
+        let (text, status) = rest.split_once(&format!("\nEND {number} "))?;
+        let status = status.lines().next()?.parse().ok()?;
+        Some(Said { status, text: text.to_owned() })
+    };
+    let lost = || {
+        let console = String::from_utf8_lossy(&output.stderr);
+        Said { status: -1, text: format!("the guest ended before this job did:\n{all}{console}") }
+    };
+    (0..lines.len()).map(|number| answer(number).unwrap_or_else(lost)).collect()
+}

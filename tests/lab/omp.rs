@@ -1,0 +1,136 @@
+//! What the preloaded library adds to each region of an OpenMP program, counted by the emulator:
+//! the program is GCC's, its runtime libgomp, and neither knows of counters.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use super::boots::{self, HASWELL};
+
+/// User instructions that a region may take beyond the bare run, on each of its threads: what it
+/// takes today, and a little. In a team of one about two hundred of them are malloc's, by
+/// callgrind: libgomp allocates such a team anew at every region, and in a heap that others use
+/// as well it takes longer to find and merge the same block.
+const BOUNDS: [(usize, f64); 2] = [(1, 1_250.0), (2, 800.0)];
+
+/// What the library is meant to come to.
+const GOAL: f64 = 350.0;
+
+/// The fixed counters, and general ones: all through RDPMC.
+const EVENTS: &str = "INSTRUCTIONS,CYCLES,r0108,r0151";
+
+/// How often the region runs: the difference leaves out all that happens once.
+const REGIONS: [u64; 2] = [1_000, 11_000];
+
+/// The program's file; `None`, and said, where no compiler makes one.
+pub(crate) fn program() -> Option<&'static Path> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let build = || {
+        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lab-regions");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/lab/guest/regions.c");
+        let mut compile = Command::new("gcc");
+        compile.args(["-O2", "-fopenmp", source, "-o"]).arg(&program);
+        if compile.status().is_ok_and(|status| status.success()) {
+            return Some(program);
+        }
+        eprintln!("skipped: gcc compiles no OpenMP here");
+        None
+    };
+    BUILT.get_or_init(build).as_deref()
+}
+
+/// Bare and preloaded runs with one and with two threads, a line each; a waiting thread sleeps,
+/// because one that spins retires as many instructions as there is time.
+pub(crate) fn line() -> String {
+    let mut line = String::from("set -e; export OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=0");
+    let preloaded = format!(
+        "LD_PRELOAD=/t/libpacman_omp.so PACMAN_OMP_DIR=/tmp/regions PACMAN_OMP_EVENTS={EVENTS} "
+    );
+    for threads in [1, 2] {
+        for (kind, with) in [("bare", ""), ("preloaded", preloaded.as_str())] {
+            for regions in REGIONS {
+                line += &format!(
+                    "; mkdir /tmp/regions; echo run {kind} {threads} {regions} \
+                     $(OMP_NUM_THREADS={threads} {with}/t/lab-regions {regions}); \
+                     for file in /tmp/regions/*; do test ! -f $file || cat $file; echo; done; \
+                     rm -r /tmp/regions"
+                );
+            }
+        }
+    }
+    line
+}
+
+/// What all contexts retired in a run, beyond what one of fewer regions did.
+#[derive(Clone, Copy, Debug)]
+struct PerRegion {
+    user: f64,
+    kernel: f64,
+}
+
+/// From the line of a shorter and of a longer run.
+fn per_region(text: &str, kind: &str, threads: usize) -> PerRegion {
+    let retired = REGIONS.map(|regions| {
+        let prefix = format!("run {kind} {threads} {regions} ");
+        let found = text.lines().find_map(|line| line.strip_prefix(&prefix));
+        let words = found.unwrap_or_else(|| panic!("{prefix:?} in:\n{text}")).split(' ');
+        words.map(|word| word.parse().expect("a number")).collect::<Vec<f64>>()
+    });
+    let regions = (REGIONS[1] - REGIONS[0]) as f64;
+    let of = |ring: usize| (retired[1][ring] - retired[0][ring]) / regions;
+    PerRegion { user: of(0), kernel: of(1) }
+}
+
+/// The longer runs are recorded in full, by RDPMC: what was not counted would be cheap.
+fn every_execution_was_counted(text: &str, threads: usize) {
+    let [_, regions] = REGIONS;
+    let run = format!("run preloaded {threads} {regions} ");
+    let (_, rest) = text.split_once(&run).expect("the run was found before");
+    let json = rest.split_once('\n').expect("a recording").1;
+    let mut values = serde_json::Deserializer::from_str(json).into_iter::<Value>();
+    let recording = values.next().expect("a recording").unwrap_or_else(|e| panic!("{e}:\n{rest}"));
+    assert_eq!(recording["overhead"]["reads"], "rdpmc", "{recording:#}");
+    assert!(recording["notes"].as_array().expect("a list").is_empty(), "{recording:#}");
+    let all = recording["regions"].as_array().expect("a list");
+    let hot = all.iter().find(|region| region["executions"] == regions);
+    let rows = hot.unwrap_or_else(|| panic!("{recording:#}"))["rows"].as_array().expect("a list");
+    assert_eq!(rows.len(), threads, "{recording:#}");
+    for row in rows {
+        assert_eq!((&row["executions"], &row["counted"]), (&regions.into(), &regions.into()));
+        let counts = row["counts"].as_array().expect("a list");
+        let count = |event: usize| counts[event].as_u64().unwrap_or_else(|| panic!("{row:#}"));
+        // The body is empty: what is counted are the edges of a phase, three cycles an
+        // instruction; for the other two events nobody rings.
+        let edge = count(0) / regions;
+        println!("lab omp: {threads} threads: an empty body counts {edge} instructions");
+        assert!((1..=300).contains(&edge), "{row:#}");
+        assert!(count(1) > 2 * count(0) && count(1) < 4 * count(0) + 10 * regions, "{row:#}");
+        assert_eq!((count(2), count(3)), (0, 0), "{row:#}");
+    }
+}
+
+#[test]
+fn what_a_region_costs_each_thread() {
+    if program().is_none() {
+        return;
+    }
+    let Some(boots::Said { status, text }) = boots::said(HASWELL, &line()) else { return };
+    assert_eq!(*status, 0, "{text}");
+    for (threads, bound) in BOUNDS {
+        let [bare, preloaded] = ["bare", "preloaded"].map(|kind| per_region(text, kind, threads));
+        let beyond = (preloaded.user - bare.user) / threads as f64;
+        println!(
+            "lab omp: {threads} threads: a region takes {:.1} user instructions bare, {:.1} \
+             preloaded: {beyond:.1} more a thread, for a goal of {GOAL} (kernel: {:.1} and {:.1})",
+            bare.user, preloaded.user, bare.kernel, preloaded.kernel
+        );
+        every_execution_was_counted(text, threads);
+        assert!((10.0..=bound).contains(&beyond), "{beyond}: {text}");
+        if threads == 1 {
+            // Ticks alone: a team of one never waits, so any system call would show.
+            assert!(preloaded.kernel - bare.kernel < 20.0, "{text}");
+        }
+    }
+}

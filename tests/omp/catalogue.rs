@@ -1,0 +1,165 @@
+//! The programs, and what is known of each beforehand.
+
+use crate::compilers::Flavour;
+
+/// How many regions a program runs in all its processes together.
+#[derive(Clone, Copy)]
+pub(crate) enum Regions {
+    Always(u64),
+    /// So many, and as many again for every thread.
+    AndPerThread(u64, u64),
+    /// clang calls no entry for a region whose `if` says no.
+    ByCompiler {
+        gcc: u64,
+        clang: u64,
+    },
+    /// Not the same every time, or the processes end without leaving a recording.
+    Unsteady,
+}
+
+/// A source file of `programs/` and how it is run.
+pub(crate) struct Program {
+    pub(crate) file: &'static str,
+    regions: Regions,
+    pub(crate) variables: &'static [(&'static str, &'static str)],
+    except: &'static [(Flavour, &'static str)],
+    threads: &'static [u32],
+    /// Whether it may leave the library without descriptors to count with.
+    pub(crate) may_go_uncounted: bool,
+}
+
+impl Program {
+    const fn new(file: &'static str, regions: Regions) -> Program {
+        Program {
+            file,
+            regions,
+            variables: &[],
+            except: &[],
+            threads: &[1, 2, 4, 8],
+            may_go_uncounted: false,
+        }
+    }
+
+    const fn with(mut self, variables: &'static [(&'static str, &'static str)]) -> Program {
+        self.variables = variables;
+        self
+    }
+
+    /// Does not run in these, for the reason given, even without the library.
+    const fn except(mut self, flavours: &'static [(Flavour, &'static str)]) -> Program {
+        self.except = flavours;
+        self
+    }
+
+    const fn threads_of(mut self, threads: &'static [u32]) -> Program {
+        self.threads = threads;
+        self
+    }
+
+    const fn may_go_uncounted(mut self) -> Program {
+        self.may_go_uncounted = true;
+        self
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.file.split('.').next().unwrap_or(self.file)
+    }
+
+    pub(crate) fn threads(&self) -> &[u32] {
+        self.threads
+    }
+
+    /// Why it does not run in this flavour.
+    pub(crate) fn exception(&self, flavour: Flavour) -> Option<&'static str> {
+        self.except.iter().find(|(which, _)| *which == flavour).map(|(_, why)| *why)
+    }
+
+    /// How many regions it runs; `None` if nobody can say.
+    pub(crate) fn regions(&self, flavour: Flavour, threads: u32) -> Option<u64> {
+        match self.regions {
+            Regions::Always(count) => Some(count),
+            Regions::AndPerThread(count, each) => Some(count + each * u64::from(threads)),
+            Regions::ByCompiler { gcc, clang } => {
+                Some(if flavour == Flavour::Clang { clang } else { gcc })
+            }
+            Regions::Unsteady => None,
+        }
+    }
+}
+
+use Flavour::{Clang, Gcc, GccOnLibomp};
+use Regions::{Always, AndPerThread, ByCompiler, Unsteady};
+
+const NOT_IN_GOMP_LAYER: &str = "libomp's GOMP entries do not run it (LLVM 14)";
+
+/// Every program. Numbers of regions are counted from the source.
+pub(crate) const PROGRAMS: &[Program] = &[
+    Program::new("affinity.c", Always(50)),
+    Program::new("at_exit.c", Always(50)),
+    Program::new("before_main.cc", Always(66)),
+    Program::new("cancel.c", Always(120))
+        .with(&[("OMP_CANCELLATION", "true")])
+        .except(&[(GccOnLibomp, NOT_IN_GOMP_LAYER)]),
+    Program::new("captures.cc", Always(200)),
+    Program::new("closed_descriptors.c", Always(60)).may_go_uncounted(),
+    Program::new("common_block.f90", Always(62)),
+    Program::new("counted_before.c", Always(160)),
+    Program::new("deep_stacks.c", Always(20)).with(&[("OMP_STACKSIZE", "8M")]),
+    Program::new("doacross.c", Always(20)).except(&[(GccOnLibomp, NOT_IN_GOMP_LAYER)]),
+    Program::new("dynamic_teams.c", Always(60)),
+    Program::new("exceptions.cc", Always(80)),
+    Program::new("exec_other.c", Always(50)),
+    Program::new("exit_in_region.c", Always(30)),
+    Program::new("exit_in_worker.c", Always(30)),
+    Program::new("few_descriptors.c", Always(50)).may_go_uncounted(),
+    Program::new("fork_and_work.c", Always(70))
+        .except(&[(Gcc, "libgomp hangs in a child that was forked after a region")]),
+    Program::new("fork_before.c", Always(80)),
+    Program::new("fork_between.c", Always(50)),
+    Program::new("hoisted.c", Always(1)),
+    Program::new("if_clause.c", ByCompiler { gcc: 120, clang: 50 }),
+    Program::new("late_library.c", Always(175)),
+    Program::new("late_query.c", Always(201)),
+    Program::new("legacy_entries.c", Always(120))
+        .except(&[(Clang, "it calls the entries of libgomp")]),
+    Program::new("longjmp.c", Always(40)),
+    Program::new("loop_kinds.c", Always(60)),
+    Program::new("loops.f90", Always(81)),
+    Program::new("main_leaves.c", Always(50)),
+    Program::new("many_arguments.c", Always(200)),
+    Program::new("many_roots.c", Always(500)),
+    Program::new("nested.c", AndPerThread(15, 15)),
+    Program::new("nowait_chain.c", Always(160)),
+    Program::new("num_threads.c", Always(121)),
+    Program::new("pause.c", Always(75)),
+    Program::new("proc_bind.c", Always(90)).with(&[("OMP_PLACES", "threads")]),
+    Program::new("queries.c", Always(154)),
+    Program::new("quick_ends.c", Unsteady),
+    Program::new("rank_by_call.c", Always(101)),
+    Program::new("recursion.c", Always(200)),
+    Program::new("reductions.c", Always(40)),
+    Program::new("scan.c", Always(80)).except(&[(GccOnLibomp, NOT_IN_GOMP_LAYER)]),
+    Program::new("schedules.c", Always(375)),
+    Program::new("sections.c", Always(120)),
+    Program::new("signals.c", Unsteady),
+    Program::new("sized_each_time.c", Always(80)),
+    Program::new("sized_once.c", Always(200)),
+    Program::new("small_stacks.c", Always(60)).with(&[("OMP_STACKSIZE", "64K")]),
+    Program::new("spawn_other.c", Always(50)),
+    Program::new("synchronisation.c", Always(30)),
+    Program::new("target.c", Unsteady).except(&[(GccOnLibomp, NOT_IN_GOMP_LAYER)]),
+    Program::new("task_depend.c", Always(20)),
+    Program::new("task_reductions.c", Always(120)),
+    Program::new("taskloop.c", Always(40)).except(&[(GccOnLibomp, NOT_IN_GOMP_LAYER)]),
+    Program::new("tasks.c", Always(24)),
+    Program::new("teams.c", Unsteady),
+    Program::new("thread_local.c", Always(101)),
+    Program::new("thread_objects.cc", Always(31)),
+    Program::new("threadprivate.c", Always(162)),
+    Program::new("threads_in_region.c", Always(88)),
+    // More threads than the machine has make it slow alone already.
+    Program::new("tiny_regions.c", Always(20_000)).threads_of(&[1, 2]),
+    Program::new("two_phases.c", Always(80)),
+    Program::new("user_reduction.cc", Always(40)),
+    Program::new("workshare.f90", Always(60)),
+];

@@ -1,0 +1,158 @@
+//! Which compilers and runtimes there are, and how programs are built.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::catalogue::Program;
+use crate::run::Folder;
+
+/// A compiler and the runtime that its programs run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flavour {
+    /// GCC, on libgomp.
+    Gcc,
+    /// GCC's program on libomp, preloaded in libgomp's stead.
+    GccOnLibomp,
+    /// clang, on libomp.
+    Clang,
+}
+
+/// Whose program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compiler {
+    Gcc,
+    Clang,
+}
+
+impl Compiler {
+    pub(crate) const ALL: [Compiler; 2] = [Compiler::Gcc, Compiler::Clang];
+
+    /// What its program can run as.
+    pub(crate) fn flavours(self) -> &'static [Flavour] {
+        match self {
+            Compiler::Gcc => &[Flavour::Gcc, Flavour::GccOnLibomp],
+            Compiler::Clang => &[Flavour::Clang],
+        }
+    }
+
+    /// The command for this program's language.
+    fn command(self, program: &Program) -> Option<&'static str> {
+        let clang = self == Compiler::Clang;
+        match program.file.rsplit('.').next() {
+            Some("cc") => Some(if clang { "clang++" } else { "g++" }),
+            Some("f90") => (!clang).then_some("gfortran"),
+            _ => Some(if clang { "clang" } else { "gcc" }),
+        }
+    }
+}
+
+impl Flavour {
+    pub(crate) fn compiler(self) -> Compiler {
+        if self == Flavour::Clang { Compiler::Clang } else { Compiler::Gcc }
+    }
+}
+
+impl fmt::Display for Flavour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Flavour::Gcc => "gcc, libgomp",
+            Flavour::GccOnLibomp => "gcc, libomp",
+            Flavour::Clang => "clang, libomp",
+        })
+    }
+}
+
+/// What this machine has.
+pub(crate) struct Toolchain {
+    present: Vec<&'static str>,
+    libomp: Option<PathBuf>,
+}
+
+/// A program that can be run, in a folder of its own, with what may be preloaded into it.
+pub(crate) struct Built {
+    pub(crate) path: PathBuf,
+    pub(crate) library: PathBuf,
+    pub(crate) libomp: Option<PathBuf>,
+    _folder: Folder,
+}
+
+/// The folder of the sources.
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("omp/programs")
+}
+
+fn runs(name: &str) -> bool {
+    let mut command = Command::new(name);
+    command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// The libomp that the dynamic linker knows.
+fn libomp() -> Option<PathBuf> {
+    let output = Command::new("/sbin/ldconfig").arg("-p").output().ok()?;
+    let listing = String::from_utf8(output.stdout).ok()?;
+    let line = listing.lines().find(|line| line.trim_start().starts_with("libomp.so"))?;
+    Some(PathBuf::from(line.split(" => ").nth(1)?))
+}
+
+impl Toolchain {
+    pub(crate) fn found() -> Toolchain {
+        let compilers = ["gcc", "g++", "gfortran", "clang", "clang++"];
+        let present = compilers.into_iter().filter(|name| runs(name)).collect();
+        Toolchain { present, libomp: libomp() }
+    }
+
+    /// Why a program cannot be built or run in this flavour here.
+    pub(crate) fn why_not(&self, program: &Program, flavour: Flavour) -> Option<String> {
+        if let Some(why) = program.exception(flavour) {
+            return Some(why.to_string());
+        }
+        let Some(command) = flavour.compiler().command(program) else {
+            return Some("LLVM 14 has no compiler for Fortran".to_string());
+        };
+        if !self.present.contains(&command) {
+            return Some(format!("no {command}"));
+        }
+        if flavour != Flavour::Gcc && self.libomp.is_none() {
+            return Some("no libomp.so".to_string());
+        }
+        None
+    }
+
+    /// Compiles a program, and the objects that it loads, if it does.
+    pub(crate) fn build(
+        &self,
+        program: &Program,
+        compiler: Compiler,
+        library: &Path,
+    ) -> Result<Built, String> {
+        let command = compiler.command(program).expect("why_not was asked");
+        let folder = Folder::new();
+        let path = folder.path().join(program.name());
+        let loads = program.name() == "late_library";
+        // Not linked to OpenMP itself: that comes with what it loads.
+        compile(command, program.file, &path, if loads { &[] } else { &["-fopenmp"] })?;
+        if loads {
+            for part in ["part_one", "part_two"] {
+                let object = folder.path().join(part).with_extension("so");
+                let options = ["-fopenmp", "-shared", "-fPIC"];
+                compile(command, &format!("{part}.c"), &object, &options)?;
+            }
+        }
+        let library = library.to_path_buf();
+        Ok(Built { path, library, libomp: self.libomp.clone(), _folder: folder })
+    }
+}
+
+fn compile(compiler: &str, file: &str, to: &Path, options: &[&str]) -> Result<(), String> {
+    let mut command = Command::new(compiler);
+    // Warnings are off because each compiler warns of what the other's programs need.
+    command.args(["-O2", "-w"]).args(options).arg(sources().join(file));
+    let output = command.arg("-o").arg(to).args(["-ldl", "-lpthread"]).output();
+    let output = output.map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(String::from_utf8_lossy(&output.stderr).into_owned())
+}

@@ -1,0 +1,141 @@
+//! OpenMP programs run alone and with `libpacman_omp.so` preloaded: they must print the
+//! same, end the same, and their recordings must hold every execution of every region.
+//!
+//! Each program of `programs/` is about one feature, checks itself, and is built by GCC for
+//! libgomp, the same file run on libomp, and by clang for libomp.
+//! `PACMAN_OMP_PROGRAMS=tasks,nested` runs no others; with `PACMAN_OMP_WHOLE=1` each is run in
+//! every manner with every number of threads.
+
+mod catalogue;
+mod compilers;
+mod recordings;
+mod run;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use catalogue::{PROGRAMS, Program};
+use compilers::{Built, Compiler, Flavour, Toolchain};
+use run::{Ended, Folder, Manner};
+
+/// The library as cargo built it for this test.
+fn library() -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a path");
+    let path = test.parent().expect("it lies in a folder").join("libpacman_omp.so");
+    assert!(path.exists(), "cargo builds {} with this test", path.display());
+    path
+}
+
+/// Whether the variable asks for this program, or for none in particular.
+fn wanted(program: &Program) -> bool {
+    std::env::var("PACMAN_OMP_PROGRAMS")
+        .map_or(true, |names| names.split(',').any(|name| name == program.name()))
+}
+
+/// How a program is run in a flavour: numbers of threads, and the manners at each.
+///
+/// All, if so asked; otherwise adapted at each number, and timed and counted at one of those
+/// that the machine has and one of those above. GCC's program on libomp runs clang's runtime by
+/// other entries, for which two numbers are enough.
+fn ways(program: &Program, flavour: Flavour) -> Vec<(u32, Vec<Manner>)> {
+    let whole = std::env::var_os("PACMAN_OMP_WHOLE").is_some();
+    let few = !whole && flavour == Flavour::GccOnLibomp;
+    let numbers = program.threads().iter().filter(|threads| !few || [2, 8].contains(*threads));
+    let manners = |threads| match threads {
+        _ if whole => vec![Manner::Timed, Manner::Counted, Manner::Adapted],
+        2 => vec![Manner::Counted, Manner::Adapted],
+        8 => vec![Manner::Timed, Manner::Adapted],
+        _ => vec![Manner::Adapted],
+    };
+    numbers.map(|&threads| (threads, manners(threads))).collect()
+}
+
+/// What was wrong with one program in one flavour, with any number of threads.
+fn differences(program: &Program, flavour: Flavour, built: &Built) -> Vec<String> {
+    let mut found = Vec::new();
+    for (threads, manners) in ways(program, flavour) {
+        let place =
+            |manner: &str| format!("{} ({flavour}, {threads} threads, {manner})", program.file);
+        let alone = match built.run(program, flavour, threads, Manner::Alone, None) {
+            Ended::InTime(outcome) => outcome,
+            Ended::Hung(said) => {
+                found.push(format!("{}: hangs by itself: {said}", place("alone")));
+                continue;
+            }
+        };
+        if alone.says_not_so() {
+            found.push(format!("{}: is wrong by itself: {alone}", place("alone")));
+            continue;
+        }
+        for manner in manners {
+            let place = place(manner.word());
+            let folder = Folder::new();
+            let outcome = match built.run(program, flavour, threads, manner, Some(&folder)) {
+                Ended::InTime(outcome) => outcome,
+                Ended::Hung(said) => {
+                    found.push(format!("{place}: hangs: {said}"));
+                    continue;
+                }
+            };
+            if outcome != alone {
+                found.push(format!("{place}: {outcome}\n  and alone: {alone}"));
+            }
+            let wrong = recordings::faults(folder.path(), program, flavour, threads, manner);
+            found.extend(wrong.into_iter().map(|fault| format!("{place}: {fault}")));
+        }
+    }
+    found
+}
+
+/// What was wrong with one program in the flavours that one compiler makes.
+fn built_by(
+    compiler: Compiler,
+    program: &Program,
+    toolchain: &Toolchain,
+    library: &Path,
+) -> Vec<String> {
+    let (mut flavours, mut found) = (Vec::new(), Vec::new());
+    for &flavour in compiler.flavours() {
+        match toolchain.why_not(program, flavour) {
+            Some(why) => println!("skipped: {} ({flavour}): {why}", program.file),
+            None => flavours.push(flavour),
+        }
+    }
+    if flavours.is_empty() {
+        return found;
+    }
+    match toolchain.build(program, compiler, library) {
+        Ok(built) => flavours
+            .into_iter()
+            .for_each(|flavour| found.extend(differences(program, flavour, &built))),
+        Err(said) => found.push(format!("{} ({compiler:?}): not built: {said}", program.file)),
+    }
+    found
+}
+
+#[test]
+fn programs_stay_as_they_are() {
+    let toolchain = Toolchain::found();
+    let programs: Vec<&Program> = PROGRAMS.iter().filter(|program| wanted(program)).collect();
+    assert!(!programs.is_empty(), "PACMAN_OMP_PROGRAMS names a program of the catalogue");
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let library = library();
+    let work = || {
+        while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut wrong = Vec::new();
+            for compiler in Compiler::ALL {
+                wrong.extend(built_by(compiler, program, &toolchain, &library));
+            }
+            found.lock().expect("no thread panics with it").extend(wrong);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(work);
+        }
+    });
+    let mut found = found.into_inner().expect("every thread ended");
+    found.sort();
+    assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
+}

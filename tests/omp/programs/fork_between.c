@@ -1,0 +1,36 @@
+/* Forks between regions; the children run none, and end in both ways. */
+#include "verify.h"
+#include <sys/wait.h>
+#include <unistd.h>
+
+static long work(int steps) {
+    long sum = 0;
+    for (int step = 0; step < steps; step++) {
+#pragma omp parallel for reduction(+ : sum)
+        for (int i = 0; i < 300; i++) sum += i;
+    }
+    return sum;
+}
+
+static int ended(pid_t child) {
+    int status = 0;
+    VERIFY(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+int main(void) {
+    long sum = 0;
+    for (int round = 0; round < 4; round++) {
+        sum += work(10);
+        fflush(stdout);
+        pid_t child = fork();
+        VERIFY(child >= 0);
+        if (child == 0) {
+            if (round % 2) _exit(round);
+            printf("child of round %d\n", round);
+            exit(round);
+        }
+        VERIFY(ended(child) == round);
+    }
+    printf("%ld\n", sum + work(10));
+}

@@ -1,0 +1,116 @@
+//! What the recordings of a program must hold.
+
+use std::path::Path;
+
+use pacman_regions::{Recording, Region};
+
+use crate::catalogue::Program;
+use crate::compilers::Flavour;
+use crate::run::Manner;
+
+/// What is wrong with the recordings in a folder, one line each.
+pub(crate) fn faults(
+    folder: &Path,
+    program: &Program,
+    flavour: Flavour,
+    threads: u32,
+    manner: Manner,
+) -> Vec<String> {
+    let (found, mut wrong) = Recording::found_in(folder).expect("the folder is there");
+    if let Some(expected) = program.regions(flavour, threads) {
+        let executions = |recording: &Recording| -> u64 {
+            recording.regions.iter().map(|region| region.executions).sum()
+        };
+        let each: Vec<u64> = found.iter().map(executions).collect();
+        if each.iter().sum::<u64>() != expected {
+            wrong.push(format!("{expected} regions ran, and {each:?} are recorded"));
+        }
+    }
+    for recording in &found {
+        wrong.extend(of_process(recording, manner));
+        for region in &recording.regions {
+            let faults = of_region(recording, region, program, manner);
+            let place = format!("{} at {:#x}", region.entry, region.site.address);
+            wrong.extend(faults.into_iter().map(|fault| format!("{place}: {fault}")));
+        }
+    }
+    wrong
+}
+
+fn of_process(recording: &Recording, manner: Manner) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let events: Vec<&str> = recording.events.iter().map(|event| event.name.as_str()).collect();
+    if events != manner.events() {
+        wrong.push(format!("events {events:?} instead of {:?}", manner.events()));
+    }
+    if !recording.regions.is_empty() && recording.runtimes.is_empty() {
+        wrong.push("regions, but no runtime".to_string());
+    }
+    let length = recording.process.seconds;
+    for row in &recording.timeline.rows {
+        let region = &recording.regions[row.region];
+        let sum: f64 = row.seconds.iter().sum();
+        // Regions of several roots overlap, and the last bin is written after the last end.
+        if sum > region.seconds * 1.001 + 1e-6 {
+            wrong.push(format!("a timeline of {sum} s for {} s", region.seconds));
+        }
+        if row.seconds.len() as f64 * recording.timeline.bin > 2.0 * length + 1.0 {
+            wrong.push("a timeline longer than the process".to_string());
+        }
+    }
+    wrong
+}
+
+fn of_region(
+    recording: &Recording,
+    region: &Region,
+    program: &Program,
+    manner: Manner,
+) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut must = |fact: bool, fault: String| {
+        if !fact {
+            wrong.push(fault);
+        }
+    };
+    let teams: u64 = region.teams.iter().map(|team| team.executions).sum();
+    must(teams == region.executions, format!("{} executions by {teams} teams", region.executions));
+    must(region.nested <= region.executions, format!("{} nested", region.nested));
+    let times = region.shortest >= 0.0
+        && region.shortest <= region.longest
+        && region.longest <= region.seconds * 1.001 + 1e-9;
+    must(times, format!("{} to {} of {} s", region.shortest, region.longest, region.seconds));
+    must(region.runtime < recording.runtimes.len(), "an unknown runtime".to_string());
+    must(!region.site.module.as_os_str().is_empty(), "no module".to_string());
+    must(
+        region.adaptation.is_some() == (manner == Manner::Adapted),
+        format!("adaptation {:?}", region.adaptation),
+    );
+    let widest = region.teams.iter().map(|team| team.threads).max().unwrap_or(0);
+    must(
+        region.rows.len() == widest as usize,
+        format!("{} rows of teams of {widest}", region.rows.len()),
+    );
+    let mut numbers: Vec<u32> = region.rows.iter().map(|row| row.thread).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    must(numbers.len() == region.rows.len(), format!("rows of threads {numbers:?}"));
+    for row in &region.rows {
+        let there = region.teams.iter().filter(|team| team.threads > row.thread);
+        let expected: u64 = there.map(|team| team.executions).sum();
+        must(
+            row.executions == expected,
+            format!("thread {} ran {} of {expected} times", row.thread, row.executions),
+        );
+        must(
+            row.counts.len() == recording.events.len() && row.counted <= row.executions,
+            format!("thread {} counted {} {:?}", row.thread, row.counted, row.counts),
+        );
+        let countable = recording.events.iter().any(|event| event.uncounted.is_none());
+        if countable && !program.may_go_uncounted {
+            let counted = row.counted == row.executions;
+            must(counted, format!("thread {} counted {} times", row.thread, row.counted));
+        }
+    }
+    wrong
+}

@@ -1,0 +1,184 @@
+//! Runs of a program, alone and with the library.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pacman_regions::{Objective, Wishes};
+
+use crate::catalogue::Program;
+use crate::compilers::{Built, Flavour};
+
+/// Far more than any program needs on a busy machine: only a deadlock takes longer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How a program is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manner {
+    Alone,
+    /// Observed: time only.
+    Timed,
+    /// Observed, with events.
+    Counted,
+    Adapted,
+}
+
+impl Manner {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Manner::Alone => "alone",
+            Manner::Timed => "timed",
+            Manner::Counted => "counted",
+            Manner::Adapted => "adapted",
+        }
+    }
+
+    /// The events that it counts.
+    pub(crate) fn events(self) -> &'static [&'static str] {
+        if self == Manner::Counted { &["task-clock", "page-faults"] } else { &[] }
+    }
+}
+
+/// What a program let the world see.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Outcome {
+    status: Option<i32>,
+    signal: Option<i32>,
+    printed: String,
+    complained: String,
+}
+
+impl Outcome {
+    /// Whether the program found itself wrong, or crashed.
+    pub(crate) fn says_not_so(&self) -> bool {
+        self.signal.is_some() || self.printed.contains("not so: ")
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.status, self.signal) {
+            (Some(status), _) => write!(f, "status {status}")?,
+            (None, signal) => write!(f, "signal {}", signal.unwrap_or_default())?,
+        }
+        write!(f, ", {:?}", self.printed)?;
+        if self.complained.is_empty() { Ok(()) } else { write!(f, ", {:?}", self.complained) }
+    }
+}
+
+pub(crate) enum Ended {
+    InTime(Outcome),
+    /// It was killed; what it had printed.
+    Hung(String),
+}
+
+/// A folder that goes when it is dropped.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Folder {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let serial = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("pacman-omp-{}-{serial}", std::process::id()));
+        fs::create_dir(&path).expect("a folder for temporary files");
+        Folder(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Built {
+    /// Runs it; `recordings` is where the library leaves what it has, unless alone.
+    pub(crate) fn run(
+        &self,
+        program: &Program,
+        flavour: Flavour,
+        threads: u32,
+        manner: Manner,
+        recordings: Option<&Folder>,
+    ) -> Ended {
+        let mut command = Command::new(&self.path);
+        for (name, _) in std::env::vars() {
+            let ours = ["OMP_", "KMP_", "GOMP_", "PACMAN_"].iter().any(|it| name.starts_with(it));
+            if ours || name == "LD_PRELOAD" {
+                command.env_remove(name);
+            }
+        }
+        command.env("OMP_NUM_THREADS", threads.to_string());
+        command.envs(program.variables.iter().copied());
+        let mut preloaded = Vec::new();
+        if let Some(folder) = recordings {
+            let wishes = Wishes {
+                directory: Some(folder.path().to_path_buf()),
+                events: manner.events().join(","),
+                adapt: (manner == Manner::Adapted).then_some(Objective::Time),
+                ..Wishes::default()
+            };
+            command.envs(wishes.variables());
+            preloaded.push(self.library.to_string_lossy().into_owned());
+        }
+        if flavour == Flavour::GccOnLibomp {
+            let runtime = self.libomp.as_ref().expect("why_not was asked");
+            preloaded.push(runtime.to_string_lossy().into_owned());
+        }
+        if !preloaded.is_empty() {
+            command.env("LD_PRELOAD", preloaded.join(":"));
+        }
+        finish(command)
+    }
+}
+
+/// Runs a command to its end, or for as long as there is patience.
+fn finish(mut command: Command) -> Ended {
+    // Files, because a child left behind would hold a pipe open.
+    let folder = Folder::new();
+    let (printed, complained) = (folder.path().join("stdout"), folder.path().join("stderr"));
+    let create = |path: &Path| File::create(path).expect("a file for output");
+    command.stdin(Stdio::null()).stdout(create(&printed)).stderr(create(&complained));
+    let mut child = command.process_group(0).spawn().expect("a program starts");
+    let text = |path: &Path| {
+        String::from_utf8_lossy(&fs::read(path).expect("the file was made")).into_owned()
+    };
+    if !ends_in_time(&child) {
+        let group = i32::try_from(child.id()).expect("a process number");
+        // SAFETY: the group is the child's own, which is not reaped yet.
+        unsafe { libc::kill(-group, libc::SIGKILL) };
+        child.wait().expect("it was killed");
+        return Ended::Hung(format!("{:?} {:?}", text(&printed), text(&complained)));
+    }
+    let status = child.wait().expect("it ended");
+    Ended::InTime(Outcome {
+        status: status.code(),
+        signal: status.signal(),
+        printed: text(&printed),
+        complained: text(&complained),
+    })
+}
+
+/// Waits for the end of a child that it leaves to be reaped.
+fn ends_in_time(child: &Child) -> bool {
+    // SAFETY: the call takes a process number and flags.
+    let number = unsafe { libc::syscall(libc::SYS_pidfd_open, child.id(), 0) };
+    let number = i32::try_from(number).expect("a descriptor");
+    assert!(number >= 0, "pidfd_open: {}", std::io::Error::last_os_error());
+    // SAFETY: the call has just made it for us.
+    let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
+    let mut wait = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    let patience = i32::try_from(PATIENCE.as_millis()).expect("it is short");
+    // SAFETY: one entry, which lives during the call.
+    unsafe { libc::poll(&mut wait, 1, patience) == 1 }
+}
