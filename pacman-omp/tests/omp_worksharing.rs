@@ -162,3 +162,14 @@ fn loops_of_modules_with_thread_local_storage_keep_their_threads() {
         assert!(one.threads == 4 && one.why.contains("thread-local"), "{one:?}");
     }
 }
+
+#[test]
+fn chunks_stay_where_they_are_if_the_region_asks_for_numbers() {
+    if !has_clang() {
+        return;
+    }
+    let scratch = Scratch::new("asks");
+    let program = build(&scratch, "contended", &["-DASKS"]);
+    let loops = adapted(&scratch, &program, 4);
+    assert!(loops[0].threads == 4 && loops[0].why.contains("number"), "{:?}", loops[0]);
+}

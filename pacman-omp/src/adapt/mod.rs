@@ -12,6 +12,7 @@ mod waiting;
 
 use std::sync::Arc;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pacman_core::adapt::{
     Candidates, Controller, Execution, Microjoules, Objective, Rapl, Rules, State,
@@ -46,6 +47,8 @@ static ADAPTING: OnceLock<Option<Adapting>> = OnceLock::new();
 #[derive(Debug, Default)]
 pub(crate) struct Adapted {
     pub(crate) guards: Guards,
+    /// It has run once as the program has it, so that the guards know what it does.
+    looked: AtomicBool,
     phase: Mutex<Option<Phase>>,
 }
 
@@ -94,6 +97,9 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     let as_it_is = || Choice::of_the_program(threads);
     let Some(adapting) = ADAPTING.get_or_init(prepare) else { return as_it_is() };
     if region.adapted.guards.forbid(region, worker, entry, threads) || region.loops.adapt() {
+        return as_it_is();
+    }
+    if !region.adapted.looked.swap(true, Ordering::Relaxed) {
         return as_it_is();
     }
     let Some(default) = ask(region.runtime, Function::omp_get_max_threads) else {

@@ -76,7 +76,8 @@ pub(crate) struct Member<S: 'static> {
 }
 
 impl<S> Member<S> {
-    pub(crate) const fn none() -> Member<S> {
+    /// In none.
+    pub(crate) const fn new() -> Member<S> {
         Member {
             execution: Cell::new(std::ptr::null()),
             thread: Cell::new(0),

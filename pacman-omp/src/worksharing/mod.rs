@@ -33,7 +33,7 @@ pub(crate) use execution::Loops;
 pub(crate) type Execution = execution::Execution<Around>;
 
 thread_local! {
-    static HERE: Member<Around> = const { Member::none() };
+    static HERE: Member<Around> = const { Member::new() };
 }
 
 /// Stretches shorter than this are left alone: what they could gain drowns in the noise of a

@@ -14,7 +14,12 @@ int main(void) {
 #pragma omp parallel
   for (int step = 0; step < 60; step++) {
     int wants = 0;
+#ifdef ASKS
+    wants = omp_get_thread_num() < 0;
+#pragma omp for schedule(static, 1)
+#else
 #pragma omp for
+#endif
     for (int i = 0; i < 16; i++) {
       if (!wants) {
         wants = 1;
