@@ -115,6 +115,11 @@ thread_local! {
     static PARTS: RefCell<BTreeMap<u64, Part>> = const { RefCell::new(BTreeMap::new()) };
 }
 
+/// The runtime goes on with a thread when the program has ended it, and its own data with it.
+fn with_parts<R>(act: impl FnOnce(&mut BTreeMap<u64, Part>) -> R) -> Option<R> {
+    PARTS.try_with(|parts| act(&mut parts.borrow_mut())).ok()
+}
+
 /// A number that is no other's.
 fn unused() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0x7061_636d_616e_0001);
@@ -182,7 +187,7 @@ unsafe extern "C" fn implicit_task(
     let slot = unsafe { &mut *task };
     if endpoint != BEGIN {
         end(*slot);
-        PARTS.with_borrow_mut(|parts| parts.remove(slot));
+        with_parts(|parts| parts.remove(slot));
         *slot = 0;
         return;
     }
@@ -196,9 +201,10 @@ unsafe extern "C" fn implicit_task(
         around.size.store(size, Ordering::Relaxed);
     }
     *slot = unused();
-    let begun = Some(Worker::here().begin());
-    let part = Part { begun, number, region: around.region };
-    PARTS.with_borrow_mut(|parts| parts.insert(*slot, part));
+    with_parts(|parts| {
+        let begun = Some(Worker::here().begin());
+        parts.insert(*slot, Part { begun, number, region: around.region });
+    });
 }
 
 /// Workers are told of a region's end when the next one begins: the barrier is where it ended.
@@ -219,7 +225,7 @@ unsafe extern "C" fn sync_region(
 
 /// The part of that number has ended, if it has not before.
 fn end(part: u64) {
-    PARTS.with_borrow_mut(|parts| {
+    with_parts(|parts| {
         let Some(part) = parts.get_mut(&part) else { return };
         if let Some(begun) = part.begun.take() {
             Worker::here().end(&begun, Some(part.region), part.number);

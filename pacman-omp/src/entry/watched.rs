@@ -73,6 +73,20 @@ macro_rules! watched {
 }
 
 watched!(
+    omp_set_max_active_levels,
+    omp_set_max_active_levels_,
+    omp_set_nested,
+    omp_set_nested_,
+    omp_set_dynamic,
+    omp_set_dynamic_,
+    omp_set_schedule,
+    omp_set_schedule_,
+    omp_get_schedule,
+    omp_get_schedule_,
+    omp_init_lock,
+    omp_init_lock_,
+    omp_init_nest_lock,
+    omp_init_nest_lock_,
     GOMP_task,
     __kmpc_fork_teams,
     __kmpc_push_num_threads,
@@ -167,7 +181,22 @@ fn watch(function: Function, on_stack: impl Fn() -> u64) {
         | omp_in_parallel_
         | omp_get_active_level
         | omp_get_active_level_ => Seen::THREAD_NUMBER,
-        __kmpc_global_thread_num => return,
+        // Often the first calls of a program: where they pass, others do.
+        __kmpc_global_thread_num
+        | omp_set_max_active_levels
+        | omp_set_max_active_levels_
+        | omp_set_nested
+        | omp_set_nested_
+        | omp_set_dynamic
+        | omp_set_dynamic_
+        | omp_set_schedule
+        | omp_set_schedule_
+        | omp_get_schedule
+        | omp_get_schedule_
+        | omp_init_lock
+        | omp_init_lock_
+        | omp_init_nest_lock
+        | omp_init_nest_lock_ => return,
         __kmpc_fork_teams => return process::teams(),
         GOMP_task if on_stack() & TASK_DEPEND == 0 => return,
         GOMP_task | __kmpc_omp_task_with_deps => Seen::TASK_DEPEND,
