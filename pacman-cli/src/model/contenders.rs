@@ -77,7 +77,8 @@ impl DataArgs {
 impl LearnArgs {
     pub(super) fn ridge(&self) -> Contender {
         let plan = self.at.clone().map_or(Plan::Count(self.samples), Plan::At);
-        Contender::Ridge(RidgeOptions { target: self.target, plan, events: self.events() })
+        let options = RidgeOptions { target: self.target, plan, ..RidgeOptions::default() };
+        Contender::Ridge(RidgeOptions { events: self.events(), ..options })
     }
 
     pub(super) fn linear(&self) -> Contender {
