@@ -19,6 +19,7 @@
 //! # Ok::<(), pacman_core::Error>(())
 //! ```
 
+mod change;
 mod pool;
 mod workers;
 

@@ -9,6 +9,7 @@ use pacman_core::adapt::{Actuator, Adapter, Builder, Phase, State};
 use pacman_core::predict::Configuration;
 use pacman_core::{Place, Result, Session};
 
+use crate::change;
 use crate::workers::Workers;
 
 /// Rayon pools of several sizes, of which each execution of a phase gets one.
@@ -22,6 +23,8 @@ pub struct AdaptivePool {
 struct Inner {
     adapter: Adapter,
     session: Option<Session>,
+    /// What going on in another pool costs here.
+    change: Duration,
     pools: Mutex<BTreeMap<Configuration, Arc<Workers>>>,
     looked: Mutex<Instant>,
 }
@@ -38,7 +41,8 @@ pub struct AdaptivePhase {
 const LOOK: Duration = Duration::from_secs(1);
 
 impl AdaptivePool {
-    /// Pools as `builder`'s adapter wants them.
+    /// Pools as `builder`'s adapter wants them; measures what a change of pools costs, which takes
+    /// some milliseconds.
     ///
     /// # Errors
     /// As [`Builder::build`].
@@ -57,10 +61,10 @@ impl AdaptivePool {
     }
 
     fn make(builder: Builder, session: Option<Session>) -> Result<AdaptivePool> {
-        // Waking a pool that sleeps costs about what a pair of futex calls does.
-        let adapter = builder.switch_cost(Duration::from_micros(20)).build()?;
+        let change = change::measure().unwrap_or_default();
+        let adapter = builder.switch_cost(change).build()?;
         let (pools, looked) = (Mutex::default(), Mutex::new(Instant::now()));
-        Ok(AdaptivePool { inner: Arc::new(Inner { adapter, session, pools, looked }) })
+        Ok(AdaptivePool { inner: Arc::new(Inner { adapter, session, change, pools, looked }) })
     }
 
     /// The phase of that name, made when it is named first.
@@ -194,7 +198,7 @@ impl Actuator for AdaptivePool {
     }
 
     fn switch_cost(&self) -> Duration {
-        Duration::from_micros(20)
+        self.inner.change
     }
 }
 

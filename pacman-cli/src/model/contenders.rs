@@ -86,7 +86,8 @@ impl LearnArgs {
             None if self.wide => Plan::Wide(self.samples),
             None => Plan::Count(self.samples),
         };
-        Contender::Ridge(RidgeOptions { target: self.target, plan, events: self.events() })
+        let options = RidgeOptions { target: self.target, plan, ..RidgeOptions::default() };
+        Contender::Ridge(RidgeOptions { events: self.events(), ..options })
     }
 
     pub(super) fn linear(&self) -> Contender {

@@ -19,6 +19,16 @@ pub(super) struct Known<'a> {
     /// Differences below this part are noise.
     pub(super) margin: f64,
     pub(super) account: &'a Account,
+    /// By candidate, where a predictor says something; else empty.
+    pub(super) expected: &'a [Option<Expected>],
+}
+
+/// What a predictor expects an execution to cost, and the ends of its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Expected {
+    pub(super) low: f64,
+    pub(super) cost: f64,
+    pub(super) high: f64,
 }
 
 /// What one thread may take over the time that all threads together were busy: it has the
@@ -65,10 +75,15 @@ impl Known<'_> {
         };
         let below = nearest(Box::new(row[..place].iter().rev()));
         let above = nearest(Box::new(row[place..].iter()));
-        match (below, above) {
+        let limit = match (below, above) {
             (Some(below), Some(above)) => from_above.min(below.max(above)),
             _ => from_above,
-        }
+        };
+        self.expected(at).map_or(limit, |expected| limit.min(expected.high))
+    }
+
+    pub(super) fn expected(&self, at: usize) -> Option<Expected> {
+        self.expected.get(at).copied().flatten()
     }
 
     /// The most that its contexts do together, where the first context of a core does 1.

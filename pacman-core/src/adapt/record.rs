@@ -65,6 +65,11 @@ impl Record {
         deviation / level
     }
 
+    /// Takes what was measured to have been so many times as dear.
+    pub(super) fn scale(&mut self, factor: f64) {
+        self.latest.iter_mut().for_each(|cost| *cost *= factor);
+    }
+
     /// As if nothing had been measured.
     pub(super) fn forget(&mut self) {
         *self = Record::default();

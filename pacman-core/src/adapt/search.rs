@@ -1,7 +1,7 @@
 //! What to sample next.
 
-use super::known::{Known, contains};
-use crate::predict::{Configuration, Predictor, Sample, Step};
+use super::known::Known;
+use crate::predict::Configuration;
 
 /// The next move of a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +43,10 @@ impl Known<'_> {
             proposals.extend(self.propose(&down, &up));
             proposals.extend(self.propose(&up, &down));
         }
+        for proposal in &mut proposals {
+            proposal.wanted.retain(|&at| self.promises(at, best));
+        }
+        proposals.retain(|proposal| !proposal.wanted.is_empty());
         proposals.sort_by_key(|proposal| std::cmp::Reverse(proposal.momentum));
         for proposal in &proposals {
             let affordable = |at: &&usize| self.risk(**at) <= credit;
@@ -101,6 +105,11 @@ impl Known<'_> {
         gap: &[usize],
         worse: usize,
     ) -> Option<usize> {
+        let predicted = |at: &&usize| self.expected(**at).map(|one| one.cost);
+        if gap.iter().all(|at| predicted(&at).is_some()) {
+            let cost = |at: &&usize| predicted(at).unwrap_or(f64::INFINITY);
+            return gap.iter().min_by(|a, b| cost(a).total_cmp(&cost(b))).copied();
+        }
         let point = |at: usize| (f64::from(self.all[at].threads()).ln(), self.level(at).ln());
         let (good_x, good_y) = point(good);
         let (worse_x, worse_y) = point(worse);
@@ -124,52 +133,10 @@ impl Known<'_> {
         let off = |at: &&usize| (point_x(self.all[**at]) - good_x - lowest).abs();
         gap.iter().min_by(|a, b| off(a).total_cmp(&off(b))).copied()
     }
-
-    /// What a predictor of the user's wants next; on the way there, what can be paid for.
-    pub(super) fn follow(&self, predictor: &dyn Predictor, credit: f64) -> Move {
-        let samples: Result<Vec<Sample>, _> = (0..self.all.len())
-            .filter(|&at| self.records[at].is_measured())
-            .map(|at| Sample::new(self.all[at], self.level(at)))
-            .collect();
-        let step = match samples.and_then(|samples| predictor.step(&samples)) {
-            Ok(step) => step,
-            Err(error) => return Move::Decide { why: format!("the predictor gave up: {error}") },
-        };
-        let wish = step.configuration();
-        let Some(at) = self.all.iter().position(|&on| on == wish) else {
-            return Move::Decide { why: format!("the predictor wants {wish}, which is not there") };
-        };
-        match step {
-            Step::Decide { why, .. } => return Move::Decide { why },
-            Step::Sample { events, .. } if !events.is_empty() => {
-                let why = format!("the predictor wants counts of {}", events.join(", "));
-                return Move::Decide { why };
-            }
-            // Asking twice for the same teaches it nothing here: levels are all it is told.
-            _ if self.records[at].is_measured() => {
-                return Move::Decide { why: format!("the predictor asks for {wish} again") };
-            }
-            Step::Sample { .. } | Step::Verify { .. } => {}
-        }
-        if self.risk(at) <= credit {
-            return Move::Run { at, why: step.why().to_owned() };
-        }
-        let on_the_way = (0..self.all.len())
-            .filter(|&other| !self.records[other].is_measured() && contains(self.all[other], wish));
-        let on_the_way: Vec<usize> = on_the_way.collect();
-        let affordable = on_the_way.iter().filter(|&&other| self.risk(other) <= credit);
-        if let Some(&other) = affordable.min_by_key(|&&other| self.all[other].threads()) {
-            return Move::Run { at: other, why: format!("on the way to {wish}") };
-        }
-        let dear = |&at: &usize| self.risk(at);
-        let next = on_the_way.into_iter().min_by(|a, b| dear(a).total_cmp(&dear(b)));
-        let at = next.unwrap_or(at);
-        Move::Wait { at, risk: self.risk(at) }
-    }
 }
 
 /// The least gain for which a sample between two others is taken.
-const WORTH: f64 = 0.01;
+pub(super) const WORTH: f64 = 0.01;
 
 /// Executions that a first step in contexts may keep one in cores waiting.
 const PATIENCE: u64 = 10;

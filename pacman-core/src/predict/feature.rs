@@ -85,6 +85,10 @@ pub enum Feature {
     PerInstruction(String),
     /// ln of instructions per second, or per cycle, at the reference.
     Speed,
+    /// An event's count at the reference per thread and elapsed second, or cycle.
+    Rate(String),
+    /// The product of two such rates; what one cause of waiting leaves of another is no sum.
+    Product(String, String),
 }
 
 impl Feature {
@@ -107,6 +111,10 @@ impl Feature {
             Feature::Speed => {
                 (positive(at_reference, INSTRUCTIONS)? / target.elapsed(at_reference)?).ln()
             }
+            Feature::Rate(event) => rate(at_reference, event, target)?,
+            Feature::Product(one, other) => {
+                rate(at_reference, one, target)? * rate(at_reference, other, target)?
+            }
         })
     }
 
@@ -116,6 +124,8 @@ impl Feature {
             Feature::Ratio(_) => Vec::new(),
             Feature::PerInstruction(event) => vec![INSTRUCTIONS, event],
             Feature::Speed => vec![INSTRUCTIONS],
+            Feature::Rate(event) => vec![event],
+            Feature::Product(one, other) => vec![one, other],
         }
     }
 }
@@ -126,8 +136,16 @@ impl fmt::Display for Feature {
             Feature::Ratio(configuration) => write!(f, "ratio at {configuration}"),
             Feature::PerInstruction(event) => write!(f, "{event} per instruction"),
             Feature::Speed => f.write_str("instruction rate"),
+            Feature::Rate(event) => write!(f, "rate of {event}"),
+            Feature::Product(one, other) => write!(f, "rates of {one} and {other}"),
         }
     }
+}
+
+/// Events per thread and elapsed second or cycle.
+fn rate(sample: &Sample, event: &str, target: Target) -> Result<f64> {
+    let threads = f64::from(sample.configuration().threads());
+    Ok(needed(sample, event)? / (threads * target.elapsed(sample)?))
 }
 
 /// The sample that a model has to have at a configuration.

@@ -2,12 +2,13 @@
 
 use super::super::candidates::Candidates;
 use super::super::record::Record;
-use super::{CHECK_AFTER, Controller, LEAST_DRIFT, LONG, REST, State, VERIFIED};
+use super::{CHECK_AFTER, CHECKS, Controller, LEAST_DRIFT, LONG, REST, State, VERIFIED};
 use crate::predict::Configuration;
 
 impl Controller {
     pub(super) fn hold(&mut self, at: usize) {
         self.state = State::Holding;
+        self.wanted.clear();
         (self.next, self.held, self.held_level) = (at, at, self.records[at].level());
         self.remembered = None;
         self.drift_checked = false;
@@ -16,15 +17,20 @@ impl Controller {
         self.rest_until = self.account.executions() + self.until_check();
     }
 
-    /// Executions until the default is looked at again: what could be lost meanwhile, if it had
-    /// become as quick as its threads allow, is in the account; within limits.
+    /// Executions until the default is looked at again.
+    ///
+    /// What could be lost meanwhile, if it had become as quick as its threads allow, is in the
+    /// account; or a look is so dear that more of them would cost more than their part.
     fn until_check(&self) -> u64 {
         let known = self.known();
         let all = self.candidates.all();
+        let default = known.level(known.default);
         let share = known.capacity(all[self.held]) / known.capacity(all[known.default]);
         let worst = self.held_level * (1.0 - share.min(1.0).powi(self.rules.degree));
-        let pays = self.account.credit(known.level(known.default)) / worst.max(f64::MIN_POSITIVE);
-        (pays.max(0.0) as u64).clamp(CHECK_AFTER.0, CHECK_AFTER.1)
+        let pays = self.account.credit(default) / worst.max(f64::MIN_POSITIVE);
+        let looks = (default / self.held_level - 1.0) / CHECKS;
+        let pays = (pays.max(0.0) as u64).clamp(CHECK_AFTER.0, CHECK_AFTER.1);
+        pays.max((looks.max(0.0) as u64).min(REST.1))
     }
 
     pub(super) fn while_holding(&mut self) {
@@ -75,6 +81,7 @@ impl Controller {
             self.remembered = Some((self.held, ratio));
         }
         self.records.iter_mut().for_each(Record::forget);
+        self.forget_advice();
         self.seconds.forget();
         self.state = State::Sampling;
         self.next = default;
@@ -106,6 +113,7 @@ impl Controller {
         let default = self.candidates.default_index();
         (self.next, self.held) = (default, default);
         self.remembered = None;
+        self.forget_advice();
         if self.state == State::Off || self.state == State::LeftAlone {
             return dropped;
         }

@@ -1,5 +1,6 @@
 //! The state machine of one phase.
 
+mod guided;
 mod holding;
 mod rules;
 mod sampling;
@@ -8,11 +9,11 @@ pub use rules::{Rules, State};
 
 use super::account::Account;
 use super::candidates::Candidates;
-use super::known::Known;
+use super::known::{Expected, Known};
 use super::objective::Execution;
 use super::record::Record;
 use crate::error::{Error, ErrorKind, Result};
-use crate::predict::Configuration;
+use crate::predict::{Configuration, Sample};
 
 /// Chooses the configuration of one phase's next execution from what the former ones cost.
 ///
@@ -62,6 +63,16 @@ pub struct Controller {
     remembered: Option<(usize, f64)>,
     long: u32,
     nonsense: u32,
+    /// What was counted at the default since the search began; few, and of use to a predictor only.
+    counted: Vec<Sample>,
+    /// What the predictor wants counted in the next execution.
+    wanted: Vec<String>,
+    /// What it expects, by candidate; empty if it has nothing to say or was wrong.
+    expected: Vec<Option<Expected>>,
+    /// It had something to say in this search.
+    predicted: bool,
+    /// A sample was dearer than it said that it can be.
+    disproved: bool,
     /// Executions on fewer threads than the default has.
     narrowed: u64,
     /// Configurations that the machine no longer has.
@@ -76,6 +87,8 @@ const KNOWN_WELL: u32 = 5;
 /// How many spreads a gain is more than.
 const CLEAR: f64 = 1.5;
 const CHECK_AFTER: (u64, u64) = (16, 256);
+/// The part of what is held that checks may cost: half of what the bound leaves in the end.
+const CHECKS: f64 = 0.005;
 const REST: (u64, u64) = (20, 640);
 const NONSENSE: u32 = 3;
 const LONG: u32 = 8;
@@ -101,6 +114,11 @@ impl Controller {
             remembered: None,
             long: 0,
             nonsense: 0,
+            counted: Vec::new(),
+            wanted: guided::first_wishes(&rules, candidates.default()),
+            expected: Vec::new(),
+            predicted: false,
+            disproved: false,
             narrowed: 0,
             gone: 0,
             why: "what runs without adaptation is measured first".into(),
@@ -247,6 +265,7 @@ impl Controller {
             degree: self.rules.degree,
             margin: LEAST_GAIN.max(self.noise()),
             account: &self.account,
+            expected: &self.expected,
         }
     }
 }

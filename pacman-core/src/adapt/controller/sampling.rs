@@ -6,9 +6,16 @@ use super::{CLEAR, Controller, KNOWN_WELL, LEAST_DRIFT, LEAST_GAIN, REST, State,
 impl Controller {
     pub(super) fn while_sampling(&mut self) {
         let default = self.candidates.default_index();
+        self.judge(self.next);
+        let mut advice = None;
         if !self.default_is_known() {
-            self.next = default;
-            return;
+            if self.state == State::Sampling && !self.counted.is_empty() {
+                advice = self.consult();
+            }
+            if !self.is_predicted() {
+                self.next = default;
+                return;
+            }
         }
         // While a sample cannot be paid for, the best runs for as long as it is the better one.
         let stays = self.next == default || self.gain(self.next).is_some();
@@ -34,12 +41,14 @@ impl Controller {
         let known = self.known();
         let credit = self.account.credit(known.level(default));
         let again = self.remembered.filter(|(at, _)| !self.records[*at].is_measured());
-        let step = match (again, &self.rules.predictor) {
-            (Some((at, ratio)), _) if (ratio * 1.2 - 1.0) * known.level(default) <= credit => {
+        let step = match again {
+            Some((at, ratio)) if (ratio * 1.2 - 1.0) * known.level(default) <= credit => {
                 Move::Run { at, why: "it was the best before the phase changed".into() }
             }
-            (_, Some(predictor)) => known.follow(predictor.as_ref(), credit),
-            (_, None) => known.climb(credit),
+            _ => match advice.or_else(|| self.consult()) {
+                Some(step) => self.guided(step, credit),
+                None => self.known().climb(credit),
+            },
         };
         match step {
             Move::Run { at, why } => {

@@ -42,4 +42,4 @@ mod selection;
 pub use dataset::{Dataset, Program, Row, machines};
 pub use evaluate::{Contender, Evaluation, Score, Weighed, evaluate};
 pub use linear::{LinearOptions, linear};
-pub use ridge::{Plan, RidgeOptions, ridge};
+pub use ridge::{Plan, RidgeOptions, Terms, ridge};

@@ -1,6 +1,6 @@
 //! Training of [`Ridge`].
 
-use super::super::feature::INSTRUCTIONS;
+use super::super::feature::{CYCLES, INSTRUCTIONS};
 use super::super::ridge::{Bend, Stage, Standard};
 use super::super::verify::Rule;
 use super::super::{Configuration, Feature, Ridge, Target};
@@ -18,6 +18,19 @@ pub struct RidgeOptions {
     pub plan: Plan,
     /// Events whose rates may become features; `None` is all that there are.
     pub events: Option<Vec<String>>,
+    /// In which form.
+    pub terms: Terms,
+}
+
+/// What becomes of the events' counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Terms {
+    /// The logarithm of each event's count per instruction: few terms for few programs.
+    Logarithms,
+    /// Each event's rate, and the products of any two: for many more programs than terms, as the
+    /// regression's intervals are no better than the programs left out of it.
+    Products,
 }
 
 /// Where samples are taken.
@@ -37,7 +50,12 @@ pub enum Plan {
 impl Default for RidgeOptions {
     /// Times, from three samples of training's choice.
     fn default() -> RidgeOptions {
-        RidgeOptions { target: Target::Time, plan: Plan::Count(3), events: None }
+        RidgeOptions {
+            target: Target::Time,
+            plan: Plan::Count(3),
+            events: None,
+            terms: Terms::Logarithms,
+        }
     }
 }
 
@@ -131,8 +149,18 @@ fn features(data: &Dataset, options: &RidgeOptions) -> Result<Vec<Feature>> {
     if none || !data.has(INSTRUCTIONS) {
         return Ok(Vec::new());
     }
-    let mut features = vec![Feature::Speed];
-    features.extend(events.into_iter().map(Feature::PerInstruction));
+    if options.terms == Terms::Logarithms {
+        let mut features = vec![Feature::Speed];
+        features.extend(events.into_iter().map(Feature::PerInstruction));
+        return Ok(features);
+    }
+    let own = [INSTRUCTIONS, CYCLES].into_iter().filter(|event| data.has(event));
+    let all: Vec<String> = own.map(str::to_owned).chain(events).collect();
+    let mut features: Vec<Feature> = all.iter().cloned().map(Feature::Rate).collect();
+    for (place, one) in all.iter().enumerate() {
+        let products = all[place..].iter().map(|other| (one.clone(), other.clone()));
+        features.extend(products.map(|(one, other)| Feature::Product(one, other)));
+    }
     Ok(features)
 }
 

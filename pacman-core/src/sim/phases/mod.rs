@@ -15,6 +15,7 @@
 //! The parameters are nobody's measurement: they are ranges wide enough that the best
 //! configuration may be anywhere from one thread to all contexts.
 
+mod counts;
 mod draw;
 mod noise;
 
@@ -130,7 +131,12 @@ impl SimPhase {
     /// What a core with so many contexts at work does, in arbitrary units.
     fn core(&self, contexts: f64) -> f64 {
         let issued = if self.issue > 0.0 { contexts.min(1.0 / self.issue) } else { contexts };
-        issued / (1.0 + self.miss * (contexts * self.data - 1.0).max(0.0))
+        issued / self.misses(contexts)
+    }
+
+    /// How much dearer its misses make work with so many contexts of a core.
+    fn misses(&self, contexts: f64) -> f64 {
+        1.0 + self.miss * (contexts * self.data - 1.0).max(0.0)
     }
 
     /// The quickest of some configurations, and its seconds.

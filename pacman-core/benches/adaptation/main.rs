@@ -1,8 +1,11 @@
 //! What adaptation costs and what it gains.
 //!
-//! `cargo bench -p pacman-core --bench adaptation` prints what a decision costs here, and the
-//! regret on simulated phases; `-- 4 5 6` takes these seeds, and `-- worth=0.45` an assumption of
-//! what a further context of a core is worth at most. `docs/adaptation.md` has the protocol.
+//! `cargo bench -p pacman-core --features training --bench adaptation` prints what a decision costs
+//! here, and the regret on simulated phases; `-- 4 5 6` takes these seeds, `-- worth=0.45` an
+//! assumption of what a further context of a core is worth at most, and `-- counters` predicts
+//! from event counts. `docs/adaptation.md` has the protocol.
+
+mod trained;
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -14,6 +17,8 @@ use pacman_core::{Result, Topology};
 const MACHINES: [(u32, u32); 6] = [(8, 2), (64, 2), (4, 4), (16, 4), (4, 8), (16, 8)];
 const PHASES: usize = 200;
 const EXECUTIONS: usize = 100;
+/// Phases that a predictor learns from.
+const TRAINING: usize = 1000;
 
 fn main() -> Result<()> {
     // `cargo bench` passes `--bench`.
@@ -23,6 +28,11 @@ fn main() -> Result<()> {
     let mut rules = Rules::default();
     let worth = std::env::args().find_map(|argument| argument.strip_prefix("worth=")?.parse().ok());
     rules.context_worth = worth.unwrap_or(rules.context_worth);
+    let counters = std::env::args().any(|argument| argument == "counters");
+    let rules_on = |machine: SmtMachine, spread: f64| match counters {
+        true => trained::rules(machine, TRAINING, spread),
+        false => Ok(rules.clone()),
+    };
     println!("one more context is taken to be worth {} of a core's first", rules.context_worth);
     decision()?;
     bare()?;
@@ -32,12 +42,14 @@ fn main() -> Result<()> {
             "machine  seed  regret   worst  default  candidates  ended  samples  above bound: all, where B holds, most"
         );
         for (cores, contexts) in MACHINES {
+            let machine = SmtMachine::new(cores, contexts);
+            let rules = rules_on(machine, spread)?;
             for &seed in &seeds {
-                row(SmtMachine::new(cores, contexts), &rules, seed, spread)?;
+                row(machine, &rules, seed, spread)?;
             }
         }
     }
-    by_kind(&rules, &seeds)
+    by_kind(&rules_on, &seeds)
 }
 
 /// begin and end of a phase that is held.
@@ -143,10 +155,14 @@ fn play(
     let mut noise = Noise::new(seed, spread);
     let (mut total, mut at_best, mut at_default, mut above) = (0.0, 0.0, 0.0, 0.0f64);
     let mut places = Vec::new();
+    let mut counters = Noise::new(!seed, spread);
     for number in 1..=EXECUTIONS {
         let (on, factor) = (controller.next(), noise.factor());
         places.push(on);
         let seconds = law.seconds(on) * factor;
+        if !controller.wanted().is_empty() {
+            controller.counted(trained::counted(law, on, seconds, &mut counters)?);
+        }
         controller.finished(on, seconds, seconds)?;
         total += seconds;
         at_best += best * factor;
@@ -214,13 +230,14 @@ fn row(machine: SmtMachine, rules: &Rules, seed: u64, spread: f64) -> Result<()>
 }
 
 /// Where the regret is, by what limits a phase.
-fn by_kind(rules: &Rules, seeds: &[u64]) -> Result<()> {
+fn by_kind(rules_on: &dyn Fn(SmtMachine, f64) -> Result<Rules>, seeds: &[u64]) -> Result<()> {
     println!("\nregret by kind, noise 0.01, all seeds; in brackets that of the default");
     print!("machine");
     Kind::ALL.iter().for_each(|kind| print!(" {:>17}", format!("{kind:?}")));
     println!();
     for (cores, contexts) in MACHINES {
         let machine = SmtMachine::new(cores, contexts);
+        let rules = rules_on(machine, 0.01)?;
         print!("{cores:>4}x{contexts:<2}");
         for kind in Kind::ALL {
             let mut outcomes = Vec::new();
@@ -228,7 +245,7 @@ fn by_kind(rules: &Rules, seeds: &[u64]) -> Result<()> {
                 let mut random = Random::new(seed);
                 for number in 0..50 {
                     let law = kind.draw(&mut random, machine);
-                    outcomes.push(play(machine, rules, &law, seed << 32 | number, 0.01)?);
+                    outcomes.push(play(machine, &rules, &law, seed << 32 | number, 0.01)?);
                 }
             }
             let regret = 100.0 * mean(outcomes.iter().map(|one| one.regret));

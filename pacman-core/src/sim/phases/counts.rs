@@ -1,0 +1,82 @@
+//! What the counters of a simulated machine say of an execution.
+
+use super::SimPhase;
+use crate::predict::{Configuration, Sample};
+
+/// Cycles of a simulated context in a second.
+const CLOCK: f64 = 1e9;
+
+/// Issue slots of a simulated core in a cycle.
+const WIDTH: f64 = 4.0;
+
+impl SimPhase {
+    /// The counts of one execution as a sample, sums over all threads; without noise.
+    ///
+    /// Where a thread's cycles went is told by the events of a stall breakdown, as IBM's POWER
+    /// counts it (POWER8 user's manual, CPI stack): `stalls_sibling` are cycles in which the
+    /// core's other contexts had the issue slots, `stalls_cache` and `stalls_memory` waited for
+    /// data that did not fit the core's cache or queued for the memory, `stalls_snoop` for
+    /// lines that another core had written; `cycles_pause` is a spin loop's PAUSE at a
+    /// barrier, `cycles_locked` holds a lock that others sleep for. `bus_busy` are the
+    /// cycles of the wall clock in which the memory bus had data on it, for all threads once.
+    /// They say nothing of times elsewhere: [`seconds`](SimPhase::seconds)' parameters are not
+    /// among them.
+    pub fn counted(&self, on: Configuration) -> Option<Sample> {
+        let contexts = f64::from(on.per_core().unwrap_or(1));
+        let threads = f64::from(on.threads());
+        let cycles = self.single * CLOCK;
+        let parallel = cycles * (1.0 - self.serial);
+        let (work, waiting, _) = self.parts(on);
+        // As on one thread, less the misses that it has by itself.
+        let issued = parallel / self.misses(1.0);
+        let crowd = (contexts * self.issue).max(1.0);
+        let in_core = issued * crowd * self.misses(contexts);
+        let counts = [
+            ("instructions", cycles * WIDTH * self.issue.max(1.0 / WIDTH)),
+            ("cycles", self.busy(on) * CLOCK),
+            ("stalls_sibling", issued * (crowd - 1.0)),
+            ("stalls_cache", issued * crowd * (self.misses(contexts) - 1.0)),
+            ("stalls_memory", threads * work * cycles - in_core),
+            ("stalls_snoop", cycles * threads * self.coherency * (threads - 1.0)),
+            ("cycles_pause", cycles * threads * self.barrier * threads.log2()),
+            ("cycles_locked", waiting * cycles),
+            ("bus_busy", parallel / self.bandwidth),
+        ];
+        let sample = Sample::new(on, self.seconds(on)).ok()?;
+        // A rounding error below 0 is no count.
+        counts
+            .into_iter()
+            .try_fold(sample, |sample, (event, count)| sample.with(event, count.max(0.0)).ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Kind, Random, SmtMachine};
+    use super::*;
+
+    /// Cycles are work, the serial part and what the breakdown names: nothing twice, nothing lost.
+    #[test]
+    fn cycles_are_the_sum_of_their_breakdown() {
+        let mut random = Random::new(7);
+        let machine = SmtMachine::new(4, 4);
+        for _ in 0..100 {
+            let phase = Kind::Any.draw(&mut random, machine);
+            for on in machine.configurations() {
+                let sample = phase.counted(on).unwrap();
+                let count = |event: &str| sample.count(event).unwrap();
+                let misses = 1.0 + phase.miss * (phase.data - 1.0).max(0.0);
+                let parallel = phase.single * (1.0 - phase.serial) / misses;
+                let named: f64 = sample
+                    .counts()
+                    .filter(|(event, _)| {
+                        event.starts_with("stalls_") || event.starts_with("cycles_")
+                    })
+                    .map(|(_, count)| count)
+                    .sum();
+                let all = CLOCK * (phase.single * phase.serial + parallel) + named;
+                assert!((count("cycles") / all - 1.0).abs() < 1e-9, "{phase:?} on {on}");
+            }
+        }
+    }
+}
