@@ -130,7 +130,7 @@ fn model(machine: &str, candidates: &Candidates, counted: bool) -> String {
     }
     let data = Dataset::of(machine, &rows, None).expect("data");
     let target = if counted { Target::Ipc } else { Target::Time };
-    let options = RidgeOptions { target, plan: Plan::Count(1), events: None };
+    let options = RidgeOptions { target, plan: Plan::Count(1), ..RidgeOptions::default() };
     let ridge = ridge(&data, &options).expect("a model");
     let cross_validation = CrossValidation {
         accuracy: 1.0,

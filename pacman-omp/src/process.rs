@@ -206,16 +206,18 @@ pub(crate) fn first_region(runtime: &'static Runtime) {
     *first = Some(First { threads, contexts, overhead: Worker::here().measured() });
 }
 
-/// Leaves the recording, if this process has one to leave.
-pub(crate) fn leave(ending: Ending) {
-    // In the child of a `vfork` memory is the parent's.
-    if !is_observed() || std::process::id() != PID.load(Ordering::Relaxed) {
-        return;
-    }
-    let (Some(directory), begun) = (&wishes().directory, BEGUN.load(Ordering::Relaxed)) else {
-        return;
-    };
-    let recording = recording::of_this_process(ending, clock().now().saturating_sub(begun));
+/// Whether this process has a recording to leave. In the child of a `vfork` memory is the parent's.
+fn has_something_to_leave() -> bool {
+    is_observed()
+        && wishes().directory.is_some()
+        && std::process::id() == PID.load(Ordering::Relaxed)
+}
+
+/// Leaves the recording of the process with that number and parent.
+fn leave(ending: Ending, (pid, parent): (u32, u32)) {
+    let Some(directory) = &wishes().directory else { return };
+    let ticks = clock().now().saturating_sub(BEGUN.load(Ordering::Relaxed));
+    let recording = recording::of_this_process(ending, ticks, pid, parent);
     let mut left = LEFT.lock();
     let done = match &*left {
         // A failed exec, or an exit handler that ran more regions.
@@ -228,20 +230,55 @@ pub(crate) fn leave(ending: Ending) {
     }
 }
 
+/// This process and the one that started it.
+fn numbers() -> (u32, u32) {
+    (std::process::id(), std::os::unix::process::parent_id())
+}
+
+/// As [`leave`], for a caller that may have interrupted anything: `_exit` is allowed in signal
+/// handlers, where memory may not be asked for. A copy of the process does the work, and if it
+/// meets a lock that nobody will ever open, it is ended.
+fn leave_by_copy(ending: Ending) {
+    const PATIENCE: c_int = 2_000;
+    let numbers = numbers();
+    // SAFETY: a fork without its handlers, and without a signal to the parent at its end. The copy
+    // has this thread alone, touches nothing that it shares with the process, and ends here.
+    unsafe {
+        let copy = libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) as libc::pid_t;
+        if copy == 0 {
+            leave(ending, numbers);
+            libc::syscall(libc::SYS_exit_group, 0);
+        }
+        if copy > 0 {
+            let descriptor = libc::syscall(libc::SYS_pidfd_open, copy, 0) as c_int;
+            let mut ended = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
+            // Kernels before 5.3 have no such descriptors: there the copy is waited for.
+            if descriptor >= 0 && libc::poll(&raw mut ended, 1, PATIENCE) != 1 {
+                libc::kill(copy, libc::SIGKILL);
+            }
+            libc::waitpid(copy, std::ptr::null_mut(), libc::__WALL);
+        }
+    }
+}
+
 fn ending() -> Ending {
     let inside = Worker::known().is_some_and(|worker| worker.depth() > 0);
     if inside { Ending::ExitInRegion } else { Ending::Exit }
 }
 
 extern "C" fn at_exit() {
-    leave(ending());
+    if has_something_to_leave() {
+        leave(ending(), numbers());
+    }
 }
 
 /// The process ends without its exit handlers, or becomes another program.
 pub(crate) fn leaves(function: Function) {
-    match function {
-        Function::_exit | Function::_Exit => leave(ending()),
-        _ => leave(Ending::Exec),
+    if has_something_to_leave() {
+        match function {
+            Function::_exit | Function::_Exit => leave_by_copy(ending()),
+            _ => leave(Ending::Exec, numbers()),
+        }
     }
 }
 

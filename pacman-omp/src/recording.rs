@@ -16,7 +16,7 @@ use crate::runtime;
 use crate::timeline::Held;
 
 /// All that was counted in `ticks` since the process began.
-pub(crate) fn of_this_process(ending: Ending, ticks: u64) -> Recording {
+pub(crate) fn of_this_process(ending: Ending, ticks: u64, pid: u32, parent: u32) -> Recording {
     let scale = process::clock().nanos_per_tick() * 1e-9;
     let sums = rows::sums();
     let first = process::first();
@@ -30,13 +30,7 @@ pub(crate) fn of_this_process(ending: Ending, ticks: u64) -> Recording {
     let hosted = |number| sums.hosted.iter().find(|sum| sum.region == number);
     Recording {
         version: VERSION,
-        process: Process {
-            pid: std::process::id(),
-            parent: std::os::unix::process::parent_id(),
-            command: command(),
-            seconds: ticks as f64 * scale,
-            ending,
-        },
+        process: Process { pid, parent, command: command(), seconds: ticks as f64 * scale, ending },
         runtimes: runtime::Runtime::known()
             .iter()
             .map(|known| Runtime { family: known.family, path: known.path.clone(), version: None })

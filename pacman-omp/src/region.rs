@@ -33,10 +33,10 @@ pub(crate) struct Region {
 pub(crate) struct Seen(AtomicU32);
 
 impl Seen {
-    /// It asked for its thread's number without asking how many there are, or the other way round.
+    /// It asked for its thread's number without asking how many there are, before that, or the
+    /// other way round.
     pub(crate) const THREAD_NUMBER: u32 = 1;
-    /// It asked for both, equally often: what GCC makes of a static loop, and what programs do that
-    /// divide their work by hand.
+    /// It asked how many there are and then for its number: what GCC makes of a static loop.
     pub(crate) const BOTH_NUMBERS: u32 = 16;
     /// It asked how many threads there could be.
     pub(crate) const QUERY: u32 = 2;
@@ -44,6 +44,9 @@ impl Seen {
     pub(crate) const NESTED: u32 = 4;
     /// It has tasks that depend on each other.
     pub(crate) const TASK_DEPEND: u32 = 8;
+
+    /// It had the runtime share work out, or did as GCC's loops do.
+    pub(crate) const SHARES: u32 = 32;
 
     pub(crate) fn add(&self, bits: u32) {
         if self.get() & bits != bits {

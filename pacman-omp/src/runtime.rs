@@ -1,5 +1,6 @@
 //! The real OpenMP runtimes behind the entries.
 
+use std::cell::Cell;
 use std::ffi::{CStr, CString, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -74,6 +75,51 @@ functions!(
     __kmpc_barrier,
     kmp_set_blocktime,
     kmp_get_blocktime,
+    GOMP_loop_start,
+    GOMP_loop_ordered_start,
+    GOMP_loop_doacross_start,
+    GOMP_loop_static_start,
+    GOMP_loop_dynamic_start,
+    GOMP_loop_guided_start,
+    GOMP_loop_runtime_start,
+    GOMP_loop_nonmonotonic_dynamic_start,
+    GOMP_loop_nonmonotonic_guided_start,
+    GOMP_loop_nonmonotonic_runtime_start,
+    GOMP_loop_maybe_nonmonotonic_runtime_start,
+    GOMP_loop_ordered_static_start,
+    GOMP_loop_ordered_dynamic_start,
+    GOMP_loop_ordered_guided_start,
+    GOMP_loop_ordered_runtime_start,
+    GOMP_loop_doacross_static_start,
+    GOMP_loop_doacross_dynamic_start,
+    GOMP_loop_doacross_guided_start,
+    GOMP_loop_doacross_runtime_start,
+    GOMP_loop_ull_start,
+    GOMP_loop_ull_ordered_start,
+    GOMP_loop_ull_doacross_start,
+    GOMP_loop_ull_static_start,
+    GOMP_loop_ull_dynamic_start,
+    GOMP_loop_ull_guided_start,
+    GOMP_loop_ull_runtime_start,
+    GOMP_loop_ull_nonmonotonic_dynamic_start,
+    GOMP_loop_ull_nonmonotonic_guided_start,
+    GOMP_loop_ull_nonmonotonic_runtime_start,
+    GOMP_loop_ull_maybe_nonmonotonic_runtime_start,
+    GOMP_loop_ull_ordered_static_start,
+    GOMP_loop_ull_ordered_dynamic_start,
+    GOMP_loop_ull_ordered_guided_start,
+    GOMP_loop_ull_ordered_runtime_start,
+    GOMP_loop_ull_doacross_static_start,
+    GOMP_loop_ull_doacross_dynamic_start,
+    GOMP_loop_ull_doacross_guided_start,
+    GOMP_loop_ull_doacross_runtime_start,
+    GOMP_sections_start,
+    GOMP_sections2_start,
+    GOMP_taskloop,
+    GOMP_taskloop_ull,
+    __kmpc_omp_task,
+    __kmpc_taskloop,
+    __kmpc_taskloop_5,
     ompt_start_tool,
     omp_set_max_active_levels,
     omp_set_max_active_levels_,
@@ -165,9 +211,12 @@ impl Runtime {
     /// loaded with its own scope brings its runtime along: that one is found through the module.
     pub(crate) fn of(caller: u64, function: Function) -> Option<&'static Runtime> {
         let global = GLOBAL.load(Ordering::Acquire);
-        if !global.is_null() {
-            // SAFETY: entered below, and never freed.
-            return Some(unsafe { &*global });
+        // SAFETY: entered below, and never freed.
+        if let Some(global) = unsafe { global.as_ref() } {
+            // Another module may have brought a runtime of the other family.
+            if global.real(function).is_some() {
+                return Some(global);
+            }
         }
         Runtime::search(caller, function)
     }
@@ -256,13 +305,34 @@ impl Runtime {
     }
 }
 
-/// The real function of that name for the calling module, where no region says whose it is.
+thread_local! {
+    /// Calls whose real function was found through their module: return address and function.
+    static FOUND: [Cell<(u64, *mut c_void)>; 64] =
+        const { [const { Cell::new((0, std::ptr::null_mut())) }; 64] };
+}
+
+/// The real function of that name for a call that returns to `caller`, where no region says whose
+/// it is.
 #[inline]
 pub(crate) fn real_for(caller: u64, function: Function) -> Option<*mut c_void> {
-    match Runtime::of(caller, function) {
-        Some(runtime) => runtime.real(function),
-        None => Runtime::any().and_then(|runtime| runtime.real(function)),
+    let global = GLOBAL.load(Ordering::Acquire);
+    // SAFETY: never freed.
+    if let Some(real) = unsafe { global.as_ref() }.and_then(|global| global.real(function)) {
+        return Some(real);
     }
+    FOUND.with(|found| {
+        let found = &found[(caller as usize >> 1) % 64];
+        let (known, real) = found.get();
+        if known == caller {
+            return Some(real);
+        }
+        let real = match Runtime::of(caller, function) {
+            Some(runtime) => runtime.real(function),
+            None => Runtime::any().and_then(|runtime| runtime.real(function)),
+        };
+        found.set(real.map_or((0, std::ptr::null_mut()), |real| (caller, real)));
+        real
+    })
 }
 
 /// A function of the C library that this library stands before.

@@ -116,7 +116,9 @@ impl Worker {
     /// The innermost body asks for its thread's number (1), or for how many there are (-1).
     #[inline]
     pub(crate) fn asked_for_number(&self, which: i32) {
-        self.saw(Seen::BOTH_NUMBERS);
+        // GCC's loops ask how many there are first. Who asks the other way round is the program.
+        let early = which > 0 && self.unpaired.get() >= 0;
+        self.saw(Seen::BOTH_NUMBERS | if early { Seen::THREAD_NUMBER } else { 0 });
         self.unpaired.set(self.unpaired.get().wrapping_add(which));
     }
 

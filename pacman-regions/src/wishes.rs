@@ -69,6 +69,8 @@ pub enum Guard {
     ThreadNumber,
     /// Its module has thread-local storage, which may have to live from region to region.
     ThreadLocal,
+    /// It was never seen to share work out: what every member does, fewer members do less often.
+    Replicated,
 }
 
 macro_rules! words {
@@ -112,7 +114,8 @@ words!(
     TaskDepend = "task-depend",
     Query = "query",
     ThreadNumber = "thread-number",
-    ThreadLocal = "thread-local"
+    ThreadLocal = "thread-local",
+    Replicated = "replicated"
 );
 
 const DIRECTORY: &str = "PACMAN_OMP_DIR";

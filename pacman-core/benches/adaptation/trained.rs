@@ -27,6 +27,8 @@ pub(super) fn rules(machine: SmtMachine, phases: usize, spread: f64) -> Result<R
                 line: rows.len() as u64 + 1,
                 machine: "simulated".into(),
                 program: program.to_string(),
+                phase: None,
+                run: None,
                 sample: counted(&law, on, law.seconds(on) * noise.factor(), &mut noise)?,
             });
         }

@@ -51,13 +51,18 @@ impl Guards {
             }
             Guard::TaskDepend => seen & Seen::TASK_DEPEND != 0,
             Guard::Query => self.pinned.load(Ordering::Relaxed) != 0 || seen & Seen::QUERY != 0,
-            // GCC's static loops ask for both numbers, and a question of the program's own in such
-            // a body is the same call. It does harm only beside data that is kept by thread.
+            // GCC's static loops ask for both numbers, and a question of the program's own after
+            // that is the same call. It does harm only beside data that is kept by thread.
             Guard::ThreadNumber => {
                 seen & Seen::THREAD_NUMBER != 0
-                    || (seen & Seen::BOTH_NUMBERS != 0 && process::has_asked())
+                    || (seen & Seen::BOTH_NUMBERS != 0 && (is_llvms(entry) || process::has_asked()))
             }
             Guard::ThreadLocal => region.module.thread_local > 0,
+            Guard::Replicated => {
+                // Before its first execution nothing is known, and nothing is chosen either.
+                let looked = seen & (Seen::SHARES | Seen::BOTH_NUMBERS) != 0;
+                !looked && !shares_by_itself(entry) && region.adapted.has_run()
+            }
         };
         let lifted = &process::wishes().lifted;
         let acting = Guard::ALL.iter().position(|guard| !lifted.contains(guard) && acts(guard));
@@ -80,6 +85,16 @@ impl Guards {
     }
 }
 
+/// clang's bodies: their loops ask the runtime for shares, not for numbers.
+fn is_llvms(entry: Function) -> bool {
+    matches!(entry, Function::__kmpc_fork_call | Function::__kmpc_fork_call_if)
+}
+
+/// Entries of regions that are a single loop or list of sections.
+fn shares_by_itself(entry: Function) -> bool {
+    entry != Function::GOMP_parallel && !is_llvms(entry)
+}
+
 fn why(guard: Guard) -> &'static str {
     match guard {
         Guard::NumThreads => "the program itself says how many threads it gets",
@@ -89,6 +104,7 @@ fn why(guard: Guard) -> &'static str {
         Guard::ThreadNumber => {
             "its body asks for its thread's number, and may keep something by it for later"
         }
+        Guard::Replicated => "it shares no work out: each of its members does all of it",
         Guard::ThreadLocal => {
             "its module has thread-local data, which may live from region to region"
         }

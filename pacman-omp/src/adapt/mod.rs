@@ -75,6 +75,13 @@ pub(crate) struct Choice {
     joules: Option<Microjoules>,
 }
 
+impl Adapted {
+    /// Whether it has run once as the program has it.
+    pub(crate) fn has_run(&self) -> bool {
+        self.looked.load(Ordering::Relaxed)
+    }
+}
+
 impl Choice {
     /// As the program has it.
     pub(crate) fn of_the_program(threads: u32) -> Choice {
@@ -96,7 +103,7 @@ pub(crate) fn is_wished() -> bool {
 pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
     let as_it_is = || Choice::of_the_program(threads);
     let Some(adapting) = ADAPTING.get_or_init(prepare) else { return as_it_is() };
-    if region.adapted.guards.forbid(region, worker, entry, threads) || region.loops.adapt() {
+    if region.adapted.guards.forbid(region, worker, entry, threads) {
         return as_it_is();
     }
     if !region.adapted.looked.swap(true, Ordering::Relaxed) {
@@ -106,7 +113,7 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
         return as_it_is();
     };
     let limited = process::wishes().max_threads.map_or(default, |most| most.min(default));
-    if limited < 2 {
+    if limited < 2 || region.loops.adapt() {
         return Choice { threads: if limited < default { limited } else { threads }, ..as_it_is() };
     }
     // Somebody else starts the same region: its execution is left out.

@@ -73,6 +73,51 @@ macro_rules! watched {
 }
 
 watched!(
+    GOMP_loop_start,
+    GOMP_loop_ordered_start,
+    GOMP_loop_doacross_start,
+    GOMP_loop_static_start,
+    GOMP_loop_dynamic_start,
+    GOMP_loop_guided_start,
+    GOMP_loop_runtime_start,
+    GOMP_loop_nonmonotonic_dynamic_start,
+    GOMP_loop_nonmonotonic_guided_start,
+    GOMP_loop_nonmonotonic_runtime_start,
+    GOMP_loop_maybe_nonmonotonic_runtime_start,
+    GOMP_loop_ordered_static_start,
+    GOMP_loop_ordered_dynamic_start,
+    GOMP_loop_ordered_guided_start,
+    GOMP_loop_ordered_runtime_start,
+    GOMP_loop_doacross_static_start,
+    GOMP_loop_doacross_dynamic_start,
+    GOMP_loop_doacross_guided_start,
+    GOMP_loop_doacross_runtime_start,
+    GOMP_loop_ull_start,
+    GOMP_loop_ull_ordered_start,
+    GOMP_loop_ull_doacross_start,
+    GOMP_loop_ull_static_start,
+    GOMP_loop_ull_dynamic_start,
+    GOMP_loop_ull_guided_start,
+    GOMP_loop_ull_runtime_start,
+    GOMP_loop_ull_nonmonotonic_dynamic_start,
+    GOMP_loop_ull_nonmonotonic_guided_start,
+    GOMP_loop_ull_nonmonotonic_runtime_start,
+    GOMP_loop_ull_maybe_nonmonotonic_runtime_start,
+    GOMP_loop_ull_ordered_static_start,
+    GOMP_loop_ull_ordered_dynamic_start,
+    GOMP_loop_ull_ordered_guided_start,
+    GOMP_loop_ull_ordered_runtime_start,
+    GOMP_loop_ull_doacross_static_start,
+    GOMP_loop_ull_doacross_dynamic_start,
+    GOMP_loop_ull_doacross_guided_start,
+    GOMP_loop_ull_doacross_runtime_start,
+    GOMP_sections_start,
+    GOMP_sections2_start,
+    GOMP_taskloop,
+    GOMP_taskloop_ull,
+    __kmpc_omp_task,
+    __kmpc_taskloop,
+    __kmpc_taskloop_5,
     omp_set_max_active_levels,
     omp_set_max_active_levels_,
     omp_set_nested,
@@ -198,7 +243,52 @@ fn watch(function: Function, on_stack: impl Fn() -> u64) {
         | omp_init_nest_lock
         | omp_init_nest_lock_ => return,
         __kmpc_fork_teams => return process::teams(),
-        GOMP_task if on_stack() & TASK_DEPEND == 0 => return,
+        GOMP_task if on_stack() & TASK_DEPEND == 0 => Seen::SHARES,
+        GOMP_loop_start
+        | GOMP_loop_ordered_start
+        | GOMP_loop_doacross_start
+        | GOMP_loop_static_start
+        | GOMP_loop_dynamic_start
+        | GOMP_loop_guided_start
+        | GOMP_loop_runtime_start
+        | GOMP_loop_nonmonotonic_dynamic_start
+        | GOMP_loop_nonmonotonic_guided_start
+        | GOMP_loop_nonmonotonic_runtime_start
+        | GOMP_loop_maybe_nonmonotonic_runtime_start
+        | GOMP_loop_ordered_static_start
+        | GOMP_loop_ordered_dynamic_start
+        | GOMP_loop_ordered_guided_start
+        | GOMP_loop_ordered_runtime_start
+        | GOMP_loop_doacross_static_start
+        | GOMP_loop_doacross_dynamic_start
+        | GOMP_loop_doacross_guided_start
+        | GOMP_loop_doacross_runtime_start
+        | GOMP_loop_ull_start
+        | GOMP_loop_ull_ordered_start
+        | GOMP_loop_ull_doacross_start
+        | GOMP_loop_ull_static_start
+        | GOMP_loop_ull_dynamic_start
+        | GOMP_loop_ull_guided_start
+        | GOMP_loop_ull_runtime_start
+        | GOMP_loop_ull_nonmonotonic_dynamic_start
+        | GOMP_loop_ull_nonmonotonic_guided_start
+        | GOMP_loop_ull_nonmonotonic_runtime_start
+        | GOMP_loop_ull_maybe_nonmonotonic_runtime_start
+        | GOMP_loop_ull_ordered_static_start
+        | GOMP_loop_ull_ordered_dynamic_start
+        | GOMP_loop_ull_ordered_guided_start
+        | GOMP_loop_ull_ordered_runtime_start
+        | GOMP_loop_ull_doacross_static_start
+        | GOMP_loop_ull_doacross_dynamic_start
+        | GOMP_loop_ull_doacross_guided_start
+        | GOMP_loop_ull_doacross_runtime_start
+        | GOMP_sections_start
+        | GOMP_sections2_start
+        | GOMP_taskloop
+        | GOMP_taskloop_ull
+        | __kmpc_omp_task
+        | __kmpc_taskloop
+        | __kmpc_taskloop_5 => Seen::SHARES,
         GOMP_task | __kmpc_omp_task_with_deps => Seen::TASK_DEPEND,
         __kmpc_push_num_threads
         | __kmpc_push_num_threads_strict

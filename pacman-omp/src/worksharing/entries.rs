@@ -11,7 +11,9 @@ use std::ffi::c_void;
 use super::HERE;
 use super::partition::{Index, Iterations};
 use super::schedule::{self, Ident};
+use crate::region::Seen;
 use crate::runtime::{Function, real_for};
+use crate::worker::Worker;
 
 /// What the caller has on its stack behind the return address: the arguments from the seventh on.
 ///
@@ -62,6 +64,7 @@ macro_rules! static_loops {
             type Real = unsafe extern "C-unwind" fn(
                 *const Ident, i32, i32, *mut i32, *mut $type, *mut $type, *mut $step, $step, $step,
             );
+            shares();
             let Some(real) = real_for(caller, Function::$name) else { return };
             // SAFETY: the runtime's function of that name.
             let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
@@ -97,6 +100,14 @@ static_loops! {
     __kmpc_for_static_init_8u: u64, i64;
 }
 
+/// The body has the runtime share work out.
+#[inline]
+fn shares() {
+    if let Some(worker) = Worker::known() {
+        worker.saw(Seen::SHARES);
+    }
+}
+
 macro_rules! fetching_loops {
     ($($name:ident: $type:ty, $step:ty;)+) => {$(
         #[unsafe(no_mangle)]
@@ -112,6 +123,7 @@ macro_rules! fetching_loops {
             let caller = stack.caller();
             type Real =
                 unsafe extern "C-unwind" fn(*const Ident, i32, i32, $type, $type, $step, $step);
+            shares();
             let Some(real) = real_for(caller, Function::$name) else { return };
             // SAFETY: the runtime's function of that name.
             let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
