@@ -262,7 +262,7 @@ fn leave_by_copy(ending: Ending) {
 }
 
 fn ending() -> Ending {
-    let inside = Worker::known().is_some_and(|worker| worker.depth() > 0);
+    let inside = Worker::known().is_some_and(Worker::is_inside);
     if inside { Ending::ExitInRegion } else { Ending::Exit }
 }
 

@@ -76,14 +76,15 @@ pub(crate) fn run(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
         start(&team, call.threads);
         return true;
     };
-    if adapt::is_wished() {
-        run_adapted(team, region, worker, call, start);
-        return true;
-    }
-    let begun = process::now();
-    worker.starts(|| start(&team, call.threads));
-    let ended = process::now();
-    worker.hosted(region.number).add(begun, ended, team.size.get(), team.depth > 0);
+    worker.hosts(|| {
+        if adapt::is_wished() {
+            return run_adapted(team, region, worker, call, start);
+        }
+        let begun = process::now();
+        worker.starts(|| start(&team, call.threads));
+        let ended = process::now();
+        worker.hosted(region.number).add(begun, ended, team.size.get(), team.depth > 0);
+    });
     true
 }
 

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::OnceLock;
+use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::adapt::{Bound, Pool};
 use crate::counting::{Counters, Plan};
@@ -21,6 +22,8 @@ pub(crate) struct Worker {
     unpaired: Cell<i32>,
     /// The runtime is starting a team that this library knows of.
     starting: Cell<bool>,
+    /// Teams that the thread has started and that have not ended.
+    hosting: Cell<u32>,
     /// The program itself has said how many threads its next region gets.
     pushed: Cell<bool>,
     counters: UnsafeCell<Option<Counters>>,
@@ -72,6 +75,7 @@ impl Worker {
             seen: Cell::new(0),
             unpaired: Cell::new(0),
             starting: Cell::new(false),
+            hosting: Cell::new(0),
             pushed: Cell::new(false),
             counters: UnsafeCell::new(None),
             pool: Pool::default(),
@@ -133,6 +137,22 @@ impl Worker {
         let around = self.starting.replace(true);
         start();
         self.starting.set(around);
+    }
+
+    /// Runs `whole`: a region that this thread starts, until it is entered in its rows.
+    #[inline]
+    pub(crate) fn hosts(&self, whole: impl FnOnce()) {
+        self.hosting.set(self.hosting.get() + 1);
+        // ATOMICS: a signal handler that ends the process looks at it on this very thread.
+        compiler_fence(Ordering::SeqCst);
+        whole();
+        compiler_fence(Ordering::SeqCst);
+        self.hosting.set(self.hosting.get() - 1);
+    }
+
+    /// Whether the thread is in a region, or waits for the members of one that it has started.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.depth.get() > 0 || self.hosting.get() > 0
     }
 
     /// Whether such a team is being started, and none of its bodies runs here yet.

@@ -35,8 +35,8 @@ fn wanted(program: &Program) -> bool {
 
 /// How a program is run in a flavour: numbers of threads, and the manners at each.
 ///
-/// All, if so asked; otherwise adapted at each number, and in each other manner at one. GCC's program on libomp runs clang's runtime by
-/// other entries, for which two numbers are enough.
+/// All, if so asked; otherwise adapted at each number, and in each other manner at one. GCC's
+/// program on libomp runs clang's runtime by other entries, for which two numbers are enough.
 fn ways(program: &Program, flavour: Flavour) -> Vec<(u32, Vec<Manner>)> {
     let whole = std::env::var_os("PACMAN_OMP_WHOLE").is_some();
     let few = !whole && flavour == Flavour::GccOnLibomp;
@@ -48,7 +48,7 @@ fn ways(program: &Program, flavour: Flavour) -> Vec<(u32, Vec<Manner>)> {
         8 => vec![Manner::Timed, Manner::Adapted],
         _ => vec![Manner::Adapted],
     };
-    let may_be = |manner: &Manner| program.may_be_narrowed || *manner != Manner::Narrowed;
+    let may_be = |manner: &Manner| program.may_be_adapted || !manner.adapts();
     let all = |threads| manners(threads).into_iter().filter(may_be).collect();
     numbers.map(|&threads| (threads, all(threads))).collect()
 }
