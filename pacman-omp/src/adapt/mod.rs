@@ -7,6 +7,7 @@
 
 mod charge;
 mod guards;
+mod model;
 mod places;
 mod waiting;
 
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pacman_core::adapt::{
     Candidates, Controller, Execution, Microjoules, Objective, Rapl, Rules, State,
 };
-use pacman_core::predict::Configuration;
+use pacman_core::predict::{Configuration, Predictor};
 use pacman_core::{Place, Placement, Topology};
 use pacman_regions::{Adaptation, Guarded, RuntimeFamily};
 use parking_lot::Mutex;
@@ -37,6 +38,7 @@ struct Adapting {
     topology: Topology,
     objective: Objective,
     rapl: Option<Rapl>,
+    predictor: Option<Arc<dyn Predictor>>,
     /// Where SMT siblings would otherwise share a core that another leaves empty.
     places: bool,
 }
@@ -199,13 +201,28 @@ fn prepare() -> Option<Adapting> {
     let bound = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"];
     let places = topology.contexts_per_core() > 1
         && !bound.iter().any(|name| std::env::var_os(name).is_some());
-    Some(Adapting { topology, objective, rapl, places })
+    let model = process::wishes().model.as_deref();
+    let predictor = model.and_then(|path| model::load(path, &topology, &objective));
+    Some(Adapting { topology, objective, rapl, predictor, places })
 }
 
 impl Phase {
     fn of(adapting: &Adapting, region: &Region, default: u32) -> Option<Phase> {
-        let candidates = Candidates::for_team(&adapting.topology, default as usize, None).ok()?;
+        let mut candidates =
+            Candidates::for_team(&adapting.topology, default as usize, None).ok()?;
         let mut rules = Rules::default();
+        if let Some(predictor) = &adapting.predictor {
+            match model::among(predictor.as_ref(), &candidates) {
+                Some(Ok(known)) => {
+                    candidates = known;
+                    rules.predictor = Some(Arc::clone(predictor));
+                }
+                _ => process::note(format!(
+                    "searching without the model where teams have {default} threads: it has no such \
+                     configuration"
+                )),
+            }
+        }
         rules.degree = adapting.objective.degree();
         rules.break_even = BREAK_EVEN;
         if region.runtime.family == RuntimeFamily::Libgomp && default > 2 {
