@@ -9,7 +9,7 @@ mod charge;
 mod guards;
 mod model;
 mod places;
-mod waiting;
+pub(crate) mod waiting;
 
 use std::sync::Arc;
 use std::sync::OnceLock;

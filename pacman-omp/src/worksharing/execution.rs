@@ -26,6 +26,8 @@ pub(crate) trait Surroundings: Sync {
     fn asks_for_number(&self) -> bool;
     /// Ticks of the clock.
     fn now(&self) -> u64;
+    /// The calling thread, of a team of `threads`, gets nothing and will wait at the next barrier.
+    fn idles(&self, threads: u16);
 }
 
 /// One execution of a region: lives on the stack of the thread that starts the team, for longer
@@ -197,6 +199,9 @@ impl<S: Surroundings> Member<S> {
             Division::Balanced => widths.plain,
             Division::Chunked(_) => widths.chunked,
         };
+        if u32::from(width) <= thread {
+            execution.around.idles(threads);
+        }
         (width < threads).then(|| iterations.share(division, thread, u32::from(width)))?
     }
 

@@ -19,6 +19,7 @@ use pacman_core::Topology;
 use pacman_core::adapt::Rules;
 use pacman_regions::{Guard, RuntimeFamily};
 
+use crate::adapt::waiting;
 use crate::module::Module;
 use crate::process;
 use crate::region::{Region, Seen};
@@ -43,10 +44,11 @@ const BREAK_EVEN: f64 = 20e-6;
 /// Widths to go through, as `1,2,3`: for tests.
 pub(crate) const FORCED: &str = "PACMAN_OMP_LOOP_THREADS";
 
+static SETUP: OnceLock<Option<Setup>> = OnceLock::new();
+
 /// Begins an execution of `region` by a thread that is inside of `depth` others; `None` where its
 /// loops are not looked at.
 pub(crate) fn begin(region: &'static Region, depth: u32) -> Option<Execution> {
-    static SETUP: OnceLock<Option<Setup>> = OnceLock::new();
     let setup = SETUP.get_or_init(prepare).as_ref()?;
     if depth > 0 || region.runtime.family != RuntimeFamily::Libomp {
         return None;
@@ -127,5 +129,15 @@ impl Surroundings for Around {
     #[inline]
     fn now(&self) -> u64 {
         process::clock().now()
+    }
+
+    #[inline]
+    fn idles(&self, threads: u16) {
+        waiting::block_here(self.region.runtime, || {
+            let topology = SETUP.get().and_then(Option::as_ref).map(|setup| &setup.topology);
+            topology.is_some_and(|topology| {
+                topology.contexts_per_core() > 1 || usize::from(threads) > topology.allowed().len()
+            })
+        });
     }
 }
