@@ -49,7 +49,7 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Add the run's regions to FILE as training data, for train and evaluate: run again at other
+    /// Add the run's regions to this file as training data, for train and evaluate: run again at other
     /// numbers of threads for more
     #[arg(long, value_name = "DATA.csv", conflicts_with = "adapt")]
     record: Option<PathBuf>,
