@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use libc::c_ulong;
 
+use crate::run::wishes::inherited;
 use crate::stat::signals::{Signals, Wake};
 
 /// What a run is given.
@@ -48,6 +49,9 @@ impl Run<'_> {
         }
         // Left over from a run of one's own, they would have it report elsewhere or otherwise.
         for name in ["PACMAN_REPORT_DIR", "PACMAN_REPORT_EVENTS"] {
+            command.env_remove(name);
+        }
+        for name in inherited() {
             command.env_remove(name);
         }
         command.envs(self.environment.iter().map(|(name, value)| (*name, value.as_os_str())));

@@ -1,7 +1,6 @@
 //! `pacman-pmu record`: training data, by running a program on the configurations of this machine.
 
 mod child;
-mod directory;
 mod phases;
 mod regions;
 mod schedule;
@@ -18,9 +17,10 @@ use pacman_core::{Event, Placement, Topology, sim};
 
 use crate::model::progress::Progress;
 use crate::refusal;
+use crate::run::directory::Directory;
+use crate::run::library;
 use crate::stat::signals::Signals;
 use child::{Ended, Run};
-use directory::Directory;
 use phases::{Found, Phase, Said};
 use sheet::Measurement;
 
@@ -147,12 +147,13 @@ impl Plan {
                 .map_err(|error| format!("this machine has no configuration {on}: {error}"))?;
             Ok((on, places.iter().map(|place| place.cpu()).collect()))
         };
+        let needed = |why: String| format!("--regions needs the library: {why}");
         let configurations: Result<_, String> = all.into_iter().map(cpus).collect();
         Ok(Plan {
             machine: args.measured_on.clone().unwrap_or_else(|| machine_name(&topology)),
             app: args.app.clone().unwrap_or_else(|| child::name(&args.command[0])),
             configurations: configurations?,
-            library: args.regions.then(regions::library).transpose()?,
+            library: args.regions.then(library::find).transpose().map_err(needed)?,
         })
     }
 
@@ -183,9 +184,9 @@ impl Recorder<'_> {
             self.plan.configurations.iter().map(|(on, _)| *on).collect();
         let order = schedule::rounds(&configurations, self.args.runs);
         let progress = Progress::new(order.len(), &self.plan.app);
-        for (number, (round, on)) in order.into_iter().enumerate() {
+        for (round, on) in order {
             if !self.failed.contains(&on) {
-                let directory = Directory::new(number)
+                let directory = Directory::new()
                     .map_err(|error| format!("cannot make a temporary directory: {error}"))?;
                 let ended = self.run(on, &directory, signals)?;
                 let complete = match &ended {

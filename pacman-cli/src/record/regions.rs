@@ -1,35 +1,13 @@
 //! The phases of an unmodified OpenMP program: its parallel regions.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::{env, io};
+use std::io;
+use std::path::Path;
 
 use pacman_regions::{Recording, Region, Wishes};
 
 use super::phases::{Found, Phase, column};
-
-/// The library that is loaded into the program.
-const LIBRARY: &str = "libpacman_omp.so";
-
-/// Where it is: beside this command, or where an installation has it.
-///
-/// # Errors
-/// One line with the places that were looked at.
-pub(super) fn library() -> Result<PathBuf, String> {
-    let command = env::current_exe().and_then(|path| path.canonicalize());
-    let command = command.map_err(|error| format!("cannot find this command's file: {error}"))?;
-    let beside = command.parent().unwrap_or(Path::new("/"));
-    let places = [beside.to_owned(), beside.join("../lib")];
-    let found = places.iter().map(|place| place.join(LIBRARY)).find(|path| path.exists());
-    found.ok_or_else(|| {
-        format!(
-            "--regions needs {LIBRARY}, which is neither in {} nor in {}: build pacman-omp, or \
-             install it there",
-            places[0].display(),
-            places[1].display()
-        )
-    })
-}
+use crate::run::wishes::preload;
 
 /// What has a program record its regions to `directory`.
 pub(super) fn environment(
@@ -44,16 +22,9 @@ pub(super) fn environment(
     };
     let mut variables: Vec<(&'static str, OsString)> =
         wishes.variables().into_iter().map(|(name, value)| (name, value.into())).collect();
-    let mut preload = library.as_os_str().to_owned();
-    if let Some(others) = env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
-        preload.push(":");
-        preload.push(others);
-    }
-    variables.push((PRELOAD, preload));
+    variables.extend(preload(library));
     variables
 }
-
-const PRELOAD: &str = "LD_PRELOAD";
 
 /// The regions of all processes that recorded to `directory`, or why there are none.
 pub(super) fn found_in(directory: &Path, threads: u32) -> Result<Found, String> {
@@ -148,8 +119,8 @@ mod tests {
         VERSION,
     };
 
-    use super::super::directory::Directory;
     use super::*;
+    use crate::run::directory::Directory;
 
     fn region(address: u64, teams: &[(u32, u64, f64)], counts: &[Option<u64>]) -> Region {
         let executions = teams.iter().map(|team| team.1).sum();
@@ -206,8 +177,8 @@ mod tests {
     }
 
     /// What is found after such a recording, on two threads.
-    fn found(number: usize, regions: Vec<Region>) -> Result<Found, String> {
-        let directory = Directory::new(1_000_000 + number).unwrap();
+    fn found(regions: Vec<Region>) -> Result<Found, String> {
+        let directory = Directory::new().unwrap();
         recording(regions).leave_in(directory.path()).unwrap();
         found_in(directory.path(), 2)
     }
@@ -215,7 +186,7 @@ mod tests {
     #[test]
     fn regions_are_phases_named_by_module_and_address() {
         let counted = region(0x1234, &[(2, 4, 2.0)], &[Some(40), Some(60)]);
-        let found = found(1, vec![counted]).unwrap();
+        let found = found(vec![counted]).unwrap();
         let cycles = vec![("cycles".to_owned(), 25.0)];
         let name = "app+0x1234".into();
         assert_eq!(found.phases, [Phase { name, seconds: 0.5, executions: 4, counts: cycles }]);
@@ -229,7 +200,7 @@ mod tests {
         let mut inner = region(3, &[(2, 4, 2.0)], &[Some(1), Some(1)]);
         inner.nested = 4;
         let half = region(4, &[(2, 4, 2.0)], &[Some(1), None]);
-        let several = found(2, vec![mixed, narrow.clone(), inner, half]).unwrap();
+        let several = found(vec![mixed, narrow.clone(), inner, half]).unwrap();
         let phases: Vec<_> = several
             .phases
             .iter()
@@ -244,15 +215,15 @@ mod tests {
                 "app+0x3 runs inside another region, whose time has its own"
             ]
         );
-        let none = found(3, vec![narrow]).unwrap_err();
+        let none = found(vec![narrow]).unwrap_err();
         assert!(none.starts_with("no region of it can be used: app+0x2 was left out"), "{none}");
-        let none = found(4, Vec::new()).unwrap_err();
+        let none = found(Vec::new()).unwrap_err();
         assert_eq!(none, "it ran no parallel region");
     }
 
     #[test]
     fn a_program_without_a_recording_is_explained() {
-        let directory = Directory::new(1_000_005).unwrap();
+        let directory = Directory::new().unwrap();
         let none = found_in(directory.path(), 2).unwrap_err();
         assert!(none.starts_with("it left no recording: it is linked statically"), "{none}");
     }

@@ -188,7 +188,7 @@ const OWN: [&str; 7] = [MACHINE, APP, PHASE, THREADS, RUN, TIME, EXECUTIONS];
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::directory::Directory;
+    use crate::run::directory::Directory;
 
     fn measured(app: &str, run: u64, counts: &[(&str, f64)]) -> Measurement {
         Measurement {
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn new_events_get_columns_and_old_rows_blanks() {
-        let place = Directory::new(2_000_001).unwrap();
+        let place = Directory::new().unwrap();
         let path = place.path().join("data.csv");
         append(&path, &[measured("x", 1, &[("cycles", 7.0)])]).unwrap();
         append(&path, &[measured("x", 2, &[("branches", 1.5)]), measured("y", 9, &[])]).unwrap();
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn what_somebody_else_wrote_stays() {
-        let place = Directory::new(2_000_002).unwrap();
+        let place = Directory::new().unwrap();
         let path = place.path().join("data.csv");
         fs::write(&path, "\u{feff}# by hand\nthreads,time_s,app,compiler\n1,2.5,z,gcc\n").unwrap();
         append(&path, &[measured("x", 1, &[])]).unwrap();

@@ -10,7 +10,7 @@ use pacman_regions::Recording;
 
 /// A directory of this process's own, gone with the value.
 #[derive(Debug)]
-pub(super) struct Directory {
+pub(crate) struct Directory {
     path: PathBuf,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Found {
 }
 
 impl Directory {
-    pub(super) fn new() -> io::Result<Directory> {
+    pub(crate) fn new() -> io::Result<Directory> {
         let pattern = std::env::temp_dir().join("pacman-run-XXXXXX");
         let pattern = std::path::absolute(pattern)?;
         let mut name = CString::new(pattern.as_os_str().as_bytes())?.into_bytes_with_nul();
@@ -36,7 +36,7 @@ impl Directory {
         Ok(Directory { path: std::ffi::OsString::from_vec(name).into() })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 

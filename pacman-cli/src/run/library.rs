@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::elf;
 
 /// The library to preload, or one line about why there is none.
-pub(super) fn find() -> Result<PathBuf, String> {
+pub(crate) fn find() -> Result<PathBuf, String> {
     if let Some(named) = std::env::var_os(VARIABLE).filter(|name| !name.is_empty()) {
         let path = std::path::absolute(&named)
             .map_err(|error| format!("{VARIABLE} is {named:?}: {error}"))?;

@@ -2,17 +2,18 @@
 
 mod csv;
 mod destination;
-mod directory;
+pub(crate) mod directory;
 mod elf;
 mod html;
 mod json;
 mod launch;
-mod library;
+pub(crate) mod library;
 mod names;
 mod program;
 mod report;
 mod text;
-mod wishes;
+mod training;
+pub(crate) mod wishes;
 
 use std::ffi::OsString;
 use std::io;
@@ -28,6 +29,7 @@ use destination::{Destination, Form};
 use directory::{Directory, Found};
 use launch::Environment;
 use report::{Report, Run};
+use training::Training;
 
 /// Run an OpenMP program and say what its parallel regions did; with --adapt, run each region
 /// with the number of threads that suits it.
@@ -47,6 +49,11 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// Add the run's regions to this file as training data, for train and evaluate: run again at other
+    /// numbers of threads for more
+    #[arg(long, value_name = "DATA.csv", conflicts_with = "adapt")]
+    record: Option<PathBuf>,
+
     /// Choose the threads of each region by trying
     #[arg(long)]
     adapt: bool,
@@ -64,9 +71,7 @@ pub(crate) struct RunArgs {
           value_parser = clap::value_parser!(u32).range(1..))]
     max_threads: Option<u32>,
 
-    /// Adapt in spite of these guards, separated by commas: num-threads, nested, task-depend,
-    /// query, thread-number, thread-local
-    #[arg(long, value_name = "GUARDS", value_delimiter = ',', requires = "adapt")]
+    #[arg(long, value_name = "GUARDS", value_delimiter = ',', requires = "adapt", help = lift())]
     lift: Vec<Guard>,
 
     /// How idle threads wait: auto (no spinning beside a narrowed region), keep (as the runtime
@@ -81,6 +86,11 @@ pub(crate) struct RunArgs {
     /// The program to run, with its arguments; its exit status becomes this one's
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+}
+
+fn lift() -> String {
+    let words: Vec<_> = Guard::ALL.iter().map(|guard| guard.word()).collect();
+    format!("Adapt in spite of these guards, separated by commas: {}", words.join(", "))
 }
 
 /// Runs the program and reports; the exit status is the program's.
@@ -101,6 +111,7 @@ struct Prepared {
     /// Without a library nothing is recorded.
     directory: Option<Directory>,
     environment: Environment,
+    training: Option<Training>,
     /// What is known to keep the program's regions from being seen.
     blind: Option<String>,
 }
@@ -131,6 +142,10 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
         }),
         None => Destination::standard_error(),
     };
+    let training = args.record.as_deref().and_then(|path| {
+        let begun = Training::begin(path, &args.command[0]);
+        begun.map_err(|why| in_the_way.push(why)).ok()
+    });
     if let (true, [before @ .., last]) = (args.strict, in_the_way.as_slice()) {
         before.iter().for_each(|line| refusal::complain(line));
         return Err(Refusal { problem: format!("{last}; not run"), status: BAD_INPUT });
@@ -146,7 +161,7 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
         }
         None => (Environment::default(), None),
     };
-    Ok(Prepared { destination, directory, environment, blind })
+    Ok(Prepared { destination, directory, environment, training, blind })
 }
 
 impl Prepared {
@@ -179,11 +194,16 @@ impl Prepared {
                 return Ok(status);
             }
         }
-        if let Err(why) = self.destination.write(&report) {
-            refusal::complain(&why);
-            return Ok(if status == 0 { UNWRITTEN } else { status });
+        let recorded = self.training.map_or(Ok(Vec::new()), |training| training.add(&report));
+        let written = self.destination.write(&report);
+        for line in recorded.as_ref().into_iter().flatten() {
+            refusal::complain(line);
         }
-        Ok(status)
+        for why in recorded.as_ref().err().into_iter().chain(written.as_ref().err()) {
+            refusal::complain(why);
+        }
+        let failed = recorded.is_err() || written.is_err();
+        Ok(if failed && status == 0 { UNWRITTEN } else { status })
     }
 }
 
@@ -221,11 +241,13 @@ Examples:
   pacman-pmu run --adapt --objective edp --waiting block -- ./program
   pacman-pmu run --adapt --lift query -o report.json -- ./program
   pacman-pmu run -o ranks.csv -- mpirun -n 4 ./program
+  for n in 1 2 4; do OMP_NUM_THREADS=$n pacman-pmu run --record data.csv -- ./program; done
+                                                       training data, for pacman-pmu train
 
 Exit status:
   COMMAND's own, or 128 and the number of the signal that ended it; and
   2    bad input, or with --strict something that is not possible; COMMAND did not run
-  4    COMMAND ended well, but the report could not be written
+  4    COMMAND ended well, but the report or --record's file could not be written
   126  COMMAND could not be run
   127  COMMAND was not found
 

@@ -42,13 +42,10 @@ pub(super) fn environment(args: &RunArgs, library: &Path, directory: &Path) -> E
         waiting: args.waiting.unwrap_or_default(),
     };
     let mut environment = Environment::default();
-    let ours = |name: &OsString| {
-        name.to_str().is_some_and(|name| name.starts_with("PACMAN_OMP_") && name != VARIABLE)
-    };
-    environment.removed.extend(std::env::vars_os().map(|(name, _)| name).filter(ours));
+    environment.removed.extend(inherited());
     let set = &mut environment.set;
     set.extend(wishes.variables().into_iter().map(|(name, value)| (name, value.into())));
-    set.push((PRELOAD, preload(std::env::var_os(PRELOAD), library)));
+    set.extend(preload(library));
     if wishes.waiting == Waiting::Block {
         // The library comes too late for libgomp, which reads its variables when it is loaded.
         let unset = |(name, _): &(&str, &str)| std::env::var_os(name).is_none();
@@ -60,13 +57,33 @@ pub(super) fn environment(args: &RunArgs, library: &Path, directory: &Path) -> E
     environment
 }
 
-/// The library after whatever is to be preloaded already.
-fn preload(before: Option<OsString>, library: &Path) -> OsString {
-    let Some(mut list) = before.filter(|list| !list.is_empty()) else { return library.into() };
-    list.push(":");
-    list.push(library);
-    list
+/// Variables of another run around this one.
+pub(crate) fn inherited() -> impl Iterator<Item = OsString> {
+    let ours = |name: &OsString| {
+        name.to_str().is_some_and(|name| name.starts_with("PACMAN_OMP_") && name != VARIABLE)
+    };
+    std::env::vars_os().map(|(name, _)| name).filter(ours)
 }
 
-const PRELOAD: &str = "LD_PRELOAD";
+/// What has a program load the library, after whatever it is to load already.
+///
+/// LLVM's runtime asks it for a tool where its own search cannot find it: where it is linked
+/// statically, or was opened so that preloaded libraries come after its own symbols.
+pub(crate) fn preload(library: &Path) -> Vec<(&'static str, OsString)> {
+    let appended = |name: &'static str| {
+        let before = std::env::var_os(name).filter(|list| !list.is_empty());
+        let Some(mut list) = before else { return (name, library.into()) };
+        list.push(":");
+        list.push(library);
+        (name, list)
+    };
+    let forbidden = std::env::var_os("OMP_TOOL")
+        .is_some_and(|word| word.to_string_lossy().trim().eq_ignore_ascii_case("disabled"));
+    let mut variables = vec![appended("LD_PRELOAD")];
+    if !forbidden {
+        variables.push(appended("OMP_TOOL_LIBRARIES"));
+    }
+    variables
+}
+
 const PASSIVE: [(&str, &str); 2] = [("OMP_WAIT_POLICY", "passive"), ("KMP_BLOCKTIME", "0")];

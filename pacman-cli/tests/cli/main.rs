@@ -9,6 +9,7 @@ mod run;
 mod run_openmp;
 mod run_page;
 mod run_report;
+mod run_training;
 mod shell;
 mod smt;
 mod standard_output;

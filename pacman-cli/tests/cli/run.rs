@@ -186,19 +186,22 @@ fn the_environment_is_the_program_s_own_but_for_what_is_asked() {
     let scratch = Scratch::new();
     let Some(library) = recorder(&scratch) else { return };
     let run = |arguments: &[&str], variables: &[(&str, &str)]| -> String {
-        let script = "echo $LD_PRELOAD/$PACMAN_OMP_ADAPT/$OMP_WAIT_POLICY/$KMP_BLOCKTIME/$PACMAN_OMP_WAITING";
+        let script = "echo $OMP_TOOL_LIBRARIES/$LD_PRELOAD/$PACMAN_OMP_ADAPT/$OMP_WAIT_POLICY/$KMP_BLOCKTIME/$PACMAN_OMP_WAITING";
         let mut command = pacman_pmu(&["run"]);
         command.args(arguments).args(["--", "sh", "-c", script]);
         command.env("PACMAN_OMP_LIBRARY", &library).envs(variables.iter().copied());
         text(&command.output().expect("it runs").stdout).trim().to_owned()
     };
     let library = library.display().to_string();
-    assert_eq!(run(&[], &[("PACMAN_OMP_ADAPT", "time")]), format!("{library}////"));
-    let before = [("LD_PRELOAD", "libm.so.6"), ("KMP_BLOCKTIME", "7")];
+    assert_eq!(run(&[], &[("PACMAN_OMP_ADAPT", "time")]), format!("{library}/{library}////"));
+    let before =
+        [("LD_PRELOAD", "libm.so.6"), ("OMP_TOOL_LIBRARIES", "a.so"), ("KMP_BLOCKTIME", "7")];
     assert_eq!(
         run(&["--adapt", "--objective", "edp", "--waiting", "block"], &before),
-        format!("libm.so.6:{library}/edp/passive/7/block")
+        format!("a.so:{library}/libm.so.6:{library}/edp/passive/7/block")
     );
+    let forbidden = [("OMP_TOOL", "disabled"), ("OMP_TOOL_LIBRARIES", "a.so")];
+    assert_eq!(run(&[], &forbidden), format!("a.so/{library}////"));
 }
 
 #[test]

@@ -120,3 +120,45 @@ fn what_was_stripped_is_found_by_its_build_id() {
     let names = regions(&report_of(&scratch, &program, &[]));
     assert!(names.iter().all(|(name, ..)| name.starts_with("made-gcc+0x")), "{names:?}");
 }
+
+/// A part that is opened so that its runtime's own symbols come before preloaded ones.
+const PART: &str = r#"
+static double cells[1 << 12];
+void work(void) {
+#pragma omp parallel for num_threads(2)
+  for (int i = 0; i < 1 << 12; i++) cells[i] += i;
+}
+"#;
+
+const OPENER: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int count, char **arguments) {
+  void *part = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  if (!part) return puts(dlerror()), 1;
+  void (*work)(void) = (void (*)(void))dlsym(part, "work");
+  for (int turn = 0; turn < 7; turn++) work();
+  return 3;
+}
+"#;
+
+#[test]
+fn regions_behind_a_deep_binding_are_seen_through_the_runtime_s_own_interface() {
+    let scratch = Scratch::new();
+    let flags = ["-O1", "-fopenmp", "-shared", "-fPIC"];
+    let Some(part) = scratch.compile("clang", &flags, PART) else { return };
+    let Some(program) = scratch.compile("cc", &["-O1"], OPENER) else { return };
+    let path = scratch.path("report.json");
+    let run = |tool: &str| -> Value {
+        let mut command = pacman_pmu(&["run", "-o"]);
+        command.arg(&path).arg("--").arg(&program).arg(&part).env("OMP_TOOL", tool);
+        let answer = command.output().expect("it runs");
+        assert_eq!(answer.status.code(), Some(3), "{}", text(&answer.stderr));
+        serde_json::from_str(&fs::read_to_string(&path).expect("a report")).expect("JSON")
+    };
+    let seen = &run("enabled")["processes"][0]["regions"];
+    assert_eq!(seen.as_array().expect("a list").len(), 1, "{seen:#}");
+    assert_eq!((&seen[0]["executions"], &seen[0]["teams"][0]["threads"]), (&7.into(), &2.into()));
+    assert_eq!(run("disabled")["processes"][0]["regions"].as_array().map(Vec::len), Some(0));
+}

@@ -89,8 +89,10 @@ fn threads(region: &RegionReport, at: usize) -> String {
 /// `cpu 3, beside T1`: where a thread was, and with whom it shared the core.
 fn seat(thread: &Thread) -> String {
     let Some(cpu) = thread.row.cpu else { return String::new() };
-    if thread.row.moves > 0 {
-        return format!("moved {} times", grouped(thread.row.moves));
+    match thread.row.moves {
+        0 => {}
+        1 => return "moved once".into(),
+        moves => return format!("moved {} times", grouped(moves)),
     }
     let beside: Vec<String> = thread.beside.iter().map(|other| format!("T{other}")).collect();
     match beside.as_slice() {
@@ -100,7 +102,17 @@ fn seat(thread: &Thread) -> String {
 }
 
 fn adapted(adaptation: &Adaptation) -> String {
-    let mut lines = vec![format!("<p class=\"why\">{}</p>", escaped(&adaptation.why))];
+    let gained = adaptation.gained.filter(|_| adaptation.narrowed > 0).map(|gained| {
+        let (class, word) = if gained < 0.0 { ("loss", "lost") } else { ("gain", "gained") };
+        let words = format!(
+            "About {} {word}, with {} executions on fewer threads",
+            seconds(gained.abs()),
+            grouped(adaptation.narrowed)
+        );
+        format!("<p class=\"why\"><b class=\"{class}\">{}</b></p>", escaped(&words))
+    });
+    let mut lines: Vec<String> = gained.into_iter().collect();
+    lines.push(format!("<p class=\"why\">{}</p>", escaped(&adaptation.why)));
     for guarded in &adaptation.guards {
         lines.push(format!(
             "<p class=\"guard\"><b>guard {}</b> {} ({} executions)</p>",

@@ -47,9 +47,9 @@ pub(super) fn write(report: &Report) -> String {
 fn sections(process: &ProcessReport, place: usize) -> String {
     [
         timeline::section(process, place),
+        tables::adaptation(process),
         regions::section(process, place),
         tables::counts(process),
-        tables::adaptation(process),
     ]
     .concat()
 }

@@ -9,7 +9,7 @@ use crate::run::text::{number, seconds, share};
 pub(super) fn section(process: &ProcessReport, place: usize) -> String {
     let longest = process.regions.first().map_or(0.0, |region| region.seconds);
     let item = |(at, region): (usize, &RegionReport)| {
-        format!("<li>{}</li>", bar(region, at, place, longest))
+        format!("<li>{}</li>", bar(region, at, place, longest, process.threads))
     };
     let regions: Vec<String> = process.regions.iter().enumerate().map(item).collect();
     let (first, rest) = regions.split_at(regions.len().min(SHOWN));
@@ -41,7 +41,7 @@ pub(super) fn section(process: &ProcessReport, place: usize) -> String {
 }
 
 /// One region: a button with its bar.
-fn bar(region: &RegionReport, at: usize, place: usize, longest: f64) -> String {
+fn bar(region: &RegionReport, at: usize, place: usize, longest: f64, default: u32) -> String {
     let width = if longest > 0.0 { 100.0 * region.seconds / longest } else { 0.0 };
     let lost = 100.0 * region.waiting.unwrap_or(0.0);
     let code = region.place().map_or_else(String::new, |code| {
@@ -52,10 +52,12 @@ fn bar(region: &RegionReport, at: usize, place: usize, longest: f64) -> String {
         _ => " <span class=\"tag\">nested</span>",
     };
     let chosen = region.adaptation.as_ref().map_or_else(String::new, |adaptation| {
-        format!(
-            " <span class=\"tag\">&rarr; {}</span>",
-            number(adaptation.threads as usize, "thread")
-        )
+        let (threads, narrow) = (adaptation.threads, adaptation.threads < default);
+        let words = match narrow {
+            true => format!("adapted: {threads} of {default} threads"),
+            false => format!("keeps {}", number(threads as usize, "thread")),
+        };
+        format!(" <span class=\"tag{}\">{words}</span>", if narrow { " chosen" } else { "" })
     });
     let waiting =
         region.waiting.map_or_else(String::new, |waiting| format!(", {} waiting", share(waiting)));

@@ -28,6 +28,10 @@ pub(super) fn heading(report: &Report, processes: &[&ProcessReport]) -> String {
             (escaped(&line), Vec::new())
         }
     };
+    let outcome = match processes {
+        [process] => outcome(process),
+        _ => String::new(),
+    };
     let mut facts = facts;
     if !processes.is_empty() {
         facts.push(fact("ended with", &report.ending()));
@@ -42,7 +46,7 @@ pub(super) fn heading(report: &Report, processes: &[&ProcessReport]) -> String {
         )
     });
     format!(
-        "<header><p class=\"command\"><code>{}</code></p>\n<h1>{headline}</h1>\n\
+        "<header><p class=\"command\"><code>{}</code></p>\n<h1>{headline}</h1>\n{outcome}\
          <dl class=\"facts\">{}</dl>{}</header>\n",
         escaped(&report.command.join(" ")),
         facts.concat(),
@@ -53,7 +57,11 @@ pub(super) fn heading(report: &Report, processes: &[&ProcessReport]) -> String {
 /// Headline and facts of one of several processes.
 pub(super) fn of_process(process: &ProcessReport) -> String {
     let facts = facts(process).concat();
-    format!("<p class=\"headline\">{}</p><dl class=\"facts\">{facts}</dl>", headline(process))
+    format!(
+        "<p class=\"headline\">{}</p>{}<dl class=\"facts\">{facts}</dl>",
+        headline(process),
+        outcome(process)
+    )
 }
 
 /// One sentence on how much ran in regions, one on where most is lost.
@@ -71,6 +79,35 @@ fn headline(process: &ProcessReport) -> String {
         None => "little is lost to waiting.".to_owned(),
     };
     format!("{}; {second}", escaped(&first))
+}
+
+/// What adaptation came to, in a sentence; empty if it only observed.
+fn outcome(process: &ProcessReport) -> String {
+    if !process.is_adapted() {
+        return String::new();
+    }
+    let adapted = || process.regions.iter().filter_map(|region| region.adaptation.as_ref());
+    let fewer = adapted().filter(|adaptation| adaptation.threads < process.threads).count();
+    let narrowed = adapted().filter(|adaptation| adaptation.narrowed > 0).count();
+    let all = number(process.regions.len(), "region");
+    let chosen = match (fewer, narrowed) {
+        (0, 0) => format!("all of {all} kept their threads"),
+        (0, tried) => format!("{tried} of {all} tried fewer threads, and none stays with them"),
+        (fewer, _) => {
+            format!("{fewer} of {all} ended up on fewer than {} threads", process.threads)
+        }
+    };
+    let known = adapted().filter_map(|adaptation| adaptation.gained);
+    let gained = known.fold(None, |sum: Option<f64>, gained| Some(sum.unwrap_or(0.0) + gained));
+    let gained = match gained.filter(|_| narrowed > 0) {
+        None => String::new(),
+        Some(gained) => {
+            let (class, word) = if gained < 0.0 { ("loss", "lost") } else { ("gain", "gained") };
+            let amount = escaped(&seconds(gained.abs()));
+            format!(" <b class=\"{class}\">About {amount} {word}</b> in all, trying included.")
+        }
+    };
+    format!("<p class=\"outcome\">Adaptation: {}.{gained}</p>\n", escaped(&chosen))
 }
 
 fn facts(process: &ProcessReport) -> Vec<String> {

@@ -39,7 +39,7 @@ pub(super) fn counts(process: &ProcessReport) -> String {
         format!("<tr>{cells}</tr>")
     };
     let rows: String = process.regions.iter().enumerate().map(row).collect();
-    table("Counts", &heading, &rows)
+    table("Counts", "", &heading, &rows)
 }
 
 /// What the controller chose and why; empty if it only observed.
@@ -47,34 +47,69 @@ pub(super) fn adaptation(process: &ProcessReport) -> String {
     if !process.is_adapted() {
         return String::new();
     }
-    let names = ["region", "threads", "placed", "state", "narrowed", "gained"];
-    let names = names.iter().map(|name| format!("<th scope=\"col\">{name}</th>"));
+    let names = [
+        ("region", ""),
+        ("threads", "chosen"),
+        ("gained", "below 0: lost"),
+        ("narrowed", "executions on fewer"),
+        ("state", "of the search"),
+    ];
+    let names = names.iter().map(|(name, what)| {
+        let what = if what.is_empty() { String::new() } else { format!("<small>{what}</small>") };
+        format!("<th scope=\"col\">{name}{what}</th>")
+    });
     let heading = names.collect::<String>() + "<th scope=\"col\" class=\"words\">why</th>";
     let row = |(at, region): (usize, &RegionReport)| {
         let adaptation = region.adaptation.as_ref()?;
         let guards = adaptation.guards.iter().map(|guarded| {
             format!(" <span class=\"tag\">guard {}</span>", escaped(&guarded.guard))
         });
+        let gained = adaptation.gained.map_or_else(
+            || "<td>–</td>".to_owned(),
+            |gained| {
+                let class = if gained < 0.0 { "loss" } else { "gain" };
+                format!("<td><b class=\"{class}\">{}</b></td>", escaped(&difference(gained)))
+            },
+        );
         Some(format!(
-            "<tr>{}<td>{}</td><td>{}</td><td>{}</td><td>{}</td>{}\
+            "<tr>{}<td>{}<small>{}</small></td>{gained}<td>{}</td><td>{}</td>\
              <td class=\"words\">{}{}</td></tr>",
             title(region, at),
-            adaptation.threads,
-            escaped(&adaptation.configuration),
-            escaped(&adaptation.state),
+            chosen(adaptation.threads, process.threads),
+            escaped(&placed(&adaptation.configuration)),
             grouped(adaptation.narrowed),
-            cell(adaptation.gained.map(difference)),
+            escaped(&adaptation.state),
             escaped(&adaptation.why),
             guards.collect::<String>(),
         ))
     };
     let rows: String = process.regions.iter().enumerate().filter_map(row).collect();
-    table("Adaptation", &heading, &rows)
+    table("What adaptation did", READING, &heading, &rows)
 }
 
-fn table(title: &str, heading: &str, rows: &str) -> String {
+/// `1 of 2`, in bold where it is fewer.
+fn chosen(threads: u32, default: u32) -> String {
+    match threads < default {
+        true => format!("<b>{threads}</b> of {default}"),
+        false => threads.to_string(),
+    }
+}
+
+/// `2x1` in words.
+fn placed(configuration: &str) -> String {
+    match configuration.split_once('x') {
+        Some((cores, each)) => format!("{cores} cores x {each}").replace("1 cores", "1 core"),
+        None => String::new(),
+    }
+}
+
+const READING: &str = "<p class=\"hint\">Gains are reckoned against the threads that the program \
+    has by itself. 2x1 is 2 cores with 1 thread on each. A region that is sampling still tries \
+    others; one that is holding has decided.</p>";
+
+fn table(title: &str, hint: &str, heading: &str, rows: &str) -> String {
     format!(
-        "<section><h2>{title}</h2><div class=\"wide\" tabindex=\"0\" role=\"region\" \
+        "<section><h2>{title}</h2>{hint}<div class=\"wide\" tabindex=\"0\" role=\"region\" \
          aria-label=\"{title}\"><table><thead><tr>{heading}</tr></thead><tbody>{rows}</tbody>\
          </table></div></section>\n"
     )

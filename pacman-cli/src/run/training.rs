@@ -1,0 +1,149 @@
+//! A run's regions as training data: what `train` and `evaluate` read.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use pacman_core::predict::{Configuration, machine_name};
+use pacman_core::{Topology, sim};
+use pacman_regions::Team;
+
+use super::names;
+use super::report::{Columns, ProcessReport, RegionReport, Report};
+use crate::record::sheet::{self, Measurement};
+
+/// The file, and whose rows it gets.
+#[derive(Debug)]
+pub(super) struct Training {
+    path: PathBuf,
+    machine: String,
+    program: String,
+    /// One more than the highest that the file has of this program on this machine.
+    run: u64,
+}
+
+impl Training {
+    /// Looks at the file, so that an unwritable one is known before the run.
+    pub(super) fn begin(path: &Path, program: &OsStr) -> Result<Training, String> {
+        let words = |error: pacman_core::Error| format!("cannot record: {error}");
+        if let Some(machine) = sim::current().map_err(words)? {
+            return Err(format!(
+                "cannot record on simulated machine {}: times would be those of this one",
+                machine.name()
+            ));
+        }
+        let machine = machine_name(&Topology::detect().map_err(words)?);
+        let program = names::last(&program.to_string_lossy()).to_owned();
+        let run = sheet::runs(path, &machine, &program)? + 1;
+        Ok(Training { path: path.to_owned(), machine, program, run })
+    }
+
+    /// Adds a row for each region; answers lines about what is not in them.
+    pub(super) fn add(&self, report: &Report) -> Result<Vec<String>, String> {
+        let shown = self.path.display();
+        if report.ended.status != 0 {
+            return Ok(vec![format!("nothing is added to {shown}: {}", report.ending())]);
+        }
+        let (mut rows, mut left_out, mut varied) = (Vec::new(), Vec::new(), Vec::new());
+        for process in report.parallel() {
+            let threads = threads(process);
+            for region in &process.regions {
+                match self.row(region, threads, &process.columns) {
+                    Ok(row) => longest(&mut rows, row),
+                    Err(why) => left_out.push(format!("{}: {why}", region.name.text)),
+                }
+                let taken = widest(region).is_some_and(|team| team.threads == threads);
+                if taken && region.teams.len() > 1 && !varied.contains(&region.name.text.as_str()) {
+                    varied.push(&region.name.text);
+                }
+            }
+        }
+        let mut lines = Vec::new();
+        if !left_out.is_empty() {
+            lines.push(format!("not in {shown}: {}", left_out.join("; ")));
+        }
+        if !varied.is_empty() {
+            lines.push(format!(
+                "teams varied, so that {shown} has executions of the widest only, and no counts, \
+                 of {}",
+                varied.join("; ")
+            ));
+        }
+        if rows.is_empty() {
+            lines.push(format!("nothing is added to {shown}: no region is there to add"));
+            return Ok(lines);
+        }
+        sheet::append(&self.path, &rows)?;
+        Ok(lines)
+    }
+
+    fn row(
+        &self,
+        region: &RegionReport,
+        threads: u32,
+        columns: &Columns,
+    ) -> Result<Measurement, String> {
+        if region.nested == region.executions {
+            return Err("it ran inside another region, whose time has its own".into());
+        }
+        let widest = widest(region).ok_or("it did not come to its end")?;
+        if widest.threads != threads {
+            return Err(format!("its team had {} threads, the run's {threads}", widest.threads));
+        }
+        let seconds = widest.seconds / widest.executions as f64;
+        if seconds <= 0.0 {
+            return Err("it took no time that the clock could see".into());
+        }
+        // Rows of threads do not tell teams of several sizes apart.
+        let counts = if region.teams.len() == 1 { counts(region, columns) } else { Vec::new() };
+        Ok(Measurement {
+            machine: self.machine.clone(),
+            program: self.program.clone(),
+            phase: region.name.text.clone(),
+            configuration: Configuration::new(threads).map_err(|error| error.to_string())?,
+            run: self.run,
+            seconds,
+            executions: widest.executions,
+            counts,
+        })
+    }
+}
+
+/// How many threads the run is data of.
+///
+/// A region that has so many whatever the program is told would be alone with its configuration,
+/// which no table of a whole program holds.
+fn threads(process: &ProcessReport) -> u32 {
+    let widest = || process.regions.iter().filter_map(widest).map(|team| team.threads);
+    // Programs with a clause at every region do not go by the runtime's default.
+    match widest().any(|threads| threads == process.threads) {
+        true => process.threads,
+        false => widest().max().unwrap_or(process.threads),
+    }
+}
+
+fn widest(region: &RegionReport) -> Option<&Team> {
+    let ran = region.teams.iter().filter(|team| team.executions > 0);
+    ran.max_by_key(|team| team.threads)
+}
+
+/// Of one execution, summed over threads; only of whole counts.
+fn counts(region: &RegionReport, columns: &Columns) -> Vec<(String, f64)> {
+    let of_one = |(at, count): (usize, &Option<super::report::Count>)| {
+        let count = count.filter(|count| count.is_complete)?;
+        let name = columns.events[at].name.to_ascii_lowercase();
+        Some((name, count.value as f64 / region.executions as f64))
+    };
+    region.figures.counts.iter().enumerate().filter_map(of_one).collect()
+}
+
+/// Processes of one program run the same regions beside each other: the longest counts.
+fn longest(rows: &mut Vec<Measurement>, row: Measurement) {
+    let same = |known: &&mut Measurement| {
+        known.phase == row.phase && known.configuration == row.configuration
+    };
+    match rows.iter_mut().find(same) {
+        None => rows.push(row),
+        Some(known) if known.seconds < row.seconds => *known = row,
+        Some(_) => {}
+    }
+}

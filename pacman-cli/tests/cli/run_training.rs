@@ -1,0 +1,142 @@
+//! `run --record`: an OpenMP program run at several numbers of threads is training data.
+
+use std::fs;
+
+use pacman_core::Topology;
+use pacman_core::predict::machine_name;
+
+use super::run::Scratch;
+use super::{pacman_pmu, text};
+
+/// Four regions that share their work, one of which has a narrower team at first, and one of three
+/// threads whatever the program is told.
+const SOURCE: &str = r#"
+#include <stdlib.h>
+static double a[1 << 15];
+static void scale(double by) {
+#pragma omp parallel for
+  for (int i = 0; i < 1 << 15; i++) a[i] = a[i] * by + i;
+}
+static void divide(void) {
+#pragma omp parallel for
+  for (int i = 0; i < 1 << 15; i++) a[i] = a[i] / (i + 1.0);
+}
+static void shift(void) {
+#pragma omp parallel for
+  for (int i = 0; i < 1 << 15; i++) a[i] += 1.0;
+}
+static double sum(int whole) {
+  double all = 0;
+#pragma omp parallel for reduction(+ : all) if (whole)
+  for (int i = 0; i < 1 << 15; i++) all += a[i];
+  return all;
+}
+static void fixed(void) {
+#pragma omp parallel num_threads(3)
+#pragma omp single
+  a[0] += 1.0;
+}
+int main(int count, char **arguments) {
+  double all = 0;
+  for (int round = 0; round < 5; round++) {
+    scale(0.5), divide(), shift(), fixed(), all += sum(round > 1);
+  }
+  return count > 1 ? atoi(arguments[1]) : all > 0 ? 0 : 1;
+}
+"#;
+
+/// GCC numbers the regions of a file in the order in which it comes to them.
+fn unnumbered(said: &str) -> String {
+    (1..6)
+        .fold(said.to_owned(), |said, number| said.replace(&format!("region {number}"), "region 0"))
+}
+
+fn rows(data: &str) -> Vec<csv::StringRecord> {
+    let mut reader = csv::Reader::from_path(data).expect("a table");
+    let own = ["machine", "app", "phase", "threads", "run", "time_s", "executions", "task-clock"];
+    assert_eq!(reader.headers().expect("a header"), &own[..]);
+    reader.records().collect::<Result<_, _>>().expect("rows")
+}
+
+#[test]
+fn a_loop_over_thread_counts_gives_what_train_and_evaluate_take() {
+    let scratch = Scratch::new();
+    let flags = ["-g", "-O1", "-fno-inline", "-fopenmp"];
+    let Some(program) = scratch.compile("gcc", &flags, SOURCE) else { return };
+    let data = scratch.path("data.csv").display().to_string();
+    for (turn, threads) in ["1", "2", "4"].into_iter().enumerate() {
+        let mut command = pacman_pmu(&["run", "-e", "task-clock", "--record", &data, "--"]);
+        let answer = command.arg(&program).env("OMP_NUM_THREADS", threads).output();
+        let answer = answer.expect("it runs");
+        let said = text(&answer.stderr);
+        assert_eq!(answer.status.code(), Some(0), "{said}");
+        let line = format!(
+            "pacman-pmu: not in {data}: fixed, region 0: its team had 3 threads, the run's \
+             {threads}\n"
+        );
+        assert!(unnumbered(said).contains(&line), "{said}");
+        let line = format!(
+            "pacman-pmu: teams varied, so that {data} has executions of the widest only, and no \
+             counts, of sum, region 0\n"
+        );
+        let varied = threads != "1";
+        assert_eq!(unnumbered(said).contains(&line), varied, "{said}");
+        let all = rows(&data);
+        assert_eq!(all.len(), 4 * (turn + 1));
+        let here = machine_name(&Topology::detect().expect("a machine"));
+        for row in &all[4 * turn..] {
+            let [seconds, busy] = [5, 7].map(|at| row[at].parse::<f64>().unwrap_or(f64::NAN));
+            let narrowed = varied && row[2].starts_with("sum,");
+            let (executions, counted) = if narrowed { ("3", false) } else { ("5", true) };
+            let run = (turn + 1).to_string();
+            assert_eq!(
+                (&row[0], &row[1], &row[3], &row[4], &row[6], busy > 0.0),
+                (&*here, "made-gcc", threads, &*run, executions, counted),
+                "{row:?}"
+            );
+            assert!(seconds > 0.0 && seconds < 60.0, "{row:?}");
+        }
+    }
+    let model = scratch.path("model.json").display().to_string();
+    for arguments in [&["train", &data, "-o", &model][..], &["evaluate", &data]] {
+        let answer = pacman_pmu(arguments).output().expect("it runs");
+        let said = (text(&answer.stdout), text(&answer.stderr));
+        assert_eq!(answer.status.code(), Some(0), "{arguments:?}: {said:?}");
+        assert!(said.0.contains("4 programs"), "{arguments:?}: {said:?}");
+    }
+
+    let before = fs::read(&data).expect("a file");
+    let failed = pacman_pmu(&["run", "--record", &data, "--"]).arg(&program).arg("9").output();
+    let failed = failed.expect("it runs");
+    let line = format!("pacman-pmu: nothing is added to {data}: exit status 9\n");
+    assert_eq!(failed.status.code(), Some(9));
+    assert!(text(&failed.stderr).contains(&line), "{}", text(&failed.stderr));
+    assert_eq!(fs::read(&data).expect("a file"), before);
+}
+
+#[test]
+fn what_cannot_be_written_is_known_before_the_run() {
+    let scratch = Scratch::new();
+    let foreign = scratch.file("foreign.csv", "name,age\nx,3\n").display().to_string();
+    for (data, why) in [
+        ("/no-such-directory/d.csv", "cannot write /no-such-directory/d.csv: No such file"),
+        (foreign.as_str(), "line 1: no column threads, so it is no table"),
+    ] {
+        for (strict, status, ran) in [(false, 3, "ran\n"), (true, 2, "")] {
+            let mut command = pacman_pmu(&["run", "--record", data]);
+            command.args(strict.then_some("--strict")).args(["--", "sh", "-c", "echo ran; exit 3"]);
+            let answer = command.output().expect("it runs");
+            assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(status), ran));
+            let said = text(&answer.stderr);
+            assert_eq!(said.lines().filter(|line| line.contains(why)).count(), 1, "{said}");
+            assert_eq!(said.contains("; not run\n"), strict, "{said}");
+        }
+    }
+    assert_eq!(fs::read_to_string(&foreign).expect("a file"), "name,age\nx,3\n");
+    let data = scratch.path("data.csv");
+    let mut both = pacman_pmu(&["run", "--adapt", "--record"]);
+    let both = both.arg(&data).args(["--", "echo", "ran"]).output().expect("it runs");
+    assert_eq!((both.status.code(), text(&both.stdout)), (Some(2), ""));
+    assert!(text(&both.stderr).contains("--record"), "{}", text(&both.stderr));
+    assert!(!data.exists());
+}
