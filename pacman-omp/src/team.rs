@@ -30,7 +30,7 @@ pub(crate) struct Team {
     size: Cell<u32>,
     depth: u32,
     /// Null where regions are only observed.
-    adapted: *const Adapted,
+    adapted: Cell<*const Adapted>,
 }
 
 /// What is done with a team where regions are adapted.
@@ -71,14 +71,15 @@ impl Call {
 /// runtime at all.
 #[inline]
 pub(crate) fn run(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
-    let Some((team, worker)) = Team::of(call) else { return false };
-    let (Some(region), Some(worker)) = (team.region, worker) else {
+    let Some(met) = Met::of(call) else { return false };
+    let team = Team::new(call, &met);
+    let (Some(region), Some(worker)) = (met.region, met.worker) else {
         start(&team, call.threads);
         return true;
     };
     worker.hosts(|| {
         if adapt::is_wished() {
-            return run_adapted(team, region, worker, call, start);
+            return run_adapted(&team, region, worker, call, start);
         }
         let begun = process::now();
         worker.starts(|| start(&team, call.threads));
@@ -89,7 +90,7 @@ pub(crate) fn run(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
 }
 
 fn run_adapted(
-    mut team: Team,
+    team: &Team,
     region: &'static Region,
     worker: &Worker,
     call: &Call,
@@ -100,9 +101,9 @@ fn run_adapted(
         busy: AtomicU64::new(0),
         loops: worksharing::begin(region, team.depth),
     };
-    team.adapted = &raw const adapted;
+    team.adapted.set(&raw const adapted);
     let begun = process::now();
-    worker.starts(|| start(&team, adapted.choice.threads));
+    worker.starts(|| start(team, adapted.choice.threads));
     let ended = process::now();
     let size = team.size.get();
     worker.hosted(region.number).add(begun, ended, size, team.depth > 0);
@@ -118,35 +119,22 @@ fn run_adapted(
     adapt::finished(region, worker, &adapted.choice, size, seconds, busy);
 }
 
-impl Team {
-    /// The team of a call, and who starts it; without a region where nothing is observed, or there
-    /// are too many.
-    #[inline]
-    fn of(call: &Call) -> Option<(Team, Option<&'static Worker>)> {
-        let body = call.body as u64;
-        let (runtime, region) = match region::find(body) {
+/// What a call is found to be of.
+struct Met {
+    runtime: &'static Runtime,
+    region: Option<&'static Region>,
+    worker: Option<&'static Worker>,
+}
+
+impl Met {
+    /// Who starts which region; none of both where nothing is observed, or there are too many.
+    #[inline(always)]
+    fn of(call: &Call) -> Option<Met> {
+        let (runtime, region) = match region::find(call.body as u64) {
             Some(region) => (region.runtime, Some(region)),
-            None => Team::of_new(call)?,
+            None => Met::of_new(call)?,
         };
-        let worker = region.map(|_| Worker::here());
-        let depth = worker.map_or(0, Worker::depth);
-        if let (Some(worker), 1..) = (worker, depth) {
-            worker.saw(Seen::NESTED);
-        }
-        let first = match call.entry {
-            // SAFETY: the compiler passes what the runtime will look at.
-            Function::GOMP_parallel_reductions => unsafe { *call.data.cast::<*mut c_void>() },
-            _ => ptr::null_mut(),
-        };
-        let host = match (call.entry, worker) {
-            (Function::GOMP_teams_reg, _) | (_, None) => ptr::null(),
-            (_, Some(worker)) => ptr::from_ref(worker),
-        };
-        let Call { body, data, arguments, .. } = *call;
-        let (size, adapted) = (Cell::new(1), ptr::null());
-        let team =
-            Team { first, runtime, region, body, data, arguments, host, size, depth, adapted };
-        Some((team, worker))
+        Some(Met { runtime, region, worker: region.map(|_| Worker::here()) })
     }
 
     #[cold]
@@ -163,6 +151,30 @@ impl Team {
         process::first_region(runtime);
         Some((runtime, region::enter(call.body as u64, call.entry, runtime, source)))
     }
+}
+
+impl Team {
+    /// The team of a call. Where it is wanted, so that nothing is copied.
+    #[inline(always)]
+    fn new(call: &Call, met: &Met) -> Team {
+        let Met { runtime, region, worker } = *met;
+        let depth = worker.map_or(0, Worker::depth);
+        if let (Some(worker), 1..) = (worker, depth) {
+            worker.saw(Seen::NESTED);
+        }
+        let first = match call.entry {
+            // SAFETY: the compiler passes what the runtime will look at.
+            Function::GOMP_parallel_reductions => unsafe { *call.data.cast::<*mut c_void>() },
+            _ => ptr::null_mut(),
+        };
+        let host = match (call.entry, worker) {
+            (Function::GOMP_teams_reg, _) | (_, None) => ptr::null(),
+            (_, Some(worker)) => ptr::from_ref(worker),
+        };
+        let Call { body, data, arguments, .. } = *call;
+        let (size, adapted) = (Cell::new(1), Cell::new(ptr::null()));
+        Team { first, runtime, region, body, data, arguments, host, size, depth, adapted }
+    }
 
     /// A member of the team, as number `thread`, does its part.
     #[inline]
@@ -175,7 +187,7 @@ impl Team {
             self.size.set(self.ask(self.question_of_size()).unwrap_or(1));
         }
         // SAFETY: on the stack of who started the team, until all members are done.
-        if let Some(adapted) = unsafe { self.adapted.as_ref() } {
+        if let Some(adapted) = unsafe { self.adapted.get().as_ref() } {
             return self.take_part_adapted(adapted, region, worker, thread, body);
         }
         let begun = worker.begin();
@@ -260,9 +272,9 @@ pub(crate) struct Started {
 
 /// As [`run`], for an entry that returns when the team has started.
 pub(crate) fn begin(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
-    let Some((team, _)) = Team::of(call) else { return false };
+    let Some(met) = Met::of(call) else { return false };
     // On the heap, because the members need it for longer than this call.
-    let team = Box::new(team);
+    let team = Box::new(Team::new(call, &met));
     let worker = Worker::here();
     // The thread's own clause is used up; such regions are not adapted.
     worker.take_pushed();

@@ -65,7 +65,7 @@ impl Guards {
             }
         };
         let lifted = &process::wishes().lifted;
-        let acting = Guard::ALL.iter().position(|guard| !lifted.contains(guard) && acts(guard));
+        let acting = Guard::ALL.iter().position(|guard| acts(guard) && !lifted.contains(guard));
         if let Some(number) = acting {
             self.decided[number].fetch_add(1, Ordering::Relaxed);
         }

@@ -1,6 +1,7 @@
 //! One execution of a region with stretches, and the threads that take part in it.
 
 use std::cell::{Cell, UnsafeCell};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -14,6 +15,8 @@ use super::stretch::{Setup, Stretches};
 #[derive(Debug, Default)]
 pub(crate) struct Loops {
     stretches: Mutex<Stretches>,
+    /// It has run often enough to be known for one without a time loop inside.
+    left_alone: AtomicBool,
 }
 
 /// What an execution asks of the runtime and of the rest of the library.
@@ -51,14 +54,23 @@ impl Loops {
         refused: Option<&'static str>,
         around: S,
     ) -> Option<Execution<S>> {
+        // ATOMICS: nothing hangs on it but whether anybody looks.
+        if self.left_alone.load(Ordering::Relaxed) {
+            return None;
+        }
         let stretches = self.stretches.try_lock()?;
+        if stretches.never_repeat() && setup.forced.is_empty() {
+            self.left_alone.store(true, Ordering::Relaxed);
+            return None;
+        }
         let course = UnsafeCell::new(Course::new(stretches, setup, refused));
         Some(Execution { ring: Ring::new(ALL), course, around })
     }
 
     /// Whether stretches are adapted one by one, so that the team had better keep its size.
     pub(crate) fn adapt(&self) -> bool {
-        self.stretches.try_lock().is_some_and(|stretches| stretches.adapts())
+        !self.left_alone.load(Ordering::Relaxed)
+            && self.stretches.try_lock().is_some_and(|stretches| stretches.adapts())
     }
 
     /// For the recording; `place` names an address. Nothing while an execution is under way.

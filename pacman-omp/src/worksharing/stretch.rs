@@ -24,6 +24,9 @@ pub(crate) struct Setup {
 /// execution. Other regions are better adapted as a whole, threads and all.
 const REPEATED: u32 = 8;
 
+/// A region that has run so often without such a stretch has no time loop inside.
+const PATIENCE: u32 = 64;
+
 /// A region's stretches; whoever runs the region's thread 0 has them.
 #[derive(Debug, Default)]
 pub(crate) struct Stretches {
@@ -82,6 +85,11 @@ impl Stretches {
     /// An execution of the region begins.
     pub(super) fn begin(&mut self) {
         self.execution = self.execution.wrapping_add(1);
+    }
+
+    /// Whether it is time to give the region up.
+    pub(super) fn never_repeat(&self) -> bool {
+        !self.repeats && self.execution >= PATIENCE
     }
 
     /// The stretch whose first loop is at `site`, after `before` in the same execution.

@@ -1,0 +1,91 @@
+//! Whether adaptation gains what it is for, on a program of two phases by turns.
+//!
+//! `cargo bench -p pacman-omp --bench gain` runs it on every fixed number of threads and adapted,
+//! by turns, and prints each time as a ratio to the best fixed choice. Adapted is meant to be no
+//! more than 3 % slower than that; what is slower is marked. Exit status 1 if something could not
+//! be run.
+
+#[path = "../regions/programs.rs"]
+mod programs;
+
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use programs::{COMPILERS, Scratch, said};
+
+const ROUNDS: usize = 5;
+/// Of each phase: a second or two in all.
+const EXECUTIONS: &str = "500";
+const BOUND: f64 = 1.03;
+
+/// What is run: so many threads, adapted or not. The last is more than this machine may have.
+const WAYS: [(usize, bool); 5] = [(1, false), (2, false), (4, false), (2, true), (4, true)];
+
+fn main() -> ExitCode {
+    match print() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("gain: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print() -> io::Result<()> {
+    let scratch = Scratch::new("bench-gain")?;
+    println!("two phases, {EXECUTIONS} executions of each: seconds of {ROUNDS} rounds by turns");
+    println!(
+        "{:<8} {:>7} {:<8} {:>9} {:>9} {:>9}",
+        "runtime", "threads", "as", "shortest", "median", "ratio"
+    );
+    for compiler in &COMPILERS {
+        let program = match scratch.build(compiler, "../tests/omp/programs/two_phases.c") {
+            Ok(program) => program,
+            Err(error) => {
+                println!("{:<8} skipped: {error}", compiler.runtime);
+                continue;
+            }
+        };
+        let mut all = WAYS.map(|_| Vec::new());
+        for _ in 0..ROUNDS {
+            for (taken, way) in all.iter_mut().zip(WAYS) {
+                taken.push(seconds(&scratch, &program, way)?);
+            }
+        }
+        for taken in &mut all {
+            taken.sort_by(f64::total_cmp);
+        }
+        let medians = all.each_ref().map(|taken| taken[ROUNDS / 2]);
+        for (at, (threads, adapted)) in WAYS.into_iter().enumerate() {
+            // What the user could have chosen instead, up to the same number of threads.
+            let fixed = WAYS.iter().zip(medians);
+            let fixed = fixed.filter(|((fixed, adapted), _)| !adapted && *fixed <= threads);
+            let best = fixed.map(|(_, median)| median).fold(f64::INFINITY, f64::min);
+            let ratio = medians[at] / best;
+            let kind = if adapted { "adapted" } else { "fixed" };
+            let mark = if adapted && ratio > BOUND { "  OVER" } else { "" };
+            println!(
+                "{:<8} {threads:>7} {kind:<8} {:>9.3} {:>9.3} {ratio:>9.3}{mark}",
+                compiler.runtime, all[at][0], medians[at]
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The program's own time.
+fn seconds(
+    scratch: &Scratch,
+    program: &Path,
+    (threads, adapted): (usize, bool),
+) -> io::Result<f64> {
+    let wishes: Option<&[_]> = if adapted { Some(&[("PACMAN_OMP_ADAPT", "time")]) } else { None };
+    let mut command = scratch.run(program, wishes);
+    command.env("OMP_NUM_THREADS", threads.to_string()).arg(EXECUTIONS);
+    let output = said(command)?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    let words = text.split_whitespace();
+    let found = words.filter_map(|word| word.parse().ok()).next();
+    found.ok_or_else(|| io::Error::other(format!("no seconds in {text:?}")))
+}

@@ -1,0 +1,167 @@
+//! What the preloaded library costs a program, against the same program without it.
+//!
+//! `cargo bench -p pacman-omp --bench regions` runs an empty region again and again, bare and
+//! preloaded by turns, and prints nanoseconds a region beside the bounds that the project set
+//! itself. Figures over a bound are marked, and no failure: a busy machine exceeds any bound. Exit
+//! status 1 if something could not be run.
+
+mod programs;
+
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use programs::{COMPILERS, Compiler, Scratch, said};
+
+/// How often bare and preloaded runs take turns.
+const TURNS: usize = 7;
+
+/// Nanoseconds that timing alone may add to a region, on each thread.
+const OBSERVED: f64 = 60.0;
+/// What counting by two `read(2)` may add, in units of two bare reads.
+const COUNTED: f64 = 2.1;
+/// Nanoseconds that adaptation may add to observation once it has decided.
+const ADAPTED: f64 = 100.0;
+
+const EVENTS: (&str, &str) =
+    ("PACMAN_OMP_EVENTS", "task-clock,page-faults,context-switches,cpu-migrations");
+const ADAPT: (&str, &str) = ("PACMAN_OMP_ADAPT", "time");
+
+/// Nanoseconds: the shortest round of all turns, and the median turn's median round.
+#[derive(Clone, Copy)]
+struct Taken {
+    shortest: f64,
+    median: f64,
+}
+
+fn main() -> ExitCode {
+    match print() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("regions: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print() -> io::Result<()> {
+    let scratch = Scratch::new("bench-regions")?;
+    println!("ns a region: shortest and median round, of {TURNS} runs each by turns");
+    println!(
+        "{:<8} {:>7} {:<6} {:<9} {:>9} {:>9} {:>9}",
+        "runtime", "threads", "region", "as", "shortest", "median", "more"
+    );
+    for compiler in &COMPILERS {
+        match scratch.build(compiler, "benches/regions/regions.c") {
+            Ok(program) => {
+                for threads in [1, 2] {
+                    print_team(&scratch, compiler, &program, threads)?;
+                }
+            }
+            Err(error) => println!("{:<8} skipped: {error}", compiler.runtime),
+        }
+    }
+    print_start(&scratch)
+}
+
+/// Empty regions bare, observed and counted; regions with a loop observed and adapted.
+fn print_team(
+    scratch: &Scratch,
+    compiler: &Compiler,
+    program: &Path,
+    threads: usize,
+) -> io::Result<()> {
+    let row = |region: &str, kind: &str, taken: Taken, more: &str| {
+        let (runtime, Taken { shortest, median }) = (compiler.runtime, taken);
+        println!(
+            "{runtime:<8} {threads:>7} {region:<6} {kind:<9} {shortest:>9.1} {median:>9.1} {more}"
+        );
+    };
+    let more = |taken: Taken, than: Taken| (taken.shortest - than.shortest) / threads as f64;
+    let said = |more: f64, unit: &str, bound: f64| {
+        let mark = if more > bound { "  OVER" } else { "" };
+        format!("{more:>9.2} {unit} (bound {bound}){mark}")
+    };
+
+    let wishes: [Option<&[_]>; 3] = [None, Some(&[]), Some(&[EVENTS])];
+    let [bare, observed, counted] = by_turns(scratch, program, "empty", threads, wishes)?;
+    row("empty", "bare", bare, "");
+    let beyond = more(observed, bare);
+    row("empty", "observed", observed, &said(beyond, "ns a thread", OBSERVED));
+    match by_turns(scratch, program, "reads", 1, [None]) {
+        Ok([reads]) => {
+            row("-", "two reads", reads, "");
+            let ratio = more(counted, bare) / reads.shortest;
+            row("empty", "counted", counted, &said(ratio, "x two bare reads", COUNTED));
+        }
+        Err(error) => println!("{:<8} {threads:>7} counted skipped: {error}", compiler.runtime),
+    }
+
+    let wishes: [Option<&[_]>; 3] = [None, Some(&[]), Some(&[ADAPT])];
+    let [bare, observed, adapted] = by_turns(scratch, program, "loop", threads, wishes)?;
+    row("loop", "bare", bare, "");
+    let beyond = more(observed, bare);
+    row("loop", "observed", observed, &said(beyond, "ns a thread", OBSERVED));
+    let beyond = adapted.shortest - observed.shortest;
+    row("loop", "adapted", adapted, &said(beyond, "ns beyond observed", ADAPTED));
+    Ok(())
+}
+
+/// Runs the program's `job` in each way by turns, so that what else the machine does meets all.
+fn by_turns<const N: usize>(
+    scratch: &Scratch,
+    program: &Path,
+    job: &str,
+    threads: usize,
+    wishes: [Option<&[(&str, &str)]>; N],
+) -> io::Result<[Taken; N]> {
+    let mut all: [Vec<Taken>; N] = std::array::from_fn(|_| Vec::new());
+    for _ in 0..TURNS {
+        for (taken, wishes) in all.iter_mut().zip(wishes) {
+            let mut command = scratch.run(program, wishes);
+            // Waiting threads spin, so that waking them does not count.
+            command.env("OMP_NUM_THREADS", threads.to_string()).env("OMP_WAIT_POLICY", "active");
+            command.args([job, "2000", "50"]);
+            let output = said(command)?;
+            let text = String::from_utf8_lossy(&output.stdout);
+            let mut words = text.split_whitespace().map(|word| word.parse().ok());
+            let mut next = || words.next().flatten();
+            let (Some(shortest), Some(median)) = (next(), next()) else {
+                return Err(io::Error::other(format!("no figures in {text:?}")));
+            };
+            taken.push(Taken { shortest, median });
+        }
+    }
+    Ok(all.map(|runs| {
+        let shortest = runs.iter().map(|taken| taken.shortest).fold(f64::INFINITY, f64::min);
+        let median = median(runs.iter().map(|taken| taken.median).collect());
+        Taken { shortest, median }
+    }))
+}
+
+/// What the library adds to a program that has no use for it, from its start to its end.
+fn print_start(scratch: &Scratch) -> io::Result<()> {
+    const STARTS: usize = 40;
+    let program = scratch.build(&COMPILERS[0], "benches/regions/nothing.c")?;
+    let mut all = [Vec::new(), Vec::new()];
+    for _ in 0..STARTS {
+        for (taken, wishes) in all.iter_mut().zip([None, Some(&[][..])]) {
+            let begun = Instant::now();
+            said(scratch.run(&program, wishes))?;
+            taken.push(begun.elapsed().as_secs_f64() * 1e3);
+        }
+    }
+    println!();
+    println!("ms from the start to the end of a program without OpenMP, of {STARTS} runs each");
+    for (kind, runs) in ["bare", "observed"].iter().zip(all) {
+        let shortest = runs.iter().copied().fold(f64::INFINITY, f64::min);
+        println!("{kind:<9} {shortest:>9.2} {:>9.2}", median(runs));
+    }
+    Ok(())
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
