@@ -36,6 +36,8 @@ static FIRST: Mutex<Option<First>> = Mutex::new(None);
 static ASKED: AtomicBool = AtomicBool::new(false);
 /// It asked at all, so that it may keep something for each thread.
 static EVER_ASKED: AtomicBool = AtomicBool::new(false);
+/// See [`keeps_by_thread`].
+static BY_THREAD: AtomicBool = AtomicBool::new(false);
 /// LLVM's leagues start their teams' regions on threads that nothing else marks.
 static TEAMS: AtomicBool = AtomicBool::new(false);
 static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -150,6 +152,17 @@ pub(crate) fn asked_inside() {
 #[inline]
 pub(crate) fn has_asked() -> bool {
     EVER_ASKED.load(Ordering::Relaxed)
+}
+
+/// The program has data by thread that the runtime keeps for it: clang's without thread-local
+/// storage of the system.
+pub(crate) fn keeps_by_thread() {
+    BY_THREAD.store(true, Ordering::Relaxed);
+}
+
+/// Whether it has.
+pub(crate) fn has_data_by_thread() -> bool {
+    BY_THREAD.load(Ordering::Relaxed)
 }
 
 /// The program has run a league of teams.

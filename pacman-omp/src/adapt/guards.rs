@@ -57,7 +57,7 @@ impl Guards {
                 seen & Seen::THREAD_NUMBER != 0
                     || (seen & Seen::BOTH_NUMBERS != 0 && (is_llvms(entry) || process::has_asked()))
             }
-            Guard::ThreadLocal => region.module.thread_local > 0,
+            Guard::ThreadLocal => region.module.thread_local > 0 || process::has_data_by_thread(),
             Guard::Replicated => {
                 // Before its first execution nothing is known, and nothing is chosen either.
                 let looked = seen & (Seen::SHARES | Seen::BOTH_NUMBERS) != 0;

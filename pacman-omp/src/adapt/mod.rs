@@ -255,6 +255,7 @@ pub(crate) fn outcome(region: &Region, hosted_teams: u32) -> Option<Adaptation> 
         let why = match guards.last() {
             Some(Guarded { why, .. }) => why.clone(),
             None if region.loops.adapt() => "its loops are adapted one by one".to_owned(),
+            None if matches!(ADAPTING.get(), Some(None)) => "nothing is adapted here".to_owned(),
             None => "never ran on more than one thread".to_owned(),
         };
         return Some(Adaptation {

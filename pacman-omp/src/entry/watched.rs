@@ -73,6 +73,9 @@ macro_rules! watched {
 }
 
 watched!(
+    __kmpc_threadprivate_cached,
+    __kmpc_threadprivate_register,
+    __kmpc_threadprivate_register_vec,
     GOMP_loop_start,
     GOMP_loop_ordered_start,
     GOMP_loop_doacross_start,
@@ -242,6 +245,9 @@ fn watch(function: Function, on_stack: impl Fn() -> u64) {
         | omp_init_lock_
         | omp_init_nest_lock
         | omp_init_nest_lock_ => return,
+        __kmpc_threadprivate_cached
+        | __kmpc_threadprivate_register
+        | __kmpc_threadprivate_register_vec => return process::keeps_by_thread(),
         __kmpc_fork_teams => return process::teams(),
         GOMP_task if on_stack() & TASK_DEPEND == 0 => Seen::SHARES,
         GOMP_loop_start

@@ -3,7 +3,6 @@
 use std::ops::DerefMut;
 
 use super::partition::Division;
-use super::ring::Widths;
 use super::schedule::Refusal;
 use super::stretch::{Ran, Setup, Stretches};
 
@@ -22,14 +21,14 @@ pub(super) struct Course<'r, S> {
     /// The stretch under way, once it has begun its first loop, and the one before.
     current: Option<usize>,
     before: Option<usize>,
-    now: Widths,
-    next: Widths,
+    now: u16,
+    next: u16,
     begun: u64,
     asks: bool,
 }
 
 /// Of any team: all threads.
-pub(super) const ALL: Widths = Widths { plain: u16::MAX, chunked: u16::MAX };
+pub(super) const ALL: u16 = u16::MAX;
 
 impl<'r, S: DerefMut<Target = Stretches>> Course<'r, S> {
     pub(super) fn new(mut stretches: S, setup: &'r Setup, refused: Option<&'static str>) -> Self {
@@ -71,21 +70,22 @@ impl<'r, S: DerefMut<Target = Stretches>> Course<'r, S> {
         self.stretches.has(at, division);
     }
 
-    /// A barrier is about to be entered: the widths after it. `asks` says that the region was
+    /// A barrier is about to be entered: the width after it. `asks` says that the region was
     /// seen to ask for its thread's number.
     #[inline]
-    pub(super) fn decide(&mut self, asks: bool) -> Widths {
+    pub(super) fn decide(&mut self, asks: bool) -> u16 {
         self.asks = asks;
         self.epoch = self.epoch.wrapping_add(1);
         let forced = &self.setup.forced;
         self.next = if self.refused.is_some() {
             ALL
         } else if !forced.is_empty() {
-            Widths::all(forced[self.epoch as usize % forced.len()])
+            forced[self.epoch as usize % forced.len()]
+        } else if asks {
+            ALL
         } else {
             let expected = self.stretches.after(self.current.or(self.before));
-            let width = expected.and_then(|at| self.stretches.width(at)).unwrap_or(u16::MAX);
-            Widths { plain: width, chunked: if asks { u16::MAX } else { width } }
+            expected.and_then(|at| self.stretches.width(at)).unwrap_or(ALL)
         };
         self.next
     }
@@ -104,7 +104,7 @@ impl<'r, S: DerefMut<Target = Stretches>> Course<'r, S> {
             let seconds = ticks.saturating_sub(self.begun) as f64 * self.setup.seconds_per_tick;
             let ran = Ran {
                 setup: self.setup,
-                width: self.now.plain,
+                width: self.now,
                 threads: self.threads,
                 refused: self.refused,
                 asks: self.asks,
@@ -142,19 +142,15 @@ mod tests {
         ticks: impl Fn(u64, u16) -> u64,
     ) -> Vec<u16> {
         let mut course = Course::new(stretches.borrow_mut(), setup, None);
-        let (mut now, mut widths) = (1_000, ALL);
+        let (mut now, mut width) = (1_000, ALL);
         course.begin(threads, now);
         let mut used = Vec::new();
         for &site in order {
             course.met(site, division, || None);
             course.met(site + 1, division, || None);
-            let width = match division {
-                Ok(Division::Chunked(_)) => widths.chunked,
-                _ => widths.plain,
-            };
             used.push(width.min(threads));
             now += ticks(site, width.min(threads));
-            widths = course.decide(asks);
+            width = course.decide(asks);
             course.passed(now);
         }
         used
@@ -225,17 +221,17 @@ mod tests {
     }
 
     #[test]
-    fn chunks_keep_their_order_where_the_region_asks_for_numbers() {
+    fn regions_that_ask_for_numbers_keep_their_threads() {
         let (stretches, setup) = (RefCell::default(), setup(&[]));
-        let chunked = Ok(Division::Chunked(2));
-        let used = run(&stretches, &setup, 4, &[100; 300], true, chunked, |_, w| valley(1)(w));
+        let plain = Ok(Division::Balanced);
+        let used = run(&stretches, &setup, 4, &[100; 300], true, plain, |_, w| valley(1)(w));
         assert!(used.iter().all(|&width| width == 4), "{used:?}");
         assert_eq!(stretches.borrow().recorded(|_| String::new())[0].why, ASKS);
         // It may ask late: from then on they keep it.
         let stretches = RefCell::default();
-        let used = run(&stretches, &setup, 4, &[100; 300], false, chunked, |_, w| valley(1)(w));
+        let used = run(&stretches, &setup, 4, &[100; 300], false, plain, |_, w| valley(1)(w));
         assert!(used[100..].contains(&1));
-        let used = run(&stretches, &setup, 4, &[100; 30], true, chunked, |_, w| valley(1)(w));
+        let used = run(&stretches, &setup, 4, &[100; 30], true, plain, |_, w| valley(1)(w));
         assert_eq!(used, [4; 30]);
         assert_eq!(stretches.borrow().recorded(|_| String::new())[0].why, ASKS);
     }

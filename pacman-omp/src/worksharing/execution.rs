@@ -172,8 +172,8 @@ impl<S: Surroundings> Member<S> {
         }
         let asks = execution.around.asks_for_number();
         // SAFETY: thread 0's; the reference ends before the wait, in which it may run tasks.
-        let widths = unsafe { &mut *execution.course.get() }.decide(asks);
-        execution.ring.publish(next, widths);
+        let width = unsafe { &mut *execution.course.get() }.decide(asks);
+        execution.ring.publish(next, width);
         wait();
         self.epoch.set(next);
         // SAFETY: as above.
@@ -193,8 +193,8 @@ impl<S: Surroundings> Member<S> {
         // SAFETY: as in `innermost`.
         let execution = unsafe { self.execution.get().as_ref() }?;
         let (thread, threads) = (self.thread.get(), self.threads.get());
-        let widths = execution.ring.read(self.epoch.get());
-        if thread != 0 && widths.plain >= threads && widths.chunked >= threads {
+        let width = execution.ring.read(self.epoch.get());
+        if thread != 0 && width >= threads {
             return None;
         }
         let execution = self.innermost()?;
@@ -207,10 +207,6 @@ impl<S: Surroundings> Member<S> {
             unsafe { &mut *execution.course.get() }.met(site, division, source);
         }
         let division = division.ok()?;
-        let width = match division {
-            Division::Balanced => widths.plain,
-            Division::Chunked(_) => widths.chunked,
-        };
         if u32::from(width) <= thread {
             execution.around.idles(threads);
         }

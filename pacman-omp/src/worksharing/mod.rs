@@ -54,7 +54,7 @@ pub(crate) fn begin(region: &'static Region, depth: u32) -> Option<Execution> {
         return None;
     }
     let lifted = process::wishes().lifted.contains(&Guard::ThreadLocal);
-    let refused = (region.module.thread_local > 0 && !lifted)
+    let refused = ((region.module.thread_local > 0 || process::has_data_by_thread()) && !lifted)
         .then_some("its module has thread-local storage, which may have to stay with a share");
     region.loops.begin(setup, refused, Around::of(region)?)
 }
@@ -122,6 +122,9 @@ impl Surroundings for Around {
 
     #[inline]
     fn asks_for_number(&self) -> bool {
+        if process::wishes().lifted.contains(&Guard::ThreadNumber) {
+            return false;
+        }
         let asked = Seen::THREAD_NUMBER | Seen::BOTH_NUMBERS;
         (Worker::here().seen() | self.region.seen.get()) & asked != 0
     }

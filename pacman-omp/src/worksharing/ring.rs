@@ -1,59 +1,36 @@
-//! How the threads of a team come to the same widths. The protocol is in this folder's README.md.
+//! How the threads of a team come to the same width. The protocol is in this folder's README.md.
 
 #[cfg(loom)]
-use loom::sync::atomic::{AtomicU32, Ordering};
+use loom::sync::atomic::{AtomicU16, Ordering};
 #[cfg(not(loom))]
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU16, Ordering};
 
-/// How many of a team's threads get iterations of static loops in one epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Widths {
-    /// Of loops without chunks.
-    pub(crate) plain: u16,
-    /// Of loops with chunks, whose distribution the specification fixes.
-    pub(crate) chunked: u16,
-}
-
-impl Widths {
-    /// The same for both.
-    pub(crate) fn all(threads: u16) -> Widths {
-        Widths { plain: threads, chunked: threads }
-    }
-
-    fn packed(self) -> u32 {
-        u32::from(self.plain) | u32::from(self.chunked) << 16
-    }
-
-    fn unpacked(word: u32) -> Widths {
-        Widths { plain: word as u16, chunked: (word >> 16) as u16 }
-    }
-}
-
-/// The widths of the epoch under way and of the next: thread 0 writes, everybody reads.
+/// How many of a team's threads get iterations of static loops, in the epoch under way and in the
+/// next: thread 0 writes, everybody reads.
 #[derive(Debug)]
 pub(crate) struct Ring<const SLOTS: usize = 2> {
-    slots: [AtomicU32; SLOTS],
+    slots: [AtomicU16; SLOTS],
 }
 
 impl<const SLOTS: usize> Ring<SLOTS> {
-    /// With the widths of epoch 0.
-    pub(crate) fn new(first: Widths) -> Ring<SLOTS> {
-        Ring { slots: std::array::from_fn(|_| AtomicU32::new(first.packed())) }
+    /// With the width of epoch 0.
+    pub(crate) fn new(first: u16) -> Ring<SLOTS> {
+        Ring { slots: std::array::from_fn(|_| AtomicU16::new(first)) }
     }
 
-    /// Sets the widths of `epoch`: thread 0 alone, in the epoch before.
+    /// Sets the width of `epoch`: thread 0 alone, in the epoch before.
     #[inline]
-    pub(crate) fn publish(&self, epoch: u32, widths: Widths) {
+    pub(crate) fn publish(&self, epoch: u32, width: u16) {
         // ATOMICS: the barrier that follows orders it before every read.
-        self.slots[epoch as usize % SLOTS].store(widths.packed(), Ordering::Relaxed);
+        self.slots[epoch as usize % SLOTS].store(width, Ordering::Relaxed);
     }
 
-    /// The widths of the `epoch` that the calling thread is in.
+    /// The width of the `epoch` that the calling thread is in.
     #[inline]
-    pub(crate) fn read(&self, epoch: u32) -> Widths {
+    pub(crate) fn read(&self, epoch: u32) -> u16 {
         // ATOMICS: written before the barrier that began the epoch, and next after the one that
         // ends it, which this thread has not entered.
-        Widths::unpacked(self.slots[epoch as usize % SLOTS].load(Ordering::Relaxed))
+        self.slots[epoch as usize % SLOTS].load(Ordering::Relaxed)
     }
 }
 
@@ -62,14 +39,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_widths_come_back() {
-        let ring: Ring = Ring::new(Widths::all(8));
-        ring.publish(1, Widths { plain: 3, chunked: u16::MAX });
-        assert_eq!(ring.read(0), Widths::all(8));
-        assert_eq!(ring.read(1), Widths { plain: 3, chunked: u16::MAX });
-        ring.publish(2, Widths { plain: u16::MAX, chunked: 1 });
-        assert_eq!(ring.read(2), Widths { plain: u16::MAX, chunked: 1 });
-        assert_eq!(ring.read(1), Widths { plain: 3, chunked: u16::MAX });
+    fn an_epoch_keeps_its_width_while_the_next_one_gets_its_own() {
+        let ring: Ring = Ring::new(8);
+        ring.publish(1, 3);
+        assert_eq!((ring.read(0), ring.read(1)), (8, 3));
+        ring.publish(2, u16::MAX);
+        assert_eq!((ring.read(2), ring.read(1)), (u16::MAX, 3));
     }
 }
 
@@ -100,16 +75,16 @@ mod model {
         }
     }
 
-    fn widths(epoch: u32) -> Widths {
-        Widths { plain: 1 + epoch as u16, chunked: 10 + epoch as u16 }
+    fn width(epoch: u32) -> u16 {
+        1 + epoch as u16
     }
 
     /// A thread reads in every epoch; thread 0 publishes the next before its barrier.
     fn body<const SLOTS: usize>(team: &(Ring<SLOTS>, Barrier), thread: usize, epochs: u32) {
         for epoch in 0..epochs {
-            assert_eq!(team.0.read(epoch), widths(epoch), "thread {thread}");
+            assert_eq!(team.0.read(epoch), width(epoch), "thread {thread}");
             if thread == 0 {
-                team.0.publish(epoch + 1, widths(epoch + 1));
+                team.0.publish(epoch + 1, width(epoch + 1));
             }
             team.1.wait(epoch);
         }
@@ -118,7 +93,7 @@ mod model {
     fn run<const SLOTS: usize>(threads: usize, epochs: u32) {
         loom::model(move || {
             let team = Arc::new((
-                Ring::<SLOTS>::new(widths(0)),
+                Ring::<SLOTS>::new(width(0)),
                 Barrier { threads, arrived: Mutex::new(0), departs: Condvar::new() },
             ));
             let others: Vec<_> = (1..threads)
@@ -133,7 +108,7 @@ mod model {
     }
 
     #[test]
-    fn all_threads_read_the_same_widths_in_every_epoch() {
+    fn all_threads_read_the_same_width_in_every_epoch() {
         run::<2>(2, 4);
     }
 

@@ -63,8 +63,8 @@ struct Stretch {
 /// What loops a stretch was seen to have.
 #[derive(Clone, Copy, Debug, Default)]
 struct Kinds {
-    plain: bool,
-    chunked: bool,
+    /// Some that fewer threads can share.
+    divided: bool,
     refused: Option<Refusal>,
 }
 
@@ -79,7 +79,7 @@ enum Control {
 }
 
 pub(super) const ASKS: &str =
-    "has chunks in a fixed order, and the region asks for its thread's number";
+    "the region asks for its thread's number, and may keep what it does by it";
 
 impl Stretches {
     /// An execution of the region begins.
@@ -140,8 +140,7 @@ impl Stretches {
     pub(super) fn has(&mut self, at: usize, division: Result<Division, Refusal>) {
         let loops = &mut self.all[at].loops;
         match division {
-            Ok(Division::Balanced) => loops.plain = true,
-            Ok(Division::Chunked(_)) => loops.chunked = true,
+            Ok(_) => loops.divided = true,
             Err(refusal) => loops.refused = Some(refusal),
         }
     }
@@ -173,7 +172,7 @@ impl Stretches {
                     // What it refuses it leaves out, which is all there is to do about it.
                     let _ = controller.finished(on, seconds, seconds);
                 }
-                if stretch.loops.plain || !ran.asks {
+                if !ran.asks {
                     return;
                 }
             }
@@ -190,8 +189,8 @@ impl Stretches {
         let loops = stretch.loops;
         let refused = match (ran.refused, loops.refused) {
             (Some(why), _) => Some(why),
-            (None, _) if loops.chunked && !loops.plain && ran.asks => Some(ASKS),
-            (None, Some(refusal)) if !loops.chunked && !loops.plain => Some(refusal.why()),
+            (None, _) if ran.asks => Some(ASKS),
+            (None, Some(refusal)) if !loops.divided => Some(refusal.why()),
             _ => None,
         };
         if let Some(why) = refused {
