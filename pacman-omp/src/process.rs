@@ -227,9 +227,14 @@ fn has_something_to_leave() -> bool {
 }
 
 /// Leaves the recording of the process with that number and parent.
-fn leave(ending: Ending, (pid, parent): (u32, u32)) {
+fn leave(exec: bool, (pid, parent): (u32, u32)) {
     let Some(directory) = &wishes().directory else { return };
     let ticks = clock().now().saturating_sub(BEGUN.load(Ordering::Relaxed));
+    let ending = match (exec, rows::are_unfinished()) {
+        (true, _) => Ending::Exec,
+        (false, true) => Ending::ExitInRegion,
+        (false, false) => Ending::Exit,
+    };
     let recording = recording::of_this_process(ending, ticks, pid, parent);
     let mut left = LEFT.lock();
     let done = match &*left {
@@ -251,7 +256,7 @@ fn numbers() -> (u32, u32) {
 /// As [`leave`], for a caller that may have interrupted anything: `_exit` is allowed in signal
 /// handlers, where memory may not be asked for. A copy of the process does the work, and if it
 /// meets a lock that nobody will ever open, it is ended.
-fn leave_by_copy(ending: Ending) {
+fn leave_by_copy() {
     const PATIENCE: c_int = 2_000;
     let numbers = numbers();
     // SAFETY: a fork without its handlers, and without a signal to the parent at its end. The copy
@@ -259,7 +264,11 @@ fn leave_by_copy(ending: Ending) {
     unsafe {
         let copy = libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) as libc::pid_t;
         if copy == 0 {
-            leave(ending, numbers);
+            // What the C library says of memory that was caught half-way is not the program's.
+            let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY);
+            libc::dup2(nowhere, libc::STDERR_FILENO);
+            libc::prctl(libc::PR_SET_DUMPABLE, 0);
+            leave(false, numbers);
             libc::syscall(libc::SYS_exit_group, 0);
         }
         if copy > 0 {
@@ -274,14 +283,9 @@ fn leave_by_copy(ending: Ending) {
     }
 }
 
-fn ending() -> Ending {
-    let inside = Worker::known().is_some_and(Worker::is_inside);
-    if inside { Ending::ExitInRegion } else { Ending::Exit }
-}
-
 extern "C" fn at_exit() {
     if has_something_to_leave() {
-        leave(ending(), numbers());
+        leave(false, numbers());
     }
 }
 
@@ -289,8 +293,8 @@ extern "C" fn at_exit() {
 pub(crate) fn leaves(function: Function) {
     if has_something_to_leave() {
         match function {
-            Function::_exit | Function::_Exit => leave_by_copy(ending()),
-            _ => leave(Ending::Exec, numbers()),
+            Function::_exit | Function::_Exit => leave_by_copy(),
+            _ => leave(true, numbers()),
         }
     }
 }

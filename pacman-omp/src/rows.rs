@@ -147,6 +147,8 @@ impl Hosted {
 /// All rows of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
+    /// Regions that its thread has started and that are not in the rows yet.
+    pub(crate) hosting: AtomicU32,
     pub(crate) rows: Mutex<Vec<Arc<Row>>>,
     pub(crate) hosted: Mutex<Vec<Arc<Hosted>>>,
 }
@@ -204,6 +206,11 @@ impl Table {
         live.retain(|table| !Arc::ptr_eq(table, self));
         ended.take_in(self);
     }
+}
+
+/// Whether some thread has a region under way.
+pub(crate) fn are_unfinished() -> bool {
+    LIVE.lock().iter().any(|table| table.hosting.load(Ordering::Relaxed) > 0)
 }
 
 /// Everything that was counted so far.

@@ -278,6 +278,7 @@ pub(crate) fn begin(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
     let worker = Worker::here();
     // The thread's own clause is used up; such regions are not adapted.
     worker.take_pushed();
+    worker.begins_to_host();
     let begun = process::now();
     worker.starts(|| start(&team, call.threads));
     team.size.set(team.ask(Function::omp_get_num_threads).unwrap_or(1));
@@ -297,4 +298,5 @@ pub(crate) fn end(end: impl FnOnce(&Team)) {
         let nested = team.depth > 0;
         worker.hosted(region.number).add(begun, process::now(), team.size.get(), nested);
     }
+    worker.ends_to_host();
 }

@@ -22,8 +22,6 @@ pub(crate) struct Worker {
     unpaired: Cell<i32>,
     /// The runtime is starting a team that this library knows of.
     starting: Cell<bool>,
-    /// Teams that the thread has started and that have not ended.
-    hosting: Cell<u32>,
     /// The program itself has said how many threads its next region gets.
     pushed: Cell<bool>,
     counters: UnsafeCell<Option<Counters>>,
@@ -75,7 +73,6 @@ impl Worker {
             seen: Cell::new(0),
             unpaired: Cell::new(0),
             starting: Cell::new(false),
-            hosting: Cell::new(0),
             pushed: Cell::new(false),
             counters: UnsafeCell::new(None),
             pool: Pool::default(),
@@ -142,17 +139,27 @@ impl Worker {
     /// Runs `whole`: a region that this thread starts, until it is entered in its rows.
     #[inline]
     pub(crate) fn hosts(&self, whole: impl FnOnce()) {
-        self.hosting.set(self.hosting.get() + 1);
-        // ATOMICS: a signal handler that ends the process looks at it on this very thread.
-        compiler_fence(Ordering::SeqCst);
+        self.begins_to_host();
         whole();
-        compiler_fence(Ordering::SeqCst);
-        self.hosting.set(self.hosting.get() - 1);
+        self.ends_to_host();
     }
 
-    /// Whether the thread is in a region, or waits for the members of one that it has started.
-    pub(crate) fn is_inside(&self) -> bool {
-        self.depth.get() > 0 || self.hosting.get() > 0
+    /// The thread starts a region.
+    #[inline]
+    pub(crate) fn begins_to_host(&self) {
+        let hosting = &self.table.hosting;
+        hosting.store(hosting.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        // ATOMICS: a signal handler that ends the process may come at any instruction, here or on a
+        // member of the team, which the runtime's own barriers order.
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// It is in the rows.
+    #[inline]
+    pub(crate) fn ends_to_host(&self) {
+        compiler_fence(Ordering::SeqCst);
+        let hosting = &self.table.hosting;
+        hosting.store(hosting.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
     }
 
     /// Whether such a team is being started, and none of its bodies runs here yet.
