@@ -48,7 +48,8 @@ mod tests {
     }
 }
 
-/// Run with `RUSTFLAGS="--cfg loom" cargo test -p pacman-omp --lib --release ring`.
+/// Run with `RUSTFLAGS="--cfg loom" cargo test -p pacman-omp --lib --release ring`; three threads take a
+/// while.
 #[cfg(all(test, loom))]
 mod model {
     use super::*;
