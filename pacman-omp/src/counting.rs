@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use pacman_core::backend::{ReadPath, Reading};
-use pacman_core::clock::Clock;
 use pacman_core::{Attached, Error, Session};
 use pacman_regions::Event;
 use parking_lot::Mutex;
@@ -21,7 +20,8 @@ pub(crate) struct Plan {
 }
 
 static PLAN: AtomicPtr<Plan> = AtomicPtr::new(std::ptr::null_mut());
-static MAKING: Mutex<()> = Mutex::new(());
+/// Held while one is made.
+pub(crate) static MAKING: Mutex<()> = Mutex::new(());
 
 impl Plan {
     /// The process's plan.
@@ -98,9 +98,8 @@ fn start(names: &[&str]) -> Result<Session, Error> {
     Session::builder(format!("openmp-{}", std::process::id())).events(&names.join(","))?.start()
 }
 
-/// The counters of one thread, or only its clock.
+/// The counters of one thread, if it is counted at all.
 pub(crate) struct Counters {
-    clock: Clock,
     attached: Option<Attached>,
     /// Where the executions that are open began, outermost first; whether that could be read.
     open: Vec<(Reading, bool)>,
@@ -124,11 +123,19 @@ impl Counted<'_> {
     }
 }
 
+/// Whether a reading is one. Why it is none the session knows as well; letting go of that is kept
+/// off the way of those that are.
+#[inline(always)]
+fn is_read(reading: Result<(), Error>) -> bool {
+    #[cold]
+    fn let_go(_: Error) {}
+    reading.map_err(let_go).is_ok()
+}
+
 impl Counters {
     /// Opens the calling thread's counters. Where that fails the thread is timed alone, and the
     /// recording has the reason.
     pub(crate) fn open() -> Counters {
-        let clock = process::clock();
         let session = Plan::current().session.as_ref();
         let attached = session.and_then(|session| {
             let attached = session.attach();
@@ -137,34 +144,32 @@ impl Counters {
                 .ok()
         });
         let depth = if attached.is_some() { DEPTH } else { 0 };
-        Counters {
-            clock,
-            attached,
-            open: vec![(Reading::EMPTY, false); depth],
-            now: Reading::EMPTY,
-        }
+        Counters { attached, open: vec![(Reading::EMPTY, false); depth], now: Reading::EMPTY }
     }
 
-    /// Begins an execution that is inside of `depth` others, and answers the time.
-    #[inline]
-    pub(crate) fn begin(&mut self, depth: usize) -> u64 {
+    /// Whether there is anything to read.
+    pub(crate) fn are_open(&self) -> bool {
+        self.attached.is_some()
+    }
+
+    /// Begins an execution that is inside of `depth` others.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self, depth: usize) {
         if let (Some(attached), Some((reading, read))) = (&self.attached, self.open.get_mut(depth))
         {
-            *read = attached.read(reading).is_ok();
+            *read = is_read(attached.read(reading));
         }
-        self.clock.now()
     }
 
-    /// Ends it: the time, and what counted in between, if anything did.
-    #[inline]
-    pub(crate) fn end(&mut self, depth: usize) -> (u64, Option<Counted<'_>>) {
-        let now = self.clock.now();
+    /// Ends it: what counted in between, if anything did.
+    #[inline(always)]
+    pub(crate) fn end(&mut self, depth: usize) -> Option<Counted<'_>> {
         if let (Some(attached), Some((begun, true))) = (&self.attached, self.open.get(depth)) {
-            if attached.read(&mut self.now).is_ok() {
-                return (now, Some(Counted { begun, ended: &self.now }));
+            if is_read(attached.read(&mut self.now)) {
+                return Some(Counted { begun, ended: &self.now });
             }
         }
-        (now, None)
+        None
     }
 
     /// How counts are read.

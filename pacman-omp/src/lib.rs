@@ -28,6 +28,9 @@
 mod adapt;
 mod counting;
 mod entry;
+mod fork;
+mod function;
+mod heap;
 mod module;
 mod process;
 mod recording;

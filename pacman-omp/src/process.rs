@@ -9,10 +9,12 @@ use pacman_core::clock::Clock;
 use pacman_regions::{Ending, Wishes};
 use parking_lot::Mutex;
 
-use crate::counting::Plan;
+use crate::fork;
+use crate::function::Function;
+use crate::heap;
 use crate::recording;
 use crate::rows;
-use crate::runtime::{Function, Runtime};
+use crate::runtime::Runtime;
 use crate::worker::Worker;
 use crate::worksharing;
 
@@ -31,7 +33,7 @@ static BEGUN: AtomicU64 = AtomicU64::new(0);
 /// The process that all the above is of: in the child of a `vfork` it is another.
 static PID: AtomicU32 = AtomicU32::new(0);
 /// What the default of threads and the contexts were at the first region.
-static FIRST: Mutex<Option<First>> = Mutex::new(None);
+pub(crate) static FIRST: Mutex<Option<First>> = Mutex::new(None);
 /// The program asked how many threads there may be since the last region.
 static ASKED: AtomicBool = AtomicBool::new(false);
 /// It asked at all, so that it may keep something for each thread.
@@ -40,9 +42,9 @@ static EVER_ASKED: AtomicBool = AtomicBool::new(false);
 static BY_THREAD: AtomicBool = AtomicBool::new(false);
 /// LLVM's leagues start their teams' regions on threads that nothing else marks.
 static TEAMS: AtomicBool = AtomicBool::new(false);
-static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+pub(crate) static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// Where the recording went, when there is one already.
-static LEFT: Mutex<Option<PathBuf>> = Mutex::new(None);
+pub(crate) static LEFT: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// What was found at the first region.
 #[derive(Clone, Debug)]
@@ -80,19 +82,23 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
         return;
     }
     let clock = Clock::detect();
-    BEGUN.store(clock.now(), Ordering::Relaxed);
-    PID.store(std::process::id(), Ordering::Relaxed);
     NOTES.lock().extend(wrong);
     let forced = get(worksharing::FORCED).is_some();
     ADAPTED.store(wishes.adapt.is_some() || forced, Ordering::Relaxed);
     if PROCESS.set(Process { wishes, clock }).is_ok() {
-        // SAFETY: functions of this library, which is never unloaded.
-        unsafe {
-            libc::atexit(at_exit);
-            libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child));
-        }
+        begin();
+        heap::watch_forks();
+        fork::watch();
+        // SAFETY: a function of this library, which is never unloaded.
+        unsafe { libc::atexit(at_exit) };
         OBSERVED.store(true, Ordering::Release);
     }
+}
+
+/// The process begins, by being started or forked.
+pub(crate) fn begin() {
+    BEGUN.store(clock().now(), Ordering::Relaxed);
+    PID.store(std::process::id(), Ordering::Relaxed);
 }
 
 /// Whether regions are observed at all.
@@ -120,17 +126,17 @@ pub(crate) fn clock() -> Clock {
     PROCESS.get().map_or_else(Clock::detect, |process| process.clock)
 }
 
-/// Ticks since the process began.
+/// Ticks from when the process began until the clock was at `ticks`.
 #[inline]
-pub(crate) fn now() -> u64 {
-    clock().now().saturating_sub(BEGUN.load(Ordering::Relaxed))
+pub(crate) fn since(ticks: u64) -> u64 {
+    ticks.saturating_sub(BEGUN.load(Ordering::Relaxed))
 }
 
-/// Ticks as seconds, by the rate as it was known at the first region: for decisions.
+/// Ticks from `begun` to `ended`, as far as they are this process's: a child that was forked inside
+/// a region is in an execution that its parent began.
 #[inline]
-pub(crate) fn seconds(ticks: u64) -> f64 {
-    static RATE: OnceLock<f64> = OnceLock::new();
-    ticks as f64 * RATE.get_or_init(|| clock().nanos_per_tick() * 1e-9)
+pub(crate) fn between(begun: u64, ended: u64) -> u64 {
+    ended.saturating_sub(begun.max(BEGUN.load(Ordering::Relaxed)))
 }
 
 /// The program asked how many threads there may be, outside of regions.
@@ -148,6 +154,12 @@ pub(crate) fn asked_inside() {
     }
 }
 
+/// Whether it asked outside of regions since this was called last.
+#[inline]
+pub(crate) fn take_asked() -> bool {
+    ASKED.load(Ordering::Relaxed) && ASKED.swap(false, Ordering::Relaxed)
+}
+
 /// Whether it ever asked.
 #[inline]
 pub(crate) fn has_asked() -> bool {
@@ -160,7 +172,7 @@ pub(crate) fn keeps_by_thread() {
     BY_THREAD.store(true, Ordering::Relaxed);
 }
 
-/// Whether it has.
+/// Whether it has such data.
 pub(crate) fn has_data_by_thread() -> bool {
     BY_THREAD.load(Ordering::Relaxed)
 }
@@ -170,15 +182,9 @@ pub(crate) fn teams() {
     TEAMS.store(true, Ordering::Relaxed);
 }
 
-/// Whether it has.
+/// Whether it has run one.
 pub(crate) fn has_teams() -> bool {
     TEAMS.load(Ordering::Relaxed)
-}
-
-/// Whether it did since this was asked last.
-#[inline]
-pub(crate) fn take_asked() -> bool {
-    ASKED.load(Ordering::Relaxed) && ASKED.swap(false, Ordering::Relaxed)
 }
 
 /// Something that the reader of the recording should know; the same line is kept once.
@@ -205,11 +211,7 @@ pub(crate) fn first_region(runtime: &'static Runtime) {
     if first.is_some() {
         return;
     }
-    let threads = runtime.real(Function::omp_get_max_threads).map_or(1, |real| {
-        // SAFETY: the OpenMP API has it so.
-        let real: extern "C" fn() -> c_int = unsafe { std::mem::transmute(real) };
-        real() as u32
-    });
+    let threads = runtime.ask(Function::omp_get_max_threads).unwrap_or(1);
     // SAFETY: a plain set of bits, filled by the call.
     let contexts = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
@@ -229,7 +231,7 @@ fn has_something_to_leave() -> bool {
 /// Leaves the recording of the process with that number and parent.
 fn leave(exec: bool, (pid, parent): (u32, u32)) {
     let Some(directory) = &wishes().directory else { return };
-    let ticks = clock().now().saturating_sub(BEGUN.load(Ordering::Relaxed));
+    let ticks = since(clock().now());
     let ending = match (exec, rows::are_unfinished()) {
         (true, _) => Ending::Exec,
         (false, true) => Ending::ExitInRegion,
@@ -290,48 +292,11 @@ extern "C" fn at_exit() {
 }
 
 /// The process ends without its exit handlers, or becomes another program.
-pub(crate) fn leaves(function: Function) {
+pub(crate) fn leaves(becomes_another: bool) {
     if has_something_to_leave() {
-        match function {
-            Function::_exit | Function::_Exit => leave_by_copy(),
-            _ => leave(true, numbers()),
+        match becomes_another {
+            true => leave(true, numbers()),
+            false => leave_by_copy(),
         }
-    }
-}
-
-unsafe extern "C" fn before_fork() {
-    std::mem::forget((FIRST.lock(), NOTES.lock(), LEFT.lock()));
-    rows::before_fork();
-}
-
-unsafe extern "C" fn in_parent() {
-    // SAFETY: `before_fork` holds them.
-    unsafe {
-        rows::after_fork(false);
-        unlock();
-    }
-}
-
-unsafe extern "C" fn in_child() {
-    // SAFETY: as in the parent; the child has one thread, so nobody else looks.
-    unsafe {
-        rows::after_fork(true);
-        *LEFT.data_ptr() = None;
-        unlock();
-    }
-    BEGUN.store(clock().now(), Ordering::Relaxed);
-    PID.store(std::process::id(), Ordering::Relaxed);
-    Plan::forget();
-    Worker::forked();
-}
-
-/// # Safety
-/// `before_fork` holds the locks.
-unsafe fn unlock() {
-    // SAFETY: as the caller says.
-    unsafe {
-        LEFT.force_unlock();
-        NOTES.force_unlock();
-        FIRST.force_unlock();
     }
 }

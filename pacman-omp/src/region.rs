@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use parking_lot::Mutex;
 
 use crate::adapt::Adapted;
+use crate::function::Function;
 use crate::module::Module;
-use crate::runtime::{Function, Runtime};
+use crate::runtime::Runtime;
 use crate::worksharing::Loops;
 
 /// A parallel region; made at its first execution, and never freed.
@@ -65,7 +66,8 @@ const PLACES: usize = 1 << 14;
 /// Found by its body's address, at the first free place from where the address points to.
 static TABLE: [AtomicPtr<Region>; PLACES] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; PLACES];
-static ALL: Mutex<Vec<&'static Region>> = Mutex::new(Vec::new());
+/// In order of their first execution.
+pub(crate) static ALL: Mutex<Vec<&'static Region>> = Mutex::new(Vec::new());
 
 /// The region whose body is at `body`; `None` before its first execution.
 #[inline]

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use crate::counting::Counted;
+use crate::process;
 use crate::timeline::{Bins, Held};
 
 /// What a thread did in one region as number `thread` of the team.
@@ -29,9 +30,7 @@ pub(crate) struct Row {
 #[derive(Debug)]
 pub(crate) struct Hosted {
     pub(crate) region: u32,
-    executions: AtomicU64,
     nested: AtomicU64,
-    ticks: AtomicU64,
     shortest: AtomicU64,
     longest: AtomicU64,
     teams: [Size; SIZES],
@@ -69,20 +68,23 @@ impl Row {
         }
     }
 
-    /// One execution, and what counted in it.
-    #[inline]
-    pub(crate) fn add(&self, ticks: u64, counted: Option<&Counted<'_>>) {
+    /// One execution.
+    #[inline(always)]
+    pub(crate) fn add(&self, ticks: u64) {
         let executions = self.executions.load(Ordering::Relaxed);
         if executions % LOOK == 0 {
             self.look();
         }
         self.executions.store(executions + 1, Ordering::Relaxed);
         add(&self.ticks, ticks);
-        if let Some(counted) = counted {
-            add(&self.counted, 1);
-            for (event, cell) in self.counts.iter().enumerate() {
-                add(cell, counted.of(event));
-            }
+    }
+
+    /// What counted in it.
+    #[inline]
+    pub(crate) fn count(&self, counted: &Counted<'_>) {
+        add(&self.counted, 1);
+        for (event, cell) in self.counts.iter().enumerate() {
+            add(cell, counted.of(event));
         }
     }
 
@@ -105,9 +107,7 @@ impl Hosted {
     pub(crate) fn new(region: u32) -> Hosted {
         Hosted {
             region,
-            executions: AtomicU64::new(0),
             nested: AtomicU64::new(0),
-            ticks: AtomicU64::new(0),
             shortest: AtomicU64::new(u64::MAX),
             longest: AtomicU64::new(0),
             teams: Default::default(),
@@ -115,18 +115,29 @@ impl Hosted {
         }
     }
 
-    /// One execution with a team of `threads`, from `begin` to `end` since the process began.
-    #[inline]
-    pub(crate) fn add(&self, begin: u64, end: u64, threads: u32, nested: bool) {
-        let ticks = end - begin;
-        add(&self.executions, 1);
-        add(&self.ticks, ticks);
+    /// One execution with a team of `threads`: `ticks` from `begun` on, by the process's clock.
+    #[inline(always)]
+    pub(crate) fn add(&self, begun: u64, ticks: u64, threads: u32, nested: bool) {
         if ticks < self.shortest.load(Ordering::Relaxed) {
             self.shortest.store(ticks, Ordering::Relaxed);
         }
         if ticks > self.longest.load(Ordering::Relaxed) {
             self.longest.store(ticks, Ordering::Relaxed);
         }
+        let first = &self.teams[0];
+        let is_first = first.threads.load(Ordering::Relaxed) == threads;
+        let size = if is_first { first } else { self.size(threads) };
+        add(&size.executions, 1);
+        add(&size.ticks, ticks);
+        if nested {
+            add(&self.nested, 1);
+        } else {
+            self.bins.add(process::since(begun), ticks, u64::from(threads));
+        }
+    }
+
+    #[inline(never)]
+    fn size(&self, threads: u32) -> &Size {
         let mut sizes = self.teams.iter();
         let size = sizes.find(|size| {
             let known = size.threads.load(Ordering::Relaxed);
@@ -134,13 +145,7 @@ impl Hosted {
         });
         let size = size.unwrap_or(&self.teams[SIZES - 1]);
         size.threads.store(threads, Ordering::Relaxed);
-        add(&size.executions, 1);
-        add(&size.ticks, ticks);
-        if nested {
-            add(&self.nested, 1);
-        } else {
-            self.bins.add(begin, end, u64::from(threads));
-        }
+        size
     }
 }
 
@@ -153,9 +158,10 @@ pub(crate) struct Table {
     pub(crate) hosted: Mutex<Vec<Arc<Hosted>>>,
 }
 
-/// The tables of threads that live, and the sums over those that have ended.
-static LIVE: Mutex<Vec<Arc<Table>>> = Mutex::new(Vec::new());
-static ENDED: Mutex<Sums> = Mutex::new(Sums { rows: Vec::new(), hosted: Vec::new() });
+/// The tables of threads that live.
+pub(crate) static LIVE: Mutex<Vec<Arc<Table>>> = Mutex::new(Vec::new());
+/// The sums over those that have ended.
+pub(crate) static ENDED: Mutex<Sums> = Mutex::new(Sums { rows: Vec::new(), hosted: Vec::new() });
 
 /// What rows add up to.
 #[derive(Clone, Debug, Default)]
@@ -221,26 +227,16 @@ pub(crate) fn sums() -> Sums {
     sums
 }
 
-/// Holds both lists over a fork, so that the child finds them whole.
-pub(crate) fn before_fork() {
-    std::mem::forget((LIVE.lock(), ENDED.lock()));
-}
-
-/// Lets go of the lists again; in the child nothing has been counted yet.
+/// Begins with nothing, in the child of a fork.
 ///
 /// # Safety
-/// [`before_fork`] was called by this thread.
-pub(crate) unsafe fn after_fork(is_child: bool) {
-    // SAFETY: the caller holds both.
+/// The thread that forked holds both lists.
+pub(crate) unsafe fn forget() {
+    // SAFETY: as the caller says. The tables of threads that are not in the child are left to
+    // themselves: whoever ran there may have been writing.
     unsafe {
-        if is_child {
-            // The tables of threads that are not in the child are left to themselves: whoever
-            // ran there may have been writing.
-            std::mem::forget(std::mem::take(&mut *LIVE.data_ptr()));
-            *ENDED.data_ptr() = Sums::default();
-        }
-        ENDED.force_unlock();
-        LIVE.force_unlock();
+        std::mem::forget(std::mem::take(&mut *LIVE.data_ptr()));
+        *ENDED.data_ptr() = Sums::default();
     }
 }
 
@@ -298,19 +294,20 @@ impl Hosted {
     fn sum(&self) -> HostedSum {
         let get = |cell: &AtomicU64| cell.load(Ordering::Relaxed);
         let sizes = self.teams.iter().filter(|size| get(&size.executions) > 0);
+        let teams: Vec<_> = sizes
+            .map(|size| {
+                let threads = size.threads.load(Ordering::Relaxed);
+                (threads, get(&size.executions), get(&size.ticks))
+            })
+            .collect();
         HostedSum {
             region: self.region,
-            executions: get(&self.executions),
+            executions: teams.iter().map(|team| team.1).sum(),
             nested: get(&self.nested),
-            ticks: get(&self.ticks),
+            ticks: teams.iter().map(|team| team.2).sum(),
             shortest: get(&self.shortest),
             longest: get(&self.longest),
-            teams: sizes
-                .map(|size| {
-                    let threads = size.threads.load(Ordering::Relaxed);
-                    (threads, get(&size.executions), get(&size.ticks))
-                })
-                .collect(),
+            teams,
             bins: self.bins.look(),
         }
     }

@@ -1,210 +1,43 @@
 //! The real OpenMP runtimes behind the entries.
 
 use std::cell::Cell;
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use pacman_regions::RuntimeFamily;
 use parking_lot::Mutex;
 
+use crate::entry;
+use crate::function::Function;
 use crate::module::Module;
-
-macro_rules! functions {
-    ($($name:ident),+ $(,)?) => {
-        /// A function of a runtime that this library stands before, or calls itself.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[repr(u32)]
-        #[allow(non_camel_case_types)]
-        pub(crate) enum Function { $($name),+ }
-
-        impl Function {
-            const NAMES: &'static [&'static CStr] = &[$({
-                const NAME: &CStr = match CStr::from_bytes_with_nul(
-                    concat!(stringify!($name), "\0").as_bytes(),
-                ) {
-                    Ok(name) => name,
-                    Err(_) => panic!("a name has no zero inside"),
-                };
-                NAME
-            }),+];
-            const ALL: &'static [Function] = &[$(Function::$name),+];
-        }
-    };
-}
-
-functions!(
-    GOMP_parallel,
-    GOMP_parallel_start,
-    GOMP_parallel_end,
-    GOMP_parallel_loop_static,
-    GOMP_parallel_loop_dynamic,
-    GOMP_parallel_loop_guided,
-    GOMP_parallel_loop_runtime,
-    GOMP_parallel_loop_nonmonotonic_dynamic,
-    GOMP_parallel_loop_nonmonotonic_guided,
-    GOMP_parallel_loop_nonmonotonic_runtime,
-    GOMP_parallel_loop_maybe_nonmonotonic_runtime,
-    GOMP_parallel_loop_static_start,
-    GOMP_parallel_loop_dynamic_start,
-    GOMP_parallel_loop_guided_start,
-    GOMP_parallel_loop_runtime_start,
-    GOMP_parallel_sections,
-    GOMP_parallel_sections_start,
-    GOMP_parallel_reductions,
-    GOMP_teams_reg,
-    GOMP_task,
-    __kmpc_fork_call,
-    __kmpc_fork_call_if,
-    __kmpc_fork_teams,
-    __kmpc_push_num_threads,
-    __kmpc_push_num_threads_strict,
-    __kmpc_push_num_threads_list,
-    __kmpc_push_num_threads_list_strict,
-    __kmpc_omp_task_with_deps,
-    __kmpc_global_thread_num,
-    __kmpc_for_static_init_4,
-    __kmpc_for_static_init_4u,
-    __kmpc_for_static_init_8,
-    __kmpc_for_static_init_8u,
-    __kmpc_dispatch_init_4,
-    __kmpc_dispatch_init_4u,
-    __kmpc_dispatch_init_8,
-    __kmpc_dispatch_init_8u,
-    __kmpc_barrier,
-    kmp_set_blocktime,
-    kmp_get_blocktime,
-    GOMP_loop_start,
-    GOMP_loop_ordered_start,
-    GOMP_loop_doacross_start,
-    GOMP_loop_static_start,
-    GOMP_loop_dynamic_start,
-    GOMP_loop_guided_start,
-    GOMP_loop_runtime_start,
-    GOMP_loop_nonmonotonic_dynamic_start,
-    GOMP_loop_nonmonotonic_guided_start,
-    GOMP_loop_nonmonotonic_runtime_start,
-    GOMP_loop_maybe_nonmonotonic_runtime_start,
-    GOMP_loop_ordered_static_start,
-    GOMP_loop_ordered_dynamic_start,
-    GOMP_loop_ordered_guided_start,
-    GOMP_loop_ordered_runtime_start,
-    GOMP_loop_doacross_static_start,
-    GOMP_loop_doacross_dynamic_start,
-    GOMP_loop_doacross_guided_start,
-    GOMP_loop_doacross_runtime_start,
-    GOMP_loop_ull_start,
-    GOMP_loop_ull_ordered_start,
-    GOMP_loop_ull_doacross_start,
-    GOMP_loop_ull_static_start,
-    GOMP_loop_ull_dynamic_start,
-    GOMP_loop_ull_guided_start,
-    GOMP_loop_ull_runtime_start,
-    GOMP_loop_ull_nonmonotonic_dynamic_start,
-    GOMP_loop_ull_nonmonotonic_guided_start,
-    GOMP_loop_ull_nonmonotonic_runtime_start,
-    GOMP_loop_ull_maybe_nonmonotonic_runtime_start,
-    GOMP_loop_ull_ordered_static_start,
-    GOMP_loop_ull_ordered_dynamic_start,
-    GOMP_loop_ull_ordered_guided_start,
-    GOMP_loop_ull_ordered_runtime_start,
-    GOMP_loop_ull_doacross_static_start,
-    GOMP_loop_ull_doacross_dynamic_start,
-    GOMP_loop_ull_doacross_guided_start,
-    GOMP_loop_ull_doacross_runtime_start,
-    GOMP_sections_start,
-    GOMP_sections2_start,
-    GOMP_taskloop,
-    GOMP_taskloop_ull,
-    __kmpc_omp_task,
-    __kmpc_taskloop,
-    __kmpc_taskloop_5,
-    __kmpc_threadprivate_cached,
-    __kmpc_threadprivate_register,
-    __kmpc_threadprivate_register_vec,
-    ompt_start_tool,
-    omp_set_max_active_levels,
-    omp_set_max_active_levels_,
-    omp_set_nested,
-    omp_set_nested_,
-    omp_set_dynamic,
-    omp_set_dynamic_,
-    omp_set_schedule,
-    omp_set_schedule_,
-    omp_get_schedule,
-    omp_get_schedule_,
-    omp_init_lock,
-    omp_init_lock_,
-    omp_init_nest_lock,
-    omp_init_nest_lock_,
-    omp_get_num_teams,
-    omp_get_team_num,
-    omp_get_max_threads,
-    omp_get_max_threads_,
-    omp_get_num_procs,
-    omp_get_num_procs_,
-    omp_get_thread_limit,
-    omp_get_thread_limit_,
-    omp_set_num_threads,
-    omp_set_num_threads_,
-    omp_set_num_threads_8_,
-    omp_get_thread_num,
-    omp_get_thread_num_,
-    omp_get_num_threads,
-    omp_get_num_threads_,
-    omp_get_team_size,
-    omp_get_team_size_,
-    omp_get_team_size_8_,
-    omp_get_ancestor_thread_num,
-    omp_get_ancestor_thread_num_,
-    omp_get_ancestor_thread_num_8_,
-    omp_get_level,
-    omp_in_parallel,
-    omp_in_parallel_,
-    omp_get_active_level,
-    omp_get_active_level_,
-    execve,
-    execv,
-    execvp,
-    execvpe,
-    execl,
-    execlp,
-    execle,
-    fexecve,
-    _exit,
-    _Exit,
-);
-
-impl Function {
-    /// The symbol.
-    pub(crate) fn name(self) -> &'static str {
-        Function::NAMES[self as usize].to_str().unwrap_or_default()
-    }
-
-    /// The function of that number, as the assembly entries pass it.
-    pub(crate) fn numbered(number: u32) -> Function {
-        Function::ALL[number as usize]
-    }
-}
 
 /// One loaded runtime: where its functions are, each looked up when it is first wanted.
 #[derive(Debug)]
 pub(crate) struct Runtime {
-    /// Where symbols are looked up: what `dlopen` answered, or `RTLD_NEXT`.
+    /// What `dlopen` answers for its file: look-ups see no other runtime's functions. 0 where none
+    /// can be looked up.
     handle: usize,
-    real: [AtomicPtr<c_void>; Function::ALL.len()],
+    real: [AtomicPtr<c_void>; Function::COUNT],
     pub(crate) path: PathBuf,
     pub(crate) family: RuntimeFamily,
 }
 
 /// The runtimes met so far; never taken out.
-static KNOWN: Mutex<Vec<&'static Runtime>> = Mutex::new(Vec::new());
-/// The runtime of the global scope, once there is one.
-static GLOBAL: AtomicPtr<Runtime> = AtomicPtr::new(std::ptr::null_mut());
+pub(crate) static KNOWN: Mutex<Vec<&'static Runtime>> = Mutex::new(Vec::new());
+
+/// By function: what callers of the global scope would have reached without this library, once
+/// that is known. There may be a runtime of each family, with functions in common.
+static NEXT: [AtomicPtr<c_void>; Function::COUNT] =
+    [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
 
 /// A pointer that `real` holds for a function that the runtime does not have.
 const ABSENT: *mut c_void = std::ptr::without_provenance_mut(1);
+
+/// A question of the OpenMP API that takes nothing.
+pub(crate) type Question = extern "C" fn() -> c_int;
 
 impl Runtime {
     /// The runtime that `caller`, an address in the calling module, would have reached for
@@ -212,55 +45,28 @@ impl Runtime {
     ///
     /// Symbols of the global scope come first, as they do for the caller. A module that was
     /// loaded with its own scope brings its runtime along: that one is found through the module.
-    pub(crate) fn of(caller: u64, function: Function) -> Option<&'static Runtime> {
-        let global = GLOBAL.load(Ordering::Acquire);
-        // SAFETY: entered below, and never freed.
-        if let Some(global) = unsafe { global.as_ref() } {
-            // Another module may have brought a runtime of the other family.
-            if global.real(function).is_some() {
-                return Some(global);
-            }
-        }
-        Runtime::search(caller, function)
-    }
-
     #[cold]
-    fn search(caller: u64, function: Function) -> Option<&'static Runtime> {
-        let next = lookup(libc::RTLD_NEXT as usize, function);
-        if let Some(real) = next {
-            let runtime = Runtime::entered(libc::RTLD_NEXT as usize, real);
-            GLOBAL.store(std::ptr::from_ref(runtime).cast_mut(), Ordering::Release);
-            return Some(runtime);
+    pub(crate) fn of(caller: u64, function: Function) -> Option<&'static Runtime> {
+        if let Some(real) = next(function) {
+            return Some(Runtime::entered(real));
         }
         let module = Module::of(caller);
         if module.is_program {
             return None;
         }
-        let path = CString::new(module.path.as_os_str().as_bytes()).ok()?;
-        // SAFETY: the module is loaded: this finds it again and adds to its count of users.
-        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-        if handle.is_null() {
-            return None;
-        }
-        let real = lookup(handle as usize, function)?;
-        Some(Runtime::entered(handle as usize, real))
+        Some(Runtime::entered(look_up(loaded(&module.path)?, function)?))
     }
 
-    fn entered(handle: usize, real: *mut c_void) -> &'static Runtime {
+    /// The runtime that has the function `real`.
+    fn entered(real: *mut c_void) -> &'static Runtime {
         let module = Module::of(real as u64);
         let mut known = KNOWN.lock();
         if let Some(known) = known.iter().find(|runtime| runtime.path == module.path) {
             return known;
         }
-        // SAFETY: a look-up by name.
-        let is_libomp =
-            unsafe { !libc::dlsym(handle as *mut c_void, c"__kmpc_begin".as_ptr()).is_null() };
-        let family = if is_libomp { RuntimeFamily::Libomp } else { RuntimeFamily::Libgomp };
-        let real = [const { AtomicPtr::new(std::ptr::null_mut()) }; Function::ALL.len()];
-        let runtime: &'static Runtime =
-            Box::leak(Box::new(Runtime { handle, real, path: module.path, family }));
-        known.push(runtime);
-        runtime
+        let handle = loaded(&module.path).unwrap_or(libc::RTLD_NEXT as usize);
+        let family = family(handle);
+        Runtime::keep(&mut known, Runtime::new(handle, null_mut(), module.path, family))
     }
 
     /// The runtime that has `address`, whose functions cannot be reached by name.
@@ -270,10 +76,17 @@ impl Runtime {
         if let Some(known) = known.iter().find(|runtime| runtime.path == module.path) {
             return known;
         }
-        let real = [const { AtomicPtr::new(ABSENT) }; Function::ALL.len()];
-        let (handle, family) = (0, RuntimeFamily::Libomp);
-        let runtime: &'static Runtime =
-            Box::leak(Box::new(Runtime { handle, real, path: module.path, family }));
+        let family = RuntimeFamily::Libomp;
+        Runtime::keep(&mut known, Runtime::new(0, ABSENT, module.path, family))
+    }
+
+    fn new(handle: usize, real: *mut c_void, path: PathBuf, family: RuntimeFamily) -> Runtime {
+        let real = std::array::from_fn(|_| AtomicPtr::new(real));
+        Runtime { handle, real, path, family }
+    }
+
+    fn keep(known: &mut Vec<&'static Runtime>, runtime: Runtime) -> &'static Runtime {
+        let runtime: &'static Runtime = Box::leak(Box::new(runtime));
         known.push(runtime);
         runtime
     }
@@ -297,57 +110,110 @@ impl Runtime {
     #[inline]
     pub(crate) fn real(&self, function: Function) -> Option<*mut c_void> {
         let real = self.real[function as usize].load(Ordering::Relaxed);
-        if real.is_null() { self.look_up(function) } else { (real != ABSENT).then_some(real) }
+        if real.is_null() { self.find(function) } else { (real != ABSENT).then_some(real) }
     }
 
     #[cold]
-    fn look_up(&self, function: Function) -> Option<*mut c_void> {
-        let real = lookup(self.handle, function);
+    fn find(&self, function: Function) -> Option<*mut c_void> {
+        let real = look_up(self.handle, function);
         self.real[function as usize].store(real.unwrap_or(ABSENT), Ordering::Relaxed);
         real
+    }
+
+    /// A question that may be asked without passing this library's own entries.
+    #[inline]
+    pub(crate) fn question(&self, function: Function) -> Option<Question> {
+        let real = self.real(function)?;
+        // SAFETY: callers name functions of the OpenMP API that take nothing and answer an int.
+        Some(unsafe { std::mem::transmute::<*mut c_void, Question>(real) })
+    }
+
+    /// Asks it.
+    #[inline]
+    pub(crate) fn ask(&self, function: Function) -> Option<u32> {
+        u32::try_from(self.question(function)?()).ok()
     }
 }
 
 thread_local! {
-    /// Calls whose real function was found through their module: return address and function.
-    static FOUND: [Cell<(u64, *mut c_void)>; 64] =
-        const { [const { Cell::new((0, std::ptr::null_mut())) }; 64] };
+    /// Calls whose real function was found through their module: return address, what was called,
+    /// and what was found.
+    static FOUND: [Cell<(u64, Function, *mut c_void)>; 64] =
+        const { [const { Cell::new((0, Function::GOMP_parallel, null_mut())) }; 64] };
 }
 
 /// The real function of that name for a call that returns to `caller`, where no region says whose
 /// it is.
 #[inline]
 pub(crate) fn real_for(caller: u64, function: Function) -> Option<*mut c_void> {
-    let global = GLOBAL.load(Ordering::Acquire);
-    // SAFETY: never freed.
-    if let Some(real) = unsafe { global.as_ref() }.and_then(|global| global.real(function)) {
+    let real = NEXT[function as usize].load(Ordering::Relaxed);
+    if real.is_null() { real_for_module(caller, function) } else { Some(real) }
+}
+
+#[cold]
+fn real_for_module(caller: u64, function: Function) -> Option<*mut c_void> {
+    entry::ompt::passed();
+    if let Some(real) = next(function) {
         return Some(real);
     }
     FOUND.with(|found| {
         let found = &found[(caller as usize >> 1) % 64];
-        let (known, real) = found.get();
-        if known == caller {
+        let (known, called, real) = found.get();
+        if (known, called) == (caller, function) {
             return Some(real);
         }
         let real = match Runtime::of(caller, function) {
             Some(runtime) => runtime.real(function),
             None => Runtime::any().and_then(|runtime| runtime.real(function)),
-        };
-        found.set(real.map_or((0, std::ptr::null_mut()), |real| (caller, real)));
-        real
+        }?;
+        found.set((caller, function, real));
+        Some(real)
     })
 }
 
-/// A function of the C library that this library stands before.
-pub(crate) fn real_of_system(function: Function) -> Option<*mut c_void> {
-    lookup(libc::RTLD_NEXT as usize, function)
+/// What comes after this library in the global scope; a function of a runtime, or of the C library.
+pub(crate) fn next(function: Function) -> Option<*mut c_void> {
+    let next = &NEXT[function as usize];
+    let known = next.load(Ordering::Relaxed);
+    if !known.is_null() {
+        return Some(known);
+    }
+    let real = look_up(libc::RTLD_NEXT as usize, function)?;
+    next.store(real, Ordering::Relaxed);
+    Some(real)
+}
+
+/// The handle of a module that is loaded; it stays so.
+fn loaded(path: &Path) -> Option<usize> {
+    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+    // SAFETY: finds the module again and adds to its count of users.
+    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    (!handle.is_null()).then_some(handle as usize)
+}
+
+/// Whose runtime that is.
+///
+/// The first name is OpenACC's, which libgomp alone has, and has had since GCC 5. A look-up that
+/// fails leaves its message on the program's heap, which is to stay as it is where it matters (see
+/// `heap.rs`); so the common case is the first.
+fn family(handle: usize) -> RuntimeFamily {
+    let has = |name: &CStr| {
+        // SAFETY: a look-up by name.
+        !unsafe { libc::dlsym(handle as *mut c_void, name.as_ptr()) }.is_null()
+    };
+    match has(c"GOACC_parallel_keyed") || !has(c"__kmpc_begin") {
+        true => RuntimeFamily::Libgomp,
+        false => RuntimeFamily::Libomp,
+    }
 }
 
 /// Looks a symbol up. Neither way of asking answers this library's own function of that name:
 /// it is not after itself, and not among what another module needs.
-fn lookup(handle: usize, function: Function) -> Option<*mut c_void> {
-    let name = Function::NAMES[function as usize];
+fn look_up(handle: usize, function: Function) -> Option<*mut c_void> {
+    if handle == 0 {
+        return None;
+    }
     // SAFETY: a handle of `dlopen` that is never closed, or RTLD_NEXT.
-    let real = unsafe { libc::dlsym(handle as *mut c_void, name.as_ptr()) };
+    let real = unsafe { libc::dlsym(handle as *mut c_void, function.symbol().as_ptr()) };
     (!real.is_null()).then_some(real)
 }

@@ -1,36 +1,48 @@
 //! One execution of a region: the runtime's team with a body of ours around the program's.
 
 use std::cell::Cell;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::adapt::{self, Choice};
 use crate::entry;
+use crate::function::Function;
 use crate::process;
 use crate::region::{self, Region, Seen};
-use crate::runtime::{Function, Runtime};
+use crate::runtime::Runtime;
 use crate::worker::{Begun, Worker};
 use crate::worksharing;
 
 /// What the members of a team are given instead of the program's own data.
-#[repr(C)]
+///
+/// What they read is one cache line, and what thread 0 writes meanwhile is on another.
+#[repr(C, align(64))]
 pub(crate) struct Team {
     /// libgomp looks for a region's reductions in the first word of its data.
     first: *mut c_void,
     runtime: &'static Runtime,
     region: Option<&'static Region>,
     pub(crate) body: *const c_void,
+    /// What the body takes: its data, or for LLVM's bodies the first of `words` words.
     pub(crate) data: *mut c_void,
-    /// LLVM's bodies have their arguments by number: how many, and where they are.
-    pub(crate) arguments: (usize, *const usize),
+    pub(crate) words: usize,
     /// Who starts the team and is its thread 0; null in leagues, where each team has one.
     host: *const Worker,
-    /// How many threads take part; written by thread 0.
-    size: Cell<u32>,
-    depth: u32,
     /// Null where regions are only observed.
     adapted: Cell<*const Adapted>,
+    own: Own,
+}
+
+/// What concerns only the thread that starts a team, and is its thread 0.
+struct Own {
+    depth: u32,
+    /// How many threads take part.
+    size: Cell<u32>,
+    /// When the entry was called.
+    begun: Cell<u64>,
+    /// When the body ended, in a team of one that did nothing else; otherwise 0.
+    ended: Cell<u64>,
 }
 
 /// What is done with a team where regions are adapted.
@@ -46,11 +58,12 @@ pub(crate) struct Call {
     pub(crate) entry: Function,
     pub(crate) body: *const c_void,
     pub(crate) data: *mut c_void,
-    pub(crate) arguments: (usize, *const usize),
+    /// How many words LLVM's body takes, from `data` on.
+    pub(crate) words: usize,
     /// The threads that the program asks for; 0 if it leaves that to the runtime.
     pub(crate) threads: u32,
     /// LLVM's description of the place in the source.
-    pub(crate) source: *const std::ffi::c_char,
+    pub(crate) source: *const c_char,
 }
 
 impl Call {
@@ -61,30 +74,28 @@ impl Call {
         data: *mut c_void,
         threads: u32,
     ) -> Call {
-        let source = std::ptr::null();
-        Call { entry, body, data, arguments: (0, std::ptr::null()), threads, source }
+        Call { entry, body, data, words: 0, threads, source: ptr::null() }
     }
 }
 
 /// Runs one execution: `start` has the real entry start a team of so many threads (0: as many as
 /// the runtime likes) on [`gomp_body`] or LLVM's, with the team it is given. False if there is no
 /// runtime at all.
-#[inline]
-pub(crate) fn run(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
-    let Some(met) = Met::of(call) else { return false };
-    let team = Team::new(call, &met);
+#[inline(always)]
+pub(crate) fn run(call: Call, start: impl FnOnce(&Team, u32)) -> bool {
+    let Some(met) = Met::of(&call) else { return false };
+    let team = Team::new(&call, &met);
     let (Some(region), Some(worker)) = (met.region, met.worker) else {
         start(&team, call.threads);
         return true;
     };
     worker.hosts(|| {
         if adapt::is_wished() {
-            return run_adapted(&team, region, worker, call, start);
+            return run_adapted(&team, region, worker, call.entry, call.threads, start);
         }
-        let begun = process::now();
+        team.own.begun.set(worker.now());
         worker.starts(|| start(&team, call.threads));
-        let ended = process::now();
-        worker.hosted(region.number).add(begun, ended, team.size.get(), team.depth > 0);
+        team.enter(region, worker);
     });
     true
 }
@@ -93,30 +104,28 @@ fn run_adapted(
     team: &Team,
     region: &'static Region,
     worker: &Worker,
-    call: &Call,
+    entry: Function,
+    threads: u32,
     start: impl FnOnce(&Team, u32),
 ) {
     let adapted = Adapted {
-        choice: adapt::choose(region, worker, call.entry, call.threads),
+        choice: adapt::choose(region, worker, entry, threads),
         busy: AtomicU64::new(0),
-        loops: worksharing::begin(region, team.depth),
+        loops: worksharing::begin(region, team.own.depth),
     };
     team.adapted.set(&raw const adapted);
-    let begun = process::now();
+    team.own.begun.set(worker.now());
     worker.starts(|| start(team, adapted.choice.threads));
-    let ended = process::now();
-    let size = team.size.get();
-    worker.hosted(region.number).add(begun, ended, size, team.depth > 0);
-    if team.depth == 0 {
+    let ticks = team.enter(region, worker);
+    if team.own.depth == 0 {
         worker.bound.at(None);
     }
     if let Some(loops) = adapted.loops {
         loops.end();
     }
-    let seconds = process::seconds(ended - begun);
     // ATOMICS: the runtime's end of the team orders what its members have added.
-    let busy = process::seconds(adapted.busy.load(Ordering::Relaxed));
-    adapt::finished(region, worker, &adapted.choice, size, seconds, busy);
+    let busy = adapted.busy.load(Ordering::Relaxed);
+    adapt::finished(region, worker, &adapted.choice, team.own.size.get(), ticks, busy);
 }
 
 /// What a call is found to be of.
@@ -132,24 +141,27 @@ impl Met {
     fn of(call: &Call) -> Option<Met> {
         let (runtime, region) = match region::find(call.body as u64) {
             Some(region) => (region.runtime, Some(region)),
-            None => Met::of_new(call)?,
+            None => Met::of_new(call.entry, call.body as u64, call.source)?,
         };
         Some(Met { runtime, region, worker: region.map(|_| Worker::here()) })
     }
 
     #[cold]
-    fn of_new(call: &Call) -> Option<(&'static Runtime, Option<&'static Region>)> {
+    fn of_new(
+        entry: Function,
+        body: u64,
+        source: *const c_char,
+    ) -> Option<(&'static Runtime, Option<&'static Region>)> {
         entry::ompt::passed();
-        let runtime = Runtime::of(call.body as u64, call.entry)?;
+        let runtime = Runtime::of(body, entry)?;
         if !process::is_observed() {
             return Some((runtime, None));
         }
         // SAFETY: LLVM's descriptions are constants of the program that end in a zero.
-        let source =
-            (!call.source.is_null()).then(|| unsafe { std::ffi::CStr::from_ptr(call.source) });
+        let source = (!source.is_null()).then(|| unsafe { CStr::from_ptr(source) });
         let source = source.map(|text| text.to_string_lossy().into_owned());
         process::first_region(runtime);
-        Some((runtime, region::enter(call.body as u64, call.entry, runtime, source)))
+        Some((runtime, region::enter(body, entry, runtime, source)))
     }
 }
 
@@ -171,28 +183,31 @@ impl Team {
             (Function::GOMP_teams_reg, _) | (_, None) => ptr::null(),
             (_, Some(worker)) => ptr::from_ref(worker),
         };
-        let Call { body, data, arguments, .. } = *call;
-        let (size, adapted) = (Cell::new(1), Cell::new(ptr::null()));
-        Team { first, runtime, region, body, data, arguments, host, size, depth, adapted }
+        let Call { body, data, words, .. } = *call;
+        let adapted = Cell::new(ptr::null());
+        let (size, begun, ended) = (Cell::new(1), Cell::new(0), Cell::new(0));
+        let own = Own { depth, size, begun, ended };
+        Team { first, runtime, region, body, data, words, host, adapted, own }
     }
 
-    /// A member of the team, as number `thread`, does its part.
-    #[inline]
-    pub(crate) fn take_part(&self, thread: u32, body: impl FnOnce()) {
+    /// A member of the team does its part; `number` answers which one it is.
+    #[inline(always)]
+    pub(crate) fn take_part(&self, number: impl FnOnce() -> u32, body: impl FnOnce()) {
         let Some(region) = self.region else { return body() };
-        // SAFETY: thread 0 is who called the entry, and is in it still.
-        let host = if thread == 0 { unsafe { self.host.as_ref() } } else { None };
-        let worker = host.unwrap_or_else(|| Worker::here());
-        if thread == 0 {
-            self.size.set(self.ask(self.question_of_size()).unwrap_or(1));
+        let worker = Worker::here();
+        let is_host = ptr::eq(worker, self.host);
+        let thread = if is_host { 0 } else { self.other(number) };
+        if is_host {
+            let size = self.runtime.ask(Function::omp_get_num_threads);
+            self.own.size.set(size.unwrap_or(1));
         }
         // SAFETY: on the stack of who started the team, until all members are done.
         if let Some(adapted) = unsafe { self.adapted.get().as_ref() } {
             return self.take_part_adapted(adapted, region, worker, thread, body);
         }
-        let begun = worker.begin();
+        let begun = self.begin(worker, is_host);
         body();
-        worker.end(&begun, Some(region), thread);
+        self.end(&begun, region, worker, thread);
     }
 
     fn take_part_adapted(
@@ -203,46 +218,75 @@ impl Team {
         thread: u32,
         body: impl FnOnce(),
     ) {
-        if self.depth == 0 {
+        if self.own.depth == 0 {
             let places = adapted.choice.places.as_ref();
             worker.bound.at(places.and_then(|places| places.get(thread as usize)));
         }
-        let begun = worker.begin();
+        let begun = self.begin(worker, ptr::eq(worker, self.host));
         match &adapted.loops {
             Some(loops) => worksharing::take_part(loops, thread, body),
             None => body(),
         }
-        let ticks = worker.end(&begun, Some(region), thread);
+        let ticks = self.end(&begun, region, worker, thread);
         if adapted.choice.wants_busy {
             adapted.busy.fetch_add(ticks, Ordering::Relaxed);
         }
     }
 
-    /// A league counts its teams, and numbers them.
-    fn question_of_size(&self) -> Function {
-        match self.host.is_null() {
-            true => Function::omp_get_num_teams,
-            false => Function::omp_get_num_threads,
+    /// A part begins. A team of one has nobody to start or to wait for: its body and the region
+    /// begin and end together, and the clock, dearer than all else here, is read twice, not four
+    /// times.
+    #[inline(always)]
+    fn begin(&self, worker: &Worker, is_host: bool) -> Begun {
+        let alone = is_host && self.own.size.get() == 1;
+        worker.begin(alone.then(|| self.own.begun.get()))
+    }
+
+    /// It ends; answers how long it took.
+    #[inline(always)]
+    fn end(&self, begun: &Begun, region: &Region, worker: &Worker, thread: u32) -> u64 {
+        // What is left of tasks runs after the body.
+        let alone = begun.is_shared() && worker.seen() & (Seen::SHARES | Seen::TASK_DEPEND) == 0;
+        let (ended, ticks) = worker.end(begun, region, thread);
+        if alone {
+            self.own.ended.set(ended);
         }
+        ticks
+    }
+
+    /// The team has ended: enters its execution, and answers how long that took.
+    #[inline(always)]
+    fn enter(&self, region: &Region, worker: &Worker) -> u64 {
+        let Own { depth, size, begun, ended } = &self.own;
+        let begun = begun.get();
+        let ended = match ended.get() {
+            0 => worker.now(),
+            ended => ended,
+        };
+        let ticks = process::between(begun, ended);
+        worker.hosted(region.number).add(begun, ticks, size.get(), *depth > 0);
+        ticks
+    }
+
+    /// The number of a member that did not start the team; in a league, which counts its teams and
+    /// numbers them, it may be 0.
+    #[inline]
+    fn other(&self, number: impl FnOnce() -> u32) -> u32 {
+        let number = number();
+        if number == 0 && self.host.is_null() {
+            let size = self.runtime.ask(Function::omp_get_num_teams);
+            self.own.size.set(size.unwrap_or(1));
+        }
+        number
     }
 
     /// The calling thread's number among the members.
-    #[inline]
     fn number(&self) -> u32 {
         let question = match self.host.is_null() {
             true => Function::omp_get_team_num,
             false => Function::omp_get_thread_num,
         };
-        self.ask(question).unwrap_or(0)
-    }
-
-    /// Asks the runtime one of its questions that take nothing.
-    #[inline]
-    fn ask(&self, function: Function) -> Option<u32> {
-        let real = self.runtime.real(function)?;
-        // SAFETY: such functions of the OpenMP API take nothing and answer an int.
-        let real: extern "C" fn() -> i32 = unsafe { std::mem::transmute(real) };
-        Some(real() as u32)
+        self.runtime.ask(question).unwrap_or(0)
     }
 
     /// The runtime's function of that name.
@@ -256,34 +300,32 @@ impl Team {
 pub(crate) unsafe extern "C-unwind" fn gomp_body(team: *mut c_void) {
     // SAFETY: `run` passes a team that lives until all members are done.
     let team = unsafe { &*team.cast::<Team>() };
-    let thread = team.number();
     // SAFETY: the compiler's body takes its data.
     let body: extern "C-unwind" fn(*mut c_void) = unsafe { std::mem::transmute(team.body) };
-    team.take_part(thread, || body(team.data));
+    team.take_part(|| team.number(), || body(team.data));
 }
 
 /// An execution of GCC's older interface: the thread that starts the team runs the body itself,
 /// between two calls.
 pub(crate) struct Started {
     team: Box<Team>,
-    begun: u64,
-    own: Begun,
+    part: Begun,
 }
 
 /// As [`run`], for an entry that returns when the team has started.
-pub(crate) fn begin(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
-    let Some(met) = Met::of(call) else { return false };
+pub(crate) fn begin(call: Call, start: impl FnOnce(&Team, u32)) -> bool {
+    let Some(met) = Met::of(&call) else { return false };
     // On the heap, because the members need it for longer than this call.
-    let team = Box::new(Team::new(call, &met));
+    let team = Box::new(Team::new(&call, &met));
     let worker = Worker::here();
     // The thread's own clause is used up; such regions are not adapted.
     worker.take_pushed();
     worker.begins_to_host();
-    let begun = process::now();
+    team.own.begun.set(worker.now());
     worker.starts(|| start(&team, call.threads));
-    team.size.set(team.ask(Function::omp_get_num_threads).unwrap_or(1));
-    let own = worker.begin();
-    worker.started.borrow_mut().push(Started { team, begun, own });
+    team.own.size.set(team.runtime.ask(Function::omp_get_num_threads).unwrap_or(1));
+    let part = worker.begin(None);
+    worker.started.borrow_mut().push(Started { team, part });
     true
 }
 
@@ -291,12 +333,17 @@ pub(crate) fn begin(call: &Call, start: impl FnOnce(&Team, u32)) -> bool {
 pub(crate) fn end(end: impl FnOnce(&Team)) {
     let worker = Worker::here();
     // Without a beginning there is no runtime either, and nothing to end.
-    let Some(Started { team, begun, own }) = worker.started.borrow_mut().pop() else { return };
-    worker.end(&own, team.region, 0);
-    end(&team);
-    if let Some(region) = team.region {
-        let nested = team.depth > 0;
-        worker.hosted(region.number).add(begun, process::now(), team.size.get(), nested);
+    let Some(Started { team, part }) = worker.started.borrow_mut().pop() else { return };
+    match team.region {
+        Some(region) => {
+            worker.end(&part, region, 0);
+            end(&team);
+            team.enter(region, worker);
+        }
+        None => {
+            worker.leave(&part);
+            end(&team);
+        }
     }
     worker.ends_to_host();
 }

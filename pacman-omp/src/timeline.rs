@@ -39,21 +39,28 @@ impl Bins {
         }
     }
 
-    /// An execution from `begin` to `end` with a team of `threads`.
-    #[inline]
-    pub(crate) fn add(&self, begin: u64, end: u64, threads: u64) {
+    /// An execution of `ticks` from `begin` on, with a team of `threads`.
+    #[inline(always)]
+    pub(crate) fn add(&self, begin: u64, ticks: u64, threads: u64) {
+        let (shift, end) = (self.shift.load(Ordering::Relaxed), begin.saturating_add(ticks));
+        let (first, last) = (begin >> shift, end >> shift);
+        if first == last && last < BINS as u64 {
+            self.put(first as usize, ticks, threads);
+        } else {
+            self.spread(begin, end, threads);
+        }
+    }
+
+    /// The same over several bins, or beyond the last one.
+    #[inline(never)]
+    fn spread(&self, begin: u64, end: u64, threads: u64) {
         let mut shift = self.shift.load(Ordering::Relaxed);
-        if (end >> shift) as usize >= BINS {
+        if end >> shift >= BINS as u64 {
             shift = self.fold(end);
         }
-        let (first, last) = ((begin >> shift) as usize, (end >> shift) as usize);
-        if first == last {
-            return self.put(first, end - begin, threads);
-        }
-        for bin in first..=last {
-            let from = begin.max((bin as u64) << shift);
-            let to = end.min((bin as u64 + 1) << shift);
-            self.put(bin, to - from, threads);
+        for bin in begin >> shift..=end >> shift {
+            let (from, to) = (begin.max(bin << shift), end.min((bin + 1) << shift));
+            self.put(bin as usize, to - from, threads);
         }
     }
 
@@ -141,7 +148,7 @@ mod tests {
         let (mut sum, mut at) = (0, 0);
         for round in 0..20_000u64 {
             let length = round * round % 300_001;
-            bins.add(at, at + length, 1 + round % 4);
+            bins.add(at, length, 1 + round % 4);
             (sum, at) = (sum + length * (1 + round % 4), at + length + 5);
         }
         let held = bins.look();
@@ -158,7 +165,7 @@ mod tests {
     #[test]
     fn an_execution_is_where_it_was() {
         let bins = Bins::new();
-        bins.add(100 << FINEST, (102 << FINEST) + 7, 3);
+        bins.add(100 << FINEST, (2 << FINEST) + 7, 3);
         let held = bins.look();
         let there: Vec<_> =
             held.ticks.iter().enumerate().filter(|(_, ticks)| **ticks > 0).collect();

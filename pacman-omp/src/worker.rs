@@ -1,10 +1,13 @@
 //! The calling thread, as a member of teams.
 
+use std::arch::{asm, global_asm};
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ffi::c_void;
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::ptr;
 use std::sync::atomic::{Ordering, compiler_fence};
+use std::sync::{Arc, OnceLock};
+
+use pacman_core::clock::Clock;
 
 use crate::adapt::{Bound, Pool};
 use crate::counting::{Counters, Plan};
@@ -14,37 +17,103 @@ use crate::rows::{Hosted, Row, Table};
 
 /// What the library keeps for a thread. Its thread alone has it.
 pub(crate) struct Worker {
-    /// How many bodies of regions the thread is inside of.
-    depth: Cell<u32>,
-    /// What the innermost body was seen to do; see [`Seen`](crate::region::Seen).
-    seen: Cell<u32>,
-    /// How much more often it asked for its number than how many threads there are.
-    unpaired: Cell<i32>,
-    /// The runtime is starting a team that this library knows of.
-    starting: Cell<bool>,
+    innermost: Cell<Innermost>,
     /// The program itself has said how many threads its next region gets.
     pushed: Cell<bool>,
+    clock: Clock,
+    /// Whether there are counters to read; they are opened when they are first wanted.
+    is_counted: Cell<bool>,
     counters: UnsafeCell<Option<Counters>>,
+    /// By region.
+    rows: UnsafeCell<Vec<OwnRows>>,
+    table: UnsafeCell<Arc<Table>>,
     pub(crate) pool: Pool,
     pub(crate) bound: Bound,
-    /// By region: the row of the number that the thread had in it last.
-    rows: UnsafeCell<Vec<Option<Arc<Row>>>>,
-    hosted: UnsafeCell<Vec<Option<Arc<Hosted>>>>,
-    table: Arc<Table>,
     /// Regions of GCC's older interface, which are begun and ended by different calls.
     pub(crate) started: RefCell<Vec<crate::team::Started>>,
+}
+
+/// What is known of the innermost body that the thread is inside of, as one word that is put aside
+/// for each body and put back after it.
+#[derive(Clone, Copy, Default)]
+struct Innermost {
+    /// How many bodies the thread is inside of.
+    depth: u32,
+    /// What it was seen to do; see [`Seen`](crate::region::Seen).
+    seen: u32,
+    /// How much more often it asked for its number than how many threads there are.
+    unpaired: i32,
+    /// The runtime is starting a team that this library knows of.
+    starting: bool,
+}
+
+/// Rows of the thread's table, which keeps them for as long as the thread lives; null before they
+/// are wanted.
+#[derive(Clone, Copy)]
+struct OwnRows {
+    /// Of the number that the thread had in the region last.
+    row: *const Row,
+    hosted: *const Hosted,
 }
 
 /// An execution of a body that has begun on this thread.
 pub(crate) struct Begun {
     ticks: u64,
-    /// What the body around this one was seen to do so far.
-    around: (u32, i32),
+    /// Somebody else's beginning, too.
+    shared: bool,
+    around: Innermost,
 }
 
-thread_local! {
-    /// No destructor here: the main thread's would come before the program's last regions.
-    static HERE: Cell<*const Worker> = const { Cell::new(std::ptr::null()) };
+impl Begun {
+    /// Whether it began when its region did.
+    #[inline]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared
+    }
+}
+
+// The calling thread's worker: a word of thread-local storage in the block that the loader lays out
+// when the program starts, which is where this library is loaded. It is read in two instructions;
+// what the compiler would do for a library that may be loaded at any time is a call with a dozen.
+// There is no destructor: the main thread's would come before the program's last regions.
+global_asm!(
+    ".pushsection .tbss.pacman_omp_worker, \"awT\", @nobits",
+    ".balign 8",
+    ".hidden pacman_omp_worker",
+    ".globl pacman_omp_worker",
+    ".type pacman_omp_worker, @object",
+    ".size pacman_omp_worker, 8",
+    "pacman_omp_worker:",
+    ".zero 8",
+    ".popsection",
+);
+
+#[inline(always)]
+fn worker() -> *const Worker {
+    let worker;
+    // SAFETY: reads the word above.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + pacman_omp_worker@GOTTPOFF]",
+            "mov {0}, qword ptr fs:[{0}]",
+            out(reg) worker,
+            options(nostack, readonly, preserves_flags)
+        );
+    }
+    worker
+}
+
+fn set_worker(worker: *const Worker) {
+    // SAFETY: writes the word above.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + pacman_omp_worker@GOTTPOFF]",
+            "mov qword ptr fs:[{0}], {1}",
+            out(reg) _,
+            in(reg) worker,
+            options(nostack, preserves_flags)
+        );
+    }
 }
 
 static ENDING: OnceLock<libc::pthread_key_t> = OnceLock::new();
@@ -53,36 +122,32 @@ impl Worker {
     /// The calling thread's, made when it is first wanted.
     #[inline]
     pub(crate) fn here() -> &'static Worker {
-        let here = HERE.get();
-        // SAFETY: set by `make`, and taken back by `ended` when the thread runs no more of the
-        // program's code. Nobody keeps the reference beyond a call.
-        if here.is_null() { Worker::make() } else { unsafe { &*here } }
+        Worker::known().unwrap_or_else(Worker::make)
     }
 
     /// The calling thread's, if it has been in a team.
     #[inline]
     pub(crate) fn known() -> Option<&'static Worker> {
-        // SAFETY: as in `here`.
-        unsafe { HERE.get().as_ref() }
+        // SAFETY: set by `make`, and taken back by `ended` when the thread runs no more of the
+        // program's code. Nobody keeps the reference beyond a call.
+        unsafe { worker().as_ref() }
     }
 
     #[cold]
     fn make() -> &'static Worker {
         let worker: &'static Worker = Box::leak(Box::new(Worker {
-            depth: Cell::new(0),
-            seen: Cell::new(0),
-            unpaired: Cell::new(0),
-            starting: Cell::new(false),
+            innermost: Cell::default(),
             pushed: Cell::new(false),
+            clock: process::clock(),
+            is_counted: Cell::new(true),
             counters: UnsafeCell::new(None),
+            rows: UnsafeCell::default(),
+            table: UnsafeCell::new(Table::enlisted()),
             pool: Pool::default(),
             bound: Bound::default(),
-            rows: UnsafeCell::default(),
-            hosted: UnsafeCell::default(),
-            table: Table::enlisted(),
             started: RefCell::default(),
         }));
-        HERE.set(worker);
+        set_worker(worker);
         let key = *ENDING.get_or_init(|| {
             let mut key = 0;
             // SAFETY: the key is written before it is used, and never deleted. A system without
@@ -92,35 +157,50 @@ impl Worker {
             key
         });
         // SAFETY: the pointer comes back to `ended`, at this thread's end.
-        unsafe { libc::pthread_setspecific(key, std::ptr::from_ref(worker).cast()) };
+        unsafe { libc::pthread_setspecific(key, ptr::from_ref(worker).cast()) };
         worker
+    }
+
+    /// The time, in ticks of the process's clock.
+    #[inline(always)]
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.now()
     }
 
     /// How many bodies of regions the thread is inside of.
     #[inline]
     pub(crate) fn depth(&self) -> u32 {
-        self.depth.get()
+        self.innermost.get().depth
     }
 
     /// What the innermost body was seen to do so far.
     #[inline]
     pub(crate) fn seen(&self) -> u32 {
-        self.seen.get()
+        self.innermost.get().seen
+    }
+
+    #[inline]
+    fn learn(&self, learn: impl FnOnce(&mut Innermost)) {
+        let mut innermost = self.innermost.get();
+        learn(&mut innermost);
+        self.innermost.set(innermost);
     }
 
     /// The innermost body does what `bits` say.
     #[inline]
     pub(crate) fn saw(&self, bits: u32) {
-        self.seen.set(self.seen.get() | bits);
+        self.learn(|innermost| innermost.seen |= bits);
     }
 
     /// The innermost body asks for its thread's number (1), or for how many there are (-1).
     #[inline]
     pub(crate) fn asked_for_number(&self, which: i32) {
-        // GCC's loops ask how many there are first. Who asks the other way round is the program.
-        let early = which > 0 && self.unpaired.get() >= 0;
-        self.saw(Seen::BOTH_NUMBERS | if early { Seen::THREAD_NUMBER } else { 0 });
-        self.unpaired.set(self.unpaired.get().wrapping_add(which));
+        self.learn(|innermost| {
+            // GCC's loops ask how many there are first. Who asks the other way round is the program.
+            let early = which > 0 && innermost.unpaired >= 0;
+            innermost.seen |= Seen::BOTH_NUMBERS | if early { Seen::THREAD_NUMBER } else { 0 };
+            innermost.unpaired = innermost.unpaired.wrapping_add(which);
+        });
     }
 
     /// The program has said how many threads its next region gets.
@@ -128,12 +208,19 @@ impl Worker {
         self.pushed.set(true);
     }
 
+    /// Whether it has, since the last region.
+    #[inline]
+    pub(crate) fn take_pushed(&self) -> bool {
+        self.pushed.replace(false)
+    }
+
     /// Runs `start`, which has the runtime start a team that this library knows of.
     #[inline]
     pub(crate) fn starts(&self, start: impl FnOnce()) {
-        let around = self.starting.replace(true);
+        let around = self.innermost.get().starting;
+        self.learn(|innermost| innermost.starting = true);
         start();
-        self.starting.set(around);
+        self.learn(|innermost| innermost.starting = around);
     }
 
     /// Runs `whole`: a region that this thread starts, until it is entered in its rows.
@@ -147,7 +234,7 @@ impl Worker {
     /// The thread starts a region.
     #[inline]
     pub(crate) fn begins_to_host(&self) {
-        let hosting = &self.table.hosting;
+        let hosting = &self.table().hosting;
         hosting.store(hosting.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         // ATOMICS: a signal handler that ends the process may come at any instruction, here or on a
         // member of the team, which the runtime's own barriers order.
@@ -158,153 +245,191 @@ impl Worker {
     #[inline]
     pub(crate) fn ends_to_host(&self) {
         compiler_fence(Ordering::SeqCst);
-        let hosting = &self.table.hosting;
+        let hosting = &self.table().hosting;
         hosting.store(hosting.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
     }
 
     /// Whether such a team is being started, and none of its bodies runs here yet.
     pub(crate) fn is_starting(&self) -> bool {
-        self.starting.get()
+        self.innermost.get().starting
     }
 
-    /// Whether it has, since the last region.
-    #[inline]
-    pub(crate) fn take_pushed(&self) -> bool {
-        self.pushed.replace(false)
-    }
-
-    /// The thread begins its part of a region, as number `thread`.
-    #[inline]
-    pub(crate) fn begin(&self) -> Begun {
-        let depth = self.depth.get();
-        self.depth.set(depth + 1);
-        self.starting.set(false);
-        let around = (self.seen.replace(0), self.unpaired.replace(0));
-        let ticks = self.with_counters(|counters| counters.begin(depth as usize));
-        Begun { ticks, around }
-    }
-
-    /// The thread ends its part of a region; answers how long that took.
-    #[inline]
-    pub(crate) fn end(&self, begun: &Begun, region: Option<&Region>, thread: u32) -> u64 {
-        let depth = self.depth.get() - 1;
-        self.depth.set(depth);
-        let mut seen = self.seen.replace(begun.around.0);
-        if self.unpaired.replace(begun.around.1) != 0 {
-            seen |= Seen::THREAD_NUMBER;
+    /// The thread begins its part of a region; `at` is when, if somebody has looked already.
+    #[inline(always)]
+    pub(crate) fn begin(&self, at: Option<u64>) -> Begun {
+        let around = self.innermost.get();
+        self.innermost.set(Innermost { depth: around.depth + 1, ..Innermost::default() });
+        if self.is_counted.get() {
+            self.begin_to_count(around.depth as usize);
         }
-        let Some(region) = region else { return 0 };
+        Begun { ticks: at.unwrap_or_else(|| self.now()), shared: at.is_some(), around }
+    }
+
+    /// It ends that part, as number `thread`; answers when, and how long it took.
+    #[inline(always)]
+    pub(crate) fn end(&self, begun: &Begun, region: &Region, thread: u32) -> (u64, u64) {
+        let ended = self.now();
+        let ticks = process::between(begun.ticks, ended);
+        let seen = self.leave(begun);
         let row = self.row(region.number, thread);
-        let ticks = self.with_counters(|counters| {
-            let (end, counted) = counters.end(depth as usize);
-            // In a child that was forked inside a region the clock's past is not this process's.
-            let ticks = end.saturating_sub(begun.ticks);
-            row.add(ticks, counted.as_ref());
-            ticks
-        });
+        row.add(ticks);
+        if self.is_counted.get() {
+            self.count(begun.around.depth as usize, row);
+        }
         if seen != 0 {
             region.seen.add(seen);
         }
-        ticks
+        (ended, ticks)
+    }
+
+    /// It ends that part without an entry; answers what the body was seen to do.
+    #[inline(always)]
+    pub(crate) fn leave(&self, begun: &Begun) -> u32 {
+        let innermost = self.innermost.replace(begun.around);
+        innermost.seen | if innermost.unpaired != 0 { Seen::THREAD_NUMBER } else { 0 }
+    }
+
+    /// Reads where a body begins that is inside of `depth` others.
+    #[inline(never)]
+    fn begin_to_count(&self, depth: usize) {
+        self.counters().begin(depth);
+    }
+
+    /// Reads where it ends.
+    #[inline(never)]
+    fn count(&self, depth: usize, row: &Row) {
+        if let Some(counted) = self.counters().end(depth) {
+            row.count(&counted);
+        }
+    }
+
+    /// The thread's counters, opened when they are first wanted.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref)]
+    fn counters(&self) -> &mut Counters {
+        // SAFETY: this thread alone. Callers use it for the counters' own code, which does not come
+        // back, and keep it no longer.
+        let counters = unsafe { &mut *self.counters.get() };
+        if counters.is_none() {
+            self.open(counters);
+        }
+        counters.as_mut().expect("opened right before")
+    }
+
+    #[cold]
+    fn open(&self, counters: &mut Option<Counters>) {
+        let opened = counters.insert(Counters::open());
+        self.is_counted.set(opened.are_open());
     }
 
     /// Where executions that this thread starts are entered.
     #[inline]
     pub(crate) fn hosted(&self, region: u32) -> &Hosted {
-        // SAFETY: this thread alone, and no reference to the list lives across a call that could
-        // come back here.
-        let hosted = unsafe { &mut *self.hosted.get() };
-        if !matches!(hosted.get(region as usize), Some(Some(_))) {
-            hosted.resize(hosted.len().max(region as usize + 1), None);
-            let new = Arc::new(Hosted::new(region));
-            self.table.hosted.lock().push(Arc::clone(&new));
-            hosted[region as usize] = Some(new);
-        }
-        // The list may grow: what it points to stays.
-        let found: *const Hosted =
-            hosted[region as usize].as_deref().map_or(std::ptr::null(), |it| it);
-        // SAFETY: just found or made; the table keeps it for as long as the worker lives.
-        unsafe { &*found }
+        // SAFETY: a row of the thread's table.
+        unsafe { self.rows_of(region).hosted.as_ref() }.unwrap_or_else(|| self.new_hosted(region))
+    }
+
+    #[cold]
+    fn new_hosted(&self, region: u32) -> &Hosted {
+        let new = Arc::new(Hosted::new(region));
+        let hosted = Arc::as_ptr(&new);
+        self.table().hosted.lock().push(new);
+        self.keep(region, |own| own.hosted = hosted);
+        // SAFETY: the table has it.
+        unsafe { &*hosted }
     }
 
     #[inline]
     fn row(&self, region: u32, thread: u32) -> &Row {
-        // SAFETY: as in `hosted`.
-        let rows = unsafe { &mut *self.rows.get() };
-        if let Some(Some(row)) = rows.get(region as usize) {
-            if row.thread == thread {
-                let row: *const Row = &raw const **row;
-                // SAFETY: the table keeps it for as long as the worker lives.
-                return unsafe { &*row };
-            }
-        }
-        self.other_row(region, thread)
+        // SAFETY: a row of the thread's table.
+        let row = unsafe { self.rows_of(region).row.as_ref() };
+        row.filter(|row| row.thread == thread).unwrap_or_else(|| self.other_row(region, thread))
     }
 
     /// The row for a number that the thread did not have in this region last time.
     #[cold]
     fn other_row(&self, region: u32, thread: u32) -> &Row {
-        let mut all = self.table.rows.lock();
-        let known = all.iter().find(|row| (row.region, row.thread) == (region, thread)).cloned();
+        let mut all = self.table().rows.lock();
+        let known = all.iter().find(|row| (row.region, row.thread) == (region, thread));
+        let known = known.map(Arc::as_ptr);
         let row = known.unwrap_or_else(|| {
             let new = Arc::new(Row::new(region, thread, Plan::current().counted.len()));
-            all.push(Arc::clone(&new));
-            new
+            let row = Arc::as_ptr(&new);
+            all.push(new);
+            row
         });
-        // SAFETY: as in `hosted`.
-        let rows = unsafe { &mut *self.rows.get() };
-        rows.resize(rows.len().max(region as usize + 1), None);
-        let found: *const Row = &raw const *row;
-        rows[region as usize] = Some(row);
-        // SAFETY: the table keeps it for as long as the worker lives.
-        unsafe { &*found }
+        self.keep(region, |own| own.row = row);
+        // SAFETY: the table has it.
+        unsafe { &*row }
     }
 
     #[inline]
-    fn with_counters<R>(&self, act: impl FnOnce(&mut Counters) -> R) -> R {
-        // SAFETY: this thread alone, and `act` runs the counters' code, which does not come back.
-        let counters = unsafe { &mut *self.counters.get() };
-        act(counters.get_or_insert_with(Counters::open))
+    fn rows_of(&self, region: u32) -> OwnRows {
+        // SAFETY: this thread alone, and the reference ends here.
+        let rows = unsafe { &*self.rows.get() };
+        rows.get(region as usize).copied().unwrap_or(OwnRows::NONE)
+    }
+
+    fn keep(&self, region: u32, own: impl FnOnce(&mut OwnRows)) {
+        // SAFETY: as above; `own` sets a pointer.
+        let rows = unsafe { &mut *self.rows.get() };
+        rows.resize(rows.len().max(region as usize + 1), OwnRows::NONE);
+        own(&mut rows[region as usize]);
+    }
+
+    fn table(&self) -> &Table {
+        // SAFETY: another one comes in the child of a fork only, which no reference lives to see.
+        unsafe { &*self.table.get() }
     }
 
     /// What begin and end take on this thread in ticks, a median; and how counts are read.
     pub(crate) fn measured(&self) -> (u64, &'static str) {
         const ROUNDS: usize = 101;
         let row = Row::new(u32::MAX, 0, Plan::current().counted.len());
-        self.with_counters(|counters| {
-            let clock = process::clock();
-            let mut ticks: Vec<u64> = (0..ROUNDS)
-                .map(|_| {
-                    let begun = clock.now();
-                    let from = counters.begin(0);
-                    let (to, counted) = counters.end(0);
-                    row.add(to.saturating_sub(from), counted.as_ref());
-                    clock.now() - begun
-                })
-                .collect();
-            ticks.sort_unstable();
-            (ticks[ROUNDS / 2], counters.path())
-        })
+        let (clock, counters) = (process::clock(), self.counters());
+        let mut ticks: Vec<u64> = (0..ROUNDS)
+            .map(|_| {
+                let begun = clock.now();
+                counters.begin(0);
+                let from = clock.now();
+                row.add(clock.now().saturating_sub(from));
+                if let Some(counted) = counters.end(0) {
+                    row.count(&counted);
+                }
+                clock.now().saturating_sub(begun)
+            })
+            .collect();
+        ticks.sort_unstable();
+        (ticks[ROUNDS / 2], counters.path())
     }
 
-    /// In the child of a fork: what this thread had is the parent's.
+    /// In the child of a fork: what this thread has counted, and counts by, is the parent's. The
+    /// regions that it is inside of are the child's as well.
     pub(crate) fn forked() {
-        let Some(old) = Worker::known() else { return };
-        HERE.set(std::ptr::null());
-        let new = Worker::make();
-        // Bodies that were open when the process was forked end in the child as well.
-        new.depth.set(old.depth.get());
-        // SAFETY: this thread's own.
-        if let Some(counters) = unsafe { (*old.counters.get()).take() } {
-            counters.abandon();
+        let Some(worker) = Worker::known() else { return };
+        let new = Table::enlisted();
+        new.hosting.store(worker.table().hosting.load(Ordering::Relaxed), Ordering::Relaxed);
+        // SAFETY: this thread's own, and no reference to either lives here. The old table is left
+        // to itself: another thread may have been reading it.
+        unsafe {
+            std::mem::forget(std::mem::replace(&mut *worker.table.get(), new));
+            (*worker.rows.get()).clear();
+            if let Some(counters) = (*worker.counters.get()).take() {
+                counters.abandon();
+            }
         }
+        worker.is_counted.set(true);
     }
+}
+
+impl OwnRows {
+    const NONE: OwnRows = OwnRows { row: ptr::null(), hosted: ptr::null() };
 }
 
 /// A thread of the program ends.
 unsafe extern "C" fn ended(worker: *mut c_void) {
-    HERE.set(std::ptr::null());
+    set_worker(ptr::null());
     // SAFETY: `make` leaked it for this thread, which ends.
     let worker = unsafe { Box::from_raw(worker.cast::<Worker>()) };
-    worker.table.retire();
+    worker.table.into_inner().retire();
 }

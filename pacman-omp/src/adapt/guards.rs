@@ -5,19 +5,20 @@
 //! `omp_get_max_threads` and sums over all of them, NAS IS divides keys by hand, threadprivate
 //! data must be where the thread of that number left it.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use pacman_regions::{Guard, Guarded};
 
+use crate::function::Function;
 use crate::process;
 use crate::region::{Region, Seen};
-use crate::runtime::Function;
 use crate::worker::Worker;
 
 /// What guards did for one region.
 #[derive(Debug, Default)]
 pub(crate) struct Guards {
-    /// How many executions each decided, in the order of [`Guard::ALL`].
+    /// How many executions each decided.
     decided: [AtomicU64; Guard::ALL.len()],
     /// What is never undone: see [`PINNED`].
     pinned: AtomicU32,
@@ -26,10 +27,29 @@ pub(crate) struct Guards {
 /// The program asked how many threads there may be, and then ran this region.
 const PINNED: u32 = 1;
 
+/// Guards that the user has switched off, a bit each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lifted(u32);
+
+impl Lifted {
+    /// Those of the list.
+    pub(crate) fn of(guards: &BTreeSet<Guard>) -> Lifted {
+        Lifted(guards.iter().fold(0, |all, &guard| all | bit(guard, true)))
+    }
+}
+
+#[inline(always)]
+fn bit(guard: Guard, acts: bool) -> u32 {
+    u32::from(acts) << guard as u32
+}
+
 impl Guards {
-    /// Whether the next execution must be as the program has it.
+    /// Whether the next execution must be as the program has it, for another reason than those in
+    /// `lifted`.
+    #[inline]
     pub(crate) fn forbid(
         &self,
+        lifted: Lifted,
         region: &Region,
         worker: &Worker,
         entry: Function,
@@ -41,42 +61,35 @@ impl Guards {
             self.pinned.store(PINNED, Ordering::Relaxed);
         }
         let seen = region.seen.get();
-        let acts = |guard: &Guard| match guard {
-            Guard::NumThreads => threads != 0 || pushed,
-            Guard::Nested => {
-                worker.depth() > 0
-                    || seen & Seen::NESTED != 0
-                    || entry == Function::GOMP_teams_reg
-                    || process::has_teams()
-            }
-            Guard::TaskDepend => seen & Seen::TASK_DEPEND != 0,
-            Guard::Query => self.pinned.load(Ordering::Relaxed) != 0 || seen & Seen::QUERY != 0,
-            // GCC's static loops ask for both numbers, and a question of the program's own after
-            // that is the same call. It does harm only beside data that is kept by thread.
-            Guard::ThreadNumber => {
-                seen & Seen::THREAD_NUMBER != 0
-                    || (seen & Seen::BOTH_NUMBERS != 0 && (is_llvms(entry) || process::has_asked()))
-            }
-            Guard::ThreadLocal => region.module.thread_local > 0 || process::has_data_by_thread(),
-            Guard::Replicated => {
-                // Before its first execution nothing is known, and nothing is chosen either.
-                let looked = seen & (Seen::SHARES | Seen::BOTH_NUMBERS) != 0;
-                !looked && !shares_by_itself(entry) && region.adapted.has_run()
-            }
-        };
-        let lifted = &process::wishes().lifted;
-        let acting = Guard::ALL.iter().position(|guard| acts(guard) && !lifted.contains(guard));
-        if let Some(number) = acting {
-            self.decided[number].fetch_add(1, Ordering::Relaxed);
+        let saw = |bits: u32| seen & bits != 0;
+        let llvm = is_llvms(entry);
+        // What GCC's loops leave, and a question of the program's own after theirs is the same
+        // call. It does harm only beside data that is kept by thread.
+        let both = saw(Seen::BOTH_NUMBERS);
+        // Before its first execution nothing is known, and nothing is chosen either.
+        let looked = both || saw(Seen::SHARES) || shares_by_itself(entry);
+        let nested = worker.depth() > 0 || saw(Seen::NESTED) || entry == Function::GOMP_teams_reg;
+        let data = region.module.thread_local > 0 || process::has_data_by_thread();
+        let acting = bit(Guard::NumThreads, threads != 0 || pushed)
+            | bit(Guard::Nested, nested || process::has_teams())
+            | bit(Guard::TaskDepend, saw(Seen::TASK_DEPEND))
+            | bit(Guard::Query, self.pinned.load(Ordering::Relaxed) != 0 || saw(Seen::QUERY))
+            | bit(Guard::ThreadNumber, saw(Seen::THREAD_NUMBER))
+            | bit(Guard::ThreadNumber, both && (llvm || process::has_asked()))
+            | bit(Guard::ThreadLocal, data)
+            | bit(Guard::Replicated, !looked && region.adapted.has_run());
+        let acting = acting & !lifted.0;
+        if acting == 0 {
+            return false;
         }
-        acting.is_some()
+        self.decided[acting.trailing_zeros() as usize].fetch_add(1, Ordering::Relaxed);
+        true
     }
 
     /// Those that acted, and what they saw.
     pub(crate) fn acted(&self) -> Vec<Guarded> {
-        let all = Guard::ALL.iter().zip(&self.decided);
-        let acted = all.filter_map(|(guard, decided)| {
-            let executions = decided.load(Ordering::Relaxed);
+        let acted = Guard::ALL.iter().filter_map(|guard| {
+            let executions = self.decided[*guard as usize].load(Ordering::Relaxed);
             let guarded =
                 Guarded { guard: guard.to_string(), why: why(*guard).to_owned(), executions };
             (executions > 0).then_some(guarded)

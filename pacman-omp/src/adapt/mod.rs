@@ -25,17 +25,22 @@ use parking_lot::Mutex;
 
 pub(crate) use charge::Pool;
 pub(crate) use guards::Guards;
+use guards::Lifted;
 pub(crate) use places::Bound;
 
+use crate::function::Function;
 use crate::process;
 use crate::region::Region;
-use crate::runtime::{Function, Runtime};
 use crate::worker::Worker;
 use crate::worksharing;
 
 /// What all regions of the process have in common.
 struct Adapting {
     topology: Topology,
+    lifted: Lifted,
+    seconds_per_tick: f64,
+    /// Ticks from which an execution is worth a look at a region that is left alone.
+    long: u64,
     objective: Objective,
     rapl: Option<Rapl>,
     predictor: Option<Arc<dyn Predictor>>,
@@ -51,6 +56,8 @@ pub(crate) struct Adapted {
     pub(crate) guards: Guards,
     /// It has run once as the program has it, so that the guards know what it does.
     looked: AtomicBool,
+    /// It is left alone because it is short.
+    short: AtomicBool,
     phase: Mutex<Option<Phase>>,
 }
 
@@ -82,6 +89,15 @@ impl Adapted {
     pub(crate) fn has_run(&self) -> bool {
         self.looked.load(Ordering::Relaxed)
     }
+
+    /// Whether this was asked before.
+    fn looks(&self) -> bool {
+        if self.has_run() {
+            return true;
+        }
+        self.looked.store(true, Ordering::Relaxed);
+        false
+    }
 }
 
 impl Choice {
@@ -105,28 +121,26 @@ pub(crate) fn is_wished() -> bool {
 pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
     let as_it_is = || Choice::of_the_program(threads);
     let Some(adapting) = ADAPTING.get_or_init(prepare) else { return as_it_is() };
-    if region.adapted.guards.forbid(region, worker, entry, threads) {
+    let adapted = &region.adapted;
+    let forbidden = adapted.guards.forbid(adapting.lifted, region, worker, entry, threads);
+    if forbidden || !adapted.looks() || adapted.short.load(Ordering::Relaxed) {
         return as_it_is();
     }
-    if !region.adapted.looked.swap(true, Ordering::Relaxed) {
-        return as_it_is();
-    }
-    let Some(default) = ask(region.runtime, Function::omp_get_max_threads) else {
+    let Some(default) = region.runtime.ask(Function::omp_get_max_threads) else {
         return as_it_is();
     };
     let limited = process::wishes().max_threads.map_or(default, |most| most.min(default));
-    if limited < 2 || region.loops.adapt() {
+    if limited < 2 || worksharing::adapts(region) {
         return Choice { threads: if limited < default { limited } else { threads }, ..as_it_is() };
     }
     // Somebody else starts the same region: its execution is left out.
-    let Some(mut phase) = region.adapted.phase.try_lock() else { return as_it_is() };
+    let Some(mut phase) = adapted.phase.try_lock() else { return as_it_is() };
     if phase.as_ref().is_none_or(|phase| phase.default != limited) {
         *phase = Phase::of(adapting, region, limited);
     }
     let Some(phase) = phase.as_mut() else { return as_it_is() };
     let on = phase.controller.next();
-    let narrowed = on.threads() < limited;
-    let places = (narrowed && adapting.places)
+    let places = (adapting.places && on.threads() < limited)
         .then(|| pacman_core::adapt::places(&adapting.topology, on, &Placement::Compact).ok())
         .flatten();
     Choice {
@@ -138,34 +152,38 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     }
 }
 
-/// The execution that was chosen so took `seconds` with a team of `size`, whose members were busy
-/// for `busy` seconds in all.
+/// The execution that was chosen so took `ticks` with a team of `size`, whose members were busy
+/// for `busy` ticks in all.
 pub(crate) fn finished(
     region: &'static Region,
     worker: &Worker,
     choice: &Choice,
     size: u32,
-    seconds: f64,
-    busy: f64,
+    ticks: u64,
+    busy: u64,
 ) {
     let Some(Some(adapting)) = ADAPTING.get() else { return };
     let libgomp = region.runtime.family == RuntimeFamily::Libgomp;
     let narrowed = choice.on.is_some() && choice.threads > 0;
-    let mut seconds = seconds;
-    if libgomp {
-        seconds -= worker.pool.team_of(region, size, narrowed).min(seconds / 2.0);
-    }
-    let Some(on) = choice.on else { return };
+    let rehired = if libgomp { worker.pool.team_of(region, size, narrowed) } else { 0.0 };
+    let Some(on) = choice.on else {
+        if ticks > adapting.long {
+            // The next ones are looked at, until it is found to be short again.
+            region.adapted.short.store(false, Ordering::Relaxed);
+        }
+        return;
+    };
     let Some(mut phase) = region.adapted.phase.try_lock() else { return };
     let Some(phase) = phase.as_mut() else { return };
     if size != on.threads() {
         phase.refused += 1;
         return;
     }
-    seconds += std::mem::take(&mut phase.charged);
+    let seconds = ticks as f64 * adapting.seconds_per_tick;
+    let seconds = seconds - rehired.min(seconds / 2.0) + std::mem::take(&mut phase.charged);
     let mut execution = Execution::seconds(seconds);
     if choice.wants_busy {
-        execution = execution.with_busy(busy);
+        execution = execution.with_busy(busy as f64 * adapting.seconds_per_tick);
     }
     if let (Some(rapl), Some(before)) = (&adapting.rapl, &choice.joules) {
         if let Ok(now) = rapl.read() {
@@ -175,7 +193,14 @@ pub(crate) fn finished(
     let cost = adapting.objective.cost(&execution).unwrap_or(f64::NAN);
     // What it refuses it says in `why`.
     let _ = phase.controller.finished_with(on, cost, &execution);
-    if narrowed && !libgomp && phase.controller.state() == State::Holding {
+    let state = phase.controller.state();
+    if state == State::LeftAlone
+        && ticks <= adapting.long
+        && process::wishes().max_threads.is_none()
+    {
+        region.adapted.short.store(true, Ordering::Relaxed);
+    }
+    if narrowed && !libgomp && state == State::Holding {
         let spare = adapting.topology.contexts_per_core() > 1
             || phase.default > adapting.topology.allowed().len() as u32
             || adapting.objective.needs_energy();
@@ -203,7 +228,10 @@ fn prepare() -> Option<Adapting> {
         && !bound.iter().any(|name| std::env::var_os(name).is_some());
     let model = process::wishes().model.as_deref();
     let predictor = model.and_then(|path| model::load(path, &topology, &objective));
-    Some(Adapting { topology, objective, rapl, predictor, places })
+    let lifted = Lifted::of(&process::wishes().lifted);
+    let seconds_per_tick = process::clock().nanos_per_tick() * 1e-9;
+    let long = (BREAK_EVEN / seconds_per_tick) as u64;
+    Some(Adapting { topology, lifted, seconds_per_tick, long, objective, rapl, predictor, places })
 }
 
 impl Phase {
@@ -232,14 +260,6 @@ impl Phase {
         let controller = Controller::new(candidates, rules);
         Some(Phase { default, controller, charged: 0.0, refused: 0 })
     }
-}
-
-/// Asks the runtime one of its questions that take nothing.
-fn ask(runtime: &Runtime, function: Function) -> Option<u32> {
-    let real = runtime.real(function)?;
-    // SAFETY: such functions of the OpenMP API take nothing and answer an int.
-    let real: extern "C" fn() -> i32 = unsafe { std::mem::transmute(real) };
-    u32::try_from(real()).ok()
 }
 
 /// What was done with a region, for the recording.

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pacman_regions::Waiting;
 
+use crate::function::Function;
 use crate::process;
-use crate::runtime::{Function, Runtime};
+use crate::runtime::Runtime;
 
 static BLOCKED: AtomicBool = AtomicBool::new(false);
 

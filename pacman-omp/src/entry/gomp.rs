@@ -5,7 +5,7 @@
 
 use std::ffi::{c_long, c_uint, c_void};
 
-use crate::runtime::Function;
+use crate::function::Function;
 use crate::team::{self, Call, Team, gomp_body};
 
 /// The body of a region as the compiler made it.
@@ -26,7 +26,7 @@ macro_rules! starts_a_team {
             $($argument: $type),*
         ) {
             let call = Call::gomp(Function::$name, body as *const c_void, data, threads);
-            let ran = team::$via(&call, |team, threads| {
+            let ran = team::$via(call, |team, threads| {
                 let Some(real) = team.real(Function::$name) else { return };
                 // SAFETY: the runtime's function of that name, with the program's own arguments.
                 unsafe {
@@ -92,7 +92,7 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
     let name = Function::GOMP_parallel_reductions;
     let call = Call::gomp(name, body as *const c_void, data, threads);
     let mut size = 1;
-    let ran = team::run(&call, |team, threads| {
+    let ran = team::run(call, |team, threads| {
         let Some(real) = team.real(name) else { return };
         // SAFETY: the runtime's function of that name; a team begins with the first word of data.
         unsafe {

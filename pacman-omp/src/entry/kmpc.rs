@@ -6,8 +6,11 @@
 
 use std::arch::{asm, global_asm};
 use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
+use std::ptr;
 
-use crate::runtime::Function;
+use super::prologue_undone;
+use crate::function::Function;
 use crate::team::{self, Call, Team};
 
 /// The start of LLVM's `ident_t`: the place in the source is its last member.
@@ -37,9 +40,8 @@ unsafe extern "C-unwind" {
     );
 }
 
-// pacman_omp_fork_call: what a compiler has pushed before the entry's only instructions is taken
-// back first (see `entry/README.md`). Then the three argument registers that follow the body go to
-// the stack, and their address and that of the words on the stack to Rust.
+// pacman_omp_fork_call: the three argument registers that follow the body go to the stack, and their
+// address and that of the words on the stack to Rust.
 //
 // pacman_omp_invoke: the fifth and later words go to the stack, in an even number of slots, because
 // calls need it aligned to 16 bytes.
@@ -50,16 +52,7 @@ global_asm!(
     ".type pacman_omp_fork_call, @function",
     "pacman_omp_fork_call:",
     ".cfi_startproc",
-    "cmp dword ptr [r10 - 4], 0xe5894855",
-    "jne 2f",
-    "pop rbp",
-    "2:",
-    "cmp byte ptr [r10 - 1], 0x50",
-    "jne 3f",
-    "test r10b, 14",
-    "jnz 3f",
-    "lea rsp, [rsp + 8]",
-    "3:",
+    prologue_undone!(),
     "push rbp",
     ".cfi_def_cfa_offset 16",
     ".cfi_offset rbp, -16",
@@ -127,31 +120,34 @@ unsafe extern "C-unwind" fn fork_call(
     first: *const usize,
     others: *const usize,
 ) {
-    super::ompt::passed();
-    let name = Function::__kmpc_fork_call;
-    let count = count.max(0) as usize;
-    let mut few = [0usize; FEW];
-    let mut many = Vec::new();
-    let words: &mut [usize] = if count > FEW {
-        many.resize(count, 0);
-        &mut many
-    } else {
-        &mut few
-    };
-    for (number, word) in words.iter_mut().take(count).enumerate() {
-        // SAFETY: the caller passed `count` words, three of them in registers.
-        *word = unsafe { if number < 3 { *first.add(number) } else { *others.add(number - 3) } };
-    }
     if body == kmpc_body as *const c_void {
         // SAFETY: libomp calls its own entry for `__kmpc_fork_call_if`, with what we passed there.
-        return unsafe { pass_on(place, words[0] as *const Team) };
+        return unsafe { pass_on(place, *first as *const Team) };
     }
+    let count = count.max(0) as usize;
+    let mut few = MaybeUninit::<[usize; FEW]>::uninit();
+    let mut many: Vec<usize>;
+    let words: *mut usize = if count > FEW {
+        many = vec![0; count];
+        many.as_mut_ptr()
+    } else {
+        few.as_mut_ptr().cast()
+    };
+    // SAFETY: the words are the caller's: three that came in registers, where they are without being
+    // wanted as well, and those after them. There is room for as many, and for the four that a body
+    // is given at least.
+    unsafe {
+        ptr::copy_nonoverlapping(first, words, 3);
+        words.add(3).write(0);
+        for number in 3..count {
+            words.add(number).write(*others.add(number - 3));
+        }
+    }
+    let name = Function::__kmpc_fork_call;
     // SAFETY: compilers pass a description, or null.
-    let source = unsafe { place.as_ref() }.map_or(std::ptr::null(), |place| place.source);
-    let arguments = (count, words.as_ptr());
-    let call =
-        Call { entry: name, body, data: std::ptr::null_mut(), arguments, threads: 0, source };
-    let ran = team::run(&call, |team, threads| {
+    let source = unsafe { place.as_ref() }.map_or(ptr::null(), |place| place.source);
+    let call = Call { entry: name, body, data: words.cast(), words: count, threads: 0, source };
+    let ran = team::run(call, |team, threads| {
         let Some(real) = team.real(name) else { return };
         if threads > 0 {
             push_num_threads(team, place, threads);
@@ -159,13 +155,13 @@ unsafe extern "C-unwind" fn fork_call(
         // SAFETY: the runtime's function of that name; a team is one word.
         unsafe {
             let real: ForkCall = std::mem::transmute(real);
-            real(place, 1, kmpc_body, std::ptr::from_ref(team));
+            real(place, 1, kmpc_body, ptr::from_ref(team));
         }
     });
     if !ran {
         let (mut gtid, mut btid) = (0, 0);
         // SAFETY: what the runtime would do with one thread.
-        unsafe { pacman_omp_invoke(body, &raw mut gtid, &raw mut btid, count, words.as_ptr()) };
+        unsafe { pacman_omp_invoke(body, &raw mut gtid, &raw mut btid, count, words) };
     }
 }
 
@@ -179,14 +175,13 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
     word: *mut c_void,
 ) {
     let name = Function::__kmpc_fork_call_if;
-    let words = [word as usize, 0, 0, 0];
+    let mut words = [word as usize, 0, 0, 0];
     let count = usize::from(!word.is_null());
     // SAFETY: compilers pass a description, or null.
-    let source = unsafe { place.as_ref() }.map_or(std::ptr::null(), |place| place.source);
-    let (data, arguments) = (std::ptr::null_mut(), (count, words.as_ptr()));
-    let threads = u32::from(condition == 0);
-    let call = Call { entry: name, body, data, arguments, threads, source };
-    let ran = team::run(&call, |team, threads| {
+    let source = unsafe { place.as_ref() }.map_or(ptr::null(), |place| place.source);
+    let (data, threads) = (words.as_mut_ptr().cast(), u32::from(condition == 0));
+    let call = Call { entry: name, body, data, words: count, threads, source };
+    let ran = team::run(call, |team, threads| {
         let Some(real) = team.real(name) else { return };
         if condition != 0 && threads > 0 {
             push_num_threads(team, place, threads);
@@ -194,7 +189,7 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
         // SAFETY: the runtime's function of that name.
         unsafe {
             let real: ForkCallIf = std::mem::transmute(real);
-            real(place, 1, kmpc_body, condition, std::ptr::from_ref(team));
+            real(place, 1, kmpc_body, condition, ptr::from_ref(team));
         }
     });
     if !ran {
@@ -239,9 +234,9 @@ unsafe extern "C-unwind" fn kmpc_body(gtid: *mut i32, btid: *mut i32, team: *con
     // SAFETY: the entry passes a team that lives until all members are done, and libomp the number
     // in the team.
     let (team, thread) = unsafe { (&*team, *btid) };
-    let (count, words) = team.arguments;
-    team.take_part(thread as u32, || {
+    team.take_part(
+        || thread as u32,
         // SAFETY: the program's own words for its own body; there is room for four at least.
-        unsafe { pacman_omp_invoke(team.body, gtid, btid, count, words) };
-    });
+        || unsafe { pacman_omp_invoke(team.body, gtid, btid, team.words, team.data.cast()) },
+    );
 }

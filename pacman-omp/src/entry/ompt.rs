@@ -17,9 +17,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use crate::function::Function;
 use crate::process;
 use crate::region::{self, Region, Seen};
-use crate::runtime::{Function, Runtime};
+use crate::runtime::Runtime;
 use crate::worker::{Begun, Worker};
 
 /// Some call has come to one of the entries here.
@@ -94,7 +95,7 @@ unsafe extern "C" fn finalized(_: *mut u64) {}
 ///
 /// The number and not a pointer: LLVM 14 tells of the end of teams' regions whose beginning it has
 /// not told of, with whatever is in the word.
-struct Parallel {
+pub(crate) struct Parallel {
     region: &'static Region,
     begun: u64,
     depth: u32,
@@ -108,7 +109,8 @@ struct Part {
     region: &'static Region,
 }
 
-static UNDER_WAY: Mutex<BTreeMap<u64, Arc<Parallel>>> = Mutex::new(BTreeMap::new());
+/// By the number that the runtime was given.
+pub(crate) static UNDER_WAY: Mutex<BTreeMap<u64, Arc<Parallel>>> = Mutex::new(BTreeMap::new());
 
 thread_local! {
     /// The parts that the thread has in regions, by the numbers in the runtime's words.
@@ -146,7 +148,7 @@ unsafe extern "C" fn parallel_begin(
         worker.saw(Seen::NESTED);
     }
     let number = unused();
-    let (begun, size) = (process::now(), AtomicU32::new(1));
+    let (begun, size) = (worker.now(), AtomicU32::new(1));
     UNDER_WAY.lock().insert(number, Arc::new(Parallel { region, begun, depth, size }));
     // SAFETY: as above.
     unsafe { *parallel = number };
@@ -170,9 +172,10 @@ unsafe extern "C" fn parallel_end(
 ) {
     // SAFETY: the runtime's word for us.
     let Some(ended) = UNDER_WAY.lock().remove(unsafe { &*parallel }) else { return };
-    let hosted = Worker::here().hosted(ended.region.number);
-    let size = ended.size.load(Ordering::Relaxed);
-    hosted.add(ended.begun, process::now(), size, ended.depth > 0);
+    let (worker, size) = (Worker::here(), ended.size.load(Ordering::Relaxed));
+    let hosted = worker.hosted(ended.region.number);
+    let ticks = process::between(ended.begun, worker.now());
+    hosted.add(ended.begun, ticks, size, ended.depth > 0);
 }
 
 unsafe extern "C" fn implicit_task(
@@ -202,7 +205,7 @@ unsafe extern "C" fn implicit_task(
     }
     *slot = unused();
     with_parts(|parts| {
-        let begun = Some(Worker::here().begin());
+        let begun = Some(Worker::here().begin(None));
         parts.insert(*slot, Part { begun, number, region: around.region });
     });
 }
@@ -228,7 +231,7 @@ fn end(part: u64) {
     with_parts(|parts| {
         let Some(part) = parts.get_mut(&part) else { return };
         if let Some(begun) = part.begun.take() {
-            Worker::here().end(&begun, Some(part.region), part.number);
+            Worker::here().end(&begun, part.region, part.number);
         }
     });
 }

@@ -5,46 +5,16 @@
 
 #![allow(unreachable_pub)]
 
-use std::arch::asm;
 use std::ffi::c_void;
 
 use super::HERE;
 use super::partition::{Index, Iterations};
 use super::schedule::{self, Ident};
+use crate::entry::Stack;
+use crate::function::Function;
 use crate::region::Seen;
-use crate::runtime::{Function, real_for};
+use crate::runtime::real_for;
 use crate::worker::Worker;
-
-/// What the caller has on its stack behind the return address: the arguments from the seventh on.
-///
-/// The System V ABI passes a structure of more than 16 bytes in just that place. So an entry that
-/// declares one there finds those arguments in it, and right before it the return address, which
-/// tells two loops apart that were compiled without a description of their place.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(crate) struct Stack {
-    words: [u64; 3],
-}
-
-impl Stack {
-    /// Where the caller goes on.
-    #[inline(always)]
-    fn caller(&self) -> u64 {
-        let caller: u64;
-        // SAFETY: reads the word before the arguments on the stack. A compiler that copied them
-        // elsewhere on it would have another word read: loops would be taken for each other,
-        // which `a_loop_is_known_by_its_caller` would notice.
-        unsafe {
-            asm!(
-                "mov {caller}, [{stack} - 8]",
-                caller = out(reg) caller,
-                stack = in(reg) &raw const *self,
-                options(nostack, readonly, preserves_flags)
-            );
-        }
-        caller
-    }
-}
 
 macro_rules! static_loops {
     ($($name:ident: $type:ty, $step:ty;)+) => {$(

@@ -20,10 +20,11 @@ use pacman_core::adapt::Rules;
 use pacman_regions::{Guard, RuntimeFamily};
 
 use crate::adapt::waiting;
+use crate::function::Function;
 use crate::module::Module;
 use crate::process;
 use crate::region::{Region, Seen};
-use crate::runtime::{Function, Runtime};
+use crate::runtime::Question;
 use crate::worker::Worker;
 use execution::{Member, Surroundings};
 use stretch::Setup;
@@ -59,6 +60,12 @@ pub(crate) fn begin(region: &'static Region, depth: u32) -> Option<Execution> {
     region.loops.begin(setup, refused, Around::of(region)?)
 }
 
+/// Whether loops of `region` are adapted one by one, so that its team had better keep its size.
+#[inline]
+pub(crate) fn adapts(region: &Region) -> bool {
+    region.runtime.family == RuntimeFamily::Libomp && region.loops.adapt()
+}
+
 /// A thread of the team does its part.
 #[inline]
 pub(crate) fn take_part(execution: &Execution, thread: u32, body: impl FnOnce()) {
@@ -91,22 +98,16 @@ fn prepare() -> Option<Setup> {
 /// The runtime's answers about the calling thread, without asking through our own entries.
 pub(crate) struct Around {
     region: &'static Region,
-    level: extern "C" fn() -> i32,
-    threads: extern "C" fn() -> i32,
+    level: Question,
+    threads: Question,
 }
 
 impl Around {
     fn of(region: &'static Region) -> Option<Around> {
-        let ask = |function| question(region.runtime, function);
+        let ask = |function| region.runtime.question(function);
         let (level, threads) = (ask(Function::omp_get_level)?, ask(Function::omp_get_num_threads)?);
         Some(Around { region, level, threads })
     }
-}
-
-fn question(runtime: &Runtime, function: Function) -> Option<extern "C" fn() -> i32> {
-    let real = runtime.real(function)?;
-    // SAFETY: such functions of the OpenMP API take nothing and answer an int.
-    Some(unsafe { std::mem::transmute::<*mut std::ffi::c_void, extern "C" fn() -> i32>(real) })
 }
 
 impl Surroundings for Around {
@@ -131,7 +132,7 @@ impl Surroundings for Around {
 
     #[inline]
     fn now(&self) -> u64 {
-        process::clock().now()
+        Worker::here().now()
     }
 
     #[inline]

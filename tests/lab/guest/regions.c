@@ -1,5 +1,11 @@
-/* Runs an empty parallel region so many times, each thread on the context of its number, and
- * prints the user and kernel instructions that those contexts retired meanwhile. */
+/* Runs a parallel region so many times, each thread on the context of its number, and prints the
+ * user and kernel instructions that those contexts retired meanwhile.
+ *
+ * In a team of two the second thread is late in every region, and the first between regions. So
+ * each waits for the other in the same place every time: else a library that delays one of them
+ * would change how often they wait, and what waiting takes would be taken for the library's.
+ *
+ * usage: lab-regions REGIONS [BYTES]: so many bytes are taken from the heap first. */
 #define _GNU_SOURCE
 #include <omp.h>
 #include <sched.h>
@@ -20,12 +26,23 @@ static struct retired retired(void)
     return (struct retired){user, kernel};
 }
 
+static __thread int is_second;
+
+/* Longer than it takes to go to sleep. */
+static void be_late(void)
+{
+    for (volatile long step = 0; step < 5000; step++)
+        ;
+}
+
 int main(int argc, char **argv)
 {
     long regions = argc > 1 ? atol(argv[1]) : 0;
     struct retired before[MOST] = {{0, 0}}, after[MOST] = {{0, 0}}, sum = {0, 0};
     if (omp_get_max_threads() > MOST)
         return 2;
+    char *volatile taken = argc > 2 ? malloc(atol(argv[2])) : NULL;
+    (void)taken;
 #pragma omp parallel
     {
         int number = omp_get_thread_num();
@@ -34,11 +51,16 @@ int main(int argc, char **argv)
         CPU_SET(number, &own);
         if (sched_setaffinity(0, sizeof own, &own) != 0)
             abort();
+        is_second = number == 1;
         before[number] = retired();
     }
+    int is_alone = omp_get_max_threads() == 1;
     for (long region = 0; region < regions; region++) {
 #pragma omp parallel
-        __asm__ volatile("" ::: "memory");
+        if (is_second)
+            be_late();
+        if (!is_alone)
+            be_late();
     }
 #pragma omp parallel
     after[omp_get_thread_num()] = retired();

@@ -1,0 +1,185 @@
+//! The functions that this library stands before or calls itself, and what a call of each tells.
+
+use std::ffi::CStr;
+
+/// What a call that is only watched tells of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// Nothing; but often it is a program's first call, and where it passes, others do.
+    Nothing,
+    /// The body asks for its thread's number.
+    Number,
+    /// The body asks how many threads its team has.
+    Size,
+    /// The same of a team around it.
+    SizeAround,
+    /// The body asks something that tells threads or teams apart.
+    Apart,
+    /// Somebody asks how many threads there may be, or decides it.
+    Query,
+    /// The body has the runtime share work out.
+    Shares,
+    /// The body makes a task; its flags tell whether it depends on others.
+    Task,
+    /// The body makes a task that depends on others.
+    Depends,
+    /// The program itself has said how many threads its next region gets.
+    Pushes,
+    /// The program has data by thread that the runtime keeps for it: clang's without thread-local
+    /// storage of the system.
+    KeepsByThread,
+    /// The program runs a league of teams.
+    Teams,
+    /// The process ends without its exit handlers.
+    Leaves,
+    /// The process becomes another program.
+    Becomes,
+}
+
+/// Gives the table of all functions to the macro `$then`: those that have entries of their own or
+/// are called only, and by their meaning those that are watched.
+macro_rules! functions {
+    ($then:ident) => {
+        $then! {
+            {
+                GOMP_parallel GOMP_parallel_start GOMP_parallel_end
+                GOMP_parallel_loop_static GOMP_parallel_loop_dynamic
+                GOMP_parallel_loop_guided GOMP_parallel_loop_runtime
+                GOMP_parallel_loop_nonmonotonic_dynamic GOMP_parallel_loop_nonmonotonic_guided
+                GOMP_parallel_loop_nonmonotonic_runtime
+                GOMP_parallel_loop_maybe_nonmonotonic_runtime
+                GOMP_parallel_loop_static_start GOMP_parallel_loop_dynamic_start
+                GOMP_parallel_loop_guided_start GOMP_parallel_loop_runtime_start
+                GOMP_parallel_sections GOMP_parallel_sections_start
+                GOMP_parallel_reductions GOMP_teams_reg
+                __kmpc_fork_call __kmpc_fork_call_if
+                __kmpc_for_static_init_4 __kmpc_for_static_init_4u
+                __kmpc_for_static_init_8 __kmpc_for_static_init_8u
+                __kmpc_dispatch_init_4 __kmpc_dispatch_init_4u
+                __kmpc_dispatch_init_8 __kmpc_dispatch_init_8u
+                __kmpc_barrier
+                ompt_start_tool
+                kmp_set_blocktime
+                omp_get_level omp_get_num_teams omp_get_team_num
+            }
+            Nothing {
+                __kmpc_global_thread_num
+                omp_set_max_active_levels omp_set_max_active_levels_
+                omp_set_nested omp_set_nested_
+                omp_set_dynamic omp_set_dynamic_
+                omp_set_schedule omp_set_schedule_
+                omp_get_schedule omp_get_schedule_
+                omp_init_lock omp_init_lock_
+                omp_init_nest_lock omp_init_nest_lock_
+            }
+            Number { omp_get_thread_num omp_get_thread_num_ }
+            Size { omp_get_num_threads omp_get_num_threads_ }
+            SizeAround { omp_get_team_size omp_get_team_size_ omp_get_team_size_8_ }
+            Apart {
+                omp_get_ancestor_thread_num omp_get_ancestor_thread_num_
+                omp_get_ancestor_thread_num_8_
+                omp_in_parallel omp_in_parallel_
+                omp_get_active_level omp_get_active_level_
+            }
+            Query {
+                omp_get_max_threads omp_get_max_threads_
+                omp_get_num_procs omp_get_num_procs_
+                omp_get_thread_limit omp_get_thread_limit_
+                omp_set_num_threads omp_set_num_threads_ omp_set_num_threads_8_
+            }
+            Shares {
+                GOMP_loop_start GOMP_loop_ordered_start GOMP_loop_doacross_start
+                GOMP_loop_static_start GOMP_loop_dynamic_start
+                GOMP_loop_guided_start GOMP_loop_runtime_start
+                GOMP_loop_nonmonotonic_dynamic_start GOMP_loop_nonmonotonic_guided_start
+                GOMP_loop_nonmonotonic_runtime_start GOMP_loop_maybe_nonmonotonic_runtime_start
+                GOMP_loop_ordered_static_start GOMP_loop_ordered_dynamic_start
+                GOMP_loop_ordered_guided_start GOMP_loop_ordered_runtime_start
+                GOMP_loop_doacross_static_start GOMP_loop_doacross_dynamic_start
+                GOMP_loop_doacross_guided_start GOMP_loop_doacross_runtime_start
+                GOMP_loop_ull_start GOMP_loop_ull_ordered_start GOMP_loop_ull_doacross_start
+                GOMP_loop_ull_static_start GOMP_loop_ull_dynamic_start
+                GOMP_loop_ull_guided_start GOMP_loop_ull_runtime_start
+                GOMP_loop_ull_nonmonotonic_dynamic_start GOMP_loop_ull_nonmonotonic_guided_start
+                GOMP_loop_ull_nonmonotonic_runtime_start
+                GOMP_loop_ull_maybe_nonmonotonic_runtime_start
+                GOMP_loop_ull_ordered_static_start GOMP_loop_ull_ordered_dynamic_start
+                GOMP_loop_ull_ordered_guided_start GOMP_loop_ull_ordered_runtime_start
+                GOMP_loop_ull_doacross_static_start GOMP_loop_ull_doacross_dynamic_start
+                GOMP_loop_ull_doacross_guided_start GOMP_loop_ull_doacross_runtime_start
+                GOMP_sections_start GOMP_sections2_start
+                GOMP_taskloop GOMP_taskloop_ull
+                __kmpc_omp_task __kmpc_taskloop __kmpc_taskloop_5
+            }
+            Task { GOMP_task }
+            Depends { __kmpc_omp_task_with_deps }
+            Pushes {
+                __kmpc_push_num_threads __kmpc_push_num_threads_strict
+                __kmpc_push_num_threads_list __kmpc_push_num_threads_list_strict
+            }
+            KeepsByThread {
+                __kmpc_threadprivate_cached
+                __kmpc_threadprivate_register __kmpc_threadprivate_register_vec
+            }
+            Teams { __kmpc_fork_teams }
+            Leaves { _exit _Exit }
+            Becomes { execve execv execvp execvpe execl execlp execle fexecve }
+        }
+    };
+}
+pub(crate) use functions;
+
+macro_rules! declare {
+    ({ $($called:ident)+ } $($meaning:ident { $($watched:ident)+ })+) => {
+        /// A function of a runtime, or of the C library.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u32)]
+        #[allow(non_camel_case_types)]
+        pub(crate) enum Function { $($called,)+ $($($watched,)+)+ }
+
+        const ALL: &[(Function, &CStr, Meaning)] = &[
+            $((Function::$called, name(concat!(stringify!($called), "\0")), Meaning::Nothing),)+
+            $($((
+                Function::$watched,
+                name(concat!(stringify!($watched), "\0")),
+                Meaning::$meaning,
+            ),)+)+
+        ];
+    };
+}
+
+functions!(declare);
+
+const fn name(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => panic!("a name has one zero, at its end"),
+    }
+}
+
+impl Function {
+    /// How many there are.
+    pub(crate) const COUNT: usize = ALL.len();
+
+    /// The symbol.
+    pub(crate) fn symbol(self) -> &'static CStr {
+        ALL[self as usize].1
+    }
+
+    /// The symbol as text.
+    pub(crate) fn name(self) -> &'static str {
+        self.symbol().to_str().unwrap_or_default()
+    }
+
+    /// What a call of it tells, where calls are only watched.
+    #[inline]
+    pub(crate) fn meaning(self) -> Meaning {
+        ALL[self as usize].2
+    }
+
+    /// The function of that number, as the assembly entries pass it.
+    #[inline]
+    pub(crate) fn numbered(number: u32) -> Function {
+        ALL[number as usize].0
+    }
+}
