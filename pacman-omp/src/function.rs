@@ -7,6 +7,8 @@ use std::ffi::CStr;
 pub(crate) enum Meaning {
     /// Nothing; but often it is a program's first call, and where it passes, others do.
     Nothing,
+    /// The program may change how many threads its teams get.
+    Sets,
     /// The body asks for its thread's number.
     Number,
     /// The body asks how many threads its team has.
@@ -64,13 +66,18 @@ macro_rules! functions {
             }
             Nothing {
                 __kmpc_global_thread_num
-                omp_set_max_active_levels omp_set_max_active_levels_
-                omp_set_nested omp_set_nested_
-                omp_set_dynamic omp_set_dynamic_
                 omp_set_schedule omp_set_schedule_
                 omp_get_schedule omp_get_schedule_
                 omp_init_lock omp_init_lock_
                 omp_init_nest_lock omp_init_nest_lock_
+            }
+            Sets {
+                omp_set_max_active_levels omp_set_max_active_levels_
+                omp_set_nested omp_set_nested_
+                omp_set_dynamic omp_set_dynamic_
+                omp_pause_resource omp_pause_resource_
+                omp_pause_resource_all omp_pause_resource_all_
+                kmp_set_defaults kmp_set_defaults_
             }
             Number { omp_get_thread_num omp_get_thread_num_ }
             Size { omp_get_num_threads omp_get_num_threads_ }

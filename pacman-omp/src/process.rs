@@ -38,6 +38,8 @@ pub(crate) static FIRST: Mutex<Option<First>> = Mutex::new(None);
 static ASKED: AtomicBool = AtomicBool::new(false);
 /// It asked at all, so that it may keep something for each thread.
 static EVER_ASKED: AtomicBool = AtomicBool::new(false);
+/// How often the program has called what may change the threads that its teams get.
+static CHANGES: AtomicU32 = AtomicU32::new(0);
 /// See [`keeps_by_thread`].
 static BY_THREAD: AtomicBool = AtomicBool::new(false);
 /// LLVM's leagues start their teams' regions on threads that nothing else marks.
@@ -164,6 +166,17 @@ pub(crate) fn take_asked() -> bool {
 #[inline]
 pub(crate) fn has_asked() -> bool {
     EVER_ASKED.load(Ordering::Relaxed)
+}
+
+/// The program calls a function that may change how many threads its teams get.
+pub(crate) fn may_change_teams() {
+    CHANGES.fetch_add(1, Ordering::Relaxed);
+}
+
+/// How often it has. What a runtime answered stays true while this does, on the same thread.
+#[inline]
+pub(crate) fn changes() -> u32 {
+    CHANGES.load(Ordering::Relaxed)
 }
 
 /// The program has data by thread that the runtime keeps for it: clang's without thread-local

@@ -83,12 +83,28 @@ impl Call {
 /// runtime at all.
 #[inline(always)]
 pub(crate) fn run(call: Call, start: impl FnOnce(&Team, u32)) -> bool {
-    let Some(met) = Met::of(&call) else { return false };
-    let team = Team::new(&call, &met);
-    let (Some(region), Some(worker)) = (met.region, met.worker) else {
-        start(&team, call.threads);
-        return true;
-    };
+    let Some(region) = region::find(call.body as u64) else { return run_new(call, start) };
+    run_region(region, call, start);
+    true
+}
+
+/// The same for a region that is not known yet, or not observed.
+#[inline(never)]
+fn run_new(call: Call, start: impl FnOnce(&Team, u32)) -> bool {
+    match Met::of(call.entry, call.body as u64, call.source) {
+        None => return false,
+        Some(Met { region: Some(region), .. }) => run_region(region, call, start),
+        Some(Met { runtime, region: None }) => {
+            start(&Team::new(&call, runtime, None, None), call.threads);
+        }
+    }
+    true
+}
+
+#[inline(always)]
+fn run_region(region: &'static Region, call: Call, start: impl FnOnce(&Team, u32)) {
+    let worker = Worker::here();
+    let team = Team::new(&call, region.runtime, Some(region), Some(worker));
     worker.hosts(|| {
         if adapt::is_wished() {
             return run_adapted(&team, region, worker, call.entry, call.threads, start);
@@ -97,9 +113,9 @@ pub(crate) fn run(call: Call, start: impl FnOnce(&Team, u32)) -> bool {
         worker.starts(|| start(&team, call.threads));
         team.enter(region, worker);
     });
-    true
 }
 
+#[inline(never)]
 fn run_adapted(
     team: &Team,
     region: &'static Region,
@@ -131,45 +147,36 @@ fn run_adapted(
 /// What a call is found to be of.
 struct Met {
     runtime: &'static Runtime,
+    /// `None` where nothing is observed, or there are too many.
     region: Option<&'static Region>,
-    worker: Option<&'static Worker>,
 }
 
 impl Met {
-    /// Who starts which region; none of both where nothing is observed, or there are too many.
-    #[inline(always)]
-    fn of(call: &Call) -> Option<Met> {
-        let (runtime, region) = match region::find(call.body as u64) {
-            Some(region) => (region.runtime, Some(region)),
-            None => Met::of_new(call.entry, call.body as u64, call.source)?,
-        };
-        Some(Met { runtime, region, worker: region.map(|_| Worker::here()) })
-    }
-
+    /// `None` if there is no runtime.
     #[cold]
-    fn of_new(
-        entry: Function,
-        body: u64,
-        source: *const c_char,
-    ) -> Option<(&'static Runtime, Option<&'static Region>)> {
+    fn of(entry: Function, body: u64, source: *const c_char) -> Option<Met> {
         entry::ompt::passed();
         let runtime = Runtime::of(body, entry)?;
         if !process::is_observed() {
-            return Some((runtime, None));
+            return Some(Met { runtime, region: None });
         }
         // SAFETY: LLVM's descriptions are constants of the program that end in a zero.
         let source = (!source.is_null()).then(|| unsafe { CStr::from_ptr(source) });
         let source = source.map(|text| text.to_string_lossy().into_owned());
         process::first_region(runtime);
-        Some((runtime, region::enter(body, entry, runtime, source)))
+        Some(Met { runtime, region: region::enter(body, entry, runtime, source) })
     }
 }
 
 impl Team {
     /// The team of a call. Where it is wanted, so that nothing is copied.
     #[inline(always)]
-    fn new(call: &Call, met: &Met) -> Team {
-        let Met { runtime, region, worker } = *met;
+    fn new(
+        call: &Call,
+        runtime: &'static Runtime,
+        region: Option<&'static Region>,
+        worker: Option<&Worker>,
+    ) -> Team {
         let depth = worker.map_or(0, Worker::depth);
         if let (Some(worker), 1..) = (worker, depth) {
             worker.saw(Seen::NESTED);
@@ -210,6 +217,7 @@ impl Team {
         self.end(&begun, region, worker, thread);
     }
 
+    #[inline(never)]
     fn take_part_adapted(
         &self,
         adapted: &Adapted,
@@ -314,10 +322,13 @@ pub(crate) struct Started {
 
 /// As [`run`], for an entry that returns when the team has started.
 pub(crate) fn begin(call: Call, start: impl FnOnce(&Team, u32)) -> bool {
-    let Some(met) = Met::of(&call) else { return false };
-    // On the heap, because the members need it for longer than this call.
-    let team = Box::new(Team::new(&call, &met));
+    let known = region::find(call.body as u64);
+    let met = known.map(|region| Met { runtime: region.runtime, region: Some(region) });
+    let met = met.or_else(|| Met::of(call.entry, call.body as u64, call.source));
+    let Some(Met { runtime, region }) = met else { return false };
     let worker = Worker::here();
+    // On the heap, because the members need it for longer than this call.
+    let team = Box::new(Team::new(&call, runtime, region, region.map(|_| worker)));
     // The thread's own clause is used up; such regions are not adapted.
     worker.take_pushed();
     worker.begins_to_host();

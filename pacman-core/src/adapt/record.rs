@@ -7,6 +7,8 @@ pub(super) struct Record {
     /// Of the same executions: how many threads were busy on average.
     busy: [f64; KEPT],
     count: u32,
+    /// See [`level`](Self::level): it is asked for more often than it changes.
+    level: f64,
 }
 
 const KEPT: usize = 5;
@@ -17,6 +19,7 @@ impl Record {
         self.latest[place] = cost;
         self.busy[place] = parallelism.unwrap_or(f64::INFINITY);
         self.count = self.count.saturating_add(1);
+        self.level = self.median();
     }
 
     pub(super) fn count(&self) -> u32 {
@@ -39,6 +42,10 @@ impl Record {
 
     /// The median of the latest; of two the lesser, because what disturbs an execution adds.
     pub(super) fn level(&self) -> f64 {
+        if self.is_measured() { self.level } else { f64::INFINITY }
+    }
+
+    fn median(&self) -> f64 {
         match self.kept() {
             0 => f64::INFINITY,
             KEPT => middle(self.latest),
@@ -68,6 +75,7 @@ impl Record {
     /// Takes what was measured to have been so many times as dear.
     pub(super) fn scale(&mut self, factor: f64) {
         self.latest.iter_mut().for_each(|cost| *cost *= factor);
+        self.level = self.median();
     }
 
     /// As if nothing had been measured.

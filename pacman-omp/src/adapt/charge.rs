@@ -8,16 +8,39 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use crate::function::Function;
+use crate::process;
 use crate::region::Region;
+use crate::runtime::Runtime;
 
-/// The threads that libgomp keeps for one thread that starts teams.
+/// The threads that a runtime keeps for one thread that starts teams.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     size: Cell<u32>,
+    /// What the runtime has last said how many threads a team gets, and after how many changes.
+    usual: Cell<Option<(u32, u32)>>,
     narrowed_by: Cell<Option<&'static Region>>,
 }
 
 impl Pool {
+    /// How many threads `runtime` gives a team of the calling thread, outside of regions, if nobody
+    /// says otherwise. libomp takes longer to answer that than all else here.
+    #[inline]
+    pub(crate) fn usual(&self, runtime: &Runtime) -> Option<u32> {
+        let changes = process::changes();
+        match self.usual.get() {
+            Some((then, threads)) if then == changes => Some(threads),
+            _ => self.ask(runtime, changes),
+        }
+    }
+
+    #[cold]
+    fn ask(&self, runtime: &Runtime, changes: u32) -> Option<u32> {
+        let threads = runtime.ask(Function::omp_get_max_threads)?;
+        self.usual.set(Some((changes, threads)));
+        Some(threads)
+    }
+
     /// A team of `size` has run. Answers the seconds of it that went into starting threads that
     /// another region's narrowing had ended, and charges that region.
     pub(crate) fn team_of(&self, region: &'static Region, size: u32, narrowed: bool) -> f64 {

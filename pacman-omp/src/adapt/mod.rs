@@ -21,7 +21,7 @@ use pacman_core::adapt::{
 use pacman_core::predict::{Configuration, Predictor};
 use pacman_core::{Place, Placement, Topology};
 use pacman_regions::{Adaptation, Guarded, RuntimeFamily};
-use parking_lot::Mutex;
+use try_lock::TryLock;
 
 pub(crate) use charge::Pool;
 pub(crate) use guards::Guards;
@@ -37,6 +37,10 @@ use crate::worksharing;
 /// What all regions of the process have in common.
 struct Adapting {
     topology: Topology,
+    /// How many hardware contexts the process may use.
+    contexts: u32,
+    /// The most threads that a team may have.
+    most: u32,
     lifted: Lifted,
     seconds_per_tick: f64,
     /// Ticks from which an execution is worth a look at a region that is left alone.
@@ -58,7 +62,7 @@ pub(crate) struct Adapted {
     looked: AtomicBool,
     /// It is left alone because it is short.
     short: AtomicBool,
-    phase: Mutex<Option<Phase>>,
+    phase: TryLock<Option<Phase>>,
 }
 
 #[derive(Debug)]
@@ -126,10 +130,12 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     if forbidden || !adapted.looks() || adapted.short.load(Ordering::Relaxed) {
         return as_it_is();
     }
-    let Some(default) = region.runtime.ask(Function::omp_get_max_threads) else {
-        return as_it_is();
+    let default = match worker.depth() {
+        0 => worker.pool.usual(region.runtime),
+        _ => region.runtime.ask(Function::omp_get_max_threads),
     };
-    let limited = process::wishes().max_threads.map_or(default, |most| most.min(default));
+    let Some(default) = default else { return as_it_is() };
+    let limited = default.min(adapting.most);
     if limited < 2 || worksharing::adapts(region) {
         return Choice { threads: if limited < default { limited } else { threads }, ..as_it_is() };
     }
@@ -193,18 +199,17 @@ pub(crate) fn finished(
     let cost = adapting.objective.cost(&execution).unwrap_or(f64::NAN);
     // What it refuses it says in `why`.
     let _ = phase.controller.finished_with(on, cost, &execution);
-    let state = phase.controller.state();
-    if state == State::LeftAlone
-        && ticks <= adapting.long
-        && process::wishes().max_threads.is_none()
-    {
-        region.adapted.short.store(true, Ordering::Relaxed);
-    }
-    if narrowed && !libgomp && state == State::Holding {
-        let spare = adapting.topology.contexts_per_core() > 1
-            || phase.default > adapting.topology.allowed().len() as u32
-            || adapting.objective.needs_energy();
-        waiting::block(region.runtime, spare);
+    match phase.controller.state() {
+        State::LeftAlone if ticks <= adapting.long && adapting.most == u32::MAX => {
+            region.adapted.short.store(true, Ordering::Relaxed);
+        }
+        State::Holding if narrowed && !libgomp => {
+            let spare = adapting.topology.contexts_per_core() > 1
+                || phase.default > adapting.contexts
+                || adapting.objective.needs_energy();
+            waiting::block(region.runtime, spare);
+        }
+        _ => {}
     }
 }
 
@@ -231,7 +236,18 @@ fn prepare() -> Option<Adapting> {
     let lifted = Lifted::of(&process::wishes().lifted);
     let seconds_per_tick = process::clock().nanos_per_tick() * 1e-9;
     let long = (BREAK_EVEN / seconds_per_tick) as u64;
-    Some(Adapting { topology, lifted, seconds_per_tick, long, objective, rapl, predictor, places })
+    Some(Adapting {
+        contexts: topology.allowed().len() as u32,
+        most: process::wishes().max_threads.unwrap_or(u32::MAX),
+        topology,
+        lifted,
+        seconds_per_tick,
+        long,
+        objective,
+        rapl,
+        predictor,
+        places,
+    })
 }
 
 impl Phase {

@@ -22,7 +22,10 @@ thread_local! {
 /// It is for good: a spinning worker notices at the end of its next region only. libgomp has no
 /// such call; its surplus workers end instead of spinning.
 pub(crate) fn block(runtime: &Runtime, needed: bool) {
-    if needed && !BLOCKED.swap(true, Ordering::Relaxed) && set(runtime) {
+    if BLOCKED.load(Ordering::Relaxed) || !needed {
+        return;
+    }
+    if !BLOCKED.swap(true, Ordering::Relaxed) && set(runtime) {
         process::note("idle workers block at once since a region was narrowed".to_owned());
     }
 }

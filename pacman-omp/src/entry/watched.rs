@@ -108,9 +108,13 @@ fn watch(meaning: Meaning, on_stack: impl Fn() -> u64) {
         Meaning::Pushes => return Worker::here().push(),
         Meaning::KeepsByThread => return process::keeps_by_thread(),
         Meaning::Teams => return process::teams(),
+        Meaning::Sets => return process::may_change_teams(),
         Meaning::Nothing | Meaning::Number | Meaning::Size => return,
         Meaning::Leaves | Meaning::Becomes => return,
     };
+    if bits == Seen::QUERY {
+        process::may_change_teams();
+    }
     match Worker::known() {
         Some(worker) if worker.depth() > 0 => {
             worker.saw(bits);
