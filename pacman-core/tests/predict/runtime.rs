@@ -6,13 +6,11 @@ use pacman_core::adapt::{Adapter, Builder, Candidates, Objective};
 use pacman_core::predict::training::{
     Dataset, LinearOptions, Plan, RidgeOptions, Row, linear, ridge,
 };
-use pacman_core::predict::{
-    Configuration, CrossValidation, HillClimb, Method, Model, Sample, machine_name,
-};
+use pacman_core::predict::{Configuration, HillClimb, Method, Model, Sample, machine_name};
 use pacman_core::sim::phases::{Kind, Noise, Random, SimPhase, SmtMachine};
 use pacman_core::{ErrorKind, Topology};
 
-use super::{on, rows};
+use super::{model, on, rows};
 
 fn topology(machine: SmtMachine) -> Topology {
     Topology::synthetic(&machine.as_text()).unwrap()
@@ -45,20 +43,6 @@ fn recorded(machine: SmtMachine, phases: &[SimPhase]) -> Vec<Row> {
         }
     }
     recorded
-}
-
-fn model(method: Method, data: &Dataset) -> Model {
-    let cross_validation = CrossValidation {
-        accuracy: 0.9,
-        worst_accuracy: 0.8,
-        regret: 0.1,
-        worst_regret: 0.2,
-        samples: 3.25,
-        held: 0.9,
-    };
-    let (machine, fingerprint) = (data.machine().to_owned(), data.fingerprint());
-    let programs = data.programs().iter().map(|program| program.name.clone()).collect();
-    Model { machine, programs, fingerprint, cross_validation, method }
 }
 
 /// Configurations sampled, and regret of what is run in the end.
