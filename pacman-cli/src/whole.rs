@@ -31,6 +31,12 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     done
 }
 
+/// Whether two names lead to one file: the second written would be all that is left.
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+    let [one, other] = [one, other].map(|path| Place::of(path).map(|place| place.path));
+    matches!((one, other), (Ok(one), Ok(other)) if one == other)
+}
+
 /// Where a name leads.
 struct Place {
     path: PathBuf,
@@ -88,6 +94,7 @@ mod tests {
         let (file, link) = (place.path().join("file"), place.path().join("link"));
         symlink("file", &link).unwrap();
         check(&link).unwrap();
+        assert!(is_same(&link, &file) && !is_same(&link, &place.path().join("other")));
         assert!(!file.exists(), "looking makes nothing");
         write(&link, b"first").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();

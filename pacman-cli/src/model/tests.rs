@@ -185,6 +185,15 @@ fn wrong_input_is_refused_in_one_line() {
             refused(&["train", &data, "-o", &model, "--target", "ipc"]),
             "needs the count of instructions",
         ),
+        (
+            refused(&["train", &data, "-o", &model, "--method", "linear", "--wide"]),
+            "--wide is for ridge, and a linear model has no choice of samples",
+        ),
+        (
+            refused(&["train", &data, "-o", &model, "--target", "ipc", "--samples", "2"]),
+            "--samples is for ridge",
+        ),
+        (refused(&["train", &data, "-o", &data]), "the model would replace it"),
         (refused(&["evaluate", &data, "--without", "p9"]), "has no such program"),
         (refused(&["evaluate", &data, "--configs", "1,2,16"]), "no program was measured at 16"),
         (refused(&["evaluate", &data, "--events", "x"]), "no count of \"x\" with all contexts"),

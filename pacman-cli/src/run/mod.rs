@@ -25,6 +25,7 @@ use pacman_regions::{Guard, Objective, Waiting};
 
 use crate::refusal::{self, BAD_INPUT, UNWRITTEN};
 use crate::stat::{Refusal, Signals};
+use crate::whole;
 use destination::{Destination, Form};
 use directory::{Directory, Found};
 use launch::Environment;
@@ -121,6 +122,14 @@ struct Prepared {
 fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
     let form = args.output.as_deref().map(Form::of).transpose().map_err(bad_input)?;
     wishes::check(args).map_err(bad_input)?;
+    if let (Some(report), Some(data)) = (&args.output, &args.record) {
+        if whole::is_same(report, data) {
+            return Err(bad_input(format!(
+                "-o and --record name one file, {}: the report would replace the training data",
+                data.display()
+            )));
+        }
+    }
     let mut in_the_way: Vec<String> = Vec::new();
     let library = library::find().map_err(|why| in_the_way.push(why)).ok();
     let obstacles = program::examine(&args.command[0]);

@@ -26,6 +26,19 @@ fn a_report_is_written_when_the_program_has_run_and_not_before() {
 }
 
 #[test]
+fn one_file_is_not_for_the_report_and_the_data() {
+    let scratch = Scratch::new();
+    let data = scratch.file("data.csv", "threads,time_s\n");
+    let mut command = without_library(&["run", "-o"]);
+    command.arg(&data).arg("--record").arg(&data);
+    let answer = command.args(["--", "echo", "ran"]).output().expect("it runs");
+    assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(2), ""));
+    let said = text(&answer.stderr);
+    assert!(said.contains("the report would replace the training data"), "{said}");
+    assert_eq!(fs::read_to_string(&data).expect("a file"), "threads,time_s\n");
+}
+
+#[test]
 fn a_list_of_events_with_slips_is_told_and_counted_as_far_as_it_goes() {
     let scratch = Scratch::new();
     let Some(library) = recorder(&scratch) else { return };
