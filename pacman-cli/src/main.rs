@@ -20,6 +20,7 @@ mod smt;
 mod stat;
 mod topo;
 mod validate;
+mod whole;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -1,6 +1,9 @@
 //! Saying no: one line on standard error, and the exit status that goes with it.
 
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use clap::error::ContextKind;
 
 /// The exit status for arguments that make no sense.
 pub(crate) const BAD_INPUT: u8 = 2;
@@ -26,6 +29,26 @@ pub(crate) fn reason(error: &io::Error) -> (String, u8) {
     }
 }
 
+/// Why a program could not be started, and what helps.
+pub(crate) fn unrunnable(program: &str, error: &io::Error) -> String {
+    let file = Path::new(program);
+    let advice = match error.kind() {
+        _ if program.is_empty() => "; no program is named",
+        ErrorKind::NotFound if !program.contains('/') => "; it is in no directory of PATH",
+        ErrorKind::NotFound if file.exists() => {
+            "; the file is there, but not the interpreter or dynamic linker that it names"
+        }
+        ErrorKind::PermissionDenied if file.is_dir() => "; it is a directory: name a program in it",
+        ErrorKind::PermissionDenied if file.is_file() => {
+            "; make it executable with chmod +x, or name the interpreter before it"
+        }
+        _ => "",
+    };
+    let plain = !program.is_empty() && !program.contains(char::is_control);
+    let shown = if plain { program.to_owned() } else { format!("{program:?}") };
+    format!("cannot run {shown}: {error}{advice}")
+}
+
 /// What was wrong with the arguments.
 pub(crate) fn usage(error: &clap::Error) -> String {
     match error.kind() {
@@ -33,9 +56,23 @@ pub(crate) fn usage(error: &clap::Error) -> String {
         | clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             "no command was given; pacman-pmu --help lists them".into()
         }
-        _ => one_line(&error.render().to_string()),
+        _ => {
+            let text = error.render().to_string();
+            let hint = if names_a_program(error, &text) { PROGRAMS_PLACE } else { "" };
+            one_line(&text) + hint
+        }
     }
 }
+
+/// Whether it is a word without a dash, for a command that takes a program.
+fn names_a_program(error: &clap::Error, text: &str) -> bool {
+    let word = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+    error.kind() == clap::error::ErrorKind::UnknownArgument
+        && word.is_some_and(|word| !word.starts_with('-'))
+        && text.contains("-- <COMMAND>")
+}
+
+const PROGRAMS_PLACE: &str = "; a program and its arguments stand behind --";
 
 /// A message of several paragraphs as one line: what was wrong and the nearest
 /// right thing, without the usage.
@@ -66,6 +103,40 @@ mod tests {
         );
         assert_eq!(one_line("error: missing:\n  <A>\n  <B>\n\nUsage: x\n"), "missing: <A> <B>");
         assert_eq!(one_line("plain"), "plain");
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_told_what_helps() {
+        let words =
+            |program: &str, code: i32| unrunnable(program, &io::Error::from_raw_os_error(code));
+        for (said, whole) in [
+            (
+                words("no-such", libc::ENOENT),
+                "cannot run no-such: No such file or directory (os error 2); it is in no directory \
+                 of PATH",
+            ),
+            (
+                words("/no/such", libc::ENOENT),
+                "cannot run /no/such: No such file or directory (os error 2)",
+            ),
+            (
+                words("/", libc::EACCES),
+                "cannot run /: Permission denied (os error 13); it is a directory: name a program \
+                 in it",
+            ),
+            (
+                words("", libc::ENOENT),
+                "cannot run \"\": No such file or directory (os error 2); no program is named",
+            ),
+        ] {
+            assert_eq!(said, whole);
+        }
+        let own = std::env::current_exe().unwrap();
+        let said = words(&own.to_string_lossy(), libc::ENOENT);
+        assert!(said.contains("dynamic linker that it names"), "{said}");
+        let said = words(&own.to_string_lossy(), libc::EACCES);
+        assert!(said.contains("chmod +x"), "{said}");
+        assert!(!words("a\nb/", libc::ENOENT).contains('\n'), "one line");
     }
 
     #[test]

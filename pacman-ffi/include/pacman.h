@@ -1056,7 +1056,8 @@ typedef struct pacman_adapt_options {
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_INVALID      null, an unknown objective, a placement that cannot be read, a model
- *                         that was cut short or edited, or with an objective besides time
+ *                         that was cut short or edited, with an objective besides time, or
+ *                         whose widest configuration has not the threads that may be used
  *   PACMAN_E_NO_PLACE     the model has configurations that this machine does not
  *   PACMAN_E_SIZE, PACMAN_E_ABI
  *                         as for pacman_session_open()

@@ -65,9 +65,6 @@ thread_local! {
     static ASKED: RefCell<Vec<(u64, Choice, Instant)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// `PACMAN_OBJECTIVE_TIME`.
-const TIME: u32 = 0;
-
 /// Asks the library to take the time since `pacman_adapt_threads`.
 const ELAPSED: f64 = -1.0;
 
@@ -303,11 +300,6 @@ unsafe fn predictor(
     }
     // SAFETY: the caller's promise; neither string is kept.
     let file = unsafe { input::bytes(options.model, "this as the file of a model") }?;
-    if options.objective != TIME {
-        let why = "cannot adapt with a model for anything but time: models predict times; leave \
-                   the model out, or use PACMAN_OBJECTIVE_TIME";
-        return Err(Failure::new(Status::Invalid, why));
-    }
     let machine = match options.machine.is_null() {
         true => machine_name(topology),
         // SAFETY: as above.
@@ -319,7 +311,7 @@ unsafe fn predictor(
 
 fn objective(number: u32) -> Result<Objective> {
     Ok(match number {
-        TIME => Objective::Time,
+        0 => Objective::Time,
         1 => Objective::Energy,
         2 => Objective::EnergyDelay,
         3 => Objective::EnergyDelaySquared,

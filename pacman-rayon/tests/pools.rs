@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use pacman_core::adapt::{Actuator, Adapter};
-use pacman_core::{Session, Topology};
+use pacman_core::predict::{Configuration, Forecast, Predictor, Sample, Step};
+use pacman_core::{ErrorKind, Result, Session, Topology};
 use pacman_rayon::AdaptivePool;
 
 fn here() -> Topology {
@@ -72,4 +73,37 @@ fn a_pool_is_an_actuator() {
     };
     pool.run(&places, &work).unwrap();
     assert_eq!(numbers.into_inner().unwrap(), (0..places.len()).collect());
+}
+
+/// What a model for four threads says of itself.
+#[derive(Debug)]
+struct Trained([Configuration; 1]);
+
+impl Predictor for Trained {
+    fn configurations(&self) -> &[Configuration] {
+        &self.0
+    }
+
+    fn step(&self, _: &[Sample]) -> Result<Step> {
+        Ok(Step::Decide { configuration: self.0[0], why: "the only one".into() })
+    }
+
+    fn forecast(&self, _: &[Sample]) -> Result<Vec<Forecast>> {
+        Ok(Vec::new())
+    }
+
+    fn reference(&self) -> Option<Configuration> {
+        Some(self.0[0])
+    }
+}
+
+#[test]
+fn a_model_for_more_threads_than_the_pool_may_have_is_refused() {
+    let machine = || Adapter::builder(Topology::synthetic("4 cores").unwrap());
+    let model = || Trained([Configuration::on_cores(4, 1).unwrap()]);
+    let refused = AdaptivePool::new(machine().predictor(model()).max_threads(2)).err();
+    let error = refused.expect("two threads are fewer than four");
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert!(error.to_string().contains("it predicts from 4x1"), "{error}");
+    AdaptivePool::new(machine().predictor(model())).unwrap();
 }

@@ -54,10 +54,14 @@ int main(int argc, char **argv)
     ANSWERS(PACMAN_E_INVALID, opened(&options, argv[0]));
     options.objective = PACMAN_OBJECTIVE_ENERGY;
     ANSWERS(PACMAN_E_INVALID, opened(&options, argv[1]));
-    CHECK(strstr(pacman_last_error(), "models predict times"));
+    CHECK(strstr(pacman_last_error(), "cannot adapt for energy with this predictor"));
+    options.objective = PACMAN_OBJECTIVE_TIME;
+    options.max_threads = 1;
+    ANSWERS(PACMAN_E_INVALID, opened(&options, argv[1]));
+    CHECK(strstr(pacman_last_error(), "within 1 threads with this predictor: it predicts from"));
+    options.max_threads = 2;
 
     /* Compiled before there were models: what is behind the placement is not read. */
-    options.objective = PACMAN_OBJECTIVE_TIME;
     options.size = (uint32_t)offsetof(pacman_adapt_options, model);
     CHECK(opened(&options, argv[2]) == PACMAN_OK);
     return check_end();

@@ -14,12 +14,14 @@ const NEAR: f64 = 0.01;
 /// Shares of the time: none, only the first, only the second, both.
 type States = [f64; 4];
 
-/// The command beside the timetable.
+/// The command beside the timetable, between two looks at the clock.
 pub(crate) fn timetable() -> String {
     let [whole, measured] = SECONDS;
+    let clock = "read up idle </proc/uptime; echo clock $up";
     format!(
-        "/t/lab-guest smt {whole} >/tmp/truth & sleep 1; /t/pacman-pmu smt --method counters \
-         --json --duration {measured} --interval 10000; echo STATUS $?; wait; cat /tmp/truth"
+        "/t/lab-guest smt {whole} >/tmp/truth & sleep 1; {clock}; /t/pacman-pmu smt --method \
+         counters --json --duration {measured} --interval 10000; echo STATUS $?; {clock}; wait; \
+         cat /tmp/truth"
     )
 }
 
@@ -45,6 +47,8 @@ fn said(options: Options, job: &str) -> Option<&'static str> {
 fn siblings_are_split_right(options: Options, event: &str, step: RangeInclusive<f64>) {
     let Some(text) = said(options, &timetable()) else { return };
     let (json, truth) = text.split_once("STATUS 0\n").unwrap_or_else(|| panic!("{text}"));
+    let (before, json) = json.split_once('\n').expect("a line of the clock");
+    let (after, truth) = truth.split_once('\n').expect("a line of the clock");
     let report: serde_json::Value = serde_json::from_str(json).expect(json);
     assert_eq!(report["method"], "AnyThread reference cycles");
     assert_eq!(report["source"], event);
@@ -58,7 +62,7 @@ fn siblings_are_split_right(options: Options, event: &str, step: RangeInclusive<
         share(&core["only"][1]),
         share(&core["shared"]),
     ];
-    let truth = scheduled(truth);
+    let truth = scheduled(truth, [before, after].map(clock));
     println!("lab smt {event}: none, only the first, only the second, both");
     println!("lab smt {event}: counted   {shown:.4?}");
     println!("lab smt {event}: timetable {truth:.4?}");
@@ -99,8 +103,15 @@ fn without_privilege_there_are_idle_times_and_a_remedy() {
     }
 }
 
-/// What the threads did, from their own records of spins, over all whole periods.
-fn scheduled(text: &str) -> States {
+/// Nanoseconds of a line of the clock, which has hundredths of seconds.
+fn clock(line: &str) -> u64 {
+    let seconds = line.strip_prefix("clock ").and_then(|up| up.trim().parse::<f64>().ok());
+    (seconds.unwrap_or_else(|| panic!("{line}")) * 1e9) as u64
+}
+
+/// What the threads did, from their own records of spins, over the whole periods between two times:
+/// a machine that is held up spoils a few periods, and they count where the command saw them.
+fn scheduled(text: &str, [from, to]: [u64; 2]) -> States {
     let numbers = |line: &str| -> Vec<u64> {
         line.split(' ').skip(1).map(|word| word.parse().expect("a number")).collect()
     };
@@ -109,10 +120,17 @@ fn scheduled(text: &str) -> States {
         let [sibling, begin, end] = numbers(line)[..] else { panic!("{line}") };
         spins[sibling as usize].push([begin, end]);
     }
-    let period = text.lines().find(|line| line.starts_with("period ")).map(numbers);
-    let period = period.expect("the guest's last line")[0];
-    let [first, second] = &spins;
-    assert!(first.len() == second.len() && first.len() > 100, "{} spins", first.len());
+    let number = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name)).map(numbers);
+        line.unwrap_or_else(|| panic!("no line {name} in {text}"))[0]
+    };
+    let (start, period) = (number("start "), number("period "));
+    let periods = from.saturating_sub(start).div_ceil(period)..to.saturating_sub(start) / period;
+    let within = |spins: &[[u64; 2]]| -> Vec<[u64; 2]> {
+        spins[periods.start as usize..(periods.end as usize).min(spins.len())].to_vec()
+    };
+    let [first, second] = &spins.map(|spins| within(&spins));
+    assert!(first.len() == second.len() && first.len() >= 100, "{} spins", first.len());
     let time = |spins: &[[u64; 2]]| spins.iter().map(|[begin, end]| end - begin).sum::<u64>();
     // Spins of the same period alone can overlap.
     let both: u64 = first

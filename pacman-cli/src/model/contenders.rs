@@ -36,9 +36,9 @@ pub(super) struct LearnArgs {
     #[arg(long, value_name = "time|ipc", default_value = "time", value_parser = target)]
     pub(super) target: Target,
 
-    /// Let ridge sample so many configurations of its choice, 1 to 3
-    #[arg(long, value_name = "N", default_value_t = 3, conflicts_with = "at")]
-    pub(super) samples: usize,
+    /// Let ridge sample so many configurations of its choice, 1 to 3 [default: 3]
+    #[arg(long, value_name = "N", conflicts_with = "at")]
+    pub(super) samples: Option<usize>,
 
     /// Choose for an adapter: samples with at least half of all contexts, which it can soon pay
     /// for, and the least regret rather than the least error of times
@@ -83,8 +83,8 @@ impl LearnArgs {
     pub(super) fn ridge(&self) -> Contender {
         let plan = match &self.at {
             Some(at) => Plan::At(at.clone()),
-            None if self.wide => Plan::Wide(self.samples),
-            None => Plan::Count(self.samples),
+            None if self.wide => Plan::Wide(self.samples.unwrap_or(SAMPLES)),
+            None => Plan::Count(self.samples.unwrap_or(SAMPLES)),
         };
         let options = RidgeOptions { target: self.target, plan, ..RidgeOptions::default() };
         Contender::Ridge(RidgeOptions { events: self.events(), ..options })
@@ -92,6 +92,16 @@ impl LearnArgs {
 
     pub(super) fn linear(&self) -> Contender {
         Contender::Linear(LinearOptions { target: self.target, events: self.events() })
+    }
+
+    /// The first option that was given and says nothing to a linear model.
+    pub(super) fn for_ridge(&self) -> Option<&'static str> {
+        let given = [
+            ("--samples", self.samples.is_some()),
+            ("--wide", self.wide),
+            ("--at", self.at.is_some()),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
     }
 
     fn events(&self) -> Option<Vec<String>> {
@@ -102,6 +112,8 @@ impl LearnArgs {
         self.events.as_ref().map(named)
     }
 }
+
+const SAMPLES: usize = 3;
 
 fn target(text: &str) -> Result<Target, String> {
     match text {

@@ -65,11 +65,18 @@ pub(crate) fn predict(args: &PredictArgs, out: &mut dyn Write) -> io::Result<u8>
         let predictor =
             model.on(machine).map_err(|error| refuse(format!("{}: {error}", args.model)))?;
         let of_machine: Vec<&Row> = rows.iter().filter(|row| row.machine == machine).collect();
+        known(predictor, &of_machine).map_err(|(line, why)| match &args.samples {
+            Some(table) => refuse(format!("{table}: line {line}: {why}")),
+            None => refuse(format!("--sample: {why}")),
+        })?;
         for program in programs(&of_machine) {
             answers.push(answer(predictor, &program, &of_machine).map_err(|error| {
                 let inline = "; a table can give counts, or train with --events none";
                 let hint = if error.to_string().contains("no count of") { inline } else { "" };
-                refuse(format!("{}{hint}", error))
+                match &args.samples {
+                    Some(table) => refuse(format!("{table}: {program}: {error}{hint}")),
+                    None => refuse(format!("--sample: {error}{hint}")),
+                }
             })?);
         }
     }
@@ -128,23 +135,27 @@ fn programs(rows: &[&Row]) -> Vec<String> {
     programs
 }
 
-fn answer(predictor: &dyn Predictor, program: &str, rows: &[&Row]) -> io::Result<Answer> {
-    let mine = rows.iter().filter(|row| row.name() == program);
-    let samples: Vec<Sample> = mine.clone().map(|row| row.sample.clone()).collect();
+/// Refuses samples at a configuration that the model's machine does not have, with their line.
+fn known(predictor: &dyn Predictor, rows: &[&Row]) -> Result<(), (u64, String)> {
     let known = predictor.configurations();
-    if let Some(row) = mine.clone().find(|row| !known.contains(&row.sample.configuration())) {
-        return Err(refuse(format!(
-            "line {}: the model's machine has no configuration {}; it has {}",
-            row.line,
+    let foreign = rows.iter().find(|row| !known.contains(&row.sample.configuration()));
+    foreign.map_or(Ok(()), |row| {
+        let why = format!(
+            "the model's machine has no configuration {}; it has {}",
             row.sample.configuration(),
             known.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-        )));
-    }
-    let named = |error: pacman_core::Error| refuse(format!("{program}: {error}"));
+        );
+        Err((row.line, why))
+    })
+}
+
+fn answer(predictor: &dyn Predictor, program: &str, rows: &[&Row]) -> pacman_core::Result<Answer> {
+    let mine = rows.iter().filter(|row| row.name() == program);
+    let samples: Vec<Sample> = mine.map(|row| row.sample.clone()).collect();
     Ok(Answer {
         program: program.to_owned(),
-        forecasts: predictor.forecast(&samples).map_err(named)?,
-        next: predictor.step(&samples).map_err(named)?,
+        forecasts: predictor.forecast(&samples)?,
+        next: predictor.step(&samples)?,
     })
 }
 

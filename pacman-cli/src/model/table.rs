@@ -49,6 +49,9 @@ impl Table {
         let mut reader =
             ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
         let header = reader.headers().map_err(|error| malformed(&error))?.clone();
+        if header.iter().all(str::is_empty) {
+            return Err("it is empty: no header, no lines".into());
+        }
         let mut columns = Columns::find(&header, defaults)?;
         let records: Result<Vec<StringRecord>, csv::Error> = reader.records().collect();
         let records = records.map_err(|error| malformed(&error))?;
@@ -289,6 +292,9 @@ mod tests {
         ] {
             let words = parse(&format!("{header}\n")).unwrap_err();
             assert!(words.contains(why), "{words}");
+        }
+        for blank in ["", "\n", "# only a comment\n"] {
+            assert_eq!(parse(blank).unwrap_err(), "it is empty: no header, no lines");
         }
         let defaults = Defaults { machine: Some("m"), program: Some("phase") };
         let table = Table::parse("threads,time_s\n4,1\n", &defaults).unwrap();

@@ -166,7 +166,11 @@ fn wrong_input_is_refused_in_one_line() {
         ),
         (
             predict(&model, &["--measured-on", "here", "--sample", "9=1"]),
-            "has no configuration 9; it has 1, 2",
+            "--sample: the model's machine has no configuration 9; it has 1, 2",
+        ),
+        (
+            predict(&model, &["--measured-on", "here", "--sample", "2=1"]),
+            "--sample: a prediction needs a sample at 8 first",
         ),
         (predict(&model, &["--measured-on", "here"]), "no samples: give a table"),
         (predict(&model, &["--sample", "8=1"]), "--sample needs --measured-on"),
@@ -181,6 +185,15 @@ fn wrong_input_is_refused_in_one_line() {
             refused(&["train", &data, "-o", &model, "--target", "ipc"]),
             "needs the count of instructions",
         ),
+        (
+            refused(&["train", &data, "-o", &model, "--method", "linear", "--wide"]),
+            "--wide is for ridge, and a linear model has no choice of samples",
+        ),
+        (
+            refused(&["train", &data, "-o", &model, "--target", "ipc", "--samples", "2"]),
+            "--samples is for ridge",
+        ),
+        (refused(&["train", &data, "-o", &data]), "the model would replace it"),
         (refused(&["evaluate", &data, "--without", "p9"]), "has no such program"),
         (refused(&["evaluate", &data, "--configs", "1,2,16"]), "no program was measured at 16"),
         (refused(&["evaluate", &data, "--events", "x"]), "no count of \"x\" with all contexts"),
@@ -216,7 +229,7 @@ fn training_data_with_holes_and_nonsense_is_refused_with_its_line() {
         ("slip", edited(5, "p0,4", "p0,40"), "line 5: 40 is a configuration that 5 of 6 programs"),
         ("again", edited(5, "p0,4", "p0,3"), "line 5: p0 on here at 3 stands in line 4 already"),
         ("header", whole.lines().take(1).collect(), "no line follows the header"),
-        ("empty", String::new(), "line 1: no column threads"),
+        ("empty", String::new(), "it is empty: no header, no lines"),
     ] {
         let data = place.write(&format!("{name}.csv"), &text);
         for command in [&["train", &data, "-o", &model][..], &["evaluate", &data]] {
@@ -230,7 +243,7 @@ fn training_data_with_holes_and_nonsense_is_refused_with_its_line() {
     let samples = place.write("samples.csv", "threads,time_s\n8,1\n12,0.7\n");
     let words = refused(&["predict", "--model", &model, "--measured-on", "here", &samples]);
     assert!(
-        words.contains("line 3: the model's machine has no configuration 12; it has"),
+        words.contains("samples.csv: line 3: the model's machine has no configuration 12; it has"),
         "{words}"
     );
 }

@@ -1,6 +1,7 @@
 //! `pacman-pmu train`: a model from measured programs.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use pacman_core::predict::training::{self, Contender, Dataset, evaluate};
 use pacman_core::predict::{Configuration, Method, Model, Target};
@@ -10,6 +11,7 @@ use super::contenders::{DataArgs, LearnArgs};
 use super::progress::Progress;
 use super::{TABLE, file, percent, refuse};
 use crate::refusal;
+use crate::whole;
 
 /// Train a model that predicts how long a phase takes with other numbers of threads.
 ///
@@ -41,11 +43,23 @@ pub(crate) struct TrainArgs {
 
 /// Trains, writes the model's file and says what it is.
 pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> io::Result<u8> {
+    if whole::is_same(Path::new(&args.data.data), Path::new(&args.output)) {
+        let why =
+            format!("-o names the training data, {}: the model would replace it", args.output);
+        return Err(refuse(why));
+    }
+    let contender = contender(args);
+    if let (Contender::Linear(_), Some(option)) = (&contender, args.learn.for_ridge()) {
+        return Err(refuse(format!(
+            "{option} is for ridge, and a linear model has no choice of samples: leave it out, or \
+             add --method ridge"
+        )));
+    }
     let table = args.data.read()?;
     let machine = table.machine(args.data.measured_on.as_deref())?;
     let data = args.data.dataset(&table, machine)?;
-    let model = fit(&data, &contender(args))
-        .map_err(|error| refuse(format!("{}: {error}", args.data.data)))?;
+    let model =
+        fit(&data, &contender).map_err(|error| refuse(format!("{}: {error}", args.data.data)))?;
     if let Err(problem) = file::write(&args.output, &model) {
         refusal::complain(&problem);
         return Ok(1);

@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use pacman_core::adapt::{Candidates, places};
 use pacman_core::predict::{Configuration, machine_name};
 use pacman_core::{Event, Placement, Topology, sim};
@@ -19,6 +20,7 @@ use crate::model::progress::Progress;
 use crate::refusal;
 use crate::run::directory::Directory;
 use crate::run::library;
+use crate::stat::named_twice;
 use crate::stat::signals::Signals;
 use child::{Ended, Run};
 use phases::{Found, Phase, Said};
@@ -48,8 +50,9 @@ pub(crate) struct RecordArgs {
     runs: u64,
 
     /// No configuration with more threads than this
-    #[arg(long, value_name = "N", conflicts_with = "configurations")]
-    max_threads: Option<usize>,
+    #[arg(long, value_name = "N", conflicts_with = "configurations",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    max_threads: Option<u32>,
 
     /// These configurations, such as 1x1,2x1,2x2: cores and threads on each
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -65,11 +68,11 @@ pub(crate) struct RecordArgs {
     regions: bool,
 
     /// What the program is called in the data [default: the name of its file]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     app: Option<String>,
 
     /// What this machine is called in the data [default: its processor, cores and contexts]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     measured_on: Option<String>,
 
     /// Drop what the program prints
@@ -133,12 +136,18 @@ impl Plan {
             ));
         }
         if let Some(events) = &args.events {
-            Event::parse_list(events).map_err(words)?;
+            let events = Event::parse_list(events).map_err(words)?;
+            if let Some(why) = named_twice(&events) {
+                return Err(why);
+            }
         }
         let topology = Topology::detect().map_err(words)?;
         let mut all = match &args.configurations {
             Some(listed) => listed.clone(),
-            None => Candidates::of(&topology, args.max_threads).map_err(words)?.all().to_vec(),
+            None => {
+                let most = args.max_threads.map(|threads| threads as usize);
+                Candidates::of(&topology, most).map_err(words)?.all().to_vec()
+            }
         };
         all.sort_unstable();
         all.dedup();
@@ -186,8 +195,7 @@ impl Recorder<'_> {
         let progress = Progress::new(order.len(), &self.plan.app);
         for (round, on) in order {
             if !self.failed.contains(&on) {
-                let directory = Directory::new()
-                    .map_err(|error| format!("cannot make a temporary directory: {error}"))?;
+                let directory = Directory::new()?;
                 let ended = self.run(on, &directory, signals)?;
                 let complete = match &ended {
                     Ended::Well | Ended::Stopped { well: true } => true,
@@ -225,8 +233,7 @@ impl Recorder<'_> {
         };
         let (command, cpus) = (&self.args.command[..], self.plan.cpus(on));
         let run = Run { command, cpus, environment: &environment, quiet: self.args.quiet };
-        run.run(signals)
-            .map_err(|error| format!("cannot run {}: {error}", command[0].to_string_lossy()))
+        run.run(signals).map_err(|error| refusal::unrunnable(&command[0].to_string_lossy(), &error))
     }
 
     /// Takes over what a run left; a run that left nothing is the configuration's failure.

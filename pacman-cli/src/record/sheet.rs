@@ -1,10 +1,12 @@
 //! Training data as a file: CSV in long form, whole at any time.
 
 use std::path::{Path, PathBuf};
-use std::{fs, io, process};
+use std::{fs, io};
 
 use csv::{ReaderBuilder, StringRecord, WriterBuilder};
 use pacman_core::predict::Configuration;
+
+use crate::whole;
 
 /// What one run measured of one phase: a mean over its executions.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,9 +41,7 @@ pub(crate) fn append(path: &Path, rows: &[Measurement]) -> Result<(), String> {
 /// As [`append`], which will not fail after that for a reason that is there already.
 pub(crate) fn runs(path: &Path, machine: &str, program: &str) -> Result<u64, String> {
     let sheet = Sheet::read(path)?;
-    let unfinished = sheet.unfinished();
-    let tried = fs::write(&unfinished, "").and_then(|()| fs::remove_file(&unfinished));
-    tried.map_err(|error| sheet.unwritten(&error))?;
+    whole::check(path).map_err(|error| sheet.unwritten(&error))?;
     Ok(sheet.runs_of(machine, program))
 }
 
@@ -58,6 +58,10 @@ struct Sheet {
 impl Sheet {
     /// What a file holds, to add to it; nothing if there is none.
     fn read(path: &Path) -> Result<Sheet, String> {
+        let special = fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir());
+        if special {
+            return Err(format!("cannot add to {}: it is no regular file", path.display()));
+        }
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Sheet::empty(path)),
@@ -133,24 +137,9 @@ impl Sheet {
         })
     }
 
-    /// Writes the file, all of it or nothing.
     fn save(&self) -> Result<(), String> {
-        let unfinished = self.unfinished();
-        let done = self
-            .text()
-            .and_then(|text| fs::write(&unfinished, text))
-            .and_then(|()| fs::rename(&unfinished, &self.path));
-        done.map_err(|error| {
-            let _ = fs::remove_file(&unfinished);
-            self.unwritten(&error)
-        })
-    }
-
-    /// Beside the file, so that the renaming stays on one file system.
-    fn unfinished(&self) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
-        name.push(format!(".{}", process::id()));
-        name.into()
+        let done = self.text().and_then(|text| whole::write(&self.path, &text));
+        done.map_err(|error| self.unwritten(&error))
     }
 
     fn unwritten(&self, error: &io::Error) -> String {
@@ -244,5 +233,11 @@ mod tests {
             assert!(problem.contains(why) && problem.contains("data.csv"), "{problem}");
             assert_eq!(fs::read_to_string(&path).unwrap(), text, "left as it was");
         }
+    }
+
+    #[test]
+    fn a_device_is_no_file_to_add_to() {
+        let refused = runs(Path::new("/dev/null"), "a", "x").unwrap_err();
+        assert_eq!(refused, "cannot add to /dev/null: it is no regular file");
     }
 }

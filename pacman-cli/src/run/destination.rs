@@ -1,11 +1,11 @@
 //! Where the report goes, and in which form.
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::report::Report;
 use super::{csv, html, json, text};
+use crate::whole;
 
 /// The form of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum Form {
 pub(super) struct Destination {
     form: Form,
     /// `None` is standard error.
-    file: Option<(PathBuf, File)>,
+    file: Option<PathBuf>,
 }
 
 impl Form {
@@ -53,14 +53,11 @@ impl Destination {
         self.file.is_none()
     }
 
-    /// Opens the file, so that an unwritable one is known before the run. A report that is there
-    /// stays until the new one is written.
+    /// Looks whether the file can be written, so that it is known before the run. A report that is
+    /// there stays until the new one is written.
     pub(super) fn file(path: &Path, form: Form) -> Result<Destination, String> {
-        let open = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        match open {
-            Ok(file) => Ok(Destination { form, file: Some((path.to_path_buf(), file)) }),
-            Err(error) => Err(format!("cannot write the report to {}: {error}", path.display())),
-        }
+        whole::check(path).map_err(|error| unwritten(path, &error))?;
+        Ok(Destination { form, file: Some(path.to_path_buf()) })
     }
 
     /// Writes the report.
@@ -71,16 +68,15 @@ impl Destination {
             Form::Json => json::write(report),
             Form::Html => html::write(report),
         };
-        let Some((path, mut file)) = self.file else {
+        let Some(path) = self.file else {
             // A reader of standard error that went away changes nothing.
             let _ = io::stderr().write_all(answer.as_bytes());
             return Ok(());
         };
-        let done = match file.metadata() {
-            Ok(about) if about.is_file() => file.set_len(0),
-            _ => Ok(()),
-        };
-        done.and_then(|()| file.write_all(answer.as_bytes()))
-            .map_err(|error| format!("cannot write the report to {}: {error}", path.display()))
+        whole::write(&path, answer.as_bytes()).map_err(|error| unwritten(&path, &error))
     }
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> String {
+    format!("cannot write the report to {}: {error}", path.display())
 }

@@ -24,9 +24,20 @@ pub(super) struct Found {
 }
 
 impl Directory {
-    pub(crate) fn new() -> io::Result<Directory> {
-        let pattern = std::env::temp_dir().join("pacman-run-XXXXXX");
-        let pattern = std::path::absolute(pattern)?;
+    /// Makes one among the temporary files; a refusal names the place.
+    pub(crate) fn new() -> Result<Directory, String> {
+        let place = std::env::temp_dir();
+        Directory::within(&place).map_err(|error| {
+            format!(
+                "cannot make a directory for recordings in {}: {error}; TMPDIR can name another \
+                 place",
+                place.display()
+            )
+        })
+    }
+
+    fn within(place: &Path) -> io::Result<Directory> {
+        let pattern = std::path::absolute(place.join("pacman-run-XXXXXX"))?;
         let mut name = CString::new(pattern.as_os_str().as_bytes())?.into_bytes_with_nul();
         // SAFETY: a zero closes the name, which the call changes in place.
         if unsafe { libc::mkdtemp(name.as_mut_ptr().cast()) }.is_null() {

@@ -25,6 +25,7 @@ use pacman_regions::{Guard, Objective, Waiting};
 
 use crate::refusal::{self, BAD_INPUT, UNWRITTEN};
 use crate::stat::{Refusal, Signals};
+use crate::whole;
 use destination::{Destination, Form};
 use directory::{Directory, Found};
 use launch::Environment;
@@ -114,30 +115,38 @@ struct Prepared {
     training: Option<Training>,
     /// What is known to keep the program's regions from being seen.
     blind: Option<String>,
+    /// A file that was asked for will not be written.
+    unwritable: bool,
 }
 
 fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
     let form = args.output.as_deref().map(Form::of).transpose().map_err(bad_input)?;
     wishes::check(args).map_err(bad_input)?;
+    if let (Some(report), Some(data)) = (&args.output, &args.record) {
+        if whole::is_same(report, data) {
+            return Err(bad_input(format!(
+                "-o and --record name one file, {}: the report would replace the training data",
+                data.display()
+            )));
+        }
+    }
     let mut in_the_way: Vec<String> = Vec::new();
     let library = library::find().map_err(|why| in_the_way.push(why)).ok();
     let obstacles = program::examine(&args.command[0]);
-    let mut blind = obstacles.lines.first().cloned();
     in_the_way.extend(obstacles.lines);
-    if args.strict {
-        in_the_way.extend(wishes::uncountable(args));
-    }
     let directory = match &library {
-        Some(_) => Directory::new()
-            .map_err(|error| {
-                in_the_way.push(format!("cannot make a directory for recordings: {error}"))
-            })
-            .ok(),
+        Some(_) => Directory::new().map_err(|why| in_the_way.push(why)).ok(),
         None => None,
     };
+    let blind = in_the_way.first().cloned();
+    in_the_way.extend(wishes::odd_events(args));
+    if args.strict {
+        in_the_way.extend(wishes::impossible(args));
+    }
+    let before_files = in_the_way.len();
     let destination = match args.output.as_deref().zip(form) {
         Some((path, form)) => Destination::file(path, form).unwrap_or_else(|why| {
-            in_the_way.push(why);
+            in_the_way.push(format!("{why}; it goes to standard error"));
             Destination::standard_error()
         }),
         None => Destination::standard_error(),
@@ -146,36 +155,32 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
         let begun = Training::begin(path, &args.command[0]);
         begun.map_err(|why| in_the_way.push(why)).ok()
     });
+    let unwritable = in_the_way.len() > before_files;
     if let (true, [before @ .., last]) = (args.strict, in_the_way.as_slice()) {
         before.iter().for_each(|line| refusal::complain(line));
         return Err(Refusal { problem: format!("{last}; not run"), status: BAD_INPUT });
     }
     in_the_way.iter().for_each(|line| refusal::complain(line));
     let usable = library.filter(|_| !obstacles.refuses_library).zip(directory);
-    if usable.is_none() && blind.is_none() {
-        blind = in_the_way.into_iter().next();
-    }
     let (environment, directory) = match usable {
         Some((library, directory)) => {
             (wishes::environment(args, &library, directory.path()), Some(directory))
         }
         None => (Environment::default(), None),
     };
-    Ok(Prepared { destination, directory, environment, training, blind })
+    Ok(Prepared { destination, directory, environment, training, blind, unwritable })
 }
 
 impl Prepared {
     fn run(self, args: &RunArgs, signals: &Signals) -> Result<u8, Refusal> {
         let ended = launch::run(&args.command, self.environment, signals)?;
         let status = ended.status;
-        let Some(directory) = self.directory else {
-            return Ok(status);
-        };
-        let found = directory.found().unwrap_or_else(|error| Found {
-            wrong: vec![format!("{}: {error}", directory.path().display())],
-            ..Found::default()
+        let found = self.directory.map_or_else(Found::default, |directory| {
+            directory.found().unwrap_or_else(|error| Found {
+                wrong: vec![format!("{}: {error}", directory.path().display())],
+                ..Found::default()
+            })
         });
-        drop(directory);
         for line in &found.wrong {
             refusal::complain(&format!("a recording is left out: {line}"));
         }
@@ -188,21 +193,23 @@ impl Prepared {
         };
         let topology = Topology::detect().ok();
         let report = Report::of(run, &found.recordings, topology.as_ref());
-        if report.parallel().next().is_none() {
+        let seen = report.parallel().next().is_some();
+        if !seen {
             refusal::complain(&nothing_seen(&report, self.blind.as_deref()));
-            if self.destination.is_standard_error() {
-                return Ok(status);
-            }
         }
         let recorded = self.training.map_or(Ok(Vec::new()), |training| training.add(&report));
-        let written = self.destination.write(&report);
+        let written = match seen || !self.destination.is_standard_error() {
+            true => self.destination.write(&report),
+            // All that it would say is said.
+            false => Ok(()),
+        };
         for line in recorded.as_ref().into_iter().flatten() {
             refusal::complain(line);
         }
         for why in recorded.as_ref().err().into_iter().chain(written.as_ref().err()) {
             refusal::complain(why);
         }
-        let failed = recorded.is_err() || written.is_err();
+        let failed = self.unwritable || recorded.is_err() || written.is_err();
         Ok(if failed && status == 0 { UNWRITTEN } else { status })
     }
 }
@@ -216,7 +223,7 @@ fn nothing_seen(report: &Report, blind: Option<&str>) -> String {
             format!("no process left a recording: it was ended by signal {signal}")
         }
         ([], ..) => "no process left a recording: the library was not loaded, or the process \
-                     ended without exit handlers"
+                     was killed"
             .to_owned(),
         (processes, ..) if processes.iter().all(|process| process.runtimes.is_empty()) => {
             "it called no OpenMP runtime that is known (libgomp, libomp), or none was linked \
@@ -225,7 +232,7 @@ fn nothing_seen(report: &Report, blind: Option<&str>) -> String {
         }
         _ => "an OpenMP runtime was there, but no parallel region was started".to_owned(),
     };
-    format!("no OpenMP region ran in {program}: {why}")
+    format!("no OpenMP region was seen in {program}: {why}")
 }
 
 fn bad_input(problem: String) -> Refusal {
@@ -252,7 +259,8 @@ Exit status:
   127  COMMAND was not found
 
 What cannot be seen: static programs, set-user-ID programs, other architectures, processes that
-are killed or end by _exit, and regions that run on one thread because the compiler made them so.";
+are killed or end by a bare system call, and regions that run on one thread because the compiler
+made them so.";
 
 const FORMS: &str = "\
 CSV, a row a thread of a region:

@@ -3,13 +3,15 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use pacman_core::predict::Model;
-use pacman_core::{Event, sim};
-use pacman_regions::{Waiting, Wishes};
+use pacman_core::adapt::Rapl;
+use pacman_core::predict::{Model, machine_name};
+use pacman_core::{ErrorKind, Event, Topology, sim};
+use pacman_regions::{Objective, Waiting, Wishes};
 
 use super::RunArgs;
 use super::launch::Environment;
 use super::library::VARIABLE;
+use crate::stat::named_twice;
 
 /// What is wrong with the options whatever the machine.
 pub(super) fn check(args: &RunArgs) -> Result<(), String> {
@@ -20,20 +22,69 @@ pub(super) fn check(args: &RunArgs) -> Result<(), String> {
     Model::from_text(&text).map(drop).map_err(|error| format!("{shown}: {error}"))
 }
 
-/// Why events cannot be counted here, one line each.
-pub(super) fn uncountable(args: &RunArgs) -> Vec<String> {
-    let Some(list) = args.events.as_deref() else { return Vec::new() };
-    match Event::parse_list(list) {
-        Err(error) => vec![error.to_string()],
-        Ok(events) => crate::stat::backend(&events).err().iter().map(ToString::to_string).collect(),
+/// What is asked for and not possible here, one line each: what the library would say after the run.
+pub(super) fn impossible(args: &RunArgs) -> Vec<String> {
+    let objective = args.objective.unwrap_or_default();
+    let energy = match args.adapt && objective != Objective::Time {
+        true => Rapl::detect().err().map(|error| error.to_string()),
+        false => None,
+    };
+    let model = args.model.as_deref().and_then(|path| unusable(path, objective));
+    uncountable(args).into_iter().chain(energy).chain(model).collect()
+}
+
+fn uncountable(args: &RunArgs) -> Option<String> {
+    let events = Event::parse_list(args.events.as_deref()?);
+    let counted = events.and_then(|events| match named_twice(&events) {
+        // Said already.
+        Some(_) => Ok(()),
+        None => crate::stat::backend(&events).map(drop),
+    });
+    // So is an empty list.
+    let error = counted.err().filter(|error| error.kind() != ErrorKind::Empty)?;
+    Some(error.to_string())
+}
+
+fn unusable(model: &Path, objective: Objective) -> Option<String> {
+    let shown = model.display();
+    if objective != Objective::Time {
+        return Some(format!(
+            "cannot adapt for {objective} with {shown}: a model predicts times; leave out --model \
+             or --objective"
+        ));
     }
+    let usable = Topology::detect().and_then(|here| {
+        Model::from_file(model).and_then(|model| model.adapting(&machine_name(&here)).map(drop))
+    });
+    usable.err().map(|error| format!("cannot adapt with {shown}: {error}"))
+}
+
+/// What is odd about the list of events; the rest of it is counted all the same.
+pub(super) fn odd_events(args: &RunArgs) -> Option<String> {
+    match Event::parse_list(args.events.as_deref()?) {
+        Err(error) if error.kind() == ErrorKind::Empty => Some(error.to_string()),
+        Err(_) => None,
+        Ok(events) => named_twice(&events),
+    }
+}
+
+/// Each event once; a list with names that are none is left to the library, which says so.
+fn events(list: &str) -> String {
+    let Ok(events) = Event::parse_list(list) else { return list.to_owned() };
+    let mut names: Vec<&str> = Vec::new();
+    for event in &events {
+        if !names.contains(&event.name()) {
+            names.push(event.name());
+        }
+    }
+    names.join(",")
 }
 
 /// What the library reads, with nothing left of another run around this one.
 pub(super) fn environment(args: &RunArgs, library: &Path, directory: &Path) -> Environment {
     let wishes = Wishes {
         directory: Some(directory.to_path_buf()),
-        events: args.events.clone().unwrap_or_default(),
+        events: args.events.as_deref().map(events).unwrap_or_default(),
         adapt: args.adapt.then(|| args.objective.unwrap_or_default()),
         // The program may change its directory before its first region.
         model: args.model.as_ref().map(|path| std::path::absolute(path).unwrap_or(path.clone())),

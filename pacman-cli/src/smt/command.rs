@@ -10,6 +10,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::refusal::unrunnable;
+
 /// Something that ends a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wake {
@@ -103,7 +105,7 @@ impl Bell {
     /// Starts `command`, whose end rings.
     pub(super) fn start(&self, command: &[String]) -> Result<Running, NotRun> {
         let failed = |error: io::Error| NotRun {
-            problem: format!("cannot run {}: {error}", command[0]),
+            problem: unrunnable(&command[0], &error),
             status: if error.kind() == ErrorKind::NotFound { 127 } else { 126 },
         };
         let mut sender = self.sender.try_clone().map_err(failed)?;

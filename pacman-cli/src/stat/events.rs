@@ -28,8 +28,7 @@ pub(super) fn choose<T>(
 ) -> Result<Chosen<T>, Refusal> {
     if let Some(list) = list {
         let events = Event::parse_list(list).map_err(|error| Refusal::from(&error))?;
-        if let Some(twice) = twice(&events) {
-            let problem = format!("cannot count {twice} twice; name it once");
+        if let Some(problem) = named_twice(&events) {
             return Err(Refusal { problem, status: BAD_INPUT });
         }
         let made = attempt(&events).map_err(|error| Refusal::from(&error))?;
@@ -100,11 +99,13 @@ pub(super) fn exercise() {
     black_box(&memory);
 }
 
-fn twice(events: &[Event]) -> Option<&Event> {
-    let repeated = |(at, event): (usize, &Event)| {
-        events[..at].iter().any(|earlier| earlier.name() == event.name())
+/// The refusal of a list that names an event more than once.
+pub(crate) fn named_twice(events: &[Event]) -> Option<String> {
+    let repeated = |(at, event): &(usize, &Event)| {
+        events[..*at].iter().any(|earlier| earlier.name() == event.name())
     };
-    events.iter().enumerate().find(|each| repeated(*each)).map(|(_, event)| event)
+    let (_, event) = events.iter().enumerate().find(repeated)?;
+    Some(format!("cannot count {event} twice; name it once"))
 }
 
 fn why_no_hardware() -> Option<String> {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::signals::Signals;
 use super::{REFUSED, Refusal, ptrace};
+use crate::refusal::unrunnable;
 
 /// A child that waits to become the command.
 #[derive(Debug)]
@@ -198,7 +199,7 @@ fn forbidden_by(child: libc::pid_t) -> String {
 pub(crate) fn not_run(command: &str, error: &io::Error) -> Refusal {
     let missing = error.raw_os_error() == Some(libc::ENOENT);
     Refusal {
-        problem: format!("cannot run {command}: {error}"),
+        problem: unrunnable(command, error),
         status: if missing { NOT_FOUND } else { CANNOT_RUN },
     }
 }

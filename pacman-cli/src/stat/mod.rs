@@ -28,6 +28,7 @@ use pacman_core::{Event, Placement, Topology, sim};
 use crate::refusal;
 use answer::{Answer, Sink};
 use contexts::Contexts;
+pub(crate) use events::named_twice;
 use follow::Follower;
 use launch::Held;
 pub(crate) use launch::{found, has_capabilities, not_run};

@@ -8,6 +8,7 @@ mod record;
 mod run;
 mod run_openmp;
 mod run_page;
+mod run_refusals;
 mod run_report;
 mod run_training;
 mod shell;

@@ -15,12 +15,12 @@ fn what_cannot_be_run_gets_one_line() {
         (
             &["stat", "--", "no-such-program"][..],
             127,
-            "pacman-pmu: cannot run no-such-program: No such file or directory (os error 2)\n",
+            "pacman-pmu: cannot run no-such-program: No such file or directory (os error 2); it is in no directory of PATH\n",
         ),
         (
             &["stat", "--", "/etc/passwd"],
             126,
-            "pacman-pmu: cannot run /etc/passwd: Permission denied (os error 13)\n",
+            "pacman-pmu: cannot run /etc/passwd: Permission denied (os error 13); make it executable with chmod +x, or name the interpreter before it\n",
         ),
         (
             &["stat", "-e", "task-clock,task-clock", "--", "true"],

@@ -9,6 +9,7 @@ use super::actuator::Actuator;
 use super::candidates::{self, Candidates};
 use super::controller::{Controller, Rules, State};
 use super::energy::{Microjoules, Rapl};
+use super::fit;
 use super::objective::{Execution, Objective};
 use crate::error::{Error, ErrorKind, Result};
 use crate::placement::{Place, Placement};
@@ -193,22 +194,9 @@ impl Shared {
         let all = Candidates::of(topology, self.limit)?;
         match &self.rules.predictor {
             None => Ok(all),
-            Some(predictor) => among(predictor.as_ref(), topology, &all),
+            Some(predictor) => fit::among(predictor.as_ref(), topology, &all),
         }
     }
-}
-
-/// The predictor's candidates that the machine has, and the default.
-fn among(predictor: &dyn Predictor, topology: &Topology, all: &Candidates) -> Result<Candidates> {
-    let fits = |on: &&Configuration| {
-        on.threads() <= all.default().threads()
-            && candidates::places(topology, **on, &Placement::Compact).is_ok()
-    };
-    let mut known: Vec<Configuration> =
-        predictor.configurations().iter().filter(fits).copied().collect();
-    let widest = known.iter().copied().filter(|on| on.threads() == all.default().threads()).max();
-    known.extend(widest.is_none().then_some(all.default()));
-    Candidates::new(known, widest.unwrap_or(all.default()))
 }
 
 impl Phase {
@@ -311,7 +299,8 @@ impl Builder {
         self
     }
 
-    /// Who says what to sample; its configurations replace the machine's.
+    /// Who says what to sample; its configurations replace the machine's. A trained model is for
+    /// times, and its widest configuration is to be the default.
     pub fn predictor(mut self, predictor: impl Predictor + 'static) -> Builder {
         self.rules.predictor = Some(Arc::new(predictor));
         self
@@ -346,7 +335,8 @@ impl Builder {
     /// Measures what a decision costs here, and starts.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] for a limit of 0 threads or a context's worth outside 0 to 1;
+    /// [`ErrorKind::InvalidInput`] for a limit of 0 threads, a context's worth outside 0 to 1, a
+    /// predictor of times with another objective, or one that does not predict from the default;
     /// [`ErrorKind::NoSuchPlace`] if the predictor has configurations that the machine does not;
     /// [`ErrorKind::Unsupported`] or [`ErrorKind::Permission`] if energy is wanted and cannot be read.
     pub fn build(self) -> Result<Adapter> {
@@ -358,20 +348,12 @@ impl Builder {
             );
             return Err(Error::new(ErrorKind::InvalidInput, why));
         }
+        let mut candidates = Candidates::of(&topology, limit)?;
+        if let Some(predictor) = &rules.predictor {
+            candidates = fit::fitting(predictor.as_ref(), &topology, &candidates, &objective)?;
+        }
         if objective.needs_energy() && rapl.is_none() {
             rapl = Some(Rapl::detect()?);
-        }
-        let all = Candidates::of(&topology, limit)?;
-        let mut candidates = all.clone();
-        if let Some(predictor) = &rules.predictor {
-            for &on in predictor.configurations() {
-                candidates::places(&topology, on, &Placement::Compact).map_err(|error| {
-                    let why =
-                        format!("the predictor knows {on}, which this machine does not have: ");
-                    Error::new(ErrorKind::NoSuchPlace, why + &error.to_string())
-                })?;
-            }
-            candidates = among(predictor.as_ref(), &topology, &all)?;
         }
         rules.degree = objective.degree();
         let decision = decision_cost(&candidates);

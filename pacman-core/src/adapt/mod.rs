@@ -30,6 +30,7 @@ mod adapter;
 mod candidates;
 mod controller;
 mod energy;
+mod fit;
 mod guided;
 mod known;
 mod objective;

@@ -55,6 +55,13 @@ impl Target {
         }
     }
 
+    /// Whether predictions are times, and need times to start from.
+    pub(super) fn gives_times(self) -> bool {
+        match self {
+            Target::Time | Target::Ipc => true,
+        }
+    }
+
     /// The unit of what is predicted.
     pub fn unit(self) -> &'static str {
         match self {

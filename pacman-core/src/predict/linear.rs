@@ -80,10 +80,6 @@ impl Linear {
         (complete < self.event_sets.len()).then_some(complete)
     }
 
-    fn reference(&self) -> Option<Configuration> {
-        self.configurations.last().copied()
-    }
-
     fn predict(&self, measured: &Measured) -> Result<Vec<Forecast>> {
         let Some(reference) = self.reference() else { return Ok(Vec::new()) };
         let sample = feature::at(measured, reference)?;
@@ -162,6 +158,14 @@ impl Predictor for Linear {
 
     fn forecast(&self, samples: &[Sample]) -> Result<Vec<Forecast>> {
         self.predict(&Measured::new(samples, &self.configurations)?)
+    }
+
+    fn reference(&self) -> Option<Configuration> {
+        self.configurations.last().copied()
+    }
+
+    fn needs_times(&self) -> bool {
+        self.target.gives_times()
     }
 }
 

@@ -89,10 +89,6 @@ impl Ridge {
         self
     }
 
-    fn reference(&self) -> Option<Configuration> {
-        self.configurations.last().copied()
-    }
-
     /// The counts that it needs of any sample.
     pub(super) fn counts(&self) -> Vec<String> {
         self.reference().map_or_else(Vec::new, |reference| self.events(reference))
@@ -192,6 +188,14 @@ impl Predictor for Ridge {
 
     fn forecast(&self, samples: &[Sample]) -> Result<Vec<Forecast>> {
         self.predict(&Measured::new(samples, &self.configurations)?)
+    }
+
+    fn reference(&self) -> Option<Configuration> {
+        self.configurations.last().copied()
+    }
+
+    fn needs_times(&self) -> bool {
+        self.target.gives_times()
     }
 }
 

@@ -27,6 +27,18 @@ pub trait Predictor: fmt::Debug + Send + Sync {
     /// # Errors
     /// As [`step`](Predictor::step).
     fn forecast(&self, samples: &[Sample]) -> Result<Vec<Forecast>>;
+
+    /// The configuration whose sample predictions start from; none if any will do, as in a search.
+    ///
+    /// An [`Adapter`](crate::adapt::Adapter) refuses a predictor whose reference is not its default.
+    fn reference(&self) -> Option<Configuration> {
+        None
+    }
+
+    /// Whether samples must be times: no energy, no product, nothing else that costs.
+    fn needs_times(&self) -> bool {
+        false
+    }
 }
 
 impl<P: Predictor + ?Sized> Predictor for Arc<P> {
@@ -40,6 +52,14 @@ impl<P: Predictor + ?Sized> Predictor for Arc<P> {
 
     fn forecast(&self, samples: &[Sample]) -> Result<Vec<Forecast>> {
         (**self).forecast(samples)
+    }
+
+    fn reference(&self) -> Option<Configuration> {
+        (**self).reference()
+    }
+
+    fn needs_times(&self) -> bool {
+        (**self).needs_times()
     }
 }
 

@@ -4,8 +4,10 @@ mod models;
 mod runtime;
 mod steps;
 
-use pacman_core::predict::training::Row;
-use pacman_core::predict::{Configuration, Predictor, Sample, Step};
+use pacman_core::predict::training::{Dataset, Row};
+use pacman_core::predict::{
+    Configuration, CrossValidation, Method, Model, Predictor, Sample, Step,
+};
 
 fn on(text: &str) -> Configuration {
     text.parse().expect("a configuration")
@@ -58,4 +60,19 @@ fn rows(programs: u32) -> Vec<Row> {
         }
     }
     rows
+}
+
+/// A model that was trained on `data`; its cross-validation is made up.
+fn model(method: Method, data: &Dataset) -> Model {
+    let cross_validation = CrossValidation {
+        accuracy: 0.9,
+        worst_accuracy: 0.8,
+        regret: 0.1,
+        worst_regret: 0.2,
+        samples: 3.25,
+        held: 0.9,
+    };
+    let (machine, fingerprint) = (data.machine().to_owned(), data.fingerprint());
+    let programs = data.programs().iter().map(|program| program.name.clone()).collect();
+    Model { machine, programs, fingerprint, cross_validation, method }
 }

@@ -4,25 +4,12 @@ use pacman_core::ErrorKind;
 use pacman_core::predict::training::{
     Contender, Dataset, LinearOptions, Plan, RidgeOptions, Row, evaluate, linear, ridge,
 };
-use pacman_core::predict::{CrossValidation, Method, Model, Predictor, Sample, Step, Target};
+use pacman_core::predict::{Method, Model, Predictor, Sample, Step, Target};
 
-use super::{execution, follow, on, rows, seconds};
+use super::{execution, follow, model, on, rows, seconds};
 
 fn data() -> Dataset {
     Dataset::of("m", &rows(12), None).unwrap()
-}
-
-fn model(method: Method) -> Model {
-    let cross_validation = CrossValidation {
-        accuracy: 0.9,
-        worst_accuracy: 0.8,
-        regret: 0.1,
-        worst_regret: 0.2,
-        samples: 3.25,
-        held: 0.9,
-    };
-    let (machine, fingerprint) = ("m".into(), data().fingerprint());
-    Model { machine, programs: vec!["p0".into()], fingerprint, cross_validation, method }
 }
 
 /// A mix that no program of the training data has.
@@ -103,7 +90,7 @@ fn a_models_file_gives_back_the_same_model() {
     let ridge = ridge(&data(), &RidgeOptions::default()).unwrap();
     let linear = linear(&data(), &LinearOptions::default()).unwrap();
     for method in [Method::Ridge(ridge), Method::Linear(linear)] {
-        let model = model(method);
+        let model = model(method, &data());
         let text = model.to_text().unwrap();
         assert_eq!(Model::from_text(&text).unwrap(), model);
         let error = model.on("n").unwrap_err();
@@ -118,7 +105,7 @@ fn a_models_file_gives_back_the_same_model() {
 #[test]
 fn a_file_that_was_cut_or_edited_is_refused() {
     let ridge = ridge(&data(), &RidgeOptions::default()).unwrap();
-    let text = model(Method::Ridge(ridge)).to_text().unwrap();
+    let text = model(Method::Ridge(ridge), &data()).to_text().unwrap();
     for length in (0..text.len() - 2).step_by(97) {
         let error = Model::from_text(&text[..length]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{length}: {error}");

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use pacman_core::adapt::{Adapter, Candidates};
+use pacman_core::adapt::{Adapter, Builder, Candidates, Objective};
 use pacman_core::predict::training::{
     Dataset, LinearOptions, Plan, RidgeOptions, Row, linear, ridge,
 };
-use pacman_core::predict::{Configuration, CrossValidation, Method, Model, Sample, machine_name};
+use pacman_core::predict::{Configuration, HillClimb, Method, Model, Sample, machine_name};
 use pacman_core::sim::phases::{Kind, Noise, Random, SimPhase, SmtMachine};
 use pacman_core::{ErrorKind, Topology};
 
-use super::{on, rows};
+use super::{model, on, rows};
 
 fn topology(machine: SmtMachine) -> Topology {
     Topology::synthetic(&machine.as_text()).unwrap()
@@ -43,20 +43,6 @@ fn recorded(machine: SmtMachine, phases: &[SimPhase]) -> Vec<Row> {
         }
     }
     recorded
-}
-
-fn model(method: Method, data: &Dataset) -> Model {
-    let cross_validation = CrossValidation {
-        accuracy: 0.9,
-        worst_accuracy: 0.8,
-        regret: 0.1,
-        worst_regret: 0.2,
-        samples: 3.25,
-        held: 0.9,
-    };
-    let (machine, fingerprint) = (data.machine().to_owned(), data.fingerprint());
-    let programs = data.programs().iter().map(|program| program.name.clone()).collect();
-    Model { machine, programs, fingerprint, cross_validation, method }
 }
 
 /// Configurations sampled, and regret of what is run in the end.
@@ -136,6 +122,63 @@ fn a_model_of_another_machine_or_with_counts_is_refused() {
     let error = Adapter::builder(small).predictor(predictor).build().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NoSuchPlace);
     assert!(error.to_string().contains("which this machine does not have"), "{error}");
+}
+
+#[test]
+fn a_model_is_refused_at_build_where_it_cannot_predict() {
+    let data = Dataset::of("m", &rows(12), None).unwrap();
+    let options = RidgeOptions { events: Some(Vec::new()), ..RidgeOptions::default() };
+    let ridge = ridge(&data, &options).unwrap();
+    let predictor = model(Method::Ridge(ridge), &data).adapting("m").unwrap();
+    let on = |machine: &str| {
+        let topology = Topology::synthetic(machine).unwrap();
+        Adapter::builder(topology).predictor(predictor.clone())
+    };
+    let refused = |builder: Builder| {
+        let error = builder.build().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+        error.to_string()
+    };
+    // It predicts from 16 threads.
+    on("16 cores").build().unwrap();
+    on("32 cores").max_threads(16).build().unwrap();
+    assert_eq!(
+        refused(on("16 cores").max_threads(15)),
+        "cannot adapt within 15 threads with this predictor: it predicts from 16; set max_threads \
+         to 16, or train a model on runs with 15 threads at most"
+    );
+    let wide = refused(on("32 cores"));
+    assert!(wide.starts_with("cannot adapt within 32 threads"), "{wide}");
+
+    // Said before anybody looks for energy counters, which are not on every machine.
+    for objective in [
+        Objective::Energy,
+        Objective::EnergyDelay,
+        Objective::EnergyDelaySquared,
+        Objective::custom(2, |execution| execution.seconds * execution.seconds),
+    ] {
+        let text = refused(on("16 cores").objective(objective.clone()));
+        assert_eq!(
+            text,
+            format!(
+                "cannot adapt for {objective} with this predictor: it predicts times; adapt for \
+                 time, or leave the predictor out"
+            )
+        );
+    }
+}
+
+#[test]
+fn a_search_takes_any_objective_and_any_limit() {
+    let all = [1, 2, 4, 8].map(|threads| Configuration::new(threads).unwrap());
+    let search = HillClimb::new(all.to_vec()).unwrap();
+    let adapter = Adapter::builder(Topology::synthetic("8 cores").unwrap())
+        .predictor(search)
+        .objective(Objective::custom(1, |execution| execution.seconds))
+        .max_threads(2)
+        .build()
+        .unwrap();
+    assert_eq!(adapter.candidates().all(), &all[..2]);
 }
 
 #[test]

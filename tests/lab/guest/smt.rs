@@ -10,8 +10,8 @@ const PERIOD: u64 = 50_000_000;
 /// second 20 %, none 25 %.
 const SPINS: [[u64; 2]; 2] = [[0, 27_500_000], [17_500_000, 37_500_000]];
 
-/// Keeps to the timetable for so many seconds, then prints a line a spin: the sibling, its begin
-/// and its end by `CLOCK_MONOTONIC`.
+/// Keeps to the timetable for so many seconds, then prints when it began by `CLOCK_MONOTONIC`, and
+/// since then a line a spin: the sibling, its begin and its end.
 pub(crate) fn run(seconds: u64) -> Result<()> {
     let detected = Topology::detect()?;
     let here = &detected;
@@ -26,6 +26,7 @@ pub(crate) fn run(seconds: u64) -> Result<()> {
             .collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
     });
+    println!("start {start}");
     for (sibling, spins) in spins.into_iter().enumerate() {
         for [begin, end] in spins? {
             println!("spin {sibling} {} {}", begin - start, end - start);

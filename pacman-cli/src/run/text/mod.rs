@@ -38,7 +38,8 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
     }
     let silent = report.processes.len() - report.parallel().count();
     if silent > 0 && silent < report.processes.len() {
-        notes.push(format!("in {silent} more processes no region ran"));
+        let s = if silent == 1 { "" } else { "es" };
+        notes.push(format!("in {silent} more process{s} no region ran"));
     }
     notes.extend(report.notes.iter().cloned());
     if report.parallel().any(is_mixed) {

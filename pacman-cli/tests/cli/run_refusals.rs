@@ -1,0 +1,126 @@
+//! `run` asked for what is odd or not possible: what is said, what still runs, what is left alone.
+
+use std::fs;
+use std::path::Path;
+
+use super::run::{Scratch, recorder, without_library};
+use super::{pacman_pmu, text};
+
+#[test]
+fn a_report_is_written_when_the_program_has_run_and_not_before() {
+    let scratch = Scratch::new();
+    let (new, old) = (scratch.path("new.json"), scratch.file("old.json", "as before"));
+    for report in [&new, &old] {
+        let mut missing = without_library(&["run", "-o"]);
+        let missing = missing.arg(report).args(["--", "no-such-program"]).output();
+        assert_eq!(missing.expect("it runs").status.code(), Some(127));
+    }
+    assert!(!new.exists());
+    assert_eq!(fs::read_to_string(&old).expect("a file"), "as before");
+    // Without the library there is nothing to tell, and the file says that, too.
+    let done = without_library(&["run", "-o"]).arg(&old).args(["--", "true"]).output();
+    assert_eq!(done.expect("it runs").status.code(), Some(0));
+    let text = fs::read_to_string(&old).expect("a file");
+    let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(document["processes"], serde_json::json!([]));
+}
+
+#[test]
+fn one_file_is_not_for_the_report_and_the_data() {
+    let scratch = Scratch::new();
+    let data = scratch.file("data.csv", "threads,time_s\n");
+    let mut command = without_library(&["run", "-o"]);
+    command.arg(&data).arg("--record").arg(&data);
+    let answer = command.args(["--", "echo", "ran"]).output().expect("it runs");
+    assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(2), ""));
+    let said = text(&answer.stderr);
+    assert!(said.contains("the report would replace the training data"), "{said}");
+    assert_eq!(fs::read_to_string(&data).expect("a file"), "threads,time_s\n");
+}
+
+#[test]
+fn a_list_of_events_with_slips_is_told_and_counted_as_far_as_it_goes() {
+    let scratch = Scratch::new();
+    let Some(library) = recorder(&scratch) else { return };
+    for (events, counted, line) in [
+        ("", "", "cannot count an empty list of events; name at least one, such as task-clock"),
+        (
+            "task-clock,page-faults,,task-clock",
+            "task-clock,page-faults",
+            "cannot count task-clock twice; name it once",
+        ),
+    ] {
+        let run = |options: &[&str]| {
+            let mut command = pacman_pmu(&["run", "-e", events]);
+            command.args(options).args(["--", "sh", "-c", "echo $PACMAN_OMP_EVENTS"]);
+            command.env("PACMAN_OMP_LIBRARY", &library).output().expect("it runs")
+        };
+        let answer = run(&[]);
+        assert_eq!((answer.status.code(), text(&answer.stdout).trim()), (Some(0), counted));
+        assert_eq!(text(&answer.stderr).lines().next(), Some(&*format!("pacman-pmu: {line}")));
+        let strict = run(&["--strict"]);
+        assert_eq!((strict.status.code(), text(&strict.stdout)), (Some(2), ""));
+        assert_eq!(text(&strict.stderr), format!("pacman-pmu: {line}; not run\n"));
+    }
+}
+
+#[test]
+fn strict_adapts_by_a_model_that_can_be_used_or_not_at_all() {
+    let scratch = Scratch::new();
+    let Some(library) = recorder(&scratch) else { return };
+    let mut data = "machine,app,threads,time_s\n".to_owned();
+    for program in 1..=4 {
+        for threads in 1..=2 {
+            data += &format!("elsewhere,p{program},{threads},{}\n", 1.0 + f64::from(program) / 9.0);
+        }
+    }
+    let data = scratch.file("data.csv", &data);
+    let model = scratch.path("model.json").display().to_string();
+    let mut train = pacman_pmu(&["train", "--samples", "1", "-o", &model]);
+    assert_eq!(train.arg(&data).output().expect("it runs").status.code(), Some(0));
+    let strictly = |options: &[&str]| {
+        let mut command = pacman_pmu(&["run", "--strict", "--adapt"]);
+        command.args(options).args(["--", "echo", "ran"]);
+        let answer = command.env("PACMAN_OMP_LIBRARY", &library).output().expect("it runs");
+        assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(2), ""), "{options:?}");
+        text(&answer.stderr).to_owned()
+    };
+    let foreign = strictly(&["--model", &model]);
+    assert!(foreign.contains("the model is for machine \"elsewhere\", not for"), "{foreign}");
+    let energy = strictly(&["--objective", "energy", "--model", &model]);
+    assert!(energy.contains("cannot adapt for energy with"), "{energy}");
+    if !Path::new("/sys/class/powercap").exists() {
+        let energy = strictly(&["--objective", "energy"]);
+        assert!(energy.contains("cannot read energy"), "{energy}");
+    }
+}
+
+#[test]
+fn a_program_without_dashes_before_it_is_told_where_it_stands() {
+    for command in ["run", "record", "stat"] {
+        let answer = pacman_pmu(&[command, "./program"]).output().expect("it runs");
+        assert_eq!(
+            text(&answer.stderr),
+            "pacman-pmu: unexpected argument './program' found; a program and its arguments stand \
+             behind --\n"
+        );
+        let option = pacman_pmu(&[command, "--no-such-option"]).output().expect("it runs");
+        assert!(!text(&option.stderr).contains("behind --"), "{}", text(&option.stderr));
+    }
+}
+
+#[test]
+fn a_place_for_recordings_that_is_none_is_named() {
+    let scratch = Scratch::new();
+    let Some(library) = recorder(&scratch) else { return };
+    let mut command = pacman_pmu(&["run", "--", "echo", "ran"]);
+    command.env("PACMAN_OMP_LIBRARY", library).env("TMPDIR", "/no-such-directory");
+    let answer = command.output().expect("it runs");
+    let line = "cannot make a directory for recordings in /no-such-directory: No such file or \
+                directory (os error 2); TMPDIR can name another place";
+    assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(0), "ran\n"));
+    assert_eq!(
+        text(&answer.stderr),
+        format!("pacman-pmu: {line}\npacman-pmu: no OpenMP region was seen in echo: {line}\n")
+    );
+}
