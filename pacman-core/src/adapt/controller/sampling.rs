@@ -39,7 +39,7 @@ impl Controller {
             return self.settle("a search takes no more samples");
         }
         let known = self.known();
-        let credit = self.account.credit(known.level(default));
+        let credit = self.account.credit(known.level(default)) - self.doubt();
         let again = self.remembered.filter(|(at, _)| !self.records[*at].is_measured());
         let step = match again {
             Some((at, ratio)) if (ratio * 1.2 - 1.0) * known.level(default) <= credit => {
@@ -67,7 +67,7 @@ impl Controller {
         let (best, default) = (known.best(), known.default);
         let level = known.level(default);
         let gains = self.gain(best).is_some();
-        let waits = self.account.waits(risk, level);
+        let waits = self.account.waits(risk + self.doubt(), level);
         self.next = if gains { best } else { default };
         // Gains fill the account sooner than waiting does: looks again half way.
         let look = waits.map_or(REST.1, |waits| (waits / 2).clamp(1, REST.1));
@@ -76,7 +76,7 @@ impl Controller {
             "a sample of {} may cost {:.2} executions more, and {:.2} can be paid",
             self.candidates.all()[at],
             risk / level,
-            self.account.credit(level).max(0.0) / level
+            (self.account.credit(level) - self.doubt()).max(0.0) / level
         );
     }
 
@@ -121,6 +121,12 @@ impl Controller {
         let default = self.records[self.candidates.default_index()].level();
         let gain = 1.0 - self.records[at].level() / default;
         (gain > LEAST_GAIN.max(CLEAR * self.noise_of(at))).then_some(gain)
+    }
+
+    /// What the loss of a sample is not known to: it is the difference to a default that is known to
+    /// within its spread only. Without it an account is spent to its last, and in truth overdrawn.
+    fn doubt(&self) -> f64 {
+        self.noise() * self.records[self.candidates.default_index()].level()
     }
 
     fn noise_of(&self, at: usize) -> f64 {
