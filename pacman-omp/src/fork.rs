@@ -37,10 +37,10 @@ impl<T> Lock for Mutex<T> {
 /// All locks that somebody may wait for. Whoever takes one while it has another takes them in this
 /// order.
 const LOCKS: [&dyn Lock; 9] = [
+    &process::LEFT,
     &process::FIRST,
     &counting::MAKING,
     &process::NOTES,
-    &process::LEFT,
     &runtime::KNOWN,
     &region::ALL,
     &rows::LIVE,

@@ -28,6 +28,7 @@
 mod adapt;
 mod counting;
 mod entry;
+mod floating;
 mod fork;
 mod function;
 mod heap;

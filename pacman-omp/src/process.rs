@@ -9,6 +9,7 @@ use pacman_core::clock::Clock;
 use pacman_regions::{Ending, Wishes};
 use parking_lot::Mutex;
 
+use crate::floating;
 use crate::fork;
 use crate::function::Function;
 use crate::heap;
@@ -231,7 +232,8 @@ pub(crate) fn first_region(runtime: &'static Runtime) {
         libc::sched_getaffinity(0, std::mem::size_of_val(&set), &raw mut set);
         libc::CPU_COUNT(&set) as u32
     };
-    *first = Some(First { threads, contexts, overhead: Worker::here().measured() });
+    *first =
+        Some(First { threads, contexts, overhead: floating::apart(|| Worker::here().measured()) });
 }
 
 /// Whether this process has a recording to leave. In the child of a `vfork` memory is the parent's.
@@ -250,13 +252,15 @@ fn leave(exec: bool, (pid, parent): (u32, u32)) {
         (false, true) => Ending::ExitInRegion,
         (false, false) => Ending::Exit,
     };
-    let recording = recording::of_this_process(ending, ticks, pid, parent);
     let mut left = LEFT.lock();
-    let done = match &*left {
-        // A failed exec, or an exit handler that ran more regions.
-        Some(path) => recording.leave_at(path).map(|()| path.clone()),
-        None => recording.leave_in(directory),
-    };
+    let done = floating::apart(|| {
+        let recording = recording::of_this_process(ending, ticks, pid, parent);
+        match &*left {
+            // A failed exec, or an exit handler that ran more regions.
+            Some(path) => recording.leave_at(path).map(|()| path.clone()),
+            None => recording.leave_in(directory),
+        }
+    });
     // A program without anywhere to record goes on all the same; the command says what is missing.
     if let Ok(path) = done {
         *left = Some(path);

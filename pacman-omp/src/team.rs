@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::adapt::{self, Choice};
 use crate::entry;
+use crate::floating;
 use crate::function::Function;
 use crate::process;
 use crate::region::{self, Region, Seen};
@@ -141,7 +142,8 @@ fn run_adapted(
     }
     // ATOMICS: the runtime's end of the team orders what its members have added.
     let busy = adapted.busy.load(Ordering::Relaxed);
-    adapt::finished(region, worker, &adapted.choice, team.own.size.get(), ticks, busy);
+    let size = team.own.size.get();
+    floating::apart(|| adapt::finished(region, worker, &adapted.choice, size, ticks, busy));
 }
 
 /// What a call is found to be of.

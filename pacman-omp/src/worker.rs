@@ -11,9 +11,11 @@ use pacman_core::clock::Clock;
 
 use crate::adapt::{Bound, Pool};
 use crate::counting::{Counters, Plan};
+use crate::floating;
 use crate::process;
 use crate::region::{Region, Seen};
 use crate::rows::{Hosted, Row, Table};
+use crate::worksharing::Member;
 
 /// What the library keeps for a thread. Its thread alone has it.
 pub(crate) struct Worker {
@@ -27,6 +29,7 @@ pub(crate) struct Worker {
     /// By region.
     rows: UnsafeCell<Vec<OwnRows>>,
     table: UnsafeCell<Arc<Table>>,
+    pub(crate) member: Member,
     pub(crate) pool: Pool,
     pub(crate) bound: Bound,
     /// Regions of GCC's older interface, which are begun and ended by different calls.
@@ -143,6 +146,7 @@ impl Worker {
             counters: UnsafeCell::new(None),
             rows: UnsafeCell::default(),
             table: UnsafeCell::new(Table::enlisted()),
+            member: Member::new(),
             pool: Pool::default(),
             bound: Bound::default(),
             started: RefCell::default(),
@@ -318,7 +322,7 @@ impl Worker {
 
     #[cold]
     fn open(&self, counters: &mut Option<Counters>) {
-        let opened = counters.insert(Counters::open());
+        let opened = counters.insert(floating::apart(Counters::open));
         self.is_counted.set(opened.are_open());
     }
 

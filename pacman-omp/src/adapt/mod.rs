@@ -28,6 +28,7 @@ pub(crate) use guards::Guards;
 use guards::Lifted;
 pub(crate) use places::Bound;
 
+use crate::floating;
 use crate::function::Function;
 use crate::process;
 use crate::region::Region;
@@ -124,7 +125,9 @@ pub(crate) fn is_wished() -> bool {
 /// in particular).
 pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
     let as_it_is = || Choice::of_the_program(threads);
-    let Some(adapting) = ADAPTING.get_or_init(prepare) else { return as_it_is() };
+    let Some(adapting) = ADAPTING.get_or_init(|| floating::apart(prepare)) else {
+        return as_it_is();
+    };
     let adapted = &region.adapted;
     let forbidden = adapted.guards.forbid(adapting.lifted, region, worker, entry, threads);
     if forbidden || !adapted.looks() || adapted.short.load(Ordering::Relaxed) {
@@ -142,7 +145,7 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     // Somebody else starts the same region: its execution is left out.
     let Some(mut phase) = adapted.phase.try_lock() else { return as_it_is() };
     if phase.as_ref().is_none_or(|phase| phase.default != limited) {
-        *phase = Phase::of(adapting, region, limited);
+        *phase = floating::apart(|| Phase::of(adapting, region, limited));
     }
     let Some(phase) = phase.as_mut() else { return as_it_is() };
     let on = phase.controller.next();

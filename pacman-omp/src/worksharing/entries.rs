@@ -7,7 +7,7 @@
 
 use std::ffi::c_void;
 
-use super::HERE;
+use super::Member;
 use super::partition::{Index, Iterations};
 use super::schedule::{self, Ident};
 use crate::entry::Stack;
@@ -34,31 +34,31 @@ macro_rules! static_loops {
             type Real = unsafe extern "C-unwind" fn(
                 *const Ident, i32, i32, *mut i32, *mut $type, *mut $type, *mut $step, $step, $step,
             );
-            shares();
             let Some(real) = real_for(caller, Function::$name) else { return };
             // SAFETY: the runtime's function of that name.
             let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
-            HERE.with(|here| {
-                // SAFETY: what the program passes to the runtime: bounds are never null.
-                unsafe {
-                    let iterations =
-                        Iterations { lower: *lower, upper: *upper, step: i64::from(step) };
-                    real(place, number, schedule, last, lower, upper, stride, step, chunk);
-                    if !here.is_in() {
-                        return;
-                    }
-                    let division =
-                        || schedule::division(schedule, Ident::flags(place), i64::from(chunk));
-                    let source = || Ident::source(place);
-                    if let Some(share) = here.share(caller, iterations, division, source) {
-                        (*lower, *upper) = (share.lower, share.upper);
-                        *stride = <$type as Index>::step(share.stride);
-                        if !last.is_null() {
-                            *last = i32::from(share.last);
-                        }
+            let Some(member) = shares() else {
+                // SAFETY: what the program passes.
+                return unsafe {
+                    real(place, number, schedule, last, lower, upper, stride, step, chunk)
+                };
+            };
+            // SAFETY: what the program passes to the runtime: bounds are never null.
+            unsafe {
+                let iterations =
+                    Iterations { lower: *lower, upper: *upper, step: i64::from(step) };
+                real(place, number, schedule, last, lower, upper, stride, step, chunk);
+                let division =
+                    || schedule::division(schedule, Ident::flags(place), i64::from(chunk));
+                let source = || Ident::source(place);
+                if let Some(share) = member.share(caller, iterations, division, source) {
+                    (*lower, *upper) = (share.lower, share.upper);
+                    *stride = <$type as Index>::step(share.stride);
+                    if !last.is_null() {
+                        *last = i32::from(share.last);
                     }
                 }
-            });
+            }
         }
     )+};
 }
@@ -70,12 +70,13 @@ static_loops! {
     __kmpc_for_static_init_8u: u64, i64;
 }
 
-/// The body has the runtime share work out.
+/// The body has the runtime share work out. Answers the thread's part in an execution whose loops are
+/// looked at, if it is in one.
 #[inline]
-fn shares() {
-    if let Some(worker) = Worker::known() {
-        worker.saw(Seen::SHARES);
-    }
+fn shares() -> Option<&'static Member> {
+    let worker = Worker::known()?;
+    worker.saw(Seen::SHARES);
+    worker.member.is_in().then_some(&worker.member)
 }
 
 macro_rules! fetching_loops {
@@ -93,18 +94,15 @@ macro_rules! fetching_loops {
             let caller = stack.caller();
             type Real =
                 unsafe extern "C-unwind" fn(*const Ident, i32, i32, $type, $type, $step, $step);
-            shares();
             let Some(real) = real_for(caller, Function::$name) else { return };
             // SAFETY: the runtime's function of that name.
             let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
             // SAFETY: what the program passes.
             unsafe { real(place, number, schedule, lower, upper, step, stack.words[0] as $step) };
-            HERE.with(|here| {
-                if here.is_in() {
-                    // SAFETY: as above.
-                    here.fetches(caller, || unsafe { Ident::source(place) });
-                }
-            });
+            if let Some(member) = shares() {
+                // SAFETY: as above.
+                member.fetches(caller, || unsafe { Ident::source(place) });
+            }
         }
     )+};
 }
@@ -124,5 +122,9 @@ pub unsafe extern "C-unwind" fn __kmpc_barrier(place: *const Ident, number: i32,
     // SAFETY: the runtime's function of that name, with what the program passes.
     let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
     // SAFETY: the runtime's function of that name, with what the program gave.
-    HERE.with(|here| here.pass(|| unsafe { real(place, number) }));
+    let wait = || unsafe { real(place, number) };
+    match Worker::known() {
+        Some(worker) => worker.member.pass(wait),
+        None => wait(),
+    }
 }

@@ -10,6 +10,7 @@ use super::partition::{Division, Index, Iterations, Share};
 use super::ring::Ring;
 use super::schedule::Refusal;
 use super::stretch::{Setup, Stretches};
+use crate::floating;
 
 /// The loops of one region.
 #[derive(Debug, Default)]
@@ -124,7 +125,8 @@ impl<S: Surroundings> Execution<S> {
         let threads = u16::try_from(self.around.threads()).unwrap_or(u16::MAX);
         if thread == 0 {
             // SAFETY: this is the team's thread 0, and the reference ends here.
-            unsafe { &mut *self.course.get() }.begin(threads, self.around.now());
+            let course = unsafe { &mut *self.course.get() };
+            floating::apart(|| course.begin(threads, self.around.now()));
         }
         let around = Member {
             execution: Cell::new(member.execution.replace(self)),
@@ -140,7 +142,8 @@ impl<S: Surroundings> Execution<S> {
     /// The team has ended; what ran since its last barrier has, too.
     pub(crate) fn end(self) {
         let now = self.around.now();
-        self.course.into_inner().end_stretch(now);
+        let mut course = self.course.into_inner();
+        floating::apart(|| course.end_stretch(now));
     }
 }
 
@@ -172,12 +175,14 @@ impl<S: Surroundings> Member<S> {
         }
         let asks = execution.around.asks_for_number();
         // SAFETY: thread 0's; the reference ends before the wait, in which it may run tasks.
-        let width = unsafe { &mut *execution.course.get() }.decide(asks);
+        let course = unsafe { &mut *execution.course.get() };
+        let width = floating::apart(|| course.decide(asks));
         execution.ring.publish(next, width);
         wait();
         self.epoch.set(next);
         // SAFETY: as above.
-        unsafe { &mut *execution.course.get() }.passed(execution.around.now());
+        let course = unsafe { &mut *execution.course.get() };
+        floating::apart(|| course.passed(execution.around.now()));
     }
 
     /// The thread begins a static loop whose call returns to `site`: its share, if that is not

@@ -20,13 +20,14 @@ use pacman_core::adapt::Rules;
 use pacman_regions::{Guard, RuntimeFamily};
 
 use crate::adapt::waiting;
+use crate::floating;
 use crate::function::Function;
 use crate::module::Module;
 use crate::process;
 use crate::region::{Region, Seen};
 use crate::runtime::Question;
 use crate::worker::Worker;
-use execution::{Member, Surroundings};
+use execution::Surroundings;
 use stretch::Setup;
 
 pub(crate) use execution::Loops;
@@ -34,9 +35,8 @@ pub(crate) use execution::Loops;
 /// An execution of a region of the program.
 pub(crate) type Execution = execution::Execution<Around>;
 
-thread_local! {
-    static HERE: Member<Around> = const { Member::new() };
-}
+/// The part of a thread of the program; its worker keeps it.
+pub(crate) type Member = execution::Member<Around>;
 
 /// Stretches shorter than this are left alone: what they could gain drowns in the noise of a
 /// barrier.
@@ -50,7 +50,7 @@ static SETUP: OnceLock<Option<Setup>> = OnceLock::new();
 /// Begins an execution of `region` by a thread that is inside of `depth` others; `None` where its
 /// loops are not looked at.
 pub(crate) fn begin(region: &'static Region, depth: u32) -> Option<Execution> {
-    let setup = SETUP.get_or_init(prepare).as_ref()?;
+    let setup = SETUP.get_or_init(|| floating::apart(prepare)).as_ref()?;
     if depth > 0 || region.runtime.family != RuntimeFamily::Libomp {
         return None;
     }
@@ -69,7 +69,7 @@ pub(crate) fn adapts(region: &Region) -> bool {
 /// A thread of the team does its part.
 #[inline]
 pub(crate) fn take_part(execution: &Execution, thread: u32, body: impl FnOnce()) {
-    HERE.with(|here| execution.take_part(here, thread, body));
+    execution.take_part(&Worker::here().member, thread, body);
 }
 
 /// What was done with the loops of `region`, for the recording.
