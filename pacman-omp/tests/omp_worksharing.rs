@@ -4,18 +4,21 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use pacman_regions::{Loop, Recording};
 
-/// A directory of this test process, which goes when it is dropped.
-struct Scratch(PathBuf);
+/// A directory of this test process, which goes when it is dropped; whoever has one runs alone,
+/// because what loops gain on fewer threads is not to be seen beside other tests' threads.
+struct Scratch(PathBuf, #[allow(dead_code)] MutexGuard<'static, ()>);
 
 impl Scratch {
     fn new(name: &str) -> Scratch {
+        static ALONE: Mutex<()> = Mutex::new(());
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let path = std::env::temp_dir().join(format!("pacman-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
-        Scratch(path)
+        Scratch(path, alone)
     }
 }
 

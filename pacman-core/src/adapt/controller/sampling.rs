@@ -125,8 +125,12 @@ impl Controller {
 
     /// What the loss of a sample is not known to: it is the difference to a default that is known to
     /// within its spread only. Without it an account is spent to its last, and in truth overdrawn.
+    ///
+    /// Of a greater spread than `MOST_DOUBT` more is not waited for: saving up for it would take longer
+    /// than the phase may last, and what would be gained is lost for as long.
     fn doubt(&self) -> f64 {
-        self.noise() * self.records[self.candidates.default_index()].level()
+        const MOST_DOUBT: f64 = 0.02;
+        self.noise().min(MOST_DOUBT) * self.records[self.candidates.default_index()].level()
     }
 
     fn noise_of(&self, at: usize) -> f64 {
