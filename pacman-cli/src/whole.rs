@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
-/// Whether [`write`] can write there, as far as that can be known without writing.
+/// Whether [`write()`] can write there, as far as that can be known without writing.
 pub(crate) fn check(path: &Path) -> io::Result<()> {
     let place = Place::of(path)?;
     let Some(unfinished) = place.unfinished() else { return Ok(()) };

@@ -36,7 +36,7 @@ impl<T> Lock for Mutex<T> {
 
 /// All locks that somebody may wait for. Whoever takes one while it has another takes them in this
 /// order.
-const LOCKS: [&dyn Lock; 9] = [
+static LOCKS: [&(dyn Lock + Sync); 9] = [
     &process::LEFT,
     &process::FIRST,
     &counting::MAKING,
