@@ -1,4 +1,8 @@
 //! Files that are written as a whole: who reads one finds what was there before, or all of the new.
+//!
+//! That takes a second file beside it, for a moment. Where none can be (a directory that is not one's
+//! own, a file that is mounted by itself, a name that is too long already), a file that is there is
+//! written where it is.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -9,7 +13,10 @@ use std::process;
 pub(crate) fn check(path: &Path) -> io::Result<()> {
     let place = Place::of(path)?;
     let Some(unfinished) = place.unfinished() else { return Ok(()) };
-    File::create(&unfinished).and_then(|_| fs::remove_file(&unfinished))
+    match File::create(&unfinished).and_then(|_| fs::remove_file(&unfinished)) {
+        Err(error) if place.there.is_some() && cannot_be_beside(&error) => Ok(()),
+        done => done,
+    }
 }
 
 /// Writes all of `content`, or leaves the file as it is; a link stays one, and a device or a
@@ -28,7 +35,21 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     if done.is_err() {
         let _ = fs::remove_file(&unfinished);
     }
-    done
+    match done {
+        Err(error) if place.there.is_some() && cannot_be_beside(&error) => {
+            fs::write(&place.path, content)
+        }
+        done => done,
+    }
+}
+
+/// Whether it is the second file that is in the way, and not what is written: a full disk must not
+/// cost what was there.
+fn cannot_be_beside(error: &io::Error) -> bool {
+    use libc::{EACCES, EBUSY, ENAMETOOLONG, EPERM, EROFS};
+    error
+        .raw_os_error()
+        .is_some_and(|code| [EACCES, EBUSY, ENAMETOOLONG, EPERM, EROFS].contains(&code))
 }
 
 /// Whether two names lead to one file: the second written would be all that is left.
@@ -103,6 +124,17 @@ mod tests {
         assert_eq!(fs::read(&file).unwrap(), b"second");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2, "nothing unfinished stays");
+    }
+
+    #[test]
+    fn a_file_that_nothing_can_be_beside_is_written_where_it_is() {
+        let place = Directory::new().unwrap();
+        let longest = place.path().join("x".repeat(255));
+        assert_eq!(check(&longest).unwrap_err().raw_os_error(), Some(libc::ENAMETOOLONG));
+        fs::write(&longest, b"much longer than what comes").unwrap();
+        check(&longest).unwrap();
+        write(&longest, b"new").unwrap();
+        assert_eq!(fs::read(&longest).unwrap(), b"new");
     }
 
     #[test]

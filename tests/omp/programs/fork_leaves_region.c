@@ -1,16 +1,8 @@
 /* Forks inside a region of one thread; parent and child leave it, and run regions of more. */
+#include "sums.h"
 #include "verify.h"
 #include <sys/wait.h>
 #include <unistd.h>
-
-static long work(int steps) {
-    long sum = 0;
-    for (int step = 0; step < steps; step++) {
-#pragma omp parallel for reduction(+ : sum)
-        for (int i = 0; i < 300; i++) sum += i;
-    }
-    return sum;
-}
 
 int main(void) {
     pid_t child = -1;

@@ -1,18 +1,10 @@
 /* Children that end by _exit, quick_exit, abort and a signal while regions have run in them. */
+#include "sums.h"
 #include "verify.h"
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static long work(int steps) {
-    long sum = 0;
-    for (int step = 0; step < steps; step++) {
-#pragma omp parallel for reduction(+ : sum)
-        for (int i = 0; i < 300; i++) sum += i;
-    }
-    return sum;
-}
 
 int main(void) {
     struct rlimit none = {0, 0};

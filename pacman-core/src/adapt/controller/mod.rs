@@ -166,6 +166,10 @@ impl Controller {
         if self.gone > 0 {
             line += &format!("; {} configurations gone with their contexts", self.gone);
         }
+        if self.state == State::LeftAlone {
+            // Nothing is lost or gained, and whoever knows that need not tell of each execution.
+            return line;
+        }
         let word = if lost > 0.0 { "lost" } else { "gained" };
         line + &format!("; {:.1} % {word} in {} executions", lost.abs(), self.account.executions())
     }
