@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use pacman_core::backend::{ReadPath, Reading};
+use pacman_core::fork::Lock;
 use pacman_core::{Attached, Error, Session};
 use pacman_regions::Event;
-use parking_lot::Mutex;
 
 use crate::process;
 
@@ -20,8 +20,9 @@ pub(crate) struct Plan {
 }
 
 static PLAN: AtomicPtr<Plan> = AtomicPtr::new(std::ptr::null_mut());
-/// Held while one is made.
-pub(crate) static MAKING: Mutex<()> = Mutex::new(());
+/// Held while one is made, and while a thread's counters are opened or closed: what a session does
+/// then, the child of a fork must not find half done.
+pub(crate) static OPENING: Lock<()> = Lock::new(());
 
 impl Plan {
     /// The process's plan.
@@ -41,7 +42,7 @@ impl Plan {
 
     #[cold]
     fn make() -> &'static Plan {
-        let _one = MAKING.lock();
+        let _one = OPENING.lock();
         if let Some(plan) = Plan::made() {
             return plan;
         }
@@ -138,7 +139,9 @@ impl Counters {
     pub(crate) fn open() -> Counters {
         let session = Plan::current().session.as_ref();
         let attached = session.and_then(|session| {
+            let one = OPENING.lock();
             let attached = session.attach();
+            drop(one);
             attached
                 .map_err(|error| process::note(format!("a thread was not counted: {error}")))
                 .ok()
@@ -182,7 +185,15 @@ impl Counters {
     }
 
     /// Lets go of counters that a fork has left behind in the child.
-    pub(crate) fn abandon(self) {
-        std::mem::forget(self.attached);
+    pub(crate) fn abandon(mut self) {
+        std::mem::forget(self.attached.take());
+    }
+}
+
+impl Drop for Counters {
+    fn drop(&mut self) {
+        let Some(attached) = self.attached.take() else { return };
+        let _one = OPENING.lock();
+        drop(attached);
     }
 }

@@ -4,49 +4,52 @@
 //! the midst of changing a list then: its lock is held over the fork. What was counted so far is
 //! the parent's; the child begins with nothing, inside of the same regions.
 
-use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use pacman_core::fork::{Held, Lock, Locked};
 
 use crate::counting::{self, Plan};
-use crate::entry::ompt;
-use crate::process;
-use crate::region;
-use crate::rows;
-use crate::runtime;
+use crate::entry::ompt::{self, Parallel};
+use crate::module;
+use crate::process::{self, First};
+use crate::region::{self, Region};
+use crate::rows::{self, Sums, Table};
+use crate::runtime::{self, Runtime};
 use crate::worker::Worker;
 
-/// A lock, whatever it is of.
-trait Lock {
-    fn hold(&self);
+/// Held while something is made that is made once.
+static MAKING: Lock<()> = Lock::new(());
 
-    /// # Safety
-    /// The calling thread holds it, or in the child of a fork the thread that it was.
-    unsafe fn let_go(&self);
-}
-
-impl<T> Lock for Mutex<T> {
-    fn hold(&self) {
-        std::mem::forget(self.lock());
-    }
-
-    unsafe fn let_go(&self) {
-        // SAFETY: as the caller says.
-        unsafe { self.force_unlock() };
-    }
+/// What is in `cell`, which `make` fills when it is first wanted. Nobody is at that when the process
+/// forks: the child would wait for them.
+#[inline]
+pub(crate) fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+    cell.get().unwrap_or_else(|| {
+        let _one = MAKING.lock();
+        cell.get_or_init(make)
+    })
 }
 
 /// All locks that somebody may wait for. Whoever takes one while it has another takes them in this
 /// order.
-static LOCKS: [&(dyn Lock + Sync); 9] = [
-    &process::LEFT,
-    &process::FIRST,
-    &counting::MAKING,
-    &process::NOTES,
-    &runtime::KNOWN,
-    &region::ALL,
-    &rows::LIVE,
-    &rows::ENDED,
-    &ompt::UNDER_WAY,
-];
+#[expect(dead_code, reason = "a lock is held for as long as this is there")]
+struct Locks {
+    making: Locked<'static, ()>,
+    left: Locked<'static, Option<PathBuf>>,
+    first: Locked<'static, Option<First>>,
+    opening: Locked<'static, ()>,
+    notes: Locked<'static, Vec<String>>,
+    known: Locked<'static, Vec<&'static Runtime>>,
+    all: Locked<'static, Vec<&'static Region>>,
+    searching: Locked<'static, ()>,
+    live: Locked<'static, Vec<Arc<Table>>>,
+    ended: Locked<'static, Sums>,
+    under_way: Locked<'static, BTreeMap<u64, Arc<Parallel>>>,
+}
+
+static HELD: Held<Locks> = Held::new();
 
 /// Has the C library call the functions below. It calls them for `fork` only: the child of a
 /// `vfork` has its parent's memory, and nothing of this.
@@ -56,21 +59,34 @@ pub(crate) fn watch() {
 }
 
 unsafe extern "C" fn before() {
-    LOCKS.iter().for_each(|lock| lock.hold());
+    let locks = Locks {
+        making: MAKING.lock(),
+        left: process::LEFT.lock(),
+        first: process::FIRST.lock(),
+        opening: counting::OPENING.lock(),
+        notes: process::NOTES.lock(),
+        known: runtime::KNOWN.lock(),
+        all: region::ALL.lock(),
+        searching: module::SEARCHING.lock(),
+        live: rows::LIVE.lock(),
+        ended: rows::ENDED.lock(),
+        under_way: ompt::UNDER_WAY.lock(),
+    };
+    // SAFETY: all of them, always.
+    unsafe { HELD.put(locks) };
 }
 
 unsafe extern "C" fn in_parent() {
-    // SAFETY: `before` holds them.
-    LOCKS.iter().rev().for_each(|lock| unsafe { lock.let_go() });
+    // SAFETY: `before` has put them there.
+    drop(unsafe { HELD.take() });
 }
 
 unsafe extern "C" fn in_child() {
-    // SAFETY: `before` holds the locks of what is changed here, and there is no other thread.
-    unsafe {
-        rows::forget();
-        *process::LEFT.data_ptr() = None;
-        LOCKS.iter().rev().for_each(|lock| lock.let_go());
-    }
+    // SAFETY: as in the parent; there is no other thread.
+    let mut locks = unsafe { HELD.take() };
+    rows::forget(&mut locks.live, &mut locks.ended);
+    *locks.left = None;
+    drop(locks);
     process::begin();
     Plan::forget();
     Worker::forked();

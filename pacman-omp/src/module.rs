@@ -4,6 +4,8 @@ use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use pacman_core::fork::Lock;
+
 /// A loaded file, as far as the library has to know it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Module {
@@ -23,10 +25,15 @@ struct Search {
     first: bool,
 }
 
+/// Held while the loader goes through its list: it has a lock of its own for that, which the child of
+/// a fork would find taken.
+pub(crate) static SEARCHING: Lock<()> = Lock::new(());
+
 impl Module {
     /// The module that has `address` in one of its segments.
     pub(crate) fn of(address: u64) -> Module {
         let mut search = Search { address, found: None, first: true };
+        let _one = SEARCHING.lock();
         // SAFETY: the callback gets this very structure, and only while the call lasts.
         unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
         search.found.unwrap_or_default()

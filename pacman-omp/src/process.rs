@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use pacman_core::clock::Clock;
+use pacman_core::fork::Lock;
 use pacman_regions::{Ending, Wishes};
-use parking_lot::Mutex;
 
 use crate::floating;
 use crate::fork;
@@ -16,7 +16,7 @@ use crate::heap;
 use crate::recording;
 use crate::rows;
 use crate::runtime::Runtime;
-use crate::worker::Worker;
+use crate::worker::{self, Worker};
 use crate::worksharing;
 
 struct Process {
@@ -34,7 +34,7 @@ static BEGUN: AtomicU64 = AtomicU64::new(0);
 /// The process that all the above is of: in the child of a `vfork` it is another.
 static PID: AtomicU32 = AtomicU32::new(0);
 /// What the default of threads and the contexts were at the first region.
-pub(crate) static FIRST: Mutex<Option<First>> = Mutex::new(None);
+pub(crate) static FIRST: Lock<Option<First>> = Lock::new(None);
 /// The program asked how many threads there may be since the last region.
 static ASKED: AtomicBool = AtomicBool::new(false);
 /// It asked at all, so that it may keep something for each thread.
@@ -45,9 +45,9 @@ static CHANGES: AtomicU32 = AtomicU32::new(0);
 static BY_THREAD: AtomicBool = AtomicBool::new(false);
 /// LLVM's leagues start their teams' regions on threads that nothing else marks.
 static TEAMS: AtomicBool = AtomicBool::new(false);
-pub(crate) static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+pub(crate) static NOTES: Lock<Vec<String>> = Lock::new(Vec::new());
 /// Where the recording went, when there is one already.
-pub(crate) static LEFT: Mutex<Option<PathBuf>> = Mutex::new(None);
+pub(crate) static LEFT: Lock<Option<PathBuf>> = Lock::new(None);
 
 /// What was found at the first region.
 #[derive(Clone, Debug)]
@@ -90,7 +90,9 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
     ADAPTED.store(wishes.adapt.is_some() || forced, Ordering::Relaxed);
     if PROCESS.set(Process { wishes, clock }).is_ok() {
         begin();
+        worker::watch_threads();
         heap::watch_forks();
+        pacman_core::fork::watch();
         fork::watch();
         // SAFETY: a function of this library, which is never unloaded.
         unsafe { libc::atexit(at_exit) };
@@ -221,11 +223,16 @@ pub(crate) fn first() -> Option<First> {
 
 /// Looks at the machine and the runtime when a new region is met.
 pub(crate) fn first_region(runtime: &'static Runtime) {
+    if FIRST.lock().is_some() {
+        return;
+    }
+    // Not with the lock: libomp begins when it is asked, and then has a lock that it holds over
+    // forks as well, and takes before ours.
+    let threads = runtime.ask(Function::omp_get_max_threads).unwrap_or(1);
     let mut first = FIRST.lock();
     if first.is_some() {
         return;
     }
-    let threads = runtime.ask(Function::omp_get_max_threads).unwrap_or(1);
     // SAFETY: a plain set of bits, filled by the call.
     let contexts = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();

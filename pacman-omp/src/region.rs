@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-use parking_lot::Mutex;
+use pacman_core::fork::Lock;
 
 use crate::adapt::Adapted;
 use crate::function::Function;
@@ -67,7 +67,7 @@ const PLACES: usize = 1 << 14;
 static TABLE: [AtomicPtr<Region>; PLACES] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; PLACES];
 /// In order of their first execution.
-pub(crate) static ALL: Mutex<Vec<&'static Region>> = Mutex::new(Vec::new());
+pub(crate) static ALL: Lock<Vec<&'static Region>> = Lock::new(Vec::new());
 
 /// The region whose body is at `body`; `None` before its first execution.
 #[inline]

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use parking_lot::Mutex;
+use pacman_core::fork::Lock;
 
 use crate::counting::Counted;
 use crate::process;
@@ -154,14 +154,14 @@ impl Hosted {
 pub(crate) struct Table {
     /// Regions that its thread has started and that are not in the rows yet.
     pub(crate) hosting: AtomicU32,
-    pub(crate) rows: Mutex<Vec<Arc<Row>>>,
-    pub(crate) hosted: Mutex<Vec<Arc<Hosted>>>,
+    pub(crate) rows: Lock<Vec<Arc<Row>>>,
+    pub(crate) hosted: Lock<Vec<Arc<Hosted>>>,
 }
 
 /// The tables of threads that live.
-pub(crate) static LIVE: Mutex<Vec<Arc<Table>>> = Mutex::new(Vec::new());
+pub(crate) static LIVE: Lock<Vec<Arc<Table>>> = Lock::new(Vec::new());
 /// The sums over those that have ended.
-pub(crate) static ENDED: Mutex<Sums> = Mutex::new(Sums { rows: Vec::new(), hosted: Vec::new() });
+pub(crate) static ENDED: Lock<Sums> = Lock::new(Sums { rows: Vec::new(), hosted: Vec::new() });
 
 /// What rows add up to.
 #[derive(Clone, Debug, Default)]
@@ -227,17 +227,11 @@ pub(crate) fn sums() -> Sums {
     sums
 }
 
-/// Begins with nothing, in the child of a fork.
-///
-/// # Safety
-/// The thread that forked holds both lists.
-pub(crate) unsafe fn forget() {
-    // SAFETY: as the caller says. The tables of threads that are not in the child are left to
-    // themselves: whoever ran there may have been writing.
-    unsafe {
-        std::mem::forget(std::mem::take(&mut *LIVE.data_ptr()));
-        *ENDED.data_ptr() = Sums::default();
-    }
+/// Begins with nothing, in the child of a fork. The tables of threads that are not in the child are
+/// left to themselves: whoever ran there may have been writing.
+pub(crate) fn forget(live: &mut Vec<Arc<Table>>, ended: &mut Sums) {
+    std::mem::forget(std::mem::take(live));
+    *ended = Sums::default();
 }
 
 impl Sums {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use pacman_core::fork::Lock;
 use pacman_regions::RuntimeFamily;
-use parking_lot::Mutex;
 
 use crate::entry;
 use crate::function::Function;
@@ -26,7 +26,7 @@ pub(crate) struct Runtime {
 }
 
 /// The runtimes met so far; never taken out.
-pub(crate) static KNOWN: Mutex<Vec<&'static Runtime>> = Mutex::new(Vec::new());
+pub(crate) static KNOWN: Lock<Vec<&'static Runtime>> = Lock::new(Vec::new());
 
 /// By function: what callers of the global scope would have reached without this library, once
 /// that is known. There may be a runtime of each family, with functions in common.

@@ -4,8 +4,8 @@ use std::arch::{asm, global_asm};
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{Ordering, compiler_fence};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use pacman_core::clock::Clock;
 
@@ -119,7 +119,20 @@ fn set_worker(worker: *const Worker) {
     }
 }
 
-static ENDING: OnceLock<libc::pthread_key_t> = OnceLock::new();
+/// Calls [`ended`] where a thread has a worker; made when the library is loaded.
+static ENDING: AtomicU32 = AtomicU32::new(NO_KEY);
+
+/// `pthread_setspecific` refuses it: the rows of such threads stay where `rows::sums` finds them.
+const NO_KEY: libc::pthread_key_t = libc::pthread_key_t::MAX;
+
+/// Has the C library call [`ended`] for threads that end from now on.
+pub(crate) fn watch_threads() {
+    let mut key = 0;
+    // SAFETY: the key is written before it is used, and never deleted.
+    if unsafe { libc::pthread_key_create(&raw mut key, Some(ended)) } == 0 {
+        ENDING.store(key, Ordering::Relaxed);
+    }
+}
 
 impl Worker {
     /// The calling thread's, made when it is first wanted.
@@ -152,16 +165,10 @@ impl Worker {
             started: RefCell::default(),
         }));
         set_worker(worker);
-        let key = *ENDING.get_or_init(|| {
-            let mut key = 0;
-            // SAFETY: the key is written before it is used, and never deleted. A system without
-            // a free key leaves 0, which `pthread_setspecific` refuses or keeps for nobody: the
-            // rows of such threads stay where `rows::sums` finds them.
-            unsafe { libc::pthread_key_create(&raw mut key, Some(ended)) };
-            key
-        });
         // SAFETY: the pointer comes back to `ended`, at this thread's end.
-        unsafe { libc::pthread_setspecific(key, ptr::from_ref(worker).cast()) };
+        unsafe {
+            libc::pthread_setspecific(ENDING.load(Ordering::Relaxed), ptr::from_ref(worker).cast())
+        };
         worker
     }
 

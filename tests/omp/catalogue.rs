@@ -131,12 +131,12 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("exit_in_region.c", Always(30)),
     Program::new("exit_in_worker.c", Always(30)),
     Program::new("few_descriptors.c", Always(50)).may_go_uncounted(),
-    Program::new("float_traps.c", Always(141))
-        .except(&[(GccOnLibomp, "libomp itself traps"), (Clang, "libomp itself traps")]),
+    Program::new("float_traps.c", Always(142)),
     Program::new("fork_and_work.c", Always(70))
         .except(&[(Gcc, "libgomp hangs in a child that was forked after a region")]),
     Program::new("fork_before.c", Always(80)),
     Program::new("fork_between.c", Always(50)),
+    Program::new("fork_in_crowd.c", Unsteady).nests(),
     Program::new("fork_in_region.c", Unsteady),
     Program::new("fork_leaves_region.c", Always(42)).may_go_uncounted().except(&[
         (GccOnLibomp, "libomp stops in a child that was forked in a region"),

@@ -138,6 +138,7 @@ fn programs_stay_as_they_are() {
             scope.spawn(work);
         }
     });
+    run::forget_the_dead();
     let mut found = found.into_inner().expect("every thread ended");
     found.sort();
     assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));

@@ -151,8 +151,27 @@ impl Built {
     }
 }
 
+/// Takes away what LLVM's runtime leaves of processes that end without it.
+///
+/// It makes a file with the process's number in its name, and takes it away when it ends: not where the
+/// process ends by `_exit` or a signal, or was forked. A later process of that number stops at an
+/// empty one by SIGBUS, and at one of zeros as if there were two runtimes.
+pub(crate) fn forget_the_dead() {
+    let Ok(files) = fs::read_dir("/dev/shm") else { return };
+    for file in files.flatten() {
+        let name = file.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix("__KMP_REGISTERED_LIB_"));
+        let Some((process, _)) = process.and_then(|rest| rest.split_once('_')) else { continue };
+        if !Path::new("/proc").join(process).exists() {
+            // Another user's stays, and so it does for a process of that user.
+            let _ = fs::remove_file(file.path());
+        }
+    }
+}
+
 /// Runs a command to its end, or for as long as there is patience.
 fn finish(mut command: Command) -> Ended {
+    forget_the_dead();
     // Files, because a child left behind would hold a pipe open.
     let folder = Folder::new();
     let (printed, complained) = (folder.path().join("stdout"), folder.path().join("stderr"));

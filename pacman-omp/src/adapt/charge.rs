@@ -5,9 +5,11 @@
 //! region; here it goes back to the region that caused it.
 
 use std::cell::Cell;
+use std::ptr;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use crate::fork;
 use crate::function::Function;
 use crate::process;
 use crate::region::Region;
@@ -17,8 +19,8 @@ use crate::runtime::Runtime;
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     size: Cell<u32>,
-    /// What the runtime has last said how many threads a team gets, and after how many changes.
-    usual: Cell<Option<(u32, u32)>>,
+    /// Which runtime has last said how many threads a team gets, and after how many changes.
+    usual: Cell<Option<(&'static Runtime, u32, u32)>>,
     narrowed_by: Cell<Option<&'static Region>>,
 }
 
@@ -26,18 +28,20 @@ impl Pool {
     /// How many threads `runtime` gives a team of the calling thread, outside of regions, if nobody
     /// says otherwise. libomp takes longer to answer that than all else here.
     #[inline]
-    pub(crate) fn usual(&self, runtime: &Runtime) -> Option<u32> {
+    pub(crate) fn usual(&self, runtime: &'static Runtime) -> Option<u32> {
         let changes = process::changes();
         match self.usual.get() {
-            Some((then, threads)) if then == changes => Some(threads),
+            Some((said, then, threads)) if then == changes && ptr::eq(said, runtime) => {
+                Some(threads)
+            }
             _ => self.ask(runtime, changes),
         }
     }
 
     #[cold]
-    fn ask(&self, runtime: &Runtime, changes: u32) -> Option<u32> {
+    fn ask(&self, runtime: &'static Runtime, changes: u32) -> Option<u32> {
         let threads = runtime.ask(Function::omp_get_max_threads)?;
-        self.usual.set(Some((changes, threads)));
+        self.usual.set(Some((runtime, changes, threads)));
         Some(threads)
     }
 
@@ -65,7 +69,7 @@ impl Pool {
 /// What a thread takes to start and to end, in seconds: measured here, once.
 pub(crate) fn of_a_thread() -> f64 {
     static COST: OnceLock<f64> = OnceLock::new();
-    *COST.get_or_init(|| {
+    *fork::once(&COST, || {
         let mut seconds: Vec<f64> = (0..9)
             .map(|_| {
                 let begun = Instant::now();

@@ -63,8 +63,8 @@ impl Guards {
         let seen = region.seen.get();
         let saw = |bits: u32| seen & bits != 0;
         let llvm = is_llvms(entry);
-        // What GCC's loops leave, and a question of the program's own after theirs is the same
-        // call. It does harm only beside data that is kept by thread.
+        // GCC's static loops ask for both numbers, and a question of the program's own after that is
+        // the same call. It does harm only beside data that is kept by thread.
         let both = saw(Seen::BOTH_NUMBERS);
         // Before its first execution nothing is known, and nothing is chosen either.
         let looked = both || saw(Seen::SHARES) || shares_by_itself(entry);

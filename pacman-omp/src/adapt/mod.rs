@@ -29,6 +29,7 @@ use guards::Lifted;
 pub(crate) use places::Bound;
 
 use crate::floating;
+use crate::fork;
 use crate::function::Function;
 use crate::process;
 use crate::region::Region;
@@ -95,13 +96,13 @@ impl Adapted {
         self.looked.load(Ordering::Relaxed)
     }
 
-    /// Whether this was asked before.
-    fn looks(&self) -> bool {
-        if self.has_run() {
-            return true;
+    /// The same, and from now on it has.
+    fn has_run_before(&self) -> bool {
+        let before = self.has_run();
+        if !before {
+            self.looked.store(true, Ordering::Relaxed);
         }
-        self.looked.store(true, Ordering::Relaxed);
-        false
+        before
     }
 }
 
@@ -125,12 +126,12 @@ pub(crate) fn is_wished() -> bool {
 /// in particular).
 pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
     let as_it_is = || Choice::of_the_program(threads);
-    let Some(adapting) = ADAPTING.get_or_init(|| floating::apart(prepare)) else {
+    let Some(adapting) = fork::once(&ADAPTING, || floating::apart(prepare)) else {
         return as_it_is();
     };
     let adapted = &region.adapted;
     let forbidden = adapted.guards.forbid(adapting.lifted, region, worker, entry, threads);
-    if forbidden || !adapted.looks() || adapted.short.load(Ordering::Relaxed) {
+    if forbidden || !adapted.has_run_before() || adapted.short.load(Ordering::Relaxed) {
         return as_it_is();
     }
     let default = match worker.depth() {

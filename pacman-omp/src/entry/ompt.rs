@@ -15,7 +15,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use parking_lot::Mutex;
+use pacman_core::fork::Lock;
 
 use crate::function::Function;
 use crate::process;
@@ -110,7 +110,7 @@ struct Part {
 }
 
 /// By the number that the runtime was given.
-pub(crate) static UNDER_WAY: Mutex<BTreeMap<u64, Arc<Parallel>>> = Mutex::new(BTreeMap::new());
+pub(crate) static UNDER_WAY: Lock<BTreeMap<u64, Arc<Parallel>>> = Lock::new(BTreeMap::new());
 
 thread_local! {
     /// The parts that the thread has in regions, by the numbers in the runtime's words.

@@ -3,7 +3,7 @@
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::{Mutex, MutexGuard};
+use try_lock::{Locked, TryLock};
 
 use super::course::{ALL, Course};
 use super::partition::{Division, Index, Iterations, Share};
@@ -15,7 +15,7 @@ use crate::floating;
 /// The loops of one region.
 #[derive(Debug, Default)]
 pub(crate) struct Loops {
-    stretches: Mutex<Stretches>,
+    stretches: TryLock<Stretches>,
     /// It has run often enough to be known for one without a time loop inside.
     left_alone: AtomicBool,
 }
@@ -38,7 +38,7 @@ pub(crate) trait Surroundings: Sync {
 /// than any member's part.
 pub(crate) struct Execution<S> {
     ring: Ring,
-    course: UnsafeCell<Course<'static, MutexGuard<'static, Stretches>>>,
+    course: UnsafeCell<Course<'static, Locked<'static, Stretches>>>,
     around: S,
 }
 

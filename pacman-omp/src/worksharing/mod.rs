@@ -21,6 +21,7 @@ use pacman_regions::{Guard, RuntimeFamily};
 
 use crate::adapt::waiting;
 use crate::floating;
+use crate::fork;
 use crate::function::Function;
 use crate::module::Module;
 use crate::process;
@@ -50,7 +51,7 @@ static SETUP: OnceLock<Option<Setup>> = OnceLock::new();
 /// Begins an execution of `region` by a thread that is inside of `depth` others; `None` where its
 /// loops are not looked at.
 pub(crate) fn begin(region: &'static Region, depth: u32) -> Option<Execution> {
-    let setup = SETUP.get_or_init(|| floating::apart(prepare)).as_ref()?;
+    let setup = fork::once(&SETUP, || floating::apart(prepare)).as_ref()?;
     if depth > 0 || region.runtime.family != RuntimeFamily::Libomp {
         return None;
     }

@@ -6,11 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use parking_lot::lock_api::RawMutex as _;
-use parking_lot::{Mutex, MutexGuard};
-
 use super::program::Hold;
 use super::signal::Handlers;
+use crate::fork::{Held, Lock, Locked};
 
 /// A register of a context or a core of a machine: machine, context, number.
 pub(super) type Key = (u64, u32, u32);
@@ -64,32 +62,30 @@ impl Ledger {
     }
 }
 
-static LEDGER: Mutex<Ledger> =
-    Mutex::new(Ledger { held: BTreeMap::new(), handlers: Handlers::NONE });
+static LEDGER: Lock<Ledger> = Lock::new(Ledger { held: BTreeMap::new(), handlers: Handlers::NONE });
+/// The ledger, while its thread forks.
+static HELD: Held<Locked<'static, Ledger>> = Held::new();
 
 /// Locks the ledger: held while counters are opened and while they are given back.
-pub(super) fn lock() -> MutexGuard<'static, Ledger> {
+pub(super) fn lock() -> Locked<'static, Ledger> {
     LEDGER.lock()
 }
 
 pub(super) extern "C" fn before_fork() {
-    // SAFETY: paired with the unlock in `in_parent` or `in_child`, which the same
-    // thread (or its only copy) runs after the fork.
-    unsafe { LEDGER.raw() }.lock();
+    // SAFETY: this one lock.
+    unsafe { HELD.put(LEDGER.lock()) };
 }
 
 pub(super) extern "C" fn in_parent() {
-    // SAFETY: locked by `before_fork` on this thread.
-    unsafe { LEDGER.raw().unlock() };
+    // SAFETY: put there by `before_fork` on this thread.
+    drop(unsafe { HELD.take() });
 }
 
 /// Empties the ledger in a forked child, which holds nothing.
 pub(super) fn in_child(disown: fn(&mut Handlers)) {
-    // SAFETY: locked by `before_fork`; this is the child's only thread.
-    let ledger = unsafe { &mut *LEDGER.data_ptr() };
+    // SAFETY: put there by `before_fork`; this is the child's only thread.
+    let mut ledger = unsafe { HELD.take() };
     disown(&mut ledger.handlers);
     // Forgotten, not freed: nothing is allocated or freed between fork and exec.
     std::mem::forget(std::mem::take(&mut ledger.held));
-    // SAFETY: locked by `before_fork` on the thread that this one is a copy of.
-    unsafe { LEDGER.raw().unlock() };
 }

@@ -45,6 +45,7 @@ mod signal;
 mod tests;
 
 pub(crate) use program::{Hold, Program};
+pub(crate) use signal::watch_forks;
 
 pub use contexts::{Contexts, Site};
 pub use device::DevMsr;

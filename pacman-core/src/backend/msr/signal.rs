@@ -32,17 +32,10 @@ impl Handlers {
     pub(super) fn enter(&mut self) {
         static WHOLE_PROCESS: Once = Once::new();
         WHOLE_PROCESS.call_once(|| {
-            // SAFETY: the functions live as long as the program. `in_child` makes no
-            // call that is forbidden between fork and exec.
-            unsafe {
-                libc::atexit(at_exit);
-                libc::pthread_atfork(
-                    Some(ledger::before_fork),
-                    Some(ledger::in_parent),
-                    Some(in_child),
-                );
-            }
+            // SAFETY: the function lives as long as the program.
+            unsafe { libc::atexit(at_exit) };
         });
+        watch_forks();
         self.users += 1;
         if self.users == 1 {
             for (signal, previous) in SIGNALS.into_iter().zip(&PREVIOUS) {
@@ -67,6 +60,17 @@ impl Handlers {
             self.leave();
         }
     }
+}
+
+/// Registers the handlers of forks, once.
+pub(crate) fn watch_forks() {
+    static HANDLERS: Once = Once::new();
+    HANDLERS.call_once(|| {
+        let (before, in_parent) = (ledger::before_fork, ledger::in_parent);
+        // SAFETY: the functions live as long as the program. `in_child` makes no call that is
+        // forbidden between fork and exec.
+        unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+    });
 }
 
 /// What was done about a signal before.

@@ -11,10 +11,8 @@ use std::os::fd::RawFd;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parking_lot::lock_api::RawMutex as _;
-use parking_lot::{Mutex, MutexGuard};
-
 use super::sys::PAGE;
+use crate::fork::{Held, Lock, Locked};
 
 /// One open group.
 #[derive(Clone, Debug)]
@@ -52,21 +50,28 @@ impl Table {
     }
 }
 
-static TABLE: Mutex<Table> = Mutex::new(Table { groups: Vec::new(), free: Vec::new() });
+static TABLE: Lock<Table> = Lock::new(Table { groups: Vec::new(), free: Vec::new() });
+/// The table, while its thread forks.
+static HELD: Held<Locked<'static, Table>> = Held::new();
 
 /// Counts the forks that lie behind this process since the library was loaded.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
 /// Locks the table: held from the first open of a group to its entry here, and
 /// over its closing, so that a fork on another thread sees whole groups only.
-pub(super) fn lock() -> MutexGuard<'static, Table> {
+pub(super) fn lock() -> Locked<'static, Table> {
+    watch_forks();
+    TABLE.lock()
+}
+
+/// Registers the handlers below, once.
+pub(crate) fn watch_forks() {
     static HANDLERS: Once = Once::new();
     HANDLERS.call_once(|| {
         // SAFETY: the handlers live as long as the program; `in_child` only makes
         // calls that are allowed between fork and exec, and allocates nothing.
         unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
     });
-    TABLE.lock()
 }
 
 /// Which process of a line of forks this is: groups of another one are dead.
@@ -77,19 +82,18 @@ pub(crate) fn generation() -> u32 {
 }
 
 extern "C" fn before() {
-    // SAFETY: paired with the unlock in `in_parent` or `in_child`, which the same
-    // thread (or its only copy) runs after the fork.
-    unsafe { TABLE.raw() }.lock();
+    // SAFETY: this one lock.
+    unsafe { HELD.put(TABLE.lock()) };
 }
 
 extern "C" fn in_parent() {
-    // SAFETY: locked by `before` on this thread.
-    unsafe { TABLE.raw().unlock() };
+    // SAFETY: put there by `before` on this thread.
+    drop(unsafe { HELD.take() });
 }
 
 extern "C" fn in_child() {
-    // SAFETY: locked by `before`; this is the child's only thread.
-    let table = unsafe { &mut *TABLE.data_ptr() };
+    // SAFETY: put there by `before`; this is the child's only thread.
+    let mut table = unsafe { HELD.take() };
     for group in table.groups.iter_mut() {
         let Some(live) = group else { continue };
         for fd in &live.descriptors {
@@ -115,6 +119,4 @@ extern "C" fn in_child() {
         live.pages = 0;
     }
     GENERATION.fetch_add(1, Ordering::Relaxed);
-    // SAFETY: locked by `before` on the thread that this one is a copy of.
-    unsafe { TABLE.raw().unlock() };
 }

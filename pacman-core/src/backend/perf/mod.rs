@@ -19,7 +19,7 @@ mod task;
 pub use standing::Standing;
 pub use sys::{Errno, Kernel, PAGE, PerfSys};
 
-pub(crate) use live::generation;
+pub(crate) use live::{generation, watch_forks};
 
 use std::sync::Arc;
 

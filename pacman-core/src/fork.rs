@@ -1,0 +1,163 @@
+//! What this library does in a process that forks.
+//!
+//! `fork(3)` copies one thread, and memory as it was at that instant. A lock that another thread
+//! had, or waited for, stays so in the child for ever. So lists that a child goes on with are locked
+//! over the fork by the thread that forks, and opened again on both sides.
+//!
+//! The locks are the standard library's. `parking_lot`'s cannot be opened in the child: threads that
+//! wait for one stand in a queue outside of it, which the child inherits, and every now and then
+//! the lock is handed to the first of them, who is not there.
+
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::backend::{msr, perf};
+
+/// Has the C library call this library's handlers at forks from now on; without this it does from
+/// the first counters on.
+///
+/// For libraries that open counters while they have locks of their own, and lock those over forks
+/// by `pthread_atfork(3)` as well: handlers that run before a fork run in the order opposite to the one they
+/// were registered in, so this comes first, and theirs second. May be called any number of times.
+///
+/// # Examples
+///
+/// ```
+/// pacman_core::fork::watch();
+/// ```
+pub fn watch() {
+    perf::watch_forks();
+    msr::watch_forks();
+}
+
+/// A lock that can be held over a fork.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct Lock<T>(Mutex<T>);
+
+/// Has the lock until it is dropped.
+#[doc(hidden)]
+pub type Locked<'l, T> = MutexGuard<'l, T>;
+
+impl<T> Lock<T> {
+    /// Nobody has it.
+    pub const fn new(value: T) -> Lock<T> {
+        Lock(Mutex::new(value))
+    }
+
+    /// Waits for it. Who panicked with it has left the value as it is now.
+    #[inline]
+    pub fn lock(&self) -> Locked<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has it at once, or not.
+    #[inline]
+    pub fn try_lock(&self) -> Option<Locked<'_, T>> {
+        match self.0.try_lock() {
+            Ok(locked) => Some(locked),
+            Err(std::sync::TryLockError::Poisoned(locked)) => Some(locked.into_inner()),
+            Err(std::sync::TryLockError::WouldBlock) => None,
+        }
+    }
+}
+
+/// Where the thread that forks keeps what it has locked.
+#[doc(hidden)]
+pub struct Held<L>(UnsafeCell<Option<L>>);
+
+// SAFETY: `put` and `take` are for the thread that has all locks of `L`, one at a time.
+unsafe impl<L> Sync for Held<L> {}
+
+impl<L> Held<L> {
+    /// Nothing is held.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Held<L> {
+        Held(UnsafeCell::new(None))
+    }
+
+    /// Before the fork.
+    ///
+    /// # Safety
+    /// The locks in `locked` are the same at every call, so that nobody else is here.
+    pub unsafe fn put(&self, locked: L) {
+        // SAFETY: as the caller says.
+        unsafe { *self.0.get() = Some(locked) };
+    }
+
+    /// After the fork, in the parent and in the child.
+    ///
+    /// # Safety
+    /// The calling thread has put them there, or in the child is the copy of the one that has.
+    pub unsafe fn take(&self) -> L {
+        // SAFETY: as the caller says.
+        let held = unsafe { (*self.0.get()).take() };
+        held.expect("the C library calls both handlers, or none")
+    }
+}
+
+impl<L> fmt::Debug for Held<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Held")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicI32, Ordering};
+    use std::thread;
+
+    use super::{Held, Lock, Locked};
+
+    static LOCK: Lock<u32> = Lock::new(0);
+    static HELD: Held<Locked<'static, u32>> = Held::new();
+
+    /// Whether the thread of that number sleeps.
+    fn sleeps(thread: i32) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap();
+        stat.rsplit(") ").next().unwrap().starts_with('S')
+    }
+
+    #[test]
+    fn a_child_can_take_a_lock_that_others_waited_for() {
+        for round in 0..20 {
+            // SAFETY: this lock, here alone.
+            unsafe { HELD.put(LOCK.lock()) };
+            let waiting = AtomicI32::new(0);
+            thread::scope(|scope| {
+                let other = scope.spawn(|| {
+                    // SAFETY: asks for a number.
+                    waiting.store(unsafe { libc::gettid() }, Ordering::Release);
+                    *LOCK.lock() += 1;
+                });
+                let thread = loop {
+                    match waiting.load(Ordering::Acquire) {
+                        0 => thread::yield_now(),
+                        thread => break thread,
+                    }
+                };
+                while !sleeps(thread) {
+                    thread::yield_now();
+                }
+                // SAFETY: the child takes locks, and ends without anything that could wait.
+                let child = unsafe { libc::fork() };
+                if child == 0 {
+                    // SAFETY: put there by the thread that this one is a copy of.
+                    drop(unsafe { HELD.take() });
+                    let free = LOCK.try_lock().is_some_and(|value| *value == round);
+                    // SAFETY: ends the child.
+                    unsafe { libc::_exit(i32::from(!free)) };
+                }
+                // SAFETY: put there above.
+                drop(unsafe { HELD.take() });
+                let mut status = 0;
+                // SAFETY: the child is this thread's.
+                assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+                assert_eq!(status, 0, "the child found the lock taken in round {round}");
+                other.join().unwrap();
+            });
+        }
+        assert_eq!(*LOCK.lock(), 20);
+    }
+}
