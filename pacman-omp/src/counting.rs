@@ -1,5 +1,6 @@
 //! The events: what this process counts, and each thread's own counters.
 
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use pacman_core::backend::{ReadPath, Reading};
@@ -99,11 +100,11 @@ fn start(names: &[&str]) -> Result<Session, Error> {
     Session::builder(format!("openmp-{}", std::process::id())).events(&names.join(","))?.start()
 }
 
-/// The counters of one thread, if it is counted at all.
+/// The counters of one thread.
 pub(crate) struct Counters {
-    attached: Option<Attached>,
+    attached: ManuallyDrop<Attached>,
     /// Where the executions that are open began, outermost first; whether that could be read.
-    open: Vec<(Reading, bool)>,
+    open: Box<[(Reading, bool); DEPTH]>,
     now: Reading,
 }
 
@@ -136,64 +137,51 @@ fn is_read(reading: Result<(), Error>) -> bool {
 impl Counters {
     /// Opens the calling thread's counters. Where that fails the thread is timed alone, and the
     /// recording has the reason.
-    pub(crate) fn open() -> Counters {
-        let session = Plan::current().session.as_ref();
-        let attached = session.and_then(|session| {
-            let one = OPENING.lock();
-            let attached = session.attach();
-            drop(one);
-            attached
-                .map_err(|error| process::note(format!("a thread was not counted: {error}")))
-                .ok()
-        });
-        let depth = if attached.is_some() { DEPTH } else { 0 };
-        Counters { attached, open: vec![(Reading::EMPTY, false); depth], now: Reading::EMPTY }
-    }
-
-    /// Whether there is anything to read.
-    pub(crate) fn are_open(&self) -> bool {
-        self.attached.is_some()
+    pub(crate) fn open() -> Option<Counters> {
+        let session = Plan::current().session.as_ref()?;
+        let one = OPENING.lock();
+        let attached = session.attach();
+        drop(one);
+        let attached = attached
+            .map_err(|error| process::note(format!("a thread was not counted: {error}")))
+            .ok()?;
+        let open = Box::new([(Reading::EMPTY, false); DEPTH]);
+        Some(Counters { attached: ManuallyDrop::new(attached), open, now: Reading::EMPTY })
     }
 
     /// Begins an execution that is inside of `depth` others.
     #[inline(always)]
     pub(crate) fn begin(&mut self, depth: usize) {
-        if let (Some(attached), Some((reading, read))) = (&self.attached, self.open.get_mut(depth))
-        {
-            *read = is_read(attached.read(reading));
+        if let Some((reading, read)) = self.open.get_mut(depth) {
+            *read = is_read(self.attached.read(reading));
         }
     }
 
     /// Ends it: what counted in between, if anything did.
     #[inline(always)]
     pub(crate) fn end(&mut self, depth: usize) -> Option<Counted<'_>> {
-        if let (Some(attached), Some((begun, true))) = (&self.attached, self.open.get(depth)) {
-            if is_read(attached.read(&mut self.now)) {
-                return Some(Counted { begun, ended: &self.now });
-            }
-        }
-        None
+        let (begun, true) = self.open.get(depth)? else { return None };
+        is_read(self.attached.read(&mut self.now)).then_some(Counted { begun, ended: &self.now })
     }
 
     /// How counts are read.
     pub(crate) fn path(&self) -> &'static str {
-        match self.attached.as_ref().map(|attached| attached.caps().read_path) {
-            None => "none",
-            Some(ReadPath::Rdpmc) => "rdpmc",
-            Some(_) => "read",
+        match self.attached.caps().read_path {
+            ReadPath::Rdpmc => "rdpmc",
+            _ => "read",
         }
     }
 
     /// Lets go of counters that a fork has left behind in the child.
-    pub(crate) fn abandon(mut self) {
-        std::mem::forget(self.attached.take());
+    pub(crate) fn abandon(self) {
+        std::mem::forget(self);
     }
 }
 
 impl Drop for Counters {
     fn drop(&mut self) {
-        let Some(attached) = self.attached.take() else { return };
         let _one = OPENING.lock();
-        drop(attached);
+        // SAFETY: here alone, and nobody uses it after this.
+        unsafe { ManuallyDrop::drop(&mut self.attached) };
     }
 }

@@ -32,6 +32,7 @@ mod floating;
 mod fork;
 mod function;
 mod heap;
+mod innermost;
 mod module;
 mod process;
 mod recording;

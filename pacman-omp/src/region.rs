@@ -45,9 +45,10 @@ impl Seen {
     pub(crate) const NESTED: u32 = 4;
     /// It has tasks that depend on each other.
     pub(crate) const TASK_DEPEND: u32 = 8;
-
     /// It had the runtime share work out, or did as GCC's loops do.
     pub(crate) const SHARES: u32 = 32;
+    /// All bits together.
+    pub(crate) const ALL: u32 = 63;
 
     pub(crate) fn add(&self, bits: u32) {
         if self.get() & bits != bits {

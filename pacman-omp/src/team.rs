@@ -42,9 +42,11 @@ struct Own {
     size: Cell<u32>,
     /// When the entry was called.
     begun: Cell<u64>,
-    /// When the body ended, in a team of one that did nothing else; otherwise 0.
-    ended: Cell<u64>,
+    /// How long the body took, in a team of one that did nothing else; otherwise [`UNKNOWN`].
+    ticks: Cell<u64>,
 }
+
+const UNKNOWN: u64 = u64::MAX;
 
 /// What is done with a team where regions are adapted.
 struct Adapted {
@@ -79,13 +81,17 @@ impl Call {
     }
 }
 
-/// Runs one execution: `start` has the real entry start a team of so many threads (0: as many as
-/// the runtime likes) on [`gomp_body`] or LLVM's, with the team it is given. False if there is no
-/// runtime at all.
+/// Runs one execution of `body`, which is called as `call` says: `start` has the real entry start a
+/// team of so many threads (0: as many as the runtime likes) on [`gomp_body`] or LLVM's, with the
+/// team it is given. False if there is no runtime at all.
 #[inline(always)]
-pub(crate) fn run(call: Call, start: impl FnOnce(&Team, u32)) -> bool {
-    let Some(region) = region::find(call.body as u64) else { return run_new(call, start) };
-    run_region(region, call, start);
+pub(crate) fn run(
+    body: *const c_void,
+    call: impl FnOnce() -> Call,
+    start: impl FnOnce(&Team, u32),
+) -> bool {
+    let Some(region) = region::find(body as u64) else { return run_new(call(), start) };
+    run_region(region, call(), start);
     true
 }
 
@@ -194,14 +200,19 @@ impl Team {
         };
         let Call { body, data, words, .. } = *call;
         let adapted = Cell::new(ptr::null());
-        let (size, begun, ended) = (Cell::new(1), Cell::new(0), Cell::new(0));
-        let own = Own { depth, size, begun, ended };
+        let (size, begun, ticks) = (Cell::new(1), Cell::new(0), Cell::new(UNKNOWN));
+        let own = Own { depth, size, begun, ticks };
         Team { first, runtime, region, body, data, words, host, adapted, own }
     }
 
-    /// A member of the team does its part; `number` answers which one it is.
+    /// A member of the team does its part; `number` answers which one it is. `COUNTED` says what
+    /// [`is_counted`] did.
     #[inline(always)]
-    pub(crate) fn take_part(&self, number: impl FnOnce() -> u32, body: impl FnOnce()) {
+    pub(crate) fn take_part<const COUNTED: bool>(
+        &self,
+        number: impl FnOnce() -> u32,
+        body: impl FnOnce(),
+    ) {
         let Some(region) = self.region else { return body() };
         let worker = Worker::here();
         let is_host = ptr::eq(worker, self.host);
@@ -212,15 +223,15 @@ impl Team {
         }
         // SAFETY: on the stack of who started the team, until all members are done.
         if let Some(adapted) = unsafe { self.adapted.get().as_ref() } {
-            return self.take_part_adapted(adapted, region, worker, thread, body);
+            return self.take_part_adapted::<COUNTED>(adapted, region, worker, thread, body);
         }
-        let begun = self.begin(worker, is_host);
+        let begun = self.begin::<COUNTED>(worker, is_host);
         body();
-        self.end(&begun, region, worker, thread);
+        self.end::<COUNTED>(&begun, region, worker, thread);
     }
 
     #[inline(never)]
-    fn take_part_adapted(
+    fn take_part_adapted<const COUNTED: bool>(
         &self,
         adapted: &Adapted,
         region: &Region,
@@ -232,12 +243,12 @@ impl Team {
             let places = adapted.choice.places.as_ref();
             worker.bound.at(places.and_then(|places| places.get(thread as usize)));
         }
-        let begun = self.begin(worker, ptr::eq(worker, self.host));
+        let begun = self.begin::<COUNTED>(worker, ptr::eq(worker, self.host));
         match &adapted.loops {
             Some(loops) => worksharing::take_part(loops, thread, body),
             None => body(),
         }
-        let ticks = self.end(&begun, region, worker, thread);
+        let ticks = self.end::<COUNTED>(&begun, region, worker, thread);
         if adapted.choice.wants_busy {
             adapted.busy.fetch_add(ticks, Ordering::Relaxed);
         }
@@ -247,19 +258,25 @@ impl Team {
     /// begin and end together, and the clock, dearer than all else here, is read twice, not four
     /// times.
     #[inline(always)]
-    fn begin(&self, worker: &Worker, is_host: bool) -> Begun {
+    fn begin<const COUNTED: bool>(&self, worker: &Worker, is_host: bool) -> Begun {
         let alone = is_host && self.own.size.get() == 1;
-        worker.begin(alone.then(|| self.own.begun.get()))
+        worker.begin_counted::<COUNTED>(alone.then(|| self.own.begun.get()))
     }
 
     /// It ends; answers how long it took.
     #[inline(always)]
-    fn end(&self, begun: &Begun, region: &Region, worker: &Worker, thread: u32) -> u64 {
+    fn end<const COUNTED: bool>(
+        &self,
+        begun: &Begun,
+        region: &Region,
+        worker: &Worker,
+        thread: u32,
+    ) -> u64 {
         // What is left of tasks runs after the body.
         let alone = begun.is_shared() && worker.seen() & (Seen::SHARES | Seen::TASK_DEPEND) == 0;
-        let (ended, ticks) = worker.end(begun, region, thread);
+        let ticks = worker.end_counted::<COUNTED>(begun, region, thread);
         if alone {
-            self.own.ended.set(ended);
+            self.own.ticks.set(ticks);
         }
         ticks
     }
@@ -267,13 +284,12 @@ impl Team {
     /// The team has ended: enters its execution, and answers how long that took.
     #[inline(always)]
     fn enter(&self, region: &Region, worker: &Worker) -> u64 {
-        let Own { depth, size, begun, ended } = &self.own;
+        let Own { depth, size, begun, ticks } = &self.own;
         let begun = begun.get();
-        let ended = match ended.get() {
-            0 => worker.now(),
-            ended => ended,
+        let ticks = match ticks.get() {
+            UNKNOWN => process::between(begun, worker.now()),
+            ticks => ticks,
         };
-        let ticks = process::between(begun, ended);
         worker.hosted(region.number).add(begun, ticks, size.get(), *depth > 0);
         ticks
     }
@@ -306,13 +322,26 @@ impl Team {
     }
 }
 
+/// Whether the calling thread's counters are read around its parts, or are to be opened. Who asks
+/// goes on in a function of its own for either case: neither then carries what the other needs.
+#[inline(always)]
+pub(crate) fn is_counted() -> bool {
+    Worker::known().is_none_or(Worker::is_counted)
+}
+
 /// What every member of a libgomp team runs.
 pub(crate) unsafe extern "C-unwind" fn gomp_body(team: *mut c_void) {
+    // SAFETY: passed on.
+    unsafe { if is_counted() { gomp_part::<true>(team) } else { gomp_part::<false>(team) } }
+}
+
+#[inline(never)]
+unsafe extern "C-unwind" fn gomp_part<const COUNTED: bool>(team: *mut c_void) {
     // SAFETY: `run` passes a team that lives until all members are done.
     let team = unsafe { &*team.cast::<Team>() };
     // SAFETY: the compiler's body takes its data.
     let body: extern "C-unwind" fn(*mut c_void) = unsafe { std::mem::transmute(team.body) };
-    team.take_part(|| team.number(), || body(team.data));
+    team.take_part::<COUNTED>(|| team.number(), || body(team.data));
 }
 
 /// An execution of GCC's older interface: the thread that starts the team runs the body itself,
@@ -323,8 +352,12 @@ pub(crate) struct Started {
 }
 
 /// As [`run`], for an entry that returns when the team has started.
-pub(crate) fn begin(call: Call, start: impl FnOnce(&Team, u32)) -> bool {
-    let known = region::find(call.body as u64);
+pub(crate) fn begin(
+    body: *const c_void,
+    call: impl FnOnce() -> Call,
+    start: impl FnOnce(&Team, u32),
+) -> bool {
+    let (call, known) = (call(), region::find(body as u64));
     let met = known.map(|region| Met { runtime: region.runtime, region: Some(region) });
     let met = met.or_else(|| Met::of(call.entry, call.body as u64, call.source));
     let Some(Met { runtime, region }) = met else { return false };

@@ -16,8 +16,14 @@ pub(crate) struct Bins {
     shift: AtomicU64,
     /// Odd while bins are being folded.
     folds: AtomicU64,
-    ticks: Box<[AtomicU64]>,
-    thread_ticks: Box<[AtomicU64]>,
+    bins: Box<[Bin; BINS]>,
+}
+
+/// Ticks of one bin, and those times the threads of their teams.
+#[derive(Debug, Default)]
+struct Bin {
+    ticks: AtomicU64,
+    thread_ticks: AtomicU64,
 }
 
 /// What a row of bins held when it was looked at.
@@ -30,24 +36,20 @@ pub(crate) struct Held {
 
 impl Bins {
     pub(crate) fn new() -> Bins {
-        let empty = || (0..BINS).map(|_| AtomicU64::new(0)).collect();
-        Bins {
-            shift: AtomicU64::new(FINEST),
-            folds: AtomicU64::new(0),
-            ticks: empty(),
-            thread_ticks: empty(),
-        }
+        let bins = Box::new(
+            [const { Bin { ticks: AtomicU64::new(0), thread_ticks: AtomicU64::new(0) } }; BINS],
+        );
+        Bins { shift: AtomicU64::new(FINEST), folds: AtomicU64::new(0), bins }
     }
 
     /// An execution of `ticks` from `begin` on, with a team of `threads`.
     #[inline(always)]
     pub(crate) fn add(&self, begin: u64, ticks: u64, threads: u64) {
-        let (shift, end) = (self.shift.load(Ordering::Relaxed), begin.saturating_add(ticks));
-        let (first, last) = (begin >> shift, end >> shift);
-        if first == last && last < BINS as u64 {
-            self.put(first as usize, ticks, threads);
-        } else {
-            self.spread(begin, end, threads);
+        let (shift, end) = (self.shift.load(Ordering::Relaxed), begin.wrapping_add(ticks));
+        let last = end >> shift;
+        match self.bins.get(last as usize) {
+            Some(bin) if begin >> shift == last => bin.put(ticks, threads),
+            _ => self.spread(begin, end.max(begin), threads),
         }
     }
 
@@ -60,17 +62,8 @@ impl Bins {
         }
         for bin in begin >> shift..=end >> shift {
             let (from, to) = (begin.max(bin << shift), end.min((bin + 1) << shift));
-            self.put(bin as usize, to - from, threads);
+            self.bins[bin as usize].put(to - from, threads);
         }
-    }
-
-    #[inline]
-    fn put(&self, bin: usize, ticks: u64, threads: u64) {
-        let add = |cell: &AtomicU64, more| {
-            cell.store(cell.load(Ordering::Relaxed) + more, Ordering::Relaxed);
-        };
-        add(&self.ticks[bin], ticks);
-        add(&self.thread_ticks[bin], ticks * threads);
     }
 
     /// Makes bins longer until `end` is in one of them.
@@ -79,12 +72,11 @@ impl Bins {
         self.folds.fetch_add(1, Ordering::AcqRel);
         let mut shift = self.shift.load(Ordering::Relaxed);
         while (end >> shift) as usize >= BINS {
-            for cells in [&self.ticks, &self.thread_ticks] {
-                for bin in 0..BINS {
-                    let of =
-                        |bin: usize| cells.get(bin).map_or(0, |cell| cell.load(Ordering::Relaxed));
-                    cells[bin].store(of(2 * bin) + of(2 * bin + 1), Ordering::Relaxed);
-                }
+            for (number, bin) in self.bins.iter().enumerate() {
+                let of = |number: usize| self.bins.get(number).map_or((0, 0), Bin::look);
+                let (first, second) = (of(2 * number), of(2 * number + 1));
+                bin.ticks.store(first.0 + second.0, Ordering::Relaxed);
+                bin.thread_ticks.store(first.1 + second.1, Ordering::Relaxed);
             }
             shift += 1;
         }
@@ -99,20 +91,29 @@ impl Bins {
             // ATOMICS: a sequence lock over the folding alone, which happens a few dozen times
             // in the life of a process.
             let before = self.folds.load(Ordering::Acquire);
-            let read = |cells: &[AtomicU64]| -> Vec<u64> {
-                cells.iter().map(|cell| cell.load(Ordering::Relaxed)).collect()
-            };
-            let held = Held {
-                shift: self.shift.load(Ordering::Relaxed),
-                ticks: read(&self.ticks),
-                thread_ticks: read(&self.thread_ticks),
-            };
+            let shift = self.shift.load(Ordering::Relaxed);
+            let (ticks, thread_ticks) = self.bins.iter().map(Bin::look).unzip();
+            let held = Held { shift, ticks, thread_ticks };
             std::sync::atomic::fence(Ordering::Acquire);
             if before % 2 == 0 && self.folds.load(Ordering::Relaxed) == before {
                 return held;
             }
             std::hint::spin_loop();
         }
+    }
+}
+
+impl Bin {
+    #[inline(always)]
+    fn put(&self, ticks: u64, threads: u64) {
+        let (before, before_threads) = self.look();
+        self.ticks.store(before + ticks, Ordering::Relaxed);
+        self.thread_ticks.store(before_threads + ticks * threads, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn look(&self) -> (u64, u64) {
+        (self.ticks.load(Ordering::Relaxed), self.thread_ticks.load(Ordering::Relaxed))
     }
 }
 

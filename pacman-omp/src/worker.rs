@@ -12,6 +12,7 @@ use pacman_core::clock::Clock;
 use crate::adapt::{Bound, Pool};
 use crate::counting::{Counters, Plan};
 use crate::floating;
+use crate::innermost::Innermost;
 use crate::process;
 use crate::region::{Region, Seen};
 use crate::rows::{Hosted, Row, Table};
@@ -34,20 +35,6 @@ pub(crate) struct Worker {
     pub(crate) bound: Bound,
     /// Regions of GCC's older interface, which are begun and ended by different calls.
     pub(crate) started: RefCell<Vec<crate::team::Started>>,
-}
-
-/// What is known of the innermost body that the thread is inside of, as one word that is put aside
-/// for each body and put back after it.
-#[derive(Clone, Copy, Default)]
-struct Innermost {
-    /// How many bodies the thread is inside of.
-    depth: u32,
-    /// What it was seen to do; see [`Seen`](crate::region::Seen).
-    seen: u32,
-    /// How much more often it asked for its number than how many threads there are.
-    unpaired: i32,
-    /// The runtime is starting a team that this library knows of.
-    starting: bool,
 }
 
 /// Rows of the thread's table, which keeps them for as long as the thread lives; null before they
@@ -181,36 +168,34 @@ impl Worker {
     /// How many bodies of regions the thread is inside of.
     #[inline]
     pub(crate) fn depth(&self) -> u32 {
-        self.innermost.get().depth
+        self.innermost.get().depth()
     }
 
     /// What the innermost body was seen to do so far.
     #[inline]
     pub(crate) fn seen(&self) -> u32 {
-        self.innermost.get().seen
+        self.innermost.get().seen()
     }
 
     #[inline]
-    fn learn(&self, learn: impl FnOnce(&mut Innermost)) {
-        let mut innermost = self.innermost.get();
-        learn(&mut innermost);
-        self.innermost.set(innermost);
+    fn learn(&self, learn: impl FnOnce(Innermost) -> Innermost) {
+        self.innermost.set(learn(self.innermost.get()));
     }
 
     /// The innermost body does what `bits` say.
     #[inline]
     pub(crate) fn saw(&self, bits: u32) {
-        self.learn(|innermost| innermost.seen |= bits);
+        self.learn(|innermost| innermost.and_seen(bits));
     }
 
     /// The innermost body asks for its thread's number (1), or for how many there are (-1).
     #[inline]
-    pub(crate) fn asked_for_number(&self, which: i32) {
+    pub(crate) fn asked_for_number(&self, which: i16) {
         self.learn(|innermost| {
             // GCC's loops ask how many there are first. Who asks the other way round is the program.
-            let early = which > 0 && innermost.unpaired >= 0;
-            innermost.seen |= Seen::BOTH_NUMBERS | if early { Seen::THREAD_NUMBER } else { 0 };
-            innermost.unpaired = innermost.unpaired.wrapping_add(which);
+            let early = which > 0 && innermost.unpaired() >= 0;
+            let seen = Seen::BOTH_NUMBERS | if early { Seen::THREAD_NUMBER } else { 0 };
+            innermost.and_seen(seen).and_asked(which)
         });
     }
 
@@ -228,10 +213,10 @@ impl Worker {
     /// Runs `start`, which has the runtime start a team that this library knows of.
     #[inline]
     pub(crate) fn starts(&self, start: impl FnOnce()) {
-        let around = self.innermost.get().starting;
-        self.learn(|innermost| innermost.starting = true);
+        let around = self.innermost.get().is_starting();
+        self.learn(|innermost| innermost.and_starting(true));
         start();
-        self.learn(|innermost| innermost.starting = around);
+        self.learn(|innermost| innermost.and_starting(around));
     }
 
     /// Runs `whole`: a region that this thread starts, until it is entered in its rows.
@@ -262,75 +247,111 @@ impl Worker {
 
     /// Whether such a team is being started, and none of its bodies runs here yet.
     pub(crate) fn is_starting(&self) -> bool {
-        self.innermost.get().starting
+        self.innermost.get().is_starting()
     }
 
     /// The thread begins its part of a region; `at` is when, if somebody has looked already.
     #[inline(always)]
     pub(crate) fn begin(&self, at: Option<u64>) -> Begun {
+        if self.is_counted() {
+            self.begin_counted::<true>(at)
+        } else {
+            self.begin_counted::<false>(at)
+        }
+    }
+
+    /// Whether its counters are to be read where bodies begin and end.
+    #[inline(always)]
+    pub(crate) fn is_counted(&self) -> bool {
+        self.is_counted.get()
+    }
+
+    /// [`begin`](Worker::begin) for who knows whether the thread is counted, and asks for both ends
+    /// at once.
+    #[inline(always)]
+    pub(crate) fn begin_counted<const COUNTED: bool>(&self, at: Option<u64>) -> Begun {
         let around = self.innermost.get();
-        self.innermost.set(Innermost { depth: around.depth + 1, ..Innermost::default() });
-        if self.is_counted.get() {
-            self.begin_to_count(around.depth as usize);
+        self.innermost.set(around.inside());
+        if COUNTED {
+            self.begin_to_count(around.depth() as usize);
         }
         Begun { ticks: at.unwrap_or_else(|| self.now()), shared: at.is_some(), around }
     }
 
-    /// It ends that part, as number `thread`; answers when, and how long it took.
+    /// It ends that part, as number `thread`; answers how long it took.
     #[inline(always)]
-    pub(crate) fn end(&self, begun: &Begun, region: &Region, thread: u32) -> (u64, u64) {
-        let ended = self.now();
-        let ticks = process::between(begun.ticks, ended);
+    pub(crate) fn end(&self, begun: &Begun, region: &Region, thread: u32) -> u64 {
+        if self.is_counted() {
+            self.end_counted::<true>(begun, region, thread)
+        } else {
+            self.end_counted::<false>(begun, region, thread)
+        }
+    }
+
+    /// [`end`](Worker::end), as [`begin_counted`](Worker::begin_counted).
+    #[inline(always)]
+    pub(crate) fn end_counted<const COUNTED: bool>(
+        &self,
+        begun: &Begun,
+        region: &Region,
+        thread: u32,
+    ) -> u64 {
+        let ticks = process::between(begun.ticks, self.now());
         let seen = self.leave(begun);
         let row = self.row(region.number, thread);
         row.add(ticks);
-        if self.is_counted.get() {
-            self.count(begun.around.depth as usize, row);
+        if COUNTED {
+            self.count(begun.around.depth() as usize, row);
         }
         if seen != 0 {
             region.seen.add(seen);
         }
-        (ended, ticks)
+        ticks
     }
 
     /// It ends that part without an entry; answers what the body was seen to do.
     #[inline(always)]
     pub(crate) fn leave(&self, begun: &Begun) -> u32 {
         let innermost = self.innermost.replace(begun.around);
-        innermost.seen | if innermost.unpaired != 0 { Seen::THREAD_NUMBER } else { 0 }
+        innermost.seen() | if innermost.unpaired() != 0 { Seen::THREAD_NUMBER } else { 0 }
     }
 
     /// Reads where a body begins that is inside of `depth` others.
-    #[inline(never)]
+    #[inline(always)]
     fn begin_to_count(&self, depth: usize) {
-        self.counters().begin(depth);
+        if let Some(counters) = self.counters() {
+            counters.begin(depth);
+        }
     }
 
     /// Reads where it ends.
-    #[inline(never)]
+    #[inline(always)]
     fn count(&self, depth: usize, row: &Row) {
-        if let Some(counted) = self.counters().end(depth) {
+        // Where they could not be opened at the beginning there is nothing to end.
+        // SAFETY: as in `counters`.
+        let counters = unsafe { &mut *self.counters.get() }.as_mut();
+        if let Some(counted) = counters.and_then(|counters| counters.end(depth)) {
             row.count(&counted);
         }
     }
 
-    /// The thread's counters, opened when they are first wanted.
+    /// The thread's counters, opened when they are first wanted; `None` if it is not counted.
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
-    fn counters(&self) -> &mut Counters {
+    fn counters(&self) -> Option<&mut Counters> {
         // SAFETY: this thread alone. Callers use it for the counters' own code, which does not come
         // back, and keep it no longer.
         let counters = unsafe { &mut *self.counters.get() };
         if counters.is_none() {
             self.open(counters);
         }
-        counters.as_mut().expect("opened right before")
+        counters.as_mut()
     }
 
     #[cold]
     fn open(&self, counters: &mut Option<Counters>) {
-        let opened = counters.insert(floating::apart(Counters::open));
-        self.is_counted.set(opened.are_open());
+        *counters = floating::apart(Counters::open);
+        self.is_counted.set(counters.is_some());
     }
 
     /// Where executions that this thread starts are entered.
@@ -397,21 +418,23 @@ impl Worker {
     pub(crate) fn measured(&self) -> (u64, &'static str) {
         const ROUNDS: usize = 101;
         let row = Row::new(u32::MAX, 0, Plan::current().counted.len());
-        let (clock, counters) = (process::clock(), self.counters());
+        let (clock, mut counters) = (process::clock(), self.counters());
         let mut ticks: Vec<u64> = (0..ROUNDS)
             .map(|_| {
                 let begun = clock.now();
-                counters.begin(0);
+                if let Some(counters) = &mut counters {
+                    counters.begin(0);
+                }
                 let from = clock.now();
                 row.add(clock.now().saturating_sub(from));
-                if let Some(counted) = counters.end(0) {
+                if let Some(counted) = counters.as_mut().and_then(|counters| counters.end(0)) {
                     row.count(&counted);
                 }
                 clock.now().saturating_sub(begun)
             })
             .collect();
         ticks.sort_unstable();
-        (ticks[ROUNDS / 2], counters.path())
+        (ticks[ROUNDS / 2], counters.map_or("none", |counters| counters.path()))
     }
 
     /// In the child of a fork: what this thread has counted, and counts by, is the parent's. The

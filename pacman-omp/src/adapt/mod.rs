@@ -296,7 +296,8 @@ pub(crate) fn outcome(region: &Region, hosted_teams: u32) -> Option<Adaptation> 
             Some(Guarded { why, .. }) => why.clone(),
             None if region.loops.adapt() => "its loops are adapted one by one".to_owned(),
             None if matches!(ADAPTING.get(), Some(None)) => "nothing is adapted here".to_owned(),
-            None => "never ran on more than one thread".to_owned(),
+            None if hosted_teams < 2 => "never ran on more than one thread".to_owned(),
+            None => "ran too few times: the first execution shows what a region does".to_owned(),
         };
         return Some(Adaptation {
             state: "as it is".to_owned(),

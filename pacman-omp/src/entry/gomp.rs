@@ -25,8 +25,9 @@ macro_rules! starts_a_team {
             threads: c_uint,
             $($argument: $type),*
         ) {
-            let call = Call::gomp(Function::$name, body as *const c_void, data, threads);
-            let ran = team::$via(call, |team, threads| {
+            let body_of = body as *const c_void;
+            let call = || Call::gomp(Function::$name, body_of, data, threads);
+            let ran = team::$via(body_of, call, |team, threads| {
                 let Some(real) = team.real(Function::$name) else { return };
                 // SAFETY: the runtime's function of that name, with the program's own arguments.
                 unsafe {
@@ -90,9 +91,9 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
     flags: c_uint,
 ) -> c_uint {
     let name = Function::GOMP_parallel_reductions;
-    let call = Call::gomp(name, body as *const c_void, data, threads);
+    let call = || Call::gomp(name, body as *const c_void, data, threads);
     let mut size = 1;
-    let ran = team::run(call, |team, threads| {
+    let ran = team::run(body as *const c_void, call, |team, threads| {
         let Some(real) = team.real(name) else { return };
         // SAFETY: the runtime's function of that name; a team begins with the first word of data.
         unsafe {

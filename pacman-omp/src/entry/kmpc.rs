@@ -147,8 +147,8 @@ unsafe extern "C-unwind" fn fork_call(
     let name = Function::__kmpc_fork_call;
     // SAFETY: compilers pass a description, or null.
     let source = unsafe { place.as_ref() }.map_or(ptr::null(), |place| place.source);
-    let call = Call { entry: name, body, data: words.cast(), words: count, threads: 0, source };
-    let ran = team::run(call, |team, threads| {
+    let call = || Call { entry: name, body, data: words.cast(), words: count, threads: 0, source };
+    let ran = team::run(body, call, |team, threads| {
         let Some(real) = team.real(name) else { return };
         if threads > 0 {
             push_num_threads(team, place, threads);
@@ -181,8 +181,8 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
     // SAFETY: compilers pass a description, or null.
     let source = unsafe { place.as_ref() }.map_or(ptr::null(), |place| place.source);
     let (data, threads) = (words.as_mut_ptr().cast(), u32::from(condition == 0));
-    let call = Call { entry: name, body, data, words: count, threads, source };
-    let ran = team::run(call, |team, threads| {
+    let call = || Call { entry: name, body, data, words: count, threads, source };
+    let ran = team::run(body, call, |team, threads| {
         let Some(real) = team.real(name) else { return };
         if condition != 0 && threads > 0 {
             push_num_threads(team, place, threads);
@@ -232,13 +232,29 @@ fn push_num_threads(team: &Team, place: *const Ident, threads: u32) {
 
 /// What every member of a libomp team runs.
 unsafe extern "C-unwind" fn kmpc_body(gtid: *mut i32, btid: *mut i32, team: *const Team) {
+    // SAFETY: passed on.
+    unsafe {
+        if team::is_counted() {
+            kmpc_part::<true>(gtid, btid, team);
+        } else {
+            kmpc_part::<false>(gtid, btid, team);
+        }
+    }
+}
+
+#[inline(never)]
+unsafe extern "C-unwind" fn kmpc_part<const COUNTED: bool>(
+    gtid: *mut i32,
+    btid: *mut i32,
+    team: *const Team,
+) {
     // SAFETY: the entry passes a team that lives until all members are done, and libomp the number
     // in the team.
     let (team, thread) = unsafe { (&*team, *btid) };
     // The words are on another line of the host's stack, and wanted when the clock has been read.
     // SAFETY: a hint; it reads nothing.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(team.data.cast()) };
-    team.take_part(
+    team.take_part::<COUNTED>(
         || thread as u32,
         // SAFETY: the program's own words for its own body; there is room for four at least.
         || unsafe { pacman_omp_invoke(team.body, gtid, btid, team.words, team.data.cast()) },

@@ -73,7 +73,7 @@ impl Controller {
         let look = waits.map_or(REST.1, |waits| (waits / 2).clamp(1, REST.1));
         self.rest_until = self.account.executions() + look;
         self.why = format!(
-            "a sample of {} may cost {:.2} executions more, and {:.2} can be paid",
+            "a sample of {} may cost {:.3} executions more, and {:.3} can be paid",
             self.candidates.all()[at],
             risk / level,
             (self.account.credit(level) - self.doubt()).max(0.0) / level

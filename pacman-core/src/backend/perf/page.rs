@@ -102,6 +102,18 @@ impl Pages {
         (capabilities & 0b110 == 0b110 && (1..=64).contains(&width)).then_some(width as u8)
     }
 
+    /// Where an event is; what it says holds if the stamp is the same before and after.
+    #[inline(always)]
+    fn station<S: PerfSys>(self, sys: &S, slot: usize) -> Result<Station, OffCounter> {
+        let index = (self.lock_and_index(slot) >> 32) as u32;
+        sys.between_loads();
+        let counter = index.checked_sub(1).ok_or(OffCounter)?;
+        // SAFETY: as for `lock_and_index`.
+        let offset = unsafe { (&raw const (*self.page(slot)).offset).read_volatile() as u64 };
+        sys.between_loads();
+        Ok(Station { counter, offset })
+    }
+
     /// Learns where the events are, one for each of `stations`; answers the stamp.
     fn survey<S: PerfSys>(self, sys: &S, stations: &mut [Station]) -> Result<u64, OffCounter> {
         loop {
@@ -111,13 +123,7 @@ impl Pages {
             // needed: the fences stop the compiler, the CPU needs none.
             compiler_fence(Ordering::SeqCst);
             for (slot, station) in stations.iter_mut().enumerate() {
-                let index = (self.lock_and_index(slot) >> 32) as u32;
-                sys.between_loads();
-                station.counter = index.checked_sub(1).ok_or(OffCounter)?;
-                // SAFETY: as for `lock_and_index`.
-                station.offset =
-                    unsafe { (&raw const (*self.page(slot)).offset).read_volatile() as u64 };
-                sys.between_loads();
+                *station = self.station(sys, slot)?;
             }
             compiler_fence(Ordering::SeqCst);
             if self.stamp(sys, stations.len()) == stamp {
@@ -179,6 +185,40 @@ impl<const N: usize> Stations<[Station; N]> {
     }
 }
 
+impl<const N: usize> Stations<[Station; N]> {
+    /// Learns where the events are and reads their counters there, between two stamps: what a
+    /// thread that sleeps between its phases does at every other read.
+    ///
+    /// # Safety
+    /// As for [`Pages::read_at`].
+    #[inline(always)]
+    pub(super) unsafe fn read_anew<S: PerfSys, const WIDTH: u32>(
+        &mut self,
+        sys: &S,
+        pages: Pages,
+        counts: &mut [u64; N],
+    ) -> Result<(), OffCounter> {
+        loop {
+            let stamp = pages.stamp(sys, N);
+            // ATOMICS: as in `survey`.
+            compiler_fence(Ordering::SeqCst);
+            for (slot, (station, count)) in self.events.iter_mut().zip(&mut *counts).enumerate() {
+                *station = pages.station(sys, slot)?;
+                // SAFETY: the kernel had the event on this counter just now. If it has been moved,
+                // the counter still exists, and the stamp below tells.
+                let (low, high) = unsafe { sys.rdpmc(station.counter) };
+                sys.between_loads();
+                *count = extend::<WIDTH>(low, high).wrapping_add(station.offset);
+            }
+            compiler_fence(Ordering::SeqCst);
+            if pages.stamp(sys, N) == stamp {
+                self.stamp = stamp;
+                return Ok(());
+            }
+        }
+    }
+}
+
 impl Stations<Vec<Station>> {
     /// Nothing known yet about `events` events.
     pub(super) fn unknown_of(events: usize) -> Stations<Vec<Station>> {
@@ -202,10 +242,10 @@ impl Stations<Vec<Station>> {
     }
 }
 
-impl<A: AsMut<[Station]>> Stations<A> {
+impl Stations<Vec<Station>> {
     /// Learns anew where the events are.
     pub(super) fn survey<S: PerfSys>(&mut self, sys: &S, pages: Pages) -> Result<(), OffCounter> {
-        self.stamp = pages.survey(sys, self.events.as_mut())?;
+        self.stamp = pages.survey(sys, &mut self.events)?;
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use super::conflict;
 use super::group::Group;
 use super::ledger::Ledgers;
-use super::page::{Pages, Station, Stations};
+use super::page::{OffCounter, Pages, Station, Stations};
 use super::sys::{Errno, PerfSys};
 use super::{Prepared, Sharing};
 
@@ -239,14 +239,12 @@ impl<S: PerfSys, const N: usize, const WIDTH: u32> PageCounters<S, N, WIDTH> {
     /// counter overflowed.
     #[cold]
     fn read_anew(&mut self, into: &mut Reading) -> Result<()> {
-        while self.stations.survey(&self.sys, self.pages).is_ok() {
-            let counts = into.counts.first_chunk_mut().expect("N is at most MAX_EVENTS");
-            // SAFETY: as in `read`.
-            if unsafe { self.stations.read::<S, WIDTH>(&self.sys, self.pages, counts) } {
-                return Ok(());
-            }
+        let counts = into.counts.first_chunk_mut().expect("N is at most MAX_EVENTS");
+        // SAFETY: as in `read`.
+        match unsafe { self.stations.read_anew::<S, WIDTH>(&self.sys, self.pages, counts) } {
+            Ok(()) => Ok(()),
+            Err(OffCounter) => self.by_call.read(into),
         }
-        self.by_call.read(into)
     }
 }
 
