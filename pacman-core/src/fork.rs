@@ -18,8 +18,8 @@ use crate::backend::{msr, perf};
 /// the first counters on.
 ///
 /// For libraries that open counters while they have locks of their own, and lock those over forks
-/// by `pthread_atfork(3)` as well: handlers that run before a fork run in the order opposite to the one they
-/// were registered in, so this comes first, and theirs second. May be called any number of times.
+/// by `pthread_atfork(3)` as well: what runs before a fork runs in the order opposite to that of
+/// registration, so this comes first, and theirs second. May be called any number of times.
 ///
 /// # Examples
 ///

@@ -36,9 +36,9 @@ pub(crate) struct Held {
 
 impl Bins {
     pub(crate) fn new() -> Bins {
-        let bins = Box::new(
-            [const { Bin { ticks: AtomicU64::new(0), thread_ticks: AtomicU64::new(0) } }; BINS],
-        );
+        // Not as an array on the stack: how large that of the program's thread is the program says.
+        let bins: Box<[Bin]> = (0..BINS).map(|_| Bin::default()).collect();
+        let bins = bins.try_into().expect("as many as were made");
         Bins { shift: AtomicU64::new(FINEST), folds: AtomicU64::new(0), bins }
     }
 

@@ -10,21 +10,24 @@ use pacman_regions::{Loop, Recording};
 
 /// A directory of this test process, which goes when it is dropped; whoever has one runs alone,
 /// because what loops gain on fewer threads is not to be seen beside other tests' threads.
-struct Scratch(PathBuf, #[allow(dead_code)] MutexGuard<'static, ()>);
+struct Scratch {
+    path: PathBuf,
+    _alone: MutexGuard<'static, ()>,
+}
 
 impl Scratch {
     fn new(name: &str) -> Scratch {
         static ALONE: Mutex<()> = Mutex::new(());
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let path = std::env::temp_dir().join(format!("pacman-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
-        Scratch(path, alone)
+        Scratch { path, _alone }
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = std::fs::remove_dir_all(&self.path);
     }
 }
 
@@ -33,11 +36,11 @@ fn has_clang() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| {
         let scratch = Scratch::new("clang");
-        let source = scratch.0.join("empty.c");
+        let source = scratch.path.join("empty.c");
         std::fs::write(&source, "int main(void) { return 0; }").unwrap();
         let built = Command::new("clang")
             .args(["-fopenmp", "-o"])
-            .args([&scratch.0.join("empty"), &source])
+            .args([&scratch.path.join("empty"), &source])
             .output();
         let has = built.is_ok_and(|built| built.status.success());
         if !has {
@@ -49,7 +52,7 @@ fn has_clang() -> bool {
 
 fn build(scratch: &Scratch, name: &str, options: &[&str]) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/worksharing/{name}.c"));
-    let program = scratch.0.join(name);
+    let program = scratch.path.join(name);
     let built = Command::new("clang")
         .args(["-O2", "-fopenmp"])
         .args(options)
@@ -92,7 +95,7 @@ fn every_kind_of_loop_is_right_on_every_number_of_threads() {
         for forced in [&[][..], &[1], &[2], &[3], &[1, 2, 3], &[3, 1]] {
             let list: Vec<String> = forced.iter().map(usize::to_string).collect();
             let mut command = preloaded(&program, threads);
-            command.arg("12").env("PACMAN_OMP_DIR", &scratch.0);
+            command.arg("12").env("PACMAN_OMP_DIR", &scratch.path);
             if !forced.is_empty() {
                 command.env("PACMAN_OMP_LOOP_THREADS", list.join(","));
             }
@@ -110,7 +113,7 @@ fn every_kind_of_loop_is_right_on_every_number_of_threads() {
 
 /// What the only region of a run of `program` with adaptation says of its loops.
 fn adapted(scratch: &Scratch, program: &Path, threads: usize) -> Vec<Loop> {
-    let records = scratch.0.join("records");
+    let records = scratch.path.join("records");
     std::fs::create_dir_all(&records).unwrap();
     let mut command = preloaded(program, threads);
     said(command.env("PACMAN_OMP_DIR", &records).env("PACMAN_OMP_ADAPT", "time"));

@@ -1,15 +1,7 @@
 /* Starts programs by system() and popen() between regions, one of them itself. */
+#include "sums.h"
 #include "verify.h"
 #include <string.h>
-
-static long work(int steps) {
-    long sum = 0;
-    for (int step = 0; step < steps; step++) {
-#pragma omp parallel for reduction(+ : sum)
-        for (int i = 0; i < 300; i++) sum += i;
-    }
-    return sum;
-}
 
 int main(int count, char **arguments) {
     if (count > 1) {
