@@ -1,6 +1,7 @@
 //! Counter validation where counters are known: the lab's instructions are exact, its
 //! cycles three to an instruction, and most other events silent.
 
+use pacman_core::validate::TOLERANCE;
 use serde_json::Value;
 
 use super::boots::{self, HASWELL, Options, PENTIUM_4, ZEN};
@@ -128,18 +129,25 @@ fn haswell_s_driver_keeps_counts_across_switches() {
 fn the_pentium_4_s_driver_does_not() {
     // It writes a counter's former start value after a switch, so that what the slice
     // before has counted is lost, or the counter's turn is missed. Where the switches fall
-    // is chance: a kernel that met none is exact, and nothing lies between.
+    // is chance: a kernel may meet none and be exact, or lose the half before its own switch
+    // in every repeat, which is a factor. What it must not do is to pass for right.
     let Some((status, events)) = validate("p4", PENTIUM_4, &busy_line(SWITCHED)) else {
         return;
     };
-    let verdicts = ["instructions", "switched-instructions"].map(|kernel| {
+    let mut usable = true;
+    for kernel in ["instructions", "switched-instructions"] {
         let row = verdict(&events, "INSTRUCTIONS", kernel);
-        let text = row["verdict"].as_str().expect("a verdict").to_owned();
-        assert!(["exact", "unusable"].contains(&text.as_str()), "{row:#}");
-        text
-    });
-    println!("lab p4, Linux's driver among busy neighbours: {verdicts:?}");
-    assert_eq!(status == 1, verdicts.contains(&"unusable".to_owned()), "{verdicts:?}");
+        let samples = row["samples"].as_array().expect("a list");
+        assert_eq!(samples.len(), 20, "{row:#}");
+        let counted = samples.iter().map(|sample| sample["counted"].as_i64().expect("a count"));
+        let off = counted.map(|counted| (counted - 1_000_000).unsigned_abs());
+        let wrong = off.filter(|&off| off > (1e6 * TOLERANCE) as u64).count();
+        println!("lab p4, Linux's driver among busy neighbours, {kernel}: {wrong} of 20 wrong");
+        let called_right = ["exact", "within"].contains(&row["verdict"].as_str().expect("a word"));
+        assert_eq!(called_right, wrong == 0, "{row:#}");
+        usable &= row["verdict"] != "unusable";
+    }
+    assert_eq!(status == 0, usable, "{events:#?}");
 }
 
 #[test]
