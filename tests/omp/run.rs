@@ -16,7 +16,7 @@ use crate::catalogue::Program;
 use crate::compilers::{Built, Flavour};
 
 /// Far more than any program needs on a busy machine: only a deadlock takes longer.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// How a program is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

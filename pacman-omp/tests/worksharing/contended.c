@@ -12,7 +12,7 @@ static int mine;
 int main(void) {
   int wanting = 0, sections = 0, fetched = 0;
 #pragma omp parallel
-  for (int step = 0; step < 60; step++) {
+  for (int step = 0; step < 200; step++) {
     int wants = 0;
 #ifdef ASKS
     wants = omp_get_thread_num() < 0;
@@ -53,5 +53,5 @@ int main(void) {
     mine++;
 #endif
   }
-  return work != 16 * 60 || sections != 60 || fetched != 16 * 60;
+  return work != 16 * 200 || sections != 200 || fetched != 16 * 200;
 }
