@@ -1,9 +1,10 @@
 //! The events: what this process counts, and each thread's own counters.
 
+use std::cell::UnsafeCell;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use pacman_core::backend::{ReadPath, Reading};
+use pacman_core::backend::{MAX_EVENTS, ReadPath, Reading};
 use pacman_core::fork::Lock;
 use pacman_core::{Attached, Error, Session};
 use pacman_regions::Event;
@@ -101,29 +102,19 @@ fn start(names: &[&str]) -> Result<Session, Error> {
 }
 
 /// The counters of one thread.
+#[repr(C)]
 pub(crate) struct Counters {
+    /// Where the executions that are open began, outermost first. At the struct's own address,
+    /// which saves an addition at either end.
+    open: [UnsafeCell<Reading>; DEPTH],
     attached: ManuallyDrop<Attached>,
-    /// Where the executions that are open began, outermost first; whether that could be read.
-    open: Box<[(Reading, bool); DEPTH]>,
-    now: Reading,
 }
+
+/// One sum an event, and more for what there is no event for.
+pub(crate) type Counts = [AtomicU64; MAX_EVENTS];
 
 /// Regions inside regions inside regions: what is deeper is timed, not counted.
 const DEPTH: usize = 8;
-
-/// What counted during an execution.
-pub(crate) struct Counted<'c> {
-    begun: &'c Reading,
-    ended: &'c Reading,
-}
-
-impl Counted<'_> {
-    /// Of the plan's event of that number.
-    #[inline(always)]
-    pub(crate) fn of(&self, event: usize) -> u64 {
-        self.ended.count_since(self.begun, event)
-    }
-}
 
 /// Whether a reading is one. Why it is none the session knows as well; letting go of that is kept
 /// off the way of those that are.
@@ -145,23 +136,38 @@ impl Counters {
         let attached = attached
             .map_err(|error| process::note(format!("a thread was not counted: {error}")))
             .ok()?;
-        let open = Box::new([(Reading::EMPTY, false); DEPTH]);
-        Some(Counters { attached: ManuallyDrop::new(attached), open, now: Reading::EMPTY })
+        let open = [const { UnsafeCell::new(Reading::EMPTY) }; DEPTH];
+        Some(Counters { open, attached: ManuallyDrop::new(attached) })
     }
 
-    /// Begins an execution that is inside of `depth` others.
+    /// Begins an execution that is inside of `depth` others; whether it can be counted.
     #[inline(always)]
-    pub(crate) fn begin(&mut self, depth: usize) {
-        if let Some((reading, read)) = self.open.get_mut(depth) {
-            *read = is_read(self.attached.read(reading));
-        }
+    pub(crate) fn begin(&self, depth: usize) -> bool {
+        let Some(place) = self.open.get(depth) else { return false };
+        // SAFETY: this thread alone, and no reference to a place lives longer than a call here.
+        self.read(unsafe { &mut *place.get() })
     }
 
-    /// Ends it: what counted in between, if anything did.
+    /// Ends it: adds to `sums` what it counted; whether that could be read.
+    ///
+    /// # Safety
+    /// These counters must have begun one at that depth.
     #[inline(always)]
-    pub(crate) fn end(&mut self, depth: usize) -> Option<Counted<'_>> {
-        let (begun, true) = self.open.get(depth)? else { return None };
-        is_read(self.attached.read(&mut self.now)).then_some(Counted { begun, ended: &self.now })
+    pub(crate) unsafe fn end(&self, depth: usize, sums: &Counts) -> bool {
+        // SAFETY: the depth is one of those that `begin` knows; and as there.
+        self.add_since(unsafe { &*self.open.get_unchecked(depth).get() }, sums)
+    }
+
+    /// Reads apart from any execution.
+    #[inline(always)]
+    pub(crate) fn read(&self, reading: &mut Reading) -> bool {
+        is_read(self.attached.read(reading))
+    }
+
+    /// Adds what counted since `begun` to `sums`; whether it could be read.
+    #[inline(always)]
+    pub(crate) fn add_since(&self, begun: &Reading, sums: &Counts) -> bool {
+        is_read(self.attached.add_since(begun, sums))
     }
 
     /// How counts are read.
@@ -171,10 +177,27 @@ impl Counters {
             _ => "read",
         }
     }
+}
 
-    /// Lets go of counters that a fork has left behind in the child.
-    pub(crate) fn abandon(self) {
-        std::mem::forget(self);
+/// Whether and how a thread's part of a region is counted: by its [`Counters`], or by `()` not at
+/// all. Who knows which goes on in a function of its own for either: neither then carries what the
+/// other needs.
+pub(crate) trait Counting: Copy {
+    /// As [`Counters::begin`]; the counters that have begun, if they have.
+    fn begin(self, depth: usize) -> Option<*const Counters>;
+}
+
+impl Counting for &Counters {
+    #[inline(always)]
+    fn begin(self, depth: usize) -> Option<*const Counters> {
+        Counters::begin(self, depth).then_some(self)
+    }
+}
+
+impl Counting for () {
+    #[inline(always)]
+    fn begin(self, _: usize) -> Option<*const Counters> {
+        None
     }
 }
 

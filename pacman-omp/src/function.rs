@@ -21,6 +21,8 @@ pub(crate) enum Meaning {
     Query,
     /// The body has the runtime share work out.
     Shares,
+    /// The same as tasks, which may be done when the body is.
+    Defers,
     /// The body makes a task; its flags tell whether it depends on others.
     Task,
     /// The body makes a task that depends on others.
@@ -115,6 +117,8 @@ macro_rules! functions {
                 GOMP_loop_ull_doacross_static_start GOMP_loop_ull_doacross_dynamic_start
                 GOMP_loop_ull_doacross_guided_start GOMP_loop_ull_doacross_runtime_start
                 GOMP_sections_start GOMP_sections2_start
+            }
+            Defers {
                 GOMP_taskloop GOMP_taskloop_ull
                 __kmpc_omp_task __kmpc_taskloop __kmpc_taskloop_5
             }

@@ -5,14 +5,12 @@ use crate::region::Seen;
 /// One word, which is put aside for each body and put back after it. From its lowest bit on:
 ///
 /// - 32 bits: how many bodies the thread is inside of;
-/// - 8 bits: what it was seen to do, see [`Seen`];
-/// - 8 bits: whether the runtime is starting a team that this library knows of;
+/// - 16 bits: what it was seen to do, see [`Seen`];
 /// - 16 bits: how much more often it asked for its number than how many threads there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Innermost(u64);
 
 const SEEN: u32 = 32;
-const STARTING: u32 = 40;
 const UNPAIRED: u32 = 48;
 
 impl Innermost {
@@ -31,26 +29,14 @@ impl Innermost {
     /// What the body was seen to do.
     #[inline(always)]
     pub(crate) fn seen(self) -> u32 {
-        u32::from((self.0 >> SEEN) as u8)
+        u32::from((self.0 >> SEEN) as u16)
     }
 
     /// It was seen to do this as well.
     #[inline(always)]
     pub(crate) fn and_seen(self, bits: u32) -> Innermost {
-        const { assert!(Seen::ALL <= 0xff) };
+        const { assert!(Seen::ALL <= 0xffff) };
         Innermost(self.0 | u64::from(bits) << SEEN)
-    }
-
-    /// Whether the runtime is starting a team, and none of its bodies runs here yet.
-    #[inline(always)]
-    pub(crate) fn is_starting(self) -> bool {
-        self.0 >> STARTING & 1 != 0
-    }
-
-    /// It is, or it is no longer.
-    #[inline(always)]
-    pub(crate) fn and_starting(self, is: bool) -> Innermost {
-        Innermost(self.0 & !(1 << STARTING) | u64::from(is) << STARTING)
     }
 
     /// How much more often the body asked for its number than how many threads there are.
@@ -75,9 +61,8 @@ mod tests {
     #[test]
     fn each_part_of_the_word_is_by_itself() {
         let outer = Innermost::default().inside().and_seen(0x81).and_asked(-1).and_asked(-1);
-        let word = outer.and_starting(true).and_seen(0x02).and_asked(-1);
+        let word = outer.and_seen(0x02).and_asked(-1);
         assert_eq!((word.depth(), word.seen(), word.unpaired()), (1, 0x83, -3));
-        assert!(word.is_starting() && !word.and_starting(false).is_starting());
         assert_eq!(word.and_asked(1).and_asked(1).and_asked(1).unpaired(), 0);
         assert_eq!(word.inside(), Innermost::default().inside().inside());
         let asks_on = (0..70_000).fold(word, |word, _| word.and_asked(-1));

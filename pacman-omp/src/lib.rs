@@ -41,5 +41,6 @@ mod rows;
 mod runtime;
 mod team;
 mod timeline;
+mod word;
 mod worker;
 mod worksharing;

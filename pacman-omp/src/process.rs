@@ -16,7 +16,8 @@ use crate::heap;
 use crate::recording;
 use crate::rows;
 use crate::runtime::Runtime;
-use crate::worker::{self, Worker};
+use crate::word;
+use crate::worker::Worker;
 use crate::worksharing;
 
 struct Process {
@@ -90,7 +91,7 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
     ADAPTED.store(wishes.adapt.is_some() || forced, Ordering::Relaxed);
     if PROCESS.set(Process { wishes, clock }).is_ok() {
         begin();
-        worker::watch_threads();
+        word::watch_threads();
         heap::watch_forks();
         pacman_core::fork::watch();
         fork::watch();
@@ -131,17 +132,19 @@ pub(crate) fn clock() -> Clock {
     PROCESS.get().map_or_else(Clock::detect, |process| process.clock)
 }
 
-/// Ticks from when the process began until the clock was at `ticks`.
-#[inline]
-pub(crate) fn since(ticks: u64) -> u64 {
-    ticks.saturating_sub(BEGUN.load(Ordering::Relaxed))
+/// `begun`, or when this process began if that was later: a child that was forked inside a region
+/// is in an execution that its parent began. And how long that was after the process began.
+#[inline(always)]
+pub(crate) fn own(begun: u64) -> (u64, u64) {
+    let process = BEGUN.load(Ordering::Relaxed);
+    let begun = begun.max(process);
+    (begun, begun - process)
 }
 
-/// Ticks from `begun` to `ended`, as far as they are this process's: a child that was forked inside
-/// a region is in an execution that its parent began.
-#[inline]
+/// Ticks from `begun` to `ended`, as far as they are this process's.
+#[inline(always)]
 pub(crate) fn between(begun: u64, ended: u64) -> u64 {
-    ended.saturating_sub(begun.max(BEGUN.load(Ordering::Relaxed)))
+    ended.saturating_sub(own(begun).0)
 }
 
 /// The program asked how many threads there may be, outside of regions.
@@ -253,7 +256,7 @@ fn has_something_to_leave() -> bool {
 /// Leaves the recording of the process with that number and parent.
 fn leave(exec: bool, (pid, parent): (u32, u32)) {
     let Some(directory) = &wishes().directory else { return };
-    let ticks = since(clock().now());
+    let (_, ticks) = own(clock().now());
     let ending = match (exec, rows::are_unfinished()) {
         (true, _) => Ending::Exec,
         (false, true) => Ending::ExitInRegion,

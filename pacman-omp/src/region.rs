@@ -11,20 +11,24 @@ use crate::runtime::Runtime;
 use crate::worksharing::Loops;
 
 /// A parallel region; made at its first execution, and never freed.
+///
+/// What every member of a team reads is together at its start; what the thread that starts teams
+/// writes at every execution begins on a cache line of its own.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Region {
-    /// Its place in [`all`].
-    pub(crate) number: u32,
     /// The address of its body.
     pub(crate) body: u64,
+    pub(crate) runtime: &'static Runtime,
+    /// Its place in [`all`].
+    pub(crate) number: u32,
+    /// What its body was seen to do; see [`Seen`].
+    pub(crate) seen: Seen,
     /// The entry that started it first.
     pub(crate) entry: Function,
-    pub(crate) runtime: &'static Runtime,
     pub(crate) module: Module,
     /// What LLVM left beside the call.
     pub(crate) source: Option<String>,
-    /// What its body was seen to do; see [`Seen`].
-    pub(crate) seen: Seen,
     pub(crate) adapted: Adapted,
     pub(crate) loops: Loops,
 }
@@ -47,8 +51,10 @@ impl Seen {
     pub(crate) const TASK_DEPEND: u32 = 8;
     /// It had the runtime share work out, or did as GCC's loops do.
     pub(crate) const SHARES: u32 = 32;
+    /// It has tasks, which may be done when it is.
+    pub(crate) const TASKS: u32 = 64;
     /// All bits together.
-    pub(crate) const ALL: u32 = 63;
+    pub(crate) const ALL: u32 = 127;
 
     pub(crate) fn add(&self, bits: u32) {
         if self.get() & bits != bits {
@@ -74,7 +80,19 @@ pub(crate) static ALL: Lock<Vec<&'static Region>> = Lock::new(Vec::new());
 #[inline]
 pub(crate) fn find(body: u64) -> Option<&'static Region> {
     // Compilers align functions to 16 bytes.
-    let mut place = (body >> 4) as usize;
+    let place = (body >> 4) as usize;
+    // ATOMICS: as in `find_from`.
+    let first = TABLE[place % PLACES].load(Ordering::Acquire);
+    // SAFETY: regions are never freed.
+    match unsafe { first.as_ref() } {
+        Some(region) if region.body == body => Some(region),
+        Some(_) => find_from(place + 1, body),
+        None => None,
+    }
+}
+
+#[cold]
+fn find_from(mut place: usize, body: u64) -> Option<&'static Region> {
     loop {
         // ATOMICS: pairs with the release in `enter`: who sees the region sees all of it.
         let region = TABLE[place % PLACES].load(Ordering::Acquire);

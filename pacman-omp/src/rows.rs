@@ -7,10 +7,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use pacman_core::backend::MAX_EVENTS;
 use pacman_core::fork::Lock;
 
-use crate::counting::Counted;
-use crate::process;
+use crate::counting::Counts;
 use crate::timeline::{Bins, Held};
 
 /// What a thread did in one region as number `thread` of the team.
@@ -23,7 +23,9 @@ pub(crate) struct Row {
     cpu: AtomicU32,
     moves: AtomicU64,
     counted: AtomicU64,
-    counts: Box<[AtomicU64]>,
+    counts: Counts,
+    /// How many of these are of events.
+    events: usize,
 }
 
 /// The executions of one region that a thread started.
@@ -64,7 +66,8 @@ impl Row {
             cpu: AtomicU32::new(NOWHERE),
             moves: AtomicU64::new(0),
             counted: AtomicU64::new(0),
-            counts: (0..events).map(|_| AtomicU64::new(0)).collect(),
+            counts: [const { AtomicU64::new(0) }; MAX_EVENTS],
+            events,
         }
     }
 
@@ -79,12 +82,11 @@ impl Row {
         add(&self.ticks, ticks);
     }
 
-    /// What counted in it.
-    #[inline]
-    pub(crate) fn count(&self, counted: &Counted<'_>) {
-        add(&self.counted, 1);
-        for (event, cell) in self.counts.iter().enumerate() {
-            add(cell, counted.of(event));
+    /// What counted in it: `add_to` adds that to the sums, one an event, or answers false.
+    #[inline(always)]
+    pub(crate) fn count(&self, add_to: impl FnOnce(&Counts) -> bool) {
+        if add_to(&self.counts) {
+            add(&self.counted, 1);
         }
     }
 
@@ -115,24 +117,24 @@ impl Hosted {
         }
     }
 
-    /// One execution with a team of `threads`: `ticks` from `begun` on, by the process's clock.
+    /// One execution with a team of `threads`: `ticks`, from so many ticks `since` the process began.
     #[inline(always)]
-    pub(crate) fn add(&self, begun: u64, ticks: u64, threads: u32, nested: bool) {
+    pub(crate) fn add(&self, since: u64, ticks: u64, threads: u32, nested: bool) {
+        let first = &self.teams[0];
+        let is_first = first.threads.load(Ordering::Relaxed) == threads;
+        let size = if is_first { first } else { self.size(threads) };
+        add(&size.ticks, ticks);
+        add(&size.executions, 1);
         if ticks < self.shortest.load(Ordering::Relaxed) {
             self.shortest.store(ticks, Ordering::Relaxed);
         }
         if ticks > self.longest.load(Ordering::Relaxed) {
             self.longest.store(ticks, Ordering::Relaxed);
         }
-        let first = &self.teams[0];
-        let is_first = first.threads.load(Ordering::Relaxed) == threads;
-        let size = if is_first { first } else { self.size(threads) };
-        add(&size.executions, 1);
-        add(&size.ticks, ticks);
         if nested {
             add(&self.nested, 1);
         } else {
-            self.bins.add(process::since(begun), ticks, u64::from(threads));
+            self.bins.add(since, ticks, u64::from(threads));
         }
     }
 
@@ -260,7 +262,7 @@ impl Sums {
             sum.counts.iter_mut().zip(&row.counts).for_each(|(sum, cell)| *sum += get(cell));
         }
         for hosted in table.hosted.lock().iter() {
-            let sum = hosted.sum();
+            let Some(sum) = hosted.sum() else { continue };
             match self.hosted.iter_mut().find(|sum| sum.region == hosted.region) {
                 Some(known) => known.merge(&sum),
                 None => self.hosted.push(sum),
@@ -279,13 +281,15 @@ impl RowSum {
             cpu: None,
             moves: 0,
             counted: 0,
-            counts: vec![0; row.counts.len()],
+            counts: vec![0; row.events],
         }
     }
 }
 
 impl Hosted {
-    fn sum(&self) -> HostedSum {
+    /// `None` before the first execution is entered. A signal handler that ends the process may
+    /// have cut the entry of one at any place: what is there of it goes with what was there before.
+    fn sum(&self) -> Option<HostedSum> {
         let get = |cell: &AtomicU64| cell.load(Ordering::Relaxed);
         let sizes = self.teams.iter().filter(|size| get(&size.executions) > 0);
         let teams: Vec<_> = sizes
@@ -294,16 +298,22 @@ impl Hosted {
                 (threads, get(&size.executions), get(&size.ticks))
             })
             .collect();
-        HostedSum {
+        let executions = teams.iter().map(|team| team.1).sum();
+        let ticks: u64 = teams.iter().map(|team| team.2).sum();
+        let longest = match get(&self.longest) {
+            0 => ticks,
+            longest => longest.min(ticks),
+        };
+        (executions > 0).then(|| HostedSum {
             region: self.region,
-            executions: teams.iter().map(|team| team.1).sum(),
-            nested: get(&self.nested),
-            ticks: teams.iter().map(|team| team.2).sum(),
-            shortest: get(&self.shortest),
-            longest: get(&self.longest),
+            executions,
+            nested: get(&self.nested).min(executions),
+            ticks,
+            shortest: get(&self.shortest).min(longest),
+            longest,
             teams,
             bins: self.bins.look(),
-        }
+        })
     }
 }
 
@@ -323,5 +333,32 @@ impl HostedSum {
         let shift = self.bins.shift.max(other.bins.shift);
         self.bins = self.bins.clone().folded(shift);
         self.bins.merge(&other.bins.clone().folded(shift));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_that_is_cut_is_there_or_not() {
+        let hosted = Hosted::new(0);
+        assert!(hosted.sum().is_none());
+        // All that the entry of the first execution stores, up to each store.
+        let size = hosted.size(2);
+        assert!(hosted.sum().is_none());
+        add(&size.ticks, 70);
+        assert!(hosted.sum().is_none(), "its ticks are nobody's yet");
+        add(&size.executions, 1);
+        let seen = |hosted: &Hosted| {
+            hosted.sum().map(|sum| (sum.executions, sum.ticks, sum.shortest, sum.longest))
+        };
+        assert_eq!(seen(&hosted), Some((1, 70, 70, 70)));
+        hosted.shortest.store(70, Ordering::Relaxed);
+        assert_eq!(seen(&hosted), Some((1, 70, 70, 70)));
+        hosted.longest.store(70, Ordering::Relaxed);
+        assert_eq!(seen(&hosted), Some((1, 70, 70, 70)));
+        hosted.add(5, 30, 2, false);
+        assert_eq!(seen(&hosted), Some((2, 100, 30, 70)));
     }
 }

@@ -110,11 +110,15 @@ impl Runtime {
     #[inline]
     pub(crate) fn real(&self, function: Function) -> Option<*mut c_void> {
         let real = self.real[function as usize].load(Ordering::Relaxed);
-        if real.is_null() { self.find(function) } else { (real != ABSENT).then_some(real) }
+        // One comparison: null and what stands for none are the lowest two addresses.
+        if real.addr() > ABSENT.addr() { Some(real) } else { self.find(real, function) }
     }
 
     #[cold]
-    fn find(&self, function: Function) -> Option<*mut c_void> {
+    fn find(&self, known: *mut c_void, function: Function) -> Option<*mut c_void> {
+        if known == ABSENT {
+            return None;
+        }
         let real = look_up(self.handle, function);
         self.real[function as usize].store(real.unwrap_or(ABSENT), Ordering::Relaxed);
         real
@@ -128,8 +132,22 @@ impl Runtime {
         Some(unsafe { std::mem::transmute::<*mut c_void, Question>(real) })
     }
 
+    /// Asks one whose answer is no negative number; `unknown` where this runtime lacks it.
+    #[inline(always)]
+    pub(crate) fn ask_or(&self, function: Function, unknown: u32) -> u32 {
+        #[cold]
+        fn lacking(runtime: &Runtime, function: Function, unknown: u32) -> u32 {
+            runtime.ask(function).unwrap_or(unknown)
+        }
+        let real = self.real[function as usize].load(Ordering::Relaxed);
+        if real.addr() <= ABSENT.addr() {
+            return lacking(self, function, unknown);
+        }
+        // SAFETY: as in `question`.
+        (unsafe { std::mem::transmute::<*mut c_void, Question>(real) })() as u32
+    }
+
     /// Asks it.
-    #[inline]
     pub(crate) fn ask(&self, function: Function) -> Option<u32> {
         u32::try_from(self.question(function)?()).ok()
     }

@@ -6,6 +6,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::adapt::{self, Choice};
+use crate::counting::Counting;
 use crate::entry;
 use crate::floating;
 use crate::function::Function;
@@ -56,6 +57,16 @@ struct Adapted {
     loops: Option<worksharing::Execution>,
 }
 
+impl Adapted {
+    /// Whether its members have to do with it. Else they need not look at it: it is on the stack of
+    /// the thread that starts the team, and each line of that takes as long to come as a region
+    /// costs otherwise.
+    fn concerns_members(&self) -> bool {
+        let Choice { places, wants_busy, .. } = &self.choice;
+        self.loops.is_some() || places.is_some() || *wants_busy || adapt::has_bound()
+    }
+}
+
 /// What is known of a region when its entry is called.
 pub(crate) struct Call {
     pub(crate) entry: Function,
@@ -81,75 +92,114 @@ impl Call {
     }
 }
 
+/// What a team is watched for. Each has a body of ours by itself, which need not ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Manner {
+    Bare,
+    Observed,
+    Adapted,
+}
+
 /// Runs one execution of `body`, which is called as `call` says: `start` has the real entry start a
-/// team of so many threads (0: as many as the runtime likes) on [`gomp_body`] or LLVM's, with the
+/// team of so many threads (0: as many as the runtime likes) on the body for that manner, with the
 /// team it is given. False if there is no runtime at all.
 #[inline(always)]
 pub(crate) fn run(
     body: *const c_void,
     call: impl FnOnce() -> Call,
-    start: impl FnOnce(&Team, u32),
+    start: impl FnOnce(&Team, u32, Manner),
 ) -> bool {
     let Some(region) = region::find(body as u64) else { return run_new(call(), start) };
-    run_region(region, call(), start);
+    run_region(region, call, start);
     true
 }
 
 /// The same for a region that is not known yet, or not observed.
 #[inline(never)]
-fn run_new(call: Call, start: impl FnOnce(&Team, u32)) -> bool {
+fn run_new(call: Call, start: impl FnOnce(&Team, u32, Manner)) -> bool {
     match Met::of(call.entry, call.body as u64, call.source) {
         None => return false,
-        Some(Met { region: Some(region), .. }) => run_region(region, call, start),
+        Some(Met { region: Some(region), .. }) => run_region(region, || call, start),
         Some(Met { runtime, region: None }) => {
-            start(&Team::new(&call, runtime, None, None), call.threads);
+            start(&Team::new(&call, runtime, None, None), call.threads, Manner::Bare);
         }
     }
     true
 }
 
 #[inline(always)]
-fn run_region(region: &'static Region, call: Call, start: impl FnOnce(&Team, u32)) {
+fn run_region(
+    region: &'static Region,
+    call: impl FnOnce() -> Call,
+    start: impl FnOnce(&Team, u32, Manner),
+) {
+    // The call is put together in either branch by itself: for the function it would be in memory.
+    if adapt::is_wished() {
+        return run_wished(region, call(), start);
+    }
+    run_observed(region, call(), start, |_, _, _| ());
+}
+
+/// Runs it as the program has it; `ended` is told by which thread, with how many, and how long.
+#[inline(always)]
+fn run_observed(
+    region: &'static Region,
+    call: Call,
+    start: impl FnOnce(&Team, u32, Manner),
+    ended: impl FnOnce(&Worker, u32, u64),
+) {
     let worker = Worker::here();
     let team = Team::new(&call, region.runtime, Some(region), Some(worker));
     worker.hosts(|| {
-        if adapt::is_wished() {
-            return run_adapted(&team, region, worker, call.entry, call.threads, start);
-        }
         team.own.begun.set(worker.now());
-        worker.starts(|| start(&team, call.threads));
-        team.enter(region, worker);
+        worker.starts(|| start(&team, call.threads, Manner::Observed));
+        let ticks = team.enter(region, worker);
+        ended(worker, team.own.size.get(), ticks);
+    });
+}
+
+/// Runs it where regions are adapted.
+#[inline(never)]
+fn run_wished(region: &'static Region, call: Call, start: impl FnOnce(&Team, u32, Manner)) {
+    if !adapt::leaves_alone(region, Worker::here()) {
+        return run_adapted(region, call, start);
+    }
+    run_observed(region, call, start, |worker, size, ticks| {
+        adapt::finished_alone(region, worker, size, ticks);
     });
 }
 
 #[inline(never)]
-fn run_adapted(
-    team: &Team,
-    region: &'static Region,
-    worker: &Worker,
-    entry: Function,
-    threads: u32,
-    start: impl FnOnce(&Team, u32),
-) {
-    let adapted = Adapted {
-        choice: adapt::choose(region, worker, entry, threads),
-        busy: AtomicU64::new(0),
-        loops: worksharing::begin(region, team.own.depth),
-    };
-    team.adapted.set(&raw const adapted);
-    team.own.begun.set(worker.now());
-    worker.starts(|| start(team, adapted.choice.threads));
-    let ticks = team.enter(region, worker);
-    if team.own.depth == 0 {
-        worker.bound.at(None);
-    }
-    if let Some(loops) = adapted.loops {
-        loops.end();
-    }
-    // ATOMICS: the runtime's end of the team orders what its members have added.
-    let busy = adapted.busy.load(Ordering::Relaxed);
-    let size = team.own.size.get();
-    floating::apart(|| adapt::finished(region, worker, &adapted.choice, size, ticks, busy));
+fn run_adapted(region: &'static Region, call: Call, start: impl FnOnce(&Team, u32, Manner)) {
+    let worker = Worker::here();
+    let team = Team::new(&call, region.runtime, Some(region), Some(worker));
+    worker.hosts(|| {
+        let adapted = Adapted {
+            choice: adapt::choose(region, worker, call.entry, call.threads),
+            busy: AtomicU64::new(0),
+            loops: worksharing::begin(region, team.own.depth),
+        };
+        let manner = if adapted.concerns_members() { Manner::Adapted } else { Manner::Observed };
+        if manner == Manner::Adapted {
+            team.adapted.set(&raw const adapted);
+        }
+        team.own.begun.set(worker.now());
+        worker.starts(|| start(&team, adapted.choice.threads, manner));
+        let ticks = team.enter(region, worker);
+        if team.own.depth == 0 {
+            worker.bound.at(None);
+        }
+        if let Some(loops) = adapted.loops {
+            loops.end();
+        }
+        // ATOMICS: the runtime's end of the team orders what its members have added.
+        let busy = adapted.busy.load(Ordering::Relaxed);
+        let size = team.own.size.get();
+        if adapted.choice.is_the_program_s() {
+            return adapt::finished_alone(region, worker, size, ticks);
+        }
+        floating::apart(|| adapt::finished(region, worker, &adapted.choice, size, ticks, busy));
+    });
 }
 
 /// What a call is found to be of.
@@ -205,52 +255,44 @@ impl Team {
         Team { first, runtime, region, body, data, words, host, adapted, own }
     }
 
-    /// A member of the team does its part; `number` answers which one it is. `COUNTED` says what
-    /// [`is_counted`] did.
+    /// A member of the team, which is observed and `ADAPTED` or not, does its part; `number`
+    /// answers which one it is.
+    ///
+    /// # Safety
+    /// That must be so.
     #[inline(always)]
-    pub(crate) fn take_part<const COUNTED: bool>(
+    pub(crate) unsafe fn take_part<const ADAPTED: bool>(
         &self,
+        (worker, counting): (&Worker, impl Counting),
         number: impl FnOnce() -> u32,
         body: impl FnOnce(),
     ) {
-        let Some(region) = self.region else { return body() };
-        let worker = Worker::here();
+        debug_assert_eq!(self.manner(), if ADAPTED { Manner::Adapted } else { Manner::Observed });
+        // SAFETY: an observed team has one.
+        let region = unsafe { self.region.unwrap_unchecked() };
         let is_host = ptr::eq(worker, self.host);
-        let thread = if is_host { 0 } else { self.other(number) };
-        if is_host {
-            let size = self.runtime.ask(Function::omp_get_num_threads);
-            self.own.size.set(size.unwrap_or(1));
+        let thread = if is_host {
+            self.own.size.set(self.runtime.ask_or(Function::omp_get_num_threads, 1));
+            0
+        } else if self.host.is_null() {
+            self.number_in_league()
+        } else {
+            number()
+        };
+        if ADAPTED {
+            return Part { team: self, region, worker, thread }.adapted(counting, body);
         }
-        // SAFETY: on the stack of who started the team, until all members are done.
-        if let Some(adapted) = unsafe { self.adapted.get().as_ref() } {
-            return self.take_part_adapted::<COUNTED>(adapted, region, worker, thread, body);
-        }
-        let begun = self.begin::<COUNTED>(worker, is_host);
+        let begun = self.begin(worker, counting, is_host);
         body();
-        self.end::<COUNTED>(&begun, region, worker, thread);
+        self.end(&begun, region, worker, thread);
     }
 
-    #[inline(never)]
-    fn take_part_adapted<const COUNTED: bool>(
-        &self,
-        adapted: &Adapted,
-        region: &Region,
-        worker: &Worker,
-        thread: u32,
-        body: impl FnOnce(),
-    ) {
-        if self.own.depth == 0 {
-            let places = adapted.choice.places.as_ref();
-            worker.bound.at(places.and_then(|places| places.get(thread as usize)));
-        }
-        let begun = self.begin::<COUNTED>(worker, ptr::eq(worker, self.host));
-        match &adapted.loops {
-            Some(loops) => worksharing::take_part(loops, thread, body),
-            None => body(),
-        }
-        let ticks = self.end::<COUNTED>(&begun, region, worker, thread);
-        if adapted.choice.wants_busy {
-            adapted.busy.fetch_add(ticks, Ordering::Relaxed);
+    /// What it is watched for.
+    pub(crate) fn manner(&self) -> Manner {
+        match self.region {
+            None => Manner::Bare,
+            Some(_) if self.adapted.get().is_null() => Manner::Observed,
+            Some(_) => Manner::Adapted,
         }
     }
 
@@ -258,23 +300,17 @@ impl Team {
     /// begin and end together, and the clock, dearer than all else here, is read twice, not four
     /// times.
     #[inline(always)]
-    fn begin<const COUNTED: bool>(&self, worker: &Worker, is_host: bool) -> Begun {
+    fn begin(&self, worker: &Worker, counting: impl Counting, is_host: bool) -> Begun {
         let alone = is_host && self.own.size.get() == 1;
-        worker.begin_counted::<COUNTED>(alone.then(|| self.own.begun.get()))
+        worker.begin_counted(counting, alone.then(|| self.own.begun.get()))
     }
 
     /// It ends; answers how long it took.
     #[inline(always)]
-    fn end<const COUNTED: bool>(
-        &self,
-        begun: &Begun,
-        region: &Region,
-        worker: &Worker,
-        thread: u32,
-    ) -> u64 {
+    fn end(&self, begun: &Begun, region: &Region, worker: &Worker, thread: u32) -> u64 {
         // What is left of tasks runs after the body.
-        let alone = begun.is_shared() && worker.seen() & (Seen::SHARES | Seen::TASK_DEPEND) == 0;
-        let ticks = worker.end_counted::<COUNTED>(begun, region, thread);
+        let alone = begun.is_shared() && worker.seen() & Seen::TASKS == 0;
+        let ticks = worker.end(begun, region, thread);
         if alone {
             self.own.ticks.set(ticks);
         }
@@ -285,34 +321,30 @@ impl Team {
     #[inline(always)]
     fn enter(&self, region: &Region, worker: &Worker) -> u64 {
         let Own { depth, size, begun, ticks } = &self.own;
-        let begun = begun.get();
+        let (begun, since) = process::own(begun.get());
         let ticks = match ticks.get() {
-            UNKNOWN => process::between(begun, worker.now()),
+            UNKNOWN => worker.now().saturating_sub(begun),
             ticks => ticks,
         };
-        worker.hosted(region.number).add(begun, ticks, size.get(), *depth > 0);
+        worker.hosted(region.number).add(since, ticks, size.get(), *depth > 0);
         ticks
     }
 
-    /// The number of a member that did not start the team; in a league, which counts its teams and
-    /// numbers them, it may be 0.
-    #[inline]
-    fn other(&self, number: impl FnOnce() -> u32) -> u32 {
-        let number = number();
-        if number == 0 && self.host.is_null() {
-            let size = self.runtime.ask(Function::omp_get_num_teams);
-            self.own.size.set(size.unwrap_or(1));
+    /// The calling thread's number in a league, which counts its teams and numbers them; nobody's
+    /// thread 0 has started it.
+    #[cold]
+    fn number_in_league(&self) -> u32 {
+        let number = self.runtime.ask_or(Function::omp_get_team_num, 0);
+        if number == 0 {
+            self.own.size.set(self.runtime.ask_or(Function::omp_get_num_teams, 1));
         }
         number
     }
 
-    /// The calling thread's number among the members.
-    fn number(&self) -> u32 {
-        let question = match self.host.is_null() {
-            true => Function::omp_get_team_num,
-            false => Function::omp_get_thread_num,
-        };
-        self.runtime.ask(question).unwrap_or(0)
+    /// The calling thread's number in the team.
+    #[inline]
+    pub(crate) fn number(&self) -> u32 {
+        self.runtime.ask_or(Function::omp_get_thread_num, 0)
     }
 
     /// The runtime's function of that name.
@@ -322,26 +354,34 @@ impl Team {
     }
 }
 
-/// Whether the calling thread's counters are read around its parts, or are to be opened. Who asks
-/// goes on in a function of its own for either case: neither then carries what the other needs.
-#[inline(always)]
-pub(crate) fn is_counted() -> bool {
-    Worker::known().is_none_or(Worker::is_counted)
+/// A member's part where regions are adapted.
+struct Part<'t> {
+    team: &'t Team,
+    region: &'t Region,
+    worker: &'t Worker,
+    thread: u32,
 }
 
-/// What every member of a libgomp team runs.
-pub(crate) unsafe extern "C-unwind" fn gomp_body(team: *mut c_void) {
-    // SAFETY: passed on.
-    unsafe { if is_counted() { gomp_part::<true>(team) } else { gomp_part::<false>(team) } }
-}
-
-#[inline(never)]
-unsafe extern "C-unwind" fn gomp_part<const COUNTED: bool>(team: *mut c_void) {
-    // SAFETY: `run` passes a team that lives until all members are done.
-    let team = unsafe { &*team.cast::<Team>() };
-    // SAFETY: the compiler's body takes its data.
-    let body: extern "C-unwind" fn(*mut c_void) = unsafe { std::mem::transmute(team.body) };
-    team.take_part::<COUNTED>(|| team.number(), || body(team.data));
+impl Part<'_> {
+    #[inline(always)]
+    fn adapted(self, counting: impl Counting, body: impl FnOnce()) {
+        let Part { team, region, worker, thread } = self;
+        // SAFETY: on the stack of who started the team, until all members are done.
+        let adapted = unsafe { &*team.adapted.get() };
+        if team.own.depth == 0 {
+            let places = adapted.choice.places.as_ref();
+            worker.bound.at(places.and_then(|places| places.get(thread as usize)));
+        }
+        let begun = team.begin(worker, counting, ptr::eq(worker, team.host));
+        match &adapted.loops {
+            Some(loops) => worksharing::take_part(loops, thread, body),
+            None => body(),
+        }
+        let ticks = team.end(&begun, region, worker, thread);
+        if adapted.choice.wants_busy {
+            adapted.busy.fetch_add(ticks, Ordering::Relaxed);
+        }
+    }
 }
 
 /// An execution of GCC's older interface: the thread that starts the team runs the body itself,
@@ -355,7 +395,7 @@ pub(crate) struct Started {
 pub(crate) fn begin(
     body: *const c_void,
     call: impl FnOnce() -> Call,
-    start: impl FnOnce(&Team, u32),
+    start: impl FnOnce(&Team, u32, Manner),
 ) -> bool {
     let (call, known) = (call(), region::find(body as u64));
     let met = known.map(|region| Met { runtime: region.runtime, region: Some(region) });
@@ -368,9 +408,9 @@ pub(crate) fn begin(
     worker.take_pushed();
     worker.begins_to_host();
     team.own.begun.set(worker.now());
-    worker.starts(|| start(&team, call.threads));
-    team.own.size.set(team.runtime.ask(Function::omp_get_num_threads).unwrap_or(1));
-    let part = worker.begin(None);
+    worker.starts(|| start(&team, call.threads, team.manner()));
+    team.own.size.set(team.runtime.ask_or(Function::omp_get_num_threads, 1));
+    let part = worker.begin();
     worker.started.borrow_mut().push(Started { team, part });
     true
 }

@@ -1,6 +1,6 @@
 //! When a region ran, in bins that become longer as the program goes on.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// How many bins a row has.
 pub(crate) const BINS: usize = 512;
@@ -17,6 +17,10 @@ pub(crate) struct Bins {
     /// Odd while bins are being folded.
     folds: AtomicU64,
     bins: Box<[Bin; BINS]>,
+    /// The bin that the latest execution ended in, from when on, and until when.
+    latest: AtomicPtr<Bin>,
+    from: AtomicU64,
+    to: AtomicU64,
 }
 
 /// Ticks of one bin, and those times the threads of their teams.
@@ -39,21 +43,28 @@ impl Bins {
         // Not as an array on the stack: how large that of the program's thread is the program says.
         let bins: Box<[Bin]> = (0..BINS).map(|_| Bin::default()).collect();
         let bins = bins.try_into().expect("as many as were made");
-        Bins { shift: AtomicU64::new(FINEST), folds: AtomicU64::new(0), bins }
+        Bins {
+            shift: AtomicU64::new(FINEST),
+            folds: AtomicU64::new(0),
+            bins,
+            latest: AtomicPtr::new(std::ptr::null_mut()),
+            from: AtomicU64::new(0),
+            to: AtomicU64::new(0),
+        }
     }
 
     /// An execution of `ticks` from `begin` on, with a team of `threads`.
     #[inline(always)]
     pub(crate) fn add(&self, begin: u64, ticks: u64, threads: u64) {
-        let (shift, end) = (self.shift.load(Ordering::Relaxed), begin.wrapping_add(ticks));
-        let last = end >> shift;
-        match self.bins.get(last as usize) {
-            Some(bin) if begin >> shift == last => bin.put(ticks, threads),
-            _ => self.spread(begin, end.max(begin), threads),
+        let end = begin.wrapping_add(ticks);
+        if begin < self.from.load(Ordering::Relaxed) || end >= self.to.load(Ordering::Relaxed) {
+            return self.spread(begin, end.max(begin), threads);
         }
+        // SAFETY: `spread` set it, with the times, to one of the bins, which stay where they are.
+        unsafe { &*self.latest.load(Ordering::Relaxed) }.put(ticks, threads);
     }
 
-    /// The same over several bins, or beyond the last one.
+    /// The same over several bins, or in another one than the latest.
     #[inline(never)]
     fn spread(&self, begin: u64, end: u64, threads: u64) {
         let mut shift = self.shift.load(Ordering::Relaxed);
@@ -64,6 +75,11 @@ impl Bins {
             let (from, to) = (begin.max(bin << shift), end.min((bin + 1) << shift));
             self.bins[bin as usize].put(to - from, threads);
         }
+        let latest = end >> shift;
+        let bin = std::ptr::from_ref(&self.bins[latest as usize]);
+        self.latest.store(bin.cast_mut(), Ordering::Relaxed);
+        self.from.store(latest << shift, Ordering::Relaxed);
+        self.to.store((latest + 1) << shift, Ordering::Relaxed);
     }
 
     /// Makes bins longer until `end` is in one of them.
@@ -106,9 +122,11 @@ impl Bins {
 impl Bin {
     #[inline(always)]
     fn put(&self, ticks: u64, threads: u64) {
-        let (before, before_threads) = self.look();
-        self.ticks.store(before + ticks, Ordering::Relaxed);
-        self.thread_ticks.store(before_threads + ticks * threads, Ordering::Relaxed);
+        let add = |sum: &AtomicU64, more| {
+            sum.store(sum.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
+        };
+        add(&self.ticks, ticks);
+        add(&self.thread_ticks, ticks.wrapping_mul(threads));
     }
 
     #[inline(always)]

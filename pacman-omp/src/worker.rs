@@ -1,32 +1,33 @@
 //! The calling thread, as a member of teams.
 
-use std::arch::{asm, global_asm};
 use std::cell::{Cell, RefCell, UnsafeCell};
-use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
+use std::sync::atomic::{Ordering, compiler_fence};
 
+use pacman_core::backend::Reading;
 use pacman_core::clock::Clock;
 
 use crate::adapt::{Bound, Pool};
-use crate::counting::{Counters, Plan};
+use crate::counting::{Counters, Counting, Plan};
 use crate::floating;
 use crate::innermost::Innermost;
 use crate::process;
 use crate::region::{Region, Seen};
 use crate::rows::{Hosted, Row, Table};
+use crate::word;
 use crate::worksharing::Member;
 
 /// What the library keeps for a thread. Its thread alone has it.
 pub(crate) struct Worker {
     innermost: Cell<Innermost>,
+    /// One more than the depth at which the runtime is starting a team that this library knows of.
+    starting: Cell<u32>,
     /// The program itself has said how many threads its next region gets.
     pushed: Cell<bool>,
     clock: Clock,
-    /// Whether there are counters to read; they are opened when they are first wanted.
-    is_counted: Cell<bool>,
-    counters: UnsafeCell<Option<Counters>>,
+    /// Null before they are wanted, [`UNCOUNTED`] where there are none.
+    counters: Cell<*const Counters>,
     /// By region.
     rows: UnsafeCell<Vec<OwnRows>>,
     table: UnsafeCell<Arc<Table>>,
@@ -36,6 +37,11 @@ pub(crate) struct Worker {
     /// Regions of GCC's older interface, which are begun and ended by different calls.
     pub(crate) started: RefCell<Vec<crate::team::Started>>,
 }
+
+/// Stands for the counters of a thread that has none.
+const UNCOUNTED: *const Counters = ptr::dangling();
+/// Stands for those of an execution whose begin could not be read; no thread's.
+const UNREAD: *const Counters = ptr::without_provenance(2 * align_of::<Counters>());
 
 /// Rows of the thread's table, which keeps them for as long as the thread lives; null before they
 /// are wanted.
@@ -52,6 +58,8 @@ pub(crate) struct Begun {
     /// Somebody else's beginning, too.
     shared: bool,
     around: Innermost,
+    /// The counters that it began to count by, or [`UNREAD`].
+    counters: *const Counters,
 }
 
 impl Begun {
@@ -59,65 +67,6 @@ impl Begun {
     #[inline]
     pub(crate) fn is_shared(&self) -> bool {
         self.shared
-    }
-}
-
-// The calling thread's worker: a word of thread-local storage in the block that the loader lays out
-// when the program starts, which is where this library is loaded. It is read in two instructions;
-// what the compiler would do for a library that may be loaded at any time is a call with a dozen.
-// There is no destructor: the main thread's would come before the program's last regions.
-global_asm!(
-    ".pushsection .tbss.pacman_omp_worker, \"awT\", @nobits",
-    ".balign 8",
-    ".hidden pacman_omp_worker",
-    ".globl pacman_omp_worker",
-    ".type pacman_omp_worker, @object",
-    ".size pacman_omp_worker, 8",
-    "pacman_omp_worker:",
-    ".zero 8",
-    ".popsection",
-);
-
-#[inline(always)]
-fn worker() -> *const Worker {
-    let worker;
-    // SAFETY: reads the word above.
-    unsafe {
-        asm!(
-            "mov {0}, qword ptr [rip + pacman_omp_worker@GOTTPOFF]",
-            "mov {0}, qword ptr fs:[{0}]",
-            out(reg) worker,
-            options(nostack, readonly, preserves_flags)
-        );
-    }
-    worker
-}
-
-fn set_worker(worker: *const Worker) {
-    // SAFETY: writes the word above.
-    unsafe {
-        asm!(
-            "mov {0}, qword ptr [rip + pacman_omp_worker@GOTTPOFF]",
-            "mov qword ptr fs:[{0}], {1}",
-            out(reg) _,
-            in(reg) worker,
-            options(nostack, preserves_flags)
-        );
-    }
-}
-
-/// Calls [`ended`] where a thread has a worker; made when the library is loaded.
-static ENDING: AtomicU32 = AtomicU32::new(NO_KEY);
-
-/// `pthread_setspecific` refuses it: the rows of such threads stay where `rows::sums` finds them.
-const NO_KEY: libc::pthread_key_t = libc::pthread_key_t::MAX;
-
-/// Has the C library call [`ended`] for threads that end from now on.
-pub(crate) fn watch_threads() {
-    let mut key = 0;
-    // SAFETY: the key is written before it is used, and never deleted.
-    if unsafe { libc::pthread_key_create(&raw mut key, Some(ended)) } == 0 {
-        ENDING.store(key, Ordering::Relaxed);
     }
 }
 
@@ -131,19 +80,19 @@ impl Worker {
     /// The calling thread's, if it has been in a team.
     #[inline]
     pub(crate) fn known() -> Option<&'static Worker> {
-        // SAFETY: set by `make`, and taken back by `ended` when the thread runs no more of the
-        // program's code. Nobody keeps the reference beyond a call.
-        unsafe { worker().as_ref() }
+        // SAFETY: set by `make`, and taken back when the thread runs no more of the program's
+        // code. Nobody keeps the reference beyond a call.
+        unsafe { word::get().as_ref() }
     }
 
     #[cold]
     fn make() -> &'static Worker {
         let worker: &'static Worker = Box::leak(Box::new(Worker {
             innermost: Cell::default(),
+            starting: Cell::new(0),
             pushed: Cell::new(false),
             clock: process::clock(),
-            is_counted: Cell::new(true),
-            counters: UnsafeCell::new(None),
+            counters: Cell::new(ptr::null()),
             rows: UnsafeCell::default(),
             table: UnsafeCell::new(Table::enlisted()),
             member: Member::new(),
@@ -151,11 +100,7 @@ impl Worker {
             bound: Bound::default(),
             started: RefCell::default(),
         }));
-        set_worker(worker);
-        // SAFETY: the pointer comes back to `ended`, at this thread's end.
-        unsafe {
-            libc::pthread_setspecific(ENDING.load(Ordering::Relaxed), ptr::from_ref(worker).cast())
-        };
+        word::set(worker);
         worker
     }
 
@@ -213,10 +158,9 @@ impl Worker {
     /// Runs `start`, which has the runtime start a team that this library knows of.
     #[inline]
     pub(crate) fn starts(&self, start: impl FnOnce()) {
-        let around = self.innermost.get().is_starting();
-        self.learn(|innermost| innermost.and_starting(true));
+        let around = self.starting.replace(self.depth() + 1);
         start();
-        self.learn(|innermost| innermost.and_starting(around));
+        self.starting.set(around);
     }
 
     /// Runs `whole`: a region that this thread starts, until it is entered in its rows.
@@ -247,111 +191,85 @@ impl Worker {
 
     /// Whether such a team is being started, and none of its bodies runs here yet.
     pub(crate) fn is_starting(&self) -> bool {
-        self.innermost.get().is_starting()
+        self.starting.get() == self.depth() + 1
     }
 
-    /// The thread begins its part of a region; `at` is when, if somebody has looked already.
+    /// The thread begins its part of a region.
     #[inline(always)]
-    pub(crate) fn begin(&self, at: Option<u64>) -> Begun {
-        if self.is_counted() {
-            self.begin_counted::<true>(at)
-        } else {
-            self.begin_counted::<false>(at)
+    pub(crate) fn begin(&self) -> Begun {
+        match self.prepared() {
+            Some(counters) => self.begin_counted(counters, None),
+            None => self.begin_counted((), None),
         }
     }
 
-    /// Whether its counters are to be read where bodies begin and end.
+    /// The same for who has asked [`is_prepared`](Worker::is_prepared) before; `at` is when, if
+    /// somebody has looked already.
     #[inline(always)]
-    pub(crate) fn is_counted(&self) -> bool {
-        self.is_counted.get()
-    }
-
-    /// [`begin`](Worker::begin) for who knows whether the thread is counted, and asks for both ends
-    /// at once.
-    #[inline(always)]
-    pub(crate) fn begin_counted<const COUNTED: bool>(&self, at: Option<u64>) -> Begun {
+    pub(crate) fn begin_counted(&self, counting: impl Counting, at: Option<u64>) -> Begun {
         let around = self.innermost.get();
         self.innermost.set(around.inside());
-        if COUNTED {
-            self.begin_to_count(around.depth() as usize);
-        }
-        Begun { ticks: at.unwrap_or_else(|| self.now()), shared: at.is_some(), around }
+        let counters = counting.begin(around.depth() as usize).unwrap_or(UNREAD);
+        Begun { ticks: at.unwrap_or_else(|| self.now()), shared: at.is_some(), around, counters }
     }
 
     /// It ends that part, as number `thread`; answers how long it took.
     #[inline(always)]
     pub(crate) fn end(&self, begun: &Begun, region: &Region, thread: u32) -> u64 {
-        if self.is_counted() {
-            self.end_counted::<true>(begun, region, thread)
-        } else {
-            self.end_counted::<false>(begun, region, thread)
-        }
-    }
-
-    /// [`end`](Worker::end), as [`begin_counted`](Worker::begin_counted).
-    #[inline(always)]
-    pub(crate) fn end_counted<const COUNTED: bool>(
-        &self,
-        begun: &Begun,
-        region: &Region,
-        thread: u32,
-    ) -> u64 {
         let ticks = process::between(begun.ticks, self.now());
-        let seen = self.leave(begun);
+        if let Some(seen) = self.leave(begun) {
+            region.seen.add(seen);
+        }
         let row = self.row(region.number, thread);
         row.add(ticks);
-        if COUNTED {
-            self.count(begun.around.depth() as usize, row);
-        }
-        if seen != 0 {
-            region.seen.add(seen);
+        // In the child of a fork the thread has others, or none yet.
+        if begun.counters == self.counters.get() {
+            let depth = begun.around.depth() as usize;
+            // SAFETY: neither `UNREAD` nor what stands for a thread's having none, so they are the
+            // thread's, and began to count at that depth.
+            row.count(|sums| unsafe { (*begun.counters).end(depth, sums) });
         }
         ticks
     }
 
-    /// It ends that part without an entry; answers what the body was seen to do.
+    /// Whether it is known if the thread is counted, and by which counters.
     #[inline(always)]
-    pub(crate) fn leave(&self, begun: &Begun) -> u32 {
-        let innermost = self.innermost.replace(begun.around);
-        innermost.seen() | if innermost.unpaired() != 0 { Seen::THREAD_NUMBER } else { 0 }
+    pub(crate) fn is_prepared(&self) -> bool {
+        !self.counters.get().is_null()
     }
 
-    /// Reads where a body begins that is inside of `depth` others.
-    #[inline(always)]
-    fn begin_to_count(&self, depth: usize) {
-        if let Some(counters) = self.counters() {
-            counters.begin(depth);
+    /// Its counters, which are opened when they are first wanted; `None` if it is not counted.
+    #[inline]
+    pub(crate) fn prepared(&self) -> Option<&Counters> {
+        if !self.is_prepared() {
+            self.open();
         }
-    }
-
-    /// Reads where it ends.
-    #[inline(always)]
-    fn count(&self, depth: usize, row: &Row) {
-        // Where they could not be opened at the beginning there is nothing to end.
-        // SAFETY: as in `counters`.
-        let counters = unsafe { &mut *self.counters.get() }.as_mut();
-        if let Some(counted) = counters.and_then(|counters| counters.end(depth)) {
-            row.count(&counted);
-        }
-    }
-
-    /// The thread's counters, opened when they are first wanted; `None` if it is not counted.
-    #[inline(always)]
-    #[allow(clippy::mut_from_ref)]
-    fn counters(&self) -> Option<&mut Counters> {
-        // SAFETY: this thread alone. Callers use it for the counters' own code, which does not come
-        // back, and keep it no longer.
-        let counters = unsafe { &mut *self.counters.get() };
-        if counters.is_none() {
-            self.open(counters);
-        }
-        counters.as_mut()
+        self.counters()
     }
 
     #[cold]
-    fn open(&self, counters: &mut Option<Counters>) {
-        *counters = floating::apart(Counters::open);
-        self.is_counted.set(counters.is_some());
+    fn open(&self) {
+        let counters = floating::apart(Counters::open);
+        let counters = counters.map(|counters| Box::into_raw(Box::new(counters)).cast_const());
+        self.counters.set(counters.unwrap_or(UNCOUNTED));
+    }
+
+    /// Its counters, where they are open.
+    #[inline(always)]
+    pub(crate) fn counters(&self) -> Option<&Counters> {
+        let counters = self.counters.get();
+        // One comparison: null and what stands for none are the lowest two addresses.
+        // SAFETY: any other is of counters that the thread keeps until it ends.
+        (counters.addr() > UNCOUNTED.addr()).then(|| unsafe { &*counters })
+    }
+
+    /// It ends that part without an entry; answers what the body was seen to do, if anything.
+    #[inline(always)]
+    pub(crate) fn leave(&self, begun: &Begun) -> Option<u32> {
+        let innermost = self.innermost.replace(begun.around);
+        (innermost != begun.around.inside()).then(|| {
+            innermost.seen() | if innermost.unpaired() != 0 { Seen::THREAD_NUMBER } else { 0 }
+        })
     }
 
     /// Where executions that this thread starts are entered.
@@ -418,23 +336,31 @@ impl Worker {
     pub(crate) fn measured(&self) -> (u64, &'static str) {
         const ROUNDS: usize = 101;
         let row = Row::new(u32::MAX, 0, Plan::current().counted.len());
-        let (clock, mut counters) = (process::clock(), self.counters());
+        let (clock, mut reading) = (process::clock(), Reading::EMPTY);
+        let counters = self.prepared();
         let mut ticks: Vec<u64> = (0..ROUNDS)
             .map(|_| {
                 let begun = clock.now();
-                if let Some(counters) = &mut counters {
-                    counters.begin(0);
-                }
+                let is_begun = counters.is_some_and(|counters| counters.read(&mut reading));
                 let from = clock.now();
                 row.add(clock.now().saturating_sub(from));
-                if let Some(counted) = counters.as_mut().and_then(|counters| counters.end(0)) {
-                    row.count(&counted);
+                if let (true, Some(counters)) = (is_begun, counters) {
+                    row.count(|sums| counters.add_since(&reading, sums));
                 }
                 clock.now().saturating_sub(begun)
             })
             .collect();
         ticks.sort_unstable();
-        (ticks[ROUNDS / 2], counters.map_or("none", |counters| counters.path()))
+        (ticks[ROUNDS / 2], counters.map_or("none", Counters::path))
+    }
+
+    /// Its thread ends.
+    pub(crate) fn retire(self: Box<Worker>) {
+        if self.counters().is_some() {
+            // SAFETY: `open` made it a pointer, and no execution of this thread goes on.
+            drop(unsafe { Box::from_raw(self.counters.get().cast_mut()) });
+        }
+        self.table.into_inner().retire();
     }
 
     /// In the child of a fork: what this thread has counted, and counts by, is the parent's. The
@@ -448,22 +374,13 @@ impl Worker {
         unsafe {
             std::mem::forget(std::mem::replace(&mut *worker.table.get(), new));
             (*worker.rows.get()).clear();
-            if let Some(counters) = (*worker.counters.get()).take() {
-                counters.abandon();
-            }
         }
-        worker.is_counted.set(true);
+        // The parent's are left to themselves: their pages and descriptors are taken from the child
+        // by who watches forks, and executions that are open know them by their address.
+        worker.counters.set(ptr::null());
     }
 }
 
 impl OwnRows {
     const NONE: OwnRows = OwnRows { row: ptr::null(), hosted: ptr::null() };
-}
-
-/// A thread of the program ends.
-unsafe extern "C" fn ended(worker: *mut c_void) {
-    set_worker(ptr::null());
-    // SAFETY: `make` leaked it for this thread, which ends.
-    let worker = unsafe { Box::from_raw(worker.cast::<Worker>()) };
-    worker.table.into_inner().retire();
 }

@@ -9,6 +9,7 @@ mod rdpmc;
 pub(crate) mod summed;
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Result;
 
@@ -54,6 +55,17 @@ impl Reading {
     #[inline]
     pub(crate) fn times_since(&self, earlier: &Reading) -> (u64, u64) {
         (self.enabled.wrapping_sub(earlier.enabled), self.running.wrapping_sub(earlier.running))
+    }
+}
+
+/// Adds to each of `sums` what its event counted from `begun` to `counts`.
+///
+/// The calling thread alone writes the sums; others may look at them at any time.
+#[inline(always)]
+fn add_differences(counts: &[u64], begun: &Reading, sums: &[AtomicU64]) {
+    for ((sum, now), before) in sums.iter().zip(counts).zip(&begun.counts) {
+        let counted = now.wrapping_sub(*before);
+        sum.store(sum.load(Ordering::Relaxed).wrapping_add(counted), Ordering::Relaxed);
     }
 }
 
@@ -113,6 +125,18 @@ pub trait Counters {
     /// `NotScheduled` when the kernel took the counters away, `Forked` in a
     /// child process, `System` for what else the kernel says.
     fn read(&mut self, into: &mut Reading) -> Result<()>;
+
+    /// Reads all counts at once, and adds to each of `sums` what its event counted since
+    /// `begun`.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read); nothing is added then.
+    fn add_since(&mut self, begun: &Reading, sums: &[AtomicU64; MAX_EVENTS]) -> Result<()> {
+        let mut now = Reading::EMPTY;
+        self.read(&mut now)?;
+        add_differences(&now.counts, begun, sums);
+        Ok(())
+    }
 
     /// What these counters can do.
     fn caps(&self) -> Caps;

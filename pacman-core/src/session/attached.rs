@@ -3,8 +3,9 @@
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
-use crate::backend::{Caps, Reading};
+use crate::backend::{Caps, MAX_EVENTS, Reading};
 use crate::bind::Binding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::placement::Place;
@@ -188,6 +189,37 @@ impl Attached {
     #[inline]
     pub fn read(&self, reading: &mut Reading) -> Result<()> {
         self.owner().read(reading)
+    }
+
+    /// Reads this thread's counters now, and adds to `sums`, one an event in the session's
+    /// order, what they counted since `begun`.
+    ///
+    /// The end of a measurement that [`read`](Self::read) has begun, in fewer instructions than
+    /// a second reading and its differences take. The calling thread alone may write the sums,
+    /// which is done by plain loads and stores; other threads may look at them at any time. Sums
+    /// beyond the session's events mean nothing.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read); nothing is added then.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    /// use pacman_core::{Session, backend::{MAX_EVENTS, Reading}};
+    ///
+    /// let session = Session::builder("sums").events("task-clock,page-faults")?.start()?;
+    /// let thread = session.attach()?;
+    /// let (mut begun, sums) = (Reading::EMPTY, [const { AtomicU64::new(0) }; MAX_EVENTS]);
+    /// for _ in 0..3 {
+    ///     thread.read(&mut begun)?;
+    ///     std::hint::black_box(vec![1u8; 1 << 20]);
+    ///     thread.add_since(&begun, &sums)?;
+    /// }
+    /// assert!(sums[0].load(Ordering::Relaxed) > 0, "nanoseconds");
+    /// # Ok::<(), pacman_core::Error>(())
+    /// ```
+    #[inline]
+    pub fn add_since(&self, begun: &Reading, sums: &[AtomicU64; MAX_EVENTS]) -> Result<()> {
+        self.owner().add_since(begun, sums)
     }
 
     /// Reads this thread's counters and the clock now.

@@ -1,6 +1,8 @@
 //! Counters and clock, read together at a phase's edges.
 
-use crate::backend::{Caps, Counters, ReadPath, Reading};
+use std::sync::atomic::AtomicU64;
+
+use crate::backend::{Caps, Counters, MAX_EVENTS, ReadPath, Reading};
 use crate::clock::{Clock, ClockSource};
 use crate::error::Result;
 
@@ -61,6 +63,16 @@ impl Meter {
     #[inline(always)]
     pub(super) fn read(&mut self, reading: &mut Reading) -> Result<()> {
         self.counters.read(reading)
+    }
+
+    /// Reads the counters alone, and adds to `sums` what counted since `begun`.
+    #[inline(always)]
+    pub(super) fn add_since(
+        &mut self,
+        begun: &Reading,
+        sums: &[AtomicU64; MAX_EVENTS],
+    ) -> Result<()> {
+        self.counters.add_since(begun, sums)
     }
 
     /// Reads at the begin of a phase.

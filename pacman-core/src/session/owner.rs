@@ -1,6 +1,7 @@
 //! The hot path: an attached thread begins and ends phases and reads its counters.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use super::attached::Sample;
 use super::log::Log;
@@ -57,6 +58,16 @@ impl Owner {
     #[inline(always)]
     pub(super) fn read(&mut self, reading: &mut Reading) -> Result<()> {
         self.meter.read(reading)
+    }
+
+    /// Reads the counters, and adds to `sums` what counted since `begun`.
+    #[inline(always)]
+    pub(super) fn add_since(
+        &mut self,
+        begun: &Reading,
+        sums: &[AtomicU64; MAX_EVENTS],
+    ) -> Result<()> {
+        self.meter.add_since(begun, sums)
     }
 
     /// Reads the counters and the clock.

@@ -45,14 +45,19 @@ impl Pool {
         Some(threads)
     }
 
+    /// Whether a team of `size` has other threads than the one before it.
+    #[inline]
+    pub(crate) fn changes_to(&self, size: u32) -> bool {
+        size >= 2 && size != self.size.get()
+    }
+
     /// A team of `size` has run. Answers the seconds of it that went into starting threads that
     /// another region's narrowing had ended, and charges that region.
     pub(crate) fn team_of(&self, region: &'static Region, size: u32, narrowed: bool) -> f64 {
-        let before = self.size.get();
-        if size < 2 || size == before {
+        if !self.changes_to(size) {
             return 0.0;
         }
-        self.size.set(size);
+        let before = self.size.replace(size);
         if size < before {
             self.narrowed_by.set(narrowed.then_some(region));
             return 0.0;

@@ -44,6 +44,16 @@ fn bit(guard: Guard, acts: bool) -> u32 {
 }
 
 impl Guards {
+    /// Takes what the program has done for this region alone: it pins the region if it asked how
+    /// many threads there may be; whether it has said how many it gets.
+    #[inline]
+    pub(crate) fn take(&self, worker: &Worker) -> bool {
+        if worker.depth() == 0 && process::take_asked() {
+            self.pinned.store(PINNED, Ordering::Relaxed);
+        }
+        worker.take_pushed()
+    }
+
     /// Whether the next execution must be as the program has it, for another reason than those in
     /// `lifted`.
     #[inline]
@@ -55,11 +65,7 @@ impl Guards {
         entry: Function,
         threads: u32,
     ) -> bool {
-        // All are looked at, so that what is asked once is not taken for the next region's.
-        let pushed = worker.take_pushed();
-        if worker.depth() == 0 && process::take_asked() {
-            self.pinned.store(PINNED, Ordering::Relaxed);
-        }
+        let pushed = self.take(worker);
         let seen = region.seen.get();
         let saw = |bits: u32| seen & bits != 0;
         let llvm = is_llvms(entry);

@@ -26,7 +26,7 @@ use try_lock::TryLock;
 pub(crate) use charge::Pool;
 pub(crate) use guards::Guards;
 use guards::Lifted;
-pub(crate) use places::Bound;
+pub(crate) use places::{Bound, has_bound};
 
 use crate::floating;
 use crate::fork;
@@ -58,6 +58,7 @@ static ADAPTING: OnceLock<Option<Adapting>> = OnceLock::new();
 
 /// What adaptation keeps for a region.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct Adapted {
     pub(crate) guards: Guards,
     /// It has run once as the program has it, so that the guards know what it does.
@@ -111,6 +112,11 @@ impl Choice {
     pub(crate) fn of_the_program(threads: u32) -> Choice {
         Choice { threads, places: None, wants_busy: false, on: None, joules: None }
     }
+
+    /// Whether it is, and nobody learns from the execution.
+    pub(crate) fn is_the_program_s(&self) -> bool {
+        self.on.is_none()
+    }
 }
 
 /// Phases shorter than this are left alone where a change of threads costs a decision only.
@@ -120,6 +126,18 @@ const BREAK_EVEN: f64 = 20e-6;
 #[inline]
 pub(crate) fn is_wished() -> bool {
     process::is_adapted()
+}
+
+/// Whether `region` is left alone for being short, so that nothing is to be chosen for its next
+/// execution.
+#[inline]
+pub(crate) fn leaves_alone(region: &Region, worker: &Worker) -> bool {
+    if !region.adapted.short.load(Ordering::Relaxed) || has_bound() {
+        return false;
+    }
+    // What is asked once is not to be taken for the next region's.
+    region.adapted.guards.take(worker);
+    true
 }
 
 /// Chooses for the next execution of `region`, for which the program asks for `threads` (0: none
@@ -153,12 +171,28 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     let places = (adapting.places && on.threads() < limited)
         .then(|| pacman_core::adapt::places(&adapting.topology, on, &Placement::Compact).ok())
         .flatten();
+    if places.is_some() {
+        places::binds();
+    }
     Choice {
         threads: if on.threads() < default { on.threads() } else { 0 },
         places: places.map(Arc::from),
         wants_busy: phase.controller.state() != State::Holding,
         on: Some(on),
         joules: adapting.rapl.as_ref().and_then(|rapl| rapl.read().ok()),
+    }
+}
+
+/// An execution as the program has it took `ticks` with a team of `size`. Computes nothing with
+/// floating-point numbers, but where threads are started anew.
+pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32, ticks: u64) {
+    let Some(Some(adapting)) = ADAPTING.get() else { return };
+    if region.runtime.family == RuntimeFamily::Libgomp && worker.pool.changes_to(size) {
+        floating::apart(|| worker.pool.team_of(region, size, false));
+    }
+    if ticks > adapting.long && region.adapted.short.load(Ordering::Relaxed) {
+        // The next ones are looked at, until it is found to be short again.
+        region.adapted.short.store(false, Ordering::Relaxed);
     }
 }
 
@@ -173,16 +207,10 @@ pub(crate) fn finished(
     busy: u64,
 ) {
     let Some(Some(adapting)) = ADAPTING.get() else { return };
+    let Some(on) = choice.on else { return };
     let libgomp = region.runtime.family == RuntimeFamily::Libgomp;
-    let narrowed = choice.on.is_some() && choice.threads > 0;
+    let narrowed = choice.threads > 0;
     let rehired = if libgomp { worker.pool.team_of(region, size, narrowed) } else { 0.0 };
-    let Some(on) = choice.on else {
-        if ticks > adapting.long {
-            // The next ones are looked at, until it is found to be short again.
-            region.adapted.short.store(false, Ordering::Relaxed);
-        }
-        return;
-    };
     let Some(mut phase) = region.adapted.phase.try_lock() else { return };
     let Some(phase) = phase.as_mut() else { return };
     if size != on.threads() {

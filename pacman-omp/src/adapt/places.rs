@@ -6,8 +6,24 @@
 //! and workers get theirs in the next team that is not placed.
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pacman_core::Place;
+
+/// Threads were bound, and may have to be let go of.
+static BOUND: AtomicBool = AtomicBool::new(false);
+
+/// Threads are going to be bound.
+pub(super) fn binds() {
+    BOUND.store(true, Ordering::Relaxed);
+}
+
+/// Whether any thread of this process may be bound, or was.
+#[inline]
+pub(crate) fn has_bound() -> bool {
+    // ATOMICS: threads that a team binds come to know of it with the team.
+    BOUND.load(Ordering::Relaxed)
+}
 
 /// What is known of the mask of one thread.
 #[derive(Default)]

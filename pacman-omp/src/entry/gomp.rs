@@ -5,8 +5,10 @@
 
 use std::ffi::{c_long, c_uint, c_void};
 
+use crate::counting::Counting;
 use crate::function::Function;
-use crate::team::{self, Call, Team, gomp_body};
+use crate::team::{self, Call, Manner, Team};
+use crate::worker::Worker;
 
 /// The body of a region as the compiler made it.
 type Body = unsafe extern "C-unwind" fn(*mut c_void);
@@ -27,13 +29,13 @@ macro_rules! starts_a_team {
         ) {
             let body_of = body as *const c_void;
             let call = || Call::gomp(Function::$name, body_of, data, threads);
-            let ran = team::$via(body_of, call, |team, threads| {
+            let ran = team::$via(body_of, call, |team, threads, manner| {
                 let Some(real) = team.real(Function::$name) else { return };
                 // SAFETY: the runtime's function of that name, with the program's own arguments.
                 unsafe {
                     let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint $(, $type)*) =
                         std::mem::transmute(real);
-                    real(gomp_body, data_of(team), threads $(, $argument)*);
+                    real(gomp_body(manner), data_of(team), threads $(, $argument)*);
                 }
             });
             if !ran {
@@ -93,13 +95,13 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
     let name = Function::GOMP_parallel_reductions;
     let call = || Call::gomp(name, body as *const c_void, data, threads);
     let mut size = 1;
-    let ran = team::run(body as *const c_void, call, |team, threads| {
+    let ran = team::run(body as *const c_void, call, |team, threads, manner| {
         let Some(real) = team.real(name) else { return };
         // SAFETY: the runtime's function of that name; a team begins with the first word of data.
         unsafe {
             let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint, c_uint) -> c_uint =
                 std::mem::transmute(real);
-            size = real(gomp_body, data_of(team), threads, flags);
+            size = real(gomp_body(manner), data_of(team), threads, flags);
         }
     });
     if !ran {
@@ -107,4 +109,61 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
         unsafe { body(data) };
     }
     size
+}
+
+/// What every member of a libgomp team runs.
+#[inline(always)]
+fn gomp_body(manner: Manner) -> Body {
+    match manner {
+        Manner::Bare => gomp_bare,
+        Manner::Observed => gomp_watched::<false>,
+        Manner::Adapted => gomp_watched::<true>,
+    }
+}
+
+unsafe extern "C-unwind" fn gomp_watched<const ADAPTED: bool>(team: *mut c_void) {
+    // SAFETY: passed on.
+    unsafe {
+        match Worker::known().filter(|worker| worker.is_prepared()) {
+            Some(worker) => match worker.counters() {
+                Some(counters) => gomp_part::<ADAPTED>(team, worker, counters),
+                None => gomp_part::<ADAPTED>(team, worker, ()),
+            },
+            None => gomp_first::<ADAPTED>(team),
+        }
+    }
+}
+
+/// The first part that a thread takes.
+#[cold]
+#[inline(never)]
+unsafe extern "C-unwind" fn gomp_first<const ADAPTED: bool>(team: *mut c_void) {
+    Worker::here().prepared();
+    // SAFETY: passed on.
+    unsafe { gomp_watched::<ADAPTED>(team) }
+}
+
+#[inline(never)]
+unsafe extern "C-unwind" fn gomp_part<const ADAPTED: bool>(
+    team: *mut c_void,
+    worker: &Worker,
+    counting: impl Counting,
+) {
+    // SAFETY: `run` passes a team that lives until all members are done, and the body for it.
+    unsafe {
+        let this = &*team.cast::<Team>();
+        let body = move || gomp_bare(team);
+        this.take_part::<ADAPTED>((worker, counting), move || this.number(), body);
+    }
+}
+
+/// Runs the program's own body.
+#[inline]
+unsafe extern "C-unwind" fn gomp_bare(team: *mut c_void) {
+    // SAFETY: as in `gomp_part`; the compiler's body takes its data.
+    unsafe {
+        let team = &*team.cast::<Team>();
+        let body: Body = std::mem::transmute(team.body);
+        body(team.data)
+    }
 }

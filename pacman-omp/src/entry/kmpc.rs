@@ -11,8 +11,10 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use super::prologue_undone;
+use crate::counting::Counting;
 use crate::function::Function;
-use crate::team::{self, Call, Team};
+use crate::team::{self, Call, Manner, Team};
+use crate::worker::Worker;
 
 /// The start of LLVM's `ident_t`: the place in the source is its last member.
 #[repr(C)]
@@ -85,6 +87,10 @@ global_asm!(
     "mov rdi, rsi",
     "mov rsi, rdx",
     "mov r10, r8",
+    // Most bodies have few words or none, and what is not there need not come from the stack of the
+    // thread that started the team.
+    "test rcx, rcx",
+    "jz 4f",
     "cmp rcx, 4",
     "jbe 3f",
     "sub rcx, 4",
@@ -102,6 +108,7 @@ global_asm!(
     "mov rcx, [r10 + 8]",
     "mov r8, [r10 + 16]",
     "mov r9, [r10 + 24]",
+    "4:",
     "xor eax, eax",
     "call r11",
     "leave",
@@ -121,7 +128,7 @@ unsafe extern "C-unwind" fn fork_call(
     first: *const usize,
     others: *const usize,
 ) {
-    if body == kmpc_body as *const c_void {
+    if body == kmpc_either as *const c_void {
         // SAFETY: libomp calls its own entry for `__kmpc_fork_call_if`, with what we passed there.
         return unsafe { pass_on(place, *first as *const Team) };
     }
@@ -148,15 +155,20 @@ unsafe extern "C-unwind" fn fork_call(
     // SAFETY: compilers pass a description, or null.
     let source = unsafe { place.as_ref() }.map_or(ptr::null(), |place| place.source);
     let call = || Call { entry: name, body, data: words.cast(), words: count, threads: 0, source };
-    let ran = team::run(body, call, |team, threads| {
+    let ran = team::run(body, call, |team, threads, manner| {
         let Some(real) = team.real(name) else { return };
         if threads > 0 {
             push_num_threads(team, place, threads);
         }
+        let body = match manner {
+            Manner::Bare => kmpc_bare,
+            Manner::Observed => kmpc_watched::<false>,
+            Manner::Adapted => kmpc_watched::<true>,
+        };
         // SAFETY: the runtime's function of that name; a team is one word.
         unsafe {
             let real: ForkCall = std::mem::transmute(real);
-            real(place, 1, kmpc_body, ptr::from_ref(team));
+            real(place, 1, body, ptr::from_ref(team));
         }
     });
     if !ran {
@@ -182,7 +194,7 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
     let source = unsafe { place.as_ref() }.map_or(ptr::null(), |place| place.source);
     let (data, threads) = (words.as_mut_ptr().cast(), u32::from(condition == 0));
     let call = || Call { entry: name, body, data, words: count, threads, source };
-    let ran = team::run(body, call, |team, threads| {
+    let ran = team::run(body, call, |team, threads, _| {
         let Some(real) = team.real(name) else { return };
         if condition != 0 && threads > 0 {
             push_num_threads(team, place, threads);
@@ -190,7 +202,7 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
         // SAFETY: the runtime's function of that name.
         unsafe {
             let real: ForkCallIf = std::mem::transmute(real);
-            real(place, 1, kmpc_body, condition, ptr::from_ref(team));
+            real(place, 1, kmpc_either, condition, ptr::from_ref(team));
         }
     });
     if !ran {
@@ -212,7 +224,7 @@ unsafe fn pass_on(place: *const Ident, team: *const Team) {
     // SAFETY: the runtime's function of that name.
     unsafe {
         let real: ForkCall = std::mem::transmute(real);
-        real(place, 1, kmpc_body, team);
+        real(place, 1, kmpc_either, team);
     }
 }
 
@@ -230,33 +242,77 @@ fn push_num_threads(team: &Team, place: *const Ident, threads: u32) {
     }
 }
 
-/// What every member of a libomp team runs.
-unsafe extern "C-unwind" fn kmpc_body(gtid: *mut i32, btid: *mut i32, team: *const Team) {
-    // SAFETY: passed on.
-    unsafe {
-        if team::is_counted() {
-            kmpc_part::<true>(gtid, btid, team);
-        } else {
-            kmpc_part::<false>(gtid, btid, team);
-        }
-    }
-}
-
-#[inline(never)]
-unsafe extern "C-unwind" fn kmpc_part<const COUNTED: bool>(
+/// What every member of a libomp team runs that is observed.
+unsafe extern "C-unwind" fn kmpc_watched<const ADAPTED: bool>(
     gtid: *mut i32,
     btid: *mut i32,
     team: *const Team,
 ) {
-    // SAFETY: the entry passes a team that lives until all members are done, and libomp the number
-    // in the team.
-    let (team, thread) = unsafe { (&*team, *btid) };
-    // The words are on another line of the host's stack, and wanted when the clock has been read.
-    // SAFETY: a hint; it reads nothing.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(team.data.cast()) };
-    team.take_part::<COUNTED>(
-        || thread as u32,
-        // SAFETY: the program's own words for its own body; there is room for four at least.
-        || unsafe { pacman_omp_invoke(team.body, gtid, btid, team.words, team.data.cast()) },
-    );
+    // SAFETY: passed on.
+    unsafe {
+        match Worker::known().filter(|worker| worker.is_prepared()) {
+            Some(worker) => match worker.counters() {
+                Some(counters) => kmpc_part::<ADAPTED>(gtid, btid, team, worker, counters),
+                None => kmpc_part::<ADAPTED>(gtid, btid, team, worker, ()),
+            },
+            None => kmpc_first::<ADAPTED>(gtid, btid, team),
+        }
+    }
+}
+
+/// The first part that a thread takes.
+#[cold]
+#[inline(never)]
+unsafe extern "C-unwind" fn kmpc_first<const ADAPTED: bool>(
+    gtid: *mut i32,
+    btid: *mut i32,
+    team: *const Team,
+) {
+    Worker::here().prepared();
+    // SAFETY: passed on.
+    unsafe { kmpc_watched::<ADAPTED>(gtid, btid, team) }
+}
+
+#[inline(never)]
+unsafe extern "C-unwind" fn kmpc_part<const ADAPTED: bool>(
+    gtid: *mut i32,
+    btid: *mut i32,
+    team: *const Team,
+    worker: &Worker,
+    counting: impl Counting,
+) {
+    // SAFETY: the entry passes a team that lives until all members are done, with the body for it,
+    // and libomp the number in the team.
+    unsafe {
+        let (this, thread) = (&*team, *btid);
+        // The words are on another line of the host's stack, and wanted when the clock has been
+        // read. It reads nothing.
+        if this.words > 0 {
+            _mm_prefetch::<_MM_HINT_T0>(this.data.cast());
+        }
+        let body = move || kmpc_bare(gtid, btid, team);
+        this.take_part::<ADAPTED>((worker, counting), move || thread as u32, body);
+    }
+}
+
+/// Runs the program's own body.
+#[inline]
+unsafe extern "C-unwind" fn kmpc_bare(gtid: *mut i32, btid: *mut i32, team: *const Team) {
+    // SAFETY: the program's own words for its own body; there is room for four at least.
+    unsafe {
+        let team = &*team;
+        pacman_omp_invoke(team.body, gtid, btid, team.words, team.data.cast());
+    }
+}
+
+/// Whichever of these the team is for: what libomp's own call of `__kmpc_fork_call` is known by.
+unsafe extern "C-unwind" fn kmpc_either(gtid: *mut i32, btid: *mut i32, team: *const Team) {
+    // SAFETY: passed on.
+    unsafe {
+        match (*team).manner() {
+            Manner::Bare => kmpc_bare(gtid, btid, team),
+            Manner::Observed => kmpc_watched::<false>(gtid, btid, team),
+            Manner::Adapted => kmpc_watched::<true>(gtid, btid, team),
+        }
+    }
 }

@@ -7,6 +7,7 @@ use std::ffi::{c_int, c_void};
 
 use super::Stack;
 use crate::function::Function;
+use crate::process;
 use crate::runtime::{self, Question};
 use crate::worker::Worker;
 
@@ -14,9 +15,9 @@ macro_rules! numbers {
     ($($name:ident: $which:literal, $alone:literal;)+) => {$(
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(stack: Stack) -> c_int {
-            // Outside of regions there is one thread, number 0.
-            if let Some(worker) = Worker::known().filter(|worker| worker.depth() > 0) {
-                worker.asked_for_number($which);
+            // What it tells is for who may change a team.
+            if process::is_adapted() {
+                asked($which);
             }
             match runtime::real_for(stack.caller(), Function::$name) {
                 // SAFETY: the runtime's function of that name.
@@ -32,4 +33,13 @@ numbers! {
     omp_get_thread_num_: 1, 0;
     omp_get_num_threads: -1, 1;
     omp_get_num_threads_: -1, 1;
+}
+
+/// Somebody asks for the thread's number, or how many there are.
+#[inline]
+fn asked(which: i16) {
+    // Outside of regions there is one thread, number 0.
+    if let Some(worker) = Worker::known().filter(|worker| worker.depth() > 0) {
+        worker.asked_for_number(which);
+    }
 }

@@ -205,7 +205,7 @@ unsafe extern "C" fn implicit_task(
     }
     *slot = unused();
     with_parts(|parts| {
-        let begun = Some(Worker::here().begin(None));
+        let begun = Some(Worker::here().begin());
         parts.insert(*slot, Part { begun, number, region: around.region });
     });
 }

@@ -102,9 +102,10 @@ fn watch(meaning: Meaning, on_stack: impl Fn() -> u64) {
     let bits = match meaning {
         Meaning::Apart | Meaning::SizeAround => Seen::THREAD_NUMBER,
         Meaning::Query => Seen::QUERY,
-        Meaning::Task if on_stack() & TASK_DEPEND == 0 => Seen::SHARES,
+        Meaning::Task if on_stack() & TASK_DEPEND == 0 => Seen::SHARES | Seen::TASKS,
+        Meaning::Defers => Seen::SHARES | Seen::TASKS,
         Meaning::Shares => Seen::SHARES,
-        Meaning::Task | Meaning::Depends => Seen::TASK_DEPEND,
+        Meaning::Task | Meaning::Depends => Seen::TASK_DEPEND | Seen::TASKS,
         Meaning::Pushes => return Worker::here().push(),
         Meaning::KeepsByThread => return process::keeps_by_thread(),
         Meaning::Teams => return process::teams(),

@@ -12,6 +12,7 @@ use super::partition::{Index, Iterations};
 use super::schedule::{self, Ident};
 use crate::entry::Stack;
 use crate::function::Function;
+use crate::process;
 use crate::region::Seen;
 use crate::runtime::real_for;
 use crate::worker::Worker;
@@ -70,10 +71,13 @@ static_loops! {
     __kmpc_for_static_init_8u: u64, i64;
 }
 
-/// The body has the runtime share work out. Answers the thread's part in an execution whose loops are
-/// looked at, if it is in one.
+/// The body has the runtime share work out, which tells something to who may change a team. Answers
+/// the thread's part in an execution whose loops are looked at, if it is in one.
 #[inline]
 fn shares() -> Option<&'static Member> {
+    if !process::is_adapted() {
+        return None;
+    }
     let worker = Worker::known()?;
     worker.saw(Seen::SHARES);
     worker.member.is_in().then_some(&worker.member)

@@ -14,6 +14,7 @@ use crate::floating;
 
 /// The loops of one region.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct Loops {
     stretches: TryLock<Stretches>,
     /// It has run often enough to be known for one without a time loop inside.

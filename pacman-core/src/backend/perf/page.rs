@@ -17,7 +17,8 @@
 //! where it is no longer allowed (a forked child finds zero pages); the second
 //! proves that nothing moved while the counters were read.
 
-use std::ptr::NonNull;
+use std::arch::asm;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use perf_event_open_sys::bindings::perf_event_mmap_page;
@@ -102,12 +103,21 @@ impl Pages {
         (capabilities & 0b110 == 0b110 && (1..=64).contains(&width)).then_some(width as u8)
     }
 
-    /// Where an event is; what it says holds if the stamp is the same before and after.
+    /// Where an event is by its index, which has just been read; it holds if that and the lock
+    /// are the same afterwards.
     #[inline(always)]
-    fn station<S: PerfSys>(self, sys: &S, slot: usize) -> Result<Station, OffCounter> {
-        let index = (self.lock_and_index(slot) >> 32) as u32;
+    fn station<S: PerfSys>(
+        self,
+        sys: &S,
+        slot: usize,
+        lock_and_index: u64,
+    ) -> Result<Station, OffCounter> {
+        // ATOMICS: the writer is the kernel on this very CPU (in a context switch or an interrupt
+        // of this thread), so program order is all that is needed: the fence stops the compiler,
+        // the CPU needs none.
+        compiler_fence(Ordering::SeqCst);
         sys.between_loads();
-        let counter = index.checked_sub(1).ok_or(OffCounter)?;
+        let counter = ((lock_and_index >> 32) as u32).checked_sub(1).ok_or(OffCounter)?;
         // SAFETY: as for `lock_and_index`.
         let offset = unsafe { (&raw const (*self.page(slot)).offset).read_volatile() as u64 };
         sys.between_loads();
@@ -117,14 +127,13 @@ impl Pages {
     /// Learns where the events are, one for each of `stations`; answers the stamp.
     fn survey<S: PerfSys>(self, sys: &S, stations: &mut [Station]) -> Result<u64, OffCounter> {
         loop {
-            let stamp = self.stamp(sys, stations.len());
-            // ATOMICS: the writer is the kernel on this very CPU (in a context switch
-            // or an interrupt of this thread), so program order is all that is
-            // needed: the fences stop the compiler, the CPU needs none.
-            compiler_fence(Ordering::SeqCst);
+            let mut stamp = 0u64;
             for (slot, station) in stations.iter_mut().enumerate() {
-                *station = self.station(sys, slot)?;
+                let lock_and_index = self.lock_and_index(slot);
+                stamp = stamp.wrapping_add(lock_and_index);
+                *station = self.station(sys, slot, lock_and_index)?;
             }
+            // ATOMICS: as in `station`.
             compiler_fence(Ordering::SeqCst);
             if self.stamp(sys, stations.len()) == stamp {
                 return Ok(stamp);
@@ -141,12 +150,12 @@ impl Pages {
     unsafe fn read_at<S: PerfSys>(
         self,
         sys: &S,
-        stamp: u64,
+        stamp: &u64,
         stations: &[Station],
         counts: &mut [u64],
         extend: impl Fn(u64, u64) -> u64,
     ) -> bool {
-        if self.stamp(sys, stations.len()) != stamp {
+        if self.stamp(sys, stations.len()) != *stamp {
             return false;
         }
         compiler_fence(Ordering::SeqCst);
@@ -156,10 +165,12 @@ impl Pages {
             // the stamp below tells.
             let (low, high) = unsafe { sys.rdpmc(station.counter) };
             sys.between_loads();
-            *count = extend(low, high).wrapping_add(station.offset);
+            *count = made(extend(low, high).wrapping_add(station.offset));
         }
         compiler_fence(Ordering::SeqCst);
-        self.stamp(sys, stations.len()) == stamp
+        // From memory again: in a register until now it would cost the counts one.
+        // SAFETY: a reference.
+        self.stamp(sys, stations.len()) == unsafe { ptr::from_ref(stamp).read_volatile() }
     }
 }
 
@@ -181,7 +192,7 @@ impl<const N: usize> Stations<[Station; N]> {
         counts: &mut [u64; N],
     ) -> bool {
         // SAFETY: passed on.
-        unsafe { pages.read_at(sys, self.stamp, &self.events, counts, extend::<WIDTH>) }
+        unsafe { pages.read_at(sys, &self.stamp, &self.events, counts, extend::<WIDTH>) }
     }
 }
 
@@ -199,11 +210,13 @@ impl<const N: usize> Stations<[Station; N]> {
         counts: &mut [u64; N],
     ) -> Result<(), OffCounter> {
         loop {
-            let stamp = pages.stamp(sys, N);
-            // ATOMICS: as in `survey`.
-            compiler_fence(Ordering::SeqCst);
+            // Each page's own lock is read before what it guards, and all of them again behind
+            // everything: what has moved in between changes the sum.
+            let mut stamp = 0u64;
             for (slot, (station, count)) in self.events.iter_mut().zip(&mut *counts).enumerate() {
-                *station = pages.station(sys, slot)?;
+                let lock_and_index = pages.lock_and_index(slot);
+                stamp = stamp.wrapping_add(lock_and_index);
+                *station = pages.station(sys, slot, lock_and_index)?;
                 // SAFETY: the kernel had the event on this counter just now. If it has been moved,
                 // the counter still exists, and the stamp below tells.
                 let (low, high) = unsafe { sys.rdpmc(station.counter) };
@@ -238,7 +251,7 @@ impl Stations<Vec<Station>> {
     ) -> bool {
         let extend = |low, high| extend_to(width, low, high);
         // SAFETY: passed on.
-        unsafe { pages.read_at(sys, self.stamp, &self.events, counts, extend) }
+        unsafe { pages.read_at(sys, &self.stamp, &self.events, counts, extend) }
     }
 }
 
@@ -248,6 +261,18 @@ impl Stations<Vec<Station>> {
         self.stamp = pages.survey(sys, &mut self.events)?;
         Ok(())
     }
+}
+
+/// `value`, computed before what follows: else the compiler puts off what nobody needs if the
+/// stations have moved, and keeps twice as many words until then.
+#[inline(always)]
+fn made(value: u64) -> u64 {
+    let made;
+    // SAFETY: no instruction. Not `pure`, or it would be put off as well.
+    unsafe {
+        asm!("/* {0} */", inout(reg) value => made, options(nomem, nostack, preserves_flags));
+    }
+    made
 }
 
 /// The two halves of a counter wider than 32 bits as a signed number.

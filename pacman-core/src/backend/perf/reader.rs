@@ -3,9 +3,10 @@
 use std::cell::OnceCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use crate::backend::summed::SummedCounters;
-use crate::backend::{Caps, Counters, MAX_EVENTS, ReadPath, Reading, Target};
+use crate::backend::{Caps, Counters, MAX_EVENTS, ReadPath, Reading, Target, add_differences};
 use crate::error::{Error, ErrorKind, Result};
 
 use super::conflict;
@@ -246,6 +247,14 @@ impl<S: PerfSys, const N: usize, const WIDTH: u32> PageCounters<S, N, WIDTH> {
             Err(OffCounter) => self.by_call.read(into),
         }
     }
+
+    #[cold]
+    fn add_anew(&mut self, begun: &Reading, sums: &[AtomicU64; MAX_EVENTS]) -> Result<()> {
+        let mut now = Reading::EMPTY;
+        self.read_anew(&mut now)?;
+        add_differences(&now.counts[..N], begun, sums);
+        Ok(())
+    }
 }
 
 impl<S: PerfSys, const N: usize, const WIDTH: u32> Counters for PageCounters<S, N, WIDTH> {
@@ -257,6 +266,17 @@ impl<S: PerfSys, const N: usize, const WIDTH: u32> Counters for PageCounters<S, 
             return Ok(());
         }
         self.read_anew(into)
+    }
+
+    fn add_since(&mut self, begun: &Reading, sums: &[AtomicU64; MAX_EVENTS]) -> Result<()> {
+        // They stay in registers.
+        let mut now = [0; N];
+        // SAFETY: as in `read`.
+        if unsafe { self.stations.read::<S, WIDTH>(&self.sys, self.pages, &mut now) } {
+            add_differences(&now, begun, sums);
+            return Ok(());
+        }
+        self.add_anew(begun, sums)
     }
 
     fn caps(&self) -> Caps {
