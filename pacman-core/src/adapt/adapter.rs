@@ -300,7 +300,8 @@ impl Builder {
     }
 
     /// Who says what to sample; its configurations replace the machine's. A trained model is for
-    /// times, and its widest configuration is to be the default.
+    /// times, and its widest configuration is to be the default. One that needs counts is refused by
+    /// [`build`](Self::build): an adapter measures none.
     pub fn predictor(mut self, predictor: impl Predictor + 'static) -> Builder {
         self.rules.predictor = Some(Arc::new(predictor));
         self

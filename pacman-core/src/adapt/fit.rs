@@ -4,7 +4,7 @@ use super::candidates::{self, Candidates};
 use super::objective::Objective;
 use crate::error::{Error, ErrorKind, Result};
 use crate::placement::Placement;
-use crate::predict::{Configuration, Predictor};
+use crate::predict::{Configuration, Predictor, without_counts};
 use crate::topology::Topology;
 
 /// The candidates with `predictor`, or why it does not fit.
@@ -27,6 +27,7 @@ pub(super) fn fitting(
         );
         return Err(Error::new(ErrorKind::InvalidInput, why));
     }
+    without_counts(&predictor.needs_counts())?;
     let candidates = among(predictor, topology, all)?;
     match predictor.reference() {
         Some(reference) if reference != candidates.default() => {

@@ -167,6 +167,10 @@ impl Predictor for Linear {
     fn needs_times(&self) -> bool {
         self.target.gives_times()
     }
+
+    fn needs_counts(&self) -> Vec<String> {
+        self.counts()
+    }
 }
 
 /// The work rate at the reference, then the rate of each event, per elapsed cycle or second.

@@ -65,4 +65,5 @@ pub use ridge::Ridge;
 pub use sample::Sample;
 pub use search::HillClimb;
 pub use seen::BestSeen;
+pub(crate) use step::without_counts;
 pub use step::{Forecast, Predictor, Step};

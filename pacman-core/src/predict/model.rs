@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::fingerprint;
-use super::{Linear, Predictor, Ridge, Target};
+use super::{Linear, Predictor, Ridge, Target, without_counts};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A trained predictor, with what is needed to refuse its misuse.
@@ -127,15 +127,7 @@ impl Model {
     /// [`ErrorKind::Unsupported`] for another machine, and for a model that needs counts.
     pub fn adapting(self, machine: &str) -> Result<Arc<dyn Predictor>> {
         self.on(machine)?;
-        let counts = self.counts();
-        if !counts.is_empty() {
-            let why = format!(
-                "the model needs counts of {}, and adaptation measures times alone: train one with \
-                 --method ridge --events none",
-                counts.join(", ")
-            );
-            return Err(Error::new(ErrorKind::Unsupported, why));
-        }
+        without_counts(&self.counts())?;
         Ok(match self.method {
             Method::Linear(linear) => Arc::new(linear),
             Method::Ridge(ridge) => Arc::new(ridge),

@@ -197,6 +197,10 @@ impl Predictor for Ridge {
     fn needs_times(&self) -> bool {
         self.target.gives_times()
     }
+
+    fn needs_counts(&self) -> Vec<String> {
+        self.counts()
+    }
 }
 
 impl Stage {

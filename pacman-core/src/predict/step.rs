@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Configuration;
 use super::sample::{Measured, Sample};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// Chooses configurations from what was measured so far.
 ///
@@ -39,6 +39,26 @@ pub trait Predictor: fmt::Debug + Send + Sync {
     fn needs_times(&self) -> bool {
         false
     }
+
+    /// The counts without which it predicts nothing; empty if what an execution costs is enough.
+    ///
+    /// An [`Adapter`](crate::adapt::Adapter) refuses a predictor that needs any: it measures none.
+    fn needs_counts(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Refuses a predictor, or a model, that needs `counts` where there are none.
+pub(crate) fn without_counts(counts: &[String]) -> Result<()> {
+    if counts.is_empty() {
+        return Ok(());
+    }
+    let why = format!(
+        "the model needs counts of {}, and adaptation measures times alone: train one with \
+         --method ridge --events none",
+        counts.join(", ")
+    );
+    Err(Error::new(ErrorKind::Unsupported, why))
 }
 
 impl<P: Predictor + ?Sized> Predictor for Arc<P> {
@@ -60,6 +80,10 @@ impl<P: Predictor + ?Sized> Predictor for Arc<P> {
 
     fn needs_times(&self) -> bool {
         (**self).needs_times()
+    }
+
+    fn needs_counts(&self) -> Vec<String> {
+        (**self).needs_counts()
     }
 }
 

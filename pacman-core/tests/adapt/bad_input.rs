@@ -1,10 +1,11 @@
 //! What a program or a machine may do wrong: the program keeps running.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use pacman_core::ErrorKind;
 use pacman_core::adapt::{Adapter, Candidates, Objective, Rules, State};
-use pacman_core::predict::HillClimb;
+use pacman_core::predict::{Configuration, Forecast, HillClimb, Predictor, Sample, Step};
 
 use super::{controller, machine, on, run};
 
@@ -39,6 +40,41 @@ fn configurations_that_the_machine_lacks_are_refused() {
     assert_eq!(error.kind(), ErrorKind::NoSuchPlace);
     let narrow = Candidates::new(vec![on("1"), on("2")], on("1")).unwrap_err();
     assert_eq!(narrow.kind(), ErrorKind::InvalidInput);
+}
+
+#[test]
+fn a_predictor_that_needs_counts_is_refused() {
+    /// Searches, and asks for what no adapter measures.
+    #[derive(Debug)]
+    struct Counting(HillClimb);
+
+    impl Predictor for Counting {
+        fn configurations(&self) -> &[Configuration] {
+            self.0.configurations()
+        }
+        fn step(&self, samples: &[Sample]) -> pacman_core::Result<Step> {
+            self.0.step(samples)
+        }
+        fn forecast(&self, samples: &[Sample]) -> pacman_core::Result<Vec<Forecast>> {
+            self.0.forecast(samples)
+        }
+        fn needs_counts(&self) -> Vec<String> {
+            vec!["INSTRUCTIONS".to_owned(), "CYCLES".to_owned()]
+        }
+    }
+
+    let search = || HillClimb::new(vec![on("1x1"), on("2x1"), on("4x1")]).unwrap();
+    let build = |builder: pacman_core::adapt::Builder| builder.build();
+    build(Adapter::builder(machine("4 cores")).predictor(search())).unwrap();
+    // Also behind a pointer, as models come.
+    for refused in [
+        build(Adapter::builder(machine("4 cores")).predictor(Counting(search()))),
+        build(Adapter::builder(machine("4 cores")).predictor(Arc::new(Counting(search())))),
+    ] {
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.to_string().contains("counts of INSTRUCTIONS, CYCLES, and"), "{error}");
+    }
 }
 
 #[test]
