@@ -2,9 +2,9 @@
 
 use std::cell::UnsafeCell;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
-use pacman_core::backend::{MAX_EVENTS, ReadPath, Reading};
+use pacman_core::backend::{EventSums, ReadPath, Reading};
 use pacman_core::fork::Lock;
 use pacman_core::{Attached, Error, Session};
 use pacman_regions::Event;
@@ -110,9 +110,6 @@ pub(crate) struct Counters {
     attached: ManuallyDrop<Attached>,
 }
 
-/// One sum an event, and more for what there is no event for.
-pub(crate) type Counts = [AtomicU64; MAX_EVENTS];
-
 /// Regions inside regions inside regions: what is deeper is timed, not counted.
 const DEPTH: usize = 8;
 
@@ -153,7 +150,7 @@ impl Counters {
     /// # Safety
     /// These counters must have begun one at that depth.
     #[inline(always)]
-    pub(crate) unsafe fn end(&self, depth: usize, sums: &Counts) -> bool {
+    pub(crate) unsafe fn end(&self, depth: usize, sums: &EventSums) -> bool {
         // SAFETY: the depth is one of those that `begin` knows; and as there.
         self.add_since(unsafe { &*self.open.get_unchecked(depth).get() }, sums)
     }
@@ -166,7 +163,7 @@ impl Counters {
 
     /// Adds what counted since `begun` to `sums`; whether it could be read.
     #[inline(always)]
-    pub(crate) fn add_since(&self, begun: &Reading, sums: &Counts) -> bool {
+    pub(crate) fn add_since(&self, begun: &Reading, sums: &EventSums) -> bool {
         is_read(self.attached.add_since(begun, sums))
     }
 

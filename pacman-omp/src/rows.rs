@@ -7,10 +7,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use pacman_core::backend::MAX_EVENTS;
+use pacman_core::backend::{EventSums, MAX_EVENTS};
 use pacman_core::fork::Lock;
 
-use crate::counting::Counts;
 use crate::timeline::{Bins, Held};
 
 /// What a thread did in one region as number `thread` of the team.
@@ -23,7 +22,7 @@ pub(crate) struct Row {
     cpu: AtomicU32,
     moves: AtomicU64,
     counted: AtomicU64,
-    counts: Counts,
+    counts: EventSums,
     /// How many of these are of events.
     events: usize,
 }
@@ -84,7 +83,7 @@ impl Row {
 
     /// What counted in it: `add_to` adds that to the sums, one an event, or answers false.
     #[inline(always)]
-    pub(crate) fn count(&self, add_to: impl FnOnce(&Counts) -> bool) {
+    pub(crate) fn count(&self, add_to: impl FnOnce(&EventSums) -> bool) {
         if add_to(&self.counts) {
             add(&self.counted, 1);
         }

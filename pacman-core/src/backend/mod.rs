@@ -58,11 +58,14 @@ impl Reading {
     }
 }
 
+/// Sums that [`Counters::add_since`] adds to, one an event; those beyond the events mean nothing.
+pub type EventSums = [AtomicU64; MAX_EVENTS];
+
 /// Adds to each of `sums` what its event counted from `begun` to `counts`.
 ///
 /// The calling thread alone writes the sums; others may look at them at any time.
 #[inline(always)]
-fn add_differences(counts: &[u64], begun: &Reading, sums: &[AtomicU64]) {
+fn add_differences(counts: &[u64], begun: &Reading, sums: &EventSums) {
     for ((sum, now), before) in sums.iter().zip(counts).zip(&begun.counts) {
         let counted = now.wrapping_sub(*before);
         sum.store(sum.load(Ordering::Relaxed).wrapping_add(counted), Ordering::Relaxed);
@@ -131,7 +134,7 @@ pub trait Counters {
     ///
     /// # Errors
     /// As for [`read`](Self::read); nothing is added then.
-    fn add_since(&mut self, begun: &Reading, sums: &[AtomicU64; MAX_EVENTS]) -> Result<()> {
+    fn add_since(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
         let mut now = Reading::EMPTY;
         self.read(&mut now)?;
         add_differences(&now.counts, begun, sums);

@@ -3,9 +3,8 @@
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
-use crate::backend::{Caps, MAX_EVENTS, Reading};
+use crate::backend::{Caps, EventSums, Reading};
 use crate::bind::Binding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::placement::Place;
@@ -196,8 +195,7 @@ impl Attached {
     ///
     /// The end of a measurement that [`read`](Self::read) has begun, in fewer instructions than
     /// a second reading and its differences take. The calling thread alone may write the sums,
-    /// which is done by plain loads and stores; other threads may look at them at any time. Sums
-    /// beyond the session's events mean nothing.
+    /// which is done by plain loads and stores; other threads may look at them at any time.
     ///
     /// # Errors
     /// As for [`read`](Self::read); nothing is added then.
@@ -218,7 +216,7 @@ impl Attached {
     /// # Ok::<(), pacman_core::Error>(())
     /// ```
     #[inline]
-    pub fn add_since(&self, begun: &Reading, sums: &[AtomicU64; MAX_EVENTS]) -> Result<()> {
+    pub fn add_since(&self, begun: &Reading, sums: &EventSums) -> Result<()> {
         self.owner().add_since(begun, sums)
     }
 

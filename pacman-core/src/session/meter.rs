@@ -1,8 +1,6 @@
 //! Counters and clock, read together at a phase's edges.
 
-use std::sync::atomic::AtomicU64;
-
-use crate::backend::{Caps, Counters, MAX_EVENTS, ReadPath, Reading};
+use crate::backend::{Caps, Counters, EventSums, ReadPath, Reading};
 use crate::clock::{Clock, ClockSource};
 use crate::error::Result;
 
@@ -67,11 +65,7 @@ impl Meter {
 
     /// Reads the counters alone, and adds to `sums` what counted since `begun`.
     #[inline(always)]
-    pub(super) fn add_since(
-        &mut self,
-        begun: &Reading,
-        sums: &[AtomicU64; MAX_EVENTS],
-    ) -> Result<()> {
+    pub(super) fn add_since(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
         self.counters.add_since(begun, sums)
     }
 

@@ -1,7 +1,6 @@
 //! The hot path: an attached thread begins and ends phases and reads its counters.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use super::attached::Sample;
 use super::log::Log;
@@ -10,7 +9,7 @@ use super::rows::Rows;
 use super::stack::{Books, Stack};
 use super::thread::{Counted, ThreadRecord};
 use super::turns::{ByPlace, Rota, Sets, Tallies, Tally, Turn};
-use crate::backend::{Caps, Counters, MAX_EVENTS, Reading, Target};
+use crate::backend::{Caps, Counters, EventSums, MAX_EVENTS, Reading, Target};
 use crate::clock::Clock;
 use crate::error::Result;
 
@@ -62,11 +61,7 @@ impl Owner {
 
     /// Reads the counters, and adds to `sums` what counted since `begun`.
     #[inline(always)]
-    pub(super) fn add_since(
-        &mut self,
-        begun: &Reading,
-        sums: &[AtomicU64; MAX_EVENTS],
-    ) -> Result<()> {
+    pub(super) fn add_since(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
         self.meter.add_since(begun, sums)
     }
 

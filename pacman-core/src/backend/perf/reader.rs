@@ -3,10 +3,11 @@
 use std::cell::OnceCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use crate::backend::summed::SummedCounters;
-use crate::backend::{Caps, Counters, MAX_EVENTS, ReadPath, Reading, Target, add_differences};
+use crate::backend::{
+    Caps, Counters, EventSums, MAX_EVENTS, ReadPath, Reading, Target, add_differences,
+};
 use crate::error::{Error, ErrorKind, Result};
 
 use super::conflict;
@@ -249,7 +250,7 @@ impl<S: PerfSys, const N: usize, const WIDTH: u32> PageCounters<S, N, WIDTH> {
     }
 
     #[cold]
-    fn add_anew(&mut self, begun: &Reading, sums: &[AtomicU64; MAX_EVENTS]) -> Result<()> {
+    fn add_anew(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
         let mut now = Reading::EMPTY;
         self.read_anew(&mut now)?;
         add_differences(&now.counts[..N], begun, sums);
@@ -268,7 +269,7 @@ impl<S: PerfSys, const N: usize, const WIDTH: u32> Counters for PageCounters<S, 
         self.read_anew(into)
     }
 
-    fn add_since(&mut self, begun: &Reading, sums: &[AtomicU64; MAX_EVENTS]) -> Result<()> {
+    fn add_since(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
         // They stay in registers.
         let mut now = [0; N];
         // SAFETY: as in `read`.
