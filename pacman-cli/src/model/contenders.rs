@@ -2,7 +2,9 @@
 
 use std::io;
 
-use pacman_core::predict::training::{Contender, Dataset, LinearOptions, Plan, RidgeOptions};
+use pacman_core::predict::training::{
+    Contender, Dataset, LinearOptions, MixtureOptions, Plan, RidgeOptions,
+};
 use pacman_core::predict::{Configuration, Target};
 
 use super::refuse;
@@ -36,7 +38,8 @@ pub(super) struct LearnArgs {
     #[arg(long, value_name = "time|ipc", default_value = "time", value_parser = target)]
     pub(super) target: Target,
 
-    /// Let ridge sample so many configurations of its choice, 1 to 3 [default: 3]
+    /// Let ridge (1 to 3) or mixture (1 to 16) sample so many configurations of its choice
+    /// [default: 3]
     #[arg(long, value_name = "N", conflicts_with = "at")]
     pub(super) samples: Option<usize>,
 
@@ -90,18 +93,35 @@ impl LearnArgs {
         Contender::Ridge(RidgeOptions { events: self.events(), ..options })
     }
 
+    pub(super) fn mixture(&self) -> Contender {
+        let samples = self.samples.unwrap_or(SAMPLES);
+        Contender::Mixture(MixtureOptions { samples, wide: self.wide })
+    }
+
     pub(super) fn linear(&self) -> Contender {
         Contender::Linear(LinearOptions { target: self.target, events: self.events() })
     }
 
-    /// The first option that was given and says nothing to a linear model.
-    pub(super) fn for_ridge(&self) -> Option<&'static str> {
-        let given = [
-            ("--samples", self.samples.is_some()),
-            ("--wide", self.wide),
-            ("--at", self.at.is_some()),
-        ];
-        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+    /// Refuses the first option that was given and says nothing to this method.
+    pub(super) fn suits(&self, contender: &Contender) -> io::Result<()> {
+        let (samples, at) = (self.samples.is_some(), self.at.is_some());
+        let (why, given): (&str, &[(&str, bool)]) = match contender {
+            Contender::Linear(_) => (
+                "is for ridge and mixture, and a linear model has no choice of samples",
+                &[("--samples", samples), ("--wide", self.wide), ("--at", at)],
+            ),
+            Contender::Mixture(_) => (
+                "is for ridge, and a mixture chooses each sample by the times of those before it",
+                &[("--at", at)],
+            ),
+            _ => return Ok(()),
+        };
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => {
+                Err(refuse(format!("{option} {why}: leave it out, or add --method ridge")))
+            }
+            None => Ok(()),
+        }
     }
 
     fn events(&self) -> Option<Vec<String>> {

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use pacman_core::predict::training::{
     Contender, Dataset, Evaluation, Score, Weighed, evaluate as leave_one_out, machines,
 };
+use pacman_core::predict::Target;
 use serde_json::{Value, json};
 
 use super::contenders::{DataArgs, LearnArgs};
@@ -15,8 +16,8 @@ use super::{TABLE, columns, percent, refuse};
 ///
 /// Each program of a machine is left out once: models are trained on the others, with all that
 /// is chosen in training, and the program is run to its decision from its measured times.
-/// Compared are ridge regression, the 2006 paper's linear model on events, hill climbing, and
-/// all contexts always.
+/// Compared are ridge regression, mixtures of known programs, the 2006 paper's linear model on
+/// events, hill climbing, and all contexts always.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{READING}\n\n{TABLE}\n\n{FIELDS}"))]
 pub(crate) struct EvaluateArgs {
@@ -68,7 +69,11 @@ fn find(args: &EvaluateArgs) -> io::Result<Vec<Finding>> {
     };
     let data: io::Result<Vec<Dataset>> =
         chosen.iter().map(|machine| args.data.dataset(&table, machine)).collect();
-    let contenders = [args.learn.ridge(), args.learn.linear(), Contender::Search, Contender::None];
+    let learn = &args.learn;
+    let mut contenders = vec![learn.ridge(), learn.mixture(), learn.linear()];
+    contenders.extend([Contender::Search, Contender::None]);
+    // A mixture is one of times.
+    contenders.retain(|one| learn.target == Target::Time || !matches!(one, Contender::Mixture(_)));
     let mut findings = Vec::new();
     for data in data? {
         let steps = contenders.len() * data.programs().len();

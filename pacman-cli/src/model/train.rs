@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use pacman_core::predict::training::{self, Contender, Dataset, evaluate};
-use pacman_core::predict::{Configuration, Method, Model, Target};
+use pacman_core::predict::{Configuration, Method, Model, Predictor, Target};
 use serde_json::{Value, json};
 
 use super::contenders::{DataArgs, LearnArgs};
@@ -28,9 +28,9 @@ pub(crate) struct TrainArgs {
     #[arg(short, long, value_name = "MODEL.json")]
     output: String,
 
-    /// ridge (on sampled times) or linear (on events alone, the 2006 paper's)
-    /// [default: ridge for time, linear for ipc]
-    #[arg(long, value_name = "ridge|linear", value_parser = ["ridge", "linear"], hide_possible_values = true)]
+    /// ridge (on sampled times), mixture (the same, each sample chosen by those before it) or
+    /// linear (on events alone, the 2006 paper's) [default: ridge for time, linear for ipc]
+    #[arg(long, value_name = "METHOD", value_parser = ["ridge", "mixture", "linear"], hide_possible_values = true)]
     method: Option<String>,
 
     #[command(flatten)]
@@ -49,11 +49,13 @@ pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> io::Result<u8> {
         return Err(refuse(why));
     }
     let contender = contender(args);
-    if let (Contender::Linear(_), Some(option)) = (&contender, args.learn.for_ridge()) {
-        return Err(refuse(format!(
-            "{option} is for ridge, and a linear model has no choice of samples: leave it out, or \
-             add --method ridge"
-        )));
+    args.learn.suits(&contender)?;
+    if let (Contender::Mixture(_), Target::Ipc) = (&contender, args.learn.target) {
+        return Err(refuse(
+            "--target ipc is for ridge and linear, and a mixture is one of times: leave it out, or \
+             add --method linear"
+                .into(),
+        ));
     }
     let table = args.data.read()?;
     let machine = table.machine(args.data.measured_on.as_deref())?;
@@ -75,6 +77,7 @@ pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> io::Result<u8> {
 
 fn contender(args: &TrainArgs) -> Contender {
     match (args.method.as_deref(), args.learn.target) {
+        (Some("mixture"), _) => args.learn.mixture(),
         (Some("linear"), _) | (None, Target::Ipc) => args.learn.linear(),
         _ => args.learn.ridge(),
     }
@@ -85,6 +88,9 @@ fn fit(data: &Dataset, contender: &Contender) -> pacman_core::Result<Model> {
     let evaluation = evaluate(data, contender, &mut || progress.step())?;
     let method = match contender {
         Contender::Linear(options) => Method::Linear(training::linear(data, options)?),
+        Contender::Mixture(options) => {
+            Method::Mixture(training::mixture(data, *options)?.widened(evaluation.stretch()))
+        }
         Contender::Ridge(options) => {
             Method::Ridge(training::ridge(data, options)?.widened(evaluation.stretch()))
         }
@@ -94,7 +100,7 @@ fn fit(data: &Dataset, contender: &Contender) -> pacman_core::Result<Model> {
         machine: data.machine().to_owned(),
         programs: data.programs().iter().map(|program| program.name.clone()).collect(),
         fingerprint: data.fingerprint(),
-        cross_validation: evaluation.summary().expect("both models predict times"),
+        cross_validation: evaluation.summary().expect("all models predict times"),
         method,
     })
 }
@@ -103,6 +109,11 @@ fn fit(data: &Dataset, contender: &Contender) -> pacman_core::Result<Model> {
 fn plan(model: &Model) -> Vec<String> {
     match &model.method {
         Method::Ridge(ridge) => ridge.plan().iter().map(ToString::to_string).collect(),
+        Method::Mixture(mixture) => {
+            let all = mixture.reference().into_iter().map(|on| on.to_string());
+            let others = (1..mixture.samples()).map(|_| "one of its choice".to_owned());
+            all.chain(others).collect()
+        }
         Method::Linear(linear) => linear
             .event_sets()
             .iter()
@@ -114,6 +125,7 @@ fn plan(model: &Model) -> Vec<String> {
 
 fn features(model: &Model) -> Vec<String> {
     match &model.method {
+        Method::Mixture(_) => vec!["ratios of all samples".into()],
         Method::Ridge(ridge) => ridge.features().map(ToString::to_string).collect(),
         Method::Linear(linear) => {
             let events = linear.event_sets().iter().flatten();
@@ -128,6 +140,7 @@ fn features(model: &Model) -> Vec<String> {
 fn name(model: &Model) -> &'static str {
     match &model.method {
         Method::Ridge(_) => "ridge",
+        Method::Mixture(_) => "mixture",
         Method::Linear(_) => "linear",
         _ => "other",
     }
@@ -178,6 +191,7 @@ const EXAMPLES: &str = "\
 Examples:
   pacman-pmu train measured.csv -o model.json
   pacman-pmu train measured.csv --measured-on Keystone --samples 2 -o model.json
+  pacman-pmu train measured.csv --method mixture -o model.json
   pacman-pmu train measured.csv --at 24,12,1 --events none -o model.json
   pacman-pmu train counted.csv --target ipc -o model.json     the 2006 paper's model
 

@@ -4,8 +4,8 @@
 //! configuration, verify one, or decide. Everything here is a pure function of samples.
 //!
 //! - [`HillClimb`] searches without a model; [`BestSeen`] measures nothing on purpose.
-//! - `Ridge` and `Linear` predict (feature `models`); a `Model` is one of them with the
-//!   machine and the data it was trained on, and the text of its file.
+//! - `Ridge`, `Mixture` and `Linear` predict (feature `models`); a `Model` is one of them with
+//!   the machine and the data it was trained on, and the text of its file.
 //! - `training` makes and evaluates them (feature `training`).
 //!
 //! `docs/prediction.md` has the method, the protocol of its measurement and the results.
@@ -40,6 +40,8 @@ mod lattice;
 mod linear;
 mod machine;
 #[cfg(feature = "models")]
+mod mixture;
+#[cfg(feature = "models")]
 mod model;
 #[cfg(feature = "models")]
 mod ridge;
@@ -58,6 +60,8 @@ pub use feature::{Feature, Target};
 #[cfg(feature = "models")]
 pub use linear::Linear;
 pub use machine::machine_name;
+#[cfg(feature = "models")]
+pub use mixture::Mixture;
 #[cfg(feature = "models")]
 pub use model::{CrossValidation, Method, Model};
 #[cfg(feature = "models")]

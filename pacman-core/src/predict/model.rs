@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::fingerprint;
-use super::{Linear, Predictor, Ridge, Target, without_counts};
+use super::{Linear, Mixture, Predictor, Ridge, Target, without_counts};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A trained predictor, with what is needed to refuse its misuse.
@@ -55,6 +55,8 @@ pub struct CrossValidation {
 pub enum Method {
     /// The paper's, on events.
     Linear(Linear),
+    /// On programs as mixtures of known ones.
+    Mixture(Mixture),
     /// On samples' log ratios.
     Ridge(Ridge),
 }
@@ -104,6 +106,7 @@ impl Model {
         }
         Ok(match &self.method {
             Method::Linear(linear) => linear,
+            Method::Mixture(mixture) => mixture,
             Method::Ridge(ridge) => ridge,
         })
     }
@@ -130,6 +133,7 @@ impl Model {
         without_counts(&self.counts())?;
         Ok(match self.method {
             Method::Linear(linear) => Arc::new(linear),
+            Method::Mixture(mixture) => Arc::new(mixture),
             Method::Ridge(ridge) => Arc::new(ridge),
         })
     }
@@ -138,6 +142,7 @@ impl Model {
     pub fn counts(&self) -> Vec<String> {
         match &self.method {
             Method::Linear(linear) => linear.counts(),
+            Method::Mixture(_) => Vec::new(),
             Method::Ridge(ridge) => ridge.counts(),
         }
     }
@@ -146,6 +151,7 @@ impl Model {
     pub fn target(&self) -> Target {
         match &self.method {
             Method::Linear(linear) => linear.target(),
+            Method::Mixture(_) => Target::Time,
             Method::Ridge(ridge) => ridge.target(),
         }
     }
@@ -220,6 +226,8 @@ impl Model {
             serde_json::from_str(text).map_err(|error| unreadable(text, &error))?;
         let sound = match &file.model.method {
             Method::Linear(linear) => linear.is_sound(),
+            // Nothing else could be made of the file.
+            Method::Mixture(_) => true,
             Method::Ridge(ridge) => ridge.is_sound(),
         };
         if sound { Ok(file.model) } else { Err(bad("its parts do not fit together".into())) }

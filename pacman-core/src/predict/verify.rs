@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::sample::Measured;
+use super::sample::{Measured, Sample};
 use super::step::{self, Forecast, Step};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -50,14 +50,7 @@ impl Rule {
                 format!("best of {count} measured, {verified} to verify"),
             ));
         }
-        let why = format!(
-            "predicted {} ({} to {}); the best measured is {} at {}",
-            time(promising.seconds),
-            time(promising.low),
-            if promising.high.is_finite() { time(promising.high) } else { "any".into() },
-            time(seconds),
-            best.configuration(),
-        );
+        let why = beside(promising, best);
         Ok(Step::Verify { configuration: promising.configuration, why })
     }
 
@@ -65,6 +58,18 @@ impl Rule {
     pub(super) fn pays(self, predicted: f64, best: f64) -> bool {
         predicted < best * (1.0 - self.worth)
     }
+}
+
+/// A forecast, and the best that was measured.
+pub(super) fn beside(forecast: &Forecast, best: &Sample) -> String {
+    format!(
+        "predicted {} ({} to {}); the best measured is {} at {}",
+        time(forecast.seconds),
+        time(forecast.low),
+        if forecast.high.is_finite() { time(forecast.high) } else { "any".into() },
+        time(best.seconds()),
+        best.configuration(),
+    )
 }
 
 /// A time with a unit that suits it.

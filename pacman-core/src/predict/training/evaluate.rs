@@ -5,7 +5,7 @@ use super::super::{
 };
 use super::dataset::{Dataset, Program, bad};
 use super::fit::quantile;
-use super::{LinearOptions, RidgeOptions, linear, ridge};
+use super::{LinearOptions, MixtureOptions, RidgeOptions, linear, mixture, ridge};
 use crate::error::Result;
 
 /// A predictor, with how it is trained.
@@ -13,6 +13,8 @@ use crate::error::Result;
 pub enum Contender {
     /// The paper's.
     Linear(LinearOptions),
+    /// Mixtures of known programs.
+    Mixture(MixtureOptions),
     /// All contexts, always.
     None,
     /// Ridge regression.
@@ -26,6 +28,7 @@ impl Contender {
     pub fn name(&self) -> &'static str {
         match self {
             Contender::Linear(_) => "linear",
+            Contender::Mixture(_) => "mixture",
             Contender::None => "none",
             Contender::Ridge(_) => "ridge",
             Contender::Search => "search",
@@ -34,13 +37,14 @@ impl Contender {
 
     /// Whether it says how long an execution elsewhere would take.
     pub fn predicts(&self) -> bool {
-        matches!(self, Contender::Linear(_) | Contender::Ridge(_))
+        matches!(self, Contender::Linear(_) | Contender::Mixture(_) | Contender::Ridge(_))
     }
 
     fn train(&self, data: &Dataset) -> Result<Box<dyn Predictor>> {
         let candidates = || data.configurations().to_vec();
         Ok(match self {
             Contender::Linear(options) => Box::new(linear(data, options)?),
+            Contender::Mixture(options) => Box::new(mixture(data, *options)?),
             Contender::None => Box::new(BestSeen::new(candidates())?),
             Contender::Ridge(options) => Box::new(ridge(data, options)?),
             Contender::Search => Box::new(HillClimb::new(candidates())?),
@@ -120,7 +124,7 @@ pub fn evaluate(
         progress();
     }
     let mut evaluation = Evaluation { scores };
-    if let Contender::Ridge(_) = contender {
+    if let Contender::Mixture(_) | Contender::Ridge(_) = contender {
         evaluation.calibrate();
     }
     Ok(evaluation)

@@ -1,8 +1,8 @@
 //! From a table of measured programs to a model, and how good it is.
 //!
-//! A [`Dataset`] is one machine's programs, each with a sample at each configuration. [`ridge`]
-//! and [`linear`] fit models to it; [`evaluate`] leaves out one program after the other and
-//! runs each to its decision. `docs/prediction.md` has the protocol.
+//! A [`Dataset`] is one machine's programs, each with a sample at each configuration. [`ridge`],
+//! [`mixture`](mixture()) and [`linear`] fit models to it; [`evaluate`] leaves out one program after
+//! the other and runs each to its decision. `docs/prediction.md` has the protocol.
 //!
 //! ```
 //! use pacman_core::predict::training::{Dataset, RidgeOptions, Row, ridge};
@@ -36,10 +36,12 @@ mod dataset;
 mod evaluate;
 mod fit;
 mod linear;
+mod mixture;
 mod ridge;
 mod selection;
 
 pub use dataset::{Dataset, Program, Row, machines};
 pub use evaluate::{Contender, Evaluation, Score, Weighed, evaluate};
 pub use linear::{LinearOptions, linear};
+pub use mixture::{MixtureOptions, mixture};
 pub use ridge::{Plan, RidgeOptions, Terms, ridge};

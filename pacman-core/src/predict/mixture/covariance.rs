@@ -1,0 +1,167 @@
+//! What no mixture explains: how much, and how alike at configurations that are alike.
+
+use crate::predict::Configuration;
+
+/// A symmetric matrix, row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::predict) struct Square {
+    width: usize,
+    cells: Vec<f64>,
+}
+
+impl Square {
+    pub(in crate::predict) fn from_fn(width: usize, mut cell: impl FnMut(usize, usize) -> f64) -> Square {
+        let cells = (0..width * width).map(|index| cell(index / width, index % width)).collect();
+        Square { width, cells }
+    }
+
+    /// Rows, and columns.
+    pub(in crate::predict) fn width(&self) -> usize {
+        self.width
+    }
+
+    pub(super) fn scale(&mut self, factor: f64) {
+        self.cells.iter_mut().for_each(|cell| *cell *= factor);
+    }
+
+    pub(in crate::predict) fn at(&self, row: usize, column: usize) -> f64 {
+        self.cells[row * self.width + column]
+    }
+
+    /// The lower triangle whose product with its own transpose this is; `None` unless positive
+    /// definite.
+    pub(in crate::predict) fn root(&self) -> Option<Root> {
+        let width = self.width;
+        let mut cells = vec![0.0; width * width];
+        for row in 0..width {
+            for column in 0..=row {
+                let (upper, lower) = (row * width, column * width);
+                let known: f64 =
+                    (0..column).map(|index| cells[upper + index] * cells[lower + index]).sum();
+                let rest = self.at(row, column) - known;
+                cells[upper + column] = if row == column {
+                    (rest > 0.0).then(|| rest.sqrt())?
+                } else {
+                    rest / cells[lower + column]
+                };
+            }
+        }
+        Some(Root { width, cells })
+    }
+}
+
+/// A lower triangle.
+pub(in crate::predict) struct Root {
+    width: usize,
+    cells: Vec<f64>,
+}
+
+impl Root {
+    /// Solves for `values` in place: what is correlated comes out as independent, with spread 1.
+    pub(in crate::predict) fn whiten(&self, values: &mut [f64]) {
+        for row in 0..self.width {
+            let cells = &self.cells[row * self.width..];
+            let known: f64 = (0..row).map(|index| cells[index] * values[index]).sum();
+            values[row] = (values[row] - known) / cells[row];
+        }
+    }
+
+    /// The logarithm of the determinant's square root.
+    pub(in crate::predict) fn log(&self) -> f64 {
+        (0..self.width).map(|row| self.cells[row * (self.width + 1)].ln()).sum()
+    }
+}
+
+/// The covariance of what mixtures leave of ln time over the reference's, with a mean variance
+/// of 1: half of it wanders (a Wiener process), half bends smoothly (an integrated one), both
+/// away from the reference over ln cores and over ln contexts of a core.
+///
+/// The mean of a Wiener process between two samples is a straight line, and that of an integrated
+/// one a cubic spline (Wahba, "Spline Models for Observational Data", 1990, sections 1.2 and 1.5).
+pub(in crate::predict) fn unexplained(configurations: &[Configuration]) -> Square {
+    let Some(reference) = configurations.last() else { return Square::from_fn(0, |_, _| 0.0) };
+    let place = |on: &Configuration| {
+        let (cores, contexts) = cores(*on);
+        [f64::from(cores).ln(), f64::from(contexts).ln()]
+    };
+    let away = |on: &Configuration| {
+        let (from, to) = (place(reference), place(on));
+        [from[0] - to[0], from[1] - to[1]]
+    };
+    let places: Vec<[f64; 2]> = configurations.iter().map(away).collect();
+    let both = |of: fn(f64, f64) -> f64| {
+        let sum = |row: usize, column: usize| {
+            let (a, b) = (places[row], places[column]);
+            of(a[0], b[0]) + of(a[1], b[1])
+        };
+        normal(Square::from_fn(places.len(), sum))
+    };
+    let (wanders, bends) = (both(wanders), both(bends));
+    Square::from_fn(places.len(), |row, column| {
+        (wanders.at(row, column) + bends.at(row, column)) / 2.0
+    })
+}
+
+/// Cores and contexts of each; threads without cores have one each.
+pub(super) fn cores(on: Configuration) -> (u32, u32) {
+    (on.cores().unwrap_or(on.threads()), on.per_core().unwrap_or(1))
+}
+
+fn wanders(a: f64, b: f64) -> f64 {
+    if a * b <= 0.0 { 0.0 } else { a.abs().min(b.abs()) }
+}
+
+fn bends(a: f64, b: f64) -> f64 {
+    if a * b <= 0.0 {
+        return 0.0;
+    }
+    let (near, far) = (a.abs().min(b.abs()), a.abs().max(b.abs()));
+    near * near * (far / 2.0 - near / 6.0)
+}
+
+/// With a mean of 1 on the diagonal.
+fn normal(mut square: Square) -> Square {
+    let trace: f64 = (0..square.width).map(|index| square.at(index, index)).sum();
+    let mean = trace / square.width as f64;
+    if mean > 0.0 {
+        square.scale(1.0 / mean);
+    }
+    square
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_whitens() {
+        let square = Square { width: 2, cells: vec![4.0, 2.0, 2.0, 5.0] };
+        let root = square.root().unwrap();
+        assert_eq!(root.cells, [2.0, 0.0, 1.0, 2.0]);
+        assert!((root.log() - 16f64.sqrt().ln()).abs() < 1e-12);
+        let mut values = [2.0, 5.0];
+        root.whiten(&mut values);
+        assert_eq!(values, [1.0, 2.0]);
+        assert!(Square { width: 2, cells: vec![1.0, 2.0, 2.0, 1.0] }.root().is_none());
+    }
+
+    /// From the definition of the two processes, at 1, 2, 4 and 8 threads.
+    #[test]
+    fn covariances_are_those_of_wiener_processes() {
+        let on: Vec<Configuration> =
+            ["1", "2", "4", "8"].iter().map(|text| text.parse().unwrap()).collect();
+        let square = unexplained(&on);
+        let trace: f64 = (0..4).map(|index| square.at(index, index)).sum();
+        assert!((trace - 4.0).abs() < 1e-12);
+        // In octaves from 8: 3, 2, 1, 0. Variances go with t and with t^3 / 3.
+        let (wander, bend) = (4.0 / 6.0, 4.0 / 12.0);
+        for (row, t) in [(0, 3.0), (1, 2.0), (2, 1.0), (3, 0.0)] {
+            let variance = (wander * t + bend * t * t * t / 3.0) / 2.0;
+            assert!((square.at(row, row) - variance).abs() < 1e-12, "{row}");
+        }
+        // cov(1, 2 threads): t = 2 and 3.
+        let covariance = (wander * 2.0 + bend * 4.0 * (1.5 - 2.0 / 6.0)) / 2.0;
+        assert!((square.at(0, 1) - covariance).abs() < 1e-12);
+        assert_eq!(square.at(0, 1), square.at(1, 0));
+    }
+}

@@ -1,0 +1,116 @@
+//! What a program may look like: a known one, a law, or a mixture of two.
+
+use super::covariance::cores;
+use crate::predict::Configuration;
+
+/// At most so many mixtures; single shapes may be more.
+const MOST: usize = 4096;
+
+/// ln of time over the reference's at each configuration, a row for each guess.
+///
+/// Times of a program's parts add up, so between any two shapes there are their mixtures: a
+/// quarter, a half and three quarters of the reference's time in the one, the rest in the other.
+/// With many shapes only halves, and with very many none: these are mixtures enough by themselves.
+pub(in crate::predict) fn curves(configurations: &[Configuration], shapes: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let relative = |shape: &Vec<f64>| shape.iter().map(|log| log.exp()).collect();
+    let mut times: Vec<Vec<f64>> = shapes.iter().map(relative).collect();
+    for law in laws(configurations) {
+        if !times.iter().any(|known| is_same(known, &law)) {
+            times.push(law);
+        }
+    }
+    let count = times.len();
+    let pairs = count * (count - 1) / 2;
+    let shares: &[f64] = if pairs * 3 <= MOST {
+        &[0.25, 0.5, 0.75]
+    } else if pairs <= MOST {
+        &[0.5]
+    } else {
+        &[]
+    };
+    let log = |times: &[f64]| times.iter().map(|time| time.ln()).collect();
+    let mut curves: Vec<Vec<f64>> = times.iter().map(|times| log(times)).collect();
+    for (index, one) in times.iter().enumerate() {
+        for other in &times[index + 1..] {
+            for &share in shares {
+                let mix = one.iter().zip(other).map(|(a, b)| share * a + (1.0 - share) * b);
+                curves.push(log(&mix.collect::<Vec<f64>>()));
+            }
+        }
+    }
+    curves
+}
+
+/// What parts of programs do whatever the program: times over the reference's.
+fn laws(configurations: &[Configuration]) -> Vec<Vec<f64>> {
+    let Some(reference) = configurations.last() else { return Vec::new() };
+    let all = f64::from(reference.threads());
+    let threads = |on: &Configuration| f64::from(on.threads());
+    let saturates = |at: f64| move |on: &Configuration| 1.0 / f64::from(on.threads()).min(at);
+    let laws: [&dyn Fn(&Configuration) -> f64; 7] = [
+        // One thread works and the others wait.
+        &|_| 1.0,
+        // All work.
+        &|on| 1.0 / threads(on),
+        // All work, and a core's contexts share what one had.
+        &|on| 1.0 / f64::from(cores(*on).0),
+        // Each is in the others' way.
+        &threads,
+        // Something shared serves so many and no more.
+        &saturates(all / 8.0),
+        &saturates(all / 4.0),
+        &saturates(all / 2.0),
+    ];
+    let relative = |law: &&dyn Fn(&Configuration) -> f64| {
+        configurations.iter().map(|on| law(on) / law(reference)).collect()
+    };
+    laws.iter().map(relative).collect()
+}
+
+fn is_same(one: &[f64], other: &[f64]) -> bool {
+    one.iter().zip(other).all(|(a, b)| (a / b - 1.0).abs() < 1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(texts: &[&str]) -> Vec<Configuration> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn laws_that_are_the_same_here_count_once() {
+        // On 4 threads: nothing saturates at half a thread; at 1 it is the serial law.
+        let threads = on(&["1", "2", "4"]);
+        let alone = curves(&threads, &[]);
+        // serial, ideal, contended, saturated at 2; six pairs at three shares.
+        assert_eq!(alone.len(), 4 + 6 * 3);
+        assert!(alone.iter().all(|curve| curve[2] == 0.0), "{alone:?}");
+        // With contexts, cores are a law of their own.
+        assert_eq!(curves(&on(&["1", "2", "2x2"]), &[]).len(), 5 + 10 * 3);
+    }
+
+    /// Amdahl's law is a mixture: a serial half and an ideal one at the reference.
+    #[test]
+    fn mixtures_are_of_times() {
+        let threads = on(&["1", "2", "4"]);
+        let amdahl: Vec<f64> =
+            [1.0, 2.0, 4.0].iter().map(|n: &f64| (0.5 + 0.5 * 4.0 / n).ln()).collect();
+        let curves = curves(&threads, &[]);
+        let near = |curve: &&Vec<f64>| curve.iter().zip(&amdahl).all(|(a, b)| (a - b).abs() < 1e-12);
+        assert_eq!(curves.iter().filter(near).count(), 1, "{curves:?}");
+    }
+
+    #[test]
+    fn many_shapes_are_not_mixed_without_end() {
+        let threads = on(&["1", "2", "4"]);
+        let shapes = |count: usize| -> Vec<Vec<f64>> {
+            (0..count).map(|index| vec![1.0 + index as f64 / 1e3, 0.3, 0.0]).collect()
+        };
+        let mixed = |count: usize| curves(&threads, &shapes(count)).len();
+        assert_eq!(mixed(48), 52 + 52 * 51 / 2 * 3);
+        assert_eq!(mixed(60), 64 + 64 * 63 / 2);
+        assert_eq!(mixed(1000), 1004);
+    }
+}

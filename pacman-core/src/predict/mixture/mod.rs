@@ -1,0 +1,267 @@
+//! Programs as mixtures of known ones, and samples where they tell most.
+
+mod covariance;
+mod curves;
+mod posterior;
+
+use serde::{Deserialize, Serialize};
+
+pub(super) use self::covariance::{Square, unexplained};
+pub(super) use self::curves::curves;
+use self::posterior::{Posterior, Prior};
+use super::Configuration;
+use super::feature;
+use super::sample::{Measured, Sample};
+use super::step::{self, Forecast, Predictor, Step};
+use super::verify::{self, Rule};
+use crate::error::Result;
+
+/// Predicts times of programs that are mixtures of known ones, and chooses each sample by those
+/// before it.
+///
+/// It is made by `training::mixture`. A program's time is taken for the sum of two parts, each
+/// like a program of the training or like a law (serial, ideal, contended, saturated), and what that
+/// leaves for a Gaussian process. The reference, all contexts, is sampled first, then what tells
+/// most of all other configurations, then what weighs that against the gain that it may be
+/// itself; one more execution verifies a configuration whose expected gain is 1 % or more.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parts", into = "Parts")]
+pub struct Mixture {
+    parts: Parts,
+    curves: Vec<Vec<f64>>,
+    unexplained: Square,
+}
+
+/// What a model's file says; all else follows from it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Parts {
+    /// In order; the last is the reference.
+    pub(super) configurations: Vec<Configuration>,
+    /// ln of each training program's time over its own at the reference.
+    pub(super) shapes: Vec<Vec<f64>>,
+    /// The standard deviation of what mixtures leave of ln time, on average over configurations.
+    pub(super) unexplained: f64,
+    /// The standard deviation of an execution's ln time.
+    pub(super) noise: f64,
+    /// Half of a 90 % interval, in spreads.
+    pub(super) reach: f64,
+    /// Executions at different configurations before a decision.
+    pub(super) samples: usize,
+    /// The least threads of any sample.
+    pub(super) least: u32,
+    pub(super) rule: Rule,
+}
+
+/// Half of a normal distribution's 90 % interval.
+pub(super) const REACH: f64 = 1.645;
+
+/// More would not be fewer than a search takes, and their matrices are made anew at each step.
+const MOST_SAMPLES: usize = 16;
+
+impl TryFrom<Parts> for Mixture {
+    type Error = &'static str;
+
+    /// A file may hold anything.
+    fn try_from(parts: Parts) -> std::result::Result<Mixture, &'static str> {
+        let columns = parts.configurations.len();
+        let figures = [parts.unexplained, parts.noise, parts.reach, parts.rule.worth];
+        let relative = |shape: &Vec<f64>| {
+            shape.len() == columns
+                && shape.iter().all(|log| log.abs() < MOST_LOG)
+                && shape.last() == Some(&0.0)
+        };
+        let sound = columns >= 2
+            && parts.configurations.is_sorted_by(|a, b| a < b)
+            && parts.shapes.iter().all(relative)
+            && figures.iter().all(|figure| figure.is_finite() && *figure > 0.0)
+            && (1..=MOST_SAMPLES).contains(&parts.samples);
+        if !sound {
+            return Err("a mixture's parts do not fit together");
+        }
+        let curves = curves(&parts.configurations, &parts.shapes);
+        let mut unexplained = unexplained(&parts.configurations);
+        unexplained.scale(parts.unexplained * parts.unexplained);
+        Ok(Mixture { parts, curves, unexplained })
+    }
+}
+
+/// e to this is still a number, and no ratio of two times.
+const MOST_LOG: f64 = 100.0;
+
+impl From<Mixture> for Parts {
+    fn from(mixture: Mixture) -> Parts {
+        mixture.parts
+    }
+}
+
+/// The most likely time, and how far it may be off.
+struct Prediction {
+    /// By configuration.
+    posterior: Posterior,
+    /// Of the sample at the reference.
+    seconds: f64,
+}
+
+impl Mixture {
+    /// Executions at different configurations before anything is recommended.
+    pub fn samples(&self) -> usize {
+        self.parts.samples
+    }
+
+    /// How many guesses of a program's shape are weighed against its samples.
+    pub fn guesses(&self) -> usize {
+        self.curves.len()
+    }
+
+    /// The standard deviation of what no guess explains, of ln time.
+    pub fn unexplained(&self) -> f64 {
+        self.parts.unexplained
+    }
+
+    /// The standard deviation of one execution's ln time.
+    pub fn noise(&self) -> f64 {
+        self.parts.noise
+    }
+
+    /// The same with intervals so many times as wide, in logarithms: what
+    /// `training::Evaluation::stretch` asks for.
+    pub fn widened(mut self, factor: f64) -> Mixture {
+        self.parts.reach *= factor;
+        self
+    }
+
+    fn reference_on(&self) -> Configuration {
+        // Checked when it was made: there are two at least.
+        self.parts.configurations[self.parts.configurations.len() - 1]
+    }
+
+    /// `None` where the samples are none that a prediction could be computed from.
+    fn predict(&self, measured: &Measured) -> Result<Option<Prediction>> {
+        let reference = self.reference_on();
+        let seconds = feature::at(measured, reference)?.seconds();
+        let mut samples = Vec::new();
+        for (column, &on) in self.parts.configurations.iter().enumerate() {
+            if let Some(sample) = measured.at(on).filter(|_| on != reference) {
+                samples.push((column, (sample.seconds() / seconds).ln()));
+            }
+        }
+        let prior =
+            Prior { curves: &self.curves, unexplained: &self.unexplained, noise: self.parts.noise };
+        Ok(prior.after(&samples).map(|posterior| Prediction { posterior, seconds }))
+    }
+
+    fn forecasts(&self, measured: &Measured, prediction: &Prediction) -> Vec<Forecast> {
+        let Prediction { posterior, seconds } = prediction;
+        let forecast = |(column, &on): (usize, &Configuration)| {
+            if let Some(sample) = measured.at(on) {
+                return Forecast::measured(sample);
+            }
+            let log = posterior.means[column];
+            // The next execution has noise of its own, and the reference had.
+            let noise = 2.0 * self.parts.noise * self.parts.noise;
+            let reach = self.parts.reach * (posterior.spread(column).powi(2) + noise).sqrt();
+            Forecast {
+                configuration: on,
+                seconds: seconds * log.exp(),
+                low: seconds * (log - reach).exp(),
+                high: seconds * (log + reach).exp(),
+                measured: false,
+            }
+        };
+        self.parts.configurations.iter().enumerate().map(forecast).collect()
+    }
+
+    /// What is not measured and may be, with what a sample there is worth.
+    fn promising(
+        &self,
+        measured: &Measured,
+        worth: impl Fn(usize) -> f64,
+    ) -> Option<(Configuration, f64)> {
+        let open = |(_, on): &(usize, &Configuration)| {
+            measured.at(**on).is_none() && on.threads() >= self.parts.least
+        };
+        let all = self.parts.configurations.iter().enumerate().filter(open);
+        all.map(|(column, &on)| (on, worth(column))).max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+}
+
+impl Predictor for Mixture {
+    fn configurations(&self) -> &[Configuration] {
+        &self.parts.configurations
+    }
+
+    fn step(&self, samples: &[Sample]) -> Result<Step> {
+        let measured = Measured::new(samples, &self.parts.configurations)?;
+        let reference = self.reference_on();
+        let planned = self.parts.samples;
+        let sample = |configuration: Configuration, why: &str| {
+            let why = format!("sample {} of {planned}: {why}", measured.len() + 1);
+            Step::Sample { configuration, events: Vec::new(), why }
+        };
+        if measured.at(reference).is_none() {
+            return Ok(sample(reference, "all others are predicted from it"));
+        }
+        let best = feature::at(&measured, reference)?;
+        let best = measured.best().unwrap_or(best);
+        let count = measured.len();
+        let Some(prediction) = self.predict(&measured)? else {
+            let why = format!("best of {count} measured; no prediction fits these times");
+            return Ok(step::decide(best, why));
+        };
+        let posterior = &prediction.posterior;
+        let gain = |column| {
+            posterior.improvement(column, (best.seconds() / prediction.seconds).ln())
+        };
+        let tells = |column| posterior.narrowing(column, self.parts.noise);
+        if count < planned {
+            let (next, why) = if count < 2 {
+                (self.promising(&measured, tells), "tells most of all others")
+            } else {
+                let both = |column| gain(column) + tells(column);
+                (self.promising(&measured, both), "may be the best, or tells most of all others")
+            };
+            if let Some((next, _)) = next {
+                return Ok(sample(next, why));
+            }
+        }
+        let verified = count.saturating_sub(planned);
+        let next = self.promising(&measured, gain).filter(|&(_, gain)| gain >= self.parts.rule.worth);
+        match next {
+            Some((next, gain)) if verified < self.parts.rule.executions => {
+                let forecasts = self.forecasts(&measured, &prediction);
+                let forecast = forecasts.iter().find(|one| one.configuration == next);
+                let gain = format!("expected to gain {:.1} %", 1e2 * gain);
+                let why = forecast.map_or(gain.clone(), |one| {
+                    format!("{gain}: {}", verify::beside(one, best))
+                });
+                Ok(Step::Verify { configuration: next, why })
+            }
+            Some(_) => {
+                let why = format!("best of {count} measured, {verified} to verify");
+                Ok(step::decide(best, why))
+            }
+            None => {
+                let worth = self.parts.rule.worth * 1e2;
+                let why = format!("best of {count} measured; no other is expected to gain {worth:.0} %");
+                Ok(step::decide(best, why))
+            }
+        }
+    }
+
+    fn forecast(&self, samples: &[Sample]) -> Result<Vec<Forecast>> {
+        let measured = Measured::new(samples, &self.parts.configurations)?;
+        Ok(match self.predict(&measured)? {
+            Some(prediction) => self.forecasts(&measured, &prediction),
+            None => step::only_measured(&measured),
+        })
+    }
+
+    fn reference(&self) -> Option<Configuration> {
+        self.parts.configurations.last().copied()
+    }
+
+    fn needs_times(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,188 @@
+//! What samples leave to be expected.
+
+use super::covariance::Square;
+
+/// ln of time over the reference's, by configuration, as a normal distribution.
+pub(super) struct Posterior {
+    pub(super) means: Vec<f64>,
+    pub(super) covariance: Square,
+}
+
+/// What is known before any sample.
+pub(super) struct Prior<'a> {
+    /// Equally likely; ln of time over the reference's, a row each.
+    pub(super) curves: &'a [Vec<f64>],
+    /// Of what the curves leave.
+    pub(super) unexplained: &'a Square,
+    /// The standard deviation of an execution's ln time.
+    pub(super) noise: f64,
+}
+
+/// Sums of less make no difference to sums near 1.
+const NEGLIGIBLE: f64 = 1e-9;
+
+impl Prior<'_> {
+    /// After `samples`: columns, without the reference's, and ln of time over that at the
+    /// reference.
+    ///
+    /// The reference was executed with noise, too, and all ratios share it.
+    ///
+    /// Each curve is a Gaussian process with that mean; it counts as much as it makes the samples
+    /// likely (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, sections
+    /// 2.2 and 5.2). The mixture's mean and covariance are the answer; `None` if the figures are
+    /// too odd to compute with.
+    pub(super) fn after(&self, samples: &[(usize, f64)]) -> Option<Posterior> {
+        let width = self.unexplained.width();
+        let root = Square::from_fn(samples.len(), |row, column| {
+            let own = if row == column { 1.0 } else { 0.0 };
+            let shared = self.unexplained.at(samples[row].0, samples[column].0);
+            shared + self.noise * self.noise * (own + 1.0)
+        })
+        .root()?;
+        // How each column goes with the whitened samples.
+        let gains: Vec<Vec<f64>> = (0..width)
+            .map(|column| {
+                let with = samples.iter().map(|&(at, _)| self.unexplained.at(column, at));
+                let mut gain: Vec<f64> = with.collect();
+                root.whiten(&mut gain);
+                gain
+            })
+            .collect();
+        let misses: Vec<Vec<f64>> = self
+            .curves
+            .iter()
+            .map(|curve| {
+                let mut miss: Vec<f64> = samples.iter().map(|&(at, log)| log - curve[at]).collect();
+                root.whiten(&mut miss);
+                miss
+            })
+            .collect();
+        let square = |miss: &Vec<f64>| dot(miss, miss);
+        let least = misses.iter().map(square).fold(f64::INFINITY, f64::min);
+        let mut weights: Vec<f64> =
+            misses.iter().map(|miss| ((least - square(miss)) / 2.0).exp()).collect();
+        let sum: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|weight| *weight /= sum);
+
+        let mut means = vec![0.0; width];
+        let mut likely = Vec::new();
+        for ((curve, miss), weight) in self.curves.iter().zip(&misses).zip(weights) {
+            if weight < NEGLIGIBLE {
+                continue;
+            }
+            let bent = |(log, gain): (&f64, &Vec<f64>)| log + dot(gain, miss);
+            let bent: Vec<f64> = curve.iter().zip(&gains).map(bent).collect();
+            means.iter_mut().zip(&bent).for_each(|(mean, value)| *mean += weight * value);
+            likely.push((weight, bent));
+        }
+        let covariance = Square::from_fn(width, |row, column| {
+            let between = |(weight, bent): &(f64, Vec<f64>)| {
+                weight * (bent[row] - means[row]) * (bent[column] - means[column])
+            };
+            let within = self.unexplained.at(row, column) - dot(&gains[row], &gains[column]);
+            within + likely.iter().map(between).sum::<f64>()
+        });
+        means.iter().all(|mean| mean.is_finite()).then_some(Posterior { means, covariance })
+    }
+}
+
+impl Posterior {
+    /// The standard deviation of ln time at a column, noise left out.
+    pub(super) fn spread(&self, column: usize) -> f64 {
+        self.covariance.at(column, column).max(0.0).sqrt()
+    }
+
+    /// By how much ln time is expected to fall below `best` if the column is the better one
+    /// (Jones, Schonlau and Welch, Journal of Global Optimization 13, 1998, section 4.1).
+    pub(super) fn improvement(&self, column: usize, best: f64) -> f64 {
+        let (below, spread) = (best - self.means[column], self.spread(column));
+        if spread <= 0.0 {
+            return below.max(0.0);
+        }
+        let z = below / spread;
+        let density = (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
+        let probability = libm::erfc(-z * std::f64::consts::FRAC_1_SQRT_2) / 2.0;
+        below * probability + spread * density
+    }
+
+    /// By how much a sample at the column is expected to narrow spreads, on average over all.
+    pub(super) fn narrowing(&self, column: usize, noise: f64) -> f64 {
+        let width = self.covariance.width();
+        // Of the ratio of two executions.
+        let variance = self.covariance.at(column, column).max(0.0) + 2.0 * noise * noise;
+        if variance <= 0.0 {
+            return 0.0;
+        }
+        let narrower = |other: usize| {
+            let before = self.covariance.at(other, other).max(0.0);
+            let shared = self.covariance.at(other, column);
+            before.sqrt() - (before - shared * shared / variance).max(0.0).sqrt()
+        };
+        (0..width).map(narrower).sum::<f64>() / width as f64
+    }
+}
+
+fn dot(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square(width: usize, cells: &[f64]) -> Square {
+        Square::from_fn(width, |row, column| cells[row * width + column])
+    }
+
+    /// One curve and independent residuals: all can be computed by hand.
+    #[test]
+    fn a_sample_pulls_as_much_as_it_is_surer_than_the_prior() {
+        let curves = vec![vec![1.0, 0.5, 0.0]];
+        let unexplained = square(3, &[0.06, 0.03, 0.0, 0.03, 0.04, 0.0, 0.0, 0.0, 0.0]);
+        let prior = Prior { curves: &curves, unexplained: &unexplained, noise: 0.1 };
+        let before = prior.after(&[]).unwrap();
+        assert_eq!(before.means, curves[0]);
+        assert_eq!(before.spread(1), 0.2);
+        // The sample's variance is 0.04 + 0.02.
+        let after = prior.after(&[(1, 0.8)]).unwrap();
+        assert!((after.means[1] - (0.5 + 0.3 * 0.04 / 0.06)).abs() < 1e-12);
+        assert!((after.means[0] - (1.0 + 0.3 * 0.03 / 0.06)).abs() < 1e-12);
+        assert!((after.spread(0).powi(2) - (0.06 - 0.03 * 0.03 / 0.06)).abs() < 1e-12);
+        // What was expected of it.
+        let narrower = [0.06f64.sqrt() - after.spread(0), 0.2 - after.spread(1), 0.0];
+        let mean = narrower.iter().sum::<f64>() / 3.0;
+        assert!((before.narrowing(1, 0.1) - mean).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_curve_that_fits_counts() {
+        let curves = vec![vec![1.0, 1.0, 0.0], vec![-1.0, -1.0, 0.0]];
+        let unexplained = square(3, &[0.01, 0.0, 0.0, 0.0, 0.01, 0.0, 0.0, 0.0, 0.0]);
+        let prior = Prior { curves: &curves, unexplained: &unexplained, noise: 0.01 };
+        let before = prior.after(&[]).unwrap();
+        assert_eq!(before.means[0], 0.0);
+        assert!((before.spread(0) - 1.01f64.sqrt()).abs() < 1e-12);
+        let after = prior.after(&[(0, -0.9)]).unwrap();
+        assert!((after.means[1] + 1.0).abs() < 1e-9);
+        assert!((after.spread(1) - 0.1).abs() < 1e-9);
+    }
+
+    /// E max(0, best − X) against a sum over X's density.
+    #[test]
+    fn improvement_is_what_a_sum_over_the_density_gives() {
+        for (mean, spread, best) in [(0.0, 1.0, 0.0), (0.3, 0.1, 0.0), (-0.2, 0.05, 0.0), (1.0, 0.5, -1.0)] {
+            let covariance = square(1, &[spread * spread]);
+            let posterior = Posterior { means: vec![mean], covariance };
+            let steps = 20_000;
+            let sum: f64 = (0..steps)
+                .map(|step| {
+                    let z = (f64::from(step) + 0.5) / f64::from(steps) * 20.0 - 10.0;
+                    let density = (-z * z / 2.0f64).exp() / std::f64::consts::TAU.sqrt();
+                    (best - (mean + z * spread)).max(0.0) * density * 20.0 / f64::from(steps)
+                })
+                .sum();
+            let found = posterior.improvement(0, best);
+            assert!((found - sum).abs() < 1e-6 * spread, "{found} {sum}");
+        }
+    }
+}

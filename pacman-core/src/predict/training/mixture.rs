@@ -1,0 +1,127 @@
+//! Training of [`Mixture`].
+
+use super::super::mixture::{Parts, REACH, Square, curves, unexplained};
+use super::super::verify::Rule;
+use super::super::{Configuration, Mixture};
+use super::dataset::{Dataset, bad};
+use crate::error::Result;
+
+/// What a mixture model is made of; all else follows from the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MixtureOptions {
+    /// Configurations that are sampled before anything is recommended, 1 to 16.
+    pub samples: usize,
+    /// Whether all samples have at least half of the reference's threads: for an adapter, which
+    /// bounds what a sample may lose by the threads that it leaves out.
+    pub wide: bool,
+}
+
+impl Default for MixtureOptions {
+    /// Three samples, anywhere.
+    fn default() -> MixtureOptions {
+        MixtureOptions { samples: 3, wide: false }
+    }
+}
+
+/// How much mixtures may leave, and how much executions may differ, as standard deviations of
+/// ln time: steps of about 2, from what is hardly seen to what makes mixtures useless.
+const UNEXPLAINED: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.4];
+const NOISE: [f64; 3] = [0.005, 0.01, 0.02];
+
+/// At most so many programs, spread evenly, say how much that is.
+const ASKED: usize = 64;
+
+/// Makes a mixture model of programs' times.
+///
+/// What mixtures leave and what executions differ by are those of the values tried that make the
+/// programs most likely, each among mixtures of the others.
+///
+/// # Errors
+/// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for other numbers of samples, and
+/// for times too far apart to compute with.
+pub fn mixture(data: &Dataset, options: MixtureOptions) -> Result<Mixture> {
+    let configurations = data.configurations();
+    let shapes: Vec<Vec<f64>> = data
+        .programs()
+        .iter()
+        .map(|program| {
+            let last = program.samples[configurations.len() - 1].seconds();
+            program.samples.iter().map(|sample| (sample.seconds() / last).ln()).collect()
+        })
+        .collect();
+    let (unexplained, noise) =
+        likeliest(configurations, &shapes).ok_or_else(|| hopeless(data))?;
+    let all = configurations[configurations.len() - 1].threads();
+    let parts = Parts {
+        configurations: configurations.to_vec(),
+        shapes,
+        unexplained,
+        noise,
+        reach: REACH,
+        samples: options.samples,
+        least: if options.wide { all.div_ceil(2) } else { 1 },
+        rule: Rule::default(),
+    };
+    Mixture::try_from(parts).map_err(|_| match options.samples {
+        1..=16 => hopeless(data),
+        other => bad(format!("a mixture model of {other} samples: 1 to 16 are possible")),
+    })
+}
+
+/// The values under which what is known of all programs is likeliest.
+fn likeliest(on: &[Configuration], shapes: &[Vec<f64>]) -> Option<(f64, f64)> {
+    let step = shapes.len().div_ceil(ASKED);
+    // Each with what the others would have made one guess.
+    let asked: Vec<(&Vec<f64>, Vec<Vec<f64>>)> = (0..shapes.len())
+        .step_by(step)
+        .map(|index| {
+            let mut others = shapes.to_vec();
+            let out = others.remove(index);
+            debug_assert_eq!(out.len(), on.len());
+            (&shapes[index], curves(on, &others))
+        })
+        .collect();
+    let pattern = unexplained(on);
+    let mut best: Option<(f64, (f64, f64))> = None;
+    for unexplained in UNEXPLAINED {
+        for noise in NOISE {
+            let covariance = covariance(&pattern, unexplained, noise);
+            let Some(root) = covariance.root() else { continue };
+            let evidence = |(shape, curves): &(&Vec<f64>, Vec<Vec<f64>>)| {
+                let likelihoods = curves.iter().map(|curve| {
+                    let ratios = 0..on.len() - 1;
+                    let mut miss: Vec<f64> = ratios.map(|at| shape[at] - curve[at]).collect();
+                    root.whiten(&mut miss);
+                    -miss.iter().map(|value| value * value).sum::<f64>() / 2.0
+                });
+                mean_of_exponentials(&likelihoods.collect::<Vec<f64>>()) - root.log()
+            };
+            let sum: f64 = asked.iter().map(evidence).sum();
+            if sum.is_finite() && best.is_none_or(|(most, _)| sum > most) {
+                best = Some((sum, (unexplained, noise)));
+            }
+        }
+    }
+    best.map(|(_, values)| values)
+}
+
+/// Of all measured ratios: those to the reference share its noise.
+fn covariance(pattern: &Square, unexplained: f64, noise: f64) -> Square {
+    let (unexplained, noise) = (unexplained * unexplained, noise * noise);
+    Square::from_fn(pattern.width() - 1, |row, column| {
+        let own = if row == column { 1.0 } else { 0.0 };
+        unexplained * pattern.at(row, column) + noise * (own + 1.0)
+    })
+}
+
+/// The logarithm of the mean of what `logs` are the logarithms of.
+fn mean_of_exponentials(logs: &[f64]) -> f64 {
+    let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = logs.iter().map(|log| (log - most).exp()).sum();
+    most + (sum / logs.len() as f64).ln()
+}
+
+#[cold]
+fn hopeless(data: &Dataset) -> crate::Error {
+    bad(format!("{}: times are too far apart for a mixture model", data.machine()))
+}
