@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
+use pacman_core::predict::Target;
 use pacman_core::predict::training::{
     Contender, Dataset, Evaluation, Score, Weighed, evaluate as leave_one_out, machines,
 };
-use pacman_core::predict::Target;
 use serde_json::{Value, json};
 
 use super::contenders::{DataArgs, LearnArgs};

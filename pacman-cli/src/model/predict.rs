@@ -278,7 +278,7 @@ fn sample(text: &str) -> Result<Sample, String> {
 const PHASE: &str = "phase";
 
 const EXAMPLES: &str = "\
-Examples:
+Examples (--sample gives a time and no counts: for models trained with --events none):
   pacman-pmu predict --model model.json --measured-on Keystone --sample 8=2.07
   pacman-pmu predict --model model.json --measured-on Keystone --sample 8=2.07 --sample 4=2.70
   pacman-pmu predict --model model.json samples.csv --csv

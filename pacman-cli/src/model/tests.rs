@@ -107,14 +107,39 @@ fn train_predict_and_the_next_step() {
 }
 
 #[test]
+fn a_mixture_asks_for_each_sample_after_the_one_before() {
+    let place = Place::new("mixture");
+    let (data, model) = (place.write("data.csv", &table()), place.path("model.json"));
+    let said = run(&["train", &data, "-o", &model, "--method", "mixture"]).unwrap();
+    assert!(said.starts_with("mixture of time for here: 6 programs, 8 configurations"), "{said}");
+    assert!(said.contains("\nsamples   8; one of its choice; one of its choice\n"), "{said}");
+
+    // A prediction starts from all contexts.
+    let mut samples = vec![format!("8={}", time(2, 8))];
+    let decided = loop {
+        let mut ask = vec!["predict", "--model", &model, "--measured-on", "here", "--json"];
+        ask.extend(samples.iter().flat_map(|sample| ["--sample", sample]));
+        let answer: Value = serde_json::from_str(&run(&ask).unwrap()).unwrap();
+        let next = &answer["programs"][0]["next"];
+        let on = next["configuration"].as_str().unwrap().to_owned();
+        if next["step"] == "decide" {
+            break on;
+        }
+        assert!(samples.len() < 4, "{samples:?}");
+        samples.push(format!("{on}={}", time(2, on.parse().unwrap())));
+    };
+    assert_eq!((decided.as_str(), samples.len()), ("8", 3), "{samples:?}");
+}
+
+#[test]
 fn evaluation_in_three_forms_says_the_same() {
     let place = Place::new("evaluate");
     let data = place.write("data.csv", &table());
     let json: Value = serde_json::from_str(&run(&["evaluate", &data, "--json"]).unwrap()).unwrap();
     let results = json["machines"][0]["results"].as_array().unwrap();
     let names: Vec<&str> = results.iter().map(|one| one["predictor"].as_str().unwrap()).collect();
-    assert_eq!(names, ["ridge", "linear", "search", "none"]);
-    assert!(results[1]["problem"].as_str().unwrap().contains("needs the count of instructions"));
+    assert_eq!(names, ["ridge", "mixture", "linear", "search", "none"]);
+    assert!(results[2]["problem"].as_str().unwrap().contains("needs the count of instructions"));
 
     let text = run(&["evaluate", &data]).unwrap();
     let accuracy = results[0]["accuracy"].as_f64().unwrap();
@@ -124,8 +149,8 @@ fn evaluation_in_three_forms_says_the_same() {
     let long = run(&["evaluate", &data, "--csv"]).unwrap();
     let mut reader = csv::Reader::from_reader(long.as_bytes());
     let records: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
-    // Three predictors, six programs, eight configurations.
-    assert_eq!(records.len(), 3 * 6 * 8);
+    // Four predictors, six programs, eight configurations.
+    assert_eq!(records.len(), 4 * 6 * 8);
     let mut errors = Vec::new();
     for program in 0..6 {
         let name = format!("p{program}");
@@ -187,7 +212,19 @@ fn wrong_input_is_refused_in_one_line() {
         ),
         (
             refused(&["train", &data, "-o", &model, "--method", "linear", "--wide"]),
-            "--wide is for ridge, and a linear model has no choice of samples",
+            "--wide is for ridge and mixture, and a linear model has no choice of samples",
+        ),
+        (
+            refused(&["train", &data, "-o", &model, "--method", "mixture", "--at", "8,1"]),
+            "--at is for ridge, and a mixture chooses each sample by the times of those before it",
+        ),
+        (
+            refused(&["train", &data, "-o", &model, "--method", "mixture", "--target", "ipc"]),
+            "--target ipc is for ridge and linear, and a mixture is one of times",
+        ),
+        (
+            refused(&["train", &data, "-o", &model, "--method", "mixture", "--samples", "17"]),
+            "a mixture model of 17 samples: 1 to 16 are possible",
         ),
         (
             refused(&["train", &data, "-o", &model, "--target", "ipc", "--samples", "2"]),
@@ -297,15 +334,21 @@ fn measured_machines_meet_the_bars_that_the_protocol_found_met() {
     let Some(data) = measured() else { return };
     let json = run(&["evaluate", data.to_str().unwrap(), "--json"]).unwrap();
     let json: Value = serde_json::from_str(&json).unwrap();
-    let figure = |machine: &str, name: &str| -> f64 {
+    let figure = |machine: &str, predictor: &str, name: &str| -> f64 {
         let machines = json["machines"].as_array().unwrap();
         let found = machines.iter().find(|one| one["machine"] == machine).unwrap();
-        found["results"][0][name].as_f64().unwrap()
+        let results = found["results"].as_array().unwrap();
+        let found = results.iter().find(|one| one["predictor"] == predictor).unwrap();
+        found[name].as_f64().unwrap()
     };
     for machine in ["Keystone", "Headgasket"] {
-        assert!(figure(machine, "worst_regret") <= 0.10, "{machine}");
-        assert!(figure(machine, "samples") <= 3.5, "{machine}");
+        assert!(figure(machine, "ridge", "worst_regret") <= 0.10, "{machine}");
+        assert!(figure(machine, "ridge", "samples") <= 3.5, "{machine}");
+        assert!(figure(machine, "mixture", "accuracy") >= 0.95, "{machine}");
+        assert!(figure(machine, "mixture", "samples") <= 3.5, "{machine}");
     }
-    assert!(figure("Keystone", "accuracy") >= 0.95);
-    assert!(figure("Keystone", "regret") <= 0.01);
+    assert!(figure("Keystone", "ridge", "accuracy") >= 0.95);
+    for predictor in ["ridge", "mixture"] {
+        assert!(figure("Keystone", predictor, "regret") <= 0.01);
+    }
 }

@@ -15,8 +15,8 @@ use crate::whole;
 
 /// Train a model that predicts how long a phase takes with other numbers of threads.
 ///
-/// The model is for one machine, and says how good it is: every program is left out once and
-/// predicted by a model that was trained without it. Which configurations to sample, which
+/// The model is for one machine, learns from four programs or phases at least, and says how good it
+/// is: every program is left out once and predicted by a model that was trained without it. Which configurations to sample, which
 /// features and which penalty are chosen by cross-validation, too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{TABLE}\n\n{JSON}"))]
@@ -65,6 +65,14 @@ pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> io::Result<u8> {
     if let Err(problem) = file::write(&args.output, &model) {
         refusal::complain(&problem);
         return Ok(1);
+    }
+    let accuracy = model.cross_validation.accuracy;
+    if accuracy < 0.0 {
+        refusal::complain(&format!(
+            "{}: its times are off by {} on average: this model is of no use; measure more programs",
+            args.output,
+            percent(1.0 - accuracy, 0)
+        ));
     }
     if args.json {
         writeln!(out, "{:#}", summary(&model, data.configurations()))?;
@@ -159,7 +167,9 @@ fn describe(out: &mut dyn Write, model: &Model, on: &[Configuration]) -> io::Res
         model.fingerprint
     )?;
     writeln!(out, "samples   {}", plan(model).join("; "))?;
-    writeln!(out, "features  {}", features(model).join(", "))?;
+    let features = features(model);
+    let features = if features.is_empty() { "none".into() } else { features.join(", ") };
+    writeln!(out, "features  {features}")?;
     writeln!(
         out,
         "leaving one program out: accuracy {} (worst {}), regret {} (worst {}), \
@@ -190,9 +200,9 @@ fn summary(model: &Model, on: &[Configuration]) -> Value {
 const EXAMPLES: &str = "\
 Examples:
   pacman-pmu train measured.csv -o model.json
-  pacman-pmu train measured.csv --measured-on Keystone --samples 2 -o model.json
   pacman-pmu train measured.csv --method mixture -o model.json
-  pacman-pmu train measured.csv --at 24,12,1 --events none -o model.json
+  pacman-pmu train two-machines.csv --measured-on Keystone --events none -o model.json
+  pacman-pmu train measured.csv --at 24,12,1 -o model.json
   pacman-pmu train counted.csv --target ipc -o model.json     the 2006 paper's model
 
 Exit status:

@@ -1,5 +1,6 @@
 //! Predictors on machines whose truth is known.
 
+mod mixture;
 mod models;
 mod runtime;
 mod steps;

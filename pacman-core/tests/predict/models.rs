@@ -193,7 +193,11 @@ fn bad_training_data_is_refused_with_its_line() {
         error.to_string()
     };
     let one: Vec<Row> = complete[..16].to_vec();
-    assert_eq!(refused(&one), "m: 1 complete program to learn from, and 3 are the least");
+    let why =
+        "m: 1 complete program to learn from, and 4 are the least, phases counted: measure more";
+    assert_eq!(refused(&one), why);
+    let words = refused(&complete[..48]);
+    assert!(words.starts_with("m: 3 complete programs to learn from, and 4"), "{words}");
 
     let mut twice = complete.clone();
     twice.push(Row { line: 99, ..complete[3].clone() });
@@ -218,12 +222,16 @@ fn bad_training_data_is_refused_with_its_line() {
     let data = Dataset::of("m", &hole, None).unwrap();
     assert_eq!(data.programs().len(), 4);
     assert_eq!(data.left_out(), ["p1 (not measured at 5)"]);
+    evaluate(&data, &Contender::Search, &mut || ()).unwrap();
 
-    let three = Dataset::of("m", &complete[..48], None).unwrap();
-    let error = evaluate(&three, &Contender::Search, &mut || ()).unwrap_err();
-    assert!(error.to_string().contains("leaving one out needs 4 at least"), "{error}");
-    let error = linear(&three, &LinearOptions::default()).unwrap_err();
-    assert!(error.to_string().contains("3 programs for 3 coefficients"), "{error}");
+    // Two events, an intercept and the instruction rate.
+    let mut four = complete[..64].to_vec();
+    for row in &mut four {
+        row.sample = row.sample.clone().with("branches", 1e8).unwrap();
+    }
+    let four = Dataset::of("m", &four, None).unwrap();
+    let error = linear(&four, &LinearOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("4 programs for 4 coefficients"), "{error}");
 }
 
 #[test]

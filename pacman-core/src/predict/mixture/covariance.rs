@@ -10,7 +10,10 @@ pub(in crate::predict) struct Square {
 }
 
 impl Square {
-    pub(in crate::predict) fn from_fn(width: usize, mut cell: impl FnMut(usize, usize) -> f64) -> Square {
+    pub(in crate::predict) fn from_fn(
+        width: usize,
+        mut cell: impl FnMut(usize, usize) -> f64,
+    ) -> Square {
         let cells = (0..width * width).map(|index| cell(index / width, index % width)).collect();
         Square { width, cells }
     }
@@ -66,7 +69,8 @@ impl Root {
         }
     }
 
-    /// The logarithm of the determinant's square root.
+    /// The logarithm of the determinant's square root: only training asks how likely things are.
+    #[cfg(any(test, feature = "training"))]
     pub(in crate::predict) fn log(&self) -> f64 {
         (0..self.width).map(|row| self.cells[row * (self.width + 1)].ln()).sum()
     }

@@ -1,13 +1,13 @@
 //! Programs as mixtures of known ones, and samples where they tell most.
 
 mod covariance;
-mod curves;
+mod guesses;
 mod posterior;
 
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::covariance::{Square, unexplained};
-pub(super) use self::curves::curves;
+pub(super) use self::guesses::{Guess, guesses};
 use self::posterior::{Posterior, Prior};
 use super::Configuration;
 use super::feature;
@@ -28,7 +28,7 @@ use crate::error::Result;
 #[serde(try_from = "Parts", into = "Parts")]
 pub struct Mixture {
     parts: Parts,
-    curves: Vec<Vec<f64>>,
+    guesses: Vec<Guess>,
     unexplained: Square,
 }
 
@@ -53,9 +53,6 @@ pub(super) struct Parts {
     pub(super) rule: Rule,
 }
 
-/// Half of a normal distribution's 90 % interval.
-pub(super) const REACH: f64 = 1.645;
-
 /// More would not be fewer than a search takes, and their matrices are made anew at each step.
 const MOST_SAMPLES: usize = 16;
 
@@ -79,10 +76,10 @@ impl TryFrom<Parts> for Mixture {
         if !sound {
             return Err("a mixture's parts do not fit together");
         }
-        let curves = curves(&parts.configurations, &parts.shapes);
+        let guesses = guesses(&parts.configurations, &parts.shapes);
         let mut unexplained = unexplained(&parts.configurations);
         unexplained.scale(parts.unexplained * parts.unexplained);
-        Ok(Mixture { parts, curves, unexplained })
+        Ok(Mixture { parts, guesses, unexplained })
     }
 }
 
@@ -111,7 +108,7 @@ impl Mixture {
 
     /// How many guesses of a program's shape are weighed against its samples.
     pub fn guesses(&self) -> usize {
-        self.curves.len()
+        self.guesses.len()
     }
 
     /// The standard deviation of what no guess explains, of ln time.
@@ -146,8 +143,11 @@ impl Mixture {
                 samples.push((column, (sample.seconds() / seconds).ln()));
             }
         }
-        let prior =
-            Prior { curves: &self.curves, unexplained: &self.unexplained, noise: self.parts.noise };
+        let prior = Prior {
+            guesses: &self.guesses,
+            unexplained: &self.unexplained,
+            noise: self.parts.noise,
+        };
         Ok(prior.after(&samples).map(|posterior| Prediction { posterior, seconds }))
     }
 
@@ -210,9 +210,8 @@ impl Predictor for Mixture {
             return Ok(step::decide(best, why));
         };
         let posterior = &prediction.posterior;
-        let gain = |column| {
-            posterior.improvement(column, (best.seconds() / prediction.seconds).ln())
-        };
+        let gain =
+            |column| posterior.improvement(column, (best.seconds() / prediction.seconds).ln());
         let tells = |column| posterior.narrowing(column, self.parts.noise);
         if count < planned {
             let (next, why) = if count < 2 {
@@ -226,15 +225,15 @@ impl Predictor for Mixture {
             }
         }
         let verified = count.saturating_sub(planned);
-        let next = self.promising(&measured, gain).filter(|&(_, gain)| gain >= self.parts.rule.worth);
+        let next =
+            self.promising(&measured, gain).filter(|&(_, gain)| gain >= self.parts.rule.worth);
         match next {
             Some((next, gain)) if verified < self.parts.rule.executions => {
                 let forecasts = self.forecasts(&measured, &prediction);
                 let forecast = forecasts.iter().find(|one| one.configuration == next);
                 let gain = format!("expected to gain {:.1} %", 1e2 * gain);
-                let why = forecast.map_or(gain.clone(), |one| {
-                    format!("{gain}: {}", verify::beside(one, best))
-                });
+                let why = forecast
+                    .map_or(gain.clone(), |one| format!("{gain}: {}", verify::beside(one, best)));
                 Ok(Step::Verify { configuration: next, why })
             }
             Some(_) => {
@@ -243,7 +242,8 @@ impl Predictor for Mixture {
             }
             None => {
                 let worth = self.parts.rule.worth * 1e2;
-                let why = format!("best of {count} measured; no other is expected to gain {worth:.0} %");
+                let why =
+                    format!("best of {count} measured; no other is expected to gain {worth:.0} %");
                 Ok(step::decide(best, why))
             }
         }

@@ -1,5 +1,6 @@
 //! What samples leave to be expected.
 
+use super::Guess;
 use super::covariance::Square;
 
 /// ln of time over the reference's, by configuration, as a normal distribution.
@@ -10,9 +11,9 @@ pub(super) struct Posterior {
 
 /// What is known before any sample.
 pub(super) struct Prior<'a> {
-    /// Equally likely; ln of time over the reference's, a row each.
-    pub(super) curves: &'a [Vec<f64>],
-    /// Of what the curves leave.
+    /// Equally likely.
+    pub(super) guesses: &'a [Guess],
+    /// Of what the guesses leave.
     pub(super) unexplained: &'a Square,
     /// The standard deviation of an execution's ln time.
     pub(super) noise: f64,
@@ -27,7 +28,7 @@ impl Prior<'_> {
     ///
     /// The reference was executed with noise, too, and all ratios share it.
     ///
-    /// Each curve is a Gaussian process with that mean; it counts as much as it makes the samples
+    /// Each guess is a Gaussian process with that mean; it counts as much as it makes the samples
     /// likely (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, sections
     /// 2.2 and 5.2). The mixture's mean and covariance are the answer; `None` if the figures are
     /// too odd to compute with.
@@ -49,10 +50,11 @@ impl Prior<'_> {
             })
             .collect();
         let misses: Vec<Vec<f64>> = self
-            .curves
+            .guesses
             .iter()
-            .map(|curve| {
-                let mut miss: Vec<f64> = samples.iter().map(|&(at, log)| log - curve[at]).collect();
+            .map(|guess| {
+                let mut miss: Vec<f64> =
+                    samples.iter().map(|&(at, log)| log - guess.logs[at]).collect();
                 root.whiten(&mut miss);
                 miss
             })
@@ -66,12 +68,12 @@ impl Prior<'_> {
 
         let mut means = vec![0.0; width];
         let mut likely = Vec::new();
-        for ((curve, miss), weight) in self.curves.iter().zip(&misses).zip(weights) {
+        for ((guess, miss), weight) in self.guesses.iter().zip(&misses).zip(weights) {
             if weight < NEGLIGIBLE {
                 continue;
             }
             let bent = |(log, gain): (&f64, &Vec<f64>)| log + dot(gain, miss);
-            let bent: Vec<f64> = curve.iter().zip(&gains).map(bent).collect();
+            let bent: Vec<f64> = guess.logs.iter().zip(&gains).map(bent).collect();
             means.iter_mut().zip(&bent).for_each(|(mean, value)| *mean += weight * value);
             likely.push((weight, bent));
         }
@@ -134,14 +136,20 @@ mod tests {
         Square::from_fn(width, |row, column| cells[row * width + column])
     }
 
-    /// One curve and independent residuals: all can be computed by hand.
+    fn guesses(logs: &[[f64; 3]]) -> Vec<Guess> {
+        let guess =
+            |(index, logs): (usize, &[f64; 3])| Guess { logs: logs.to_vec(), parts: [index; 2] };
+        logs.iter().enumerate().map(guess).collect()
+    }
+
+    /// One guess and independent residuals: all can be computed by hand.
     #[test]
     fn a_sample_pulls_as_much_as_it_is_surer_than_the_prior() {
-        let curves = vec![vec![1.0, 0.5, 0.0]];
+        let guesses = guesses(&[[1.0, 0.5, 0.0]]);
         let unexplained = square(3, &[0.06, 0.03, 0.0, 0.03, 0.04, 0.0, 0.0, 0.0, 0.0]);
-        let prior = Prior { curves: &curves, unexplained: &unexplained, noise: 0.1 };
+        let prior = Prior { guesses: &guesses, unexplained: &unexplained, noise: 0.1 };
         let before = prior.after(&[]).unwrap();
-        assert_eq!(before.means, curves[0]);
+        assert_eq!(before.means, guesses[0].logs);
         assert_eq!(before.spread(1), 0.2);
         // The sample's variance is 0.04 + 0.02.
         let after = prior.after(&[(1, 0.8)]).unwrap();
@@ -155,10 +163,10 @@ mod tests {
     }
 
     #[test]
-    fn the_curve_that_fits_counts() {
-        let curves = vec![vec![1.0, 1.0, 0.0], vec![-1.0, -1.0, 0.0]];
+    fn the_guess_that_fits_counts() {
+        let guesses = guesses(&[[1.0, 1.0, 0.0], [-1.0, -1.0, 0.0]]);
         let unexplained = square(3, &[0.01, 0.0, 0.0, 0.0, 0.01, 0.0, 0.0, 0.0, 0.0]);
-        let prior = Prior { curves: &curves, unexplained: &unexplained, noise: 0.01 };
+        let prior = Prior { guesses: &guesses, unexplained: &unexplained, noise: 0.01 };
         let before = prior.after(&[]).unwrap();
         assert_eq!(before.means[0], 0.0);
         assert!((before.spread(0) - 1.01f64.sqrt()).abs() < 1e-12);
@@ -170,7 +178,9 @@ mod tests {
     /// E max(0, best − X) against a sum over X's density.
     #[test]
     fn improvement_is_what_a_sum_over_the_density_gives() {
-        for (mean, spread, best) in [(0.0, 1.0, 0.0), (0.3, 0.1, 0.0), (-0.2, 0.05, 0.0), (1.0, 0.5, -1.0)] {
+        for (mean, spread, best) in
+            [(0.0, 1.0, 0.0), (0.3, 0.1, 0.0), (-0.2, 0.05, 0.0), (1.0, 0.5, -1.0)]
+        {
             let covariance = square(1, &[spread * spread]);
             let posterior = Posterior { means: vec![mean], covariance };
             let steps = 20_000;

@@ -79,7 +79,7 @@ impl Dataset {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`], with line numbers, for a configuration measured twice, a
-    /// configuration that most programs were not measured at, and fewer than three programs or
+    /// configuration that most programs were not measured at, and fewer than four programs or
     /// two configurations.
     pub fn of(machine: &str, rows: &[Row], only: Option<&[Configuration]>) -> Result<Dataset> {
         let table = table(machine, rows, only)?;
@@ -115,7 +115,8 @@ impl Dataset {
             let have = programs.len();
             let holes = if left_out.is_empty() { "" } else { "; left out: " };
             return Err(bad(format!(
-                "{machine}: {have} complete program{} to learn from, and {LEAST} are the least{holes}{}",
+                "{machine}: {have} complete program{} to learn from, and {LEAST} are the least, \
+                 phases counted: measure more{holes}{}",
                 if have == 1 { "" } else { "s" },
                 left_out.join(", ")
             )));
@@ -206,8 +207,8 @@ impl Dataset {
     }
 }
 
-/// With two, leaving one out leaves nothing to regress on.
-const LEAST: usize = 3;
+/// Each is left out once, and with two of the others nothing could be left out in training.
+pub(super) const LEAST: usize = 4;
 
 fn table<'a>(machine: &str, rows: &'a [Row], only: Option<&[Configuration]>) -> Result<Table<'a>> {
     let mut table: Table<'a> = Vec::new();

@@ -3,7 +3,7 @@
 use super::super::{
     BestSeen, Configuration, CrossValidation, Forecast, HillClimb, Predictor, Sample, Step,
 };
-use super::dataset::{Dataset, Program, bad};
+use super::dataset::{Dataset, LEAST, Program, bad};
 use super::fit::quantile;
 use super::{LinearOptions, MixtureOptions, RidgeOptions, linear, mixture, ridge};
 use crate::error::Result;
@@ -98,21 +98,13 @@ pub struct Weighed {
 /// are left out together.
 ///
 /// # Errors
-/// As training's; and [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) with fewer
-/// than four programs.
+/// As training's.
 pub fn evaluate(
     data: &Dataset,
     contender: &Contender,
     progress: &mut dyn FnMut(),
 ) -> Result<Evaluation> {
     let programs = data.programs();
-    if programs.len() < LEAST {
-        return Err(bad(format!(
-            "{}: {} programs; leaving one out needs {LEAST} at least",
-            data.machine(),
-            programs.len()
-        )));
-    }
     let mut scores = Vec::new();
     for (index, program) in programs.iter().enumerate() {
         let predictor = contender.train(&data.without(index, LEAST - 1))?;
@@ -129,9 +121,6 @@ pub fn evaluate(
     }
     Ok(evaluation)
 }
-
-/// One out, and three to learn from.
-const LEAST: usize = 4;
 
 /// Does what the predictor says, with a program whose every execution is known.
 fn follow(predictor: &dyn Predictor, truth: &Program) -> Result<Score> {

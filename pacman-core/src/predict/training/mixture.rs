@@ -1,6 +1,6 @@
 //! Training of [`Mixture`].
 
-use super::super::mixture::{Parts, REACH, Square, curves, unexplained};
+use super::super::mixture::{Parts, Square, guesses, unexplained};
 use super::super::verify::Rule;
 use super::super::{Configuration, Mixture};
 use super::dataset::{Dataset, bad};
@@ -28,6 +28,9 @@ impl Default for MixtureOptions {
 const UNEXPLAINED: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.4];
 const NOISE: [f64; 3] = [0.005, 0.01, 0.02];
 
+/// Half of a normal distribution's 90 % interval, in spreads.
+const REACH: f64 = 1.645;
+
 /// At most so many programs, spread evenly, say how much that is.
 const ASKED: usize = 64;
 
@@ -49,8 +52,7 @@ pub fn mixture(data: &Dataset, options: MixtureOptions) -> Result<Mixture> {
             program.samples.iter().map(|sample| (sample.seconds() / last).ln()).collect()
         })
         .collect();
-    let (unexplained, noise) =
-        likeliest(configurations, &shapes).ok_or_else(|| hopeless(data))?;
+    let (unexplained, noise) = likeliest(configurations, &shapes).ok_or_else(|| hopeless(data))?;
     let all = configurations[configurations.len() - 1].threads();
     let parts = Parts {
         configurations: configurations.to_vec(),
@@ -68,33 +70,31 @@ pub fn mixture(data: &Dataset, options: MixtureOptions) -> Result<Mixture> {
     })
 }
 
-/// The values under which what is known of all programs is likeliest.
+/// The values under which each program is likeliest among mixtures of the others.
 fn likeliest(on: &[Configuration], shapes: &[Vec<f64>]) -> Option<(f64, f64)> {
-    let step = shapes.len().div_ceil(ASKED);
-    // Each with what the others would have made one guess.
-    let asked: Vec<(&Vec<f64>, Vec<Vec<f64>>)> = (0..shapes.len())
-        .step_by(step)
-        .map(|index| {
-            let mut others = shapes.to_vec();
-            let out = others.remove(index);
-            debug_assert_eq!(out.len(), on.len());
-            (&shapes[index], curves(on, &others))
-        })
-        .collect();
+    let ratios = on.len() - 1;
+    let guesses = guesses(on, shapes);
     let pattern = unexplained(on);
+    let asked: Vec<usize> = (0..shapes.len()).step_by(shapes.len().div_ceil(ASKED)).collect();
     let mut best: Option<(f64, (f64, f64))> = None;
     for unexplained in UNEXPLAINED {
         for noise in NOISE {
-            let covariance = covariance(&pattern, unexplained, noise);
-            let Some(root) = covariance.root() else { continue };
-            let evidence = |(shape, curves): &(&Vec<f64>, Vec<Vec<f64>>)| {
-                let likelihoods = curves.iter().map(|curve| {
-                    let ratios = 0..on.len() - 1;
-                    let mut miss: Vec<f64> = ratios.map(|at| shape[at] - curve[at]).collect();
-                    root.whiten(&mut miss);
-                    -miss.iter().map(|value| value * value).sum::<f64>() / 2.0
-                });
-                mean_of_exponentials(&likelihoods.collect::<Vec<f64>>()) - root.log()
+            let Some(root) = covariance(&pattern, unexplained, noise).root() else { continue };
+            let white = |logs: &[f64]| {
+                let mut white = logs[..ratios].to_vec();
+                root.whiten(&mut white);
+                white
+            };
+            let known: Vec<Vec<f64>> = guesses.iter().map(|guess| white(&guess.logs)).collect();
+            let evidence = |&out: &usize| {
+                let own = white(&shapes[out]);
+                let others =
+                    guesses.iter().zip(&known).filter(|(guess, _)| !guess.parts.contains(&out));
+                let distance = |other: &[f64]| {
+                    own.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum::<f64>()
+                };
+                let logs: Vec<f64> = others.map(|(_, other)| -distance(other) / 2.0).collect();
+                mean_of_exponentials(&logs) - root.log()
             };
             let sum: f64 = asked.iter().map(evidence).sum();
             if sum.is_finite() && best.is_none_or(|(most, _)| sum > most) {

@@ -6,12 +6,36 @@ use crate::predict::Configuration;
 /// At most so many mixtures; single shapes may be more.
 const MOST: usize = 4096;
 
-/// ln of time over the reference's at each configuration, a row for each guess.
+/// What a program may look like.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::predict) struct Guess {
+    /// ln of time over the reference's, by configuration.
+    pub(in crate::predict) logs: Vec<f64>,
+    /// What it is a mixture of, the same twice if of one: known shapes by their index, then laws.
+    #[cfg(any(test, feature = "training"))]
+    pub(in crate::predict) parts: [usize; 2],
+}
+
+impl Guess {
+    #[cfg_attr(not(any(test, feature = "training")), expect(unused_variables))]
+    fn new(times: impl Iterator<Item = f64>, parts: [usize; 2]) -> Guess {
+        Guess {
+            logs: times.map(f64::ln).collect(),
+            #[cfg(any(test, feature = "training"))]
+            parts,
+        }
+    }
+}
+
+/// All shapes and laws, and their mixtures.
 ///
 /// Times of a program's parts add up, so between any two shapes there are their mixtures: a
 /// quarter, a half and three quarters of the reference's time in the one, the rest in the other.
 /// With many shapes only halves, and with very many none: these are mixtures enough by themselves.
-pub(in crate::predict) fn curves(configurations: &[Configuration], shapes: &[Vec<f64>]) -> Vec<Vec<f64>> {
+pub(in crate::predict) fn guesses(
+    configurations: &[Configuration],
+    shapes: &[Vec<f64>],
+) -> Vec<Guess> {
     let relative = |shape: &Vec<f64>| shape.iter().map(|log| log.exp()).collect();
     let mut times: Vec<Vec<f64>> = shapes.iter().map(relative).collect();
     for law in laws(configurations) {
@@ -28,17 +52,17 @@ pub(in crate::predict) fn curves(configurations: &[Configuration], shapes: &[Vec
     } else {
         &[]
     };
-    let log = |times: &[f64]| times.iter().map(|time| time.ln()).collect();
-    let mut curves: Vec<Vec<f64>> = times.iter().map(|times| log(times)).collect();
+    let alone = |(index, times): (usize, &Vec<f64>)| Guess::new(times.iter().copied(), [index; 2]);
+    let mut guesses: Vec<Guess> = times.iter().enumerate().map(alone).collect();
     for (index, one) in times.iter().enumerate() {
-        for other in &times[index + 1..] {
+        for (further, other) in times.iter().enumerate().skip(index + 1) {
             for &share in shares {
                 let mix = one.iter().zip(other).map(|(a, b)| share * a + (1.0 - share) * b);
-                curves.push(log(&mix.collect::<Vec<f64>>()));
+                guesses.push(Guess::new(mix, [index, further]));
             }
         }
     }
-    curves
+    guesses
 }
 
 /// What parts of programs do whatever the program: times over the reference's.
@@ -83,12 +107,12 @@ mod tests {
     fn laws_that_are_the_same_here_count_once() {
         // On 4 threads: nothing saturates at half a thread; at 1 it is the serial law.
         let threads = on(&["1", "2", "4"]);
-        let alone = curves(&threads, &[]);
+        let alone = guesses(&threads, &[]);
         // serial, ideal, contended, saturated at 2; six pairs at three shares.
         assert_eq!(alone.len(), 4 + 6 * 3);
-        assert!(alone.iter().all(|curve| curve[2] == 0.0), "{alone:?}");
+        assert!(alone.iter().all(|guess| guess.logs[2] == 0.0), "{alone:?}");
         // With contexts, cores are a law of their own.
-        assert_eq!(curves(&on(&["1", "2", "2x2"]), &[]).len(), 5 + 10 * 3);
+        assert_eq!(guesses(&on(&["1", "2", "2x2"]), &[]).len(), 5 + 10 * 3);
     }
 
     /// Amdahl's law is a mixture: a serial half and an ideal one at the reference.
@@ -97,9 +121,12 @@ mod tests {
         let threads = on(&["1", "2", "4"]);
         let amdahl: Vec<f64> =
             [1.0, 2.0, 4.0].iter().map(|n: &f64| (0.5 + 0.5 * 4.0 / n).ln()).collect();
-        let curves = curves(&threads, &[]);
-        let near = |curve: &&Vec<f64>| curve.iter().zip(&amdahl).all(|(a, b)| (a - b).abs() < 1e-12);
-        assert_eq!(curves.iter().filter(near).count(), 1, "{curves:?}");
+        let guesses = guesses(&threads, &[]);
+        let is_near =
+            |guess: &&Guess| guess.logs.iter().zip(&amdahl).all(|(a, b)| (a - b).abs() < 1e-12);
+        let near: Vec<&Guess> = guesses.iter().filter(is_near).collect();
+        assert_eq!(near.len(), 1, "{guesses:?}");
+        assert_eq!(near[0].parts, [0, 1]);
     }
 
     #[test]
@@ -108,7 +135,7 @@ mod tests {
         let shapes = |count: usize| -> Vec<Vec<f64>> {
             (0..count).map(|index| vec![1.0 + index as f64 / 1e3, 0.3, 0.0]).collect()
         };
-        let mixed = |count: usize| curves(&threads, &shapes(count)).len();
+        let mixed = |count: usize| guesses(&threads, &shapes(count)).len();
         assert_eq!(mixed(48), 52 + 52 * 51 / 2 * 3);
         assert_eq!(mixed(60), 64 + 64 * 63 / 2);
         assert_eq!(mixed(1000), 1004);
