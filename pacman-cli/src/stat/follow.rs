@@ -17,7 +17,7 @@ use super::ptrace::{self, Stop};
 use super::run::{Advance, Collector};
 use super::seats::Seats;
 use super::signals::Signals;
-use super::thread::{Span, Thread};
+use super::thread::{self, Span, Thread};
 
 /// Everything that is followed.
 pub(super) struct Follower<'a> {
@@ -105,17 +105,39 @@ impl<'a> Follower<'a> {
     /// Gives a thread its place and its counters before it goes on.
     fn admit(&mut self, tid: i32) {
         self.coming.remove(&tid);
-        let seat = self.seats.take(tid);
+        let process = thread::process_of(tid).unwrap_or(tid);
+        self.bind_waiting(process);
+        let seat = self.seats.take(tid, process == tid);
         let counters = self.backend.open(Target::Thread(tid));
         if let (State::Waiting, Err(error)) = (&self.state, &counters) {
             self.state = State::Uncounted(error.clone());
             // SAFETY: kill has no preconditions; the child is not reaped yet.
             unsafe { libc::kill(tid, libc::SIGKILL) };
         }
-        let mut thread = Thread::new(tid, seat.clone().unwrap_or(None), counters);
+        let mut thread = Thread::new(tid, seat.as_ref().ok().copied().flatten(), counters);
         thread.notes.extend(seat.err());
         self.alive.insert(tid, Some(self.threads.len()));
         self.threads.push(thread);
+    }
+
+    /// Binds the first thread of a process, which has now made another one.
+    fn bind_waiting(&mut self, process: i32) {
+        let Some(Some(first)) = self.alive.get(&process).copied() else { return };
+        let first = &mut self.threads[first];
+        let Some(place) = first.place().copied().filter(|_| first.waits()) else { return };
+        match self.seats.bind(process, &place) {
+            Ok(()) => first.was_bound(),
+            Err(problem) => first.notes.push(problem),
+        }
+    }
+
+    /// A process that begins another program may use all places again.
+    fn loosen(&mut self, tid: i32) {
+        let Some(Some(first)) = self.alive.get(&tid).copied() else { return };
+        let first = &mut self.threads[first];
+        if first.bound().is_some() && self.seats.are_several() && self.seats.loosen(tid).is_ok() {
+            first.was_loosened();
+        }
     }
 
     /// The thread runs another program. If it was not the first of its process, it has taken
@@ -138,6 +160,8 @@ impl<'a> Follower<'a> {
             if matches!(self.state, State::Waiting) {
                 (self.state, self.began) = (State::Running, began);
             }
+        } else {
+            self.loosen(tid);
         }
     }
 
@@ -147,7 +171,7 @@ impl<'a> Follower<'a> {
         let thread = &mut self.threads[thread];
         if !thread.has_ended() {
             thread.end();
-            if let Some(place) = &thread.place {
+            if let Some(place) = thread.place() {
                 self.seats.leave(place);
             }
         }
@@ -166,7 +190,7 @@ impl<'a> Follower<'a> {
     /// A row of a thread that counted `span`.
     fn row(&self, number: usize, span: Span) -> Row {
         let thread = &self.threads[number];
-        let cpu = thread.place.map(|place| place.cpu()).or(thread.cpu);
+        let cpu = thread.bound().map(|place| place.cpu()).or(thread.cpu);
         let context = cpu.and_then(|cpu| self.topology.context(cpu));
         Row {
             who: Who::Thread {
@@ -176,7 +200,7 @@ impl<'a> Follower<'a> {
                 name: thread.name.clone(),
             },
             seat: context.map(Seat::of),
-            bound: thread.place.is_some(),
+            bound: thread.bound().is_some(),
             moved: thread.moved(),
             figures: Figures {
                 missing: usize::from(span.counts.is_none()),

@@ -65,7 +65,8 @@ pub(crate) struct StatArgs {
     all: bool,
 
     /// Bind threads in order of their coming: compact, scatter, one-per-core, siblings-together or
-    /// a list of CPUs
+    /// a list of CPUs; a process's first one as soon as there is a second, so that programs see how
+    /// many CPUs they may use
     #[arg(long, value_name = "PLACEMENT", conflicts_with = "all")]
     bind: Option<Placement>,
 

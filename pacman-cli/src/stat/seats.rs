@@ -1,4 +1,7 @@
 //! Binding the command's threads, one after the other, to the places of a placement.
+//!
+//! The first thread of a process waits with that until a second one comes: programs make as many
+//! threads as there are CPUs that they may use, and one that is bound may use one.
 
 use std::io;
 
@@ -23,26 +26,50 @@ impl Seats {
         Ok(Seats { places: places.into_iter().map(|place| (place, 0)).collect(), shared: false })
     }
 
-    /// Binds a stopped thread to the first of the places with the fewest threads.
+    /// The first of the places with the fewest threads, which a stopped thread is bound to; if it
+    /// is the first of its process, to all places until [`bind`](Seats::bind).
     ///
     /// # Errors
     /// What the kernel says, with the CPU; the thread then runs where it could before.
-    pub(super) fn take(&mut self, tid: i32) -> Result<Option<Place>, String> {
-        let Some((place, threads)) = self.places.iter_mut().min_by_key(|(_, threads)| *threads)
-        else {
+    pub(super) fn take(&mut self, tid: i32, is_first: bool) -> Result<Option<Taken>, String> {
+        let Some(chosen) = (0..self.places.len()).min_by_key(|&index| self.places[index].1) else {
             return Ok(None);
         };
-        match sim::current() {
-            Ok(Some(machine)) => {
-                machine.run_thread(tid, place).map_err(|error| error.to_string())?;
-            }
-            _ => bind(tid, place.cpu()).map_err(|error| {
-                format!("not bound to CPU {}: sched_setaffinity says {error}", place.cpu())
-            })?,
+        let place = self.places[chosen].0;
+        let waits = is_first && self.are_several();
+        if waits {
+            self.loosen(tid)?;
+        } else {
+            self.bind(tid, &place)?;
         }
+        let threads = &mut self.places[chosen].1;
         self.shared |= *threads > 0;
         *threads += 1;
-        Ok(Some(*place))
+        Ok(Some(Taken { place, waits }))
+    }
+
+    /// Binds a thread to the place that it has.
+    ///
+    /// # Errors
+    /// What the kernel says, with the CPU; the thread then runs where it could before.
+    pub(super) fn bind(&self, tid: i32, place: &Place) -> Result<(), String> {
+        if let Ok(Some(machine)) = sim::current() {
+            return machine.run_thread(tid, place).map_err(|error| error.to_string());
+        }
+        bind(tid, &[place.cpu()]).map_err(|error| {
+            format!("not bound to CPU {}: sched_setaffinity says {error}", place.cpu())
+        })
+    }
+
+    /// Lets a thread run on all places, and not elsewhere.
+    ///
+    /// # Errors
+    /// What the kernel says; the thread then runs where it could before.
+    pub(super) fn loosen(&self, tid: i32) -> Result<(), String> {
+        let cpus: Vec<u32> = self.places.iter().map(|(place, _)| place.cpu()).collect();
+        bind(tid, &cpus).map_err(|error| {
+            format!("not confined to CPUs {cpus:?}: sched_setaffinity says {error}")
+        })
     }
 
     /// A thread has left its place.
@@ -52,16 +79,36 @@ impl Seats {
         }
     }
 
+    /// There is something to choose from.
+    pub(super) fn are_several(&self) -> bool {
+        self.places.len() > 1 && !is_simulated()
+    }
+
     /// More threads than places were there at one time.
     pub(super) fn were_shared(&self) -> bool {
         self.shared
     }
 }
 
-fn bind(tid: i32, cpu: u32) -> io::Result<()> {
+/// A thread's place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    pub(super) place: Place,
+    /// It is not bound there yet.
+    pub(super) waits: bool,
+}
+
+fn is_simulated() -> bool {
+    matches!(sim::current(), Ok(Some(_)))
+}
+
+fn bind(tid: i32, cpus: &[u32]) -> io::Result<()> {
     const BITS: usize = libc::c_ulong::BITS as usize;
-    let mut mask: Vec<libc::c_ulong> = vec![0; cpu as usize / BITS + 1];
-    mask[cpu as usize / BITS] = 1 << (cpu as usize % BITS);
+    let most = cpus.iter().copied().max().unwrap_or(0) as usize;
+    let mut mask: Vec<libc::c_ulong> = vec![0; most / BITS + 1];
+    for &cpu in cpus {
+        mask[cpu as usize / BITS] |= 1 << (cpu as usize % BITS);
+    }
     // SAFETY: the pointer is valid for reads of the bytes passed as the size; the kernel
     // copies them and keeps no pointer.
     let answer =

@@ -7,13 +7,17 @@ use pacman_core::backend::{Counters, Reading};
 use pacman_core::placement::Place;
 use pacman_core::{Error, sim};
 
+use super::seats::Taken;
+
 /// A thread of the command, from its first instruction on.
 pub(super) struct Thread {
     pub(super) pid: i32,
     pub(super) tid: i32,
     pub(super) name: String,
-    /// Where it was bound to, if it was.
-    pub(super) place: Option<Place>,
+    /// Its place, if it has one.
+    place: Option<Place>,
+    /// It may run on all places until another thread of its process comes.
+    waits: bool,
     /// The CPU that it was seen on last.
     pub(super) cpu: Option<u32>,
     pub(super) notes: Vec<String>,
@@ -45,7 +49,7 @@ impl Thread {
     /// Takes over a thread that is stopped, with its counters or with why there are none.
     pub(super) fn new(
         tid: i32,
-        place: Option<Place>,
+        seat: Option<Taken>,
         counters: Result<Box<dyn Counters>, Error>,
     ) -> Thread {
         let now = Instant::now();
@@ -53,7 +57,8 @@ impl Thread {
             pid: process_of(tid).unwrap_or(tid),
             tid,
             name: String::new(),
-            place,
+            place: seat.map(|seat| seat.place),
+            waits: seat.is_some_and(|seat| seat.waits),
             cpu: None,
             notes: Vec::new(),
             counters: None,
@@ -101,11 +106,12 @@ impl Thread {
             self.name = name.trim_end_matches('\n').to_string();
         }
         if let Some(cpu) = cpu_of(self.tid) {
-            self.moved |= self.cpu.is_some_and(|before| before != cpu);
+            // Who is bound was elsewhere before at most: how it came to its place is no news.
+            self.moved |= self.bound().is_none() && self.cpu.is_some_and(|before| before != cpu);
             self.cpu = Some(cpu);
         }
         self.moved |= match (self.migrations, migrations(self.tid)) {
-            (Some(before), Some(now)) => now > before,
+            (Some(before), Some(now)) => self.bound().is_none() && now > before,
             _ => false,
         };
     }
@@ -123,12 +129,40 @@ impl Thread {
         self.ended.is_some()
     }
 
-    /// The thread left a CPU for another one, as far as is known.
+    /// Its place, whether or not it is bound there.
+    pub(super) fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
+    }
+
+    /// Where it is bound.
+    pub(super) fn bound(&self) -> Option<&Place> {
+        self.place.as_ref().filter(|_| !self.waits)
+    }
+
+    /// It has a place, and is not bound there.
+    pub(super) fn waits(&self) -> bool {
+        self.waits
+    }
+
+    /// It was bound to its place: where it was before, it is no more.
+    pub(super) fn was_bound(&mut self) {
+        self.look();
+        self.waits = false;
+        // Until now any place was its own.
+        self.moved |=
+            self.place.is_some_and(|place| self.cpu.is_some_and(|cpu| cpu != place.cpu()));
+    }
+
+    /// It may run on all places again.
+    pub(super) fn was_loosened(&mut self) {
+        self.waits = true;
+    }
+
+    /// The thread left a CPU for another one, or was elsewhere before it was bound, as far as is
+    /// known.
     pub(super) fn moved(&self) -> bool {
-        match &self.place {
-            Some(place) => self.cpu.is_some_and(|cpu| cpu != place.cpu()),
-            None => self.moved,
-        }
+        self.moved
+            || self.bound().is_some_and(|place| self.cpu.is_some_and(|cpu| cpu != place.cpu()))
     }
 
     pub(super) fn is_simulated(&self) -> bool {
@@ -165,7 +199,7 @@ fn directory(tid: i32) -> String {
     format!("/proc/{tid}/task/{tid}")
 }
 
-fn process_of(tid: i32) -> Option<i32> {
+pub(super) fn process_of(tid: i32) -> Option<i32> {
     let status = fs::read_to_string(format!("{}/status", directory(tid))).ok()?;
     status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
 }

@@ -159,6 +159,26 @@ fn bound_threads_share_cores_as_asked() {
     assert_eq!(document["by"], "core");
 }
 
+/// Also when it begins anew from a thread that was bound.
+#[test]
+fn a_bound_program_sees_as_many_cpus_as_there_are_places() {
+    let alone = run(&["stat", "-e", "task-clock", "--", subject(), "team"]);
+    let team: usize = text(&alone.stdout).trim().parse().expect("a number of threads");
+    let bind = ["--bind", "compact", "-e", "task-clock", "--", subject(), "team", "again"];
+    let (answer, document) = counted(&bind);
+    assert_eq!(text(&answer.stdout), format!("{team}\n{team}\n"));
+    let rows = rows(&document);
+    assert_eq!(rows.len(), 2 * team - 1, "the first thread is the same in both");
+    if team > 1 {
+        assert!(rows.iter().all(|row| row["bound"] == true), "{document:#}");
+        let mut cpus: Vec<u64> =
+            rows[..team].iter().filter_map(|row| row["cpu"].as_u64()).collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        assert_eq!(cpus.len(), team, "{document:#}");
+    }
+}
+
 #[test]
 fn intervals_add_up_to_the_whole() {
     let arguments = ["stat", "--json", "--interval", "20", "-e", "task-clock", "--"];

@@ -84,6 +84,18 @@ fn main() {
                 ten.into_iter().for_each(|thread| thread.join().unwrap());
             }
         }
+        // As many threads as it sees CPUs, as OpenMP's runtimes make them.
+        "team" => {
+            let team = thread::available_parallelism().unwrap().get();
+            println!("{team}");
+            let others: Vec<_> = (1..team).map(|_| thread::spawn(|| work(20, 0))).collect();
+            work(20, 0);
+            others.into_iter().for_each(|thread| thread.join().unwrap());
+            if arguments.len() > 1 {
+                let error = Command::new(std::env::current_exe().unwrap()).arg("team").exec();
+                panic!("{error}");
+            }
+        }
         // Another thread than the first becomes another program.
         "exec" => {
             thread::spawn(move || {
