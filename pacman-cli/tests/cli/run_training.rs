@@ -105,6 +105,26 @@ fn a_loop_over_thread_counts_gives_what_train_and_evaluate_take() {
         assert!(said.0.contains("4 programs"), "{arguments:?}: {said:?}");
     }
 
+    // A model of times suits teams of what it was trained on, and says so of others.
+    let train = ["train", &data, "-o", &model, "--events", "none"];
+    assert_eq!(pacman_pmu(&train).output().expect("it runs").status.code(), Some(0));
+    for (threads, line) in [
+        ("4", None),
+        ("3", Some("it has no configuration 3, nor 3 threads")),
+        ("2", Some("it predicts from 4")),
+    ] {
+        let mut command = pacman_pmu(&["run", "--adapt", "--model", &model, "--"]);
+        let answer = command.arg(&program).env("OMP_NUM_THREADS", threads).output();
+        let answer = answer.expect("it runs");
+        let said = text(&answer.stderr);
+        assert_eq!(answer.status.code(), Some(0), "{said}");
+        let without = said.lines().find(|line| line.contains("searching without the model"));
+        assert_eq!(without.is_some(), line.is_some(), "{threads}: {said}");
+        if let (Some(line), Some(without)) = (line, without) {
+            assert!(without.ends_with(line), "{threads}: {without}");
+        }
+    }
+
     let before = fs::read(&data).expect("a file");
     let failed = pacman_pmu(&["run", "--record", &data, "--"]).arg(&program).arg("9").output();
     let failed = failed.expect("it runs");

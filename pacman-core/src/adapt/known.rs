@@ -102,11 +102,15 @@ impl Known<'_> {
         }
     }
 
-    /// The same number of contexts on each core, in order of cores.
+    /// The same number of contexts on each core, in order of cores; threads without cores are
+    /// taken to have one each.
     pub(super) fn cores_line(&self, at: usize) -> Vec<usize> {
         let per_core = self.all[at].per_core();
         let row = per_core.or(Some(1));
-        let among = |other: &usize| *other == at || self.all[*other].per_core() == row;
+        let among = |other: &usize| {
+            let other = self.all[*other].per_core();
+            other == per_core || other == row
+        };
         (0..self.all.len()).filter(among).collect()
     }
 

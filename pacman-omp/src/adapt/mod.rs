@@ -289,13 +289,12 @@ impl Phase {
         let mut rules = Rules::default();
         if let Some(predictor) = &adapting.predictor {
             match model::among(predictor.as_ref(), &candidates) {
-                Some(Ok(known)) => {
+                Ok(known) => {
                     candidates = known;
                     rules.predictor = Some(Arc::clone(predictor));
                 }
-                _ => process::note(format!(
-                    "searching without the model where teams have {default} threads: it has no such \
-                     configuration"
+                Err(why) => process::note(format!(
+                    "searching without the model where teams have {default} threads: {why}"
                 )),
             }
         }

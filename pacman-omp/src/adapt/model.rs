@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use pacman_core::Topology;
 use pacman_core::adapt::{Candidates, Objective};
 use pacman_core::predict::{Configuration, Model, Predictor, machine_name};
-use pacman_core::{Result, Topology};
 
 use crate::process;
 
@@ -26,11 +26,59 @@ pub(super) fn load(
 }
 
 /// What there is to choose from with `predictor`: those of its configurations that a team may have.
-/// `None` where it does not know the team's default, from which it would predict.
-pub(super) fn among(predictor: &dyn Predictor, all: &Candidates) -> Option<Result<Candidates>> {
+/// One that is a number of threads and no more, as `run --record` writes them, suits any team that
+/// has as many.
+///
+/// # Errors
+/// Why it says nothing of teams with that default, from which it would predict.
+pub(super) fn among(predictor: &dyn Predictor, all: &Candidates) -> Result<Candidates, String> {
     let default = all.default();
-    let fits = |on: &&Configuration| all.all().contains(on);
+    let fits = |on: &&Configuration| {
+        all.all().contains(on) || (on.cores().is_none() && on.threads() <= default.threads())
+    };
     let known: Vec<Configuration> =
         predictor.configurations().iter().filter(fits).copied().collect();
-    known.contains(&default).then(|| Candidates::new(known, default))
+    let widest = known.iter().copied().filter(|on| on.threads() == default.threads()).max();
+    let Some(widest) = widest else {
+        return Err(format!(
+            "it has no configuration {default}, nor {} threads",
+            default.threads()
+        ));
+    };
+    match predictor.reference() {
+        Some(reference) if reference != widest => Err(format!("it predicts from {reference}")),
+        _ => Candidates::new(known, widest).map_err(|error| error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pacman_core::predict::BestSeen;
+
+    use super::*;
+
+    fn on(texts: &[&str]) -> Vec<Configuration> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn configurations_are_those_of_the_team() {
+        let machine = Topology::synthetic("4 cores, 2 threads").unwrap();
+        let with = |known: &[&str], team| {
+            let predictor = BestSeen::new(on(known)).unwrap();
+            let all = Candidates::for_team(&machine, team, None).unwrap();
+            among(&predictor, &all).map(|known| (known.all().to_vec(), known.default()))
+        };
+        // By cores and contexts, and by threads alone.
+        let shaped = ["1x1", "4x1", "4x2"];
+        assert_eq!(with(&shaped, 8), Ok((on(&shaped), on(&["4x2"])[0])));
+        let plain = ["1", "2", "8"];
+        assert_eq!(with(&plain, 8), Ok((on(&plain), on(&["8"])[0])));
+        // More threads than contexts.
+        let crowd = ["2", "8", "16"];
+        assert_eq!(with(&crowd, 16), Ok((on(&crowd), on(&["16"])[0])));
+        // It knows no team of this size.
+        let why = "it has no configuration 2x2, nor 4 threads".to_owned();
+        assert_eq!(with(&plain, 4), Err(why));
+    }
 }
