@@ -80,7 +80,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "HOW", requires = "adapt")]
     waiting: Option<Waiting>,
 
-    /// Do not run COMMAND if anything asked for is not possible; else it runs in any case
+    /// Do not run COMMAND if anything asked for is not possible; else it runs in any case. What only
+    /// the run shows (no region seen, a model that knows no team of that size) is said after it
     #[arg(long)]
     strict: bool,
 
@@ -146,7 +147,11 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
     let before_files = in_the_way.len();
     let destination = match args.output.as_deref().zip(form) {
         Some((path, form)) => Destination::file(path, form).unwrap_or_else(|why| {
-            in_the_way.push(format!("{why}; it goes to standard error"));
+            // With --strict nothing goes anywhere.
+            in_the_way.push(match args.strict {
+                true => format!("{why}; name a file in a directory that can be written"),
+                false => format!("{why}; it goes to standard error"),
+            });
             Destination::standard_error()
         }),
         None => Destination::standard_error(),
@@ -218,7 +223,7 @@ impl Prepared {
 fn nothing_seen(report: &Report, blind: Option<&str>) -> String {
     let program = report.command.first().map_or("?", String::as_str);
     let why = match (report.processes.as_slice(), blind, report.ended.signal) {
-        (_, Some(why), _) => why.to_owned(),
+        (_, Some(_), _) => "why is said above, before it ran".to_owned(),
         ([], _, Some(signal)) => {
             format!("no process left a recording: it was ended by signal {signal}")
         }

@@ -121,6 +121,9 @@ fn a_place_for_recordings_that_is_none_is_named() {
     assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(0), "ran\n"));
     assert_eq!(
         text(&answer.stderr),
-        format!("pacman-pmu: {line}\npacman-pmu: no OpenMP region was seen in echo: {line}\n")
+        format!(
+            "pacman-pmu: {line}\npacman-pmu: no OpenMP region was seen in echo: why is said above, \
+             before it ran\n"
+        )
     );
 }

@@ -349,7 +349,8 @@ pub(crate) fn outcome(region: &Region, hosted_teams: u32) -> Option<Adaptation> 
         configuration: on.to_string(),
         why,
         narrowed: phase.controller.narrowed(),
-        gained: time.then(|| -phase.controller.account().lost()),
+        // Without a sign where nothing was: 0 - 0 is 0, and -0 is not.
+        gained: time.then(|| 0.0 - phase.controller.account().lost()),
         guards,
         loops: worksharing::recorded(region),
     })

@@ -42,7 +42,7 @@ pub(super) fn heading(report: &Report, processes: &[&ProcessReport]) -> String {
     let simulated = report.simulated.iter().map(|machine| {
         let machine = escaped(machine);
         format!(
-            "<p class=\"warning\">Simulated: counts are those of {machine}, not of this one.</p>"
+            "<p class=\"warning\">Simulated: counts are those of {machine}, not of this machine.</p>"
         )
     });
     format!(

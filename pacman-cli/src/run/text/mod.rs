@@ -12,7 +12,9 @@ use table::{Align, Table};
 pub(super) fn write(report: &Report, is_short: bool) -> String {
     let mut text = format!("\n{}\n", heading(report));
     if let Some(simulated) = &report.simulated {
-        text.push_str(&format!("SIMULATED: counts are those of {simulated}, not of this one\n"));
+        text.push_str(&format!(
+            "SIMULATED: counts are those of {simulated}, not of this machine\n"
+        ));
     }
     let mut notes: Vec<String> = Vec::new();
     let several = report.processes.len() > 1;
