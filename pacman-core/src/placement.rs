@@ -64,13 +64,18 @@ impl Placement {
     /// # Errors
     /// - [`ErrorKind::Empty`] for no threads or an empty list
     /// - [`ErrorKind::NoSuchPlace`] for more threads than the machine has places under this policy,
-    ///   or a CPU in the list that the machine does not have
+    ///   for any number if it has none, or for a CPU in the list that the machine does not have
     /// - [`ErrorKind::PlaceNotAllowed`] if affinity mask or cpuset take the needed contexts away,
     ///   or a CPU in the list is offline
     /// - [`ErrorKind::InvalidInput`] if the list names a CPU twice, or the number of threads leaves
     ///   a core half full under [`SiblingsTogether`](Self::SiblingsTogether)
     pub fn places(&self, topology: &Topology, threads: usize) -> Result<Vec<Place>> {
+        let sequence = self.sequence(topology, |context| context.allowed)?;
         if threads == 0 {
+            // As many as fit was asked for, and none does: 0 was not the caller's wish.
+            if sequence.is_empty() {
+                return Err(self.nowhere(topology));
+            }
             return Err(Error::new(
                 ErrorKind::Empty,
                 format!(
@@ -78,7 +83,6 @@ impl Placement {
                 ),
             ));
         }
-        let sequence = self.sequence(topology, |context| context.allowed)?;
         if threads > sequence.len() {
             return Err(self.too_many(topology, threads, sequence.len()));
         }
@@ -88,7 +92,8 @@ impl Placement {
         Ok(sequence[..threads].iter().map(|context| Place::of(context)).collect())
     }
 
-    /// How many threads the policy can place.
+    /// How many threads the policy can place: 0 under [`SiblingsTogether`](Self::SiblingsTogether)
+    /// where no core has siblings, and then [`places`](Self::places) of as many says why.
     ///
     /// # Errors
     /// As [`places`](Self::places), for a list that does not fit the machine.
@@ -181,6 +186,30 @@ impl Placement {
             ErrorKind::PlaceNotAllowed,
             format!(
                 "cannot place {threads} threads {self}: {places} of {everywhere} {what} are allowed ({}); {do_what}",
+                who.join(", ")
+            ),
+        )
+    }
+
+    /// Why the policy has no place at all.
+    #[cold]
+    fn nowhere(&self, topology: &Topology) -> Error {
+        let together = *self == Placement::SiblingsTogether;
+        if together && self.sequence(topology, |_| true).is_ok_and(|all| all.is_empty()) {
+            let why = format!(
+                "cannot place threads {self}: no core that this process may use has two contexts; use compact"
+            );
+            return Error::new(ErrorKind::NoSuchPlace, why);
+        }
+        let (what, instead) = match together {
+            true => ("core with all of its two or more contexts", "use compact"),
+            false => ("context", "give the container or job cpus"),
+        };
+        let who: Vec<String> = topology.restrictions().iter().map(ToString::to_string).collect();
+        Error::new(
+            ErrorKind::PlaceNotAllowed,
+            format!(
+                "cannot place threads {self}: this process may use no {what} ({}); {instead}",
                 who.join(", ")
             ),
         )

@@ -187,6 +187,32 @@ fn too_many_threads_for_the_cpuset_name_it() {
 }
 
 #[test]
+fn a_policy_without_places_says_what_the_machine_lacks() {
+    // As many as fit: what sessions, adapters and the command ask for.
+    let refused = |machine: &Topology| {
+        let fit = Placement::SiblingsTogether.capacity(machine).unwrap();
+        refusal(machine, "siblings-together", fit)
+    };
+    let lacking = (
+        ErrorKind::NoSuchPlace,
+        "cannot place threads siblings-together: no core that this process may use has two contexts; use \
+         compact"
+            .to_owned(),
+    );
+    assert_eq!(refused(&Tree::of("xeon-e5-2687wv4-smt-off").read()), lacking);
+    assert_eq!(refused(&Topology::synthetic("2 cores").unwrap()), lacking);
+    assert_eq!(
+        refused(&confined("0-2")),
+        (
+            ErrorKind::PlaceNotAllowed,
+            "cannot place threads siblings-together: this process may use no core with all of its two or more \
+             contexts (the cpuset in /sys/fs/cgroup/cpuset.cpus.effective leaves cpus 0-2); use compact"
+                .to_owned()
+        )
+    );
+}
+
+#[test]
 fn places_that_cannot_be_had_say_why() {
     let holes = Tree::of("xeon-tulsa-holes").read();
     assert_eq!(

@@ -353,8 +353,11 @@ typedef struct pacman_options {
  *   PACMAN_E_TOO_MANY_EVENTS    more than PACMAN_EVENTS_MAX, or without turns
  *                               more than PACMAN_EVENTS_AT_ONCE
  *   PACMAN_E_DUPLICATE_SESSION  the name is taken
- *   PACMAN_E_NO_PLACE           a CPU that the machine does not have
- *   PACMAN_E_PLACE_NOT_ALLOWED  a CPU that is offline, or kept from the process
+ *   PACMAN_E_NO_PLACE           a CPU that the machine does not have; siblings
+ *                               together where no core has two contexts
+ *   PACMAN_E_PLACE_NOT_ALLOWED  a CPU that is offline, or kept from the process;
+ *                               siblings together where cores with two are kept
+ *                               from it
  *   PACMAN_E_NO_PMU, PACMAN_E_PERMISSION, PACMAN_E_UNSUPPORTED,
  *   PACMAN_E_CONFLICT, PACMAN_E_NO_DESCRIPTORS, PACMAN_E_SYSTEM
  *                               what the machine says about the events

@@ -107,6 +107,22 @@ static void events_and_places(void)
             open_as("held", "task-clock", NULL));
 }
 
+/* What the machine has no place for is not an empty list, which somebody would have given. */
+static void siblings_where_there_are_none(void)
+{
+    pacman_topology machine = PACMAN_TOPOLOGY_INIT;
+
+    ANSWERS(PACMAN_OK, pacman_topology_read(&machine));
+    if (machine.contexts_per_core > 1) {
+        printf("skipped: cores with siblings\n");
+        return;
+    }
+    REFUSES(PACMAN_E_NO_PLACE,
+            "cannot place threads siblings-together: no core that this process may use has two "
+            "contexts; use compact",
+            open_as("x", "task-clock", "siblings-together"));
+}
+
 static void phases_and_threads(void)
 {
     uint64_t counts[2] = { 5, 5 };
@@ -249,6 +265,7 @@ int main(void)
     held = check_open("held", "task-clock,page-faults");
     options_that_cannot_be();
     events_and_places();
+    siblings_where_there_are_none();
     phases_and_threads();
     a_full_and_a_forbidden_place();
     no_descriptors();

@@ -97,6 +97,25 @@ fn a_place_that_is_not_there_or_not_ours() {
 }
 
 #[test]
+fn siblings_where_there_are_none() {
+    let here = Topology::detect().unwrap();
+    if here.contexts_per_core() > 1 {
+        println!("skipped: cores with siblings");
+        return;
+    }
+    let together = Session::builder("together")
+        .events("task-clock")
+        .unwrap()
+        .placement(here, Placement::SiblingsTogether)
+        .unwrap();
+    assert_says(
+        &together.start().unwrap_err(),
+        ErrorKind::NoSuchPlace,
+        "cannot place threads siblings-together: no core that this process may use has two contexts; use compact",
+    );
+}
+
+#[test]
 fn more_threads_than_places() {
     let here = Topology::detect().unwrap();
     let cpu = here.allowed().first().unwrap();
