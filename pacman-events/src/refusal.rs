@@ -100,7 +100,8 @@ impl Refusal {
     pub(crate) fn unknown(asked: &str, cpu: CpuModel, nearest: Vec<String>) -> Self {
         let asked: String = asked.chars().take(120).collect();
         let advice = match nearest.as_slice() {
-            [] => "; list the table's events to see what there is".to_owned(),
+            // With its name: whose events these are need not be the machine that runs.
+            [] => format!("; `pacman-pmu list --cpu {cpu}` shows what there is"),
             names => format!("; nearest: {}", names.join(", ")),
         };
         let message = format!("no event {asked} on {cpu}{advice}");

@@ -83,6 +83,15 @@ proptest! {
 }
 
 #[test]
+fn an_unknown_name_without_neighbours_names_the_command_that_lists() {
+    let snb = CpuModel::named("snb").unwrap();
+    assert_eq!(
+        resolve(snb, "xqzzyx").unwrap_err().to_string(),
+        "no event xqzzyx on snb; `pacman-pmu list --cpu snb` shows what there is"
+    );
+}
+
+#[test]
 fn the_canonical_name_leads_to_the_same_encoding() {
     for cpu in CpuModel::all() {
         for entry in catalog(cpu) {

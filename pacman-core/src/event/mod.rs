@@ -362,6 +362,11 @@ mod tests {
                 "cannot count \"INSTRUCTION\": no event INSTRUCTION on skl; nearest: INSTRUCTIONS",
             ),
             ("page-fault", ErrorKind::UnknownEvent, "nearest: page-faults"),
+            (
+                "xqzzyx",
+                ErrorKind::UnknownEvent,
+                "no event xqzzyx on skl; `pacman-pmu list --cpu skl` shows what there is",
+            ),
             ("instr_retired:NBOGUSNTAG", ErrorKind::OtherModel, "p4"),
             ("CYCLES:z", ErrorKind::InvalidInput, "CYCLES"),
             (
