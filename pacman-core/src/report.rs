@@ -180,6 +180,75 @@ pub struct LoggedSample {
     pub counts: Vec<u64>,
 }
 
+/// So much of one event makes it odd that another one never happened.
+const MANY: u64 = 1_000_000;
+
+/// A line for each hardware event that stayed at 0 while another one, counted in the same
+/// executions, came to a lot: on a machine that counts both that is hardly ever so.
+///
+/// Takes hardware events and their sums. [`Report::notes`] has these lines already.
+///
+/// ```
+/// use pacman_core::report::silent;
+/// let lines = silent(&[("CYCLES", 5_000_000), ("STALL_CYCLES", 0)]);
+/// assert!(lines[0].starts_with("STALL_CYCLES stayed at 0 over 5000000 CYCLES: "));
+/// assert!(silent(&[("CYCLES", 900), ("STALL_CYCLES", 0)]).is_empty(), "too little to tell");
+/// ```
+pub fn silent(counts: &[(&str, u64)]) -> Vec<String> {
+    let most = counts.iter().max_by_key(|(_, count)| *count).filter(|(_, count)| *count >= MANY);
+    let Some((most, count)) = most else { return Vec::new() };
+    let silent = counts.iter().filter(|(_, count)| *count == 0);
+    silent
+        .map(|(event, _)| {
+            format!(
+                "{event} stayed at 0 over {count} {most}: this machine may not count it, as \
+                 hypervisors let only some events through"
+            )
+        })
+        .collect()
+}
+
+impl Report {
+    /// The lines of [`silent`] for all threads.
+    ///
+    /// What another event came to is that of the phase and set in which it came to most: phases
+    /// may be part of one another, so that their sum would be more than was counted.
+    pub(crate) fn silent(&self) -> Vec<String> {
+        let Report { events, sets, phases, threads, .. } = self;
+        // By set, phase, and place in the set.
+        let zeros = |set: &EventSet| vec![vec![0u64; set.events.len()]; phases.len()];
+        let mut sums: Vec<Vec<Vec<u64>>> = sets.iter().map(zeros).collect();
+        for row in threads.iter().flat_map(|thread| &thread.phases) {
+            for (sums, counted) in sums.iter_mut().zip(&row.sets) {
+                for (sum, stat) in sums[row.phase].iter_mut().zip(&counted.counts) {
+                    *sum = sum.saturating_add(stat.sum);
+                }
+            }
+        }
+        // The most that a hardware event of the set came to in one phase, and which one.
+        let most = |set: usize| {
+            let each = |sums: &Vec<u64>| {
+                let all = sets[set].events.iter().copied().zip(sums.iter().copied());
+                all.filter(|(event, _)| events[*event].hardware).max_by_key(|(_, sum)| *sum)
+            };
+            sums[set].iter().filter_map(each).max_by_key(|(_, sum)| *sum)
+        };
+        let mut lines = Vec::new();
+        for (event, column) in events.iter().enumerate().filter(|(_, column)| column.hardware) {
+            let place = |set: usize| sets[set].events.iter().position(|of| *of == event);
+            let with = || (0..sets.len()).filter_map(|set| Some((set, place(set)?)));
+            if with().any(|(set, place)| sums[set].iter().any(|sums| sums[place] > 0)) {
+                continue;
+            }
+            let beside = with().filter_map(|(set, _)| most(set)).max_by_key(|(_, sum)| *sum);
+            if let Some((other, sum)) = beside {
+                lines.extend(silent(&[(&events[other].name, sum), (&column.name, 0)]));
+            }
+        }
+        lines
+    }
+}
+
 impl LoggedSample {
     /// What event number `event` of `report` counted in this execution; `None` if it
     /// was not in the set.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use pacman_core::Event;
 use pacman_core::metrics::rates::{Counted, ipc};
+use pacman_core::report::silent;
 use pacman_core::topology::Context;
 
 /// What all rows have in common.
@@ -158,22 +159,11 @@ impl Columns {
     /// Hardware events that stayed at 0 while another one counted a lot: on a machine that
     /// counts them that is hardly ever so.
     pub(super) fn silent(&self, total: &Figures) -> Vec<String> {
-        const MANY: u64 = 1_000_000;
         let Some(counts) = &total.counts else { return Vec::new() };
-        let hardware = || self.events.iter().zip(counts).filter(|(event, _)| event.hardware);
-        let Some((most, count)) = hardware().max_by_key(|(_, count)| **count) else {
-            return Vec::new();
-        };
-        let silent = hardware().filter(|(_, silent)| **silent == 0 && *count >= MANY);
-        silent
-            .map(|(event, _)| {
-                format!(
-                    "{} stayed at 0 over {count} {}: this machine may not count it, as \
-                     hypervisors let only some events through",
-                    event.name, most.name
-                )
-            })
-            .collect()
+        let hardware = self.events.iter().zip(counts).filter(|(event, _)| event.hardware);
+        let counts: Vec<(&str, u64)> =
+            hardware.map(|(event, count)| (event.name.as_str(), *count)).collect();
+        silent(&counts)
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn report(shared: &Shared) -> Report {
             shared.log()
         ));
     }
-    Report {
+    let mut report = Report {
         session: shared.name().to_string(),
         events: shared
             .events()
@@ -64,7 +64,9 @@ pub(super) fn report(shared: &Shared) -> Report {
         age: nanos(now.saturating_sub(shared.since())),
         simulated: records.iter().any(|record| record.caps.simulated),
         notes,
-    }
+    };
+    report.notes.extend(report.silent());
+    report
 }
 
 fn place(record: &ThreadRecord, topology: Option<&Topology>) -> Option<PlaceReport> {

@@ -29,6 +29,11 @@ macro_rules! on {
             }
 
             #[test]
+            fn a_count_that_never_moves_is_doubted() {
+                suite::a_count_that_never_moves_is_doubted(NAME);
+            }
+
+            #[test]
             fn phases_nest() {
                 suite::phases_nest(NAME);
             }

@@ -2,6 +2,7 @@
 
 use std::sync::Barrier;
 
+use pacman_core::export::{self, TableStyle};
 use pacman_core::sim::Fault;
 use pacman_core::{ErrorKind, Event, Placement, Report, Session};
 use pacman_events::partition::Partition;
@@ -37,6 +38,30 @@ pub(crate) fn counts_are_the_programs_own(machine: &str) {
     let (executions, [cycles, instructions, events]) = row(&report, 0, 0);
     assert_eq!((executions, instructions, events), (100, 5_050_000, 5050));
     assert!(cycles > instructions / 2, "{cycles} cycles for {instructions} instructions");
+}
+
+pub(crate) fn a_count_that_never_moves_is_doubted(machine: &str) {
+    let program = Program::on(machine);
+    let builder = Session::builder(format!("doubt {machine}")).on(&program.machine);
+    let session = builder.events("INSTRUCTIONS,BRANCHES,task-clock").unwrap().start().unwrap();
+    let (outer, inner) = (session.phase("outer").unwrap(), session.phase("inner").unwrap());
+    let thread = session.attach().unwrap();
+    thread.run(outer, || program.work(999_999, 0)).unwrap();
+    assert_eq!(session.report().notes, [""; 0], "too little to tell");
+    thread.run(outer, || thread.run(inner, || program.work(2_000_000, 0))).unwrap().unwrap();
+    let report = session.report();
+    // What the inner phase counted is part of the outer one's, and not added to it.
+    let line = "BRANCHES stayed at 0 over 2999999 INSTRUCTIONS: this machine may not count it, as \
+                hypervisors let only some events through";
+    assert_eq!(report.notes, [line]);
+    let (mut table, mut json) = (Vec::new(), Vec::new());
+    export::table(&report, &TableStyle::default(), &mut table).unwrap();
+    export::json(&report, &mut json).unwrap();
+    let table = String::from_utf8(table).unwrap();
+    assert!(table.contains("BRANCHES stayed at 0 over 2999999"), "{table}");
+    assert!(String::from_utf8(json).unwrap().contains(line));
+    thread.run(inner, || program.work(10, 1)).unwrap();
+    assert_eq!(session.report().notes, [""; 0], "it does count");
 }
 
 pub(crate) fn siblings_count_at_once(machine: &str) {
