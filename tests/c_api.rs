@@ -191,6 +191,8 @@ fn adaptive_says_why_for_each_phase() {
         text.lines().map(|line| line.split(':').next().expect("a name")).collect();
     assert_eq!(names, ["serial", "scalable", "memory", "lock"], "{text}");
     assert_eq!(program(&path).arg("none").output().expect("it runs").status.code(), Some(2));
+    let usage = finish(program(&path).arg("--help")).stdout;
+    assert_eq!(usage, b"usage: adaptive [ROUNDS]\n");
 }
 
 #[test]
@@ -262,6 +264,20 @@ fn omp_phases_gives_every_thread_its_counts() {
         assert_eq!(output.status.code(), Some(status));
         assert!(output.stdout.is_empty(), "nothing on standard output");
     }
+    let usage = String::from_utf8(finish(program(&path).arg("--help")).stdout).expect("UTF-8");
+    assert!(usage.starts_with("usage: omp_phases [--table"), "{usage}");
+    // More threads than places: a line for the program, not one for each thread and round.
+    let places = Topology::detect().expect("this machine").allowed().len();
+    let mut command = program(&path);
+    command.env("OMP_NUM_THREADS", (places + 2).to_string()).env("OMP_DYNAMIC", "false");
+    let output = command.args(["--place", "compact", "task-clock"]).output().expect("it runs");
+    let text = String::from_utf8(output.stderr).expect("UTF-8");
+    let start = format!(
+        "omp_phases: cannot attach another thread to session \"omp_phases\": all {places} places"
+    );
+    assert!(text.starts_with(&start) && text.lines().count() == 1, "{text}");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty(), "no report that lacks threads");
     // A standard output that is closed, and one that nobody reads any more.
     for redirect in [">&-", "| true"] {
         let mut command = program("sh".as_ref());

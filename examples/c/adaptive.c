@@ -7,6 +7,7 @@
  *   lock       short critical sections
  *
  * Usage: adaptive [ROUNDS]
+ *        adaptive --help
  *
  * Prints for each phase how many threads it came to use, and why. Exit status: 0,
  * 1 if adapting is not possible here, 2 for arguments that make no sense.
@@ -15,6 +16,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <omp.h>
 #include <pacman.h>
@@ -23,6 +25,8 @@
 #define STEPS 1500000L
 #define WORDS (1L << 20)
 #define ENTRIES 40000L
+
+#define USAGE "usage: adaptive [ROUNDS]\n"
 
 static double *a, *b, *c;
 static double checksum;
@@ -105,9 +109,13 @@ int main(int argc, char **argv)
     if (argc > 1) {
         char *end;
 
+        if (strcmp(argv[1], "--help") == 0) {
+            printf(USAGE);
+            return 0;
+        }
         rounds = strtol(argv[1], &end, 10);
         if (argc > 2 || *end || rounds < 1) {
-            fprintf(stderr, "usage: adaptive [ROUNDS]\n");
+            fprintf(stderr, USAGE);
             return 2;
         }
     }

@@ -6,7 +6,7 @@
 //!     cargo run --release --example phases -- --machine p4
 //!
 //! Options: `--machine NAME` for a simulated machine, `--events LIST`, `--placement compact|scatter|one-per-core|…`,
-//! `--threads N`, and `--json` or `--csv` instead of the table.
+//! `--threads N`, and `--json` or `--csv` instead of the table; `--help` prints them.
 
 use std::hint::black_box;
 use std::io::{self, IsTerminal, Write};
@@ -21,10 +21,16 @@ use pacman_core::{Attached, ErrorKind, Phase, Placement, Report, Result, Session
 const HARDWARE: &str = "CYCLES,INSTRUCTIONS,CACHE_MISSES,BRANCH_MISSES";
 const SOFTWARE: &str = "task-clock,page-faults,context-switches,cpu-migrations";
 const ROUNDS: usize = 20;
+const OPTIONS: &str = "[--machine NAME] [--events LIST] [--placement POLICY] [--threads N] \
+                       [--json | --csv]";
 
 fn main() -> ExitCode {
     let options = match Options::from_arguments() {
-        Ok(options) => options,
+        Ok(Some(options)) => options,
+        Ok(None) => {
+            println!("usage: phases {OPTIONS}");
+            return ExitCode::SUCCESS;
+        }
         Err(problem) => return refuse(&problem),
     };
     let report = match run(&options) {
@@ -180,7 +186,8 @@ struct Options {
 }
 
 impl Options {
-    fn from_arguments() -> Result<Options, String> {
+    /// `None` where they are only asked for.
+    fn from_arguments() -> Result<Option<Options>, String> {
         let mut options = Options {
             events: None,
             format: Format::Table,
@@ -206,17 +213,15 @@ impl Options {
                     let machine = value()?;
                     pacman_core::sim::simulate(&machine).map_err(|error| format!("{error}"))?;
                 }
+                "--help" => return Ok(None),
                 "--json" => options.format = Format::Json,
                 "--csv" => options.format = Format::Csv,
                 other => {
-                    return Err(format!(
-                        "no option {other:?}; there are --machine NAME, --events LIST, \
-                         --placement POLICY, --threads N, --json and --csv"
-                    ));
+                    return Err(format!("no option {other:?}; usage: phases {OPTIONS}"));
                 }
             }
         }
-        Ok(options)
+        Ok(Some(options))
     }
 }
 
