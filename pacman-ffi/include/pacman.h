@@ -237,8 +237,8 @@ int pacman_abi_check(uint32_t abi);
  * Example
  *     if (pacman_session_open(&options, &session) < 0) {
  *         fprintf(stderr, "%s\n", pacman_last_error());
- *         // cannot count "page-fault": no such event; did you mean page-faults
- *         // or major-faults?
+ *         // cannot count "page-fault": no event page-fault on skl; nearest:
+ *         // page-faults
  *     }
  */
 const char *pacman_last_error(void);
@@ -328,8 +328,14 @@ typedef struct pacman_options {
  *              minor-faults, major-faults, context-switches, cpu-migrations
  *              and the like: everywhere, also without a PMU
  *   presets    CYCLES, INSTRUCTIONS, REF_CYCLES, BRANCHES, BRANCH_MISSES,
- *              CACHE_REFERENCES, CACHE_MISSES: hardware counters
+ *              CACHE_REFERENCES, CACHE_MISSES, STALL_CYCLES and more: hardware
+ *              counters, of one meaning on every model that has them
+ *   the model's own
+ *              the vendor's names, such as UOPS_ISSUED.STALL_CYCLES
  *   raw codes  r and hexadecimal digits, as the processor's manual has them
+ *
+ * `pacman-pmu list` shows the presets and the model's own events of the machine
+ * that it runs on, `pacman-pmu list --cpu NAME` those of another model.
  *
  * Hardware events count in user mode; ":k" after the name counts in the kernel,
  * ":uk" in both. Each counts for the hardware context of its thread: what the
