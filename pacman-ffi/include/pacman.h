@@ -1042,7 +1042,9 @@ typedef struct pacman_adapt_options {
                                 costs here, and switch_cost_ns, times 100 */
     uint64_t switch_cost_ns; /* what a change of the number of threads costs */
     const char *placement;   /* in which order cores are used: "compact",
-                                "scatter"; null: compact */
+                                "scatter", "one-per-core", "siblings-together", or a
+                                list such as "0,2,4-7" with a CPU of each core that
+                                may be used; null: compact */
     const char *model;       /* the file of a model that says what to sample, made by
                                 pacman-pmu train; null: none. For times alone: another
                                 objective, and a model that needs counts, are refused */
@@ -1067,7 +1069,13 @@ typedef struct pacman_adapt_options {
  *   PACMAN_E_INVALID      null, an unknown objective, a placement that cannot be read, a model
  *                         that was cut short or edited, with an objective besides time, or
  *                         whose widest configuration has not the threads that may be used
- *   PACMAN_E_NO_PLACE     the model has configurations that this machine does not
+ *   PACMAN_E_EMPTY        a placement that is an empty list of CPUs
+ *   PACMAN_E_NO_PLACE     the model has configurations that this machine does not; the
+ *                         placement has a CPU that this machine does not, or too few
+ *                         places, as siblings together where no core has two contexts
+ *   PACMAN_E_PLACE_NOT_ALLOWED
+ *                         the placement needs a CPU that is offline, or kept from the
+ *                         process
  *   PACMAN_E_SIZE, PACMAN_E_ABI
  *                         as for pacman_session_open()
  *   PACMAN_E_UNSUPPORTED  energy is wanted, and the machine does not tell it; the model is for

@@ -66,6 +66,20 @@ int main(void)
 
     ANSWERS(PACMAN_E_INVALID, pacman_adapt_open(NULL, &adapter));
     ANSWERS(PACMAN_E_INVALID, pacman_adapt_open(&options, NULL));
+    options.placement = "4000";
+    REFUSES_LIKE(PACMAN_E_NO_PLACE, "cannot place a thread on cpu 4000: ",
+                 pacman_adapt_open(&options, &adapter));
+    if (machine.contexts_per_core == 1) {
+        options.placement = "siblings-together";
+        REFUSES_LIKE(PACMAN_E_NO_PLACE, "has two contexts; use compact",
+                     pacman_adapt_open(&options, &adapter));
+    }
+    options.placement = "";
+    ANSWERS(PACMAN_E_EMPTY, pacman_adapt_open(&options, &adapter));
+    options.placement = "scatter";
+    ANSWERS(PACMAN_OK, pacman_adapt_open(&options, &adapter));
+    ANSWERS(PACMAN_OK, pacman_adapt_close(adapter));
+    options.placement = NULL;
     options.objective = 77;
     ANSWERS(PACMAN_E_INVALID, pacman_adapt_open(&options, &adapter));
     options.objective = 0;

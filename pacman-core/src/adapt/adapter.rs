@@ -281,7 +281,9 @@ impl Builder {
         self
     }
 
-    /// In which order cores are used: `Compact` fills package by package, `Scatter` spreads.
+    /// In which order cores are used: `Compact` fills package by package, `Scatter` spreads. A list
+    /// must have a CPU of every core that may be used, unless the
+    /// [limit](Self::max_threads) leaves cores out.
     pub fn placement(mut self, order: Placement) -> Builder {
         self.order = order;
         self
@@ -339,6 +341,7 @@ impl Builder {
     /// [`ErrorKind::InvalidInput`] for a limit of 0 threads, a context's worth outside 0 to 1, a
     /// predictor of times with another objective, or one that does not predict from the default;
     /// [`ErrorKind::NoSuchPlace`] if the predictor has configurations that the machine does not;
+    /// as [`Placement::places`] for a placement that has no place for one that may be chosen;
     /// [`ErrorKind::Unsupported`] or [`ErrorKind::Permission`] if energy is wanted and cannot be read.
     pub fn build(self) -> Result<Adapter> {
         let Builder { topology, limit, order, objective, mut rapl, mut rules, .. } = self;
@@ -355,6 +358,10 @@ impl Builder {
         }
         if objective.needs_energy() && rapl.is_none() {
             rapl = Some(Rapl::detect()?);
+        }
+        // When an execution asks where to run it would be too late to refuse.
+        for &on in candidates.all() {
+            candidates::places(&topology, on, &order)?;
         }
         rules.degree = objective.degree();
         let decision = decision_cost(&candidates);

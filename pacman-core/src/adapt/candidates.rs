@@ -177,7 +177,8 @@ pub fn places(topology: &Topology, on: Configuration, order: &Placement) -> Resu
     }
     if chosen.len() < cores as usize {
         let why = format!(
-            "cannot place {on}: {} of this machine's cores have {per_core} contexts that the process may use",
+            "cannot place {on} {order}: {} cores there have {per_core} or more contexts that the process may use; \
+             choose another placement or fewer threads",
             chosen.len()
         );
         return Err(Error::new(ErrorKind::NoSuchPlace, why));

@@ -43,6 +43,40 @@ fn configurations_that_the_machine_lacks_are_refused() {
 }
 
 #[test]
+fn placements_that_the_machine_lacks_are_refused() {
+    let build = |text: &str, placement: &str, limit: Option<usize>| {
+        let builder = Adapter::builder(machine(text)).placement(placement.parse().unwrap());
+        limit.into_iter().fold(builder, |builder, threads| builder.max_threads(threads)).build()
+    };
+    for (text, placement) in [
+        ("4 cores, 2 threads", "siblings-together"),
+        ("4 cores, 2 threads", "one-per-core"),
+        ("2 p-cores, 2 threads, 4 e-cores", "scatter"),
+        ("2 cores", "1,0"),
+    ] {
+        build(text, placement, None).unwrap_or_else(|error| panic!("{placement}: {error}"));
+    }
+    build("4 cores", "1,0", Some(2)).expect("as many as there are");
+    for (text, placement, line) in [
+        ("2 cores", "0-5", "cannot place a thread on cpu 2: "),
+        (
+            "2 cores",
+            "siblings-together",
+            "cannot place threads siblings-together: no core that this process may use has two contexts; use compact",
+        ),
+        (
+            "4 cores",
+            "1,0",
+            "cannot place 3x1 1,0: 2 cores there have 1 or more contexts that the process may use; choose another",
+        ),
+    ] {
+        let error = build(text, placement, None).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NoSuchPlace, "{error}");
+        assert!(error.to_string().starts_with(line), "{error}");
+    }
+}
+
+#[test]
 fn a_predictor_that_needs_counts_is_refused() {
     /// Searches, and asks for what no adapter measures.
     #[derive(Debug)]
