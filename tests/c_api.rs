@@ -87,6 +87,11 @@ fn adapting_is_asking_and_telling() {
 }
 
 #[test]
+fn adapting_leaves_the_programs_floating_point_state_alone() {
+    in_every_way("floating");
+}
+
+#[test]
 fn adapting_with_a_model_and_the_models_that_are_refused() {
     let here = Topology::detect().expect("this machine");
     let candidates = Candidates::of(&here, Some(2)).expect("candidates");

@@ -32,6 +32,7 @@ pub mod doctor;
 mod error;
 pub mod event;
 pub mod export;
+pub mod floating;
 pub mod fork;
 pub mod metrics;
 pub mod placement;

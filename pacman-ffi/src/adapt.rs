@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use pacman_core::adapt::{Adapter, Choice, Execution, Objective, Phase};
+use pacman_core::floating;
 use pacman_core::predict::{Model, Predictor, machine_name};
 use pacman_core::{Placement, Topology};
 use parking_lot::RwLock;
@@ -79,7 +80,7 @@ pub unsafe extern "C" fn pacman_adapt_open(
     options: *const AdaptOptions,
     adapter: *mut *mut pacman_adapter,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         input::present(adapter, "an adapter")?;
         // SAFETY: the caller's promise.
         let options = unsafe { input::sized(options) }?;
@@ -134,7 +135,7 @@ pub unsafe extern "C" fn pacman_adapt_phase(
     name: *const c_char,
     phase: *mut u64,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         input::present(phase, "a phase")?;
         let owner = adapter.addr() as u64;
         // SAFETY: the caller's promise; the name is not kept.
@@ -157,7 +158,7 @@ pub unsafe extern "C" fn pacman_adapt_phase(
 #[unsafe(no_mangle)]
 pub extern "C" fn pacman_adapt_threads(phase: u64) -> c_int {
     let mut threads = 0;
-    let status = answer(|| {
+    let status = apart(|| {
         let choice = find_phase(phase)?.begin();
         threads = choice.threads() as c_int;
         ASKED.with_borrow_mut(|asked| {
@@ -177,7 +178,7 @@ pub extern "C" fn pacman_adapt_threads(phase: u64) -> c_int {
 /// The execution that was asked for has ended.
 #[unsafe(no_mangle)]
 pub extern "C" fn pacman_adapt_done(phase: u64, seconds: f64) -> c_int {
-    answer(|| {
+    apart(|| {
         let adapted = find_phase(phase)?;
         let asked = ASKED.with_borrow_mut(|asked| {
             let place = asked.iter().rposition(|(other, ..)| *other == phase)?;
@@ -246,7 +247,7 @@ pub unsafe extern "C" fn pacman_adapt_cpus(
 /// `line` is null or points to `n` writable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pacman_adapt_why(phase: u64, line: *mut c_char, n: usize) -> c_int {
-    answer(|| {
+    apart(|| {
         input::present(line, "a line")?;
         let why = find_phase(phase)?.why();
         if n == 0 {
@@ -277,7 +278,7 @@ pub unsafe extern "C" fn pacman_adapt_refresh(
     adapter: *const pacman_adapter,
     dropped: *mut usize,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         let gone = find_adapter(adapter.addr() as u64)?.refresh()?;
         if !dropped.is_null() {
             // SAFETY: not null, and the caller's promise.
@@ -285,6 +286,12 @@ pub unsafe extern "C" fn pacman_adapt_refresh(
         }
         Ok(Status::Ok)
     })
+}
+
+/// As [`answer`], for calls that compute with floating-point numbers: the program may have these
+/// trap, and may look at the flags that its own leave.
+fn apart(call: impl FnOnce() -> Result<Status>) -> c_int {
+    floating::apart(|| answer(call))
 }
 
 /// What the options' model says to sample, if they name one.

@@ -28,7 +28,6 @@
 mod adapt;
 mod counting;
 mod entry;
-mod floating;
 mod fork;
 mod function;
 mod heap;
@@ -44,3 +43,5 @@ mod timeline;
 mod word;
 mod worker;
 mod worksharing;
+
+use pacman_core::floating;

@@ -1,0 +1,83 @@
+//! The calling program's floating-point state, which is none of this library's business.
+//!
+//! Programs look at the flags that arithmetic leaves behind (Fortran's STOP prints them), change how
+//! it rounds, and have it trap. What a library computes beside them must do none of this to them, and
+//! must not be done so to.
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::asm;
+
+/// MXCSR after a reset: nothing traps, nothing is flagged, rounding to nearest.
+#[cfg(target_arch = "x86_64")]
+static USUAL: u32 = 0x1f80;
+
+/// Does `act`, which computes with floating-point numbers, in the usual state, and puts the
+/// program's back; on processors other than x86-64 it merely does it.
+///
+/// `act` is not to unwind: the program's state would stay away.
+///
+/// ```
+/// assert_eq!(pacman_core::floating::apart(|| 1.0 / 4.0), 0.25);
+/// ```
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn apart<R>(act: impl FnOnce() -> R) -> R {
+    /// Computes in here, and not before or after.
+    #[inline(never)]
+    fn within<R>(act: impl FnOnce() -> R) -> R {
+        act()
+    }
+    let mut programs = 0u32;
+    // SAFETY: stores and loads a control register that every x86-64 processor has, with a value
+    // that it held and with one that it can hold. Not `nomem`: the words are in memory.
+    unsafe {
+        asm!("stmxcsr [{}]", in(reg) &raw mut programs, options(nostack, preserves_flags));
+        asm!("ldmxcsr [{}]", in(reg) &raw const USUAL, options(nostack, preserves_flags));
+    }
+    let done = within(act);
+    // SAFETY: as above.
+    unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const programs, options(nostack, preserves_flags)) };
+    done
+}
+
+/// Does `act`: this processor's state is not known here.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+pub fn apart<R>(act: impl FnOnce() -> R) -> R {
+    act()
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    fn state() -> u32 {
+        let mut state = 0u32;
+        // SAFETY: stores a control register that every x86-64 processor has.
+        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut state, options(nostack, preserves_flags)) };
+        state
+    }
+
+    fn set(state: u32) {
+        // SAFETY: loads it with values that it can hold; the test's thread is its own.
+        unsafe {
+            asm!("ldmxcsr [{}]", in(reg) &raw const state, options(nostack, preserves_flags))
+        };
+    }
+
+    #[test]
+    fn nothing_traps_and_everything_stays() {
+        let before = state();
+        // Upwards; everything traps, nothing does, and each flag is set.
+        for programs in [0x4000, 0x5f80, 0x5fbf] {
+            set(programs);
+            let third = apart(|| std::hint::black_box(1.0) / std::hint::black_box(3.0));
+            let none = apart(|| std::hint::black_box(0.0) / std::hint::black_box(0.0));
+            let after = state();
+            set(before);
+            assert_eq!(after, programs);
+            assert_eq!(f64::to_bits(third), 0x3fd5_5555_5555_5555, "rounded to nearest");
+            assert!(f64::is_nan(none));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+/* What adapting computes shows in nothing that the program can see of its floating-point state:
+ * nothing traps that the program has trap, rounding stays, and flags stay as they were. */
+#include "check.h"
+
+#ifdef __x86_64__
+#include <xmmintrin.h>
+
+enum {
+    UPWARDS = 0x4000,
+    /* Every exception traps; none does; and none, after each has occurred. */
+    TRAPPING = UPWARDS,
+    SILENT = UPWARDS | 0x1f80,
+    FLAGGED = UPWARDS | 0x1f80 | 0x3f
+};
+
+static void adapt(unsigned state)
+{
+    pacman_adapt_options options = PACMAN_ADAPT_OPTIONS_INIT;
+    pacman_adapter *adapter = NULL;
+    pacman_adapted phase = 0;
+    size_t dropped = 99;
+    char why[512];
+    int i;
+
+    _mm_setcsr(state);
+    ANSWERS(PACMAN_OK, pacman_adapt_open(&options, &adapter));
+    CHECK(_mm_getcsr() == state);
+    ANSWERS(PACMAN_OK, pacman_adapt_close(adapter));
+    options.break_even_ns = 1;
+    ANSWERS(PACMAN_OK, pacman_adapt_open(&options, &adapter));
+    ANSWERS(PACMAN_OK, pacman_adapt_phase(adapter, "loop", &phase));
+    for (i = 0; i < 300; i++) {
+        int threads = pacman_adapt_threads(phase);
+
+        CHECK(threads >= 1);
+        ANSWERS(PACMAN_OK, pacman_adapt_done(phase, i == 7 ? PACMAN_ADAPT_ELAPSED
+                                                    : threads > 1 ? 0.3
+                                                                  : 0.1));
+    }
+    /* One that is refused, too. */
+    CHECK(pacman_adapt_threads(phase) >= 1);
+    ANSWERS(PACMAN_E_INVALID, pacman_adapt_done(phase, 0.0));
+    ANSWERS(PACMAN_OK, pacman_adapt_why(phase, why, sizeof why));
+    ANSWERS(PACMAN_OK, pacman_adapt_refresh(adapter, &dropped));
+    CHECK(_mm_getcsr() == state);
+    ANSWERS(PACMAN_OK, pacman_adapt_close(adapter));
+    CHECK(_mm_getcsr() == state);
+}
+
+int main(void)
+{
+    check_begin();
+    adapt(SILENT);
+    adapt(FLAGGED);
+    adapt(TRAPPING);
+    return check_end();
+}
+#else
+int main(void)
+{
+    printf("skipped: not an x86-64 processor\n");
+    return 0;
+}
+#endif
