@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use pacman_core::backend::perf::Standing;
 use pacman_core::event::machine;
+use pacman_core::sim;
 use pacman_events::{CpuId, SysfsPmu};
 
 /// The machine a command runs on.
@@ -13,6 +15,15 @@ pub(crate) trait Machine {
     /// The PMUs described below a directory; those that cannot be read are left out.
     fn pmus(&self, devices: &Path) -> Vec<SysfsPmu> {
         machine::pmus(devices)
+    }
+
+    /// How counting stands there: siblings, the watchdog; of the simulated machine where there is
+    /// one.
+    fn standing(&self) -> Standing {
+        match sim::current() {
+            Ok(Some(simulated)) => simulated.standing(),
+            _ => Standing::read(),
+        }
     }
 }
 

@@ -4,7 +4,6 @@ mod json;
 mod layout;
 mod request;
 
-use std::fs;
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
@@ -41,7 +40,7 @@ pub(crate) struct PlanArgs {
     /// How to divide a core whose threads share counters (NetBurst)
     #[arg(long, value_enum, default_value = "by-demand")]
     pub(crate) split: Split,
-    /// Whether siblings are enabled; on, or as this machine is if --cpu is absent
+    /// Whether siblings are enabled; on, or as the machine has it if --cpu is absent
     #[arg(long, value_enum)]
     pub(crate) smt: Option<Switch>,
     /// Events of one thread, separated by commas; once per sibling, in order
@@ -95,7 +94,7 @@ pub(crate) fn plan(args: &PlanArgs, machine: &dyn Machine, out: &mut dyn Write) 
         Ok(loaded) => loaded,
         Err(message) => return wrong(&message),
     };
-    let pmu = core(args, loaded.cpu());
+    let pmu = core(args, loaded.cpu(), machine);
     let request = match Request::read(&args.threads, &loaded, &pmu) {
         Ok(request) => request,
         Err(Failure { asked, refusal }) => {
@@ -173,24 +172,20 @@ fn refuse(
 }
 
 /// The core that the options describe.
-fn core(args: &PlanArgs, cpu: CpuModel) -> Pmu {
-    let here = args.tables.cpu.is_none();
+fn core(args: &PlanArgs, cpu: CpuModel, machine: &dyn Machine) -> Pmu {
+    let here = args.tables.cpu.is_none().then(|| machine.standing());
     let smt = match args.smt {
         Some(switch) => switch == Switch::On,
-        None => !here || reads("/sys/devices/system/cpu/smt/active", "1"),
+        None => here.as_ref().is_none_or(|standing| standing.smt),
     };
     let mut pmu = Pmu::of(cpu, smt);
     if args.all_counters {
         pmu = pmu.allowing_all_counters();
     }
-    if args.watchdog || here && reads("/proc/sys/kernel/nmi_watchdog", "1") {
+    if args.watchdog || here.is_some_and(|standing| standing.watchdog) {
         pmu = pmu.with_watchdog();
     }
     pmu
-}
-
-fn reads(file: &str, value: &str) -> bool {
-    fs::read_to_string(file).is_ok_and(|text| text.trim() == value)
 }
 
 fn partition(split: Split, request: &Request) -> Partition {

@@ -1,6 +1,9 @@
 //! The command as a user runs it, but for the process.
 
+use std::path::Path;
+
 use clap::Parser;
+use pacman_core::backend::perf::Standing;
 use pacman_events::CpuId;
 use serde_json::Value;
 
@@ -16,6 +19,24 @@ impl Machine for Nowhere {
     }
 }
 
+/// A Skylake whose siblings and watchdog are as given.
+struct Skylake {
+    smt: bool,
+    watchdog: bool,
+}
+
+impl Machine for Skylake {
+    fn cpu_id(&self) -> Option<CpuId> {
+        Some(CpuId::new("GenuineIntel", 6, 0x5e, 3))
+    }
+
+    fn standing(&self) -> Standing {
+        let mut standing = Standing::read_under(Path::new("/nowhere"));
+        (standing.smt, standing.watchdog) = (self.smt, self.watchdog);
+        standing
+    }
+}
+
 #[derive(Parser)]
 struct Line {
     #[command(flatten)]
@@ -23,10 +44,14 @@ struct Line {
 }
 
 fn run(line: &str) -> (u8, String) {
+    run_on(&Nowhere, line)
+}
+
+fn run_on(machine: &dyn Machine, line: &str) -> (u8, String) {
     let words = std::iter::once("plan").chain(line.split_whitespace());
     let args = Line::try_parse_from(words).unwrap_or_else(|error| panic!("{error}")).args;
     let mut out = Vec::new();
-    let status = plan(&args, &Nowhere, &mut out).unwrap();
+    let status = plan(&args, machine, &mut out).unwrap();
     (status, String::from_utf8(out).unwrap())
 }
 
@@ -142,6 +167,17 @@ fn the_watchdog_is_named_where_it_is_in_the_way() {
     let (status, text) = run(&format!("{line} --watchdog"));
     assert_eq!(status, 3);
     assert!(text.contains("kernel.nmi_watchdog=0"), "{text}");
+}
+
+#[test]
+fn without_a_table_s_name_siblings_and_watchdog_are_the_machine_s() {
+    let pair = "--thread CYCLES --thread CYCLES";
+    assert_eq!(run_on(&Skylake { smt: true, watchdog: false }, pair).0, 0);
+    assert_eq!(run_on(&Skylake { smt: false, watchdog: false }, pair).0, 2);
+    assert_eq!(run_on(&Skylake { smt: false, watchdog: false }, &format!("--cpu skl {pair}")).0, 0);
+    let fixed = "--at-once --thread CPU_CLK_UNHALTED.THREAD";
+    assert_eq!(run_on(&Skylake { smt: true, watchdog: false }, fixed).0, 0);
+    assert_eq!(run_on(&Skylake { smt: true, watchdog: true }, fixed).0, 3);
 }
 
 #[test]

@@ -28,6 +28,18 @@ fn every_command_runs_on_every_machine_and_says_so() {
 }
 
 #[test]
+fn a_plan_is_for_the_contexts_of_the_simulated_core() {
+    for machine in ["p4", "haswell", "zen4"] {
+        let pair =
+            ["--machine", machine, "plan", "--json", "--thread", "CYCLES", "--thread", "CYCLES"];
+        let answer = run(&pair);
+        assert_eq!(answer.status.code(), Some(0), "{machine}: {answer:?}");
+        let plan: Value = serde_json::from_slice(&answer.stdout).expect("JSON");
+        assert_eq!(plan["sets"][0].as_array().expect("threads").len(), 2, "{machine}: {plan:#}");
+    }
+}
+
+#[test]
 fn a_newcomer_sees_a_pentium_4_at_work() {
     let answer = run(&["--machine", "p4", "stat", "--json", "--", "sh", "-c", "exit 5"]);
     assert_eq!(answer.status.code(), Some(5), "{answer:?}");
