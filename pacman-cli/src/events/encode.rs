@@ -7,6 +7,7 @@ use pacman_events::encode::{Kind, NetBurst, Scope, ThreadKind};
 use pacman_events::{CpuModel, Encoding, Resolved};
 
 use super::{Machine, OK, REFUSED, Tables, json, list};
+use crate::refusal;
 
 /// Show what events are to the hardware: registers, counters, perf_event_attr
 #[derive(Args, Clone, Debug)]
@@ -17,7 +18,13 @@ use super::{Machine, OK, REFUSED, Tables, json, list};
   pacman-pmu encode --json 'cpu/event=0x3c,umask=0/'
 
 Modifiers: u user, k kernel, e edge, i invert, c=N counter mask, any siblings too;
-NetBurst: thr=N threshold, cmpl complement. The exit status is 2 if an event is refused.")]
+NetBurst: thr=N threshold, cmpl complement.
+
+Exit status:
+  0  done
+  2  bad input, or an event is refused: one line on standard error says why; in JSON an object
+     with the error takes the event's place
+  4  the answer could not be written")]
 pub(crate) struct EncodeArgs {
     /// Which processor and tables
     #[command(flatten)]
@@ -42,31 +49,31 @@ pub(crate) fn encode(
     let loaded = match args.tables.load(machine) {
         Ok(loaded) => loaded,
         Err(message) => {
-            eprintln!("pacman-pmu: {message}");
+            refusal::complain(&message);
             return Ok(REFUSED);
         }
     };
     let mut status = OK;
     let mut objects = Vec::new();
-    for (index, name) in args.names.iter().enumerate() {
+    let mut described = false;
+    for name in &args.names {
         let resolved = loaded.resolve(name);
         if resolved.is_err() {
             status = REFUSED;
         }
         match (&resolved, args.json) {
             (Ok(resolved), true) => objects.push(json::resolved(name, resolved, &loaded)),
-            (Err(refusal), true) => objects.push(json::refusal(name, refusal)),
+            (Err(why), true) => objects.push(json::refusal(name, why)),
             (Ok(resolved), false) => {
-                if index > 0 {
+                if std::mem::replace(&mut described, true) {
                     writeln!(out)?;
                 }
                 describe(name, loaded.cpu(), resolved, out)?;
             }
-            (Err(refusal), false) => {
-                if index > 0 {
-                    writeln!(out)?;
-                }
-                writeln!(out, "{name}\n  refused     {refusal}")?;
+            (Err(why), false) => {
+                // Before the refusal, so that both come in order where they go to one terminal.
+                out.flush()?;
+                refusal::complain(&format!("cannot encode {name:?}: {why}"));
             }
         }
     }

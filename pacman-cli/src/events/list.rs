@@ -8,6 +8,7 @@ use pacman_events::{AnyThread, CpuModel, EntryKind, Family, Preset, catalog};
 use serde_json::json;
 
 use super::{Loaded, Machine, OK, REFUSED, Tables, columns};
+use crate::refusal;
 
 /// List the events of a processor, or the processors
 #[derive(Args, Clone, Debug, Default)]
@@ -15,7 +16,12 @@ use super::{Loaded, Machine, OK, REFUSED, Tables, columns};
   pacman-pmu list                      events of this machine
   pacman-pmu list --cpu skl 'stall'    names of Skylake that contain \"stall\"
   pacman-pmu list --cpu p4 'bsq_*'     a pattern with * stands for the whole name
-  pacman-pmu list --cpus               all tables, with their aliases")]
+  pacman-pmu list --cpus               all tables, with their aliases
+
+Exit status:
+  0  done
+  2  bad input, or no such name: one line on standard error says which; in JSON an empty list
+  4  the answer could not be written")]
 pub(crate) struct ListArgs {
     /// Which processor and tables
     #[command(flatten)]
@@ -43,7 +49,7 @@ pub(crate) fn list(args: &ListArgs, machine: &dyn Machine, out: &mut dyn Write) 
     let loaded = match args.tables.load(machine) {
         Ok(loaded) => loaded,
         Err(message) => {
-            eprintln!("pacman-pmu: {message}");
+            refusal::complain(&message);
             return Ok(REFUSED);
         }
     };
@@ -56,6 +62,13 @@ fn cpus(pattern: &Pattern, as_json: bool, out: &mut dyn Write) -> io::Result<u8>
             || pattern.fits(cpu.title())
     };
     let cpus: Vec<_> = CpuModel::all().filter(fits).collect();
+    let status = if cpus.is_empty() { REFUSED } else { OK };
+    if cpus.is_empty() {
+        refusal::complain(&format!(
+            "no table has {:?} in its names or its title; pacman-pmu list --cpus shows all",
+            pattern.0
+        ));
+    }
     let native = |cpu: CpuModel| {
         catalog(cpu).filter(|e| matches!(e.kind, EntryKind::Native | EntryKind::Metric)).count()
     };
@@ -73,7 +86,10 @@ fn cpus(pattern: &Pattern, as_json: bool, out: &mut dyn Write) -> io::Result<u8>
             })
             .collect();
         writeln!(out, "{:#}", serde_json::Value::from(list))?;
-        return Ok(OK);
+        return Ok(status);
+    }
+    if cpus.is_empty() {
+        return Ok(status);
     }
     let rows: Vec<_> = cpus
         .iter()
@@ -102,7 +118,7 @@ fn cpus(pattern: &Pattern, as_json: bool, out: &mut dyn Write) -> io::Result<u8>
         ["TABLE", "ALIASES", "SMT", "COUNTERS", "FIXED", "EVENTS", "PROCESSORS"],
         &rows,
     )?;
-    Ok(if rows.is_empty() { REFUSED } else { OK })
+    Ok(status)
 }
 
 fn events(
@@ -135,6 +151,14 @@ fn events(
         };
         rows.push(row(loaded, &entry.name, kind, text, entry.errata));
     }
+    let none = rows.is_empty();
+    if none {
+        refusal::complain(&format!(
+            "no event of {cpu} ({}) has {:?} in its name; pacman-pmu list --cpu {cpu} shows all",
+            cpu.title(),
+            pattern.0
+        ));
+    }
     if as_json {
         let list: Vec<_> = rows
             .iter()
@@ -144,10 +168,9 @@ fn events(
             })
             .collect();
         writeln!(out, "{:#}", serde_json::Value::from(list))?;
-        return Ok(OK);
+        return Ok(if none { REFUSED } else { OK });
     }
-    if rows.is_empty() {
-        writeln!(out, "no event of {cpu} ({}) has such a name", cpu.title())?;
+    if none {
         return Ok(REFUSED);
     }
     let facts = cpu.facts();

@@ -2,6 +2,7 @@
 
 mod crippled;
 mod doctor;
+mod events;
 mod machine;
 mod metrics;
 mod record;
