@@ -40,6 +40,24 @@ fn a_plan_is_for_the_contexts_of_the_simulated_core() {
 }
 
 #[test]
+fn knights_landing_has_its_tiles_and_no_other_machine_any() {
+    let answer = run(&["--machine", "knl", "topo", "--tiles", "--json"]);
+    assert_eq!(answer.status.code(), Some(0), "{answer:?}");
+    let die: Value = serde_json::from_slice(&answer.stdout).expect("JSON");
+    let tiles = die["tiles"].as_array().expect("a list");
+    assert_eq!(tiles.len(), 32, "two cores a tile: {die:#}");
+    assert_eq!(tiles[0]["cpus"].as_array().expect("a list").len(), 8);
+    assert_eq!(die["cha_unknown"], "its CHA slices are not simulated");
+
+    let answer = run(&["--machine", "icelake", "topo", "--tiles"]);
+    assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(1), ""));
+    let why =
+        "the tiles of its CPUs are not known for this model; its CHA slices are not simulated";
+    let said = text(&answer.stderr).lines().last().unwrap_or_default();
+    assert!(said.ends_with(why), "{said}");
+}
+
+#[test]
 fn a_newcomer_sees_a_pentium_4_at_work() {
     let answer = run(&["--machine", "p4", "stat", "--json", "--", "sh", "-c", "exit 5"]);
     assert_eq!(answer.status.code(), Some(5), "{answer:?}");

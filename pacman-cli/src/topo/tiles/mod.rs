@@ -11,6 +11,7 @@ use std::io::{self, Write};
 
 use pacman_core::Topology;
 use pacman_core::metrics::tiles::Tiles;
+use pacman_core::sim::Machine;
 use pacman_core::topology::Source;
 
 use self::cha::Slices;
@@ -54,6 +55,7 @@ impl Die {
     fn read(machine: &Topology) -> Result<Die, String> {
         let root = match machine.source() {
             Source::Sysfs(root) => root,
+            Source::Simulated(simulated) => return Ok(Die::of_simulated(machine, simulated)),
             other => return Err(format!("{other} has no files that tell its processor")),
         };
         let file = root.join("proc/cpuinfo");
@@ -65,7 +67,7 @@ impl Die {
             Processor::KNIGHTS_LANDING => {
                 Tiles::of_cpuinfo(&cpuinfo).map_err(|error| error.to_string())
             }
-            _ => Err("the tiles of its CPUs are not known for this model".to_owned()),
+            _ => Err(UNKNOWN_TILES.to_owned()),
         };
         let devices = root.join("sys/bus/pci/devices");
         let slices = Slices::read(processor, machine.machine_name(), &devices);
@@ -73,5 +75,23 @@ impl Die {
     }
 }
 
+impl Die {
+    /// A simulated machine has the core ids of its model's tiles, and no PCI devices.
+    fn of_simulated(machine: &Topology, simulated: &Machine) -> Die {
+        let processor = simulated.cpu_id().map(|id| Processor::of_cpuid(&id));
+        let tiles = match processor {
+            Some(Processor::KNIGHTS_LANDING) => {
+                let cores = machine.contexts().iter().map(|context| (context.cpu, context.core));
+                Tiles::of_cores(cores).map_err(|error| error.to_string())
+            }
+            _ => Err(UNKNOWN_TILES.to_owned()),
+        };
+        let slices = Err("its CHA slices are not simulated".to_owned());
+        Die { processor: machine.machine_name().to_owned(), tiles, slices }
+    }
+}
+
 /// The exit status where nothing is known of the places.
 const UNKNOWN: u8 = 1;
+
+const UNKNOWN_TILES: &str = "the tiles of its CPUs are not known for this model";

@@ -1,4 +1,6 @@
-//! Which processor `/proc/cpuinfo` describes.
+//! Which processor `/proc/cpuinfo` or CPUID describes.
+
+use pacman_events::CpuId;
 
 /// Vendor, family and model; all zero where the file does not tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +18,11 @@ impl Processor {
 
     const fn intel(model: u32) -> Processor {
         Processor { intel: true, family: 6, model }
+    }
+
+    /// What CPUID says.
+    pub(super) fn of_cpuid(id: &CpuId) -> Processor {
+        Processor { intel: id.vendor == "GenuineIntel", family: id.family, model: id.model }
     }
 
     /// The processor of the first CPU that is listed.
