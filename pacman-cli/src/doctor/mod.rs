@@ -75,5 +75,5 @@ JSON:
                no-pmu-in-vm, not-offered, not-tried, paranoid, pmu-not-driven, rdpmc-off,
                seccomp, security-module, silent-pmu, system-descriptors, too-few-counters,
                unexplained, unsupported-architecture, user-namespace or watchdog
-    help       a list of remedies, the nearest first: when it is the one to take, and the
-               command, option or setting";
+    help       a list of remedies, the nearest first, none on a simulated machine: when it is the
+               one to take, and the command, option or setting";

@@ -58,6 +58,17 @@ fn knights_landing_has_its_tiles_and_no_other_machine_any() {
 }
 
 #[test]
+fn nothing_that_would_change_this_machine_is_advised_for_a_simulated_one() {
+    for machine in ["p4", "haswell", "zen4"] {
+        let answer = run(&["--machine", machine, "doctor", "--json"]);
+        let diagnosis: Value = serde_json::from_slice(&answer.stdout).expect("JSON");
+        for finding in diagnosis["findings"].as_array().expect("a list") {
+            assert_eq!(finding["help"], Value::Array(vec![]), "{machine}: {finding:#}");
+        }
+    }
+}
+
+#[test]
 fn a_newcomer_sees_a_pentium_4_at_work() {
     let answer = run(&["--machine", "p4", "stat", "--json", "--", "sh", "-c", "exit 5"]);
     assert_eq!(answer.status.code(), Some(5), "{answer:?}");

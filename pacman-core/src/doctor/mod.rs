@@ -60,11 +60,14 @@ impl Diagnosis {
     /// Examines this process on this machine: opens events for the calling
     /// thread, and closes them again.
     ///
-    /// On a simulated machine its kernel is examined, among surroundings without limits.
+    /// On a simulated machine its kernel is examined, among surroundings without limits; no help
+    /// is given there, for a command would change the real machine.
     pub fn examine() -> Diagnosis {
         if let Ok(Some(machine)) = sim::current() {
-            let surroundings = Surroundings::unlimited();
-            return Diagnosis::examine_with(machine.kernel(), &machine.standing(), &surroundings);
+            let (sys, standing) = (machine.kernel(), machine.standing());
+            let mut diagnosis = Diagnosis::examine_with(sys, &standing, &Surroundings::unlimited());
+            diagnosis.findings.iter_mut().for_each(|finding| finding.help.clear());
+            return diagnosis;
         }
         Diagnosis::examine_with(Kernel, &Standing::read(), &Surroundings::read())
     }
