@@ -1,5 +1,6 @@
 //! Saying no: one line on standard error, and the exit status that goes with it.
 
+use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use clap::error::ContextKind;
 /// The exit status for arguments that make no sense.
 pub(crate) const BAD_INPUT: u8 = 2;
 
-/// The exit status when standard output cannot take the answer.
+/// The exit status when standard output, or the file that was named, cannot take the answer.
 pub(crate) const UNWRITTEN: u8 = 4;
 
 /// Writes one line about `problem` to standard error.
@@ -17,16 +18,44 @@ pub(crate) fn complain(problem: &str) {
     let _ = writeln!(io::stderr(), "pacman-pmu: {problem}");
 }
 
+/// That the answer cannot go to the file that was named for it, in one line.
+#[derive(Debug)]
+struct Unwritable(String);
+
+impl fmt::Display for Unwritable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unwritable {}
+
 /// Why a command gave up, and the exit status that goes with it.
 ///
-/// A command reports bad input as [`ErrorKind::InvalidInput`]; every other
-/// error comes from writing the answer.
+/// A command reports bad input as [`ErrorKind::InvalidInput`] and a file of the answer as
+/// [`unwritable()`]; every other error comes from writing the answer to standard output.
 pub(crate) fn reason(error: &io::Error) -> (String, u8) {
-    if error.kind() == ErrorKind::InvalidInput {
+    if let Some(file) = error.get_ref().and_then(|inner| inner.downcast_ref::<Unwritable>()) {
+        (file.to_string(), UNWRITTEN)
+    } else if error.kind() == ErrorKind::InvalidInput {
         (one_line(&error.to_string()), BAD_INPUT)
     } else {
         (format!("cannot write the answer to standard output: {error}"), UNWRITTEN)
     }
+}
+
+/// The file that the answer was to go to cannot be made or written.
+pub(crate) fn unwritable(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::other(Unwritable(unwritten(path, error)))
+}
+
+/// The same in words.
+pub(crate) fn unwritten(path: &Path, error: &io::Error) -> String {
+    let advice = match error.kind() {
+        ErrorKind::StorageFull => "make room, or name a file elsewhere",
+        _ => "name a file in a directory that can be written",
+    };
+    format!("cannot write {}: {error}; {advice}", path.display())
 }
 
 /// Why a program could not be started, and what helps.
@@ -146,5 +175,9 @@ mod tests {
         let (words, status) = reason(&ErrorKind::StorageFull.into());
         assert_eq!(words, "cannot write the answer to standard output: no storage space");
         assert_eq!(status, UNWRITTEN);
+        let no_place = unwritable(Path::new("/no/file"), &ErrorKind::NotFound.into());
+        let words = "cannot write /no/file: entity not found; name a file in a directory that can \
+                     be written";
+        assert_eq!(reason(&no_place), (words.into(), UNWRITTEN));
     }
 }

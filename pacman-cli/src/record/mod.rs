@@ -22,6 +22,7 @@ use crate::run::directory::Directory;
 use crate::run::library;
 use crate::stat::named_twice;
 use crate::stat::signals::Signals;
+use crate::whole;
 use child::{Ended, Run};
 use phases::{Found, Phase, Said};
 use sheet::Measurement;
@@ -93,6 +94,7 @@ pub(crate) fn record(args: &RecordArgs, out: &mut dyn Write) -> io::Result<u8> {
             args.output.display()
         )));
     }
+    whole::check(&args.output).map_err(|error| refusal::unwritable(&args.output, &error))?;
     let before = sheet::runs(&args.output, &plan.machine, &plan.app).map_err(refuse)?;
     let signals = match Signals::hold() {
         Ok(signals) => signals,

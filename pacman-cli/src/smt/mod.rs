@@ -14,7 +14,7 @@ mod tests;
 mod tsc;
 
 use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::time::Duration;
 
 use pacman_core::Topology;
@@ -115,13 +115,11 @@ pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> io::Result<u8> {
             measure(!plain && redraws && io::stdout().is_terminal(), out)
         }
         Some(path) => {
-            let file = File::create(path).map_err(|error| {
-                let problem = format!("cannot create {}: {error}", path.display());
-                io::Error::new(ErrorKind::InvalidInput, problem)
-            })?;
+            let file = File::create(path).map_err(|error| refusal::unwritable(path, &error))?;
             let mut file = BufWriter::new(file);
             let status = measure(false, &mut file)?;
-            file.flush().map(|()| status)
+            file.flush().map_err(|error| refusal::unwritable(path, &error))?;
+            Ok(status)
         }
     }
 }

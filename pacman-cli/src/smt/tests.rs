@@ -1,7 +1,6 @@
 //! Pictures of known readings, commands that end in every way, and the truth on this machine.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::time::{Duration, Instant};
 
 use pacman_core::Topology;
@@ -11,6 +10,7 @@ use super::meter::{Activity, Meter};
 use super::picture::{Picture, Style};
 use super::source::{Basis, Source};
 use super::{MethodArg, SmtArgs, csv, json, seconds, smt};
+use crate::refusal::{UNWRITTEN, reason};
 
 mod simulated;
 mod truth;
@@ -183,7 +183,7 @@ fn reports_go_to_a_file_if_asked() {
     assert_eq!(value["exit_status"], 3);
     assert_eq!(value["cores"].as_array().unwrap().len(), Topology::detect().unwrap().cores().len());
     let nowhere = SmtArgs { output: Some("/nonexistent/file".into()), ..asked };
-    assert_eq!(smt(&nowhere, &mut out).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    assert_eq!(reason(&smt(&nowhere, &mut out).unwrap_err()).1, UNWRITTEN);
 }
 
 /// The measurement ends with the time; the command with itself.

@@ -10,7 +10,7 @@ use pacman_core::Event;
 use super::figures::{Columns, Figures, Row, Who, by_core, seated};
 use super::{Refusal, StatArgs, csv, json, text};
 use crate::output::Output;
-use crate::refusal::{self, BAD_INPUT, UNWRITTEN};
+use crate::refusal::{self, UNWRITTEN};
 
 /// Where the answer goes; standard output is the command's.
 pub(super) struct Sink {
@@ -67,8 +67,8 @@ impl Sink {
             None => (Box::new(io::stderr()), "standard error".into()),
             Some(path) => {
                 let file = File::create(path).map_err(|error| Refusal {
-                    problem: format!("cannot create {}: {error}", path.display()),
-                    status: BAD_INPUT,
+                    problem: refusal::unwritten(path, &error),
+                    status: UNWRITTEN,
                 })?;
                 (Box::new(file), path.display().to_string())
             }

@@ -72,7 +72,7 @@ pub(crate) fn validate(args: &ValidateArgs, out: &mut dyn Write) -> io::Result<u
     let report = run(&validator, &checks, usize::from(args.repeat));
     if let Some((file, path)) = kept {
         let json = path.extension().is_some_and(|extension| extension == "json");
-        keep(file, &render(&report, json)).map_err(|error| unwritable(path, &error))?;
+        keep(file, &render(&report, json)).map_err(|error| refusal::unwritable(path, &error))?;
     }
     out.write_all(render(&report, args.json).as_bytes())?;
     Ok(exit_status(&report))
@@ -110,16 +110,12 @@ fn render(report: &Report, json: bool) -> String {
 }
 
 fn create(path: &Path) -> io::Result<(File, &Path)> {
-    let file = File::create(path).map_err(|error| unwritable(path, &error))?;
+    let file = File::create(path).map_err(|error| refusal::unwritable(path, &error))?;
     Ok((file, path))
 }
 
 fn keep(mut file: File, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> io::Error {
-    refuse(format!("cannot write {}: {error}", path.display()))
 }
 
 fn refuse(problem: String) -> io::Error {

@@ -50,3 +50,22 @@ fn a_simulated_machine_without_a_method_is_refused() {
         assert!(said.lines().last().unwrap().contains(why), "{said}");
     }
 }
+
+#[test]
+fn a_file_that_cannot_be_written_is_an_error_before_the_command_runs() {
+    let file =
+        ["--machine", "haswell", "smt", "-o", "/no-such-directory/file", "--", "echo", "ran"];
+    let answer = run(&file);
+    assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(4), ""));
+    assert_eq!(
+        text(&answer.stderr).lines().last().unwrap_or_default(),
+        "pacman-pmu: cannot write /no-such-directory/file: No such file or directory (os error 2); name a file in a directory that can be written"
+    );
+
+    let full = run(&["--machine", "haswell", "smt", "-o", "/dev/full", "--duration", "0.1"]);
+    assert_eq!(full.status.code(), Some(4));
+    assert_eq!(
+        text(&full.stderr).lines().last().unwrap_or_default(),
+        "pacman-pmu: cannot write /dev/full: No space left on device (os error 28); make room, or name a file elsewhere"
+    );
+}

@@ -29,8 +29,8 @@ fn what_cannot_be_run_gets_one_line() {
         ),
         (
             &["stat", "-o", "/no-such-directory/file", "--", "touch", "/no-such-directory"],
-            2,
-            "pacman-pmu: cannot create /no-such-directory/file: No such file or directory (os error 2)\n",
+            4,
+            "pacman-pmu: cannot write /no-such-directory/file: No such file or directory (os error 2); name a file in a directory that can be written\n",
         ),
     ] {
         let answer = run(arguments);
