@@ -57,8 +57,14 @@ pub(crate) fn read(file: &str) -> io::Result<String> {
         path => std::fs::read(path).map(|content| bytes = content),
     };
     let refuse = |problem: String| io::Error::new(ErrorKind::InvalidInput, problem);
+    let file = named(file);
     done.map_err(|error| refuse(format!("cannot read {file}: {error}")))?;
     String::from_utf8(bytes).map_err(|_| refuse(format!("{file} is not text in UTF-8")))
+}
+
+/// What a file is called in messages.
+pub(crate) fn named(file: &str) -> &str {
+    if file == "-" { "standard input" } else { file }
 }
 
 fn unquoted(field: &str) -> &str {

@@ -11,6 +11,7 @@ use std::io::{self, ErrorKind, Write};
 use pacman_core::metrics::budget::{Budget, CostTable};
 use pacman_events::CpuModel;
 
+use crate::counts::named;
 use counts::Counts;
 
 /// Show what stalls cost where contexts share the issue slots of a core.
@@ -56,17 +57,17 @@ pub(crate) fn budget(args: &BudgetArgs, out: &mut dyn Write) -> io::Result<u8> {
 }
 
 fn compute(args: &BudgetArgs, table: &CostTable, text: &str) -> io::Result<Budget> {
-    let counts =
-        Counts::parse(text, table).map_err(|why| refuse(format!("{}: {why}", args.file)))?;
+    let file = named(&args.file);
+    let counts = Counts::parse(text, table).map_err(|why| refuse(format!("{file}: {why}")))?;
     let cycles = match (counts.cycles, args.seconds) {
         (Some(_), Some(_)) => {
-            return Err(refuse(format!("{} has cycles, and --seconds was given too", args.file)));
+            return Err(refuse(format!("{file} has cycles, and --seconds was given too")));
         }
         (Some(cycles), None) => cycles,
         (None, Some(seconds)) => (seconds * args.clock).round() as u64,
         (None, None) => {
             let why = "has no count of \"cycles\"; --seconds can tell them instead";
-            return Err(refuse(format!("{} {why}", args.file)));
+            return Err(refuse(format!("{file} {why}")));
         }
     };
     let counts: Vec<(&str, u64)> =

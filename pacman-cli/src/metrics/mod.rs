@@ -61,6 +61,7 @@ pub(crate) fn metrics(
     let chosen = choose(&all, &args.names)?;
     if let Some(file) = &args.counts {
         let text = counts::read(file)?;
+        let file = counts::named(file);
         let counts = counts::parse(&text).map_err(|why| refuse(format!("{file}: {why}")))?;
         let named = !args.names.is_empty();
         return value::values(&chosen, &counts, file, named, args.json, out);
@@ -73,7 +74,8 @@ pub(crate) fn metrics(
 fn own(file: Option<&str>, loaded: &Loaded) -> io::Result<Vec<Metric>> {
     let Some(file) = file else { return Ok(Vec::new()) };
     let text = counts::read(file)?;
-    let own = Metric::read_all(file, &text).map_err(|error| refuse(error.to_string()))?;
+    let own =
+        Metric::read_all(counts::named(file), &text).map_err(|error| refuse(error.to_string()))?;
     for metric in &own {
         if builtin().iter().any(|known| known.name() == metric.name()) {
             let (origin, name) = (metric.origin(), metric.name());

@@ -5,13 +5,14 @@ use std::path::Path;
 
 use pacman_core::predict::Model;
 
-use super::{refuse, table};
-use crate::whole;
+use super::refuse;
+use crate::{counts, whole};
 
 /// Reads a model; a refusal names the file.
 pub(super) fn read(path: &str) -> io::Result<Model> {
-    let text = table::text(path)?;
-    Model::from_text(&text).map_err(|error| refuse(format!("{path}: {error}")))
+    let text = counts::read(path)?;
+    let named = counts::named(path);
+    Model::from_text(&text).map_err(|error| refuse(format!("{named}: {error}")))
 }
 
 /// Writes a model, all of it or nothing; the problem names the file.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::table::{Defaults, Table};
 use super::{TABLE, columns, file, refuse};
+use crate::counts::named;
 use crate::refusal;
 
 /// Predict how long a phase takes at every configuration, and say what to run next.
@@ -62,11 +63,12 @@ pub(crate) fn predict(args: &PredictArgs, out: &mut dyn Write) -> io::Result<u8>
     }
     let mut answers = Vec::new();
     for machine in machines(&rows) {
-        let predictor =
-            model.on(machine).map_err(|error| refuse(format!("{}: {error}", args.model)))?;
+        let predictor = model
+            .on(machine)
+            .map_err(|error| refuse(format!("{}: {error}", named(&args.model))))?;
         let of_machine: Vec<&Row> = rows.iter().filter(|row| row.machine == machine).collect();
         known(predictor, &of_machine).map_err(|(line, why)| match &args.samples {
-            Some(table) => refuse(format!("{table}: line {line}: {why}")),
+            Some(table) => refuse(format!("{}: line {line}: {why}", named(table))),
             None => refuse(format!("--sample: {why}")),
         })?;
         for program in programs(&of_machine) {
@@ -74,7 +76,7 @@ pub(crate) fn predict(args: &PredictArgs, out: &mut dyn Write) -> io::Result<u8>
                 let inline = "; a table can give counts, or train with --events none";
                 let hint = if error.to_string().contains("no count of") { inline } else { "" };
                 match &args.samples {
-                    Some(table) => refuse(format!("{table}: {program}: {error}{hint}")),
+                    Some(table) => refuse(format!("{}: {program}: {error}{hint}", named(table))),
                     None => refuse(format!("--sample: {error}{hint}")),
                 }
             })?);
@@ -102,6 +104,7 @@ fn rows(args: &PredictArgs) -> io::Result<Vec<Row>> {
         let table = Table::read(samples, &defaults)?;
         if !table.unused.is_empty() {
             let names = table.unused.join(", ");
+            let samples = named(samples);
             refusal::complain(&format!("{samples}: not used, being no numbers: {names}"));
         }
         return Ok(table.rows);

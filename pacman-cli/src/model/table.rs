@@ -1,12 +1,13 @@
 //! Executions from a table in long form.
 
-use std::io::{self, Read};
+use std::io;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 use pacman_core::predict::training::{Row, machines};
 use pacman_core::predict::{Configuration, Sample};
 
 use super::refuse;
+use crate::counts;
 
 /// What a file holds.
 #[derive(Debug)]
@@ -39,8 +40,9 @@ pub(super) struct Defaults<'a> {
 impl Table {
     /// Reads a file, or standard input for `-`.
     pub(super) fn read(file: &str, defaults: &Defaults<'_>) -> io::Result<Table> {
-        let text = text(file)?;
-        Table::parse(&text, defaults).map_err(|why| refuse(format!("{file}: {why}")))
+        let text = counts::read(file)?;
+        Table::parse(&text, defaults)
+            .map_err(|why| refuse(format!("{}: {why}", counts::named(file))))
     }
 
     fn parse(text: &str, defaults: &Defaults<'_>) -> Result<Table, String> {
@@ -182,17 +184,6 @@ impl Columns {
             sample,
         })
     }
-}
-
-/// The text of a file, or of standard input for `-`.
-pub(super) fn text(file: &str) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    let done = match file {
-        "-" => io::stdin().lock().read_to_end(&mut bytes).map(drop),
-        path => std::fs::read(path).map(|content| bytes = content),
-    };
-    done.map_err(|error| refuse(format!("cannot read {file}: {error}")))?;
-    String::from_utf8(bytes).map_err(|_| refuse(format!("{file} is not text in UTF-8")))
 }
 
 fn number(cell: &str, column: &str) -> Result<f64, String> {

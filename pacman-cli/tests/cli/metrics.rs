@@ -28,6 +28,46 @@ fn counts_come_from_standard_input() {
     );
 }
 
+/// The one line that a command says of bad input on its standard input.
+fn refused(arguments: &[&str], input: &str) -> String {
+    let mut child = pacman_pmu(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let answer = child.wait_with_output().unwrap();
+    assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(2), ""), "{arguments:?}");
+    text(&answer.stderr).to_owned()
+}
+
+#[test]
+fn standard_input_is_called_by_its_name() {
+    let budget = ["budget", "--cpu", "niagara1", "--clock", "1.2e9", "-"];
+    for (arguments, input, line) in [
+        (
+            &["metrics", "ipc", "--counts", "-"][..],
+            "a\n",
+            "pacman-pmu: standard input: line 1: \"a\" is not event,count\n",
+        ),
+        (
+            &budget,
+            "Instr_cnt,5\n",
+            "pacman-pmu: standard input has no count of \"cycles\"; --seconds can tell them instead\n",
+        ),
+        (
+            &["evaluate", "-"],
+            "machine,app\n",
+            "pacman-pmu: standard input: line 1: no column threads; there is machine, app\n",
+        ),
+    ] {
+        assert_eq!(refused(arguments, input), line);
+    }
+    let metric = refused(&["metrics", "--file", "-"], "nonsense\n");
+    assert!(metric.starts_with("pacman-pmu: standard input:1: "), "{metric}");
+}
+
 #[test]
 fn options_that_contradict_each_other_are_bad_input() {
     for arguments in [
