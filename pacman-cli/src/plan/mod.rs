@@ -43,7 +43,8 @@ pub(crate) struct PlanArgs {
     /// Whether siblings are enabled; on, or as the machine has it if --cpu is absent
     #[arg(long, value_enum)]
     pub(crate) smt: Option<Switch>,
-    /// Events of one thread, separated by commas; once per sibling, in order
+    /// Events of one thread, separated by commas; once per sibling, in order; empty for a sibling
+    /// that counts nothing
     #[arg(long = "thread", value_name = "EVENTS", required = true)]
     pub(crate) threads: Vec<String>,
     /// The threads run the same phase: count each event of the one list on any of them
@@ -105,6 +106,9 @@ pub(crate) fn plan(args: &PlanArgs, machine: &dyn Machine, out: &mut dyn Write) 
             return Ok(REFUSED);
         }
     };
+    if request.threads.iter().all(Vec::is_empty) {
+        return wrong("cannot plan an empty list of events; name one, such as --thread CYCLES");
+    }
     let lists = request.threads.len();
     if args.spread && lists != 1 {
         return wrong(&format!("--spread takes one --thread, the events of all; {lists} given"));

@@ -121,6 +121,8 @@ fn bad_input_is_status_2() {
     assert_eq!(answer["event"], "UOPS_ISUED.ANY");
     assert_eq!(answer["nearest"][0], "UOPS_ISSUED.ANY");
     assert_eq!(run("--cpu nosuch --thread CYCLES").0, 2);
+    assert_eq!(run("--cpu skl --thread= --thread=,").0, 2, "nothing is asked for");
+    assert_eq!(run("--cpu skl --thread= --thread CYCLES").0, 0, "the other sibling counts");
     assert_eq!(run("--cpu skl --thread CYCLES --thread CYCLES --thread CYCLES").0, 2);
     assert_eq!(run("--cpu skl --smt off --thread CYCLES --thread CYCLES").0, 2);
     assert_eq!(run("--cpu skl --spread --thread CYCLES --thread CYCLES").0, 2);

@@ -19,6 +19,10 @@ fn a_name_that_is_nowhere_is_refused_on_standard_error() {
             &["encode", "--cpu", "p4", "foo"],
             "pacman-pmu: cannot encode \"foo\": no event foo on p4-prescott; list the table's events to see what there is\n",
         ),
+        (
+            &["plan", "--cpu", "p4", "--thread", ""],
+            "pacman-pmu: cannot plan an empty list of events; name one, such as --thread CYCLES\n",
+        ),
     ] {
         let answer = run(arguments);
         assert_eq!(answer.status.code(), Some(2), "{arguments:?}");
