@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use pacman_core::sim;
 use pacman_core::validate::{Check, Outcome, Validator};
 use pacman_events::CpuId;
 
@@ -20,7 +21,8 @@ use progress::Progress;
 /// known beforehand, counts them as a session would, several times, and compares. A counter is
 /// exact, right within some per cent, wrong by a factor that is always the same, or unusable; what
 /// cannot be counted here is in the table too, with the reason. Other work on the machine disturbs
-/// caches and clocks: the quieter, the closer.
+/// caches and clocks: the quieter, the closer. All events take some minutes, one takes seconds; a
+/// terminal on standard error shows how far it is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}"))]
 pub(crate) struct ValidateArgs {
@@ -56,6 +58,12 @@ struct Report {
 
 /// Validates and writes the report.
 pub(crate) fn validate(args: &ValidateArgs, out: &mut dyn Write) -> io::Result<u8> {
+    if let Some(machine) = sim::current().map_err(|error| refuse(error.to_string()))? {
+        return Err(refuse(format!(
+            "cannot validate on simulated machine {}: its counts are made up; leave --machine out",
+            machine.name()
+        )));
+    }
     let checks = match &args.events {
         Some(list) => Check::parse_list(list).map_err(|error| refuse(error.to_string()))?,
         None => Check::defaults(),

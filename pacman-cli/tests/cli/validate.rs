@@ -180,6 +180,16 @@ fn bad_input_is_refused_before_anything_runs() {
 }
 
 #[test]
+fn counts_that_are_made_up_are_not_validated() {
+    let answer = run(&["--machine", "haswell", "validate", "-e", "INSTRUCTIONS"]);
+    assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(2), ""));
+    assert_eq!(
+        text(&answer.stderr).lines().last().unwrap_or_default(),
+        "pacman-pmu: cannot validate on simulated machine haswell: its counts are made up; leave --machine out"
+    );
+}
+
+#[test]
 fn a_report_that_cannot_be_kept_is_refused_before_anything_runs() {
     let answer = run(&["validate", "-o", "/nowhere/report"]);
     assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(4), ""));
