@@ -22,6 +22,7 @@ mod topo;
 mod validate;
 mod whole;
 
+use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -66,7 +67,11 @@ fn answer(out: &mut dyn Write) -> Result<u8, (String, u8)> {
         }
         // Help and version are answers, on standard output like any other.
         Err(asked) if !asked.use_stderr() => write!(out, "{}", asked.render()).map(|()| 0),
-        Err(error) => return Err((refusal::usage(&error), refusal::BAD_INPUT)),
+        Err(error) => {
+            let arguments: Vec<String> =
+                env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+            return Err((refusal::usage(&error, &arguments), refusal::BAD_INPUT));
+        }
     };
     done.and_then(|status| out.flush().map(|()| status)).map_err(|error| refusal::reason(&error))
 }

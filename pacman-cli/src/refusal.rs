@@ -78,8 +78,11 @@ pub(crate) fn unrunnable(program: &str, error: &io::Error) -> String {
     format!("cannot run {shown}: {error}{advice}")
 }
 
-/// What was wrong with the arguments.
-pub(crate) fn usage(error: &clap::Error) -> String {
+/// What was wrong with `arguments`, those behind the program's name.
+pub(crate) fn usage(error: &clap::Error, arguments: &[String]) -> String {
+    if let Some(problem) = negative(error, arguments) {
+        return problem;
+    }
     match error.kind() {
         clap::error::ErrorKind::MissingSubcommand
         | clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -91,6 +94,23 @@ pub(crate) fn usage(error: &clap::Error) -> String {
             one_line(&text) + hint
         }
     }
+}
+
+/// A number below 0, which clap takes for an option and advises to put behind `--`: there it would
+/// be the program to run.
+fn negative(error: &clap::Error, arguments: &[String]) -> Option<String> {
+    if error.kind() != clap::error::ErrorKind::UnknownArgument {
+        return None;
+    }
+    let unknown = error.get(ContextKind::InvalidArg)?.to_string();
+    let ours = || arguments.iter().take_while(|argument| *argument != "--");
+    let below = |text: &String| text.starts_with('-') && text.parse::<f64>().is_ok();
+    // Of -0.5 clap names the first letter only.
+    let at = ours().position(|text| below(text) && text.starts_with(&unknown))?;
+    let before = at.checked_sub(1).and_then(|before| arguments.get(before));
+    let asked = before.filter(|option| option.starts_with('-') && !option.contains('='));
+    let on = asked.map_or(String::new(), |option| format!(" for {option}"));
+    Some(format!("cannot take {}{on}: numbers here are not below 0", arguments[at]))
 }
 
 /// Whether it is a word without a dash, for a command that takes a program.
