@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use pacman_core::Event;
 
+use super::exit::Exit;
 use super::figures::{Columns, Figures, Row, Who, by_core, seated};
 use super::{Refusal, StatArgs, csv, json, text};
 use crate::output::Output;
@@ -138,19 +139,19 @@ impl Answer {
         mut self,
         elapsed: Duration,
         rows: Vec<Row>,
-        status: Option<u8>,
+        exit: Option<Exit>,
     ) -> Option<u8> {
         let interval = Interval { number: None, begin: Duration::ZERO, end: elapsed };
         let total = Figures::sum(rows.iter().map(|row| &row.figures));
         self.notes.extend(self.columns.silent(&total));
         let rows = self.arranged(rows);
         let text = match self.format {
-            Format::Text => text::whole(&self, interval, &rows, status),
+            Format::Text => text::whole(&self, interval, &rows, exit),
             // Its lines add up to the whole.
             Format::Csv if self.interval.is_some() => String::new(),
             Format::Csv => self.csv(interval, &rows),
             Format::Json => {
-                let document = json::document(&self, interval, &rows, status);
+                let document = json::document(&self, interval, &rows, exit);
                 match self.interval {
                     None => format!("{document:#}\n"),
                     Some(_) => format!("{document}\n"),

@@ -7,6 +7,7 @@ use pacman_core::session::{Sample, SystemWide};
 use pacman_core::topology::CpuSet;
 use pacman_core::{Event, Result, Session, Topology};
 
+use super::exit::Exit;
 use super::figures::{Figures, Row, Seat, Who};
 use super::ptrace::{self, Stop};
 use super::run::{Advance, Collector};
@@ -99,8 +100,8 @@ impl Collector for Contexts {
 
     fn advance(&mut self) -> io::Result<Advance> {
         Ok(match ptrace::next_stop()? {
-            Some((_, Stop::Exited(code))) => Advance::Ended(code as u8),
-            Some((_, Stop::Killed(signal))) => Advance::Ended(128 + signal as u8),
+            Some((_, Stop::Exited(code))) => Advance::Ended(Exit::Status(code as u8)),
+            Some((_, Stop::Killed(signal))) => Advance::Ended(Exit::Signal(signal)),
             _ => Advance::Waiting,
         })
     }

@@ -12,6 +12,7 @@ use pacman_core::backend::{Backend, Target};
 use pacman_core::{Error, Topology};
 
 use super::Refusal;
+use super::exit::Exit;
 use super::figures::{Figures, Row, Seat, Who};
 use super::ptrace::{self, Stop};
 use super::run::{Advance, Collector};
@@ -43,8 +44,7 @@ enum State {
     Running,
     /// It could not be counted, and was not begun.
     Uncounted(Error),
-    /// It has ended, with the exit status to pass on.
-    Ended(u8),
+    Ended(Exit),
 }
 
 /// Stops handled in one go before signals and the time are looked at again.
@@ -77,8 +77,8 @@ impl<'a> Follower<'a> {
 
     fn handle(&mut self, tid: i32, stop: Stop) {
         match stop {
-            Stop::Exited(code) => return self.gone(tid, code as u8),
-            Stop::Killed(signal) => return self.gone(tid, 128 + signal as u8),
+            Stop::Exited(code) => return self.gone(tid, Exit::Status(code as u8)),
+            Stop::Killed(signal) => return self.gone(tid, Exit::Signal(signal)),
             // Its parent may tell of it later, or has told already: either will do.
             _ if !self.alive.contains_key(&tid) => self.admit(tid),
             _ => {}
@@ -177,13 +177,13 @@ impl<'a> Follower<'a> {
         }
     }
 
-    fn gone(&mut self, tid: i32, status: u8) {
+    fn gone(&mut self, tid: i32, exit: Exit) {
         // Whoever is killed may not have stopped before.
         self.end(tid);
         self.alive.remove(&tid);
         self.coming.remove(&tid);
         if tid == self.main {
-            self.state = State::Ended(status);
+            self.state = State::Ended(exit);
         }
     }
 
@@ -223,7 +223,7 @@ impl Collector for Follower<'_> {
                 State::Waiting | State::Running => {}
                 State::Uncounted(error) => return Ok(Advance::Refused(Refusal::from(error))),
                 State::Ended(_) if self.threads.is_empty() => return Ok(Advance::NotBegun),
-                State::Ended(status) => return Ok(Advance::Ended(*status)),
+                State::Ended(exit) => return Ok(Advance::Ended(*exit)),
             }
         }
         Ok(Advance::More)

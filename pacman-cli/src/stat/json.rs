@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Interval};
+use super::exit::Exit;
 use super::figures::{Figures, Row, Who};
 
 /// One document: an interval, or the whole run.
@@ -10,7 +11,7 @@ pub(super) fn document(
     answer: &Answer,
     interval: Interval,
     rows: &[Row],
-    status: Option<u8>,
+    exit: Option<Exit>,
 ) -> Value {
     let total = Figures::sum(rows.iter().map(|row| &row.figures));
     let mut sum = figures(answer, &total);
@@ -26,7 +27,7 @@ pub(super) fn document(
             "end_ns": interval.end.as_nanos() as u64,
         })),
         "elapsed_ns": interval.end.saturating_sub(interval.begin).as_nanos() as u64,
-        "exit_status": status,
+        "exit_status": exit.map(Exit::status),
         "simulated": answer.simulated,
         "events": answer.columns.events.iter().map(|event| json!({
             "name": event.name,

@@ -4,6 +4,7 @@ mod answer;
 mod contexts;
 mod csv;
 mod events;
+mod exit;
 mod figures;
 mod follow;
 mod json;

@@ -4,6 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::answer::{Answer, Interval};
+use super::exit::Exit;
 use super::figures::{Figures, Row};
 use super::launch::Held;
 use super::progress::Progress;
@@ -50,8 +51,8 @@ pub(super) enum Advance {
     NotBegun,
     /// The command could not be counted, and was not begun.
     Refused(Refusal),
-    /// The command has ended, with the exit status to pass on.
-    Ended(u8),
+    /// The command has ended.
+    Ended(Exit),
 }
 
 /// Lets the command begin, counts until it ends and writes the answer.
@@ -69,15 +70,15 @@ pub(super) fn run(
     let command = held.as_ref().map(|held| held.pid);
     let mut clock = Ticks { began, interval: answer.interval, number: 0, begin: Duration::ZERO };
     let mut progress = answer.is_live().then(|| Progress::new(began));
-    let status = wait(command, collector, signals, &mut answer, &mut clock, &mut progress)
+    let end = wait(command, collector, signals, &mut answer, &mut clock, &mut progress)
         .map_err(|error| system(&error))?;
-    let status = match status {
+    let exit = match end {
         End::Refused(refusal) => return Err(refusal),
         End::NotBegun => {
             let mut held = held.expect("who was not begun was held");
             return Err(held.problem());
         }
-        End::Ended(status) => Some(status),
+        End::Ended(exit) => Some(exit),
         End::LetGo => None,
     };
     collector.look();
@@ -92,13 +93,13 @@ pub(super) fn run(
         clock.part(collector, &mut answer);
     }
     let interrupted = if command.is_some() { INTERRUPTED } else { 0 };
-    let unwritten = answer.whole(elapsed, collector.whole(), status);
-    Ok(unwritten.unwrap_or(status.unwrap_or(interrupted)))
+    let unwritten = answer.whole(elapsed, collector.whole(), exit);
+    Ok(unwritten.unwrap_or(exit.map_or(interrupted, Exit::status)))
 }
 
 /// How the wait ended.
 enum End {
-    Ended(u8),
+    Ended(Exit),
     LetGo,
     NotBegun,
     Refused(Refusal),
@@ -136,7 +137,7 @@ fn wait(
         more = match collector.advance()? {
             Advance::More => true,
             Advance::Waiting => false,
-            Advance::Ended(status) => return Ok(End::Ended(status)),
+            Advance::Ended(exit) => return Ok(End::Ended(exit)),
             Advance::NotBegun => return Ok(End::NotBegun),
             Advance::Refused(refusal) => return Ok(End::Refused(refusal)),
         };

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::answer::{Answer, By, Interval, census};
+use super::exit::Exit;
 use super::figures::{Columns, Figures, Row, Who, cores};
 
 /// The block of one interval.
@@ -16,10 +17,10 @@ pub(super) fn whole(
     answer: &Answer,
     interval: Interval,
     rows: &[Row],
-    status: Option<u8>,
+    exit: Option<Exit>,
 ) -> String {
     let mut text =
-        format!("{}\n\n{}", heading(answer, interval.end, rows, status), table(answer, rows));
+        format!("{}\n\n{}", heading(answer, interval.end, rows, exit), table(answer, rows));
     let mut notes: Vec<String> = Vec::new();
     if answer.simulated {
         notes.push(
@@ -48,7 +49,7 @@ pub(super) fn whole(
     text
 }
 
-fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], status: Option<u8>) -> String {
+fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], exit: Option<Exit>) -> String {
     let plural = |count: usize, one: &str, many: &str| match count {
         1 => format!("1 {one}"),
         _ => format!("{count} {many}"),
@@ -79,9 +80,9 @@ fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], status: Option<u8>)
     if on > 0 {
         parts.push(plural(on, "core", "cores"));
     }
-    match status {
-        Some(status) if status != 0 => parts.push(format!("exit status {status}")),
-        Some(_) => {}
+    match exit {
+        Some(Exit::Status(0)) => {}
+        Some(exit) => parts.push(exit.to_string()),
         None if answer.command.is_empty() => {}
         None => parts.push("interrupted".into()),
     }

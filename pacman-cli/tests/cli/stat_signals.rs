@@ -57,6 +57,21 @@ fn as_from_a_terminal() -> io::Result<()> {
 }
 
 #[test]
+fn the_signal_that_killed_the_command_is_named() {
+    for script in ["kill -9 $$", "kill -SEGV $$; sleep 1", "exit 137"] {
+        let answer = run(&["stat", "-e", "task-clock", "--", "sh", "-c", script]);
+        let heading = text(&answer.stderr).lines().next().unwrap_or_default();
+        let (status, ending) = match script {
+            "kill -9 $$" => (137, ", killed by signal 9 (SIGKILL)"),
+            "exit 137" => (137, ", exit status 137"),
+            _ => (139, ", killed by signal 11 (SIGSEGV)"),
+        };
+        assert_eq!(answer.status.code(), Some(status));
+        assert!(heading.ends_with(ending), "{heading}");
+    }
+}
+
+#[test]
 fn how_the_command_ends_is_passed_on() {
     for (script, status) in [
         ("exit 0", 0),
