@@ -43,7 +43,8 @@ pub(super) struct Answer {
     format: Format,
     sink: Sink,
     heading: bool,
-    /// The columns of the terminal; without one, as many as it takes.
+    quiet: bool,
+    /// What COLUMNS or the terminal has; without either, and in a file, as many as it takes.
     pub(super) width: usize,
 }
 
@@ -113,13 +114,14 @@ impl Answer {
             format,
             sink,
             heading: false,
-            width: if args.output.is_none() { terminal_width() } else { usize::MAX },
+            quiet: args.quiet,
+            width: if args.output.is_none() { width() } else { usize::MAX },
         }
     }
 
     /// Whether a line of progress is wanted and can be drawn.
     pub(super) fn is_live(&self) -> bool {
-        self.sink.live && self.format == Format::Text && self.interval.is_none()
+        self.sink.live && !self.quiet && self.format == Format::Text && self.interval.is_none()
     }
 
     /// Writes what was counted in one interval.
@@ -186,7 +188,12 @@ impl By {
     }
 }
 
-/// The width of the terminal on standard error, if it is one.
+/// `COLUMNS`, else the width of the terminal on standard error, if it is one.
+fn width() -> usize {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    told.filter(|&columns| columns > 0).unwrap_or_else(terminal_width)
+}
+
 fn terminal_width() -> usize {
     let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
     // SAFETY: TIOCGWINSZ writes one `winsize`, and the pointer is to a live one; standard error

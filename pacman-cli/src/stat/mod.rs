@@ -42,7 +42,8 @@ pub(crate) use text::{clean, grouped};
 /// COMMAND runs unmodified: each of its threads, and of the processes that it starts, is stopped
 /// for a moment before its first instruction and at its end (by ptrace), and has counters of its
 /// own in between. Hardware events count user mode, from the program's first instruction on, the
-/// dynamic linker's included. The stops cost each thread a few context switches.
+/// dynamic linker's included. The stops cost each thread a few context switches. A table that is
+/// wider than COLUMNS, or else than the terminal, is broken into several.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{FORMATS}"))]
 #[command(group = clap::ArgGroup::new("by").args(["per_thread", "per_core", "all"]))]
@@ -83,6 +84,10 @@ pub(crate) struct StatArgs {
     /// Print a line of CSV per row, with --interval per row and interval
     #[arg(long)]
     csv: bool,
+
+    /// No live line on a terminal, which a COMMAND that prints would tear
+    #[arg(short, long)]
+    quiet: bool,
 
     /// Write to FILE in place of standard error
     #[arg(short, long, value_name = "FILE")]

@@ -1,10 +1,12 @@
 //! `stat` on programs that know what they did.
 
-use std::fs::File;
+use std::ffi::CStr;
+use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use serde_json::Value;
@@ -277,4 +279,62 @@ fn csv_has_as_many_fields_everywhere() {
             .output()
             .is_ok_and(|both| { both.status.code() == Some(2) })
     );
+}
+
+#[test]
+fn a_table_is_as_wide_as_it_may_be() {
+    let events = "task-clock,cpu-clock,page-faults,minor-faults,major-faults,context-switches";
+    let widest = |columns: &str| {
+        let mut stat = pacman_pmu(&["stat", "-e", events, "--", "true"]);
+        let answer = stat.env("COLUMNS", columns).output().expect("the command was built");
+        let said = text(&answer.stderr);
+        let ruled = said.lines().filter(|line| line.starts_with("---"));
+        ruled.map(str::len).max().unwrap_or_else(|| panic!("no table in {said}"))
+    };
+    assert!(widest("80") <= 80);
+    for unset in ["", "0", "many"] {
+        assert!(widest(unset) > 80, "{unset:?}");
+    }
+}
+
+/// Both ends of a terminal that no other test's command inherits.
+fn terminal() -> (File, File) {
+    let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
+    let mut name = [0; 64];
+    // SAFETY: the descriptor is fresh and owned by nobody else; the name is written into a live
+    // array of the length that is passed, and closed by a zero.
+    let (outer, name) = unsafe {
+        let outer = libc::posix_openpt(flags);
+        assert!(outer >= 0, "{}", std::io::Error::last_os_error());
+        assert_eq!((libc::grantpt(outer), libc::unlockpt(outer)), (0, 0));
+        assert_eq!(libc::ptsname_r(outer, name.as_mut_ptr(), name.len()), 0);
+        (File::from_raw_fd(outer), CStr::from_ptr(name.as_ptr()))
+    };
+    let mut how = OpenOptions::new();
+    how.read(true).write(true).custom_flags(libc::O_NOCTTY);
+    (outer, how.open(name.to_str().expect("a path")).expect("the inner end"))
+}
+
+/// What `stat` draws on a terminal while its command says nothing for a while.
+fn drawn(options: &[&str]) -> String {
+    let (mut terminal, inner) = terminal();
+    let arguments = [&["stat", "-e", "task-clock"][..], options, &["--", "sleep", "1.4"]].concat();
+    let mut stat = pacman_pmu(&arguments);
+    stat.env("TERM", "xterm").stdout(Stdio::null()).stderr(inner);
+    let mut running = stat.spawn().expect("the command was built");
+    // Its copies of the inner end keep the terminal open.
+    drop(stat);
+    let mut said = Vec::new();
+    // A terminal whose other end is closed is answered with an error, after all that was written.
+    let _ = terminal.read_to_end(&mut said);
+    assert!(running.wait().expect("it ends").success());
+    text(&said).to_owned()
+}
+
+#[test]
+fn the_live_line_can_be_left_out() {
+    let wiped = "\r\x1b[K";
+    assert!(drawn(&[]).contains(wiped));
+    let quiet = drawn(&["--quiet"]);
+    assert!(!quiet.contains(wiped) && quiet.contains("sleep 1.4"), "{quiet}");
 }
