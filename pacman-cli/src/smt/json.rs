@@ -57,7 +57,22 @@ fn core(core: &CoreActivity, skew: f64) -> Value {
     })
 }
 
-/// Microseconds and millionths are more than the source knows.
+/// Microseconds and millionths are more than the source knows; what rounds to 0 from below loses
+/// its sign.
 fn round(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
+    (value * 1e6).round() / 1e6 + 0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::round;
+
+    #[test]
+    fn no_zero_has_a_sign() {
+        for (value, text) in
+            [(-1e-9, "0.0"), (-0.0, "0.0"), (-0.25, "-0.25"), (0.1234567, "0.123457")]
+        {
+            assert_eq!(serde_json::json!(round(value)).to_string(), text);
+        }
+    }
 }
