@@ -87,7 +87,7 @@ fn adapting_is_asking_and_telling() {
 }
 
 #[test]
-fn adapting_leaves_the_programs_floating_point_state_alone() {
+fn the_programs_floating_point_state_is_its_own() {
     in_every_way("floating");
 }
 

@@ -54,6 +54,9 @@
  * with any library that locks, fork while no other thread is inside a call of
  * this one, or call exec() next.
  *
+ * What the library computes shows nowhere in the program's floating-point state
+ * on x86-64: nothing of it traps, and rounding and flags stay.
+ *
  *
  * ERRORS
  *
@@ -1018,9 +1021,6 @@ int pacman_topology_contexts(size_t element_size, size_t capacity, pacman_contex
 /* ------------------------------------------------------------------------ *
  * 9  Adaptation
  * ------------------------------------------------------------------------ */
-
-/* What these functions compute shows nowhere in the program's floating-point
- * state, on x86-64: nothing of it traps, and rounding and flags stay. */
 
 /* Chooses how many threads phases use: an opaque handle. */
 typedef struct pacman_adapter pacman_adapter;

@@ -10,12 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use pacman_core::adapt::{Adapter, Choice, Execution, Objective, Phase};
-use pacman_core::floating;
 use pacman_core::predict::{Model, Predictor, machine_name};
 use pacman_core::{Placement, Topology};
 use parking_lot::RwLock;
 
-use crate::error::{Failure, Result, Status, answer};
+use crate::error::{Failure, Result, Status, answer, apart};
 use crate::input::{self, Sized32};
 use crate::version;
 
@@ -286,12 +285,6 @@ pub unsafe extern "C" fn pacman_adapt_refresh(
         }
         Ok(Status::Ok)
     })
-}
-
-/// As [`answer`], for calls that compute with floating-point numbers: the program may have these
-/// trap, and may look at the flags that its own leave.
-fn apart(call: impl FnOnce() -> Result<Status>) -> c_int {
-    floating::apart(|| answer(call))
 }
 
 /// What the options' model says to sample, if they name one.

@@ -6,7 +6,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pacman_core::{Error, ErrorKind};
+use pacman_core::{Error, ErrorKind, floating};
 
 /// Bytes of the message buffer, its closing zero included.
 const MESSAGE: usize = 1024;
@@ -146,6 +146,12 @@ pub(crate) fn answer(work: impl FnOnce() -> Result<Status>) -> c_int {
         Ok(Err(failure)) => keep(failure),
         Err(payload) => panicked(payload),
     }
+}
+
+/// As [`answer`], for calls that compute with floating-point numbers: the program may have these
+/// trap, and may look at the flags that its own leave.
+pub(crate) fn apart(work: impl FnOnce() -> Result<Status>) -> c_int {
+    floating::apart(|| answer(work))
 }
 
 #[cold]

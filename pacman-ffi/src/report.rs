@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pacman_core::export::{self, TableStyle};
 use pacman_core::report::{Report, ThreadState};
 
-use crate::error::{Failure, Result, Status, answer};
+use crate::error::{Failure, Result, Status, apart};
 use crate::input::{self, Sized32};
 use crate::output;
 use crate::registry::{self, Entry, pacman_session};
@@ -26,7 +26,7 @@ pub extern "C" fn pacman_report_write(
     format: u32,
     fd: c_int,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         let entry = registry::find(session.addr(), "write a report")?;
         let text = text(&entry, format, fd)?;
         let name = release(entry);
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn pacman_report_save(
     format: u32,
     path: *const c_char,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         // SAFETY: the caller's promise; the path is not kept.
         let path = unsafe { input::bytes(path, "this as a path") }?;
         let path = Path::new(OsStr::from_bytes(path));
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn pacman_count_read(
     event: usize,
     count: *mut Count,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         input::present(count, "a count")?;
         let entry = registry::find(session.addr(), "read a count")?;
         let known = entry.session.phase_from_bits(phase).is_some();

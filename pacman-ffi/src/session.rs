@@ -8,7 +8,7 @@ use pacman_core::session::Turns;
 use pacman_core::{Placement, Session, Topology};
 use parking_lot::Mutex;
 
-use crate::error::{Failure, Result, Status, answer};
+use crate::error::{Failure, Result, Status, answer, apart};
 use crate::input::{self, Sized32};
 use crate::kept;
 use crate::registry::{self, Entry, pacman_session};
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn pacman_session_open(
     options: *const Options,
     session: *mut *mut pacman_session,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         input::present(session, "a session")?;
         // SAFETY: the caller's promise.
         let options = unsafe { input::sized(options) }?;
@@ -138,7 +138,7 @@ unsafe fn start(options: &Options) -> Result<Session> {
 /// Closes a session.
 #[unsafe(no_mangle)]
 pub extern "C" fn pacman_session_close(session: *mut pacman_session) -> c_int {
-    answer(|| {
+    apart(|| {
         registry::remove(session.addr(), "close a session")?;
         kept::let_go();
         Ok(Status::Ok)

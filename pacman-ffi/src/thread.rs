@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use pacman_core::backend::Reading;
 use pacman_core::session::{Latest, Peer, Sample};
 
-use crate::error::{Failure, Result, Status, answer};
+use crate::error::{Failure, Result, Status, answer, apart};
 use crate::input;
 use crate::kept;
 use crate::peer;
@@ -16,7 +16,7 @@ use crate::registry::{self, pacman_session};
 /// placement, or where it runs.
 #[unsafe(no_mangle)]
 pub extern "C" fn pacman_attach(session: *const pacman_session) -> c_int {
-    answer(|| {
+    apart(|| {
         let handle = session.addr();
         if kept::with(handle, "attach", |_| Ok(())).is_ok() {
             return Ok(Status::Already);
@@ -32,7 +32,7 @@ pub extern "C" fn pacman_attach(session: *const pacman_session) -> c_int {
 /// Attaches the calling thread and binds it to a logical CPU until it detaches.
 #[unsafe(no_mangle)]
 pub extern "C" fn pacman_attach_cpu(session: *const pacman_session, cpu: u32) -> c_int {
-    answer(|| {
+    apart(|| {
         let handle = session.addr();
         kept::let_go();
         let entry = registry::find(handle, "attach this thread")?;
@@ -64,7 +64,7 @@ pub extern "C" fn pacman_attach_cpu(session: *const pacman_session, cpu: u32) ->
 /// Detaches the calling thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn pacman_detach(session: *const pacman_session) -> c_int {
-    answer(|| {
+    apart(|| {
         kept::end(session.addr(), "detach")?;
         Ok(Status::Ok)
     })

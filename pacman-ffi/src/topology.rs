@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use pacman_core::Topology;
 use pacman_core::topology::CoreType;
 
-use crate::error::{Failure, Status, answer};
+use crate::error::{Failure, Status, apart};
 use crate::input::{self, Sized32};
 
 /// Counts of a machine's parts; `pacman_topology` in C.
@@ -67,7 +67,7 @@ const LEAST_CONTEXT: usize = 16;
 /// `topology` is null or points to a struct as long as its `size` says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pacman_topology_read(topology: *mut TopologyCounts) -> c_int {
-    answer(|| {
+    apart(|| {
         let machine = Topology::detect()?;
         let counts = TopologyCounts {
             size: 0,
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn pacman_topology_contexts(
     contexts: *mut ContextFacts,
     count: *mut usize,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         input::present(contexts, "contexts")?;
         input::present(count, "the number of contexts")?;
         let ours = size_of::<ContextFacts>();

@@ -1,4 +1,4 @@
-/* What adapting computes shows in nothing that the program can see of its floating-point state:
+/* What the library computes shows in nothing that the program can see of its floating-point state:
  * nothing traps that the program has trap, rounding stays, and flags stay as they were. */
 #include "check.h"
 
@@ -47,12 +47,41 @@ static void adapt(unsigned state)
     CHECK(_mm_getcsr() == state);
 }
 
+static void count(unsigned state)
+{
+    pacman_session *session;
+    pacman_phase loop;
+    pacman_count counted = PACMAN_COUNT_INIT;
+    pacman_topology machine = PACMAN_TOPOLOGY_INIT;
+    int i;
+
+    _mm_setcsr(state);
+    session = check_open("floating", "task-clock,page-faults");
+    ANSWERS(PACMAN_OK, pacman_phase_define(session, "loop", &loop));
+    ANSWERS(PACMAN_OK, pacman_attach(session));
+    for (i = 0; i < 10; i++) {
+        ANSWERS(PACMAN_OK, pacman_begin(session, loop));
+        ANSWERS(PACMAN_OK, pacman_end(session, loop));
+    }
+    ANSWERS(PACMAN_OK, pacman_count_read(session, 0, loop, 0, &counted));
+    ANSWERS(PACMAN_OK, pacman_report_save(session, PACMAN_FORMAT_TABLE, "/dev/null"));
+    ANSWERS(PACMAN_OK, pacman_report_save(session, PACMAN_FORMAT_CSV, "/dev/null"));
+    ANSWERS(PACMAN_OK, pacman_report_save(session, PACMAN_FORMAT_JSON, "/dev/null"));
+    ANSWERS(PACMAN_OK, pacman_detach(session));
+    ANSWERS(PACMAN_OK, pacman_session_close(session));
+    ANSWERS(PACMAN_OK, pacman_topology_read(&machine));
+    CHECK(_mm_getcsr() == state);
+}
+
 int main(void)
 {
     check_begin();
     adapt(SILENT);
     adapt(FLAGGED);
     adapt(TRAPPING);
+    count(SILENT);
+    count(FLAGGED);
+    count(TRAPPING);
     return check_end();
 }
 #else

@@ -9,6 +9,7 @@ use pacman_core::predict::{Configuration, Target};
 
 use super::refuse;
 use super::table::{Defaults, Table};
+use crate::counts::named;
 use crate::refusal;
 
 /// Which rows of the table.
@@ -64,7 +65,8 @@ impl DataArgs {
         let mut table = Table::read(&self.data, &defaults)?;
         if !table.unused.is_empty() {
             let names = table.unused.join(", ");
-            refusal::complain(&format!("{}: not used, being no numbers: {names}", self.data));
+            let data = named(&self.data);
+            refusal::complain(&format!("{data}: not used, being no numbers: {names}"));
         }
         table.without(&self.without)?;
         Ok(table)
@@ -73,7 +75,7 @@ impl DataArgs {
     /// One machine's rows, after saying on standard error which programs are left out.
     pub(super) fn dataset(&self, table: &Table, machine: &str) -> io::Result<Dataset> {
         let data = Dataset::of(machine, &table.rows, self.configs.as_deref())
-            .map_err(|error| refuse(format!("{}: {error}", self.data)))?;
+            .map_err(|error| refuse(format!("{}: {error}", named(&self.data))))?;
         if !data.left_out().is_empty() {
             let programs = data.left_out().join(", ");
             refusal::complain(&format!("{machine}: left out: {programs}"));

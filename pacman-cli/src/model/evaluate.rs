@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::contenders::{DataArgs, LearnArgs};
 use super::progress::Progress;
 use super::{TABLE, columns, percent, refuse};
+use crate::counts::named;
 
 /// Show how well predictors do on programs that they were not trained on.
 ///
@@ -85,7 +86,7 @@ fn find(args: &EvaluateArgs) -> io::Result<Vec<Finding>> {
         // That the paper's model does not suit the data is a result; that ridge does not is a
         // question which makes no sense.
         if let (Contender::Ridge(_), Err(error)) = &results[0] {
-            return Err(refuse(format!("{}: {error}", args.data.data)));
+            return Err(refuse(format!("{}: {error}", named(&args.data.data))));
         }
         drop(progress);
         findings.push(Finding { data, results });

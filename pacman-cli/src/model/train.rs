@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::contenders::{DataArgs, LearnArgs};
 use super::progress::Progress;
 use super::{TABLE, file, percent, refuse};
+use crate::counts::named;
 use crate::refusal;
 use crate::whole;
 
@@ -60,8 +61,8 @@ pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> io::Result<u8> {
     let table = args.data.read()?;
     let machine = table.machine(args.data.measured_on.as_deref())?;
     let data = args.data.dataset(&table, machine)?;
-    let model =
-        fit(&data, &contender).map_err(|error| refuse(format!("{}: {error}", args.data.data)))?;
+    let model = fit(&data, &contender)
+        .map_err(|error| refuse(format!("{}: {error}", named(&args.data.data))))?;
     if let Err(problem) = file::write(&args.output, &model) {
         refusal::complain(&problem);
         return Ok(1);
