@@ -23,12 +23,24 @@ use pacman_core::{Result, Topology};
 use pacman_rayon::AdaptivePool;
 use rayon::prelude::*;
 
+const USAGE: &str = "\
+usage: adaptive [--rounds N] [--check]
+
+Runs five phases of different character on pools whose size follows them, and says why.
+  --rounds N  runs of each phase (default 400)
+  --check     runs each phase at every configuration besides; status 1 if what was chosen takes
+              more than 1.05 of the best, or lost more than 1 % from the 50th execution on";
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (mut rounds, mut check) = (400, false);
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         match word.as_str() {
+            "-h" | "--help" => {
+                println!("{USAGE}");
+                return ExitCode::SUCCESS;
+            }
             "--check" => check = true,
             "--rounds" => match words.next().and_then(|number| number.parse().ok()) {
                 Some(number) if number > 0 => rounds = number,

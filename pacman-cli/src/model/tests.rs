@@ -4,8 +4,12 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io, process};
 
 use clap::Parser;
+use pacman_core::predict::training::{
+    Contender, Dataset, Evaluation, MixtureOptions, RidgeOptions, evaluate,
+};
 use serde_json::Value;
 
+use super::table::{Defaults, Table};
 use crate::command::Cli;
 
 /// Runs `pacman-pmu` with these arguments; the answer is what it printed.
@@ -328,27 +332,38 @@ fn measured() -> Option<PathBuf> {
     found
 }
 
+/// What leaving out each program of the measured machine finds.
+fn evaluated(machine: &str, contender: &Contender) -> Option<Evaluation> {
+    let file = measured()?;
+    let table = Table::read(file.to_str()?, &Defaults { machine: None, program: None }).unwrap();
+    let data = Dataset::of(machine, &table.rows, None).unwrap();
+    Some(evaluate(&data, contender, &mut || ()).unwrap())
+}
+
 /// Those bars of `docs/prediction.md` that are met; it says which are not.
 #[test]
 fn measured_machines_meet_the_bars_that_the_protocol_found_met() {
-    let Some(data) = measured() else { return };
-    let json = run(&["evaluate", data.to_str().unwrap(), "--json"]).unwrap();
-    let json: Value = serde_json::from_str(&json).unwrap();
-    let figure = |machine: &str, predictor: &str, name: &str| -> f64 {
-        let machines = json["machines"].as_array().unwrap();
-        let found = machines.iter().find(|one| one["machine"] == machine).unwrap();
-        let results = found["results"].as_array().unwrap();
-        let found = results.iter().find(|one| one["predictor"] == predictor).unwrap();
-        found[name].as_f64().unwrap()
-    };
+    let mixture = Contender::Mixture(MixtureOptions::default());
     for machine in ["Keystone", "Headgasket"] {
-        assert!(figure(machine, "ridge", "worst_regret") <= 0.10, "{machine}");
-        assert!(figure(machine, "ridge", "samples") <= 3.5, "{machine}");
-        assert!(figure(machine, "mixture", "accuracy") >= 0.95, "{machine}");
-        assert!(figure(machine, "mixture", "samples") <= 3.5, "{machine}");
+        let Some(found) = evaluated(machine, &mixture) else { return };
+        assert!(found.accuracy().unwrap() >= 0.95, "{machine}: {:?}", found.accuracy());
+        assert!(found.samples() <= 3.5, "{machine}: {}", found.samples());
+        assert!(machine != "Keystone" || found.regret() <= 0.01, "{}", found.regret());
     }
-    assert!(figure("Keystone", "ridge", "accuracy") >= 0.95);
-    for predictor in ["ridge", "mixture"] {
-        assert!(figure("Keystone", predictor, "regret") <= 0.01);
-    }
+    let ridge = Contender::Ridge(RidgeOptions::default());
+    let Some(found) = evaluated("Keystone", &ridge) else { return };
+    assert!(found.accuracy().unwrap() >= 0.95);
+    assert!(found.regret() <= 0.01);
+    assert!(found.worst_regret() <= 0.10);
+    assert!(found.samples() <= 3.5);
+}
+
+/// It chooses among 276 plans for each program left out.
+#[test]
+#[ignore = "takes a minute where nothing is optimised"]
+fn ridge_meets_the_same_bars_on_the_larger_machine() {
+    let ridge = Contender::Ridge(RidgeOptions::default());
+    let Some(found) = evaluated("Headgasket", &ridge) else { return };
+    assert!(found.worst_regret() <= 0.10);
+    assert!(found.samples() <= 3.5);
 }

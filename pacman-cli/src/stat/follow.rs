@@ -124,7 +124,8 @@ impl<'a> Follower<'a> {
     fn bind_waiting(&mut self, process: i32) {
         let Some(Some(first)) = self.alive.get(&process).copied() else { return };
         let first = &mut self.threads[first];
-        let Some(place) = first.place().copied().filter(|_| first.waits()) else { return };
+        let waits = first.waits() && !first.has_ended();
+        let Some(place) = first.place().copied().filter(|_| waits) else { return };
         match self.seats.bind(process, &place) {
             Ok(()) => first.was_bound(),
             Err(problem) => first.notes.push(problem),

@@ -39,6 +39,40 @@ const ASKED: usize = 64;
 /// What mixtures leave and what executions differ by are those of the values tried that make the
 /// programs most likely, each among mixtures of the others.
 ///
+/// ```
+/// use pacman_core::predict::training::{Dataset, MixtureOptions, Row, mixture};
+/// use pacman_core::predict::{Configuration, Predictor, Sample, Step};
+///
+/// // Computing, and memory that serves three threads: other shares in each program.
+/// let seconds = |memory: f64, on: Configuration| {
+///     let threads = f64::from(on.threads());
+///     (1.0 - memory) / threads + memory / threads.min(3.0) + 0.01 * memory * threads
+/// };
+/// let mut rows = Vec::new();
+/// for program in 0..6u32 {
+///     for threads in 1..=8 {
+///         let on = Configuration::new(threads)?;
+///         let sample = Sample::new(on, seconds(f64::from(program) / 5.0, on))?;
+///         let (machine, program) = ("m".into(), program.to_string());
+///         rows.push(Row { line: 0, machine, program, phase: None, run: None, sample });
+///     }
+/// }
+/// let model = mixture(&Dataset::of("m", &rows, None)?, MixtureOptions::default())?;
+///
+/// let mut samples = Vec::new();
+/// let decision = loop {
+///     match model.step(&samples)? {
+///         Step::Decide { configuration, .. } => break configuration,
+///         Step::Sample { configuration, .. } | Step::Verify { configuration, .. } => {
+///             samples.push(Sample::new(configuration, seconds(0.9, configuration))?);
+///         }
+///     }
+/// };
+/// // Its best is 3 threads.
+/// assert!(seconds(0.9, decision) < 1.02 * seconds(0.9, "3".parse()?) && samples.len() <= 4);
+/// # Ok::<(), pacman_core::Error>(())
+/// ```
+///
 /// # Errors
 /// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for other numbers of samples, and
 /// for times too far apart to compute with.
