@@ -17,7 +17,7 @@ fn a_name_that_is_nowhere_is_refused_on_standard_error() {
         ),
         (
             &["encode", "--cpu", "p4", "foo"],
-            "pacman-pmu: cannot encode \"foo\": no event foo on p4-prescott; list the table's events to see what there is\n",
+            "pacman-pmu: cannot encode \"foo\": no event foo on p4-prescott; `pacman-pmu list --cpu p4-prescott` shows what there is\n",
         ),
         (
             &["plan", "--cpu", "p4", "--thread", ""],
