@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(alone.len(), 4 + 6 * 3);
         assert!(alone.iter().all(|guess| guess.logs[2] == 0.0), "{alone:?}");
         // With contexts, cores are a law of their own.
-        assert_eq!(guesses(&on(&["1", "2", "2x2"]), &[]).len(), 5 + 10 * 3);
+        assert_eq!(guesses(&on(&["1x1", "1x2", "2x2"]), &[]).len(), 5 + 10 * 3);
     }
 
     /// Amdahl's law is a mixture: a serial half and an ideal one at the reference.
