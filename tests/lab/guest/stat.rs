@@ -15,12 +15,18 @@ pub(crate) const THREADS: [u64; 3] = [0, 3_000_000, 8_000_000];
 pub(crate) fn threads() -> Result<()> {
     // The first threads pay for what the linker looks up once, and for stacks and arenas
     // that later ones find ready.
-    let together = Barrier::new(THREADS.len());
-    thread::scope(|scope| {
-        for _ in THREADS {
-            scope.spawn(|| together.wait());
-        }
-    });
+    let together = Arc::new(Barrier::new(THREADS.len()));
+    let first: Vec<_> = THREADS
+        .iter()
+        .map(|_| {
+            let together = Arc::clone(&together);
+            thread::spawn(move || together.wait())
+        })
+        .collect();
+    // Their places are free again when they are joined; a scope would end before they do.
+    for thread in first {
+        thread.join().expect("no panic");
+    }
     let threads: Vec<_> = THREADS
         .iter()
         .map(|iterations| {
