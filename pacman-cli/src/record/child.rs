@@ -75,10 +75,11 @@ fn wait(mut child: Child, signals: &Signals) -> io::Result<Ended> {
     let mut stopping: Option<Instant> = None;
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(match (stopping, failure(status)) {
-                (Some(_), failure) => Ended::Stopped { well: failure.is_none() },
-                (None, None) => Ended::Well,
-                (None, Some(why)) => Ended::Badly(why),
+            let stopping = stopping.is_some() | signals.asked_to_end()?;
+            return Ok(match failure(status) {
+                failure if stopping => Ended::Stopped { well: failure.is_none() },
+                None => Ended::Well,
+                Some(why) => Ended::Badly(why),
             });
         }
         let wake = signals.wait(Instant::now() + LOOK_ANYWAY)?;
@@ -141,3 +142,36 @@ pub(super) fn name(command: &OsStr) -> String {
 const LOOK_ANYWAY: Duration = Duration::from_millis(500);
 /// For a program that has got Ctrl-C.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A command that has ended, but that nobody has waited for.
+    fn ended(script: &str) -> Child {
+        let child = Command::new("sh").args(["-c", script]).spawn().unwrap();
+        // SAFETY: an all-zero siginfo is valid and live; the child stays to be waited for.
+        let status = unsafe {
+            let mut about: libc::siginfo_t = std::mem::zeroed();
+            let how = libc::WEXITED | libc::WNOWAIT;
+            libc::waitid(libc::P_PID, child.id(), &raw mut about, how)
+        };
+        assert_eq!(status, 0);
+        child
+    }
+
+    #[test]
+    fn a_wish_to_end_that_came_before_the_wait_is_heard() {
+        let signals = Signals::hold().unwrap();
+        assert!(matches!(wait(ended("exit 0"), &signals), Ok(Ended::Well)));
+        assert!(matches!(wait(ended("exit 3"), &signals), Ok(Ended::Badly(_))));
+        for (script, well) in [("exit 3", false), ("exit 0", true)] {
+            let child = ended(script);
+            // SAFETY: raise has no preconditions; the signal is held back from this thread.
+            assert_eq!(unsafe { libc::raise(libc::SIGTERM) }, 0);
+            let end = wait(child, &signals);
+            assert!(matches!(end, Ok(Ended::Stopped { well: ended }) if ended == well), "{end:?}");
+            assert!(!signals.asked_to_end().unwrap(), "nothing is left to end this process");
+        }
+    }
+}

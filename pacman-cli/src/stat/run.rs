@@ -137,7 +137,10 @@ fn wait(
         more = match collector.advance()? {
             Advance::More => true,
             Advance::Waiting => false,
-            Advance::Ended(exit) => return Ok(End::Ended(exit)),
+            Advance::Ended(exit) => {
+                signals.asked_to_end()?;
+                return Ok(End::Ended(exit));
+            }
             Advance::NotBegun => return Ok(End::NotBegun),
             Advance::Refused(refusal) => return Ok(End::Refused(refusal)),
         };

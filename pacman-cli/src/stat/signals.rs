@@ -98,6 +98,21 @@ impl Signals {
         }
     }
 
+    /// Takes what has come by now, without waiting: whether somebody wants all this to end.
+    ///
+    /// To be asked once a command has ended. Ctrl-C that goes to both may end the command before
+    /// anybody here has waited; left pending, it would end this process, too, when `self` drops.
+    pub(crate) fn asked_to_end(&self) -> io::Result<bool> {
+        let mut asked = false;
+        loop {
+            match self.wait(Instant::now())? {
+                Wake::Interrupted { .. } | Wake::Terminated => asked = true,
+                Wake::Child => {}
+                Wake::Time => return Ok(asked),
+            }
+        }
+    }
+
     const LONGEST: Duration = Duration::from_secs(3600);
 }
 
