@@ -112,9 +112,16 @@ impl LearnArgs {
                 "is for ridge and mixture, and a linear model has no choice of samples",
                 &[("--samples", samples), ("--wide", self.wide), ("--at", at)],
             ),
-            Contender::Mixture(_) => (
+            Contender::Mixture(_) if at => (
                 "is for ridge, and a mixture chooses each sample by the times of those before it",
                 &[("--at", at)],
+            ),
+            Contender::Mixture(_) => (
+                "is for ridge and linear, and a mixture is one of times",
+                &[
+                    ("--target ipc", self.target == Target::Ipc),
+                    ("--events", self.events().is_some_and(|events| !events.is_empty())),
+                ],
             ),
             _ => return Ok(()),
         };

@@ -227,6 +227,10 @@ fn wrong_input_is_refused_in_one_line() {
             "--target ipc is for ridge and linear, and a mixture is one of times",
         ),
         (
+            refused(&["train", &data, "-o", &model, "--method", "mixture", "--events", "x"]),
+            "--events is for ridge and linear, and a mixture is one of times",
+        ),
+        (
             refused(&["train", &data, "-o", &model, "--method", "mixture", "--samples", "17"]),
             "a mixture model of 17 samples: 1 to 16 are possible",
         ),

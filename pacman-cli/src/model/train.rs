@@ -17,8 +17,8 @@ use crate::whole;
 /// Train a model that predicts how long a phase takes with other numbers of threads.
 ///
 /// The model is for one machine, learns from four programs or phases at least, and says how good it
-/// is: every program is left out once and predicted by a model that was trained without it. Which configurations to sample, which
-/// features and which penalty are chosen by cross-validation, too.
+/// is: every program is left out once and predicted by a model that was trained without it. Which
+/// configurations to sample, which features and which penalty are chosen by cross-validation, too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{TABLE}\n\n{JSON}"))]
 pub(crate) struct TrainArgs {
@@ -51,13 +51,6 @@ pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> io::Result<u8> {
     }
     let contender = contender(args);
     args.learn.suits(&contender)?;
-    if let (Contender::Mixture(_), Target::Ipc) = (&contender, args.learn.target) {
-        return Err(refuse(
-            "--target ipc is for ridge and linear, and a mixture is one of times: leave it out, or \
-             add --method linear"
-                .into(),
-        ));
-    }
     let table = args.data.read()?;
     let machine = table.machine(args.data.measured_on.as_deref())?;
     let data = args.data.dataset(&table, machine)?;

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use pacman_core::Event;
 use pacman_core::metrics::language::{Metric, builtin};
+use pacman_core::report::silent;
 
 /// What is counted, and which of the library's metrics that gives.
 #[derive(Debug)]
@@ -118,22 +119,11 @@ impl Columns {
                 notes.push(format!("{} was not counted: {why}", event.name));
             }
         }
-        let hardware = || {
-            let counted = self.events.iter().zip(&total.counts);
-            counted.filter_map(|(event, count)| {
-                Some((event, (*count)?.value)).filter(|_| event.hardware)
-            })
-        };
-        let most = hardware().max_by_key(|(_, count)| *count);
-        for (event, _) in hardware().filter(|(_, count)| *count == 0) {
-            if let Some((most, count)) = most.filter(|(_, count)| *count >= MANY) {
-                notes.push(format!(
-                    "{} stayed at 0 over {count} {}: this machine may not count it, as \
-                     hypervisors let only some events through",
-                    event.name, most.name
-                ));
-            }
-        }
+        let hardware = self.events.iter().zip(&total.counts).filter(|(event, _)| event.hardware);
+        let counted: Vec<(&str, u64)> = hardware
+            .filter_map(|(event, count)| Some((event.name.as_str(), (*count)?.value)))
+            .collect();
+        notes.extend(silent(&counted));
         notes
     }
 }
@@ -146,6 +136,3 @@ impl Column {
 
 /// Quantities of a context over a time, which a thread of a region has none of.
 const CLOCKS: [&str; 2] = ["TSC", "BASE_HZ"];
-
-/// So much of one event makes it odd that another one never happened.
-const MANY: u64 = 1_000_000;

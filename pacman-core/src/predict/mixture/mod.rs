@@ -30,6 +30,8 @@ pub struct Mixture {
     parts: Parts,
     guesses: Vec<Guess>,
     unexplained: Square,
+    /// What is sampled after the reference: nothing else is known by then, whatever the program.
+    second: Option<Configuration>,
 }
 
 /// What a model's file says; all else follows from it.
@@ -54,7 +56,7 @@ pub(super) struct Parts {
 }
 
 /// More would not be fewer than a search takes, and their matrices are made anew at each step.
-const MOST_SAMPLES: usize = 16;
+pub(super) const MOST_SAMPLES: usize = 16;
 
 impl TryFrom<Parts> for Mixture {
     type Error = &'static str;
@@ -79,7 +81,12 @@ impl TryFrom<Parts> for Mixture {
         let guesses = guesses(&parts.configurations, &parts.shapes);
         let mut unexplained = unexplained(&parts.configurations);
         unexplained.scale(parts.unexplained * parts.unexplained);
-        Ok(Mixture { parts, guesses, unexplained })
+        let mut mixture = Mixture { parts, guesses, unexplained, second: None };
+        mixture.second = mixture.after(&[]).and_then(|posterior| {
+            let tells = |column| posterior.narrowing(column, mixture.parts.noise);
+            mixture.promising(|_| false, tells).map(|(on, _)| on)
+        });
+        Ok(mixture)
     }
 }
 
@@ -93,9 +100,9 @@ impl From<Mixture> for Parts {
 }
 
 /// The most likely time, and how far it may be off.
-struct Prediction {
+struct Prediction<'a> {
     /// By configuration.
-    posterior: Posterior,
+    posterior: Posterior<'a>,
     /// Of the sample at the reference.
     seconds: f64,
 }
@@ -134,7 +141,7 @@ impl Mixture {
     }
 
     /// `None` where the samples are none that a prediction could be computed from.
-    fn predict(&self, measured: &Measured) -> Result<Option<Prediction>> {
+    fn predict(&self, measured: &Measured) -> Result<Option<Prediction<'_>>> {
         let reference = self.reference_on();
         let seconds = feature::at(measured, reference)?.seconds();
         let mut samples = Vec::new();
@@ -143,15 +150,16 @@ impl Mixture {
                 samples.push((column, (sample.seconds() / seconds).ln()));
             }
         }
-        let prior = Prior {
-            guesses: &self.guesses,
-            unexplained: &self.unexplained,
-            noise: self.parts.noise,
-        };
-        Ok(prior.after(&samples).map(|posterior| Prediction { posterior, seconds }))
+        Ok(self.after(&samples).map(|posterior| Prediction { posterior, seconds }))
     }
 
-    fn forecasts(&self, measured: &Measured, prediction: &Prediction) -> Vec<Forecast> {
+    /// After samples besides the reference's, as [`Prior::after`] takes them.
+    fn after(&self, samples: &[(usize, f64)]) -> Option<Posterior<'_>> {
+        let (guesses, unexplained) = (&self.guesses, &self.unexplained);
+        Prior { guesses, unexplained, noise: self.parts.noise }.after(samples)
+    }
+
+    fn forecasts(&self, measured: &Measured, prediction: &Prediction<'_>) -> Vec<Forecast> {
         let Prediction { posterior, seconds } = prediction;
         let forecast = |(column, &on): (usize, &Configuration)| {
             if let Some(sample) = measured.at(on) {
@@ -172,14 +180,15 @@ impl Mixture {
         self.parts.configurations.iter().enumerate().map(forecast).collect()
     }
 
-    /// What is not measured and may be, with what a sample there is worth.
+    /// What is not measured and may be, besides the reference, with what a sample there is worth.
     fn promising(
         &self,
-        measured: &Measured,
+        is_measured: impl Fn(Configuration) -> bool,
         worth: impl Fn(usize) -> f64,
     ) -> Option<(Configuration, f64)> {
+        let reference = self.reference_on();
         let open = |(_, on): &(usize, &Configuration)| {
-            measured.at(**on).is_none() && on.threads() >= self.parts.least
+            **on != reference && !is_measured(**on) && on.threads() >= self.parts.least
         };
         let all = self.parts.configurations.iter().enumerate().filter(open);
         all.map(|(column, &on)| (on, worth(column))).max_by(|a, b| a.1.total_cmp(&b.1))
@@ -199,12 +208,13 @@ impl Predictor for Mixture {
             let why = format!("sample {} of {planned}: {why}", measured.len() + 1);
             Step::Sample { configuration, events: Vec::new(), why }
         };
-        if measured.at(reference).is_none() {
+        let (Some(_), Some(best)) = (measured.at(reference), measured.best()) else {
             return Ok(sample(reference, "all others are predicted from it"));
-        }
-        let best = feature::at(&measured, reference)?;
-        let best = measured.best().unwrap_or(best);
+        };
         let count = measured.len();
+        if let Some(second) = self.second.filter(|_| count == 1 && planned > 1) {
+            return Ok(sample(second, "tells most of all others"));
+        }
         let Some(prediction) = self.predict(&measured)? else {
             let why = format!("best of {count} measured; no prediction fits these times");
             return Ok(step::decide(best, why));
@@ -212,21 +222,16 @@ impl Predictor for Mixture {
         let posterior = &prediction.posterior;
         let gain =
             |column| posterior.improvement(column, (best.seconds() / prediction.seconds).ln());
-        let tells = |column| posterior.narrowing(column, self.parts.noise);
+        let is_measured = |on| measured.at(on).is_some();
         if count < planned {
-            let (next, why) = if count < 2 {
-                (self.promising(&measured, tells), "tells most of all others")
-            } else {
-                let both = |column| gain(column) + tells(column);
-                (self.promising(&measured, both), "may be the best, or tells most of all others")
-            };
-            if let Some((next, _)) = next {
-                return Ok(sample(next, why));
+            let both = |column| gain(column) + posterior.narrowing(column, self.parts.noise);
+            if let Some((next, _)) = self.promising(is_measured, both) {
+                return Ok(sample(next, "may be the best, or tells most of all others"));
             }
         }
         let verified = count.saturating_sub(planned);
         let next =
-            self.promising(&measured, gain).filter(|&(_, gain)| gain >= self.parts.rule.worth);
+            self.promising(is_measured, gain).filter(|&(_, gain)| gain >= self.parts.rule.worth);
         match next {
             Some((next, gain)) if verified < self.parts.rule.executions => {
                 let forecasts = self.forecasts(&measured, &prediction);

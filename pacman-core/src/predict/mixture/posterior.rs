@@ -4,9 +4,13 @@ use super::Guess;
 use super::covariance::Square;
 
 /// ln of time over the reference's, by configuration, as a normal distribution.
-pub(super) struct Posterior {
+pub(super) struct Posterior<'a> {
     pub(super) means: Vec<f64>,
-    pub(super) covariance: Square,
+    variances: Vec<f64>,
+    /// Guesses by their weights, bent to the samples.
+    likely: Vec<(f64, Vec<f64>)>,
+    gains: Vec<Vec<f64>>,
+    unexplained: &'a Square,
 }
 
 /// What is known before any sample.
@@ -22,7 +26,7 @@ pub(super) struct Prior<'a> {
 /// Sums of less make no difference to sums near 1.
 const NEGLIGIBLE: f64 = 1e-9;
 
-impl Prior<'_> {
+impl<'a> Prior<'a> {
     /// After `samples`: columns, without the reference's, and ln of time over that at the
     /// reference.
     ///
@@ -32,7 +36,7 @@ impl Prior<'_> {
     /// likely (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, sections
     /// 2.2 and 5.2). The mixture's mean and covariance are the answer; `None` if the figures are
     /// too odd to compute with.
-    pub(super) fn after(&self, samples: &[(usize, f64)]) -> Option<Posterior> {
+    pub(super) fn after(&self, samples: &[(usize, f64)]) -> Option<Posterior<'a>> {
         let width = self.unexplained.width();
         let root = Square::from_fn(samples.len(), |row, column| {
             let own = if row == column { 1.0 } else { 0.0 };
@@ -77,51 +81,61 @@ impl Prior<'_> {
             means.iter_mut().zip(&bent).for_each(|(mean, value)| *mean += weight * value);
             likely.push((weight, bent));
         }
-        let covariance = Square::from_fn(width, |row, column| {
-            let between = |(weight, bent): &(f64, Vec<f64>)| {
-                weight * (bent[row] - means[row]) * (bent[column] - means[column])
-            };
-            let within = self.unexplained.at(row, column) - dot(&gains[row], &gains[column]);
-            within + likely.iter().map(between).sum::<f64>()
-        });
-        means.iter().all(|mean| mean.is_finite()).then_some(Posterior { means, covariance })
+        let unexplained = self.unexplained;
+        let variances = Vec::new();
+        let mut posterior = Posterior { means, variances, likely, gains, unexplained };
+        let variance = |column| posterior.covariance(column, column).max(0.0);
+        posterior.variances = (0..width).map(variance).collect();
+        posterior.means.iter().all(|mean| mean.is_finite()).then_some(posterior)
     }
 }
 
-impl Posterior {
-    /// The standard deviation of ln time at a column, noise left out.
-    pub(super) fn spread(&self, column: usize) -> f64 {
-        self.covariance.at(column, column).max(0.0).sqrt()
+impl Posterior<'_> {
+    /// A sum over all likely guesses: all pairs of columns take a while.
+    fn covariance(&self, row: usize, column: usize) -> f64 {
+        let between = |(weight, bent): &(f64, Vec<f64>)| {
+            weight * (bent[row] - self.means[row]) * (bent[column] - self.means[column])
+        };
+        let within = self.unexplained.at(row, column) - dot(&self.gains[row], &self.gains[column]);
+        within + self.likely.iter().map(between).sum::<f64>()
     }
 
-    /// By how much ln time is expected to fall below `best` if the column is the better one
-    /// (Jones, Schonlau and Welch, Journal of Global Optimization 13, 1998, section 4.1).
+    /// The standard deviation of ln time at a column, noise left out.
+    pub(super) fn spread(&self, column: usize) -> f64 {
+        self.variances[column].sqrt()
+    }
+
+    /// By how much ln time is expected to fall below `best` if the column is the better one.
     pub(super) fn improvement(&self, column: usize, best: f64) -> f64 {
-        let (below, spread) = (best - self.means[column], self.spread(column));
-        if spread <= 0.0 {
-            return below.max(0.0);
-        }
-        let z = below / spread;
-        let density = (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
-        let probability = libm::erfc(-z * std::f64::consts::FRAC_1_SQRT_2) / 2.0;
-        below * probability + spread * density
+        improvement(best - self.means[column], self.spread(column))
     }
 
     /// By how much a sample at the column is expected to narrow spreads, on average over all.
     pub(super) fn narrowing(&self, column: usize, noise: f64) -> f64 {
-        let width = self.covariance.width();
         // Of the ratio of two executions.
-        let variance = self.covariance.at(column, column).max(0.0) + 2.0 * noise * noise;
+        let variance = self.variances[column] + 2.0 * noise * noise;
         if variance <= 0.0 {
             return 0.0;
         }
-        let narrower = |other: usize| {
-            let before = self.covariance.at(other, other).max(0.0);
-            let shared = self.covariance.at(other, column);
+        let narrower = |(other, before): (usize, &f64)| {
+            let shared = self.covariance(other, column);
             before.sqrt() - (before - shared * shared / variance).max(0.0).sqrt()
         };
-        (0..width).map(narrower).sum::<f64>() / width as f64
+        let sum: f64 = self.variances.iter().enumerate().map(narrower).sum();
+        sum / self.variances.len() as f64
     }
+}
+
+/// The mean of what is above 0 of a normal distribution (Jones, Schonlau and Welch, Journal of
+/// Global Optimization 13, 1998, section 4.1).
+fn improvement(mean: f64, spread: f64) -> f64 {
+    if spread <= 0.0 {
+        return mean.max(0.0);
+    }
+    let z = mean / spread;
+    let density = (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
+    let probability = libm::erfc(-z * std::f64::consts::FRAC_1_SQRT_2) / 2.0;
+    mean * probability + spread * density
 }
 
 fn dot(one: &[f64], other: &[f64]) -> f64 {
@@ -175,24 +189,21 @@ mod tests {
         assert!((after.spread(1) - 0.1).abs() < 1e-9);
     }
 
-    /// E max(0, best − X) against a sum over X's density.
+    /// E max(0, X) against a sum over X's density.
     #[test]
     fn improvement_is_what_a_sum_over_the_density_gives() {
-        for (mean, spread, best) in
-            [(0.0, 1.0, 0.0), (0.3, 0.1, 0.0), (-0.2, 0.05, 0.0), (1.0, 0.5, -1.0)]
-        {
-            let covariance = square(1, &[spread * spread]);
-            let posterior = Posterior { means: vec![mean], covariance };
+        for (mean, spread) in [(0.0, 1.0), (-0.3, 0.1), (0.2, 0.05), (-2.0, 0.5)] {
             let steps = 20_000;
             let sum: f64 = (0..steps)
                 .map(|step| {
                     let z = (f64::from(step) + 0.5) / f64::from(steps) * 20.0 - 10.0;
                     let density = (-z * z / 2.0f64).exp() / std::f64::consts::TAU.sqrt();
-                    (best - (mean + z * spread)).max(0.0) * density * 20.0 / f64::from(steps)
+                    (mean + z * spread).max(0.0) * density * 20.0 / f64::from(steps)
                 })
                 .sum();
-            let found = posterior.improvement(0, best);
+            let found = improvement(mean, spread);
             assert!((found - sum).abs() < 1e-6 * spread, "{found} {sum}");
         }
+        assert_eq!((improvement(0.25, 0.0), improvement(-0.25, 0.0)), (0.25, 0.0));
     }
 }

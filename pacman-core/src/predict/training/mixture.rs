@@ -1,6 +1,6 @@
 //! Training of [`Mixture`].
 
-use super::super::mixture::{Parts, Square, guesses, unexplained};
+use super::super::mixture::{MOST_SAMPLES, Parts, Square, guesses, unexplained};
 use super::super::verify::Rule;
 use super::super::{Configuration, Mixture};
 use super::dataset::{Dataset, bad};
@@ -99,8 +99,10 @@ pub fn mixture(data: &Dataset, options: MixtureOptions) -> Result<Mixture> {
         rule: Rule::default(),
     };
     Mixture::try_from(parts).map_err(|_| match options.samples {
-        1..=16 => hopeless(data),
-        other => bad(format!("a mixture model of {other} samples: 1 to 16 are possible")),
+        1..=MOST_SAMPLES => hopeless(data),
+        other => {
+            bad(format!("a mixture model of {other} samples: 1 to {MOST_SAMPLES} are possible"))
+        }
     })
 }
 
