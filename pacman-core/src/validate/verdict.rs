@@ -128,7 +128,7 @@ pub enum Fault {
     Wild {
         /// In how many repeats it was off by more than [`TOLERANCE`].
         repeats: usize,
-        /// The count that was off most.
+        /// The count that was off most; the higher one of two that were as much.
         worst: i64,
     },
 }
@@ -172,7 +172,10 @@ impl Verdict {
         }
         let off = |s: &&Sample| s.gap() > TOLERANCE;
         let repeats = samples.iter().filter(off).count();
-        let worst = samples.iter().filter(off).max_by(|a, b| a.gap().total_cmp(&b.gap()));
+        // Of two that are off by as much, one too low and one too high, the latter.
+        let further =
+            |a: &&Sample, b: &&Sample| a.gap().total_cmp(&b.gap()).then(a.counted.cmp(&b.counted));
+        let worst = samples.iter().filter(off).max_by(further);
         Verdict::Unusable(match worst {
             Some(worst) if 2 * repeats <= samples.len() => {
                 Fault::Wild { repeats, worst: worst.counted }

@@ -43,6 +43,9 @@ fn verdicts_on_known_counters() {
             of_exactly(1000, &[1000, 1000, 1000, -5, 1000, -9]),
             "unusable: wild in 2 repeats, such as -9",
         ),
+        // Off by as much on both sides, in either order.
+        (of_exactly(1000, &[1000, 1000, 906, 1094]), "unusable: wild in 2 repeats, such as 1094"),
+        (of_exactly(1000, &[1094, 906, 1000, 1000]), "unusable: wild in 2 repeats, such as 1094"),
         // Nothing is known of the inside of a band, so its width is in the error.
         (of_band(900, 1000, &[900, 1000]), "within 11.2 %"),
         (of_band(900, 1000, &[950, 950]), "within 5.56 %"),
