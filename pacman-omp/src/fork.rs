@@ -4,14 +4,12 @@
 //! the midst of changing a list then: its lock is held over the fork. What was counted so far is
 //! the parent's; the child begins with nothing, inside of the same regions.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use pacman_core::fork::{Held, Lock, Locked};
 
 use crate::counting::{self, Plan};
-use crate::entry::ompt::{self, Parallel};
 use crate::module;
 use crate::process::{self, First};
 use crate::region::{self, Region};
@@ -46,7 +44,6 @@ struct Locks {
     searching: Locked<'static, ()>,
     live: Locked<'static, Vec<Arc<Table>>>,
     ended: Locked<'static, Sums>,
-    under_way: Locked<'static, BTreeMap<u64, Arc<Parallel>>>,
 }
 
 static HELD: Held<Locks> = Held::new();
@@ -70,7 +67,6 @@ unsafe extern "C" fn before() {
         searching: module::SEARCHING.lock(),
         live: rows::LIVE.lock(),
         ended: rows::ENDED.lock(),
-        under_way: ompt::UNDER_WAY.lock(),
     };
     // SAFETY: all of them, always.
     unsafe { HELD.put(locks) };

@@ -225,13 +225,15 @@ pub(crate) fn first() -> Option<First> {
 }
 
 /// Looks at the machine and the runtime when a new region is met.
-pub(crate) fn first_region(runtime: &'static Runtime) {
+///
+/// Where the runtime cannot be asked for its number of threads it is what this region asked for.
+pub(crate) fn first_region(runtime: &'static Runtime, requested: u32) {
     if FIRST.lock().is_some() {
         return;
     }
     // Not with the lock: libomp begins when it is asked, and then has a lock that it holds over
     // forks as well, and takes before ours.
-    let threads = runtime.ask(Function::omp_get_max_threads).unwrap_or(1);
+    let threads = runtime.ask(Function::omp_get_max_threads).unwrap_or(requested);
     let mut first = FIRST.lock();
     if first.is_some() {
         return;

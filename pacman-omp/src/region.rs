@@ -22,6 +22,8 @@ pub(crate) struct Region {
     pub(crate) runtime: &'static Runtime,
     /// Its place in [`all`].
     pub(crate) number: u32,
+    /// Where [`at`] finds it.
+    pub(crate) place: u16,
     /// What its body was seen to do; see [`Seen`].
     pub(crate) seen: Seen,
     /// The entry that started it first.
@@ -68,7 +70,7 @@ impl Seen {
 }
 
 /// A power of two, several times what large programs have.
-const PLACES: usize = 1 << 14;
+pub(crate) const PLACES: usize = 1 << 14;
 
 /// Found by its body's address, at the first free place from where the address points to.
 static TABLE: [AtomicPtr<Region>; PLACES] =
@@ -108,6 +110,13 @@ fn find_from(mut place: usize, body: u64) -> Option<&'static Region> {
     }
 }
 
+/// The region at that place of the table.
+pub(crate) fn at(place: usize) -> Option<&'static Region> {
+    // ATOMICS: as in `find_from`.
+    // SAFETY: regions are never freed.
+    unsafe { TABLE.get(place)?.load(Ordering::Acquire).as_ref() }
+}
+
 /// Makes the region at its first execution; `None` if the table is nearly full.
 #[cold]
 pub(crate) fn enter(
@@ -127,15 +136,24 @@ pub(crate) fn enter(
     }
     let number = all.len() as u32;
     let (seen, adapted, loops) = (Seen::default(), Adapted::default(), Loops::default());
-    let region = Region { number, body, entry, runtime, module, source, seen, adapted, loops };
-    let region = Box::new(region);
-    let region: &'static Region = Box::leak(region);
-    let mut place = (body >> 4) as usize;
-    while !TABLE[place % PLACES].load(Ordering::Relaxed).is_null() {
-        place += 1;
+    let mut place = (body >> 4) as usize % PLACES;
+    while !TABLE[place].load(Ordering::Relaxed).is_null() {
+        place = (place + 1) % PLACES;
     }
-    let pointer = std::ptr::from_ref(region).cast_mut();
-    TABLE[place % PLACES].store(pointer, Ordering::Release);
+    let region = Box::new(Region {
+        number,
+        place: place as u16,
+        body,
+        entry,
+        runtime,
+        module,
+        source,
+        seen,
+        adapted,
+        loops,
+    });
+    let region: &'static Region = Box::leak(region);
+    TABLE[place].store(std::ptr::from_ref(region).cast_mut(), Ordering::Release);
     all.push(region);
     Some(region)
 }

@@ -221,7 +221,7 @@ impl Met {
         // SAFETY: LLVM's descriptions are constants of the program that end in a zero.
         let source = (!source.is_null()).then(|| unsafe { CStr::from_ptr(source) });
         let source = source.map(|text| text.to_string_lossy().into_owned());
-        process::first_region(runtime);
+        process::first_region(runtime, 1);
         Some(Met { runtime, region: region::enter(body, entry, runtime, source) })
     }
 }

@@ -10,6 +10,7 @@ use pacman_core::clock::Clock;
 
 use crate::adapt::{Bound, Pool};
 use crate::counting::{Counters, Counting, Plan};
+use crate::entry::ompt::UnderWay;
 use crate::floating;
 use crate::innermost::Innermost;
 use crate::process;
@@ -36,6 +37,8 @@ pub(crate) struct Worker {
     pub(crate) bound: Bound,
     /// Regions of GCC's older interface, which are begun and ended by different calls.
     pub(crate) started: RefCell<Vec<crate::team::Started>>,
+    /// Regions that the runtime tells of.
+    pub(crate) under_way: UnderWay,
 }
 
 /// Stands for the counters of a thread that has none.
@@ -99,6 +102,7 @@ impl Worker {
             pool: Pool::default(),
             bound: Bound::default(),
             started: RefCell::default(),
+            under_way: UnderWay::default(),
         }));
         word::set(worker);
         worker

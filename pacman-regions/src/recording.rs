@@ -131,7 +131,8 @@ pub struct Region {
     pub adaptation: Option<Adaptation>,
 }
 
-/// The code of a region: of the function that the compiler made of its body.
+/// The code of a region: of the function that the compiler made of its body, or, where OMPT told of
+/// it, of the call that starts it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Site {
     /// The file that has it; empty for code outside of any file.

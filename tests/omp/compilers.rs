@@ -1,6 +1,7 @@
 //! Which compilers and runtimes there are, and how programs are built.
 
 use std::fmt;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -16,6 +17,8 @@ pub(crate) enum Flavour {
     GccOnLibomp,
     /// clang, on libomp.
     Clang,
+    /// The same with libomp before the library: calls do not pass it, and OMPT tells of regions.
+    ClangByOmpt,
 }
 
 /// Whose program.
@@ -32,7 +35,7 @@ impl Compiler {
     pub(crate) fn flavours(self) -> &'static [Flavour] {
         match self {
             Compiler::Gcc => &[Flavour::Gcc, Flavour::GccOnLibomp],
-            Compiler::Clang => &[Flavour::Clang],
+            Compiler::Clang => &[Flavour::Clang, Flavour::ClangByOmpt],
         }
     }
 
@@ -49,7 +52,10 @@ impl Compiler {
 
 impl Flavour {
     pub(crate) fn compiler(self) -> Compiler {
-        if self == Flavour::Clang { Compiler::Clang } else { Compiler::Gcc }
+        match self {
+            Flavour::Gcc | Flavour::GccOnLibomp => Compiler::Gcc,
+            Flavour::Clang | Flavour::ClangByOmpt => Compiler::Clang,
+        }
     }
 }
 
@@ -59,6 +65,7 @@ impl fmt::Display for Flavour {
             Flavour::Gcc => "gcc, libgomp",
             Flavour::GccOnLibomp => "gcc, libomp",
             Flavour::Clang => "clang, libomp",
+            Flavour::ClangByOmpt => "clang, libomp, OMPT",
         })
     }
 }
@@ -74,12 +81,23 @@ pub(crate) struct Built {
     pub(crate) path: PathBuf,
     pub(crate) library: PathBuf,
     pub(crate) libomp: Option<PathBuf>,
-    _folder: Folder,
+    /// The program's; a runtime that was asked for is there by the name that clang's programs ask
+    /// the dynamic linker for.
+    pub(crate) folder: Folder,
 }
 
 /// The folder of the sources.
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("omp/programs")
+}
+
+fn asked_for() -> Option<PathBuf> {
+    std::env::var_os("PACMAN_OMP_RUNTIME").map(PathBuf::from)
+}
+
+/// A runtime that is to be part of clang's programs.
+fn archive() -> Option<PathBuf> {
+    asked_for().filter(|path| path.extension().is_some_and(|it| it == "a"))
 }
 
 fn runs(name: &str) -> bool {
@@ -88,8 +106,11 @@ fn runs(name: &str) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// The libomp that the dynamic linker knows.
+/// The libomp that the dynamic linker knows, or the runtime of its family that is asked for.
 fn libomp() -> Option<PathBuf> {
+    if let Some(asked) = asked_for() {
+        return archive().is_none().then_some(asked);
+    }
     let output = Command::new("/sbin/ldconfig").arg("-p").output().ok()?;
     let listing = String::from_utf8(output.stdout).ok()?;
     let line = listing.lines().find(|line| line.trim_start().starts_with("libomp.so"))?;
@@ -114,10 +135,12 @@ impl Toolchain {
         if !self.present.contains(&command) {
             return Some(format!("no {command}"));
         }
-        if flavour != Flavour::Gcc && self.libomp.is_none() {
-            return Some("no libomp.so".to_string());
-        }
-        None
+        let has_runtime = match flavour {
+            Flavour::Gcc => true,
+            Flavour::GccOnLibomp | Flavour::Clang => self.libomp.is_some(),
+            Flavour::ClangByOmpt => self.libomp.is_some() || archive().is_some(),
+        };
+        (!has_runtime).then(|| "no libomp.so".to_string())
     }
 
     /// Compiles a program, and the objects that it loads, if it does.
@@ -131,24 +154,40 @@ impl Toolchain {
         let folder = Folder::new();
         let path = folder.path().join(program.name());
         let loads = program.name() == "late_library";
+        let archive = archive().filter(|_| compiler == Compiler::Clang);
         // Not linked to OpenMP itself: that comes with what it loads.
-        compile(command, program.file, &path, if loads { &[] } else { &["-fopenmp"] })?;
+        let options: &[&str] = if loads { &[] } else { &["-fopenmp"] };
+        compile(command, program.file, &path, options, archive.as_deref())?;
         if loads {
             for part in ["part_one", "part_two"] {
                 let object = folder.path().join(part).with_extension("so");
                 let options = ["-fopenmp", "-shared", "-fPIC"];
-                compile(command, &format!("{part}.c"), &object, &options)?;
+                compile(command, &format!("{part}.c"), &object, &options, None)?;
             }
         }
+        if let Some(asked) = asked_for().filter(|_| archive.is_none()) {
+            let name = folder.path().join("libomp.so.5");
+            symlink(asked, name).map_err(|error| error.to_string())?;
+        }
         let library = library.to_path_buf();
-        Ok(Built { path, library, libomp: self.libomp.clone(), _folder: folder })
+        Ok(Built { path, library, libomp: self.libomp.clone(), folder })
     }
 }
 
-fn compile(compiler: &str, file: &str, to: &Path, options: &[&str]) -> Result<(), String> {
+fn compile(
+    compiler: &str,
+    file: &str,
+    to: &Path,
+    options: &[&str],
+    archive: Option<&Path>,
+) -> Result<(), String> {
     let mut command = Command::new(compiler);
     // Warnings are off because each compiler warns of what the other's programs need.
     command.args(["-O2", "-w"]).args(options).arg(sources().join(file));
+    if let Some(archive) = archive {
+        // The compiler names its shared runtime after all of this, and nothing is left to need it.
+        command.arg("-Wl,--as-needed").arg(archive).args(["-lstdc++", "-lm", "-lrt"]);
+    }
     let output = command.arg("-o").arg(to).args(["-ldl", "-lpthread"]).output();
     let output = output.map_err(|error| error.to_string())?;
     if output.status.success() {

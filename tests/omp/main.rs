@@ -2,9 +2,12 @@
 //! same, end the same, and their recordings must hold every execution of every region.
 //!
 //! Each program of `programs/` is about one feature, checks itself, and is built by GCC for
-//! libgomp, the same file run on libomp, and by clang for libomp.
+//! libgomp, the same file run on libomp, and by clang for libomp, which calls this library's entries
+//! or tells it through OMPT.
 //! `PACMAN_OMP_PROGRAMS=tasks,nested` runs no others; with `PACMAN_OMP_WHOLE=1` each is run in
-//! every manner with every number of threads.
+//! every manner with every number of threads. `PACMAN_OMP_RUNTIME=/opt/intel/lib/libiomp5.so` takes
+//! that for libomp, and an archive, `libiomp5.a`, becomes part of clang's programs: all that is seen
+//! of those comes through OMPT.
 
 mod catalogue;
 mod compilers;
@@ -36,13 +39,17 @@ fn wanted(program: &Program) -> bool {
 /// How a program is run in a flavour: numbers of threads, and the manners at each.
 ///
 /// All, if so asked; otherwise adapted at each number, and in each other manner at one. GCC's
-/// program on libomp runs clang's runtime by other entries, for which two numbers are enough.
+/// program on libomp runs clang's runtime by other entries, for which two numbers are enough, and
+/// what OMPT tells of is only observed, whatever is wished.
 fn ways(program: &Program, flavour: Flavour) -> Vec<(u32, Vec<Manner>)> {
     let whole = std::env::var_os("PACMAN_OMP_WHOLE").is_some();
-    let few = !whole && flavour == Flavour::GccOnLibomp;
+    let is_told = flavour == Flavour::ClangByOmpt;
+    let few = !whole && (is_told || flavour == Flavour::GccOnLibomp);
     let numbers = program.threads().iter().filter(|threads| !few || [2, 8].contains(*threads));
     let manners = |threads| match threads {
         _ if whole => vec![Manner::Timed, Manner::Counted, Manner::Adapted, Manner::Narrowed],
+        2 if is_told => vec![Manner::Counted],
+        8 if is_told => vec![Manner::Adapted],
         4 => vec![Manner::Adapted, Manner::Narrowed],
         2 => vec![Manner::Counted, Manner::Adapted],
         8 => vec![Manner::Timed, Manner::Adapted],

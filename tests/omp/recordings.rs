@@ -29,7 +29,8 @@ pub(crate) fn faults(
     for recording in &found {
         wrong.extend(of_process(recording, manner));
         for region in &recording.regions {
-            let faults = of_region(recording, region, program, manner);
+            let may_nest = program.may_nest(flavour);
+            let faults = of_region(recording, region, program, manner, may_nest);
             let place = format!("{} at {:#x}", region.entry, region.site.address);
             wrong.extend(faults.into_iter().map(|fault| format!("{place}: {fault}")));
         }
@@ -67,6 +68,7 @@ fn of_region(
     region: &Region,
     program: &Program,
     manner: Manner,
+    may_nest: bool,
 ) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut must = |fact: bool, fault: String| {
@@ -75,7 +77,7 @@ fn of_region(
         }
     };
     let teams: u64 = region.teams.iter().map(|team| team.executions).sum();
-    let may_nest = if program.nests { region.executions } else { 0 };
+    let may_nest = if may_nest { region.executions } else { 0 };
     must(region.nested <= may_nest, format!("{} nested", region.nested));
     let times = region.shortest >= 0.0
         && region.shortest <= region.longest

@@ -129,6 +129,11 @@ impl Built {
         command.env("OMP_NUM_THREADS", threads.to_string());
         command.envs(program.variables.iter().copied());
         let mut preloaded = Vec::new();
+        let runtime = self.libomp.as_ref().map(|path| path.to_string_lossy().into_owned());
+        if flavour == Flavour::ClangByOmpt {
+            // Where it is part of the program nothing comes before it.
+            preloaded.extend(runtime.clone());
+        }
         if let Some(folder) = recordings {
             let wishes = Wishes {
                 directory: Some(folder.path().to_path_buf()),
@@ -141,9 +146,9 @@ impl Built {
             preloaded.push(self.library.to_string_lossy().into_owned());
         }
         if flavour == Flavour::GccOnLibomp {
-            let runtime = self.libomp.as_ref().expect("why_not was asked");
-            preloaded.push(runtime.to_string_lossy().into_owned());
+            preloaded.push(runtime.expect("why_not was asked"));
         }
+        command.env("LD_LIBRARY_PATH", self.folder.path());
         if !preloaded.is_empty() {
             command.env("LD_PRELOAD", preloaded.join(":"));
         }

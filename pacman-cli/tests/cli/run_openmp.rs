@@ -150,15 +150,26 @@ fn regions_behind_a_deep_binding_are_seen_through_the_runtime_s_own_interface() 
     let Some(part) = scratch.compile("clang", &flags, PART) else { return };
     let Some(program) = scratch.compile("cc", &["-O1"], OPENER) else { return };
     let path = scratch.path("report.json");
-    let run = |tool: &str| -> Value {
+    let run = |tool: &str, part: &Path| -> Value {
         let mut command = pacman_pmu(&["run", "-o"]);
-        command.arg(&path).arg("--").arg(&program).arg(&part).env("OMP_TOOL", tool);
+        command.arg(&path).arg("--").arg(&program).arg(part).env("OMP_TOOL", tool);
         let answer = command.output().expect("it runs");
         assert_eq!(answer.status.code(), Some(3), "{}", text(&answer.stderr));
-        serde_json::from_str(&fs::read_to_string(&path).expect("a report")).expect("JSON")
+        let text = fs::read_to_string(&path).expect("a report");
+        let report: Value = serde_json::from_str(&text).expect("JSON");
+        report["processes"][0].clone()
     };
-    let seen = &run("enabled")["processes"][0]["regions"];
+    let process = run("enabled", &part);
+    let (seen, bins) = (&process["regions"], process["timeline"]["bin"].as_f64());
     assert_eq!(seen.as_array().expect("a list").len(), 1, "{seen:#}");
     assert_eq!((&seen[0]["executions"], &seen[0]["teams"][0]["threads"]), (&7.into(), &2.into()));
-    assert_eq!(run("disabled")["processes"][0]["regions"].as_array().map(Vec::len), Some(0));
+    assert_eq!(process["threads"], 2, "what the first region asked for");
+    // The runtime tells which call it was: the line and the function are that one's.
+    assert_eq!(seen[0]["name"], "a region of work");
+    // From the process's beginning on, not from the machine's.
+    assert!(bins.expect("a length") < 0.1, "{:#}", process["timeline"]);
+    assert_eq!(run("disabled", &part)["regions"].as_array().map(Vec::len), Some(0));
+    let flags = [&["-g"], &flags[..]].concat();
+    let with_lines = scratch.compile("clang", &flags, PART).expect("it was compiled before");
+    assert_eq!(run("enabled", &with_lines)["regions"][0]["name"], "work, line 4");
 }

@@ -321,6 +321,9 @@ pub(crate) fn outcome(region: &Region, hosted_teams: u32) -> Option<Adaptation> 
     let Some(phase) = phase else {
         let why = match guards.last() {
             Some(Guarded { why, .. }) => why.clone(),
+            None if region.entry == Function::ompt_start_tool => {
+                "seen through OMPT, which tells of teams when they have started".to_owned()
+            }
             None if region.loops.adapt() => "its loops are adapted one by one".to_owned(),
             None if matches!(ADAPTING.get(), Some(None)) => "nothing is adapted here".to_owned(),
             None if hosted_teams < 2 => "never ran on more than one thread".to_owned(),

@@ -1,21 +1,17 @@
 //! libomp's own interface for tools (OMPT), for regions that do not pass this library: where the
 //! runtime is linked into the program, or found before preloaded libraries (`RTLD_DEEPBIND`).
 //!
-//! It costs every region of the runtime some hundred nanoseconds, and a tool has to say at the
-//! runtime's beginning whether it wants it. By then a program whose calls do pass has called one of
+//! It costs every region of the runtime more than passing us does, whatever the tool is told of, and a
+//! tool has to say at the runtime's beginning whether it wants it. By then a program whose calls do pass has called one of
 //! our entries; only where none has been called the tool is there. What passes all the same is told
 //! apart: its team is being started by this very thread.
 //!
 //! Regions are only observed this way: their teams have started when the tool is told.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-
-use pacman_core::fork::Lock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::function::Function;
 use crate::process;
@@ -64,7 +60,6 @@ const PARALLEL_END: c_int = 4;
 const IMPLICIT_TASK: c_int = 7;
 const SYNC_REGION: c_int = 23;
 const BEGIN: c_int = 1;
-const INITIAL_TASK: c_int = 1;
 /// The barrier at a region's end, from OpenMP 5.1 on; and any implicit one before that.
 const END_OF_REGION: c_int = 9;
 const IMPLICIT_BARRIER: c_int = 2;
@@ -91,48 +86,64 @@ unsafe extern "C" fn initialize(look_up: LookUp, _: c_int, _: *mut u64) -> c_int
 
 unsafe extern "C" fn finalized(_: *mut u64) {}
 
-/// A region under way. The runtime hands its number from callback to callback.
+/// What a thread has under way of which the runtime has told. Its thread alone has it, and it is
+/// there for as long as the thread runs: the runtime goes on when the program has ended the thread.
 ///
-/// The number and not a pointer: LLVM 14 tells of the end of teams' regions whose beginning it has
-/// not told of, with whatever is in the word.
-pub(crate) struct Parallel {
-    region: &'static Region,
-    begun: u64,
-    depth: u32,
-    size: AtomicU32,
+/// Whoever finds it borrowed is a signal handler that ends the process, and leaves all as it is.
+#[derive(Default)]
+pub(crate) struct UnderWay {
+    regions: RefCell<Vec<Hosting>>,
+    parts: RefCell<Vec<Part>>,
 }
 
-/// A member's part of it.
+/// A region that the thread has started.
+struct Hosting {
+    word: Word,
+    region: &'static Region,
+    begun: u64,
+    size: u32,
+    is_nested: bool,
+}
+
+/// A part that the thread has in a region, under the number that the runtime keeps for it.
 struct Part {
-    begun: Option<Begun>,
+    task: u64,
+    begun: Begun,
     number: u32,
     region: &'static Region,
 }
 
-/// By the number that the runtime was given.
-pub(crate) static UNDER_WAY: Lock<BTreeMap<u64, Arc<Parallel>>> = Lock::new(BTreeMap::new());
+/// What the runtime keeps for a region under way, and hands from callback to callback: from its
+/// lowest bit on, the region's place, a number that no other execution has, and a mark.
+///
+/// Not a pointer: LLVM 14 tells of the end of teams' regions whose beginning it has not told of, with
+/// whatever is in the word. Members learn the region from it without a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Word(u64);
 
-thread_local! {
-    /// The parts that the thread has in regions, by the numbers in the runtime's words.
-    static PARTS: RefCell<BTreeMap<u64, Part>> = const { RefCell::new(BTreeMap::new()) };
-}
+impl Word {
+    const MARK: u64 = 0x7061 << 48;
+    const PLACE: u32 = 16;
 
-/// The runtime goes on with a thread when the program has ended it, and its own data with it.
-fn with_parts<R>(act: impl FnOnce(&mut BTreeMap<u64, Part>) -> R) -> Option<R> {
-    PARTS.try_with(|parts| act(&mut parts.borrow_mut())).ok()
-}
+    fn of(region: &Region) -> Word {
+        const { assert!(region::PLACES <= 1 << Word::PLACE) };
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed) % (1 << (48 - Word::PLACE));
+        Word(Word::MARK | number << Word::PLACE | u64::from(region.place))
+    }
 
-/// A number that is no other's.
-fn unused() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(0x7061_636d_616e_0001);
-    NEXT.fetch_add(1, Ordering::Relaxed)
+    /// The region, if it is a word of ours.
+    fn region(self) -> Option<&'static Region> {
+        let place = (self.0 % (1 << Word::PLACE)) as usize;
+        (self.0 >> 48 == Word::MARK >> 48).then(|| region::at(place)).flatten()
+    }
 }
 
 unsafe extern "C" fn parallel_begin(
     _task: *mut u64,
     _frame: *const c_void,
     parallel: *mut u64,
-    _requested: c_uint,
+    requested: c_uint,
     _flags: c_int,
     caller: *const c_void,
 ) {
@@ -142,25 +153,28 @@ unsafe extern "C" fn parallel_begin(
     if worker.is_starting() {
         return;
     }
-    let Some(region) = region_at(caller) else { return };
-    let depth = worker.depth();
-    if depth > 0 {
+    let Some(region) = region_at(caller, requested) else { return };
+    let is_nested = worker.depth() > 0;
+    if is_nested {
         worker.saw(Seen::NESTED);
     }
-    let number = unused();
-    let (begun, size) = (worker.now(), AtomicU32::new(1));
-    UNDER_WAY.lock().insert(number, Arc::new(Parallel { region, begun, depth, size }));
+    let Ok(mut regions) = worker.under_way.regions.try_borrow_mut() else { return };
+    let word = Word::of(region);
+    worker.begins_to_host();
+    regions.push(Hosting { word, region, begun: worker.now(), size: 1, is_nested });
     // SAFETY: as above.
-    unsafe { *parallel = number };
+    unsafe { *parallel = word.0 };
 }
 
 /// The region that is started there: known by the call, for the body is the runtime's secret.
-fn region_at(caller: *const c_void) -> Option<&'static Region> {
-    let caller = caller as u64;
-    region::find(caller).or_else(|| {
+fn region_at(caller: *const c_void, requested: c_uint) -> Option<&'static Region> {
+    // LLVM 14 does not say where a league is started. And what comes after a call may be another
+    // line's, or another function's.
+    let call = (caller as u64).checked_sub(1)?;
+    region::find(call).or_else(|| {
         let runtime = Runtime::out_of_reach(RUNTIME.load(Ordering::Relaxed));
-        process::first_region(runtime);
-        region::enter(caller, Function::ompt_start_tool, runtime, None)
+        process::first_region(runtime, requested.max(1));
+        region::enter(call, Function::ompt_start_tool, runtime, None)
     })
 }
 
@@ -171,11 +185,17 @@ unsafe extern "C" fn parallel_end(
     _caller: *const c_void,
 ) {
     // SAFETY: the runtime's word for us.
-    let Some(ended) = UNDER_WAY.lock().remove(unsafe { &*parallel }) else { return };
-    let (worker, size) = (Worker::here(), ended.size.load(Ordering::Relaxed));
+    let word = Word(unsafe { *parallel });
+    let Some(worker) = Worker::known() else { return };
+    let Ok(mut regions) = worker.under_way.regions.try_borrow_mut() else { return };
+    let Some(place) = regions.iter().rposition(|region| region.word == word) else { return };
+    let ended = regions.swap_remove(place);
+    drop(regions);
+    let (begun, since) = process::own(ended.begun);
+    let ticks = worker.now().saturating_sub(begun);
     let hosted = worker.hosted(ended.region.number);
-    let ticks = process::between(ended.begun, worker.now());
-    hosted.add(ended.begun, ticks, size, ended.depth > 0);
+    hosted.add(since, ticks, ended.size, ended.is_nested);
+    worker.ends_to_host();
 }
 
 unsafe extern "C" fn implicit_task(
@@ -184,30 +204,32 @@ unsafe extern "C" fn implicit_task(
     task: *mut u64,
     size: c_uint,
     number: c_uint,
-    flags: c_int,
+    _flags: c_int,
 ) {
     // SAFETY: the runtime's word for us, of this member alone.
-    let slot = unsafe { &mut *task };
+    let task = unsafe { &mut *task };
     if endpoint != BEGIN {
-        end(*slot);
-        with_parts(|parts| parts.remove(slot));
-        *slot = 0;
+        end(*task);
+        *task = 0;
         return;
     }
-    *slot = 0;
-    if flags & INITIAL_TASK != 0 || parallel.is_null() {
+    *task = 0;
+    if parallel.is_null() {
         return;
     }
     // SAFETY: the runtime's word for us, of the member's region.
-    let Some(around) = UNDER_WAY.lock().get(unsafe { &*parallel }).cloned() else { return };
+    let word = Word(unsafe { *parallel });
+    let Some(region) = word.region() else { return };
+    let worker = Worker::here();
+    let UnderWay { regions, parts } = &worker.under_way;
     if number == 0 {
-        around.size.store(size, Ordering::Relaxed);
+        let Ok(mut regions) = regions.try_borrow_mut() else { return };
+        let Some(hosting) = regions.iter_mut().rfind(|region| region.word == word) else { return };
+        hosting.size = size;
     }
-    *slot = unused();
-    with_parts(|parts| {
-        let begun = Some(Worker::here().begin());
-        parts.insert(*slot, Part { begun, number, region: around.region });
-    });
+    let Ok(mut parts) = parts.try_borrow_mut() else { return };
+    *task = word.0;
+    parts.push(Part { task: word.0, begun: worker.begin(), number, region });
 }
 
 /// Workers are told of a region's end when the next one begins: the barrier is where it ended.
@@ -226,12 +248,24 @@ unsafe extern "C" fn sync_region(
     }
 }
 
-/// The part of that number has ended, if it has not before.
-fn end(part: u64) {
-    with_parts(|parts| {
-        let Some(part) = parts.get_mut(&part) else { return };
-        if let Some(begun) = part.begun.take() {
-            Worker::here().end(&begun, part.region, part.number);
+/// That part of the calling thread has ended, if it has not before.
+fn end(task: u64) {
+    let Some(worker) = Worker::known() else { return };
+    let Ok(mut parts) = worker.under_way.parts.try_borrow_mut() else { return };
+    let Some(place) = parts.iter().rposition(|part| part.task == task) else { return };
+    let Part { begun, number, region, .. } = parts.swap_remove(place);
+    drop(parts);
+    worker.end(&begun, region, number);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_are_not_ours_have_no_region() {
+        for word in [0, 1, u64::MAX, Word::MARK >> 1, Word::MARK | 0xffff] {
+            assert!(Word(word).region().is_none(), "{word:#x}");
         }
-    });
+    }
 }

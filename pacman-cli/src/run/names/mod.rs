@@ -53,12 +53,19 @@ impl Names {
             }
             module
         });
-        let (mut symbol, mut place) = (None, None);
+        let (mut symbol, mut around, mut place) = (None, None, None);
         if let Ok(module) = module {
             symbol = module.symbol_at(site.address);
+            around = module.around(site.address).filter(|_| symbol.is_none());
             place = module.place_of(site.address);
         }
-        let text = named(site, symbol.as_deref(), source.as_ref());
+        // A region that is known by its call stands where that does.
+        let called = around.map(|function| Source {
+            file: None,
+            function: Some(function),
+            line: place.as_ref().and_then(|(_, line)| *line),
+        });
+        let text = named(site, symbol.as_deref(), source.as_ref().or(called.as_ref()));
         let (file, line) = match (source, place) {
             (Some(Source { file: Some(file), line: Some(line), .. }), place) => {
                 // LLVM's is as the compiler was called; debug information has the directory.

@@ -12,9 +12,9 @@ use object::{Object as _, ObjectSymbol, ReadCache, SymbolKind};
 
 /// What a module's files tell.
 pub(super) struct Module {
-    /// By address. Only a function that begins there is the one: whatever comes nearest before
-    /// it in a stripped file is another one.
-    symbols: BTreeMap<u64, String>,
+    /// By address, with their sizes. Only a function that begins there, or that has the address
+    /// inside, is the one: whatever comes nearest before it in a stripped file is another one.
+    symbols: BTreeMap<u64, (String, u64)>,
     lines: Option<Loader>,
 }
 
@@ -45,7 +45,13 @@ impl Module {
 
     /// The function that begins at this address.
     pub(super) fn symbol_at(&self, address: u64) -> Option<String> {
-        self.symbols.get(&address).cloned()
+        self.symbols.get(&address).map(|(name, _)| name.clone())
+    }
+
+    /// The function that has this address inside.
+    pub(super) fn around(&self, address: u64) -> Option<String> {
+        let (start, (name, size)) = self.symbols.range(..address).next_back()?;
+        (address - start < *size).then(|| name.clone())
     }
 
     /// File and line of the code at this address.
@@ -73,16 +79,16 @@ fn changed(about: &fs::Metadata) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds)
 }
 
-fn collect<'a>(file: &Object<'a>, symbols: &mut BTreeMap<u64, String>) {
+fn collect<'a>(file: &Object<'a>, symbols: &mut BTreeMap<u64, (String, u64)>) {
     for symbol in file.symbols().chain(file.dynamic_symbols()) {
         if symbol.kind() != SymbolKind::Text || symbol.is_undefined() {
             continue;
         }
         let Ok(name) = symbol.name() else { continue };
         // Functions that were folded into one have several names there.
-        let better = |known: &String| !known.contains("omp_") && name.contains("omp_");
+        let better = |(known, _): &(String, u64)| !known.contains("omp_") && name.contains("omp_");
         if !name.is_empty() && symbols.get(&symbol.address()).is_none_or(better) {
-            symbols.insert(symbol.address(), name.to_owned());
+            symbols.insert(symbol.address(), (name.to_owned(), symbol.size()));
         }
     }
 }
