@@ -11,6 +11,8 @@ use pacman_core::report::silent;
 pub(in crate::run) struct Columns {
     pub(in crate::run) events: Vec<Column>,
     pub(in crate::run) metrics: Vec<&'static Metric>,
+    /// Seconds that observing an execution takes on a thread.
+    overhead: f64,
 }
 
 /// One event.
@@ -38,14 +40,16 @@ pub(in crate::run) struct Count {
 pub(in crate::run) struct Figures {
     /// One an event; `None` where it was not counted.
     pub(in crate::run) counts: Vec<Option<Count>>,
-    /// A second of thread time inside the region; `None` for what is no complete count.
+    /// A second of thread time inside the region; `None` for what is no complete count, or of
+    /// executions that take less than observing them.
     pub(in crate::run) rates: Vec<Option<f64>>,
     /// One a metric; `None` where it is not computable.
     pub(in crate::run) metrics: Vec<Option<f64>>,
 }
 
 impl Columns {
-    pub(super) fn of(events: &[pacman_regions::Event]) -> Columns {
+    /// `overhead` is what observing an execution takes, in nanoseconds.
+    pub(super) fn of(events: &[pacman_regions::Event], overhead: Option<f64>) -> Columns {
         let events: Vec<Column> = events
             .iter()
             .map(|event| {
@@ -68,13 +72,20 @@ impl Columns {
             // A core's clock over a region is not known, only its threads' time.
             .filter(|metric| !metric.expression().names().iter().any(|name| CLOCKS.contains(name)))
             .collect();
-        Columns { events, metrics }
+        Columns { events, metrics, overhead: overhead.unwrap_or(0.0) * 1e-9 }
     }
 
     /// The events that were counted, with their place in figures.
     pub(in crate::run) fn counted(&self) -> Vec<(usize, &Column)> {
         let all = self.events.iter().enumerate();
         all.filter(|(_, event)| event.uncounted.is_none()).collect()
+    }
+
+    /// Whether counts of these rows are of the region more than of being looked at: they hold some
+    /// of what observing takes, and busy times do not.
+    fn outweigh(&self, rows: &[&pacman_regions::Row]) -> bool {
+        let observing = |row: &pacman_regions::Row| self.overhead * row.executions as f64;
+        rows.iter().map(|row| row.seconds - observing(row)).sum::<f64>() > 0.0
     }
 
     /// The figures of these rows together.
@@ -91,14 +102,15 @@ impl Columns {
             })
             .collect();
         let seconds: f64 = rows.iter().map(|row| row.seconds).sum();
+        let has_rates = self.outweigh(rows);
         let rate = |count: &Option<Count>| {
             count
-                .filter(|count| count.is_complete && seconds > 0.0)
+                .filter(|count| count.is_complete && has_rates)
                 .map(|count| count.value as f64 / seconds)
         };
         let known = |name: &str| {
             if name == "NANOSECONDS" {
-                return complete.then_some((seconds * 1e9) as u64);
+                return (complete && has_rates).then_some((seconds * 1e9) as u64);
             }
             let at = self.events.iter().position(|event| event.is_called(name))?;
             let count = counts[at]?;

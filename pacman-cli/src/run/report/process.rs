@@ -37,7 +37,7 @@ impl ProcessReport {
         names: &mut Names,
         topology: Option<&Topology>,
     ) -> ProcessReport {
-        let columns = Columns::of(&recording.events);
+        let columns = Columns::of(&recording.events, recording.overhead.nanoseconds);
         let mut named: Vec<Name> =
             recording.regions.iter().map(|region| names.of(&region.site, began)).collect();
         let sites = recording.regions.iter().map(|region| &region.site);

@@ -30,7 +30,7 @@ fn region(teams: &[(u32, f64)], rows: Vec<Row>) -> Region {
 
 fn report(region: &Region, events: &[&str], topology: Option<&Topology>) -> RegionReport {
     let event = |name: &&str| Event { name: name.to_string(), uncounted: None };
-    let columns = Columns::of(&events.iter().map(event).collect::<Vec<_>>());
+    let columns = Columns::of(&events.iter().map(event).collect::<Vec<_>>(), Some(1e6));
     RegionReport::of(region, Name::default(), 10.0, Some(1e6), &columns, topology)
 }
 
@@ -92,7 +92,8 @@ fn metrics_follow_where_all_their_events_were_counted() {
     assert_eq!(figures.counts[0], Some(Count { value: 4_000, is_complete: true }));
     assert_eq!(figures.counts[2], Some(Count { value: 6, is_complete: false }));
     assert_eq!(figures.rates, [Some(2_000.0), Some(2_000.0), None]);
-    let columns = Columns::of(&events.map(|name| Event { name: name.into(), uncounted: None }));
+    let events = events.map(|name| Event { name: name.into(), uncounted: None });
+    let columns = Columns::of(&events, None);
     let names: Vec<&str> = columns.metrics.iter().map(|metric| metric.name()).collect();
     assert!(names.contains(&"ipc") && names.contains(&"llc-mpki"), "{names:?}");
     let value =
@@ -101,11 +102,24 @@ fn metrics_follow_where_all_their_events_were_counted() {
     assert_eq!(value("llc-mpki"), None, "a thread's misses are missing");
 }
 
+/// Rows are of 10 executions, and to observe one takes a millisecond.
+#[test]
+fn what_is_shorter_than_observing_it_has_counts_and_no_rates() {
+    let events = ["CPU_CLOCK"];
+    for (seconds, rate) in [(0.009, None), (0.02, Some(50.0))] {
+        let rows = vec![row(0, seconds, None, 0, &[Some(1)])];
+        let figures = report(&region(&[(1, seconds)], rows), &events, None).figures;
+        assert_eq!(figures.counts, [Some(Count { value: 1, is_complete: true })]);
+        assert_eq!(figures.rates, [rate]);
+    }
+}
+
 #[test]
 fn an_event_that_never_moves_is_doubted() {
     let rows = [row(0, 1.0, None, 0, &[Some(0), Some(5_000_000)])];
     let columns = Columns::of(
         &["INSTRUCTIONS", "CYCLES"].map(|name| Event { name: name.into(), uncounted: None }),
+        None,
     );
     let notes = columns.notes(&columns.figures(&rows.iter().collect::<Vec<_>>()));
     assert_eq!(notes.len(), 1);
