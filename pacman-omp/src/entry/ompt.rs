@@ -168,9 +168,8 @@ unsafe extern "C" fn parallel_begin(
 
 /// The region that is started there: known by the call, for the body is the runtime's secret.
 fn region_at(caller: *const c_void, requested: c_uint) -> Option<&'static Region> {
-    // LLVM 14 does not say where a league is started. And what comes after a call may be another
-    // line's, or another function's.
-    let call = (caller as u64).checked_sub(1)?;
+    // LLVM 14 does not say where a league is started.
+    let call = before(caller)?;
     region::find(call).or_else(|| {
         let runtime = Runtime::out_of_reach(RUNTIME.load(Ordering::Relaxed));
         process::first_region(runtime, requested.max(1));
@@ -178,17 +177,25 @@ fn region_at(caller: *const c_void, requested: c_uint) -> Option<&'static Region
     })
 }
 
+/// What comes after a call may be another line's, or another function's.
+fn before(caller: *const c_void) -> Option<u64> {
+    (caller as u64).checked_sub(1)
+}
+
 unsafe extern "C" fn parallel_end(
     parallel: *mut u64,
     _task: *mut u64,
     _flags: c_int,
-    _caller: *const c_void,
+    caller: *const c_void,
 ) {
     // SAFETY: the runtime's word for us.
     let word = Word(unsafe { *parallel });
     let Some(worker) = Worker::known() else { return };
     let Ok(mut regions) = worker.under_way.regions.try_borrow_mut() else { return };
-    let Some(place) = regions.iter().rposition(|region| region.word == word) else { return };
+    let known = regions.iter().rposition(|region| region.word == word);
+    // LLVM 19 has freed an inner team by now, and the word may be of another thread's region.
+    let called = || regions.iter().rposition(|it| Some(it.region.body) == before(caller));
+    let Some(place) = known.or_else(called) else { return };
     let ended = regions.swap_remove(place);
     drop(regions);
     let (begun, since) = process::own(ended.begun);
