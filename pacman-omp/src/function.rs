@@ -65,6 +65,7 @@ macro_rules! functions {
                 ompt_start_tool
                 kmp_set_blocktime
                 omp_get_level omp_get_num_teams omp_get_team_num
+                omp_get_num_places omp_get_place_num_procs omp_get_place_proc_ids
             }
             Nothing {
                 __kmpc_global_thread_num

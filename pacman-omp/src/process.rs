@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use pacman_core::clock::Clock;
 use pacman_core::fork::Lock;
+use pacman_core::topology::CpuSet;
 use pacman_regions::{Ending, Wishes};
 
 use crate::floating;
@@ -54,7 +55,8 @@ pub(crate) static LEFT: Lock<Option<PathBuf>> = Lock::new(None);
 #[derive(Clone, Debug)]
 pub(crate) struct First {
     pub(crate) threads: u32,
-    pub(crate) contexts: u32,
+    /// The logical CPUs that the process may use.
+    pub(crate) cpus: CpuSet,
     /// Ticks of begin and end, and how counts are read.
     pub(crate) overhead: (u64, &'static str),
 }
@@ -234,18 +236,26 @@ pub(crate) fn first_region(runtime: &'static Runtime, requested: u32) {
     // Not with the lock: libomp begins when it is asked, and then has a lock that it holds over
     // forks as well, and takes before ours.
     let threads = runtime.ask(Function::omp_get_max_threads).unwrap_or(requested);
+    // A runtime that binds threads has bound this one by now.
+    let cpus = own_mask().chain(runtime.places()).collect();
     let mut first = FIRST.lock();
     if first.is_some() {
         return;
     }
+    *first = Some(First { threads, cpus, overhead: floating::apart(|| Worker::here().measured()) });
+}
+
+/// The logical CPUs that the calling thread may use.
+fn own_mask() -> impl Iterator<Item = u32> {
     // SAFETY: a plain set of bits, filled by the call.
-    let contexts = unsafe {
+    let mask = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::sched_getaffinity(0, std::mem::size_of_val(&set), &raw mut set);
-        libc::CPU_COUNT(&set) as u32
+        set
     };
-    *first =
-        Some(First { threads, contexts, overhead: floating::apart(|| Worker::here().measured()) });
+    // SAFETY: all these are in the set.
+    (0..libc::CPU_SETSIZE as u32)
+        .filter(move |cpu| unsafe { libc::CPU_ISSET(*cpu as usize, &mask) })
 }
 
 /// Whether this process has a recording to leave. In the child of a `vfork` memory is the parent's.

@@ -36,7 +36,7 @@ pub(crate) fn of_this_process(ending: Ending, ticks: u64, pid: u32, parent: u32)
             .map(|known| Runtime { family: known.family, path: known.path.clone(), version: None })
             .collect(),
         threads: first.as_ref().map_or(0, |first| first.threads),
-        contexts: first.as_ref().map_or(0, |first| first.contexts),
+        contexts: first.as_ref().map_or(0, |first| first.cpus.len() as u32),
         overhead: Overhead {
             nanoseconds: first.as_ref().map(|first| first.overhead.0 as f64 * scale * 1e9),
             reads: first.as_ref().map_or("none", |first| first.overhead.1).to_owned(),

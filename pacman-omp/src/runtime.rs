@@ -147,6 +147,29 @@ impl Runtime {
         (unsafe { std::mem::transmute::<*mut c_void, Question>(real) })() as u32
     }
 
+    /// The logical CPUs of its places; none where it binds no threads.
+    pub(crate) fn places(&self) -> Vec<u32> {
+        let places = self.ask(Function::omp_get_num_places).unwrap_or(0);
+        let sizes = self.real(Function::omp_get_place_num_procs);
+        let lists = self.real(Function::omp_get_place_proc_ids);
+        let (Some(size), Some(list)) = (sizes, lists) else { return Vec::new() };
+        // SAFETY: the OpenMP API has them so.
+        let (size, list) = unsafe {
+            (
+                std::mem::transmute::<*mut c_void, extern "C" fn(c_int) -> c_int>(size),
+                std::mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int, *mut c_int)>(list),
+            )
+        };
+        let cpus = |place: u32| {
+            let place = place as c_int;
+            let mut cpus = vec![0; usize::try_from(size(place)).unwrap_or(0)];
+            // SAFETY: room for as many as there are.
+            unsafe { list(place, cpus.as_mut_ptr()) };
+            cpus.into_iter().filter_map(|cpu| u32::try_from(cpu).ok())
+        };
+        (0..places).flat_map(cpus).collect()
+    }
+
     /// Asks it.
     pub(crate) fn ask(&self, function: Function) -> Option<u32> {
         u32::try_from(self.question(function)?()).ok()

@@ -69,6 +69,7 @@ fn machines() -> &'static [Machine] {
                     threads(),
                     stat::line(stat::CONTEXTS),
                     omp::line(),
+                    omp::on_siblings(),
                     validate::busy_line(validate::SWITCHED),
                     guest(&turns::job("by-execution", "kernel")),
                     guest(&turns::job("by-spread", "kernel")),

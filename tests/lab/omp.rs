@@ -73,6 +73,14 @@ pub(crate) fn line() -> String {
     line
 }
 
+/// The command on a program whose threads are bound to the two siblings of the only core.
+pub(crate) fn on_siblings() -> String {
+    "export OMP_PROC_BIND=true OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive; \
+     /t/pacman-pmu run -e INSTRUCTIONS,CYCLES -o /tmp/siblings.json -- /t/lab-regions 500; \
+     cat /tmp/siblings.json"
+        .to_owned()
+}
+
 /// What all contexts retired in a run, beyond what one of fewer regions did.
 #[derive(Clone, Copy, Debug)]
 struct PerRegion {
@@ -150,5 +158,37 @@ fn what_a_region_costs_each_thread() {
             // Ticks alone: a team of one never waits, so any system call would show.
             assert!(preloaded.kernel - bare.kernel < 20.0, "{text}");
         }
+    }
+}
+
+#[test]
+fn siblings_are_told_and_each_has_its_own_counts() {
+    if program().is_none() {
+        return;
+    }
+    let Some(boots::Said { status, text }) = boots::said(HASWELL, &on_siblings()) else { return };
+    assert_eq!(*status, 0, "{text}");
+    let json = text.split_once('{').map(|(_, rest)| format!("{{{rest}")).expect("a report");
+    let report: Value = serde_json::from_str(&json).unwrap_or_else(|e| panic!("{e}:\n{text}"));
+    let process = &report["processes"][0];
+    // The runtime had bound the first thread before anybody looked.
+    assert_eq!((&process["threads"], &process["contexts"]), (&2.into(), &2.into()), "{text}");
+    let regions = process["regions"].as_array().expect("a list");
+    let hot = regions.iter().find(|region| region["executions"] == 500).expect("the loop's");
+    for (number, thread) in hot["threads"].as_array().expect("two").iter().enumerate() {
+        assert_eq!((&thread["cpu"], &thread["core"]), (&number.into(), &0.into()), "{thread:#}");
+        assert_eq!(thread["beside"], serde_json::json!([1 - number]), "{thread:#}");
+        let figures = &thread["figures"];
+        assert_eq!(figures["complete"], true, "{thread:#}");
+        let each = figures["counts"]["INSTRUCTIONS"].as_f64().expect("a count") / 500.0;
+        println!("lab omp: sibling {number}: {each} instructions an execution");
+        // The first one's body is empty; the other's is a loop of 5,000 rounds.
+        let expected = if number == 0 { 1.0..=300.0 } else { 20_000.0..=40_000.0 };
+        assert!(expected.contains(&each), "{thread:#}");
+        let ipc = figures["metrics"]["ipc"].as_f64().expect("a ratio");
+        // Three cycles an instruction; of an empty body there are the edges, where one counter
+        // is read before the other.
+        let expected = if number == 0 { 0.2..=0.5 } else { 0.333..=0.334 };
+        assert!(expected.contains(&ipc), "{thread:#}");
     }
 }

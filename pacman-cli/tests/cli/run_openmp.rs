@@ -121,6 +121,28 @@ fn what_was_stripped_is_found_by_its_build_id() {
     assert!(names.iter().all(|(name, ..)| name.starts_with("made-gcc+0x")), "{names:?}");
 }
 
+/// The runtime has bound the first thread to one context before the first region.
+#[test]
+fn a_program_that_is_bound_has_all_contexts_all_the_same() {
+    let contexts = std::thread::available_parallelism().expect("a number").get();
+    for compiler in ["gcc", "clang"] {
+        let scratch = Scratch::new();
+        let Some(program) = scratch.compile(compiler, &["-O1", "-fopenmp"], SOURCE) else {
+            continue;
+        };
+        for (name, value) in [("OMP_PROC_BIND", "true"), ("OMP_PLACES", "threads")] {
+            let path = scratch.path("report.json");
+            let mut command = pacman_pmu(&["run", "-o"]);
+            command.arg(&path).arg("--").arg(&program).env(name, value);
+            let answer = command.output().expect("it runs");
+            assert_eq!(answer.status.code(), Some(3), "{}", text(&answer.stderr));
+            let text = fs::read_to_string(&path).expect("a report");
+            let report: Value = serde_json::from_str(&text).expect("JSON");
+            assert_eq!(report["processes"][0]["contexts"], contexts, "{compiler}, {name}");
+        }
+    }
+}
+
 /// A part that is opened so that its runtime's own symbols come before preloaded ones.
 const PART: &str = r#"
 static double cells[1 << 12];

@@ -253,6 +253,23 @@ impl Topology {
         self.contexts.iter().filter(|context| context.allowed).map(|context| context.cpu).collect()
     }
 
+    /// The same machine with these contexts allowed as well: for a process whose calling thread is
+    /// bound, which leaves the others to other threads. CPUs that it does not have are passed over.
+    ///
+    /// ```
+    /// use pacman_core::Topology;
+    /// use pacman_core::topology::CpuSet;
+    /// let machine = Topology::synthetic("2 cores, 2 threads").unwrap();
+    /// let same = machine.allowing(&CpuSet::from_iter([1, 9]));
+    /// assert_eq!(same.allowed().to_string(), "0-3", "all were allowed, and there is no CPU 9");
+    /// ```
+    pub fn allowing(mut self, cpus: &CpuSet) -> Topology {
+        for context in &mut self.contexts {
+            context.allowed |= cpus.contains(context.cpu);
+        }
+        self
+    }
+
     /// The CPUs that are present but switched off.
     pub fn offline(&self) -> &CpuSet {
         &self.offline

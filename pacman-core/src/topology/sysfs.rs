@@ -330,6 +330,8 @@ mod tests {
         let cpus: CpuSet = machine.contexts().iter().map(|context| context.cpu).collect();
         assert_eq!(cpus.to_string(), "0,1,6");
         assert_eq!(machine.allowed().to_string(), "0,6");
+        let more = machine.allowing(&CpuSet::from_list("1,9").unwrap());
+        assert_eq!(more.allowed().to_string(), "0,1,6", "no CPU 9 is listed");
     }
 
     #[test]

@@ -250,6 +250,10 @@ pub(crate) fn finished(
 fn prepare() -> Option<Adapting> {
     let refuse = |why: String| process::note(format!("nothing is adapted: {why}"));
     let topology = Topology::detect().map_err(|error| refuse(error.to_string())).ok()?;
+    let topology = match process::first() {
+        Some(first) => topology.allowing(&first.cpus),
+        None => topology,
+    };
     let objective = match process::wishes().adapt? {
         pacman_regions::Objective::Time => Objective::Time,
         pacman_regions::Objective::Energy => Objective::Energy,
