@@ -105,6 +105,28 @@ impl Candidates {
         Ok(Candidates { contexts, ..Candidates::new(all, team)? })
     }
 
+    /// The same numbers of threads, each once, wherever they run: for threads that somebody else
+    /// places, so that two configurations of as many threads would be the same one.
+    ///
+    /// ```
+    /// use pacman_core::adapt::Candidates;
+    /// use pacman_core::Topology;
+    /// let machine = Topology::synthetic("2 cores, 2 threads")?;
+    /// let candidates = Candidates::of(&machine, None)?.by_threads()?;
+    /// let names: Vec<String> = candidates.all().iter().map(ToString::to_string).collect();
+    /// assert_eq!(names, ["1", "2", "4"], "two siblings are no choice beside two cores");
+    /// # Ok::<(), pacman_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// None: all of it was checked when these candidates were made.
+    pub fn by_threads(self) -> Result<Candidates> {
+        let plain = |on: &Configuration| Configuration::new(on.threads());
+        let all: Result<Vec<Configuration>> = self.all.iter().map(plain).collect();
+        let default = plain(&self.default())?;
+        Ok(Candidates { contexts: self.contexts, ..Candidates::new(all?, default)? })
+    }
+
     /// A list of one's own.
     ///
     /// # Errors

@@ -290,6 +290,9 @@ impl Phase {
     fn of(adapting: &Adapting, region: &Region, default: u32) -> Option<Phase> {
         let mut candidates =
             Candidates::for_team(&adapting.topology, default as usize, None).ok()?;
+        if adapting.topology.contexts_per_core() > 1 && !adapting.places {
+            candidates = candidates.by_threads().ok()?;
+        }
         let mut rules = Rules::default();
         if let Some(predictor) = &adapting.predictor {
             match model::among(predictor.as_ref(), &candidates) {

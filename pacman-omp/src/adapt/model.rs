@@ -40,10 +40,11 @@ pub(super) fn among(predictor: &dyn Predictor, all: &Candidates) -> Result<Candi
         predictor.configurations().iter().filter(fits).copied().collect();
     let widest = known.iter().copied().filter(|on| on.threads() == default.threads()).max();
     let Some(widest) = widest else {
-        return Err(format!(
-            "it has no configuration {default}, nor {} threads",
-            default.threads()
-        ));
+        let threads = default.threads();
+        return Err(match default.cores() {
+            Some(_) => format!("it has no configuration {default}, nor {threads} threads"),
+            None => format!("it does not know {threads} threads wherever they run"),
+        });
     };
     match predictor.reference() {
         Some(reference) if reference != widest => Err(format!("it predicts from {reference}")),
@@ -80,5 +81,10 @@ mod tests {
         // It knows no team of this size.
         let why = "it has no configuration 2x2, nor 4 threads".to_owned();
         assert_eq!(with(&plain, 4), Err(why));
+        // Teams that somebody else binds have no shape that could be chosen.
+        let bound = Candidates::for_team(&machine, 8, None).unwrap().by_threads().unwrap();
+        let shaped = BestSeen::new(on(&shaped)).unwrap();
+        let why = "it does not know 8 threads wherever they run".to_owned();
+        assert_eq!(among(&shaped, &bound).map(drop), Err(why));
     }
 }
