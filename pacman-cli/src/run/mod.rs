@@ -122,7 +122,6 @@ struct Prepared {
 
 fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
     let form = args.output.as_deref().map(Form::of).transpose().map_err(bad_input)?;
-    wishes::check(args).map_err(bad_input)?;
     if let (Some(report), Some(data)) = (&args.output, &args.record) {
         if whole::is_same(report, data) {
             return Err(bad_input(format!(
@@ -141,9 +140,10 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
     };
     let blind = in_the_way.first().cloned();
     in_the_way.extend(wishes::odd_events(args));
-    if args.strict {
-        in_the_way.extend(wishes::impossible(args));
-    }
+    in_the_way.extend(match args.strict {
+        true => wishes::impossible(args),
+        false => wishes::no_model(args).into_iter().collect(),
+    });
     let before_files = in_the_way.len();
     let destination = match args.output.as_deref().zip(form) {
         Some((path, form)) => Destination::file(path, form).unwrap_or_else(|why| {

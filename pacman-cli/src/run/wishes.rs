@@ -13,13 +13,15 @@ use super::launch::Environment;
 use super::library::VARIABLE;
 use crate::stat::named_twice;
 
-/// What is wrong with the options whatever the machine.
-pub(super) fn check(args: &RunArgs) -> Result<(), String> {
-    let Some(path) = &args.model else { return Ok(()) };
+/// Why the model is none, on any machine.
+pub(super) fn no_model(args: &RunArgs) -> Option<String> {
+    let path = args.model.as_ref()?;
     let shown = path.display();
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
-    Model::from_text(&text).map(drop).map_err(|error| format!("{shown}: {error}"))
+    let why = match std::fs::read_to_string(path) {
+        Ok(text) => format!("{shown}: {}", Model::from_text(&text).err()?),
+        Err(error) => format!("cannot read {shown}: {error}"),
+    };
+    Some(format!("{why}; searching without the model"))
 }
 
 /// What is asked for and not possible here, one line each: what the library would say after the run.

@@ -142,10 +142,6 @@ fn bad_input_gets_one_line_and_nothing_runs() {
             "cannot tell the form of a report from \"report.pdf\": it ends in .txt, .csv, .json or .html",
         ),
         (
-            &["run", "--adapt", "--model", "/no-such-directory/m.json", "--", "echo", "ran"],
-            "cannot read /no-such-directory/m.json: No such file or directory (os error 2)",
-        ),
-        (
             &["run", "--adapt", "--objective", "speed", "--", "echo", "ran"],
             "invalid value 'speed' for '--objective <WHAT>': no objective is called \"speed\": there are time, energy, edp, ed2p",
         ),

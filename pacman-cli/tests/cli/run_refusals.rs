@@ -87,6 +87,21 @@ fn strict_adapts_by_a_model_that_can_be_used_or_not_at_all() {
     };
     let foreign = strictly(&["--model", &model]);
     assert!(foreign.contains("the model is for machine \"elsewhere\", not for"), "{foreign}");
+    let cut = scratch.file("cut.json", "{\"format\": \"pacman-prediction-model\",");
+    let cut = cut.display().to_string();
+    let refused = strictly(&["--model", &cut]);
+    assert!(refused.contains("it was cut short"), "{refused}");
+    // Otherwise the program runs, and is told what helps.
+    for (path, why) in
+        [(cut.as_str(), "it was cut short"), ("/no/m.json", "cannot read /no/m.json")]
+    {
+        let mut command = pacman_pmu(&["run", "--adapt", "--model", path, "--", "echo", "ran"]);
+        let answer = command.env("PACMAN_OMP_LIBRARY", &library).output().expect("it runs");
+        assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(0), "ran\n"));
+        let line = text(&answer.stderr).lines().next().expect("a line");
+        assert!(line.starts_with("pacman-pmu: ") && line.contains(why), "{line}");
+        assert!(line.ends_with("; searching without the model"), "{line}");
+    }
     let energy = strictly(&["--objective", "energy", "--model", &model]);
     assert!(energy.contains("cannot adapt for energy with"), "{energy}");
     if !Path::new("/sys/class/powercap").exists() {

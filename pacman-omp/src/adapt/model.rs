@@ -43,7 +43,7 @@ pub(super) fn among(predictor: &dyn Predictor, all: &Candidates) -> Result<Candi
         let threads = default.threads();
         return Err(match default.cores() {
             Some(_) => format!("it has no configuration {default}, nor {threads} threads"),
-            None => format!("it does not know {threads} threads wherever they run"),
+            None => format!("it has no configuration of {threads} threads, wherever they run"),
         });
     };
     match predictor.reference() {
@@ -84,7 +84,7 @@ mod tests {
         // Teams that somebody else binds have no shape that could be chosen.
         let bound = Candidates::for_team(&machine, 8, None).unwrap().by_threads().unwrap();
         let shaped = BestSeen::new(on(&shaped)).unwrap();
-        let why = "it does not know 8 threads wherever they run".to_owned();
+        let why = "it has no configuration of 8 threads, wherever they run".to_owned();
         assert_eq!(among(&shaped, &bound).map(drop), Err(why));
     }
 }
