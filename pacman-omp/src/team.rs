@@ -62,8 +62,9 @@ impl Adapted {
     /// the thread that starts the team, and each line of that takes as long to come as a region
     /// costs otherwise.
     fn concerns_members(&self) -> bool {
-        let Choice { places, wants_busy, .. } = &self.choice;
-        self.loops.is_some() || places.is_some() || *wants_busy || adapt::has_bound()
+        let Choice { places, crew, wants_busy, .. } = &self.choice;
+        let bound = places.is_some() || crew.is_some() || adapt::has_bound();
+        self.loops.is_some() || bound || *wants_busy
     }
 }
 
@@ -371,6 +372,9 @@ impl Part<'_> {
         if team.own.depth == 0 {
             let places = adapted.choice.places.as_ref();
             worker.bound.at(places.and_then(|places| places.get(thread as usize)));
+            if let Some(crew) = &adapted.choice.crew {
+                worker.crews.take_part(crew, thread);
+            }
         }
         let begun = team.begin(worker, counting, ptr::eq(worker, team.host));
         match &adapted.loops {

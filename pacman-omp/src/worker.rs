@@ -8,7 +8,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use pacman_core::backend::Reading;
 use pacman_core::clock::Clock;
 
-use crate::adapt::{Bound, Pool};
+use crate::adapt::{Bound, Crews, Pool};
 use crate::counting::{Counters, Counting, Plan};
 use crate::entry::ompt::UnderWay;
 use crate::floating;
@@ -35,6 +35,7 @@ pub(crate) struct Worker {
     pub(crate) member: Member,
     pub(crate) pool: Pool,
     pub(crate) bound: Bound,
+    pub(crate) crews: Crews,
     /// Regions of GCC's older interface, which are begun and ended by different calls.
     pub(crate) started: RefCell<Vec<crate::team::Started>>,
     /// Regions that the runtime tells of.
@@ -101,6 +102,7 @@ impl Worker {
             member: Member::new(),
             pool: Pool::default(),
             bound: Bound::default(),
+            crews: Crews::default(),
             started: RefCell::default(),
             under_way: UnderWay::default(),
         }));
@@ -382,6 +384,7 @@ impl Worker {
         // The parent's are left to themselves: their pages and descriptors are taken from the child
         // by who watches forks, and executions that are open know them by their address.
         worker.counters.set(ptr::null());
+        worker.crews.forget();
     }
 }
 

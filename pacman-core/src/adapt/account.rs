@@ -61,6 +61,17 @@ impl Account {
         self.lost += cost - default;
     }
 
+    /// What executions elsewhere have cost besides.
+    pub fn owe(&mut self, cost: f64) {
+        self.lost += cost;
+    }
+
+    /// Executions elsewhere would have cost `dearer` more at the default than was estimated.
+    pub fn revalue(&mut self, dearer: f64) {
+        self.baseline += dearer;
+        self.lost -= dearer;
+    }
+
     /// What the next execution may lose, if one at the default costs `default`.
     ///
     /// Before the turn it is also no more than what the bound leaves at the turn, if everything

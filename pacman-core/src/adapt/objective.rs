@@ -120,6 +120,11 @@ impl Objective {
         Ok(cost)
     }
 
+    /// Whether a cost is seconds.
+    pub fn is_time(&self) -> bool {
+        matches!(self, Objective::Time)
+    }
+
     /// Whether it cannot do without energy.
     pub fn needs_energy(&self) -> bool {
         matches!(self, Objective::Energy | Objective::EnergyDelay | Objective::EnergyDelaySquared)

@@ -78,6 +78,14 @@ impl Record {
         self.level = self.median();
     }
 
+    /// The latest has cost so much more than was entered.
+    pub(super) fn amend(&mut self, cost: f64) {
+        if let Some(latest) = self.count.checked_sub(1) {
+            self.latest[latest as usize % KEPT] += cost;
+            self.level = self.median();
+        }
+    }
+
     /// As if nothing had been measured.
     pub(super) fn forget(&mut self) {
         *self = Record::default();

@@ -3,6 +3,7 @@
 mod bad_input;
 mod bound;
 mod choices;
+mod stays;
 mod teams;
 
 use pacman_core::Topology;

@@ -1,8 +1,9 @@
 //! What a narrowed region costs those after it under libgomp.
 //!
 //! libgomp ends the threads that a narrower team leaves over (but for a team of one, which leaves
-//! them waiting), and starts them again for the next wider one. That time falls into the wider
-//! region; here it goes back to the region that caused it.
+//! them waiting), and starts them again for the next wider one. The one falls into the first
+//! narrower execution, and is no cost of those that follow; the other falls into the wider region,
+//! and goes back to the region that caused it.
 
 use std::cell::Cell;
 use std::ptr;
@@ -51,43 +52,82 @@ impl Pool {
         size >= 2 && size != self.size.get()
     }
 
-    /// A team of `size` has run. Answers the seconds of it that went into starting threads that
-    /// another region's narrowing had ended, and charges that region.
-    pub(crate) fn team_of(&self, region: &'static Region, size: u32, narrowed: bool) -> f64 {
+    /// A team of `size` has run, of `region`; `narrowed` if that was chosen.
+    pub(crate) fn team_of(&self, region: &'static Region, size: u32, narrowed: bool) -> Change {
         if !self.changes_to(size) {
-            return 0.0;
+            return Change::None;
         }
         let before = self.size.replace(size);
         if size < before {
             self.narrowed_by.set(narrowed.then_some(region));
-            return 0.0;
+            return Change::Narrower(before - size);
         }
-        let Some(cause) = self.narrowed_by.take() else { return 0.0 };
-        let seconds = f64::from(size - before) * of_a_thread();
-        if let Some(Some(phase)) = cause.adapted.phase.try_lock().as_deref_mut() {
-            phase.charged += seconds;
+        match self.narrowed_by.take() {
+            Some(cause) => Change::Wider(size - before, cause),
+            None => Change::None,
         }
-        seconds
     }
 }
 
-/// What a thread takes to start and to end, in seconds: measured here, once.
-pub(crate) fn of_a_thread() -> f64 {
-    static COST: OnceLock<f64> = OnceLock::new();
+/// What became of the threads that a runtime keeps.
+#[derive(Clone, Copy)]
+pub(crate) enum Change {
+    None,
+    /// So many have ended.
+    Narrower(u32),
+    /// So many were started, which the narrowing of that region had ended.
+    Wider(u32, &'static Region),
+}
+
+impl Change {
+    /// The seconds that it takes by itself, of an execution's `seconds`.
+    pub(crate) fn seconds(self, seconds: f64) -> f64 {
+        let threads = |count: u32, each: f64| (f64::from(count) * each).min(seconds / 2.0);
+        match self {
+            Change::None => 0.0,
+            Change::Narrower(ended) => threads(ended, of_a_thread().end),
+            Change::Wider(started, _) => threads(started, of_a_thread().whole()),
+        }
+    }
+}
+
+/// What a thread takes, in seconds.
+#[derive(Clone, Copy)]
+pub(crate) struct OfAThread {
+    start: f64,
+    end: f64,
+}
+
+impl OfAThread {
+    pub(crate) fn whole(self) -> f64 {
+        self.start + self.end
+    }
+}
+
+/// Measured here, once.
+pub(crate) fn of_a_thread() -> OfAThread {
+    static COST: OnceLock<OfAThread> = OnceLock::new();
     *fork::once(&COST, || {
-        let mut seconds: Vec<f64> = (0..9)
+        let rounds: Vec<(f64, f64)> = (0..9)
             .map(|_| {
                 let begun = Instant::now();
                 // It opens its counters, as a worker does in its first region.
-                let thread = std::thread::Builder::new().spawn(|| {
-                    crate::worker::Worker::here().measured();
+                let thread = std::thread::Builder::new().spawn(move || {
+                    crate::worker::Worker::here().prepared();
+                    begun.elapsed()
                 });
                 // Without another thread to be had no team is widened either.
-                let _ = thread.map(std::thread::JoinHandle::join);
-                begun.elapsed().as_secs_f64()
+                let started = thread.map(std::thread::JoinHandle::join);
+                let started = started.map_or(Ok(begun.elapsed()), |started| started);
+                let started = started.unwrap_or_default().as_secs_f64();
+                (started, begun.elapsed().as_secs_f64() - started)
             })
             .collect();
-        seconds.sort_by(f64::total_cmp);
-        seconds[4]
+        let median = |mut seconds: Vec<f64>| {
+            seconds.sort_by(f64::total_cmp);
+            seconds[seconds.len() / 2]
+        };
+        let (start, end) = rounds.into_iter().unzip();
+        OfAThread { start: median(start), end: median(end) }
     })
 }

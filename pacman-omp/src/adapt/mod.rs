@@ -6,26 +6,32 @@
 //! [charged](charge) to the one that is narrowed.
 
 mod charge;
+mod crew;
 mod guards;
 mod model;
+mod outcome;
+mod phase;
 mod places;
 pub(crate) mod waiting;
 
+use std::ptr;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pacman_core::adapt::{
-    Candidates, Controller, Execution, Microjoules, Objective, Rapl, Rules, State,
-};
+use pacman_core::adapt::{Execution, Microjoules, Objective, Rapl, State};
 use pacman_core::predict::{Configuration, Predictor};
 use pacman_core::{Place, Placement, Topology};
-use pacman_regions::{Adaptation, Guarded, RuntimeFamily};
+use pacman_regions::RuntimeFamily;
 use try_lock::TryLock;
 
+use charge::Change;
 pub(crate) use charge::Pool;
+pub(crate) use crew::{Crew, Crews};
 pub(crate) use guards::Guards;
 use guards::Lifted;
+pub(crate) use outcome::outcome;
+use phase::Phase;
 pub(crate) use places::{Bound, has_bound};
 
 use crate::floating;
@@ -52,6 +58,8 @@ struct Adapting {
     predictor: Option<Arc<dyn Predictor>>,
     /// Where SMT siblings would otherwise share a core that another leaves empty.
     places: bool,
+    /// Where threads that outnumber the contexts would go on sharing one: all that there are.
+    apart: Option<Box<[u32]>>,
 }
 
 static ADAPTING: OnceLock<Option<Adapting>> = OnceLock::new();
@@ -68,23 +76,14 @@ pub(crate) struct Adapted {
     phase: TryLock<Option<Phase>>,
 }
 
-#[derive(Debug)]
-struct Phase {
-    /// The threads that the runtime would have given it.
-    default: u32,
-    controller: Controller,
-    /// Seconds that its narrowing has cost other regions, not yet entered.
-    charged: f64,
-    /// Teams that did not get the size that was chosen.
-    refused: u64,
-}
-
 /// How one execution is to run.
 pub(crate) struct Choice {
     /// What the real entry is given; 0 leaves it to the runtime.
     pub(crate) threads: u32,
     /// Where its members run, if it matters.
     pub(crate) places: Option<Arc<[Place]>>,
+    /// Whom its members belong to, where they are moved apart or that may come.
+    pub(crate) crew: Option<Arc<Crew>>,
     /// Whether the time that members are busy is worth adding up.
     pub(crate) wants_busy: bool,
     on: Option<Configuration>,
@@ -110,7 +109,7 @@ impl Adapted {
 impl Choice {
     /// As the program has it.
     pub(crate) fn of_the_program(threads: u32) -> Choice {
-        Choice { threads, places: None, wants_busy: false, on: None, joules: None }
+        Choice { threads, places: None, crew: None, wants_busy: false, on: None, joules: None }
     }
 
     /// Whether it is, and nobody learns from the execution.
@@ -174,12 +173,43 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     if places.is_some() {
         places::binds();
     }
+    let wants_busy = phase.controller.state() != State::Holding;
     Choice {
         threads: if on.threads() < default { on.threads() } else { 0 },
         places: places.map(Arc::from),
-        wants_busy: phase.controller.state() != State::Holding,
+        crew: adapting.crew(worker, on.threads(), default, wants_busy),
+        wants_busy,
         on: Some(on),
         joules: adapting.rapl.as_ref().and_then(|rapl| rapl.read().ok()),
+    }
+}
+
+impl Adapting {
+    /// Whom the members of a team of `threads` belong to, where it matters; they are moved apart if
+    /// the team before was wider than the machine, and this one is not.
+    fn crew(&self, worker: &Worker, threads: u32, default: u32, learns: bool) -> Option<Arc<Crew>> {
+        let cpus = self.apart.as_deref()?;
+        let fits = (2..=self.contexts).contains(&threads);
+        let moves = fits && worker.crews.crowded.get();
+        if default <= self.contexts || worker.depth() > 0 || !(moves || learns) {
+            return None;
+        }
+        let crew = worker.crews.own(self.contexts);
+        if moves {
+            crew.move_apart(threads, cpus);
+        }
+        Some(crew)
+    }
+
+    /// A team of `size` has ended.
+    fn ended(&self, worker: &Worker, crew: Option<&Crew>, size: u32) {
+        // Who works alone leaves the others as they are.
+        if size > 1 && worker.depth() == 0 {
+            worker.crews.crowded.set(size > self.contexts);
+        }
+        if let Some(crew) = crew {
+            crew.end();
+        }
     }
 }
 
@@ -187,8 +217,18 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
 /// floating-point numbers, but where threads are started anew.
 pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32, ticks: u64) {
     let Some(Some(adapting)) = ADAPTING.get() else { return };
+    adapting.ended(worker, None, size);
     if region.runtime.family == RuntimeFamily::Libgomp && worker.pool.changes_to(size) {
-        floating::apart(|| worker.pool.team_of(region, size, false));
+        floating::apart(|| {
+            let change = worker.pool.team_of(region, size, false);
+            let seconds = change.seconds(ticks as f64 * adapting.seconds_per_tick);
+            if let Change::Wider(_, cause) = change {
+                let mut phase = cause.adapted.phase.try_lock();
+                if let Some(Some(phase)) = phase.as_deref_mut() {
+                    phase.charge(seconds, !ptr::eq(cause, region));
+                }
+            }
+        });
     }
     if ticks > adapting.long && region.adapted.short.load(Ordering::Relaxed) {
         // The next ones are looked at, until it is found to be short again.
@@ -208,9 +248,13 @@ pub(crate) fn finished(
 ) {
     let Some(Some(adapting)) = ADAPTING.get() else { return };
     let Some(on) = choice.on else { return };
+    adapting.ended(worker, choice.crew.as_deref(), size);
     let libgomp = region.runtime.family == RuntimeFamily::Libgomp;
     let narrowed = choice.threads > 0;
-    let rehired = if libgomp { worker.pool.team_of(region, size, narrowed) } else { 0.0 };
+    let change = match libgomp {
+        true => worker.pool.team_of(region, size, narrowed),
+        false => Change::None,
+    };
     let Some(mut phase) = region.adapted.phase.try_lock() else { return };
     let Some(phase) = phase.as_mut() else { return };
     if size != on.threads() {
@@ -218,7 +262,17 @@ pub(crate) fn finished(
         return;
     }
     let seconds = ticks as f64 * adapting.seconds_per_tick;
-    let seconds = seconds - rehired.min(seconds / 2.0) + std::mem::take(&mut phase.charged);
+    if let Change::Wider(_, cause) = change {
+        // Threads that are new are not yet where they do best: that takes more than their start.
+        let usual = phase.controller.level(on).filter(|_| adapting.objective.is_time());
+        let besides = change.seconds(seconds).max(usual.map_or(0.0, |usual| seconds - usual));
+        if ptr::eq(cause, region) {
+            phase.charge(besides, false);
+        } else if let Some(Some(cause)) = cause.adapted.phase.try_lock().as_deref_mut() {
+            cause.charge(besides, true);
+        }
+    }
+    let seconds = seconds - change.seconds(seconds);
     let mut execution = Execution::seconds(seconds);
     if choice.wants_busy {
         execution = execution.with_busy(busy as f64 * adapting.seconds_per_tick);
@@ -231,6 +285,9 @@ pub(crate) fn finished(
     let cost = adapting.objective.cost(&execution).unwrap_or(f64::NAN);
     // What it refuses it says in `why`.
     let _ = phase.controller.finished_with(on, cost, &execution);
+    if narrowed {
+        phase.narrowed = Some((on, seconds, cost));
+    }
     match phase.controller.state() {
         State::LeftAlone if ticks <= adapting.long && adapting.most == u32::MAX => {
             region.adapted.short.store(true, Ordering::Relaxed);
@@ -265,8 +322,9 @@ fn prepare() -> Option<Adapting> {
         false => None,
     };
     let bound = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"];
-    let places = topology.contexts_per_core() > 1
-        && !bound.iter().any(|name| std::env::var_os(name).is_some());
+    let free = !bound.iter().any(|name| std::env::var_os(name).is_some());
+    let siblings = topology.contexts_per_core() > 1;
+    let apart = (free && !siblings).then(|| topology.allowed().iter().collect());
     let model = process::wishes().model.as_deref();
     let predictor = model.and_then(|path| model::load(path, &topology, &objective));
     let lifted = Lifted::of(&process::wishes().lifted);
@@ -282,86 +340,7 @@ fn prepare() -> Option<Adapting> {
         objective,
         rapl,
         predictor,
-        places,
-    })
-}
-
-impl Phase {
-    fn of(adapting: &Adapting, region: &Region, default: u32) -> Option<Phase> {
-        let mut candidates =
-            Candidates::for_team(&adapting.topology, default as usize, None).ok()?;
-        if adapting.topology.contexts_per_core() > 1 && !adapting.places {
-            candidates = candidates.by_threads().ok()?;
-        }
-        let mut rules = Rules::default();
-        if let Some(predictor) = &adapting.predictor {
-            match model::among(predictor.as_ref(), &candidates) {
-                Ok(known) => {
-                    candidates = known;
-                    rules.predictor = Some(Arc::clone(predictor));
-                }
-                Err(why) => process::note(format!(
-                    "searching without the model where teams have {default} threads: {why}"
-                )),
-            }
-        }
-        rules.degree = adapting.objective.degree();
-        rules.break_even = BREAK_EVEN;
-        if region.runtime.family == RuntimeFamily::Libgomp && default > 2 {
-            // Narrowing to more than one thread ends the others.
-            rules.break_even = BREAK_EVEN.max(charge::of_a_thread());
-        }
-        let controller = Controller::new(candidates, rules);
-        Some(Phase { default, controller, charged: 0.0, refused: 0 })
-    }
-}
-
-/// What was done with a region, for the recording.
-pub(crate) fn outcome(region: &Region, hosted_teams: u32) -> Option<Adaptation> {
-    if !is_wished() {
-        return None;
-    }
-    let guards = region.adapted.guards.acted();
-    // A thread that is in the midst of a decision while the process ends keeps it.
-    let phase = region.adapted.phase.try_lock();
-    let phase = phase.as_ref().and_then(|phase| phase.as_ref());
-    let Some(phase) = phase else {
-        let why = match guards.last() {
-            Some(Guarded { why, .. }) => why.clone(),
-            None if region.entry == Function::ompt_start_tool => {
-                "seen through OMPT, which tells of teams when they have started".to_owned()
-            }
-            None if region.loops.adapt() => "its loops are adapted one by one".to_owned(),
-            None if matches!(ADAPTING.get(), Some(None)) => "nothing is adapted here".to_owned(),
-            None if hosted_teams < 2 => "never ran on more than one thread".to_owned(),
-            None => "ran too few times: the first execution shows what a region does".to_owned(),
-        };
-        return Some(Adaptation {
-            state: "as it is".to_owned(),
-            threads: hosted_teams,
-            configuration: hosted_teams.to_string(),
-            why,
-            narrowed: 0,
-            gained: None,
-            guards,
-            loops: worksharing::recorded(region),
-        });
-    };
-    let on = phase.controller.next();
-    let mut why = phase.controller.why();
-    if phase.refused > 0 {
-        why += &format!("; {} teams did not get the threads that were chosen", phase.refused);
-    }
-    let time = matches!(process::wishes().adapt, Some(pacman_regions::Objective::Time));
-    Some(Adaptation {
-        state: phase.controller.state().to_string(),
-        threads: on.threads(),
-        configuration: on.to_string(),
-        why,
-        narrowed: phase.controller.narrowed(),
-        // Without a sign where nothing was: 0 - 0 is 0, and -0 is not.
-        gained: time.then(|| 0.0 - phase.controller.account().lost()),
-        guards,
-        loops: worksharing::recorded(region),
+        places: free && siblings,
+        apart,
     })
 }

@@ -60,6 +60,9 @@ impl Controller {
 
     pub(super) fn while_checking(&mut self, cost: f64) {
         self.fresh.push(cost, None);
+        if let Some(back) = self.audits {
+            return self.while_auditing(back);
+        }
         let held = self.records[self.held].level();
         if self.fresh.level() > held {
             self.state = State::Holding;
@@ -82,6 +85,7 @@ impl Controller {
         }
         self.records.iter_mut().for_each(Record::forget);
         self.forget_advice();
+        self.end_stay();
         self.seconds.forget();
         self.state = State::Sampling;
         self.next = default;
@@ -114,6 +118,7 @@ impl Controller {
         (self.next, self.held) = (default, default);
         self.remembered = None;
         self.forget_advice();
+        self.end_stay();
         if self.state == State::Off || self.state == State::LeftAlone {
             return dropped;
         }

@@ -4,8 +4,10 @@ mod guided;
 mod holding;
 mod rules;
 mod sampling;
+mod stay;
 
 pub use rules::{Rules, State};
+use stay::Stay;
 
 use super::account::Account;
 use super::candidates::Candidates;
@@ -59,6 +61,10 @@ pub struct Controller {
     /// The default's costs of the check under way.
     fresh: Record,
     drift_checked: bool,
+    /// The executions elsewhere, for as long as they are at one configuration.
+    stay: Stay,
+    /// What the phase was at before the account was found overdrawn.
+    audits: Option<State>,
     /// Held before a drift, with its level over the default's then.
     remembered: Option<(usize, f64)>,
     long: u32,
@@ -111,6 +117,8 @@ impl Controller {
             search_after: 0,
             fresh: Record::default(),
             drift_checked: false,
+            stay: Stay::default(),
+            audits: None,
             remembered: None,
             long: 0,
             nonsense: 0,
@@ -151,6 +159,13 @@ impl Controller {
     /// What there is to choose from.
     pub fn candidates(&self) -> &Candidates {
         &self.candidates
+    }
+
+    /// What an execution at `on` costs: the median of the latest five. `None` if none was told since
+    /// the search began, or the phase has no such configuration.
+    pub fn level(&self, on: Configuration) -> Option<f64> {
+        let level = self.records[self.index(on)?].level();
+        level.is_finite().then_some(level)
     }
 
     /// Why the next execution runs where it does: one line.
@@ -208,6 +223,7 @@ impl Controller {
             State::LeftAlone => self.while_left_alone(seconds),
             // Somebody else's choice, or one from before a change: it counts, and decides nothing.
             _ if !expected => {}
+            _ if self.bleeds() => self.audit(),
             State::Sampling | State::Verifying => {
                 if at == self.candidates.default_index() {
                     self.seconds.push(seconds, None);
@@ -233,6 +249,7 @@ impl Controller {
             let estimate = self.records[default].level();
             // Without an estimate there is nothing to compare with: a choice from before a reset.
             let estimate = if estimate.is_finite() { estimate } else { cost };
+            self.stay.goes_on(at, cost, estimate, self.account.lost());
             self.account.elsewhere(cost, estimate);
             let narrower =
                 self.candidates.all()[at].threads() < self.candidates.default().threads();

@@ -1,0 +1,112 @@
+//! What it costs on average to stay elsewhere than at the default.
+//!
+//! Levels are medians, so that a disturbance decides nothing. For the same reason they do not tell
+//! of executions that are dear now and then only on fewer threads, because two of them share a
+//! context for a time slice, say. The account does: it has every execution.
+
+use super::{Controller, KNOWN_WELL, State, VERIFIED};
+use crate::predict::Configuration;
+
+/// Executions at one configuration, with others at the default in between at most.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stay {
+    at: usize,
+    executions: u32,
+    cost: f64,
+    /// What the default was taken to cost instead.
+    default: f64,
+    /// What the account had lost before.
+    lost: f64,
+}
+
+impl Stay {
+    /// One more, at `at`; `lost` is what had been lost before it.
+    #[inline]
+    pub(super) fn goes_on(&mut self, at: usize, cost: f64, default: f64, lost: f64) {
+        if self.at != at || self.executions == 0 {
+            *self = Stay { at, executions: 0, cost: 0.0, default: 0.0, lost };
+        }
+        self.executions = self.executions.saturating_add(1);
+        self.cost += cost;
+        self.default += default;
+    }
+}
+
+impl Controller {
+    /// An execution at `on`, told before, has cost `cost` more than was told with it: threads that
+    /// it had end, say, and that were started again for another phase. That is lost. If it `recurs`,
+    /// as it does not where only the phase itself went elsewhere and back, it counts against `on`
+    /// as well, but for the samples of a search: others may be about to do as this phase does.
+    ///
+    /// What is not finite and above 0, or at the default, or at a configuration that the phase does
+    /// not have, is left out.
+    pub fn charge(&mut self, on: Configuration, cost: f64, recurs: bool) {
+        let Some(at) = self.index(on) else { return };
+        if !(cost.is_finite() && cost > 0.0) || at == self.candidates.default_index() {
+            return;
+        }
+        self.account.owe(cost);
+        if self.stay.at == at {
+            self.stay.cost += cost;
+        }
+        if recurs && self.state != State::Sampling {
+            self.records[at].amend(cost);
+        }
+    }
+
+    /// The account is overdrawn, and what runs elsewhere makes it worse.
+    #[inline]
+    pub(super) fn bleeds(&self) -> bool {
+        let Stay { at, executions, lost, .. } = self.stay;
+        let default = self.candidates.default_index();
+        at == self.next
+            && at != default
+            && executions >= VERIFIED
+            && self.account.lost() > lost
+            && self.account.credit(self.records[default].level()) < 0.0
+    }
+
+    /// Measures the default anew: it may be dearer than when it was measured last.
+    #[cold]
+    pub(super) fn audit(&mut self) {
+        self.audits = Some(self.state);
+        self.state = State::Checking;
+        self.fresh.forget();
+        self.next = self.candidates.default_index();
+        self.why = "the account is overdrawn: is it the default that has become dearer?".into();
+    }
+
+    /// An execution at the default was measured; `back` is the state before.
+    pub(super) fn while_auditing(&mut self, back: State) {
+        if self.fresh.count() < KNOWN_WELL {
+            return;
+        }
+        self.audits = None;
+        let Stay { at, executions, cost, default, lost } = std::mem::take(&mut self.stay);
+        let count = f64::from(executions);
+        let (mean, now) = (cost / count, self.fresh.level());
+        let on = self.candidates.all()[at];
+        if mean < now {
+            let dearer = (now * count - default).min(self.account.lost() - lost);
+            self.account.revalue(dearer.max(0.0));
+            (self.state, self.next) = (back, at);
+            self.why = format!(
+                "costs {:.3} of {} on average, which has become dearer",
+                mean / now,
+                self.candidates.default()
+            );
+            return;
+        }
+        self.hold(self.candidates.default_index());
+        self.why = format!(
+            "{on} cost {:.3} of it on average over {executions} executions: rolled back",
+            mean / now
+        );
+    }
+
+    /// What is known of a stay is no longer so.
+    pub(super) fn end_stay(&mut self) {
+        self.stay = Stay::default();
+        self.audits = None;
+    }
+}
