@@ -63,9 +63,10 @@ fn a_predictor_says_what_to_sample() {
     let mut phase = pacman_core::adapt::Controller::new(candidates, rules);
     let places = run(&mut phase, 400, saturated);
     assert_eq!(phase.next(), on("2x1"));
-    // Its second sample may cost as much again as the default: a hundred executions pay for it.
+    // Its second sample may cost as much again as the default: a hundred executions pay for it, and
+    // a twentieth of what may be lost is kept.
     let first = places.iter().position(|&place| place != on("8x1")).unwrap();
-    assert!((95..=102).contains(&first), "{first}");
+    assert!((100..=107).contains(&first), "{first}");
 }
 
 #[test]

@@ -128,9 +128,16 @@ impl Controller {
     ///
     /// Of a greater spread than `MOST_DOUBT` more is not waited for: saving up for it would take longer
     /// than the phase may last, and what would be gained is lost for as long.
+    ///
+    /// A twentieth of what may be lost stays in any case: what a sample risks follows from shares of
+    /// the machine, and real ones cost some percent more, for a colder cache or a thread that wakes
+    /// up late.
     fn doubt(&self) -> f64 {
         const MOST_DOUBT: f64 = 0.02;
-        self.noise().min(MOST_DOUBT) * self.records[self.candidates.default_index()].level()
+        const RESERVE: f64 = 0.05;
+        let level = self.records[self.candidates.default_index()].level();
+        let reserve = RESERVE * self.rules.bound.late * (self.account.baseline() + level);
+        self.noise().min(MOST_DOUBT) * level + reserve
     }
 
     fn noise_of(&self, at: usize) -> f64 {
