@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::adapt::{self, Choice};
+use crate::adapt::{self, Choice, Course};
 use crate::counting::Counting;
 use crate::entry;
 use crate::floating;
@@ -162,12 +162,18 @@ fn run_observed(
 /// Runs it where regions are adapted.
 #[inline(never)]
 fn run_wished(region: &'static Region, call: Call, start: impl FnOnce(&Team, u32, Manner)) {
-    if !adapt::leaves_alone(region, Worker::here()) {
-        return run_adapted(region, call, start);
+    match adapt::course(region, Worker::here(), call.entry, call.threads) {
+        Course::Chosen => run_adapted(region, call, start),
+        Course::Alone => run_observed(region, call, start, |worker, size, ticks| {
+            adapt::finished_alone(region, worker, size, ticks);
+        }),
+        Course::Held(threads) => {
+            let call = Call { threads, ..call };
+            run_observed(region, call, start, |worker, size, ticks| {
+                adapt::finished_held(region, worker, threads, size, ticks);
+            });
+        }
     }
-    run_observed(region, call, start, |worker, size, ticks| {
-        adapt::finished_alone(region, worker, size, ticks);
-    });
 }
 
 #[inline(never)]

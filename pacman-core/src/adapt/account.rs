@@ -50,13 +50,17 @@ impl Account {
 
     /// An execution at the default loses nothing, whatever it cost.
     pub fn at_default(&mut self, cost: f64) {
-        self.executions += 1;
-        self.baseline += cost;
+        self.enter(1, cost, cost);
     }
 
     /// An execution elsewhere, for which the default is estimated to cost `default`.
     pub fn elsewhere(&mut self, cost: f64, default: f64) {
-        self.executions += 1;
+        self.enter(1, cost, default);
+    }
+
+    /// Executions that cost `cost` in all, and would have cost `default`.
+    pub(super) fn enter(&mut self, executions: u64, cost: f64, default: f64) {
+        self.executions += executions;
         self.baseline += default;
         self.lost += cost - default;
     }

@@ -15,11 +15,21 @@ const KEPT: usize = 5;
 
 impl Record {
     pub(super) fn push(&mut self, cost: f64, parallelism: Option<f64>) {
+        self.keep(cost, parallelism);
+        self.level = self.median();
+    }
+
+    /// The same for several in a row, of which nothing else is known.
+    pub(super) fn push_all(&mut self, costs: &[f64]) {
+        costs.iter().for_each(|&cost| self.keep(cost, None));
+        self.level = self.median();
+    }
+
+    fn keep(&mut self, cost: f64, parallelism: Option<f64>) {
         let place = self.count as usize % KEPT;
         self.latest[place] = cost;
         self.busy[place] = parallelism.unwrap_or(f64::INFINITY);
         self.count = self.count.saturating_add(1);
-        self.level = self.median();
     }
 
     pub(super) fn count(&self) -> u32 {

@@ -123,3 +123,55 @@ fn charges_that_are_none_change_nothing() {
     phase.charge(on("99x1"), 1.0, true);
     assert_eq!((*phase.account(), phase.why()), (before, why));
 }
+
+#[test]
+fn told_together_is_told_one_after_the_other() {
+    let truth = |number: usize, on: Configuration| {
+        saturated(on) * (1.0 + 0.02 * ((number * 7 % 11) as f64 / 11.0 - 0.5))
+    };
+    let mut each = controller("8 cores", Rules::default());
+    let mut together = controller("8 cores", Rules::default());
+    for number in 0..200 {
+        for phase in [&mut each, &mut together] {
+            let runs = phase.next();
+            phase.finished(runs, truth(number, runs), truth(number, runs)).expect("valid");
+        }
+    }
+    assert_eq!((each.state(), each.next()), (State::Holding, on("2x1")));
+    // Until a check is due: then the one is there at the first execution after that.
+    let usual = each.usual().expect("it is held");
+    let runs = each.next();
+    for first in [200, 203, 204, 209] {
+        let seconds: Vec<f64> = (first..first + 5).map(|number| truth(number, runs)).collect();
+        assert!(seconds.iter().all(|&seconds| seconds < usual), "{seconds:?} {usual}");
+        for &seconds in &seconds {
+            each.finished(runs, seconds, seconds).expect("valid");
+        }
+        together.finished_together(runs, &seconds).expect("valid");
+        assert_eq!(each.level(runs), together.level(runs));
+        let [one, other] = [&each, &together].map(|phase| *phase.account());
+        assert_eq!(one.executions(), other.executions());
+        assert!((one.lost() - other.lost()).abs() < 1e-9);
+        assert!((one.baseline() - other.baseline()).abs() < 1e-9);
+        assert_eq!((each.state(), each.narrowed()), (together.state(), together.narrowed()));
+    }
+    // A drift is one to either.
+    together.finished_together(runs, &[9.0; 5]).expect("valid");
+    assert_ne!(together.state(), State::Holding, "{}", together.why());
+}
+
+#[test]
+fn together_without_a_hold_or_with_nonsense_is_one_by_one() {
+    let mut phase = controller("8 cores", Rules::default());
+    assert_eq!(phase.usual(), None, "nothing is held");
+    phase.finished_together(on("8x1"), &[1.0, 1.0]).expect("valid");
+    assert_eq!(phase.account().executions(), 2);
+    run(&mut phase, 300, saturated);
+    let (before, runs) = (phase.account().executions(), phase.next());
+    phase.finished_together(runs, &[]).expect("nothing");
+    let error = phase.finished_together(runs, &[0.6, f64::NAN, 0.6]).unwrap_err();
+    assert_eq!(error.kind(), pacman_core::ErrorKind::InvalidInput);
+    assert_eq!(phase.account().executions(), before + 2, "the others count");
+    let error = phase.finished_together(on("99x1"), &[1.0]).unwrap_err();
+    assert_eq!(error.kind(), pacman_core::ErrorKind::NoSuchPlace);
+}

@@ -12,6 +12,7 @@ mod model;
 mod outcome;
 mod phase;
 mod places;
+mod steady;
 pub(crate) mod waiting;
 
 use std::ptr;
@@ -33,6 +34,7 @@ use guards::Lifted;
 pub(crate) use outcome::outcome;
 use phase::Phase;
 pub(crate) use places::{Bound, has_bound};
+use steady::{Held, Steady};
 
 use crate::floating;
 use crate::fork;
@@ -74,6 +76,7 @@ pub(crate) struct Adapted {
     /// It is left alone because it is short.
     short: AtomicBool,
     phase: TryLock<Option<Phase>>,
+    steady: Steady,
 }
 
 /// How one execution is to run.
@@ -127,16 +130,42 @@ pub(crate) fn is_wished() -> bool {
     process::is_adapted()
 }
 
-/// Whether `region` is left alone for being short, so that nothing is to be chosen for its next
-/// execution.
+/// How the next execution of a region goes.
+pub(crate) enum Course {
+    /// As the program has it, and nothing is learnt from it.
+    Alone,
+    /// As before: with so many threads (0: as the program has it).
+    Held(u32),
+    /// As [`choose`] says.
+    Chosen,
+}
+
+/// How the next execution of `region` goes, for which the program asks for `threads`.
 #[inline]
-pub(crate) fn leaves_alone(region: &Region, worker: &Worker) -> bool {
-    if !region.adapted.short.load(Ordering::Relaxed) || has_bound() {
-        return false;
+pub(crate) fn course(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Course {
+    let adapted = &region.adapted;
+    if has_bound() {
+        return Course::Chosen;
     }
-    // What is asked once is not to be taken for the next region's.
-    region.adapted.guards.take(worker);
-    true
+    if adapted.short.load(Ordering::Relaxed) {
+        // What is asked once is not to be taken for the next region's.
+        adapted.guards.take(worker);
+        return Course::Alone;
+    }
+    let Some(held) = adapted.steady.held() else { return Course::Chosen };
+    let Some(Some(adapting)) = ADAPTING.get() else { return Course::Chosen };
+    // Whoever shares a context is to be moved.
+    let stays = worker.depth() == 0
+        && !worker.crews.crowded.get()
+        && worksharing::leaves_alone(region)
+        && worker.pool.usual(region.runtime) == Some(held.default);
+    if !stays {
+        return Course::Chosen;
+    }
+    match adapted.guards.forbid(adapting.lifted, region, worker, entry, threads) {
+        true => Course::Alone,
+        false => Course::Held(held.threads),
+    }
 }
 
 /// Chooses for the next execution of `region`, for which the program asks for `threads` (0: none
@@ -236,6 +265,26 @@ pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32
     }
 }
 
+/// An execution that was [held](Course::Held) took `ticks` with a team of `size`.
+#[inline]
+pub(crate) fn finished_held(
+    region: &'static Region,
+    worker: &Worker,
+    threads: u32,
+    size: u32,
+    ticks: u64,
+) {
+    let Some(Some(adapting)) = ADAPTING.get() else { return };
+    let steady = &region.adapted.steady;
+    let as_held = steady.held().is_some_and(|held| held.size() == size);
+    let libgomp = region.runtime.family == RuntimeFamily::Libgomp;
+    if as_held && !(libgomp && worker.pool.changes_to(size)) && steady.note(ticks) {
+        return adapting.ended(worker, None, size);
+    }
+    let choice = Choice::of_the_program(threads);
+    floating::apart(|| learn(region, worker, &choice, size, ticks, 0));
+}
+
 /// The execution that was chosen so took `ticks` with a team of `size`, whose members were busy
 /// for `busy` ticks in all.
 pub(crate) fn finished(
@@ -246,8 +295,20 @@ pub(crate) fn finished(
     ticks: u64,
     busy: u64,
 ) {
+    learn(region, worker, choice, size, ticks, busy);
+}
+
+/// Tells the controller, of what waits to be told as well.
+#[cold]
+fn learn(
+    region: &'static Region,
+    worker: &Worker,
+    choice: &Choice,
+    size: u32,
+    ticks: u64,
+    busy: u64,
+) {
     let Some(Some(adapting)) = ADAPTING.get() else { return };
-    let Some(on) = choice.on else { return };
     adapting.ended(worker, choice.crew.as_deref(), size);
     let libgomp = region.runtime.family == RuntimeFamily::Libgomp;
     let narrowed = choice.threads > 0;
@@ -257,6 +318,9 @@ pub(crate) fn finished(
     };
     let Some(mut phase) = region.adapted.phase.try_lock() else { return };
     let Some(phase) = phase.as_mut() else { return };
+    phase.catch_up(adapting, &region.adapted.steady);
+    // Where it is held, that is what was chosen.
+    let on = choice.on.unwrap_or(phase.controller.next());
     if size != on.threads() {
         phase.refused += 1;
         return;
@@ -272,8 +336,7 @@ pub(crate) fn finished(
             cause.charge(besides, true);
         }
     }
-    let seconds = seconds - change.seconds(seconds);
-    let mut execution = Execution::seconds(seconds);
+    let mut execution = Execution::seconds(seconds - change.seconds(seconds));
     if choice.wants_busy {
         execution = execution.with_busy(busy as f64 * adapting.seconds_per_tick);
     }
@@ -282,12 +345,7 @@ pub(crate) fn finished(
             execution = execution.with_joules(rapl.joules_since(before, &now));
         }
     }
-    let cost = adapting.objective.cost(&execution).unwrap_or(f64::NAN);
-    // What it refuses it says in `why`.
-    let _ = phase.controller.finished_with(on, cost, &execution);
-    if narrowed {
-        phase.narrowed = Some((on, seconds, cost));
-    }
+    phase.enter(&adapting.objective, on, &execution);
     match phase.controller.state() {
         State::LeftAlone if ticks <= adapting.long && adapting.most == u32::MAX => {
             region.adapted.short.store(true, Ordering::Relaxed);
@@ -300,6 +358,8 @@ pub(crate) fn finished(
         }
         _ => {}
     }
+    let (held, high) = phase.held(adapting, region, worker);
+    region.adapted.steady.hold(held, high);
 }
 
 /// Looks at the machine; says in the recording why nothing is adapted.

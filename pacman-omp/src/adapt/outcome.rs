@@ -15,8 +15,11 @@ pub(crate) fn outcome(region: &Region, hosted_teams: u32) -> Option<Adaptation> 
     }
     let guards = region.adapted.guards.acted();
     // A thread that is in the midst of a decision while the process ends keeps it.
-    let phase = region.adapted.phase.try_lock();
-    let phase = phase.as_ref().and_then(|phase| phase.as_ref());
+    let mut phase = region.adapted.phase.try_lock();
+    let mut phase = phase.as_mut().and_then(|phase| phase.as_mut());
+    if let (Some(phase), Some(Some(adapting))) = (&mut phase, ADAPTING.get()) {
+        phase.catch_up(adapting, &region.adapted.steady);
+    }
     let Some(phase) = phase else {
         let why = match guards.last() {
             Some(Guarded { why, .. }) => why.clone(),

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use pacman_core::adapt::{Candidates, Controller, Rules};
+use pacman_core::adapt::{Candidates, Controller, Execution, Objective, Rules};
 use pacman_core::predict::Configuration;
 use pacman_regions::RuntimeFamily;
 
 use super::charge::of_a_thread;
-use super::{Adapting, BREAK_EVEN, model};
+use super::steady::MOST;
+use super::{Adapting, BREAK_EVEN, Held, Steady, model};
 use crate::process;
 use crate::region::Region;
+use crate::worker::Worker;
 
 /// A region with teams of one size, and who chooses among smaller ones.
 #[derive(Debug)]
@@ -20,7 +22,7 @@ pub(super) struct Phase {
     /// With which power of the time the cost grows.
     degree: i32,
     /// Where its latest execution on fewer threads ran, and the seconds and cost of that.
-    pub(super) narrowed: Option<(Configuration, f64, f64)>,
+    narrowed: Option<(Configuration, f64, f64)>,
     /// Teams that did not get the size that was chosen.
     pub(super) refused: u64,
 }
@@ -62,5 +64,63 @@ impl Phase {
         let Some((on, took, cost)) = self.narrowed else { return };
         let longer = (1.0 + seconds / took).powi(self.degree);
         self.controller.charge(on, cost * (longer - 1.0), another_s);
+    }
+
+    /// An execution at `on`.
+    pub(super) fn enter(
+        &mut self,
+        objective: &Objective,
+        on: Configuration,
+        execution: &Execution,
+    ) {
+        let cost = objective.cost(execution).unwrap_or(f64::NAN);
+        // What it refuses it says in `why`.
+        let _ = self.controller.finished_with(on, cost, execution);
+        self.was_narrowed(on, execution.seconds, cost);
+    }
+
+    /// Executions that were held, and have not been told yet.
+    pub(super) fn catch_up(&mut self, adapting: &Adapting, steady: &Steady) {
+        let mut seconds = [0.0; MOST];
+        let mut count = 0;
+        steady.tell(|ticks| {
+            seconds[count] = ticks as f64 * adapting.seconds_per_tick;
+            count += 1;
+        });
+        let [.., latest] = seconds[..count] else { return };
+        let on = self.controller.next();
+        // What it refuses it says in `why`.
+        let _ = self.controller.finished_together(on, &seconds[..count]);
+        self.was_narrowed(on, latest, latest);
+    }
+
+    fn was_narrowed(&mut self, on: Configuration, seconds: f64, cost: f64) {
+        if on.threads() < self.default {
+            self.narrowed = Some((on, seconds, cost));
+        }
+    }
+
+    /// How `region` is held, if the controller need not be asked for each execution, and how many
+    /// ticks are more than usual.
+    pub(super) fn held(
+        &self,
+        adapting: &Adapting,
+        region: &Region,
+        worker: &Worker,
+    ) -> (Option<Held>, f64) {
+        let on = self.controller.next();
+        let default = worker.pool.usual(region.runtime);
+        let usual = self.controller.usual().filter(|_| {
+            worker.depth() == 0
+                && adapting.objective.is_time()
+                && (!adapting.places || on.threads() == self.default)
+        });
+        match (default, usual) {
+            (Some(default), Some(usual)) => {
+                let threads = if on.threads() < default { on.threads() } else { 0 };
+                (Some(Held { default, threads }), usual / adapting.seconds_per_tick)
+            }
+            _ => (None, 0.0),
+        }
     }
 }

@@ -69,6 +69,12 @@ impl Loops {
         Some(Execution { ring: Ring::new(ALL), course, around })
     }
 
+    /// Whether they repeat too seldom to be looked at.
+    #[inline]
+    pub(crate) fn are_left_alone(&self) -> bool {
+        self.left_alone.load(Ordering::Relaxed)
+    }
+
     /// Whether stretches are adapted one by one, so that the team had better keep its size.
     pub(crate) fn adapt(&self) -> bool {
         !self.left_alone.load(Ordering::Relaxed)

@@ -61,6 +61,12 @@ pub(crate) fn begin(region: &'static Region, depth: u32) -> Option<Execution> {
     region.loops.begin(setup, refused, Around::of(region)?)
 }
 
+/// Whether loops of `region` are not looked at, and will not be.
+#[inline]
+pub(crate) fn leaves_alone(region: &Region) -> bool {
+    region.runtime.family != RuntimeFamily::Libomp || region.loops.are_left_alone()
+}
+
 /// Whether loops of `region` are adapted one by one, so that its team had better keep its size.
 #[inline]
 pub(crate) fn adapts(region: &Region) -> bool {

@@ -3,6 +3,7 @@
 use super::super::candidates::Candidates;
 use super::super::record::Record;
 use super::{CHECK_AFTER, CHECKS, Controller, LEAST_DRIFT, LONG, REST, State, VERIFIED};
+use crate::error::Result;
 use crate::predict::Configuration;
 
 impl Controller {
@@ -31,6 +32,61 @@ impl Controller {
         let looks = (default / self.held_level - 1.0) / CHECKS;
         let pays = (pays.max(0.0) as u64).clamp(CHECK_AFTER.0, CHECK_AFTER.1);
         pays.max((looks.max(0.0) as u64).min(REST.1))
+    }
+
+    /// The cost up to which an execution of what is held is as usual; `None` while nothing is held.
+    ///
+    /// A shell may keep such executions back for a while, and tell them
+    /// [together](Self::finished_together).
+    pub fn usual(&self) -> Option<f64> {
+        let holds = self.state == State::Holding && self.held_level.is_finite();
+        holds.then(|| self.held_level * (1.0 + self.tolerance()))
+    }
+
+    /// Executions at `on` took `seconds` each, in this order, where the cost is time: the same as
+    /// [`finished`](Self::finished) for each, but that what is held is thought over once, after the
+    /// last of them.
+    ///
+    /// # Errors
+    /// As `finished`: the first, and those after it are told all the same.
+    ///
+    /// ```
+    /// use pacman_core::adapt::{Candidates, Controller, Rules};
+    /// use pacman_core::Topology;
+    ///
+    /// let machine = Topology::synthetic("2 cores")?;
+    /// let mut phase = Controller::new(Candidates::of(&machine, None)?, Rules::default());
+    /// while phase.usual().is_none() {
+    ///     let on = phase.next();
+    ///     phase.finished(on, 1.0, 1.0)?;
+    /// }
+    /// let before = phase.account().executions();
+    /// phase.finished_together(phase.next(), &[1.0, 1.01, 0.99])?;
+    /// assert_eq!(phase.account().executions(), before + 3);
+    /// # Ok::<(), pacman_core::Error>(())
+    /// ```
+    pub fn finished_together(&mut self, on: Configuration, seconds: &[f64]) -> Result<()> {
+        let valid = |seconds: &f64| seconds.is_finite() && *seconds > 0.0;
+        let holds = self.state == State::Holding && on == self.next();
+        if !(holds && seconds.iter().all(valid)) {
+            let mut first = Ok(());
+            for &seconds in seconds {
+                let told = self.finished(on, seconds, seconds);
+                first = first.and(told);
+            }
+            return first;
+        }
+        if seconds.is_empty() {
+            return Ok(());
+        }
+        self.nonsense = 0;
+        self.book(self.next, seconds.len() as u32, seconds.iter().sum());
+        self.records[self.next].push_all(seconds);
+        match self.bleeds() {
+            true => self.audit(),
+            false => self.while_holding(),
+        }
+        Ok(())
     }
 
     pub(super) fn while_holding(&mut self) {

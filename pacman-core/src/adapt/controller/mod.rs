@@ -242,20 +242,24 @@ impl Controller {
 
     /// Books an execution.
     fn enter(&mut self, at: usize, cost: f64, parallelism: Option<f64>) {
-        let default = self.candidates.default_index();
-        if at == default {
-            self.account.at_default(cost);
-        } else {
-            let estimate = self.records[default].level();
-            // Without an estimate there is nothing to compare with: a choice from before a reset.
-            let estimate = if estimate.is_finite() { estimate } else { cost };
-            self.stay.goes_on(at, cost, estimate, self.account.lost());
-            self.account.elsewhere(cost, estimate);
-            let narrower =
-                self.candidates.all()[at].threads() < self.candidates.default().threads();
-            self.narrowed += u64::from(narrower);
-        }
+        self.book(at, 1, cost);
         self.records[at].push(cost, parallelism);
+    }
+
+    /// Has executions at one configuration, which cost `cost` in all, in the account.
+    fn book(&mut self, at: usize, executions: u32, cost: f64) {
+        let default = self.candidates.default_index();
+        let count = u64::from(executions);
+        if at == default {
+            return self.account.enter(count, cost, cost);
+        }
+        let estimate = self.records[default].level() * f64::from(executions);
+        // Without an estimate there is nothing to compare with: a choice from before a reset.
+        let estimate = if estimate.is_finite() { estimate } else { cost };
+        self.stay.goes_on(at, executions, (cost, estimate), self.account.lost());
+        self.account.enter(count, cost, estimate);
+        let threads = self.candidates.all()[at].threads();
+        self.narrowed += if threads < self.candidates.default().threads() { count } else { 0 };
     }
 
     #[cold]

@@ -20,13 +20,13 @@ pub(super) struct Stay {
 }
 
 impl Stay {
-    /// One more, at `at`; `lost` is what had been lost before it.
+    /// So many more, at `at`, which cost `cost` in all; `lost` is what had been lost before them.
     #[inline]
-    pub(super) fn goes_on(&mut self, at: usize, cost: f64, default: f64, lost: f64) {
+    pub(super) fn goes_on(&mut self, at: usize, more: u32, (cost, default): (f64, f64), lost: f64) {
         if self.at != at || self.executions == 0 {
             *self = Stay { at, executions: 0, cost: 0.0, default: 0.0, lost };
         }
-        self.executions = self.executions.saturating_add(1);
+        self.executions = self.executions.saturating_add(more);
         self.cost += cost;
         self.default += default;
     }
