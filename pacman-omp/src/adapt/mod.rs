@@ -318,12 +318,12 @@ fn learn(
     };
     let Some(mut phase) = region.adapted.phase.try_lock() else { return };
     let Some(phase) = phase.as_mut() else { return };
-    phase.catch_up(adapting, &region.adapted.steady);
-    // Where it is held, that is what was chosen.
+    // Where it is held, that is what was chosen; what waits may end that.
     let on = choice.on.unwrap_or(phase.controller.next());
+    phase.catch_up(adapting, &region.adapted.steady);
     if size != on.threads() {
         phase.refused += 1;
-        return;
+        return phase.holds(adapting, region, worker);
     }
     let seconds = ticks as f64 * adapting.seconds_per_tick;
     if let Change::Wider(_, cause) = change {
@@ -358,8 +358,7 @@ fn learn(
         }
         _ => {}
     }
-    let (held, high) = phase.held(adapting, region, worker);
-    region.adapted.steady.hold(held, high);
+    phase.holds(adapting, region, worker);
 }
 
 /// Looks at the machine; says in the recording why nothing is adapted.

@@ -100,14 +100,9 @@ impl Phase {
         }
     }
 
-    /// How `region` is held, if the controller need not be asked for each execution, and how many
-    /// ticks are more than usual.
-    pub(super) fn held(
-        &self,
-        adapting: &Adapting,
-        region: &Region,
-        worker: &Worker,
-    ) -> (Option<Held>, f64) {
+    /// Says how `region` is held from now on, if the controller need not be asked for each
+    /// execution.
+    pub(super) fn holds(&self, adapting: &Adapting, region: &Region, worker: &Worker) {
         let on = self.controller.next();
         let default = worker.pool.usual(region.runtime);
         let usual = self.controller.usual().filter(|_| {
@@ -115,12 +110,10 @@ impl Phase {
                 && adapting.objective.is_time()
                 && (!adapting.places || on.threads() == self.default)
         });
-        match (default, usual) {
-            (Some(default), Some(usual)) => {
-                let threads = if on.threads() < default { on.threads() } else { 0 };
-                (Some(Held { default, threads }), usual / adapting.seconds_per_tick)
-            }
-            _ => (None, 0.0),
-        }
+        let held = default.zip(usual).map(|(default, usual)| {
+            let threads = if on.threads() < default { on.threads() } else { 0 };
+            (Held { default, threads }, usual / adapting.seconds_per_tick)
+        });
+        region.adapted.steady.hold(held);
     }
 }

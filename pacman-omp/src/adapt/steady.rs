@@ -56,11 +56,11 @@ impl Steady {
         (held.default > 0).then_some(held)
     }
 
-    /// It is held so until an execution takes more than `high` ticks, or eight were noted; `None`
+    /// It is held so until an execution takes more than so many ticks, or eight were noted; `None`
     /// if it is not.
-    pub(super) fn hold(&self, held: Option<Held>, high: f64) {
+    pub(super) fn hold(&self, held: Option<(Held, f64)>) {
         let word = match (held, self.notes.try_lock()) {
-            (Some(held), Some(mut notes)) if high < f64::from(u32::MAX) => {
+            (Some((held, high)), Some(mut notes)) if high < f64::from(u32::MAX) => {
                 notes.high = high as u32;
                 u64::from(held.default) << 32 | u64::from(held.threads)
             }
@@ -111,7 +111,7 @@ mod tests {
         let steady = Steady::default();
         assert_eq!(steady.held(), None);
         let held = Held { default: 4, threads: 2 };
-        steady.hold(Some(held), 100.0);
+        steady.hold(Some((held, 100.0)));
         assert_eq!(steady.held(), Some(held));
         let noted: Vec<u64> = (1..20).take_while(|&ticks| steady.note(ticks)).collect();
         assert_eq!(noted, [1, 2, 3, 4, 5, 6, 7], "the eighth is told with them");
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_long_one_is_told_at_once() {
         let steady = Steady::default();
-        steady.hold(Some(Held { default: 4, threads: 0 }), 100.0);
+        steady.hold(Some((Held { default: 4, threads: 0 }, 100.0)));
         assert!(steady.note(100) && !steady.note(101) && !steady.note(1 << 40));
         assert_eq!(told(&steady), [100]);
     }
@@ -135,19 +135,19 @@ mod tests {
         let held = Held { default: 4, threads: 0 };
         assert_eq!((held.size(), Held { threads: 3, ..held }.size()), (4, 3));
         for high in [5e9, f64::INFINITY, f64::NAN] {
-            steady.hold(Some(held), high);
+            steady.hold(Some((held, high)));
             assert_eq!(steady.held(), None, "{high}");
         }
-        steady.hold(Some(held), 100.0);
+        steady.hold(Some((held, 100.0)));
         let taken = steady.notes.try_lock();
         assert!(!steady.note(1));
         assert_eq!(steady.held(), None);
-        steady.hold(Some(held), 100.0);
+        steady.hold(Some((held, 100.0)));
         assert_eq!(steady.held(), None, "whoever has it may never give it back");
         drop(taken);
-        steady.hold(Some(held), 100.0);
+        steady.hold(Some((held, 100.0)));
         assert_eq!(steady.held(), Some(held));
-        steady.hold(None, 100.0);
+        steady.hold(None);
         assert_eq!(steady.held(), None);
     }
 }
