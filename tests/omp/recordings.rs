@@ -94,6 +94,15 @@ fn of_region(
         region.rows.len() == widest as usize,
         format!("{} rows of teams of {widest}", region.rows.len()),
     );
+    if let (Some(adaptation), true, Manner::Adapted) =
+        (&region.adaptation, program.has_one_root, manner)
+    {
+        let narrower = region.teams.iter().filter(|team| team.threads < widest);
+        let narrower: u64 = narrower.map(|team| team.executions).sum();
+        // The runtime gives what it is asked for, and each execution is told as what it was.
+        let told = adaptation.narrowed == narrower && !adaptation.why.contains("did not get");
+        must(told, format!("{narrower} narrower teams, and {adaptation:?}"));
+    }
     let mut numbers: Vec<u32> = region.rows.iter().map(|row| row.thread).collect();
     numbers.sort_unstable();
     numbers.dedup();

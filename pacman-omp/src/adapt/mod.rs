@@ -192,6 +192,8 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     // Somebody else starts the same region: its execution is left out.
     let Some(mut phase) = adapted.phase.try_lock() else { return as_it_is() };
     if phase.as_ref().is_none_or(|phase| phase.default != limited) {
+        // What was not told yet is of teams of another size.
+        adapted.steady.tell(|_| ());
         *phase = floating::apart(|| Phase::of(adapting, region, limited));
     }
     let Some(phase) = phase.as_mut() else { return as_it_is() };
