@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use pacman_core::fork::{Held, Lock, Locked};
 
+use crate::adapt;
 use crate::counting::{self, Plan};
 use crate::module;
 use crate::process::{self, First};
@@ -56,6 +57,8 @@ pub(crate) fn watch() {
 }
 
 unsafe extern "C" fn before() {
+    // The child has the mask of who forks.
+    adapt::mask_matters();
     let locks = Locks {
         making: MAKING.lock(),
         left: process::LEFT.lock(),

@@ -38,6 +38,8 @@ pub(crate) enum Meaning {
     Leaves,
     /// The process becomes another program.
     Becomes,
+    /// Somebody looks where a thread may run, or says so, or starts what inherits that.
+    Masks,
 }
 
 /// Gives the table of all functions to the macro `$then`: those that have entries of their own or
@@ -136,6 +138,11 @@ macro_rules! functions {
             Teams { __kmpc_fork_teams }
             Leaves { _exit _Exit }
             Becomes { execve execv execvp execvpe execl execlp execle fexecve }
+            Masks {
+                sched_getaffinity pthread_getaffinity_np
+                sched_setaffinity pthread_setaffinity_np
+                pthread_create posix_spawn posix_spawnp system popen vfork
+            }
         }
     };
 }

@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use libc::{cpu_set_t, pid_t};
 
+use super::mask;
+
 /// The other members of the teams that a thread starts, by their numbers.
 pub(crate) struct Crew {
     members: Box<[Member]>,
@@ -133,15 +135,15 @@ impl Member {
             return;
         }
         // One that has ended is no thread any more, and answers so.
-        let Some(own) = mask(thread) else { return };
+        let Some(own) = mask::of(thread) else { return };
         // SAFETY: a set.
-        if has(&own, cpu) && unsafe { libc::CPU_COUNT(&own) } > 1 {
+        if mask::has(&own, cpu) && unsafe { libc::CPU_COUNT(&own) } > 1 {
             // SAFETY: nobody reads it before somebody is `moved`.
             unsafe { *self.own.0.get() = Some(own) };
             // ATOMICS: whoever takes it finds the mask. It is told before the thread is bound,
             // because what is given back without need is only its own.
             self.moved.store(thread, Ordering::Release);
-            bind(thread, &of([cpu]));
+            mask::set(thread, &mask::with([cpu]));
         }
     }
 
@@ -158,10 +160,10 @@ impl Member {
         let (Some(own), 1..) = (own, thread) else { return };
         // A mask that somebody set stays what it is when the process is given more processors
         // later; all of them is what a thread has that nobody ever bound.
-        bind(thread, &of(0..libc::CPU_SETSIZE as u32));
+        mask::set(thread, &mask::with(0..libc::CPU_SETSIZE as u32));
         // SAFETY: two sets.
-        if !mask(thread).is_some_and(|now| unsafe { libc::CPU_EQUAL(&now, &own) }) {
-            bind(thread, &own);
+        if !mask::of(thread).is_some_and(|now| unsafe { libc::CPU_EQUAL(&now, &own) }) {
+            mask::set(thread, &own);
         }
     }
 }
@@ -169,34 +171,6 @@ impl Member {
 fn me() -> pid_t {
     // SAFETY: it only answers a number.
     unsafe { libc::gettid() }
-}
-
-fn of(cpus: impl IntoIterator<Item = u32>) -> cpu_set_t {
-    // SAFETY: a set of bits.
-    let mut set: cpu_set_t = unsafe { std::mem::zeroed() };
-    for cpu in cpus {
-        // SAFETY: bits of the set; processors that it has no bit for have no mask of its size.
-        unsafe { libc::CPU_SET(cpu as usize, &mut set) };
-    }
-    set
-}
-
-fn has(set: &cpu_set_t, cpu: u32) -> bool {
-    // SAFETY: a bit of the set.
-    unsafe { libc::CPU_ISSET(cpu as usize, set) }
-}
-
-fn mask(thread: pid_t) -> Option<cpu_set_t> {
-    let mut set = of([]);
-    // SAFETY: a set of the size that is told.
-    let done = unsafe { libc::sched_getaffinity(thread, size_of::<cpu_set_t>(), &raw mut set) };
-    (done == 0).then_some(set)
-}
-
-/// Where that is refused, the thread runs where it may: that is slower, not wrong.
-fn bind(thread: pid_t, set: &cpu_set_t) {
-    // SAFETY: as above; which thread it is, the caller knows.
-    unsafe { libc::sched_setaffinity(thread, size_of::<cpu_set_t>(), set) };
 }
 
 #[cfg(test)]
@@ -225,8 +199,8 @@ mod tests {
     }
 
     fn cpus(thread: pid_t) -> Vec<u32> {
-        let set = mask(thread).expect("a thread of this process");
-        (0..libc::CPU_SETSIZE as u32).filter(|&cpu| has(&set, cpu)).collect()
+        let set = mask::of(thread).expect("a thread of this process");
+        (0..libc::CPU_SETSIZE as u32).filter(|&cpu| mask::has(&set, cpu)).collect()
     }
 
     fn part(member: &(Sender<()>, Receiver<Vec<u32>>, pid_t)) -> Vec<u32> {
@@ -277,7 +251,7 @@ mod tests {
         let crew = Arc::new(Crew::new(2));
         let one = member(&crew, 1);
         part(&one);
-        bind(one.2, &of([all[0]]));
+        mask::set(one.2, &mask::with([all[0]]));
         crew.move_apart(2, &all);
         assert_eq!(part(&one), all[..1]);
 

@@ -9,6 +9,7 @@ mod charge;
 mod crew;
 mod guards;
 mod learn;
+mod mask;
 mod model;
 mod outcome;
 mod phase;
@@ -32,7 +33,7 @@ use guards::Lifted;
 pub(crate) use learn::{finished, finished_alone, finished_held};
 pub(crate) use outcome::outcome;
 use phase::Phase;
-pub(crate) use places::{Bound, has_bound};
+pub(crate) use places::{Bound, has_bound, mask_matters};
 use steady::{Held, Steady};
 
 use crate::floating;
@@ -190,14 +191,15 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     }
     // Somebody else starts the same region: its execution is left out.
     let Some(mut phase) = adapted.phase.try_lock() else { return as_it_is() };
-    if phase.as_ref().is_none_or(|phase| phase.default != limited) {
+    let places = adapting.places && places::may_bind();
+    if phase.as_ref().is_none_or(|phase| !phase.is_for(limited, places)) {
         // What was not told yet is of teams of another size.
         adapted.steady.tell(|_| ());
-        *phase = floating::apart(|| Phase::of(adapting, region, limited));
+        *phase = floating::apart(|| Phase::of(adapting, region, limited, places));
     }
     let Some(phase) = phase.as_mut() else { return as_it_is() };
     let on = phase.controller.next();
-    let places = (adapting.places && on.threads() < limited)
+    let places = (places && on.threads() < limited)
         .then(|| pacman_core::adapt::places(&adapting.topology, on, &Placement::Compact).ok())
         .flatten();
     if places.is_some() {

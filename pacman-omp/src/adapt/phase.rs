@@ -19,6 +19,8 @@ pub(super) struct Phase {
     /// The threads that the runtime would have given it.
     pub(super) default: u32,
     pub(super) controller: Controller,
+    /// Whether members are placed, so that there is a choice between cores and siblings.
+    places: bool,
     /// With which power of the time the cost grows.
     degree: i32,
     /// Where its latest execution on fewer threads ran, and the seconds and cost of that.
@@ -29,10 +31,15 @@ pub(super) struct Phase {
 
 impl Phase {
     /// Of `region`, which would have `default` threads; `None` if there is nothing to choose from.
-    pub(super) fn of(adapting: &Adapting, region: &Region, default: u32) -> Option<Phase> {
+    pub(super) fn of(
+        adapting: &Adapting,
+        region: &Region,
+        default: u32,
+        places: bool,
+    ) -> Option<Phase> {
         let mut candidates =
             Candidates::for_team(&adapting.topology, default as usize, None).ok()?;
-        if adapting.topology.contexts_per_core() > 1 && !adapting.places {
+        if adapting.topology.contexts_per_core() > 1 && !places {
             candidates = candidates.by_threads().ok()?;
         }
         let mut rules = Rules::default();
@@ -55,7 +62,12 @@ impl Phase {
         }
         let degree = rules.degree;
         let controller = Controller::new(candidates, rules);
-        Some(Phase { default, degree, controller, narrowed: None, refused: 0 })
+        Some(Phase { default, degree, controller, places, narrowed: None, refused: 0 })
+    }
+
+    /// Whether it is for teams of `default` threads, which are placed or not.
+    pub(super) fn is_for(&self, default: u32, places: bool) -> bool {
+        (self.default, self.places) == (default, places)
     }
 
     /// Its latest execution on fewer threads has cost so many seconds elsewhere; another region's,
@@ -108,7 +120,7 @@ impl Phase {
         let usual = self.controller.usual().filter(|_| {
             worker.depth() == 0
                 && adapting.objective.is_time()
-                && (!adapting.places || on.threads() == self.default)
+                && (!self.places || on.threads() == self.default)
         });
         let held = default.zip(usual).map(|(default, usual)| {
             let threads = if on.threads() < default { on.threads() } else { 0 };

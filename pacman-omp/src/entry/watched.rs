@@ -7,6 +7,7 @@ use std::arch::{asm, global_asm};
 use std::ffi::c_void;
 
 use super::prologue_undone;
+use crate::adapt;
 use crate::function::{Function, Meaning, functions};
 use crate::process;
 use crate::region::Seen;
@@ -81,8 +82,17 @@ unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
     let function = Function::numbered(number);
     let meaning = function.meaning();
     let real = match meaning {
-        Meaning::Leaves | Meaning::Becomes => {
-            process::leaves(meaning == Meaning::Becomes);
+        Meaning::Leaves => {
+            process::leaves(false);
+            runtime::next(function)
+        }
+        Meaning::Becomes => {
+            adapt::mask_matters();
+            process::leaves(true);
+            runtime::next(function)
+        }
+        Meaning::Masks => {
+            adapt::mask_matters();
             runtime::next(function)
         }
         _ => {
@@ -111,7 +121,7 @@ fn watch(meaning: Meaning, on_stack: impl Fn() -> u64) {
         Meaning::Teams => return process::teams(),
         Meaning::Sets => return process::may_change_teams(),
         Meaning::Nothing | Meaning::Number | Meaning::Size => return,
-        Meaning::Leaves | Meaning::Becomes => return,
+        Meaning::Leaves | Meaning::Becomes | Meaning::Masks => return,
     };
     if bits == Seen::QUERY {
         process::may_change_teams();
