@@ -84,8 +84,8 @@ fn print_team(
         format!("{more:>9.2} {unit} (bound {bound}){mark}")
     };
 
-    let way = |job, wishes| Way { job, threads, wishes };
-    let reads = Way { job: "reads", threads: 1, wishes: None };
+    let way = |job, wishes| Way { job, threads, wishes, rounds: ["2000", "50"] };
+    let reads = Way { threads: 1, ..way("reads", None) };
     let (bare, observed) = (way("empty", None), way("empty", Some(&[])));
     let counted = way("empty", Some(&[EVENTS]));
     let print = |bare: Taken, observed: Taken| {
@@ -116,6 +116,18 @@ fn print_team(
     row("loop", "observed", observed, &said(beyond, "ns a thread", OBSERVED));
     let beyond = adapted.shortest - observed.shortest;
     row("loop", "adapted", adapted, &said(beyond, "ns beyond observed", ADAPTED));
+    if threads == 1 {
+        // There is nothing to choose from.
+        return Ok(());
+    }
+
+    // Longer ones are searched, and held when it counts.
+    let way = |job, wishes| Way { rounds: ["200", "50"], ..way(job, wishes) };
+    let kinds = [way("long", Some(&[])), way("long", Some(&[ADAPT]))];
+    let [observed, adapted] = by_turns(scratch, program, kinds)?;
+    row("long", "observed", observed, "");
+    let beyond = adapted.shortest - observed.shortest;
+    row("long", "adapted", adapted, &said(beyond, "ns beyond observed", ADAPTED));
     Ok(())
 }
 
@@ -126,6 +138,8 @@ struct Way<'w> {
     threads: usize,
     /// The library's; without them it stays out.
     wishes: Option<&'w [(&'w str, &'w str)]>,
+    /// Regions in a round, and rounds.
+    rounds: [&'w str; 2],
 }
 
 /// Runs the program in each way by turns, so that what else the machine does meets all.
@@ -136,11 +150,11 @@ fn by_turns<const N: usize>(
 ) -> io::Result<[Taken; N]> {
     let mut all: [Vec<Taken>; N] = std::array::from_fn(|_| Vec::new());
     for _ in 0..TURNS {
-        for (taken, Way { job, threads, wishes }) in all.iter_mut().zip(ways) {
+        for (taken, Way { job, threads, wishes, rounds }) in all.iter_mut().zip(ways) {
             let mut command = scratch.run(program, wishes);
             // Waiting threads spin, so that waking them does not count.
             command.env("OMP_NUM_THREADS", threads.to_string()).env("OMP_WAIT_POLICY", "active");
-            command.args([job, "2000", "50"]);
+            command.arg(job).args(rounds);
             let output = said(command)?;
             let text = String::from_utf8_lossy(&output.stdout);
             let mut words = text.split_whitespace().map(|word| word.parse().ok());

@@ -34,8 +34,8 @@ const NOBODY: pid_t = 0;
 #[derive(Default)]
 struct OwnMask(UnsafeCell<Option<cpu_set_t>>);
 
-// SAFETY: it is written by who starts the team while nobody is `moved`, and read by who has taken the one
-// that is.
+// SAFETY: it is written by who starts the team while nobody is `moved`, and read by who has taken
+// the one that is.
 unsafe impl Sync for OwnMask {}
 
 /// What a thread keeps of this: who follows it, and whom it follows.
