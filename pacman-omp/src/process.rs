@@ -26,13 +26,29 @@ struct Process {
     clock: Clock,
 }
 
+/// What every region reads, on a cache line that nothing else writes to.
+#[repr(align(64))]
+struct AtEveryRegion {
+    /// Whether there is anything to do.
+    observed: AtomicBool,
+    /// Whether regions are adapted, too.
+    adapted: AtomicBool,
+    /// When this process began, in ticks; a forked child has its own.
+    begun: AtomicU64,
+    /// How often the program has called what may change the threads that its teams get.
+    changes: AtomicU32,
+    /// See [`news`].
+    news: AtomicU32,
+}
+
 static PROCESS: OnceLock<Process> = OnceLock::new();
-/// Whether there is anything to do; read at every region.
-static OBSERVED: AtomicBool = AtomicBool::new(false);
-/// Whether regions are adapted, too.
-static ADAPTED: AtomicBool = AtomicBool::new(false);
-/// When this process began, in ticks; a forked child has its own.
-static BEGUN: AtomicU64 = AtomicU64::new(0);
+static HERE: AtEveryRegion = AtEveryRegion {
+    observed: AtomicBool::new(false),
+    adapted: AtomicBool::new(false),
+    begun: AtomicU64::new(0),
+    changes: AtomicU32::new(0),
+    news: AtomicU32::new(1),
+};
 /// The process that all the above is of: in the child of a `vfork` it is another.
 static PID: AtomicU32 = AtomicU32::new(0);
 /// What the default of threads and the contexts were at the first region.
@@ -41,8 +57,6 @@ pub(crate) static FIRST: Lock<Option<First>> = Lock::new(None);
 static ASKED: AtomicBool = AtomicBool::new(false);
 /// It asked at all, so that it may keep something for each thread.
 static EVER_ASKED: AtomicBool = AtomicBool::new(false);
-/// How often the program has called what may change the threads that its teams get.
-static CHANGES: AtomicU32 = AtomicU32::new(0);
 /// See [`keeps_by_thread`].
 static BY_THREAD: AtomicBool = AtomicBool::new(false);
 /// LLVM's leagues start their teams' regions on threads that nothing else marks.
@@ -90,7 +104,7 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
     let clock = Clock::detect();
     NOTES.lock().extend(wrong);
     let forced = get(worksharing::FORCED).is_some();
-    ADAPTED.store(wishes.adapt.is_some() || forced, Ordering::Relaxed);
+    HERE.adapted.store(wishes.adapt.is_some() || forced, Ordering::Relaxed);
     if PROCESS.set(Process { wishes, clock }).is_ok() {
         begin();
         word::watch_threads();
@@ -99,13 +113,13 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
         fork::watch();
         // SAFETY: a function of this library, which is never unloaded.
         unsafe { libc::atexit(at_exit) };
-        OBSERVED.store(true, Ordering::Release);
+        HERE.observed.store(true, Ordering::Release);
     }
 }
 
 /// The process begins, by being started or forked.
 pub(crate) fn begin() {
-    BEGUN.store(clock().now(), Ordering::Relaxed);
+    HERE.begun.store(clock().now(), Ordering::Relaxed);
     PID.store(std::process::id(), Ordering::Relaxed);
 }
 
@@ -113,13 +127,13 @@ pub(crate) fn begin() {
 #[inline]
 pub(crate) fn is_observed() -> bool {
     // ATOMICS: set once before the program begins; acquire for `PROCESS` behind it.
-    OBSERVED.load(Ordering::Acquire)
+    HERE.observed.load(Ordering::Acquire)
 }
 
 /// Whether they may get other threads than the program would have.
 #[inline]
 pub(crate) fn is_adapted() -> bool {
-    ADAPTED.load(Ordering::Relaxed)
+    HERE.adapted.load(Ordering::Relaxed)
 }
 
 /// What was wished for.
@@ -138,7 +152,7 @@ pub(crate) fn clock() -> Clock {
 /// is in an execution that its parent began. And how long that was after the process began.
 #[inline(always)]
 pub(crate) fn own(begun: u64) -> (u64, u64) {
-    let process = BEGUN.load(Ordering::Relaxed);
+    let process = HERE.begun.load(Ordering::Relaxed);
     let begun = begun.max(process);
     (begun, begun - process)
 }
@@ -151,17 +165,13 @@ pub(crate) fn between(begun: u64, ended: u64) -> u64 {
 
 /// The program asked how many threads there may be, outside of regions.
 pub(crate) fn asked() {
-    if !ASKED.load(Ordering::Relaxed) {
-        ASKED.store(true, Ordering::Relaxed);
-    }
+    becomes_true(&ASKED);
     asked_inside();
 }
 
 /// The same from inside of a region.
 pub(crate) fn asked_inside() {
-    if !EVER_ASKED.load(Ordering::Relaxed) {
-        EVER_ASKED.store(true, Ordering::Relaxed);
-    }
+    becomes_true(&EVER_ASKED);
 }
 
 /// Whether it asked outside of regions since this was called last.
@@ -178,19 +188,48 @@ pub(crate) fn has_asked() -> bool {
 
 /// The program calls a function that may change how many threads its teams get.
 pub(crate) fn may_change_teams() {
-    CHANGES.fetch_add(1, Ordering::Relaxed);
+    HERE.changes.fetch_add(1, Ordering::Relaxed);
+    there_is_news();
 }
 
 /// How often it has. What a runtime answered stays true while this does, on the same thread.
 #[inline]
 pub(crate) fn changes() -> u32 {
-    CHANGES.load(Ordering::Relaxed)
+    HERE.changes.load(Ordering::Relaxed)
+}
+
+/// How often anything has happened by which a region may no longer run as it did before: the
+/// program has called what may change its teams, was seen to do what it had not done before, or
+/// threads were bound. Never 0.
+///
+/// Who has looked at all of that and finds the same number later need not look again. The number
+/// is asked for before the look.
+#[inline(always)]
+pub(crate) fn news() -> u32 {
+    // ATOMICS: what other threads do at the same time may be noticed one region later.
+    HERE.news.load(Ordering::Relaxed)
+}
+
+/// Something of that kind has happened.
+#[cold]
+pub(crate) fn there_is_news() {
+    let next = |news: u32| Some(news.checked_add(1).unwrap_or(1));
+    let _ = HERE.news.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+}
+
+/// What `known` is about has happened, which is news the first time.
+#[inline]
+pub(crate) fn becomes_true(known: &AtomicBool) {
+    if !known.load(Ordering::Relaxed) {
+        known.store(true, Ordering::Relaxed);
+        there_is_news();
+    }
 }
 
 /// The program has data by thread that the runtime keeps for it: clang's without thread-local
 /// storage of the system.
 pub(crate) fn keeps_by_thread() {
-    BY_THREAD.store(true, Ordering::Relaxed);
+    becomes_true(&BY_THREAD);
 }
 
 /// Whether it has such data.
@@ -200,7 +239,7 @@ pub(crate) fn has_data_by_thread() -> bool {
 
 /// The program has run a league of teams.
 pub(crate) fn teams() {
-    TEAMS.store(true, Ordering::Relaxed);
+    becomes_true(&TEAMS);
 }
 
 /// Whether it has run one.

@@ -7,6 +7,7 @@ use pacman_core::fork::Lock;
 use crate::adapt::Adapted;
 use crate::function::Function;
 use crate::module::Module;
+use crate::process;
 use crate::runtime::Runtime;
 use crate::worksharing::Loops;
 
@@ -61,6 +62,7 @@ impl Seen {
     pub(crate) fn add(&self, bits: u32) {
         if self.get() & bits != bits {
             self.0.fetch_or(bits, Ordering::Relaxed);
+            process::there_is_news();
         }
     }
 

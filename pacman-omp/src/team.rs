@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::adapt::{self, Choice, Course};
+use crate::adapt::{self, Choice, Course, Steady};
 use crate::counting::Counting;
 use crate::entry;
 use crate::floating;
@@ -69,6 +69,7 @@ impl Adapted {
 }
 
 /// What is known of a region when its entry is called.
+#[derive(Clone, Copy)]
 pub(crate) struct Call {
     pub(crate) entry: Function,
     pub(crate) body: *const c_void,
@@ -107,7 +108,7 @@ pub(crate) enum Manner {
 #[inline(always)]
 pub(crate) fn run(
     body: *const c_void,
-    call: impl FnOnce() -> Call,
+    call: impl Fn() -> Call,
     start: impl FnOnce(&Team, u32, Manner),
 ) -> bool {
     let Some(region) = region::find(body as u64) else { return run_new(call(), start) };
@@ -128,57 +129,75 @@ fn run_new(call: Call, start: impl FnOnce(&Team, u32, Manner)) -> bool {
     true
 }
 
+/// The call is put together in each branch by itself: for a function it would be in memory.
 #[inline(always)]
 fn run_region(
     region: &'static Region,
-    call: impl FnOnce() -> Call,
+    call: impl Fn() -> Call,
     start: impl FnOnce(&Team, u32, Manner),
 ) {
-    // The call is put together in either branch by itself: for the function it would be in memory.
+    let worker = Worker::here();
+    let mut steady = None;
     if adapt::is_wished() {
-        return run_wished(region, call(), start);
+        let Call { entry, threads, .. } = call();
+        steady = match adapt::course(region, worker, entry, threads) {
+            Course::Steady(steady) => Some(steady),
+            other => return run_wished(region, worker, &other, call(), start),
+        };
     }
-    run_observed(region, call(), start, |_, _, _| ());
+    let call = call();
+    let threads = steady.map_or(call.threads, Steady::threads);
+    run_observed(region, worker, Call { threads, ..call }, start, |size, ticks| {
+        if let Some(steady) = steady {
+            if !steady.ended(worker, size, ticks) {
+                adapt::finished_steady(region, worker, steady, size, ticks);
+            }
+        }
+    });
 }
 
-/// Runs it as the program has it; `ended` is told by which thread, with how many, and how long.
+/// Runs it as the call is; `ended` is told with how many threads, and how many ticks it took.
 #[inline(always)]
 fn run_observed(
     region: &'static Region,
+    worker: &Worker,
     call: Call,
     start: impl FnOnce(&Team, u32, Manner),
-    ended: impl FnOnce(&Worker, u32, u64),
+    ended: impl FnOnce(u32, u64),
 ) {
-    let worker = Worker::here();
     let team = Team::new(&call, region.runtime, Some(region), Some(worker));
     worker.hosts(|| {
         team.own.begun.set(worker.now());
         worker.starts(|| start(&team, call.threads, Manner::Observed));
         let ticks = team.enter(region, worker);
-        ended(worker, team.own.size.get(), ticks);
+        ended(team.own.size.get(), ticks);
     });
 }
 
-/// Runs it where regions are adapted.
+/// Runs it where regions are adapted, and this one not as before.
 #[inline(never)]
-fn run_wished(region: &'static Region, call: Call, start: impl FnOnce(&Team, u32, Manner)) {
-    match adapt::course(region, Worker::here(), call.entry, call.threads) {
-        Course::Chosen => run_adapted(region, call, start),
-        Course::Alone => run_observed(region, call, start, |worker, size, ticks| {
+fn run_wished(
+    region: &'static Region,
+    worker: &Worker,
+    course: &Course<'_>,
+    call: Call,
+    start: impl FnOnce(&Team, u32, Manner),
+) {
+    match course {
+        Course::Alone => run_observed(region, worker, call, start, |size, ticks| {
             adapt::finished_alone(region, worker, size, ticks);
         }),
-        Course::Held(threads) => {
-            let call = Call { threads, ..call };
-            run_observed(region, call, start, |worker, size, ticks| {
-                adapt::finished_held(region, worker, threads, size, ticks);
-            });
-        }
+        _ => run_adapted(region, worker, call, start),
     }
 }
 
 #[inline(never)]
-fn run_adapted(region: &'static Region, call: Call, start: impl FnOnce(&Team, u32, Manner)) {
-    let worker = Worker::here();
+fn run_adapted(
+    region: &'static Region,
+    worker: &Worker,
+    call: Call,
+    start: impl FnOnce(&Team, u32, Manner),
+) {
     let team = Team::new(&call, region.runtime, Some(region), Some(worker));
     worker.hosts(|| {
         let adapted = Adapted {

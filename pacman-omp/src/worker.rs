@@ -8,7 +8,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use pacman_core::backend::Reading;
 use pacman_core::clock::Clock;
 
-use crate::adapt::{Bound, Crews, Pool};
+use crate::adapt::{Bound, Crews, Pool, Steady};
 use crate::counting::{Counters, Counting, Plan};
 use crate::entry::ompt::UnderWay;
 use crate::floating;
@@ -20,20 +20,25 @@ use crate::word;
 use crate::worksharing::Member;
 
 /// What the library keeps for a thread. Its thread alone has it.
+///
+/// What every region needs is on its first cache line.
+#[repr(C, align(64))]
 pub(crate) struct Worker {
     innermost: Cell<Innermost>,
-    /// One more than the depth at which the runtime is starting a team that this library knows of.
-    starting: Cell<u32>,
-    /// The program itself has said how many threads its next region gets.
-    pushed: Cell<bool>,
-    clock: Clock,
     /// Null before they are wanted, [`UNCOUNTED`] where there are none.
     counters: Cell<*const Counters>,
     /// By region.
     rows: UnsafeCell<Vec<OwnRows>>,
     table: UnsafeCell<Arc<Table>>,
-    pub(crate) member: Member,
+    /// One more than the depth at which the runtime is starting a team that this library knows of.
+    starting: Cell<u32>,
+    /// The program itself has said how many threads its next region gets.
+    pushed: Cell<bool>,
+    /// The latest team had more threads than there are contexts.
+    pub(crate) crowded: Cell<bool>,
+    clock: Clock,
     pub(crate) pool: Pool,
+    pub(crate) member: Member,
     pub(crate) bound: Bound,
     pub(crate) crews: Crews,
     /// Regions of GCC's older interface, which are begun and ended by different calls.
@@ -47,13 +52,13 @@ const UNCOUNTED: *const Counters = ptr::dangling();
 /// Stands for those of an execution whose begin could not be read; no thread's.
 const UNREAD: *const Counters = ptr::without_provenance(2 * align_of::<Counters>());
 
-/// Rows of the thread's table, which keeps them for as long as the thread lives; null before they
-/// are wanted.
-#[derive(Clone, Copy)]
+/// What a thread has of a region. The rows are its table's, which keeps them for as long as the
+/// thread lives; null before they are wanted.
 struct OwnRows {
     /// Of the number that the thread had in the region last.
     row: *const Row,
     hosted: *const Hosted,
+    steady: Option<Box<Steady>>,
 }
 
 /// An execution of a body that has begun on this thread.
@@ -93,14 +98,15 @@ impl Worker {
     fn make() -> &'static Worker {
         let worker: &'static Worker = Box::leak(Box::new(Worker {
             innermost: Cell::default(),
-            starting: Cell::new(0),
-            pushed: Cell::new(false),
-            clock: process::clock(),
             counters: Cell::new(ptr::null()),
             rows: UnsafeCell::default(),
             table: UnsafeCell::new(Table::enlisted()),
-            member: Member::new(),
+            starting: Cell::new(0),
+            pushed: Cell::new(false),
+            crowded: Cell::new(false),
+            clock: process::clock(),
             pool: Pool::default(),
+            member: Member::new(),
             bound: Bound::default(),
             crews: Crews::default(),
             started: RefCell::default(),
@@ -159,6 +165,13 @@ impl Worker {
     #[inline]
     pub(crate) fn take_pushed(&self) -> bool {
         self.pushed.replace(false)
+    }
+
+    /// Whether it is inside of no body, and the program has not said how many threads its next
+    /// region gets.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.depth() == 0 && !self.pushed.get()
     }
 
     /// Runs `start`, which has the runtime start a team that this library knows of.
@@ -295,6 +308,22 @@ impl Worker {
         unsafe { &*hosted }
     }
 
+    /// What it keeps for a region that runs as before, if it does.
+    #[inline(always)]
+    pub(crate) fn steady(&self, region: u32) -> Option<&Steady> {
+        let steady = self.rows_of(region).steady.as_deref()?;
+        // SAFETY: the list may move, and what it has boxed stays for as long as the worker.
+        Some(unsafe { &*ptr::from_ref(steady) })
+    }
+
+    /// The same, made when it is first wanted.
+    pub(crate) fn own_steady(&self, region: u32) -> &Steady {
+        self.steady(region).unwrap_or_else(|| {
+            self.keep(region, |own| own.steady = Some(Box::default()));
+            self.steady(region).expect("it was put there")
+        })
+    }
+
     #[inline]
     fn row(&self, region: u32, thread: u32) -> &Row {
         // SAFETY: a row of the thread's table.
@@ -319,17 +348,17 @@ impl Worker {
         unsafe { &*row }
     }
 
-    #[inline]
-    fn rows_of(&self, region: u32) -> OwnRows {
-        // SAFETY: this thread alone, and the reference ends here.
+    #[inline(always)]
+    fn rows_of(&self, region: u32) -> &OwnRows {
+        // SAFETY: this thread alone, and callers let go of it before they call `keep`.
         let rows = unsafe { &*self.rows.get() };
-        rows.get(region as usize).copied().unwrap_or(OwnRows::NONE)
+        rows.get(region as usize).unwrap_or(&OwnRows::NONE)
     }
 
     fn keep(&self, region: u32, own: impl FnOnce(&mut OwnRows)) {
         // SAFETY: as above; `own` sets a pointer.
         let rows = unsafe { &mut *self.rows.get() };
-        rows.resize(rows.len().max(region as usize + 1), OwnRows::NONE);
+        rows.resize_with(rows.len().max(region as usize + 1), || OwnRows::NONE);
         own(&mut rows[region as usize]);
     }
 
@@ -379,7 +408,11 @@ impl Worker {
         // to itself: another thread may have been reading it.
         unsafe {
             std::mem::forget(std::mem::replace(&mut *worker.table.get(), new));
-            (*worker.rows.get()).clear();
+            // The region that the thread is inside of will look at what it keeps for it.
+            for own in &mut *worker.rows.get() {
+                (own.row, own.hosted) = (ptr::null(), ptr::null());
+                own.steady.iter().for_each(|steady| steady.forget());
+            }
         }
         // The parent's are left to themselves: their pages and descriptors are taken from the child
         // by who watches forks, and executions that are open know them by their address.
@@ -389,5 +422,5 @@ impl Worker {
 }
 
 impl OwnRows {
-    const NONE: OwnRows = OwnRows { row: ptr::null(), hosted: ptr::null() };
+    const NONE: OwnRows = OwnRows { row: ptr::null(), hosted: ptr::null(), steady: None };
 }

@@ -170,6 +170,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
         (Clang, "libomp stops in a child that was forked in a region"),
         (ClangByOmpt, "libomp stops in a child that was forked in a region"),
     ]),
+    Program::new("held_then.c", ByCompiler { gcc: 892, clang: 891 }).threads_of(&[1, 2, 4]),
     Program::new("hoisted.c", Always(1)),
     Program::new("if_clause.c", ByCompiler { gcc: 120, clang: 50 }),
     Program::new("late_library.c", Always(175)),

@@ -2,13 +2,15 @@
 //!
 //! `cargo bench -p pacman-omp --bench regions` runs an empty region again and again, bare and
 //! preloaded by turns, and prints nanoseconds a region beside the bounds that the project set
-//! itself. Figures over a bound are marked, and no failure: a busy machine exceeds any bound. Exit
-//! status 1 if something could not be run.
+//! itself. What adaptation adds is less than one run of a program differs from the next: it is
+//! measured in pairs of regions of the same process, of which one passes the library by. Figures
+//! over a bound are marked, and no failure: a busy machine exceeds any bound. Exit status 1 if
+//! something could not be run.
 
 mod programs;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -35,6 +37,15 @@ struct Taken {
     median: f64,
 }
 
+/// Nanoseconds that a region takes without the library, and that the library adds.
+#[derive(Clone, Copy)]
+struct Added {
+    bare: f64,
+    median: f64,
+    least: f64,
+    most: f64,
+}
+
 fn main() -> ExitCode {
     match print() {
         Ok(()) => ExitCode::SUCCESS,
@@ -53,19 +64,43 @@ fn print() -> io::Result<()> {
         "runtime", "threads", "region", "as", "shortest", "median", "more"
     );
     for compiler in &COMPILERS {
-        match scratch.build(compiler, "benches/regions/regions.c") {
-            Ok(program) => {
-                for threads in [1, 2] {
-                    print_team(&scratch, compiler, &program, threads)?;
-                }
-            }
-            Err(error) => println!("{:<8} skipped: {error}", compiler.runtime),
-        }
+        let program = scratch.build(compiler, "benches/regions/regions.c");
+        each_team(compiler, program, |threads, program| {
+            print_team(&scratch, compiler, program, threads)
+        })?;
+    }
+    println!();
+    println!("ns a region, and what the library adds to it: median and extremes of {TURNS} runs");
+    println!(
+        "{:<8} {:>7} {:<6} {:<9} {:>9} {:>9} {:>15}",
+        "runtime", "threads", "region", "as", "bare", "added", "from .. to"
+    );
+    for compiler in &COMPILERS {
+        let wrap = format!("-Wl,--wrap={}", compiler.entry);
+        let program = scratch.build_with(compiler, "benches/regions/pairs.c", &[&wrap, "-ldl"]);
+        each_team(compiler, program, |threads, program| {
+            print_pairs(&scratch, compiler, program, threads)
+        })?;
     }
     print_start(&scratch)
 }
 
-/// Empty regions bare, observed and counted; regions with a loop observed and adapted.
+/// Has `print` measure teams of one and two threads, if the compiler has made the program.
+fn each_team(
+    compiler: &Compiler,
+    program: io::Result<PathBuf>,
+    print: impl Fn(usize, &Path) -> io::Result<()>,
+) -> io::Result<()> {
+    match program {
+        Ok(program) => [1, 2].into_iter().try_for_each(|threads| print(threads, &program)),
+        Err(error) => {
+            println!("{:<8} skipped: {error}", compiler.runtime);
+            Ok(())
+        }
+    }
+}
+
+/// Empty regions bare, observed and counted; regions with a loop bare and observed.
 fn print_team(
     scratch: &Scratch,
     compiler: &Compiler,
@@ -94,40 +129,58 @@ fn print_team(
         row("empty", "observed", observed, &said(beyond, "ns a thread", OBSERVED));
     };
     match by_turns(scratch, program, [bare, observed, counted, reads]) {
-        Ok([bare, observed, counted, reads]) => {
+        Ok(all) => {
+            let [bare, observed, counted, reads] = all.map(Taken::of);
             print(bare, observed);
             row("-", "two reads", reads, "");
             let ratio = more(counted, bare) / reads.shortest;
             row("empty", "counted", counted, &said(ratio, "x two bare reads", COUNTED));
         }
         Err(error) => {
-            let [bare, observed] = by_turns(scratch, program, [bare, observed])?;
+            let [bare, observed] = by_turns(scratch, program, [bare, observed])?.map(Taken::of);
             print(bare, observed);
             println!("{:<8} {threads:>7} counted skipped: {error}", compiler.runtime);
         }
     }
 
-    // Regions that short are left alone when that is known: it is what adaptation costs those that
-    // it could cost most.
-    let kinds = [way("loop", None), way("loop", Some(&[])), way("loop", Some(&[ADAPT]))];
-    let [bare, observed, adapted] = by_turns(scratch, program, kinds)?;
+    let [bare, observed] =
+        by_turns(scratch, program, [way("loop", None), way("loop", Some(&[]))])?.map(Taken::of);
     row("loop", "bare", bare, "");
     let beyond = more(observed, bare);
     row("loop", "observed", observed, &said(beyond, "ns a thread", OBSERVED));
-    let beyond = adapted.shortest - observed.shortest;
-    row("loop", "adapted", adapted, &said(beyond, "ns beyond observed", ADAPTED));
-    if threads == 1 {
-        // There is nothing to choose from.
-        return Ok(());
-    }
+    Ok(())
+}
 
-    // Longer ones are searched, and held when it counts.
-    let way = |job, wishes| Way { rounds: ["200", "50"], ..way(job, wishes) };
-    let kinds = [way("long", Some(&[])), way("long", Some(&[ADAPT]))];
-    let [observed, adapted] = by_turns(scratch, program, kinds)?;
-    row("long", "observed", observed, "");
-    let beyond = adapted.shortest - observed.shortest;
-    row("long", "adapted", adapted, &said(beyond, "ns beyond observed", ADAPTED));
+/// What observing and adapting add to regions with a loop. Short ones are left alone when that is
+/// known, which is what adaptation costs those that it could cost most; longer ones are searched,
+/// and held when it counts.
+fn print_pairs(
+    scratch: &Scratch,
+    compiler: &Compiler,
+    program: &Path,
+    threads: usize,
+) -> io::Result<()> {
+    for (region, rounds) in [("loop", ["1000", "50"]), ("long", ["100", "50"])] {
+        let way = |wishes| Way { job: region, threads, wishes, rounds };
+        let ways = [way(None), way(Some(&[])), way(Some(&[ADAPT]))];
+        let [bare, observed, adapted] = by_turns(scratch, program, ways)?.map(Added::of);
+        for (kind, added, than) in [
+            ("bare", bare, None),
+            ("observed", observed, None),
+            ("adapted", adapted, Some(observed)),
+        ] {
+            let said = than.map_or(String::new(), |than| {
+                let beyond = added.median - than.median;
+                let mark = if beyond > ADAPTED { "  OVER" } else { "" };
+                format!(" {beyond:>9.2} ns beyond observed (bound {ADAPTED}){mark}")
+            });
+            let (runtime, Added { bare, median, least, most }) = (compiler.runtime, added);
+            println!(
+                "{runtime:<8} {threads:>7} {region:<6} {kind:<9} {bare:>9.1} {median:>9.1} \
+                 {least:>6.1} .. {most:>5.1}{said}"
+            );
+        }
+    }
     Ok(())
 }
 
@@ -142,15 +195,16 @@ struct Way<'w> {
     rounds: [&'w str; 2],
 }
 
-/// Runs the program in each way by turns, so that what else the machine does meets all.
+/// Runs the program in each way by turns, so that what else the machine does meets all; each run
+/// prints two figures.
 fn by_turns<const N: usize>(
     scratch: &Scratch,
     program: &Path,
     ways: [Way<'_>; N],
-) -> io::Result<[Taken; N]> {
-    let mut all: [Vec<Taken>; N] = std::array::from_fn(|_| Vec::new());
+) -> io::Result<[Vec<[f64; 2]>; N]> {
+    let mut all: [Vec<[f64; 2]>; N] = std::array::from_fn(|_| Vec::new());
     for _ in 0..TURNS {
-        for (taken, Way { job, threads, wishes, rounds }) in all.iter_mut().zip(ways) {
+        for (figures, Way { job, threads, wishes, rounds }) in all.iter_mut().zip(ways) {
             let mut command = scratch.run(program, wishes);
             // Waiting threads spin, so that waking them does not count.
             command.env("OMP_NUM_THREADS", threads.to_string()).env("OMP_WAIT_POLICY", "active");
@@ -159,17 +213,32 @@ fn by_turns<const N: usize>(
             let text = String::from_utf8_lossy(&output.stdout);
             let mut words = text.split_whitespace().map(|word| word.parse().ok());
             let mut next = || words.next().flatten();
-            let (Some(shortest), Some(median)) = (next(), next()) else {
+            let (Some(first), Some(second)) = (next(), next()) else {
                 return Err(io::Error::other(format!("no figures in {text:?}")));
             };
-            taken.push(Taken { shortest, median });
+            figures.push([first, second]);
         }
     }
-    Ok(all.map(|runs| {
-        let shortest = runs.iter().map(|taken| taken.shortest).fold(f64::INFINITY, f64::min);
-        let median = median(runs.iter().map(|taken| taken.median).collect());
-        Taken { shortest, median }
-    }))
+    Ok(all)
+}
+
+impl Taken {
+    /// Of runs that each print the shortest and the median round.
+    fn of(runs: Vec<[f64; 2]>) -> Taken {
+        let shortest = runs.iter().map(|run| run[0]).fold(f64::INFINITY, f64::min);
+        Taken { shortest, median: median(runs.iter().map(|run| run[1]).collect()) }
+    }
+}
+
+impl Added {
+    /// Of runs that each print what a region takes without the library, and what it adds.
+    fn of(runs: Vec<[f64; 2]>) -> Added {
+        let bare = median(runs.iter().map(|run| run[0]).collect());
+        let added = || runs.iter().map(|run| run[1]);
+        let (least, most) =
+            (added().fold(f64::INFINITY, f64::min), added().fold(f64::NEG_INFINITY, f64::max));
+        Added { bare, median: median(added().collect()), least, most }
+    }
 }
 
 /// What the library adds to a program that has no use for it, from its start to its end.

@@ -8,10 +8,15 @@ use std::process::{Command, Output};
 pub(crate) struct Compiler {
     pub(crate) name: &'static str,
     pub(crate) runtime: &'static str,
+    /// What starts a team.
+    #[allow(dead_code, reason = "one of the benchmarks that have this file has no use for it")]
+    pub(crate) entry: &'static str,
 }
 
-pub(crate) const COMPILERS: [Compiler; 2] =
-    [Compiler { name: "gcc", runtime: "libgomp" }, Compiler { name: "clang", runtime: "libomp" }];
+pub(crate) const COMPILERS: [Compiler; 2] = [
+    Compiler { name: "gcc", runtime: "libgomp", entry: "GOMP_parallel" },
+    Compiler { name: "clang", runtime: "libomp", entry: "__kmpc_fork_call" },
+];
 
 /// Where programs and recordings go; removed when dropped.
 pub(crate) struct Scratch(PathBuf);
@@ -25,11 +30,22 @@ impl Scratch {
 
     /// The program that the compiler makes of a source file of this package.
     pub(crate) fn build(&self, compiler: &Compiler, source: &str) -> io::Result<PathBuf> {
+        self.build_with(compiler, source, &[])
+    }
+
+    /// The same, and the linker is told so much more.
+    pub(crate) fn build_with(
+        &self,
+        compiler: &Compiler,
+        source: &str,
+        more: &[&str],
+    ) -> io::Result<PathBuf> {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
         let stem = source.file_stem().expect("a file has a name").to_string_lossy();
         let program = self.0.join(format!("{stem}-{}", compiler.name));
         let mut command = Command::new(compiler.name);
         command.args(["-O2", "-fopenmp"]).arg(&source).arg("-o").arg(&program);
+        command.args(more);
         said(command)?;
         Ok(program)
     }

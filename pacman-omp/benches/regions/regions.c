@@ -1,10 +1,8 @@
 /* What a region takes, in nanoseconds: the shortest and the median of several rounds.
  *
- * usage: regions empty|loop|long|reads [regions in a round] [rounds]
+ * usage: regions empty|loop|reads [regions in a round] [rounds]
  *   empty   regions with nothing in them
  *   loop    regions with a static loop of an iteration for each thread, which may be adapted
- *   long    the same, and each iteration waits for some thirty microseconds to pass, which takes as
- *           long however fast the machine is at the moment
  *   reads   no regions: two bare reads of a group of four software events */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
@@ -32,16 +30,6 @@ static void loop(long regions) {
     for (long region = 0; region < regions; region++) {
 #pragma omp parallel for schedule(static)
         for (int i = 0; i < threads; i++) __asm__ volatile("" ::: "memory");
-    }
-}
-
-static void lasting(long regions) {
-    for (long region = 0; region < regions; region++) {
-#pragma omp parallel for schedule(static)
-        for (int i = 0; i < threads; i++) {
-            uint64_t end = __builtin_ia32_rdtsc() + 70000;
-            while (__builtin_ia32_rdtsc() < end);
-        }
     }
 }
 
@@ -87,7 +75,6 @@ int main(int count, char **arguments) {
     void (*run)(long) = 0;
     if (count > 1 && !strcmp(arguments[1], "empty")) run = empty;
     if (count > 1 && !strcmp(arguments[1], "loop")) run = loop;
-    if (count > 1 && !strcmp(arguments[1], "long")) run = lasting;
     if (count > 1 && !strcmp(arguments[1], "reads")) run = reads;
     if (!run || in_round < 1 || rounds < 1 || rounds > MOST) return 2;
     if (run == reads && !open_group()) {

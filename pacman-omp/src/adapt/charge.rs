@@ -18,7 +18,10 @@ use crate::runtime::Runtime;
 
 /// The threads that a runtime keeps for one thread that starts teams.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct Pool {
+    /// Of the latest team of two or more; first, where the [worker](crate::worker::Worker)'s first
+    /// cache line ends.
     size: Cell<u32>,
     /// Which runtime has last said how many threads a team gets, and after how many changes.
     usual: Cell<Option<(&'static Runtime, u32, u32)>>,
@@ -47,7 +50,7 @@ impl Pool {
     }
 
     /// Whether a team of `size` has other threads than the one before it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn changes_to(&self, size: u32) -> bool {
         size >= 2 && size != self.size.get()
     }

@@ -7,7 +7,7 @@
 //! wait; each takes its own mask back before it runs any of the program's code. It stays where it
 //! is then, because a wider mask moves nobody.
 
-use std::cell::{Cell, RefCell, UnsafeCell};
+use std::cell::{RefCell, UnsafeCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -42,8 +42,6 @@ unsafe impl Sync for OwnMask {}
 #[derive(Default)]
 pub(crate) struct Crews {
     own: RefCell<Option<Arc<Crew>>>,
-    /// The latest team had more threads than there are contexts.
-    pub(super) crowded: Cell<bool>,
     enlisted: RefCell<Option<Enlisted>>,
 }
 

@@ -7,8 +7,10 @@ use pacman_core::adapt::{Execution, State};
 use pacman_regions::RuntimeFamily;
 
 use super::charge::Change;
+use super::steady::{Steady, Way};
 use super::{ADAPTING, Choice, waiting};
 use crate::floating;
+use crate::process;
 use crate::region::Region;
 use crate::worker::Worker;
 
@@ -29,48 +31,44 @@ pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32
             }
         });
     }
-    if ticks > adapting.long && region.adapted.short.load(Ordering::Relaxed) {
+    let short = region.adapted.short.load(Ordering::Relaxed);
+    if short && ticks > adapting.long {
         // The next ones are looked at, until it is found to be short again.
         region.adapted.short.store(false, Ordering::Relaxed);
+        return process::there_is_news();
+    }
+    let stays = short || (size == 1 && worker.gets_one_thread(region));
+    if stays && worker.depth() == 0 {
+        let pooled = region.runtime.family == RuntimeFamily::Libgomp;
+        let crowds = size > adapting.contexts;
+        let way = Way { default: size, threads: 0, alone: true, pooled, crowds };
+        let high = if short { adapting.long } else { u64::from(u32::MAX) - 1 };
+        worker.own_steady(region.number).hold(way, region.adapted.choice(), high);
     }
 }
 
-/// An execution that was [held](Course::Held) took `ticks` with a team of `size`.
-#[inline]
-pub(crate) fn finished_held(
+/// An execution that went [as before](super::Course::Steady) took `ticks` with a team of `size`, and
+/// something is to be done about it.
+#[cold]
+#[inline(never)]
+pub(crate) fn finished_steady(
     region: &'static Region,
     worker: &Worker,
-    threads: u32,
+    steady: &Steady,
     size: u32,
     ticks: u64,
 ) {
-    let Some(Some(adapting)) = ADAPTING.get() else { return };
-    let steady = &region.adapted.steady;
-    let as_held = steady.held().is_some_and(|held| held.size() == size);
-    let libgomp = region.runtime.family == RuntimeFamily::Libgomp;
-    if as_held && !(libgomp && worker.pool.changes_to(size)) && steady.note(ticks) {
-        return adapting.ended(worker, None, size);
+    if steady.is_left_alone() {
+        return finished_alone(region, worker, size, ticks);
     }
-    let choice = Choice::of_the_program(threads);
-    floating::apart(|| learn(region, worker, &choice, size, ticks, 0));
+    let choice = Choice::of_the_program(steady.threads());
+    floating::apart(|| finished(region, worker, &choice, size, ticks, 0));
 }
 
 /// The execution that was chosen so took `ticks` with a team of `size`, whose members were busy
-/// for `busy` ticks in all.
-pub(crate) fn finished(
-    region: &'static Region,
-    worker: &Worker,
-    choice: &Choice,
-    size: u32,
-    ticks: u64,
-    busy: u64,
-) {
-    learn(region, worker, choice, size, ticks, busy);
-}
-
-/// Tells the controller, of what waits to be told as well.
+/// for `busy` ticks in all. Tells the controller, of those that wait to be told as well.
 #[cold]
-fn learn(
+pub(crate) fn finished(
     region: &'static Region,
     worker: &Worker,
     choice: &Choice,
@@ -88,9 +86,18 @@ fn learn(
     };
     let Some(mut phase) = region.adapted.phase.try_lock() else { return };
     let Some(phase) = phase.as_mut() else { return };
-    // Where it is held, that is what was chosen; what waits may end that.
-    let on = choice.on.unwrap_or(phase.controller.next());
-    phase.catch_up(adapting, &region.adapted.steady);
+    let steady = worker.steady(region.number);
+    let is_held = steady.is_some_and(|steady| steady.held_by(region.adapted.choice()).is_some());
+    // Where it is held, that is what was chosen; what waits may end that. Another thread may have
+    // chosen something else by now.
+    let on = match choice.on {
+        Some(on) => on,
+        None if is_held => phase.controller.next(),
+        None => return,
+    };
+    if let Some(steady) = steady {
+        phase.catch_up(adapting, region, steady);
+    }
     if size != on.threads() {
         phase.refused += 1;
         return phase.holds(adapting, region, worker);

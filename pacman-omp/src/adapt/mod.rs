@@ -1,9 +1,10 @@
 //! How many threads the next execution of a region gets.
 //!
 //! [`choose`] is asked before a team starts and [`finished`] told after it has ended; in between
-//! they are [`pacman_core::adapt::Controller`]'s, one for each region. What a program could notice
-//! of a narrower team is what the [`guards`] look for; what narrowing costs other regions is
-//! [charged](charge) to the one that is narrowed.
+//! they are [`pacman_core::adapt::Controller`]'s, one for each region. Most executions need neither:
+//! they go as the one before did ([`steady`]). What a program could notice of a narrower team is
+//! what the [`guards`] look for; what narrowing costs other regions is [charged](charge) to the one
+//! that is narrowed.
 
 mod charge;
 mod crew;
@@ -19,7 +20,7 @@ pub(crate) mod waiting;
 
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use pacman_core::adapt::{Microjoules, Objective, Rapl, State};
 use pacman_core::predict::{Configuration, Predictor};
@@ -30,11 +31,11 @@ pub(crate) use charge::Pool;
 pub(crate) use crew::{Crew, Crews};
 pub(crate) use guards::Guards;
 use guards::Lifted;
-pub(crate) use learn::{finished, finished_alone, finished_held};
+pub(crate) use learn::{finished, finished_alone, finished_steady};
 pub(crate) use outcome::outcome;
 use phase::Phase;
 pub(crate) use places::{Bound, has_bound, mask_matters};
-use steady::{Held, Steady};
+pub(crate) use steady::Steady;
 
 use crate::floating;
 use crate::fork;
@@ -68,15 +69,15 @@ static ADAPTING: OnceLock<Option<Adapting>> = OnceLock::new();
 
 /// What adaptation keeps for a region.
 #[derive(Debug, Default)]
-#[repr(align(64))]
 pub(crate) struct Adapted {
     pub(crate) guards: Guards,
     /// It has run once as the program has it, so that the guards know what it does.
     looked: AtomicBool,
     /// It is left alone because it is short.
     short: AtomicBool,
+    /// See [`Adapted::choice`].
+    choice: AtomicU32,
     phase: TryLock<Option<Phase>>,
-    steady: Steady,
 }
 
 /// How one execution is to run.
@@ -107,6 +108,17 @@ impl Adapted {
         }
         before
     }
+
+    /// How often something else was chosen for it than what it was held at.
+    fn choice(&self) -> u32 {
+        self.choice.load(Ordering::Relaxed)
+    }
+
+    /// What it was held at is no longer what was chosen.
+    fn chooses_anew(&self) {
+        self.choice.fetch_add(1, Ordering::Relaxed);
+        process::there_is_news();
+    }
 }
 
 impl Choice {
@@ -131,40 +143,79 @@ pub(crate) fn is_wished() -> bool {
 }
 
 /// How the next execution of a region goes.
-pub(crate) enum Course {
+pub(crate) enum Course<'w> {
+    /// As before.
+    Steady(&'w Steady),
     /// As the program has it, and nothing is learnt from it.
     Alone,
-    /// As before: with so many threads (0: as the program has it).
-    Held(u32),
     /// As [`choose`] says.
     Chosen,
 }
 
 /// How the next execution of `region` goes, for which the program asks for `threads`.
-#[inline]
-pub(crate) fn course(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Course {
+#[inline(always)]
+pub(crate) fn course<'w>(
+    region: &Region,
+    worker: &'w Worker,
+    entry: Function,
+    threads: u32,
+) -> Course<'w> {
+    match worker.steady(region.number) {
+        Some(steady) if steady.stands(worker, entry, threads) => Course::Steady(steady),
+        known => look(region, worker, known, entry, threads),
+    }
+}
+
+/// The same where something has happened since somebody looked.
+#[inline(never)]
+fn look<'w>(
+    region: &Region,
+    worker: &'w Worker,
+    known: Option<&'w Steady>,
+    entry: Function,
+    threads: u32,
+) -> Course<'w> {
     let adapted = &region.adapted;
     if has_bound() {
         return Course::Chosen;
     }
-    if adapted.short.load(Ordering::Relaxed) {
+    let news = process::news();
+    let alone = known.filter(|steady| steady.is_left_alone());
+    let plain = threads == 0 && worker.is_plain();
+    let by_itself = || plain && alone.is_some() && worker.gets_one_thread(region);
+    if adapted.short.load(Ordering::Relaxed) || by_itself() {
         // What is asked once is not to be taken for the next region's.
         adapted.guards.take(worker);
+        if let Some(steady) = alone.filter(|_| plain) {
+            steady.stand(news, entry);
+        }
         return Course::Alone;
     }
-    let Some(held) = adapted.steady.held() else { return Course::Chosen };
     let Some(Some(adapting)) = ADAPTING.get() else { return Course::Chosen };
-    // Whoever shares a context is to be moved.
+    let held = known.and_then(|steady| Some((steady, steady.held_by(adapted.choice())?)));
+    let Some((steady, way)) = held else { return Course::Chosen };
     let stays = worker.depth() == 0
-        && !worker.crews.crowded.get()
+        && (way.crowds || !worker.crowded.get())
         && worksharing::leaves_alone(region)
-        && worker.pool.usual(region.runtime) == Some(held.default);
+        && worker.pool.usual(region.runtime) == Some(way.default);
     if !stays {
         return Course::Chosen;
     }
-    match adapted.guards.forbid(adapting.lifted, region, worker, entry, threads) {
-        true => Course::Alone,
-        false => Course::Held(held.threads),
+    if adapted.guards.forbid(adapting.lifted, region, worker, entry, threads) {
+        return Course::Alone;
+    }
+    // With the guard lifted it is not.
+    if threads == 0 {
+        steady.stand(news, entry);
+    }
+    Course::Steady(steady)
+}
+
+impl Worker {
+    /// Whether there is nothing to choose from for a team that this thread starts outside of
+    /// regions.
+    fn gets_one_thread(&self, region: &Region) -> bool {
+        self.pool.usual(region.runtime) == Some(1)
     }
 }
 
@@ -193,8 +244,7 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     let Some(mut phase) = adapted.phase.try_lock() else { return as_it_is() };
     let places = adapting.places && places::may_bind();
     if phase.as_ref().is_none_or(|phase| !phase.is_for(limited, places)) {
-        // What was not told yet is of teams of another size.
-        adapted.steady.tell(|_| ());
+        adapted.chooses_anew();
         *phase = floating::apart(|| Phase::of(adapting, region, limited, places));
     }
     let Some(phase) = phase.as_mut() else { return as_it_is() };
@@ -222,7 +272,7 @@ impl Adapting {
     fn crew(&self, worker: &Worker, threads: u32, default: u32, learns: bool) -> Option<Arc<Crew>> {
         let cpus = self.apart.as_deref()?;
         let fits = (2..=self.contexts).contains(&threads);
-        let moves = fits && worker.crews.crowded.get();
+        let moves = fits && worker.crowded.get();
         if default <= self.contexts || worker.depth() > 0 || !(moves || learns) {
             return None;
         }
@@ -237,7 +287,7 @@ impl Adapting {
     fn ended(&self, worker: &Worker, crew: Option<&Crew>, size: u32) {
         // Who works alone leaves the others as they are.
         if size > 1 && worker.depth() == 0 {
-            worker.crews.crowded.set(size > self.contexts);
+            worker.crowded.set(size > self.contexts);
         }
         if let Some(crew) = crew {
             crew.end();

@@ -6,6 +6,7 @@ use super::{ADAPTING, is_wished};
 use crate::function::Function;
 use crate::process;
 use crate::region::Region;
+use crate::worker::Worker;
 use crate::worksharing;
 
 /// What was done with a region, for the recording.
@@ -17,8 +18,11 @@ pub(crate) fn outcome(region: &Region, hosted_teams: u32) -> Option<Adaptation> 
     // A thread that is in the midst of a decision while the process ends keeps it.
     let mut phase = region.adapted.phase.try_lock();
     let mut phase = phase.as_mut().and_then(|phase| phase.as_mut());
-    if let (Some(phase), Some(Some(adapting))) = (&mut phase, ADAPTING.get()) {
-        phase.catch_up(adapting, &region.adapted.steady);
+    // What other threads keep back, each less than eight executions, is left to them.
+    let steady = Worker::known().and_then(|worker| worker.steady(region.number));
+    if let (Some(phase), Some(Some(adapting)), Some(steady)) = (&mut phase, ADAPTING.get(), steady)
+    {
+        phase.catch_up(adapting, region, steady);
     }
     let Some(phase) = phase else {
         let why = match guards.last() {

@@ -7,8 +7,8 @@ use pacman_core::predict::Configuration;
 use pacman_regions::RuntimeFamily;
 
 use super::charge::of_a_thread;
-use super::steady::MOST;
-use super::{Adapting, BREAK_EVEN, Held, Steady, model};
+use super::steady::{MOST, Steady, Way};
+use super::{Adapting, BREAK_EVEN, model};
 use crate::process;
 use crate::region::Region;
 use crate::worker::Worker;
@@ -25,6 +25,8 @@ pub(super) struct Phase {
     degree: i32,
     /// Where its latest execution on fewer threads ran, and the seconds and cost of that.
     narrowed: Option<(Configuration, f64, f64)>,
+    /// What it was held at when that was told last.
+    held: Option<Configuration>,
     /// Teams that did not get the size that was chosen.
     pub(super) refused: u64,
 }
@@ -62,7 +64,7 @@ impl Phase {
         }
         let degree = rules.degree;
         let controller = Controller::new(candidates, rules);
-        Some(Phase { default, degree, controller, places, narrowed: None, refused: 0 })
+        Some(Phase { default, degree, controller, places, narrowed: None, held: None, refused: 0 })
     }
 
     /// Whether it is for teams of `default` threads, which are placed or not.
@@ -91,10 +93,14 @@ impl Phase {
         self.was_narrowed(on, execution.seconds, cost);
     }
 
-    /// Executions that were held, and have not been told yet.
-    pub(super) fn catch_up(&mut self, adapting: &Adapting, steady: &Steady) {
+    /// What is kept in `steady` of executions that were held, and not told yet. What was held by
+    /// another choice than the present one is left out.
+    pub(super) fn catch_up(&mut self, adapting: &Adapting, region: &Region, steady: &Steady) {
         let mut seconds = [0.0; MOST];
         let mut count = 0;
+        if steady.held_by(region.adapted.choice()).is_none() {
+            return steady.tell(|_| ());
+        }
         steady.tell(|ticks| {
             seconds[count] = ticks as f64 * adapting.seconds_per_tick;
             count += 1;
@@ -114,18 +120,26 @@ impl Phase {
 
     /// Says how `region` is held from now on, if the controller need not be asked for each
     /// execution.
-    pub(super) fn holds(&self, adapting: &Adapting, region: &Region, worker: &Worker) {
+    pub(super) fn holds(&mut self, adapting: &Adapting, region: &Region, worker: &Worker) {
         let on = self.controller.next();
-        let default = worker.pool.usual(region.runtime);
         let usual = self.controller.usual().filter(|_| {
-            worker.depth() == 0
-                && adapting.objective.is_time()
-                && (!self.places || on.threads() == self.default)
+            adapting.objective.is_time() && (!self.places || on.threads() == self.default)
         });
-        let held = default.zip(usual).map(|(default, usual)| {
-            let threads = if on.threads() < default { on.threads() } else { 0 };
-            (Held { default, threads }, usual / adapting.seconds_per_tick)
-        });
-        region.adapted.steady.hold(held);
+        let held = usual.map(|_| on);
+        if held != self.held {
+            self.held = held;
+            region.adapted.chooses_anew();
+        }
+        let default = worker.pool.usual(region.runtime).filter(|_| worker.depth() == 0);
+        let (Some(usual), Some(default)) = (usual, default) else { return };
+        let way = Way {
+            default,
+            threads: if on.threads() < default { on.threads() } else { 0 },
+            alone: false,
+            pooled: region.runtime.family == RuntimeFamily::Libgomp,
+            crowds: on.threads() > adapting.contexts,
+        };
+        let high = (usual / adapting.seconds_per_tick) as u64;
+        worker.own_steady(region.number).hold(way, region.adapted.choice(), high);
     }
 }

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pacman_core::Place;
 
 use super::mask;
+use crate::process;
 use crate::worker::Worker;
 
 /// Threads were bound, and may have to be let go of.
@@ -41,7 +42,7 @@ pub(crate) fn mask_matters() {
 
 /// Threads are going to be bound.
 pub(super) fn binds() {
-    BOUND.store(true, Ordering::Relaxed);
+    process::becomes_true(&BOUND);
 }
 
 /// Whether any thread of this process may be bound, or was.
