@@ -164,20 +164,30 @@ fn print_pairs(
         let way = |wishes| Way { job: region, threads, wishes, rounds };
         let ways = [way(None), way(Some(&[])), way(Some(&[ADAPT]))];
         let [bare, observed, adapted] = by_turns(scratch, program, ways)?.map(Added::of);
-        for (kind, added, than) in [
-            ("bare", bare, None),
-            ("observed", observed, None),
-            ("adapted", adapted, Some(observed)),
-        ] {
-            let said = than.map_or(String::new(), |than| {
-                let beyond = added.median - than.median;
-                let mark = if beyond > ADAPTED { "  OVER" } else { "" };
-                format!(" {beyond:>9.2} ns beyond observed (bound {ADAPTED}){mark}")
-            });
+        let mark = |ns: f64, bound: f64| if ns > bound { "  OVER" } else { "" };
+        let each = observed.median / threads as f64;
+        let beyond = adapted.median - observed.median;
+        let rows = [
+            ("bare", bare, String::new()),
+            (
+                "observed",
+                observed,
+                format!("{each:>9.2} ns a thread (bound {OBSERVED}){}", mark(each, OBSERVED)),
+            ),
+            (
+                "adapted",
+                adapted,
+                format!(
+                    "{beyond:>9.2} ns beyond observed (bound {ADAPTED}){}",
+                    mark(beyond, ADAPTED)
+                ),
+            ),
+        ];
+        for (kind, added, said) in rows {
             let (runtime, Added { bare, median, least, most }) = (compiler.runtime, added);
             println!(
                 "{runtime:<8} {threads:>7} {region:<6} {kind:<9} {bare:>9.1} {median:>9.1} \
-                 {least:>6.1} .. {most:>5.1}{said}"
+                 {least:>6.1} .. {most:>5.1} {said}"
             );
         }
     }

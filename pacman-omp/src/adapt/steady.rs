@@ -7,7 +7,7 @@
 //! and each line of code or data that is touched takes as long to come as dozens of instructions.
 //!
 //! While a region is held its controller only counts and watches for drift. It learns as much from
-//! eight executions told at once; one that is longer than the others ends the wait.
+//! sixteen executions told at once; one that is longer than the others ends the wait.
 
 use std::cell::Cell;
 
@@ -29,12 +29,14 @@ pub(crate) struct Steady {
     /// Which of the region's choices it is.
     choice: Cell<u32>,
     /// How many executions wait to be told.
-    count: Cell<u32>,
-    ticks: [Cell<u32>; MOST - 1],
+    count: Cell<u8>,
+    /// Their ticks are noted without so many of the last bits, which leaves 15 of `high`.
+    shift: Cell<u8>,
+    ticks: [Cell<u16>; MOST - 1],
 }
 
 /// How many executions are told at once.
-pub(super) const MOST: usize = 8;
+pub(super) const MOST: usize = 16;
 
 const _: () = assert!(size_of::<Steady>() == 64, "a cache line");
 
@@ -69,6 +71,7 @@ impl Default for Steady {
             entry: Cell::default(),
             choice: Cell::default(),
             count: Cell::default(),
+            shift: Cell::default(),
             ticks: [const { Cell::new(0) }; MOST - 1],
         }
     }
@@ -104,7 +107,7 @@ impl Steady {
         let as_ever = size == way.size()
             && ticks <= u64::from(self.high.get())
             && !(way.pooled && worker.pool.changes_to(size))
-            && (way.alone || self.note(ticks as u32));
+            && (way.alone || self.note(ticks));
         if as_ever && size > 1 {
             worker.crowded.set(way.crowds);
         }
@@ -112,18 +115,21 @@ impl Steady {
     }
 
     #[inline(always)]
-    fn note(&self, ticks: u32) -> bool {
+    fn note(&self, ticks: u64) -> bool {
         let count = self.count.get();
-        let Some(place) = self.ticks.get(count as usize) else { return false };
-        place.set(ticks);
+        let Some(place) = self.ticks.get(usize::from(count)) else { return false };
+        place.set((ticks >> self.shift.get()) as u16);
         self.count.set(count + 1);
         true
     }
 
     /// Tells `each` of those that wait.
     pub(super) fn tell(&self, each: impl FnMut(u64)) {
-        let count = self.count.take() as usize;
-        self.ticks[..count].iter().map(|ticks| u64::from(ticks.get())).for_each(each);
+        let count = usize::from(self.count.take());
+        let shift = self.shift.get();
+        // The middle of those that are noted so.
+        let ticks = |noted: &Cell<u16>| (u64::from(noted.get()) << shift) + (1 << shift >> 1);
+        self.ticks[..count].iter().map(ticks).for_each(each);
     }
 
     /// How it runs, if that is known.
@@ -148,11 +154,15 @@ impl Steady {
         // What waits is noted in as many bits.
         let Ok(high) = u32::try_from(high) else { return self.forget() };
         self.high.set(high);
+        self.shift.set((u32::BITS - u16::BITS).saturating_sub(high.leading_zeros()) as u8);
         if (self.way.get(), self.choice.get()) != (way, choice) {
             self.since.set(NEVER);
             self.way.set(way);
             self.choice.set(choice);
+            self.count.set(0);
         }
+        // What waits was noted by the shift before.
+        debug_assert_eq!(self.count.get(), 0);
     }
 
     /// Nothing keeps the region from running so, if called by `entry`, while there is no more news
@@ -221,15 +231,29 @@ mod tests {
     }
 
     #[test]
-    fn executions_wait_until_there_are_eight() {
+    fn executions_wait_until_there_are_sixteen() {
         let worker = Worker::here();
         let steady = held(HELD);
         let noted: Vec<u64> = (1..20).take_while(|&t| steady.ended(worker, 2, t)).collect();
-        assert_eq!(noted, [1, 2, 3, 4, 5, 6, 7], "the eighth is told with them");
+        assert_eq!(noted, (1..16).collect::<Vec<u64>>(), "the sixteenth is told with them");
         assert_eq!(told(&steady), noted);
         assert_eq!(told(&steady), Vec::<u64>::new(), "once");
         assert!(steady.ended(worker, 2, 8));
         assert_eq!(told(&steady), [8]);
+    }
+
+    #[test]
+    fn long_ones_are_noted_to_a_part_in_thirty_thousand() {
+        let worker = Worker::here();
+        for high in [100, 0xffff, 0x1_0000, 70_000, 1 << 20, (1 << 20) + 1, u64::from(u32::MAX)] {
+            let steady = Steady::default();
+            steady.hold(HELD, 1, high);
+            let ticks = [1, high / 3, high - 1, high];
+            assert!(ticks.iter().all(|&ticks| steady.ended(worker, 2, ticks)));
+            for (told, ticks) in told(&steady).into_iter().zip(ticks) {
+                assert!(told.abs_diff(ticks) <= high >> 16, "{told} of {ticks} below {high}");
+            }
+        }
     }
 
     #[test]
