@@ -88,7 +88,7 @@ struct Head {
 }
 
 const FORMAT: &str = "pacman-prediction-model";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 const BLANK: &str = "0000000000000000";
 
 impl Model {

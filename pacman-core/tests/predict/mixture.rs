@@ -46,13 +46,13 @@ fn a_program_that_follows_a_law_is_predicted_where_none_of_the_known_ones_does()
 }
 
 #[test]
-fn samples_begin_at_all_contexts_and_end_in_at_most_one_verification() {
+fn samples_begin_at_all_contexts_and_end_in_at_most_three_verifications() {
     let mixture = trained();
     let mut thirds = Vec::new();
     for mix in [0.0, 0.1, 0.5, 0.9, 1.0] {
         let (decision, samples) = follow(&mixture, |on| execution(mix, on));
         assert_eq!(samples[0].configuration(), on("16"));
-        assert!((3..=4).contains(&samples.len()), "{}", samples.len());
+        assert!((3..=6).contains(&samples.len()), "{}", samples.len());
         let best = samples.iter().map(Sample::seconds).fold(f64::INFINITY, f64::min);
         assert_eq!(seconds(mix, decision.threads()), best);
         thirds.push(samples[2].configuration());
@@ -162,7 +162,9 @@ fn a_file_gives_back_the_same_model_or_a_refusal() {
     for (field, odd) in [
         ("samples", serde_json::json!(0)),
         ("noise", serde_json::json!(0.0)),
-        ("unexplained", serde_json::json!(-0.1)),
+        ("unexplained", serde_json::json!([])),
+        ("unexplained", serde_json::json!([{"spread": -0.1, "share": 1.0}])),
+        ("unexplained", serde_json::json!([{"spread": 0.1, "share": 0.5}])),
         ("configurations", serde_json::json!(["2", "1"])),
         ("configurations", serde_json::json!(["1"])),
         ("shapes", serde_json::json!([[1.0, 0.0]])),

@@ -120,7 +120,7 @@ fn a_file_that_was_cut_or_edited_is_refused() {
         assert!(!error.to_string().contains('\n'), "{error}");
     }
     for (from, to, kind, why) in [
-        ("\"version\": 1", "\"version\": 2", ErrorKind::Unsupported, "its version is 2"),
+        ("\"version\": 2", "\"version\": 1", ErrorKind::Unsupported, "its version is 1"),
         ("pacman-prediction-model", "other", ErrorKind::InvalidInput, "its format is \"other\""),
         ("\"machine\": \"m\"", "\"machine\": \"n\"", ErrorKind::InvalidInput, "changed after"),
     ] {

@@ -69,8 +69,7 @@ impl Root {
         }
     }
 
-    /// The logarithm of the determinant's square root: only training asks how likely things are.
-    #[cfg(any(test, feature = "training"))]
+    /// The logarithm of the determinant's square root.
     pub(in crate::predict) fn log(&self) -> f64 {
         (0..self.width).map(|row| self.cells[row * (self.width + 1)].ln()).sum()
     }

@@ -23,13 +23,15 @@ use crate::error::Result;
 /// like a program of the training or like a law (serial, ideal, contended, saturated), and what that
 /// leaves for a Gaussian process. The reference, all contexts, is sampled first, then what tells
 /// most of all other configurations, then what weighs that against the gain that it may be
-/// itself; one more execution verifies a configuration whose expected gain is 1 % or more.
+/// itself; up to three more executions each verify a configuration whose expected gain is 0.9 % or
+/// more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Parts", into = "Parts")]
 pub struct Mixture {
     parts: Parts,
     guesses: Vec<Guess>,
-    unexplained: Square,
+    /// By the share of programs of which so much is unexplained.
+    unexplained: Vec<(f64, Square)>,
     /// What is sampled after the reference: nothing else is known by then, whatever the program.
     second: Option<Configuration>,
 }
@@ -42,8 +44,8 @@ pub(super) struct Parts {
     pub(super) configurations: Vec<Configuration>,
     /// ln of each training program's time over its own at the reference.
     pub(super) shapes: Vec<Vec<f64>>,
-    /// The standard deviation of what mixtures leave of ln time, on average over configurations.
-    pub(super) unexplained: f64,
+    /// What mixtures leave of ln time.
+    pub(super) unexplained: Vec<Unexplained>,
     /// The standard deviation of an execution's ln time.
     pub(super) noise: f64,
     /// Half of a 90 % interval, in spreads.
@@ -55,6 +57,16 @@ pub(super) struct Parts {
     pub(super) rule: Rule,
 }
 
+/// What mixtures leave of some programs' ln time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Unexplained {
+    /// Its standard deviation, on average over configurations.
+    pub(super) spread: f64,
+    /// How many of all programs these are, from 0 to 1.
+    pub(super) share: f64,
+}
+
 /// More would not be fewer than a search takes, and their matrices are made anew at each step.
 pub(super) const MOST_SAMPLES: usize = 16;
 
@@ -64,7 +76,9 @@ impl TryFrom<Parts> for Mixture {
     /// A file may hold anything.
     fn try_from(parts: Parts) -> std::result::Result<Mixture, &'static str> {
         let columns = parts.configurations.len();
-        let figures = [parts.unexplained, parts.noise, parts.reach, parts.rule.worth];
+        let figures = [parts.noise, parts.reach, parts.rule.worth];
+        let cases = parts.unexplained.iter().flat_map(|one| [one.spread, one.share]);
+        let shares: f64 = parts.unexplained.iter().map(|one| one.share).sum();
         let relative = |shape: &Vec<f64>| {
             shape.len() == columns
                 && shape.iter().all(|log| log.abs() < MOST_LOG)
@@ -73,14 +87,20 @@ impl TryFrom<Parts> for Mixture {
         let sound = columns >= 2
             && parts.configurations.is_sorted_by(|a, b| a < b)
             && parts.shapes.iter().all(relative)
-            && figures.iter().all(|figure| figure.is_finite() && *figure > 0.0)
+            && figures.into_iter().chain(cases).all(|it| it.is_finite() && it > 0.0)
+            && (shares - 1.0).abs() < 1e-6
             && (1..=MOST_SAMPLES).contains(&parts.samples);
         if !sound {
             return Err("a mixture's parts do not fit together");
         }
         let guesses = guesses(&parts.configurations, &parts.shapes);
-        let mut unexplained = unexplained(&parts.configurations);
-        unexplained.scale(parts.unexplained * parts.unexplained);
+        let pattern = unexplained(&parts.configurations);
+        let of = |&Unexplained { spread, share }: &Unexplained| {
+            let mut covariance = pattern.clone();
+            covariance.scale(spread * spread);
+            (share, covariance)
+        };
+        let unexplained = parts.unexplained.iter().map(of).collect();
         let mut mixture = Mixture { parts, guesses, unexplained, second: None };
         mixture.second = mixture.after(&[]).and_then(|posterior| {
             let tells = |column| posterior.narrowing(column, mixture.parts.noise);
@@ -118,9 +138,10 @@ impl Mixture {
         self.guesses.len()
     }
 
-    /// The standard deviation of what no guess explains, of ln time.
+    /// The standard deviation of what no guess explains, of ln time, over all programs.
     pub fn unexplained(&self) -> f64 {
-        self.parts.unexplained
+        let variance = |one: &Unexplained| one.share * one.spread * one.spread;
+        self.parts.unexplained.iter().map(variance).sum::<f64>().sqrt()
     }
 
     /// The standard deviation of one execution's ln time.
@@ -248,7 +269,7 @@ impl Predictor for Mixture {
             None => {
                 let worth = self.parts.rule.worth * 1e2;
                 let why =
-                    format!("best of {count} measured; no other is expected to gain {worth:.0} %");
+                    format!("best of {count} measured; no other is expected to gain {worth} %");
                 Ok(step::decide(best, why))
             }
         }

@@ -3,22 +3,30 @@
 use super::Guess;
 use super::covariance::Square;
 
-/// ln of time over the reference's, by configuration, as a normal distribution.
+/// ln of time over the reference's, by configuration: a mixture of normal distributions.
 pub(super) struct Posterior<'a> {
     pub(super) means: Vec<f64>,
     variances: Vec<f64>,
-    /// Guesses by their weights, bent to the samples.
-    likely: Vec<(f64, Vec<f64>)>,
-    gains: Vec<Vec<f64>>,
+    cases: Vec<Case<'a>>,
+}
+
+/// What follows if the guesses leave so much.
+struct Case<'a> {
     unexplained: &'a Square,
+    /// How likely that is.
+    weight: f64,
+    /// How each column goes with the whitened samples.
+    gains: Vec<Vec<f64>>,
+    /// Guesses by their weights, which sum to that of the case, bent to the samples.
+    likely: Vec<(f64, Vec<f64>)>,
 }
 
 /// What is known before any sample.
 pub(super) struct Prior<'a> {
     /// Equally likely.
     pub(super) guesses: &'a [Guess],
-    /// Of what the guesses leave.
-    pub(super) unexplained: &'a Square,
+    /// What the guesses may leave, and in what share of programs.
+    pub(super) unexplained: &'a [(f64, Square)],
     /// The standard deviation of an execution's ln time.
     pub(super) noise: f64,
 }
@@ -26,67 +34,102 @@ pub(super) struct Prior<'a> {
 /// Sums of less make no difference to sums near 1.
 const NEGLIGIBLE: f64 = 1e-9;
 
+/// A case, with what each guess misses the whitened samples by, and how likely that makes both, as
+/// a logarithm.
+struct Weighed<'a> {
+    case: Case<'a>,
+    misses: Vec<Vec<f64>>,
+    logs: Vec<f64>,
+}
+
 impl<'a> Prior<'a> {
     /// After `samples`: columns, without the reference's, and ln of time over that at the
     /// reference.
     ///
     /// The reference was executed with noise, too, and all ratios share it.
     ///
-    /// Each guess is a Gaussian process with that mean; it counts as much as it makes the samples
-    /// likely (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, sections
-    /// 2.2 and 5.2). The mixture's mean and covariance are the answer; `None` if the figures are
-    /// too odd to compute with.
+    /// Each guess in each case is a Gaussian process with that mean; it counts as much as it makes
+    /// the samples likely (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006,
+    /// sections 2.2 and 5.2). So a program whose samples no guess explains is taken for one of those
+    /// of which more is unexplained. The mixture's mean and covariance are the answer; `None` if the
+    /// figures are too odd to compute with.
     pub(super) fn after(&self, samples: &[(usize, f64)]) -> Option<Posterior<'a>> {
-        let width = self.unexplained.width();
+        let width = self.unexplained.first()?.1.width();
+        let all: Option<Vec<Weighed<'a>>> =
+            self.unexplained.iter().map(|one| self.weigh(one, samples)).collect();
+        let all = all?;
+        let logs = || all.iter().flat_map(|weighed| weighed.logs.iter().copied());
+        let most = logs().fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = logs().map(|log| (log - most).exp()).sum();
+
+        let mut means = vec![0.0; width];
+        let mut cases = Vec::new();
+        for Weighed { mut case, misses, logs } in all {
+            for ((guess, miss), log) in self.guesses.iter().zip(&misses).zip(logs) {
+                let weight = (log - most).exp() / sum;
+                if weight < NEGLIGIBLE {
+                    continue;
+                }
+                let bent = |(log, gain): (&f64, &Vec<f64>)| log + dot(gain, miss);
+                let bent: Vec<f64> = guess.logs.iter().zip(&case.gains).map(bent).collect();
+                means.iter_mut().zip(&bent).for_each(|(mean, value)| *mean += weight * value);
+                case.weight += weight;
+                case.likely.push((weight, bent));
+            }
+            cases.push(case);
+        }
+        let mut posterior = Posterior { means, variances: Vec::new(), cases };
+        let variance = |column| posterior.covariance(column, column).max(0.0);
+        posterior.variances = (0..width).map(variance).collect();
+        posterior.means.iter().all(|mean| mean.is_finite()).then_some(posterior)
+    }
+
+    /// One case; `None` where its samples cannot be told apart.
+    fn weigh(
+        &self,
+        (share, unexplained): &'a (f64, Square),
+        samples: &[(usize, f64)],
+    ) -> Option<Weighed<'a>> {
         let root = Square::from_fn(samples.len(), |row, column| {
             let own = if row == column { 1.0 } else { 0.0 };
-            let shared = self.unexplained.at(samples[row].0, samples[column].0);
+            let shared = unexplained.at(samples[row].0, samples[column].0);
             shared + self.noise * self.noise * (own + 1.0)
         })
         .root()?;
-        // How each column goes with the whitened samples.
-        let gains: Vec<Vec<f64>> = (0..width)
+        let gains = (0..unexplained.width())
             .map(|column| {
-                let with = samples.iter().map(|&(at, _)| self.unexplained.at(column, at));
+                let with = samples.iter().map(|&(at, _)| unexplained.at(column, at));
                 let mut gain: Vec<f64> = with.collect();
                 root.whiten(&mut gain);
                 gain
             })
             .collect();
-        let misses: Vec<Vec<f64>> = self
-            .guesses
-            .iter()
-            .map(|guess| {
-                let mut miss: Vec<f64> =
-                    samples.iter().map(|&(at, log)| log - guess.logs[at]).collect();
-                root.whiten(&mut miss);
-                miss
-            })
-            .collect();
-        let square = |miss: &Vec<f64>| dot(miss, miss);
-        let least = misses.iter().map(square).fold(f64::INFINITY, f64::min);
-        let mut weights: Vec<f64> =
-            misses.iter().map(|miss| ((least - square(miss)) / 2.0).exp()).collect();
-        let sum: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|weight| *weight /= sum);
+        let miss = |guess: &Guess| {
+            let mut miss: Vec<f64> =
+                samples.iter().map(|&(at, log)| log - guess.logs[at]).collect();
+            root.whiten(&mut miss);
+            miss
+        };
+        let misses: Vec<Vec<f64>> = self.guesses.iter().map(miss).collect();
+        let before = share.ln() - root.log();
+        let logs = misses.iter().map(|miss| before - dot(miss, miss) / 2.0).collect();
+        let case = Case { unexplained, weight: 0.0, gains, likely: Vec::new() };
+        Some(Weighed { case, misses, logs })
+    }
+}
 
-        let mut means = vec![0.0; width];
-        let mut likely = Vec::new();
-        for ((guess, miss), weight) in self.guesses.iter().zip(&misses).zip(weights) {
-            if weight < NEGLIGIBLE {
-                continue;
-            }
-            let bent = |(log, gain): (&f64, &Vec<f64>)| log + dot(gain, miss);
-            let bent: Vec<f64> = guess.logs.iter().zip(&gains).map(bent).collect();
-            means.iter_mut().zip(&bent).for_each(|(mean, value)| *mean += weight * value);
-            likely.push((weight, bent));
-        }
-        let unexplained = self.unexplained;
-        let variances = Vec::new();
-        let mut posterior = Posterior { means, variances, likely, gains, unexplained };
-        let variance = |column| posterior.covariance(column, column).max(0.0);
-        posterior.variances = (0..width).map(variance).collect();
-        posterior.means.iter().all(|mean| mean.is_finite()).then_some(posterior)
+impl Case<'_> {
+    /// What the samples leave of what is unexplained.
+    fn covariance(&self, row: usize, column: usize) -> f64 {
+        self.unexplained.at(row, column) - dot(&self.gains[row], &self.gains[column])
+    }
+
+    /// [`Posterior::improvement`], as much as the case is likely.
+    fn improvement(&self, column: usize, best: f64) -> f64 {
+        let spread = self.covariance(column, column).max(0.0).sqrt();
+        let each =
+            |(weight, bent): &(f64, Vec<f64>)| weight * improvement(best - bent[column], spread);
+        self.likely.iter().map(each).sum()
     }
 }
 
@@ -96,8 +139,11 @@ impl Posterior<'_> {
         let between = |(weight, bent): &(f64, Vec<f64>)| {
             weight * (bent[row] - self.means[row]) * (bent[column] - self.means[column])
         };
-        let within = self.unexplained.at(row, column) - dot(&self.gains[row], &self.gains[column]);
-        within + self.likely.iter().map(between).sum::<f64>()
+        let of = |case: &Case<'_>| {
+            case.weight * case.covariance(row, column)
+                + case.likely.iter().map(between).sum::<f64>()
+        };
+        self.cases.iter().map(of).sum()
     }
 
     /// The standard deviation of ln time at a column, noise left out.
@@ -107,7 +153,7 @@ impl Posterior<'_> {
 
     /// By how much ln time is expected to fall below `best` if the column is the better one.
     pub(super) fn improvement(&self, column: usize, best: f64) -> f64 {
-        improvement(best - self.means[column], self.spread(column))
+        self.cases.iter().map(|case| case.improvement(column, best)).sum()
     }
 
     /// By how much a sample at the column is expected to narrow spreads, on average over all.
@@ -146,8 +192,9 @@ fn dot(one: &[f64], other: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    fn square(width: usize, cells: &[f64]) -> Square {
-        Square::from_fn(width, |row, column| cells[row * width + column])
+    /// The only case.
+    fn square(width: usize, cells: &[f64]) -> [(f64, Square); 1] {
+        [(1.0, Square::from_fn(width, |row, column| cells[row * width + column]))]
     }
 
     fn guesses(logs: &[[f64; 3]]) -> Vec<Guess> {
@@ -187,6 +234,42 @@ mod tests {
         let after = prior.after(&[(0, -0.9)]).unwrap();
         assert!((after.means[1] + 1.0).abs() < 1e-9);
         assert!((after.spread(1) - 0.1).abs() < 1e-9);
+    }
+
+    /// Two cases of one guess, independent residuals and no noise: by hand.
+    #[test]
+    fn a_sample_that_is_far_off_says_that_more_is_unexplained() {
+        let guesses = guesses(&[[1.0, 0.5, 0.0]]);
+        let diagonal = |variance: f64| {
+            Square::from_fn(3, |row, column| if row == column && row < 2 { variance } else { 0.0 })
+        };
+        let unexplained = [(0.75, diagonal(0.01)), (0.25, diagonal(0.16))];
+        let prior = Prior { guesses: &guesses, unexplained: &unexplained, noise: 0.0 };
+        let mixed = |narrow: f64| (0.01 * narrow + 0.16 * (1.0 - narrow)).sqrt();
+        assert!((prior.after(&[]).unwrap().spread(0) - mixed(0.75)).abs() < 1e-12);
+        for miss in [0.0f64, 0.1, 0.3, 0.6] {
+            let likely = |share: f64, spread: f64| {
+                share / spread * (-miss * miss / (2.0 * spread * spread)).exp()
+            };
+            let (narrow, wide) = (likely(0.75, 0.1), likely(0.25, 0.4));
+            let after = prior.after(&[(1, 0.5 + miss)]).unwrap();
+            assert!((after.spread(0) - mixed(narrow / (narrow + wide))).abs() < 1e-9, "{miss}");
+            assert!((after.means[0] - 1.0).abs() < 1e-12 && after.spread(1) < 1e-6);
+            let gain =
+                (narrow * improvement(0.2, 0.1) + wide * improvement(0.2, 0.4)) / (narrow + wide);
+            assert!((after.improvement(0, 1.2) - gain).abs() < 1e-9, "{miss}");
+        }
+    }
+
+    /// What is likely is one guess or the other, and not what is between them.
+    #[test]
+    fn improvement_is_that_of_each_guess_by_itself() {
+        let guesses = guesses(&[[1.0, 1.0, 0.0], [-1.0, -1.0, 0.0]]);
+        let unexplained = square(3, &[0.01, 0.0, 0.0, 0.0, 0.01, 0.0, 0.0, 0.0, 0.0]);
+        let before = Prior { guesses: &guesses, unexplained: &unexplained, noise: 0.01 };
+        let found = before.after(&[]).unwrap().improvement(0, 0.5);
+        let halves = (improvement(-0.5, 0.1) + improvement(1.5, 0.1)) / 2.0;
+        assert!((found - halves).abs() < 1e-12, "{found} {halves}");
     }
 
     /// E max(0, X) against a sum over X's density.
