@@ -35,6 +35,10 @@ pub(super) struct Expected {
 /// caches of one core where they had more.
 const SLACK: f64 = 1.05;
 
+/// How much farther than its interval reaches a prediction may be off. One in twenty is off by more
+/// than a 90 % interval says; of a normal distribution one in two thousand by twice as much.
+const BEYOND: f64 = 2.0;
+
 impl Known<'_> {
     pub(super) fn best(&self) -> usize {
         let level = |&at: &usize| self.records[at].level();
@@ -79,7 +83,8 @@ impl Known<'_> {
             (Some(below), Some(above)) => from_above.min(below.max(above)),
             _ => from_above,
         };
-        self.expected(at).map_or(limit, |expected| limit.min(expected.high))
+        self.expected(at)
+            .map_or(limit, |Expected { cost, high, .. }| limit.min(cost + (high - cost) * BEYOND))
     }
 
     pub(super) fn expected(&self, at: usize) -> Option<Expected> {

@@ -85,7 +85,10 @@ impl Controller {
     /// The next sample by what the predictor said.
     pub(super) fn guided(&self, step: Step, credit: f64) -> Move {
         let samples = matches!(step, Step::Sample { .. });
-        if samples || self.expected.is_empty() {
+        if self.disproved {
+            // What it makes of the samples is no better.
+            self.known().climb(credit)
+        } else if samples || self.expected.is_empty() {
             self.known().follow(step, credit)
         } else {
             self.known().guided(credit)
