@@ -59,6 +59,16 @@ pub enum Placement {
 }
 
 impl Placement {
+    /// The same on a machine of which contexts are gone or taken away: a list without those; nothing
+    /// of it if all are.
+    pub(crate) fn left_on(&self, topology: &Topology) -> Placement {
+        let usable = |cpu: &u32| topology.context(*cpu).is_some_and(|context| context.allowed);
+        match self {
+            Placement::List(cpus) => Placement::List(cpus.iter().copied().filter(usable).collect()),
+            other => other.clone(),
+        }
+    }
+
     /// The places of a team of `threads`, in thread order.
     ///
     /// # Errors

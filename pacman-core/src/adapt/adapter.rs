@@ -40,6 +40,14 @@ struct Shared {
 struct Machine {
     topology: Topology,
     candidates: Candidates,
+    /// What is left there of the order that was asked for.
+    order: Placement,
+}
+
+impl Machine {
+    fn places(&self, on: Configuration) -> Result<Vec<Place>> {
+        candidates::places(&self.topology, on, &self.order)
+    }
 }
 
 /// A phase of the program; a clone is the same phase.
@@ -143,7 +151,7 @@ impl Adapter {
     /// # Errors
     /// [`ErrorKind::NoSuchPlace`] for a configuration that the machine does not have.
     pub fn places(&self, on: Configuration) -> Result<Vec<Place>> {
-        candidates::places(&self.shared.machine.lock().topology, on, &self.shared.order)
+        self.shared.machine.lock().places(on)
     }
 
     /// The machine as it was looked at last.
@@ -170,13 +178,18 @@ impl Adapter {
 
     /// Goes on with a topology that was looked at by the caller.
     ///
+    /// Configurations that the placement has no place for any more are dropped as well.
+    ///
     /// # Errors
-    /// [`ErrorKind::Empty`] if no context is left: then everything stays as it is.
+    /// [`ErrorKind::Empty`] if no context is left, and as [`Placement::places`] if the placement has
+    /// no place for any configuration: then everything stays as it is.
     pub fn machine_changed(&self, topology: Topology) -> Result<Vec<Configuration>> {
         let phases = self.phases.lock();
         let mut machine = self.shared.machine.lock();
-        let now = self.shared.candidates_of(&topology)?;
-        machine.topology = topology;
+        let order = self.shared.order.left_on(&topology);
+        let candidates = self.shared.candidates_of(&topology)?;
+        let now = placed(&topology, &order, candidates)?;
+        (machine.topology, machine.order) = (topology, order);
         if now == machine.candidates {
             return Ok(Vec::new());
         }
@@ -196,6 +209,18 @@ impl Shared {
             None => Ok(all),
             Some(predictor) => fit::among(predictor.as_ref(), topology, &all),
         }
+    }
+}
+
+/// Those of `all` that `order` has places for; without the default the widest takes its place.
+fn placed(topology: &Topology, order: &Placement, all: Candidates) -> Result<Candidates> {
+    let places = |on| candidates::places(topology, on, order);
+    let placed: Vec<Configuration> =
+        all.all().iter().copied().filter(|&on| places(on).is_ok()).collect();
+    match placed.iter().max() {
+        Some(_) if placed.len() == all.all().len() => Ok(all),
+        Some(&widest) => Candidates::new(placed, widest),
+        None => places(all.default()).and(Ok(all)),
     }
 }
 
@@ -255,9 +280,7 @@ impl Phase {
     /// execution is left out. Else as [`end`](Self::end).
     pub fn run(&self, actuator: &dyn Actuator, work: &(dyn Fn(usize) + Sync)) -> Result<()> {
         let choice = self.begin();
-        let machine = self.inner.shared.machine.lock();
-        let places = candidates::places(&machine.topology, choice.on, &self.inner.shared.order);
-        drop(machine);
+        let places = self.inner.shared.machine.lock().places(choice.on);
         let begun = Instant::now();
         actuator.run(&places?, work)?;
         self.end(choice, begun.elapsed())
@@ -367,7 +390,7 @@ impl Builder {
         let decision = decision_cost(&candidates);
         let measured = (decision + self.switch) * PAYS;
         rules.break_even = self.break_even.unwrap_or(measured).as_secs_f64();
-        let machine = Mutex::new(Machine { topology, candidates });
+        let machine = Mutex::new(Machine { topology, candidates, order: order.clone() });
         let shared = Shared { machine, limit, order, objective, rapl, rules };
         Ok(Adapter { shared: Arc::new(shared), phases: Arc::default() })
     }

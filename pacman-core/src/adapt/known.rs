@@ -31,13 +31,20 @@ pub(super) struct Expected {
     pub(super) high: f64,
 }
 
-/// What one thread may take over the time that all threads together were busy: it has the
-/// caches of one core where they had more.
-const SLACK: f64 = 1.05;
-
 /// How much farther than its interval reaches a prediction may be off. One in twenty is off by more
 /// than a 90 % interval says; of a normal distribution one in two thousand by twice as much.
 const BEYOND: f64 = 2.0;
+
+impl Expected {
+    /// The most that it can cost, as far as the prediction is to be believed at all.
+    pub(super) fn most(self) -> f64 {
+        self.cost + (self.high - self.cost) * BEYOND
+    }
+}
+
+/// What one thread may take over the time that all threads together were busy: it has the
+/// caches of one core where they had more.
+const SLACK: f64 = 1.05;
 
 impl Known<'_> {
     pub(super) fn best(&self) -> usize {

@@ -259,9 +259,10 @@ impl Topology {
     /// ```
     /// use pacman_core::Topology;
     /// use pacman_core::topology::CpuSet;
-    /// let machine = Topology::synthetic("2 cores, 2 threads").unwrap();
+    /// let machine = Topology::synthetic("2 cores, 2 threads")?;
     /// let same = machine.allowing(&CpuSet::from_iter([1, 9]));
     /// assert_eq!(same.allowed().to_string(), "0-3", "all were allowed, and there is no CPU 9");
+    /// # Ok::<(), pacman_core::Error>(())
     /// ```
     pub fn allowing(mut self, cpus: &CpuSet) -> Topology {
         for context in &mut self.contexts {

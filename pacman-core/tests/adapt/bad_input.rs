@@ -150,3 +150,37 @@ fn contexts_that_go_take_their_configurations_along() {
     assert_eq!(phase.begin().configuration(), on("4x1"));
     assert_eq!(adapter.machine_changed(machine("4 cores, 2 threads")).unwrap(), []);
 }
+
+#[test]
+fn configurations_that_lose_their_places_go_too() {
+    let adapter = |order: &str, threads: usize| {
+        Adapter::builder(machine("8 cores"))
+            .max_threads(threads)
+            .placement(order.parse().unwrap())
+            .break_even(Duration::ZERO)
+            .build()
+            .unwrap()
+    };
+    let all = adapter("4,5,3,2,6,7,1,0", 8);
+    let phase = all.phase("phase").unwrap();
+    let places = |text: &str| -> Vec<u32> {
+        all.places(on(text)).unwrap().iter().map(|place| place.cpu()).collect()
+    };
+    assert_eq!((phase.begin().configuration(), places("2x1")), (on("8x1"), vec![4, 5]));
+    let dropped = all.machine_changed(machine("4 cores")).unwrap();
+    assert!(dropped.contains(&on("8x1")) && !dropped.contains(&on("4x1")), "{dropped:?}");
+    assert_eq!(phase.begin().configuration(), on("4x1"));
+    assert_eq!((places("2x1"), places("4x1")), (vec![3, 2], vec![3, 2, 1, 0]), "in its order");
+    // What comes back has its place again.
+    all.machine_changed(machine("8 cores")).unwrap();
+    assert_eq!(places("8x1"), [4, 5, 3, 2, 6, 7, 1, 0]);
+
+    // Four cores are left, and of those that were named one, and then none.
+    let two = adapter("5,3", 2);
+    let phase = two.phase("phase").unwrap();
+    two.machine_changed(machine("4 cores")).unwrap();
+    assert_eq!(phase.begin().configuration(), on("1x1"), "{}", phase.why());
+    let error = two.machine_changed(machine("2 cores")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Empty, "{error}");
+    assert_eq!(phase.begin().configuration(), on("1x1"), "as it was");
+}

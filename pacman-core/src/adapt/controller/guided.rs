@@ -66,7 +66,7 @@ impl Controller {
         let Some(expected) = self.expected.get(at).copied().flatten() else { return };
         let level = self.records[at].level();
         // Dearer than it can be: no prediction is believed until the next search.
-        self.disproved |= level > expected.high;
+        self.disproved |= level > expected.most();
         // Cheaper than it can be: the default is taken to be as much cheaper, not the gain greater.
         let default = &mut self.records[self.candidates.default_index()];
         if level < expected.low && default.count() == 1 {
