@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::adapt::{self, Choice, Course, Steady};
+use crate::adapt::{self, Choice, Course};
 use crate::counting::Counting;
 use crate::entry;
 use crate::floating;
@@ -137,21 +137,18 @@ fn run_region(
     start: impl FnOnce(&Team, u32, Manner),
 ) {
     let worker = Worker::here();
-    let mut steady = None;
-    if adapt::is_wished() {
-        let Call { entry, threads, .. } = call();
-        steady = match adapt::course(region, worker, entry, threads) {
-            Course::Steady(steady) => Some(steady),
-            other => return run_wished(region, worker, &other, call(), start),
-        };
+    if !adapt::is_wished() {
+        return run_observed(region, worker, call(), start, |_, _| ());
     }
-    let call = call();
-    let threads = steady.map_or(call.threads, Steady::threads);
-    run_observed(region, worker, Call { threads, ..call }, start, |size, ticks| {
-        if let Some(steady) = steady {
-            if !steady.ended(worker, size, ticks) {
-                adapt::finished_steady(region, worker, steady, size, ticks);
-            }
+    let Call { entry, threads, .. } = call();
+    let steady = match adapt::course(region, worker, entry, threads) {
+        Course::Steady(steady) => steady,
+        other => return run_wished(region, worker, &other, call(), start),
+    };
+    let call = Call { threads: steady.threads(), ..call() };
+    run_observed(region, worker, call, start, |size, ticks| {
+        if !steady.ended(worker, size, ticks) {
+            adapt::finished_steady(region, worker, steady, size, ticks);
         }
     });
 }

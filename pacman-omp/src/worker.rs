@@ -294,8 +294,10 @@ impl Worker {
     /// Where executions that this thread starts are entered.
     #[inline]
     pub(crate) fn hosted(&self, region: u32) -> &Hosted {
+        let own = self.rows_of(region);
         // SAFETY: a row of the thread's table.
-        unsafe { self.rows_of(region).hosted.as_ref() }.unwrap_or_else(|| self.new_hosted(region))
+        let hosted = own.and_then(|own| unsafe { own.hosted.as_ref() });
+        hosted.unwrap_or_else(|| self.new_hosted(region))
     }
 
     #[cold]
@@ -311,7 +313,7 @@ impl Worker {
     /// What it keeps for a region that runs as before, if it does.
     #[inline(always)]
     pub(crate) fn steady(&self, region: u32) -> Option<&Steady> {
-        let steady = self.rows_of(region).steady.as_deref()?;
+        let steady = self.rows_of(region)?.steady.as_deref()?;
         // SAFETY: the list may move, and what it has boxed stays for as long as the worker.
         Some(unsafe { &*ptr::from_ref(steady) })
     }
@@ -327,7 +329,7 @@ impl Worker {
     #[inline]
     fn row(&self, region: u32, thread: u32) -> &Row {
         // SAFETY: a row of the thread's table.
-        let row = unsafe { self.rows_of(region).row.as_ref() };
+        let row = self.rows_of(region).and_then(|own| unsafe { own.row.as_ref() });
         row.filter(|row| row.thread == thread).unwrap_or_else(|| self.other_row(region, thread))
     }
 
@@ -349,10 +351,9 @@ impl Worker {
     }
 
     #[inline(always)]
-    fn rows_of(&self, region: u32) -> &OwnRows {
+    fn rows_of(&self, region: u32) -> Option<&OwnRows> {
         // SAFETY: this thread alone, and callers let go of it before they call `keep`.
-        let rows = unsafe { &*self.rows.get() };
-        rows.get(region as usize).unwrap_or(&OwnRows::NONE)
+        unsafe { &*self.rows.get() }.get(region as usize)
     }
 
     fn keep(&self, region: u32, own: impl FnOnce(&mut OwnRows)) {
