@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use pacman_core::fork::{Held, Lock, Locked};
 
 use crate::adapt;
+use crate::callers::{self, Apart};
 use crate::counting::{self, Plan};
 use crate::module;
 use crate::process::{self, First};
@@ -40,6 +41,7 @@ struct Locks {
     first: Locked<'static, Option<First>>,
     opening: Locked<'static, ()>,
     notes: Locked<'static, Vec<String>>,
+    apart: Locked<'static, Vec<Apart>>,
     known: Locked<'static, Vec<&'static Runtime>>,
     all: Locked<'static, Vec<&'static Region>>,
     searching: Locked<'static, ()>,
@@ -65,6 +67,7 @@ unsafe extern "C" fn before() {
         first: process::FIRST.lock(),
         opening: counting::OPENING.lock(),
         notes: process::NOTES.lock(),
+        apart: callers::APART.lock(),
         known: runtime::KNOWN.lock(),
         all: region::ALL.lock(),
         searching: module::SEARCHING.lock(),

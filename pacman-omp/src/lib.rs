@@ -5,7 +5,7 @@
 //! way of an execution through the modules:
 //!
 //! 1. [`entry`]: the program calls the runtime (libgomp or libomp) and finds this library's
-//!    function of that name. [`runtime`] knows the real one.
+//!    function of that name. [`runtime`] knows the real one, and [`callers`] whose it is.
 //! 2. [`region`] finds the region by the function that the compiler made of its body.
 //! 3. [`adapt`] may choose another number of threads, unless one of its guards forbids it.
 //! 4. [`team`] has the real runtime start the team with a body of ours around the program's.
@@ -26,6 +26,7 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod adapt;
+mod callers;
 mod counting;
 mod entry;
 mod fork;

@@ -1,16 +1,14 @@
 //! The real OpenMP runtimes behind the entries.
 
-use std::cell::Cell;
-use std::ffi::{CStr, CString, c_int, c_void};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
-use std::ptr::null_mut;
+use std::ffi::{CStr, c_int, c_void};
+use std::path::PathBuf;
+use std::ptr::{self, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use pacman_core::fork::Lock;
 use pacman_regions::RuntimeFamily;
 
-use crate::entry;
+use crate::callers::{loaded, look_up};
 use crate::function::Function;
 use crate::module::Module;
 
@@ -28,10 +26,8 @@ pub(crate) struct Runtime {
 /// The runtimes met so far; never taken out.
 pub(crate) static KNOWN: Lock<Vec<&'static Runtime>> = Lock::new(Vec::new());
 
-/// By function: what callers of the global scope would have reached without this library, once
-/// that is known. There may be a runtime of each family, with functions in common.
-static NEXT: [AtomicPtr<c_void>; Function::COUNT] =
-    [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
+/// The same for who may not wait for a lock; those after the first few are not here.
+static MET: [AtomicPtr<Runtime>; 8] = [const { AtomicPtr::new(null_mut()) }; 8];
 
 /// A pointer that `real` holds for a function that the runtime does not have.
 const ABSENT: *mut c_void = std::ptr::without_provenance_mut(1);
@@ -40,25 +36,8 @@ const ABSENT: *mut c_void = std::ptr::without_provenance_mut(1);
 pub(crate) type Question = extern "C" fn() -> c_int;
 
 impl Runtime {
-    /// The runtime that `caller`, an address in the calling module, would have reached for
-    /// `function` without this library; `None` if there is none.
-    ///
-    /// Symbols of the global scope come first, as they do for the caller. A module that was
-    /// loaded with its own scope brings its runtime along: that one is found through the module.
-    #[cold]
-    pub(crate) fn of(caller: u64, function: Function) -> Option<&'static Runtime> {
-        if let Some(real) = next(function) {
-            return Some(Runtime::entered(real));
-        }
-        let module = Module::of(caller);
-        if module.is_program {
-            return None;
-        }
-        Some(Runtime::entered(look_up(loaded(&module.path)?, function)?))
-    }
-
     /// The runtime that has the function `real`.
-    fn entered(real: *mut c_void) -> &'static Runtime {
+    pub(crate) fn entered(real: *mut c_void) -> &'static Runtime {
         let module = Module::of(real as u64);
         let mut known = KNOWN.lock();
         if let Some(known) = known.iter().find(|runtime| runtime.path == module.path) {
@@ -87,6 +66,9 @@ impl Runtime {
 
     fn keep(known: &mut Vec<&'static Runtime>, runtime: Runtime) -> &'static Runtime {
         let runtime: &'static Runtime = Box::leak(Box::new(runtime));
+        if let Some(met) = MET.get(known.len()) {
+            met.store(ptr::from_ref(runtime).cast_mut(), Ordering::Release);
+        }
         known.push(runtime);
         runtime
     }
@@ -96,9 +78,11 @@ impl Runtime {
         KNOWN.lock().clone()
     }
 
-    /// The only runtime met so far, for callers that cannot say whose they are.
-    fn any() -> Option<&'static Runtime> {
-        KNOWN.try_lock()?.first().copied()
+    /// The same without waiting for anybody.
+    pub(crate) fn met() -> impl Iterator<Item = &'static Runtime> {
+        // ATOMICS: pairs with the release in `keep`.
+        // SAFETY: runtimes are never freed.
+        MET.iter().map_while(|met| unsafe { met.load(Ordering::Acquire).as_ref() })
     }
 
     /// Its place among those met.
@@ -176,62 +160,6 @@ impl Runtime {
     }
 }
 
-thread_local! {
-    /// Calls whose real function was found through their module: return address, what was called,
-    /// and what was found.
-    static FOUND: [Cell<(u64, Function, *mut c_void)>; 64] =
-        const { [const { Cell::new((0, Function::GOMP_parallel, null_mut())) }; 64] };
-}
-
-/// The real function of that name for a call that returns to `caller`, where no region says whose
-/// it is.
-#[inline]
-pub(crate) fn real_for(caller: u64, function: Function) -> Option<*mut c_void> {
-    let real = NEXT[function as usize].load(Ordering::Relaxed);
-    if real.is_null() { real_for_module(caller, function) } else { Some(real) }
-}
-
-#[cold]
-fn real_for_module(caller: u64, function: Function) -> Option<*mut c_void> {
-    entry::ompt::passed();
-    if let Some(real) = next(function) {
-        return Some(real);
-    }
-    FOUND.with(|found| {
-        let found = &found[(caller as usize >> 1) % 64];
-        let (known, called, real) = found.get();
-        if (known, called) == (caller, function) {
-            return Some(real);
-        }
-        let real = match Runtime::of(caller, function) {
-            Some(runtime) => runtime.real(function),
-            None => Runtime::any().and_then(|runtime| runtime.real(function)),
-        }?;
-        found.set((caller, function, real));
-        Some(real)
-    })
-}
-
-/// What comes after this library in the global scope; a function of a runtime, or of the C library.
-pub(crate) fn next(function: Function) -> Option<*mut c_void> {
-    let next = &NEXT[function as usize];
-    let known = next.load(Ordering::Relaxed);
-    if !known.is_null() {
-        return Some(known);
-    }
-    let real = look_up(libc::RTLD_NEXT as usize, function)?;
-    next.store(real, Ordering::Relaxed);
-    Some(real)
-}
-
-/// The handle of a module that is loaded; it stays so.
-fn loaded(path: &Path) -> Option<usize> {
-    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-    // SAFETY: finds the module again and adds to its count of users.
-    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-    (!handle.is_null()).then_some(handle as usize)
-}
-
 /// Whose runtime that is.
 ///
 /// The first name is OpenACC's, which libgomp alone has, and has had since GCC 5. A look-up that
@@ -246,15 +174,4 @@ fn family(handle: usize) -> RuntimeFamily {
         true => RuntimeFamily::Libgomp,
         false => RuntimeFamily::Libomp,
     }
-}
-
-/// Looks a symbol up. Neither way of asking answers this library's own function of that name:
-/// it is not after itself, and not among what another module needs.
-fn look_up(handle: usize, function: Function) -> Option<*mut c_void> {
-    if handle == 0 {
-        return None;
-    }
-    // SAFETY: a handle of `dlopen` that is never closed, or RTLD_NEXT.
-    let real = unsafe { libc::dlsym(handle as *mut c_void, function.symbol().as_ptr()) };
-    (!real.is_null()).then_some(real)
 }

@@ -6,6 +6,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::adapt::{self, Choice, Course};
+use crate::callers;
 use crate::counting::Counting;
 use crate::entry;
 use crate::floating;
@@ -237,7 +238,7 @@ impl Met {
     #[cold]
     fn of(entry: Function, body: u64, source: *const c_char) -> Option<Met> {
         entry::ompt::passed();
-        let runtime = Runtime::of(body, entry)?;
+        let runtime = callers::runtime_for(body, entry)?;
         if !process::is_observed() {
             return Some(Met { runtime, region: None });
         }

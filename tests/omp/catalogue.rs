@@ -198,6 +198,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("reductions.c", Always(40)),
     Program::new("scan.c", Always(80)).except(&[(GccOnLibomp, NOT_IN_GOMP_LAYER)]),
     Program::new("schedules.c", Always(375)),
+    Program::new("second_runtime.c", Always(300)),
     Program::new("sections.c", Always(120)),
     Program::new("seeds_by_thread.c", Always(200)),
     Program::new("signals.c", Unsteady),

@@ -153,17 +153,19 @@ impl Toolchain {
         let command = compiler.command(program).expect("why_not was asked");
         let folder = Folder::new();
         let path = folder.path().join(program.name());
-        let loads = program.name() == "late_library";
-        let archive = archive().filter(|_| compiler == Compiler::Clang);
         // Not linked to OpenMP itself: that comes with what it loads.
-        let options: &[&str] = if loads { &[] } else { &["-fopenmp"] };
+        let parts: &[&str] = match program.name() {
+            "late_library" => &["part_one", "part_two"],
+            "second_runtime" => &["part_numbers"],
+            _ => &[],
+        };
+        let archive = archive().filter(|_| compiler == Compiler::Clang);
+        let options: &[&str] = if parts.is_empty() { &["-fopenmp"] } else { &[] };
         compile(command, program.file, &path, options, archive.as_deref())?;
-        if loads {
-            for part in ["part_one", "part_two"] {
-                let object = folder.path().join(part).with_extension("so");
-                let options = ["-fopenmp", "-shared", "-fPIC"];
-                compile(command, &format!("{part}.c"), &object, &options, None)?;
-            }
+        for part in parts {
+            let object = folder.path().join(part).with_extension("so");
+            let options = ["-fopenmp", "-shared", "-fPIC"];
+            compile(command, &format!("{part}.c"), &object, &options, None)?;
         }
         if let Some(asked) = asked_for().filter(|_| archive.is_none()) {
             let name = folder.path().join("libomp.so.5");

@@ -6,9 +6,10 @@
 use std::ffi::{c_int, c_void};
 
 use super::Stack;
+use crate::callers;
 use crate::function::Function;
 use crate::process;
-use crate::runtime::{self, Question};
+use crate::runtime::Question;
 use crate::worker::Worker;
 
 macro_rules! numbers {
@@ -19,7 +20,7 @@ macro_rules! numbers {
             if process::is_adapted() {
                 asked($which);
             }
-            match runtime::real_for(stack.caller(), Function::$name) {
+            match callers::real_for(stack.caller(), Function::$name) {
                 // SAFETY: the runtime's function of that name.
                 Some(real) => unsafe { std::mem::transmute::<*mut c_void, Question>(real)() },
                 None => $alone,

@@ -8,10 +8,10 @@ use std::ffi::c_void;
 
 use super::prologue_undone;
 use crate::adapt;
+use crate::callers;
 use crate::function::{Function, Meaning, functions};
 use crate::process;
 use crate::region::Seen;
-use crate::runtime;
 use crate::worker::Worker;
 
 // The entry's number is in r11, the address of its first instruction in r10. Seven registers and
@@ -84,16 +84,16 @@ unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
     let real = match meaning {
         Meaning::Leaves => {
             process::leaves(false);
-            runtime::next(function)
+            callers::next(function)
         }
         Meaning::Becomes => {
             adapt::mask_matters();
             process::leaves(true);
-            runtime::next(function)
+            callers::next(function)
         }
         Meaning::Masks => {
             adapt::mask_matters();
-            runtime::next(function)
+            callers::next(function)
         }
         _ => {
             if process::is_observed() {
@@ -101,7 +101,7 @@ unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
                 watch(meaning, || unsafe { *frame.add(1) });
             }
             // SAFETY: as above.
-            runtime::real_for(unsafe { *frame }, function)
+            callers::real_for(unsafe { *frame }, function)
         }
     };
     real.map_or_else(|| without_runtime(meaning), <*mut c_void>::cast_const)

@@ -10,11 +10,11 @@ use std::ffi::c_void;
 use super::Member;
 use super::partition::{Index, Iterations};
 use super::schedule::{self, Ident};
+use crate::callers::real_for;
 use crate::entry::Stack;
 use crate::function::Function;
 use crate::process;
 use crate::region::Seen;
-use crate::runtime::real_for;
 use crate::worker::Worker;
 
 macro_rules! static_loops {

@@ -1,0 +1,270 @@
+//! Which function a call goes on to.
+//!
+//! The dynamic linker decides that for each module when it binds the module's symbol: it looks in
+//! the global scope first, and then in what the module itself was loaded with. Calls are bound to
+//! this library, which then decides likewise, for the module that calls. What was found in a
+//! module's own scope stays, as it does with the linker: a runtime that comes into the global scope
+//! later knows nothing of the teams that the module's own has started.
+
+use std::ffi::{CString, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+
+use pacman_core::fork::Lock;
+
+use crate::entry;
+use crate::function::Function;
+use crate::module::Module;
+use crate::runtime::Runtime;
+
+type ByFunction = [AtomicPtr<c_void>; Function::COUNT];
+
+/// What comes after this library in the global scope, once that is known. There may be a runtime of
+/// each family, with functions in common.
+static NEXT: ByFunction = [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
+
+/// What [`real_for`] answers whoever asks: the same, as long as no module calls a runtime of its own.
+static EVERYBODY_S: ByFunction = [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
+
+/// The modules that call a runtime of their own. Who changes [`EVERYBODY_S`] has the lock.
+pub(crate) static APART: Lock<Vec<Apart>> = Lock::new(Vec::new());
+
+/// Whether there are any.
+static ARE_APART: AtomicBool = AtomicBool::new(false);
+
+/// A module whose runtime was found in its own scope. Another one may be at the same place when it
+/// has been unloaded.
+#[derive(Debug)]
+pub(crate) struct Apart {
+    bias: u64,
+    path: PathBuf,
+    handle: usize,
+}
+
+/// The real function of that name for a call that returns to `caller`, where no region says whose
+/// it is.
+#[inline]
+pub(crate) fn real_for(caller: u64, function: Function) -> Option<*mut c_void> {
+    let real = EVERYBODY_S[function as usize].load(Ordering::Relaxed);
+    if real.is_null() { real_at_site(caller, function) } else { Some(real) }
+}
+
+/// The same where modules differ.
+#[cold]
+fn real_at_site(caller: u64, function: Function) -> Option<*mut c_void> {
+    if is_own(caller) {
+        let next = if ARE_APART.load(Ordering::Relaxed) { None } else { next(function) };
+        return next.map(|real| share(function, real)).or_else(|| of_team(function));
+    }
+    if let Some(real) = SITES.find(caller, function) {
+        return Some(real);
+    }
+    entry::ompt::passed();
+    let Some(real) = resolved(caller, function) else {
+        // Code of no module, which cannot say what it would have reached.
+        return of_team(function);
+    };
+    SITES.keep(caller, function, real);
+    Some(real)
+}
+
+/// Whether a call returns to this library: it was the last one of a body, from which the compiler
+/// has made a jump.
+fn is_own(caller: u64) -> bool {
+    unsafe extern "C" {
+        static __ehdr_start: u8;
+        static etext: u8;
+    }
+    // The linker's names for where this file begins and where its code ends.
+    ((&raw const __ehdr_start) as u64..(&raw const etext) as u64).contains(&caller)
+}
+
+/// The function of the runtime that has the calling thread in a team; where none has, of the first
+/// runtime that has such a function.
+fn of_team(function: Function) -> Option<*mut c_void> {
+    let has_team = |runtime: &&Runtime| runtime.ask(Function::omp_get_level).unwrap_or(0) > 0;
+    let real = |runtime: &'static Runtime| runtime.real(function);
+    let of_team = Runtime::met().filter(has_team).find_map(real);
+    of_team.or_else(|| Runtime::met().find_map(real))
+}
+
+/// The runtime whose function of that name `caller`, an address in the calling module, would have
+/// reached without this library; `None` if there is none.
+#[cold]
+pub(crate) fn runtime_for(caller: u64, function: Function) -> Option<&'static Runtime> {
+    resolved(caller, function).map(Runtime::entered)
+}
+
+/// The function that `caller` would have reached.
+fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
+    let module = Module::of(caller);
+    // A runtime calls itself, whatever else is in the global scope: its symbols have versions.
+    let itself = Runtime::met().find(|runtime| runtime.path == module.path);
+    if let Some(real) = itself.and_then(|runtime| runtime.real(function)) {
+        return Some(real);
+    }
+    let known = |apart: &&Apart| apart.bias == module.bias && apart.path == module.path;
+    let apart = APART.lock().iter().find(known).map(|apart| apart.handle);
+    if let Some(real) = apart.and_then(|handle| look_up(handle, function)) {
+        return Some(real);
+    }
+    if let Some(real) = next(function) {
+        return Some(share(function, real));
+    }
+    if module.is_program || module.path.as_os_str().is_empty() {
+        return None;
+    }
+    let handle = loaded(&module.path)?;
+    let real = look_up(handle, function)?;
+    let mut apart = APART.lock();
+    ARE_APART.store(true, Ordering::Relaxed);
+    // ATOMICS: a thread that has read one of these before goes on to where it would have gone.
+    EVERYBODY_S.iter().for_each(|real| real.store(null_mut(), Ordering::Relaxed));
+    apart.push(Apart { bias: module.bias, path: module.path, handle });
+    Some(real)
+}
+
+/// The global scope's function is what everybody calls, if no module is apart; answers it.
+fn share(function: Function, real: *mut c_void) -> *mut c_void {
+    let apart = APART.lock();
+    if apart.is_empty() {
+        EVERYBODY_S[function as usize].store(real, Ordering::Relaxed);
+    }
+    real
+}
+
+/// What comes after this library in the global scope; a function of a runtime, or of the C library.
+pub(crate) fn next(function: Function) -> Option<*mut c_void> {
+    let next = &NEXT[function as usize];
+    let known = next.load(Ordering::Relaxed);
+    if !known.is_null() {
+        return Some(known);
+    }
+    let real = look_up(libc::RTLD_NEXT as usize, function)?;
+    next.store(real, Ordering::Relaxed);
+    Some(real)
+}
+
+/// The handle of a module that is loaded; it stays so.
+pub(crate) fn loaded(path: &Path) -> Option<usize> {
+    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+    // SAFETY: finds the module again and adds to its count of users.
+    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    (!handle.is_null()).then_some(handle as usize)
+}
+
+/// Looks a symbol up. Neither way of asking answers this library's own function of that name:
+/// it is not after itself, and not among what another module needs.
+pub(crate) fn look_up(handle: usize, function: Function) -> Option<*mut c_void> {
+    if handle == 0 {
+        return None;
+    }
+    // SAFETY: a handle of `dlopen` that is never closed, or RTLD_NEXT.
+    let real = unsafe { libc::dlsym(handle as *mut c_void, function.symbol().as_ptr()) };
+    (!real.is_null()).then_some(real)
+}
+
+/// Calls whose function was found before, where modules differ: programs whose modules bring their
+/// runtimes along, as Python's do, make all of their calls through here.
+static SITES: Sites<4096> = Sites([const { Site::free() }; 4096]);
+
+/// Up to `N` places that calls return to; a power of two. Nothing is taken out.
+struct Sites<const N: usize>([Site; N]);
+
+struct Site {
+    /// Where it returns to, and the function's number above that; 0 where there is none yet.
+    call: AtomicU64,
+    /// Null until it is there.
+    real: AtomicPtr<c_void>,
+}
+
+/// How many places are looked at for one call.
+const TRIES: usize = 16;
+
+impl Site {
+    const fn free() -> Site {
+        Site { call: AtomicU64::new(0), real: AtomicPtr::new(null_mut()) }
+    }
+}
+
+impl<const N: usize> Sites<N> {
+    /// The places where a call may be, and what it is known by.
+    fn places(&self, caller: u64, function: Function) -> (u64, impl Iterator<Item = &Site>) {
+        // Code is in the lower half of 48 bits.
+        let call = caller | (function as u64) << 48;
+        // Fibonacci hashing: calls of one function are close to each other.
+        let first = (call.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
+        (call, (first..first + TRIES).map(|place| &self.0[place % N]))
+    }
+
+    fn find(&self, caller: u64, function: Function) -> Option<*mut c_void> {
+        let (call, mut places) = self.places(caller, function);
+        // ATOMICS: a function's address, which needs nothing else to be seen with it.
+        let site = places.find(|site| site.call.load(Ordering::Relaxed) == call)?;
+        let real = site.real.load(Ordering::Relaxed);
+        (!real.is_null()).then_some(real)
+    }
+
+    /// Where all places are taken, the call is looked up every time.
+    fn keep(&self, caller: u64, function: Function, real: *mut c_void) {
+        let (call, mut places) = self.places(caller, function);
+        let is_own = |site: &&Site| {
+            let own = site.call.compare_exchange(0, call, Ordering::Relaxed, Ordering::Relaxed);
+            own.map_or_else(|taken| taken == call, |_| true)
+        };
+        if let Some(site) = places.find(is_own) {
+            site.real.store(real, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_known_by_where_they_return_to_and_what_they_call() {
+        let sites = Sites([const { Site::free() }; 64]);
+        let number = Function::omp_get_thread_num;
+        let of = |caller: u64| std::ptr::without_provenance_mut::<c_void>(caller as usize + 7);
+        assert_eq!(sites.find(0x5000, number), None);
+        for caller in (0x5000..0x5000 + 32 * 5).step_by(5) {
+            sites.keep(caller, number, of(caller));
+        }
+        for caller in (0x5000..0x5000 + 32 * 5).step_by(5) {
+            assert_eq!(sites.find(caller, number), Some(of(caller)), "{caller:x}");
+            assert_eq!(sites.find(caller, Function::omp_get_num_threads), None);
+            assert_eq!(sites.find(caller + 1, number), None);
+        }
+        sites.keep(0x5000, number, of(1));
+        assert_eq!(sites.find(0x5000, number), Some(of(1)), "kept once, not twice");
+    }
+
+    #[test]
+    fn a_full_table_knows_what_it_has() {
+        let sites = Sites([const { Site::free() }; 16]);
+        let number = Function::omp_get_thread_num;
+        let of = |caller: u64| std::ptr::without_provenance_mut::<c_void>(caller as usize + 7);
+        (1..=20).for_each(|caller| sites.keep(caller, number, of(caller)));
+        let known = (1..=20).filter(|&caller| sites.find(caller, number) == Some(of(caller)));
+        assert_eq!(known.count(), 16);
+    }
+
+    #[test]
+    fn modules_have_the_global_scope_first() {
+        let libc = libc::getpid as *const () as u64;
+        let exit = resolved(libc, Function::_exit).unwrap();
+        assert!(Module::of(exit as u64).path.to_string_lossy().contains("libc"));
+        assert_eq!(resolved(libc, Function::GOMP_parallel), None, "this test has no runtime");
+        assert_eq!(resolved(8, Function::GOMP_parallel), None, "no module is not the program");
+    }
+
+    #[test]
+    fn this_library_is_told_from_others() {
+        assert!(is_own(is_own as fn(u64) -> bool as usize as u64));
+        assert!(!is_own(libc::getpid as *const () as u64));
+        assert!(!is_own(8));
+    }
+}
