@@ -65,7 +65,7 @@ macro_rules! functions {
                 __kmpc_dispatch_init_8 __kmpc_dispatch_init_8u
                 __kmpc_barrier
                 ompt_start_tool
-                kmp_set_blocktime
+                kmp_get_blocktime kmp_set_blocktime
                 omp_get_level omp_get_num_teams omp_get_team_num
                 omp_get_num_places omp_get_place_num_procs omp_get_place_proc_ids
             }

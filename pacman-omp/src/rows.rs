@@ -137,6 +137,17 @@ impl Hosted {
         }
     }
 
+    /// Adds how wide its teams were, of which most have `usual` threads.
+    pub(crate) fn add_widths(&self, usual: u32, widths: &mut Widths) {
+        for size in &self.teams {
+            match size.threads.load(Ordering::Relaxed) {
+                0 => return,
+                wide if wide >= usual => widths.wide += size.executions.load(Ordering::Relaxed),
+                _ => widths.narrow_ticks += size.ticks.load(Ordering::Relaxed),
+            }
+        }
+    }
+
     #[inline(never)]
     fn size(&self, threads: u32) -> &Size {
         let mut sizes = self.teams.iter();
@@ -148,6 +159,15 @@ impl Hosted {
         size.threads.store(threads, Ordering::Relaxed);
         size
     }
+}
+
+/// How wide teams were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Widths {
+    /// Executions with as many threads as teams usually have, or more.
+    pub(crate) wide: u64,
+    /// Ticks of the others.
+    pub(crate) narrow_ticks: u64,
 }
 
 /// All rows of one thread.
@@ -338,6 +358,21 @@ impl HostedSum {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn teams_are_wide_or_narrow() {
+        let hosted = Hosted::new(0);
+        let mut widths = Widths::default();
+        hosted.add_widths(4, &mut widths);
+        assert_eq!(widths, Widths::default());
+        for (threads, ticks) in [(4, 10), (2, 20), (4, 30), (1, 40), (8, 50)] {
+            hosted.add(5, ticks, threads, false);
+        }
+        hosted.add_widths(4, &mut widths);
+        assert_eq!(widths, Widths { wide: 3, narrow_ticks: 60 });
+        hosted.add_widths(1, &mut widths);
+        assert_eq!(widths, Widths { wide: 3 + 5, narrow_ticks: 60 });
+    }
 
     #[test]
     fn an_entry_that_is_cut_is_there_or_not() {

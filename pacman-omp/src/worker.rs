@@ -8,14 +8,14 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use pacman_core::backend::Reading;
 use pacman_core::clock::Clock;
 
-use crate::adapt::{Bound, Crews, Pool, Steady};
+use crate::adapt::{Bound, Crews, Pool, Steady, Waits};
 use crate::counting::{Counters, Counting, Plan};
 use crate::entry::ompt::UnderWay;
 use crate::floating;
 use crate::innermost::Innermost;
 use crate::process;
 use crate::region::{Region, Seen};
-use crate::rows::{Hosted, Row, Table};
+use crate::rows::{Hosted, Row, Table, Widths};
 use crate::word;
 use crate::worksharing::Member;
 
@@ -41,6 +41,7 @@ pub(crate) struct Worker {
     pub(crate) member: Member,
     pub(crate) bound: Bound,
     pub(crate) crews: Crews,
+    pub(crate) waits: Waits,
     /// Regions of GCC's older interface, which are begun and ended by different calls.
     pub(crate) started: RefCell<Vec<crate::team::Started>>,
     /// Regions that the runtime tells of.
@@ -109,6 +110,7 @@ impl Worker {
             member: Member::new(),
             bound: Bound::default(),
             crews: Crews::default(),
+            waits: Waits::default(),
             started: RefCell::default(),
             under_way: UnderWay::default(),
         }));
@@ -308,6 +310,19 @@ impl Worker {
         self.keep(region, |own| own.hosted = hosted);
         // SAFETY: the table has it.
         unsafe { &*hosted }
+    }
+
+    /// How wide the teams were that it has started, where they usually have so many threads.
+    pub(crate) fn widths(&self, usual: u32) -> Widths {
+        let mut widths = Widths::default();
+        // SAFETY: this thread alone, and nothing here changes them.
+        for own in unsafe { &*self.rows.get() } {
+            // SAFETY: a row of the thread's table.
+            if let Some(hosted) = unsafe { own.hosted.as_ref() } {
+                hosted.add_widths(usual, &mut widths);
+            }
+        }
+        widths
     }
 
     /// What it keeps for a region that runs as before, if it does.

@@ -42,6 +42,11 @@ impl Pool {
         }
     }
 
+    /// The same as it was answered last; 1 if never.
+    pub(crate) fn usual_size(&self) -> u32 {
+        self.usual.get().map_or(1, |(_, _, threads)| threads)
+    }
+
     #[cold]
     fn ask(&self, runtime: &'static Runtime, changes: u32) -> Option<u32> {
         let threads = runtime.ask(Function::omp_get_max_threads)?;

@@ -8,7 +8,7 @@ use pacman_regions::RuntimeFamily;
 
 use super::charge::Change;
 use super::steady::{Steady, Way};
-use super::{ADAPTING, Choice, waiting};
+use super::{ADAPTING, Choice};
 use crate::floating;
 use crate::process;
 use crate::region::Region;
@@ -19,6 +19,7 @@ use crate::worker::Worker;
 pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32, ticks: u64) {
     let Some(Some(adapting)) = ADAPTING.get() else { return };
     adapting.ended(worker, None, size);
+    worker.waits.look(adapting, worker, region.runtime, false);
     if region.runtime.family == RuntimeFamily::Libgomp && worker.pool.changes_to(size) {
         floating::apart(|| {
             let change = worker.pool.team_of(region, size, false);
@@ -127,11 +128,13 @@ pub(crate) fn finished(
         State::LeftAlone if ticks <= adapting.long && adapting.most == u32::MAX => {
             region.adapted.short.store(true, Ordering::Relaxed);
         }
-        State::Holding if narrowed && !libgomp => {
-            let spare = adapting.topology.contexts_per_core() > 1
+        state if !libgomp => {
+            // Elsewhere who spins takes nothing from who works.
+            let matters = adapting.topology.contexts_per_core() > 1
                 || phase.default > adapting.contexts
                 || adapting.objective.needs_energy();
-            waiting::block(region.runtime, spare);
+            let narrowed = narrowed && matters && state == State::Holding;
+            worker.waits.look(adapting, worker, region.runtime, narrowed);
         }
         _ => {}
     }

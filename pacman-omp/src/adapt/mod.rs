@@ -36,6 +36,7 @@ pub(crate) use outcome::outcome;
 use phase::Phase;
 pub(crate) use places::{Bound, has_bound, mask_matters};
 pub(crate) use steady::Steady;
+pub(crate) use waiting::Waits;
 
 use crate::floating;
 use crate::fork;

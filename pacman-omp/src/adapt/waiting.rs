@@ -1,32 +1,119 @@
 //! Idle workers of libomp spin for 200 ms after a region, on contexts whose siblings work.
+//!
+//! They can be had to block at once, and must then be woken for the next wider team, which takes
+//! longer than many a region does. So they block where hardly any team is wider than those that
+//! were narrowed, and spin again where that turns out to be otherwise.
+//!
+//! libgomp has no call for that; its surplus workers end instead of spinning.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use pacman_regions::Waiting;
 
+use super::Adapting;
+use crate::floating;
 use crate::function::Function;
 use crate::process;
+use crate::rows::Widths;
 use crate::runtime::Runtime;
-
-static BLOCKED: AtomicBool = AtomicBool::new(false);
+use crate::worker::Worker;
 
 thread_local! {
     /// The thread has been through [`block_here`].
     static ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Has workers of teams that the calling thread starts block at once from now on, if `needed` and
-/// it was not forbidden.
-///
-/// It is for good: a spinning worker notices at the end of its next region only. libgomp has no
-/// such call; its surplus workers end instead of spinning.
-pub(crate) fn block(runtime: &Runtime, needed: bool) {
-    if BLOCKED.load(Ordering::Relaxed) || !needed {
-        return;
+/// Seconds after which it is looked at again how many teams were wide.
+const WINDOW: f64 = 0.05;
+/// Seconds that a team of threads that block takes longer to come: 20 to 90 microseconds with four
+/// threads on two contexts of a virtual machine.
+const WAKING: f64 = 50e-6;
+/// Of the time in narrowed teams, what waking others may take; twice that ends it.
+const SHARE: f64 = 0.05;
+
+/// How the workers wait of teams that one thread starts.
+#[derive(Debug, Default)]
+pub(crate) struct Waits {
+    how: Cell<How>,
+    /// When to look again, in ticks.
+    next: Cell<u64>,
+    /// What had run when it was looked last.
+    before: Cell<Widths>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum How {
+    /// As the runtime has it.
+    #[default]
+    Spin,
+    /// At once; they spun for so many milliseconds before.
+    Block { before: i32 },
+    /// As the runtime has it, for good.
+    Keep,
+}
+
+impl Waits {
+    /// A region has ended that `worker` has started, and that is `narrowed` and held or not: looks
+    /// whether workers had better wait otherwise.
+    pub(super) fn look(
+        &self,
+        adapting: &Adapting,
+        worker: &Worker,
+        runtime: &Runtime,
+        narrowed: bool,
+    ) {
+        let may_block = self.how.get() == How::Spin && narrowed;
+        if !may_block && !matches!(self.how.get(), How::Block { .. }) {
+            return;
+        }
+        let now = worker.now();
+        if now >= self.next.get() {
+            floating::apart(|| self.look_again(adapting, worker, runtime, now));
+        }
     }
-    if !BLOCKED.swap(true, Ordering::Relaxed) && set(runtime) {
-        process::note("idle workers block at once since a region was narrowed".to_owned());
+
+    #[cold]
+    fn look_again(&self, adapting: &Adapting, worker: &Worker, runtime: &Runtime, now: u64) {
+        let ticks = WINDOW / adapting.seconds_per_tick;
+        let is_first = self.next.replace(now + ticks as u64) == 0;
+        let widths = worker.widths(worker.pool.usual_size());
+        let before = self.before.replace(widths);
+        if !is_first {
+            let waking = (widths.wide - before.wide) as f64 * WAKING;
+            let narrow = (widths.narrow_ticks - before.narrow_ticks) as f64;
+            self.decide(runtime, waking, narrow * adapting.seconds_per_tick);
+        }
+    }
+
+    /// Waking blocked threads would take, or takes, so many seconds beside so many in narrowed teams.
+    fn decide(&self, runtime: &Runtime, waking: f64, narrowed: f64) {
+        let how = self.how.get();
+        if how.stays(waking, narrowed) {
+            return;
+        }
+        self.how.set(match how {
+            How::Block { before } => {
+                set(runtime, before);
+                process::note("idle workers spin again: too many regions need them".to_owned());
+                How::Keep
+            }
+            How::Spin | How::Keep => block(runtime).map_or(How::Keep, |before| {
+                process::note("idle workers block at once beside narrowed regions".to_owned());
+                How::Block { before }
+            }),
+        });
+    }
+}
+
+impl How {
+    /// Whether it stays so where waking blocked threads takes so many seconds beside so many in
+    /// narrowed teams.
+    fn stays(self, waking: f64, narrowed: f64) -> bool {
+        match self {
+            How::Spin => waking > SHARE * narrowed,
+            How::Block { .. } => waking <= 2.0 * SHARE * narrowed,
+            How::Keep => true,
+        }
     }
 }
 
@@ -34,25 +121,49 @@ pub(crate) fn block(runtime: &Runtime, needed: bool) {
 /// keeps the time by thread, so that each has to say it for itself; once.
 #[inline]
 pub(crate) fn block_here(runtime: &Runtime, needed: impl FnOnce() -> bool) {
-    if !ASKED.replace(true) && needed() && set(runtime) {
+    if !ASKED.replace(true) && needed() && block(runtime).is_some() {
         process::note("threads without a share of a loop block at once".to_owned());
     }
 }
 
-/// Whether it was set: not if that was forbidden, or is the user's own choice.
+/// Has workers block at once, and answers for how many milliseconds they spun before; `None` if that
+/// is forbidden, the user's own choice, or cannot be had.
 #[cold]
-fn set(runtime: &Runtime) -> bool {
+fn block(runtime: &Runtime) -> Option<i32> {
     if process::wishes().waiting == Waiting::Keep {
-        return false;
+        return None;
     }
     if std::env::var_os("KMP_BLOCKTIME").is_some() || std::env::var_os("OMP_WAIT_POLICY").is_some()
     {
         process::note("idle workers wait as the user has set it".to_owned());
-        return false;
+        return None;
     }
+    let before = runtime.question(Function::kmp_get_blocktime)?();
+    set(runtime, 0).then_some(before)
+}
+
+/// Has them spin for so many milliseconds; whether the runtime can.
+fn set(runtime: &Runtime, milliseconds: i32) -> bool {
     let Some(real) = runtime.real(Function::kmp_set_blocktime) else { return false };
     // SAFETY: libomp's function of that name takes milliseconds.
     let real: extern "C" fn(i32) = unsafe { std::mem::transmute(real) };
-    real(0);
+    real(milliseconds);
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_block_where_hardly_any_team_is_wide() {
+        let block = How::Block { before: 200 };
+        // Seconds that waking takes beside one second in narrowed teams.
+        for (how, stays, moves) in [(How::Spin, 0.051, 0.049), (block, 0.099, 0.101)] {
+            assert!(how.stays(stays, 1.0) && !how.stays(moves, 1.0), "{how:?}");
+        }
+        assert!(!How::Spin.stays(0.0, 1e-3), "no other team at all");
+        assert!(!block.stays(1e-6, 0.0), "nothing is narrowed any more");
+        assert!(block.stays(0.0, 0.0) && How::Keep.stays(0.0, 1.0) && How::Keep.stays(1.0, 0.0));
+    }
 }
