@@ -31,8 +31,8 @@ pub(crate) trait Surroundings: Sync {
     fn asks_for_number(&self) -> bool;
     /// Ticks of the clock.
     fn now(&self) -> u64;
-    /// The calling thread, of a team of `threads`, gets nothing and will wait at the next barrier.
-    fn idles(&self, threads: u16);
+    /// The calling thread gets nothing and will wait at the next barrier.
+    fn idles(&self);
 }
 
 /// One execution of a region: lives on the stack of the thread that starts the team, for longer
@@ -220,7 +220,7 @@ impl<S: Surroundings> Member<S> {
         }
         let division = division.ok()?;
         if u32::from(width) <= thread {
-            execution.around.idles(threads);
+            execution.around.idles();
         }
         (width < threads).then(|| iterations.share(division, thread, u32::from(width)))?
     }

@@ -143,12 +143,12 @@ impl Surroundings for Around {
     }
 
     #[inline]
-    fn idles(&self, threads: u16) {
+    fn idles(&self) {
+        // Where threads outnumber the contexts libomp's give way to each other, and waking them for
+        // the next wider stretch takes longer.
         waiting::block_here(self.region.runtime, || {
             let topology = SETUP.get().and_then(Option::as_ref).map(|setup| &setup.topology);
-            topology.is_some_and(|topology| {
-                topology.contexts_per_core() > 1 || usize::from(threads) > topology.allowed().len()
-            })
+            topology.is_some_and(|topology| topology.contexts_per_core() > 1)
         });
     }
 }
