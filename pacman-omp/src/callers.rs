@@ -8,7 +8,7 @@
 
 use std::ffi::{CString, c_void};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
@@ -34,12 +34,11 @@ pub(crate) static APART: Lock<Vec<Apart>> = Lock::new(Vec::new());
 /// Whether there are any.
 static ARE_APART: AtomicBool = AtomicBool::new(false);
 
-/// A module whose runtime was found in its own scope. Another one may be at the same place when it
-/// has been unloaded.
+/// A module whose runtime was found in its own scope, by where it is: it stays there, because its
+/// handle is never closed.
 #[derive(Debug)]
 pub(crate) struct Apart {
     bias: u64,
-    path: PathBuf,
     handle: usize,
 }
 
@@ -105,7 +104,7 @@ fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     if let Some(real) = itself.and_then(|runtime| runtime.real(function)) {
         return Some(real);
     }
-    let known = |apart: &&Apart| apart.bias == module.bias && apart.path == module.path;
+    let known = |apart: &&Apart| apart.bias == module.bias;
     let apart = APART.lock().iter().find(known).map(|apart| apart.handle);
     if let Some(real) = apart.and_then(|handle| look_up(handle, function)) {
         return Some(real);
@@ -126,7 +125,7 @@ fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     ARE_APART.store(true, Ordering::Relaxed);
     // ATOMICS: a thread that has read one of these before goes on to where it would have gone.
     EVERYBODY_S.iter().for_each(|real| real.store(null_mut(), Ordering::Relaxed));
-    apart.push(Apart { bias: module.bias, path: module.path, handle });
+    apart.push(Apart { bias: module.bias, handle });
     Some(real)
 }
 

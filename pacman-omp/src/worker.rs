@@ -434,6 +434,7 @@ impl Worker {
         // by who watches forks, and executions that are open know them by their address.
         worker.counters.set(ptr::null());
         worker.crews.forget();
+        worker.waits.forget();
     }
 }
 

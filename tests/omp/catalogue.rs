@@ -24,6 +24,8 @@ pub(crate) struct Program {
     pub(crate) variables: &'static [(&'static str, &'static str)],
     except: &'static [(Flavour, &'static str)],
     threads: &'static [u32],
+    /// The sources of objects that it loads.
+    pub(crate) parts: &'static [&'static str],
     /// Whether not all can be counted: it leaves no descriptors to count with, or forks in a region.
     pub(crate) may_go_uncounted: bool,
     /// Whether its regions show early what they ask for, so that adapting may rely on it.
@@ -44,6 +46,7 @@ impl Program {
             variables: &[],
             except: &[],
             threads: &[1, 2, 4, 8],
+            parts: &[],
             may_go_uncounted: false,
             may_be_adapted: true,
             nests: false,
@@ -60,6 +63,11 @@ impl Program {
     /// Does not run in these, for the reason given, even without the library.
     const fn except(mut self, flavours: &'static [(Flavour, &'static str)]) -> Program {
         self.except = flavours;
+        self
+    }
+
+    const fn loads(mut self, parts: &'static [&'static str]) -> Program {
+        self.parts = parts;
         self
     }
 
@@ -173,7 +181,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("held_then.c", ByCompiler { gcc: 892, clang: 891 }).threads_of(&[1, 2, 4]),
     Program::new("hoisted.c", Always(1)),
     Program::new("if_clause.c", ByCompiler { gcc: 120, clang: 50 }),
-    Program::new("late_library.c", Always(175)),
+    Program::new("late_library.c", Always(175)).loads(&["part_one", "part_two"]),
     Program::new("late_query.c", Always(201)).only_observed(),
     Program::new("legacy_entries.c", Always(120)).except(&[
         (Clang, "it calls the entries of libgomp"),
@@ -198,7 +206,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("reductions.c", Always(40)),
     Program::new("scan.c", Always(80)).except(&[(GccOnLibomp, NOT_IN_GOMP_LAYER)]),
     Program::new("schedules.c", Always(375)),
-    Program::new("second_runtime.c", Always(300)),
+    Program::new("second_runtime.c", Always(300)).loads(&["part_numbers"]),
     Program::new("sections.c", Always(120)),
     Program::new("seeds_by_thread.c", Always(200)),
     Program::new("signals.c", Unsteady),

@@ -153,16 +153,11 @@ impl Toolchain {
         let command = compiler.command(program).expect("why_not was asked");
         let folder = Folder::new();
         let path = folder.path().join(program.name());
-        // Not linked to OpenMP itself: that comes with what it loads.
-        let parts: &[&str] = match program.name() {
-            "late_library" => &["part_one", "part_two"],
-            "second_runtime" => &["part_numbers"],
-            _ => &[],
-        };
         let archive = archive().filter(|_| compiler == Compiler::Clang);
-        let options: &[&str] = if parts.is_empty() { &["-fopenmp"] } else { &[] };
+        // What loads others is not linked to OpenMP itself: that comes with them.
+        let options: &[&str] = if program.parts.is_empty() { &["-fopenmp"] } else { &[] };
         compile(command, program.file, &path, options, archive.as_deref())?;
-        for part in parts {
+        for part in program.parts {
             let object = folder.path().join(part).with_extension("so");
             let options = ["-fopenmp", "-shared", "-fPIC"];
             compile(command, &format!("{part}.c"), &object, &options, None)?;

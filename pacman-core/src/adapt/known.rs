@@ -90,8 +90,7 @@ impl Known<'_> {
             (Some(below), Some(above)) => from_above.min(below.max(above)),
             _ => from_above,
         };
-        self.expected(at)
-            .map_or(limit, |Expected { cost, high, .. }| limit.min(cost + (high - cost) * BEYOND))
+        self.expected(at).map_or(limit, |expected| limit.min(expected.most()))
     }
 
     pub(super) fn expected(&self, at: usize) -> Option<Expected> {

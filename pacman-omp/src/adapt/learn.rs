@@ -128,7 +128,7 @@ pub(crate) fn finished(
         State::LeftAlone if ticks <= adapting.long && adapting.most == u32::MAX => {
             region.adapted.short.store(true, Ordering::Relaxed);
         }
-        state if !libgomp => {
+        state => {
             // Elsewhere who spins takes nothing from who works.
             let matters = adapting.topology.contexts_per_core() > 1
                 || phase.default > adapting.contexts
@@ -136,7 +136,6 @@ pub(crate) fn finished(
             let narrowed = narrowed && matters && state == State::Holding;
             worker.waits.look(adapting, worker, region.runtime, narrowed);
         }
-        _ => {}
     }
     phase.holds(adapting, region, worker);
 }

@@ -8,7 +8,7 @@
 
 use std::cell::Cell;
 
-use pacman_regions::Waiting;
+use pacman_regions::{RuntimeFamily, Waiting};
 
 use super::Adapting;
 use crate::floating;
@@ -37,8 +37,8 @@ pub(crate) struct Waits {
     how: Cell<How>,
     /// When to look again, in ticks.
     next: Cell<u64>,
-    /// What had run when it was looked last.
-    before: Cell<Widths>,
+    /// What had run when it was looked last, and how many threads teams usually had.
+    before: Cell<(Widths, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,8 +62,12 @@ impl Waits {
         runtime: &Runtime,
         narrowed: bool,
     ) {
-        let may_block = self.how.get() == How::Spin && narrowed;
-        if !may_block && !matches!(self.how.get(), How::Block { .. }) {
+        let matters = match self.how.get() {
+            How::Spin => narrowed,
+            How::Block { .. } => true,
+            How::Keep => false,
+        };
+        if !matters || runtime.family == RuntimeFamily::Libgomp {
             return;
         }
         let now = worker.now();
@@ -72,15 +76,25 @@ impl Waits {
         }
     }
 
+    /// In the child of a fork: its runtime begins anew, and so do its rows.
+    pub(crate) fn forget(&self) {
+        self.how.take();
+        self.next.take();
+        self.before.take();
+    }
+
     #[cold]
     fn look_again(&self, adapting: &Adapting, worker: &Worker, runtime: &Runtime, now: u64) {
         let ticks = WINDOW / adapting.seconds_per_tick;
-        let is_first = self.next.replace(now + ticks as u64) == 0;
-        let widths = worker.widths(worker.pool.usual_size());
-        let before = self.before.replace(widths);
-        if !is_first {
-            let waking = (widths.wide - before.wide) as f64 * WAKING;
-            let narrow = (widths.narrow_ticks - before.narrow_ticks) as f64;
+        self.next.set(now + ticks as u64);
+        let usual = worker.pool.usual_size();
+        let widths = worker.widths(usual);
+        let (before, then) = self.before.replace((widths, usual));
+        // What was wide for another size of teams is no measure.
+        if usual == then {
+            // Sizes that a row has no place for share one, which may go from the one to the other.
+            let waking = widths.wide.saturating_sub(before.wide) as f64 * WAKING;
+            let narrow = widths.narrow_ticks.saturating_sub(before.narrow_ticks) as f64;
             self.decide(runtime, waking, narrow * adapting.seconds_per_tick);
         }
     }
@@ -91,17 +105,15 @@ impl Waits {
         if how.stays(waking, narrowed) {
             return;
         }
-        self.how.set(match how {
-            How::Block { before } => {
-                set(runtime, before);
-                process::note("idle workers spin again: too many regions need them".to_owned());
-                How::Keep
-            }
-            How::Spin | How::Keep => block(runtime).map_or(How::Keep, |before| {
-                process::note("idle workers block at once beside narrowed regions".to_owned());
-                How::Block { before }
-            }),
-        });
+        if let How::Block { before } = how {
+            set(runtime, before);
+            process::note("idle workers spin again: too many regions need them".to_owned());
+            return self.how.set(How::Keep);
+        }
+        self.how.set(block(runtime).map_or(How::Keep, |before| {
+            process::note("idle workers block at once beside narrowed regions".to_owned());
+            How::Block { before }
+        }));
     }
 }
 
@@ -110,7 +122,7 @@ impl How {
     /// narrowed teams.
     fn stays(self, waking: f64, narrowed: f64) -> bool {
         match self {
-            How::Spin => waking > SHARE * narrowed,
+            How::Spin => waking >= SHARE * narrowed,
             How::Block { .. } => waking <= 2.0 * SHARE * narrowed,
             How::Keep => true,
         }
@@ -164,6 +176,7 @@ mod tests {
         }
         assert!(!How::Spin.stays(0.0, 1e-3), "no other team at all");
         assert!(!block.stays(1e-6, 0.0), "nothing is narrowed any more");
-        assert!(block.stays(0.0, 0.0) && How::Keep.stays(0.0, 1.0) && How::Keep.stays(1.0, 0.0));
+        assert!(How::Spin.stays(0.0, 0.0) && block.stays(0.0, 0.0));
+        assert!(How::Keep.stays(0.0, 1.0) && How::Keep.stays(1.0, 0.0));
     }
 }
