@@ -3,6 +3,7 @@
 mod bad_input;
 mod bound;
 mod choices;
+mod noise;
 mod predicted;
 mod stays;
 mod teams;

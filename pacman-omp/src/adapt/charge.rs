@@ -88,13 +88,25 @@ pub(crate) enum Change {
 }
 
 impl Change {
-    /// The seconds that it takes by itself, of an execution's `seconds`.
+    /// The seconds that starting threads, or ending them, takes of an execution's `seconds`: half of
+    /// them at most.
     pub(crate) fn seconds(self, seconds: f64) -> f64 {
-        let threads = |count: u32, each: f64| (f64::from(count) * each).min(seconds / 2.0);
-        match self {
+        let takes = match self {
             Change::None => 0.0,
-            Change::Narrower(ended) => threads(ended, of_a_thread().end),
-            Change::Wider(started, _) => threads(started, of_a_thread().whole()),
+            Change::Narrower(ended) => f64::from(ended) * of_a_thread().end,
+            // One after the other is created; they come up at the same time.
+            Change::Wider(created, _) => {
+                f64::from(created) * of_a_thread().create + of_a_thread().start
+            }
+        };
+        takes.min(seconds / 2.0)
+    }
+
+    /// What has ended the threads before that are started now.
+    pub(crate) fn ending(self) -> f64 {
+        match self {
+            Change::Wider(created, _) => f64::from(created) * of_a_thread().end,
+            _ => 0.0,
         }
     }
 }
@@ -102,13 +114,15 @@ impl Change {
 /// What a thread takes, in seconds.
 #[derive(Clone, Copy)]
 pub(crate) struct OfAThread {
+    create: f64,
+    /// From then until it works.
     start: f64,
     end: f64,
 }
 
 impl OfAThread {
     pub(crate) fn whole(self) -> f64 {
-        self.start + self.end
+        self.create + self.start + self.end
     }
 }
 
@@ -116,7 +130,7 @@ impl OfAThread {
 pub(crate) fn of_a_thread() -> OfAThread {
     static COST: OnceLock<OfAThread> = OnceLock::new();
     *fork::once(&COST, || {
-        let rounds: Vec<(f64, f64)> = (0..9)
+        let rounds: Vec<[f64; 3]> = (0..9)
             .map(|_| {
                 let begun = Instant::now();
                 // It opens its counters, as a worker does in its first region.
@@ -124,18 +138,19 @@ pub(crate) fn of_a_thread() -> OfAThread {
                     crate::worker::Worker::here().prepared();
                     begun.elapsed()
                 });
+                let created = begun.elapsed();
                 // Without another thread to be had no team is widened either.
-                let started = thread.map(std::thread::JoinHandle::join);
-                let started = started.map_or(Ok(begun.elapsed()), |started| started);
-                let started = started.unwrap_or_default().as_secs_f64();
-                (started, begun.elapsed().as_secs_f64() - started)
+                let works = thread.map(std::thread::JoinHandle::join);
+                let works = works.map_or(Ok(created), |works| works).unwrap_or(created);
+                let ended = begun.elapsed().saturating_sub(works);
+                [created, works.saturating_sub(created), ended].map(|taken| taken.as_secs_f64())
             })
             .collect();
-        let median = |mut seconds: Vec<f64>| {
+        let median = |of: usize| {
+            let mut seconds: Vec<f64> = rounds.iter().map(|round| round[of]).collect();
             seconds.sort_by(f64::total_cmp);
             seconds[seconds.len() / 2]
         };
-        let (start, end) = rounds.into_iter().unzip();
-        OfAThread { start: median(start), end: median(end) }
+        OfAThread { create: median(0), start: median(1), end: median(2) }
     })
 }

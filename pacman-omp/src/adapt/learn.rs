@@ -27,7 +27,7 @@ pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32
             if let Change::Wider(_, cause) = change {
                 let mut phase = cause.adapted.phase.try_lock();
                 if let Some(Some(phase)) = phase.as_deref_mut() {
-                    phase.charge(seconds, !ptr::eq(cause, region));
+                    phase.charge(seconds + change.ending(), !ptr::eq(cause, region));
                 }
             }
         });
@@ -104,17 +104,18 @@ pub(crate) fn finished(
         return phase.holds(adapting, region, worker);
     }
     let seconds = ticks as f64 * adapting.seconds_per_tick;
+    let renewed = matches!(change, Change::Wider(..));
+    let times = (seconds, change.seconds(seconds));
+    let (own, is_typical) = phase.itself(on, times, renewed, &adapting.objective);
     if let Change::Wider(_, cause) = change {
-        // Threads that are new are not yet where they do best: that takes more than their start.
-        let usual = phase.controller.level(on).filter(|_| adapting.objective.is_time());
-        let besides = change.seconds(seconds).max(usual.map_or(0.0, |usual| seconds - usual));
+        let besides = seconds - own + change.ending();
         if ptr::eq(cause, region) {
             phase.charge(besides, false);
         } else if let Some(Some(cause)) = cause.adapted.phase.try_lock().as_deref_mut() {
             cause.charge(besides, true);
         }
     }
-    let mut execution = Execution::seconds(seconds - change.seconds(seconds));
+    let mut execution = Execution::seconds(own);
     if choice.wants_busy {
         execution = execution.with_busy(busy as f64 * adapting.seconds_per_tick);
     }
@@ -122,6 +123,10 @@ pub(crate) fn finished(
         if let Ok(now) = rapl.read() {
             execution = execution.with_joules(rapl.joules_since(before, &now));
         }
+    }
+    if !is_typical {
+        phase.untypical(&adapting.objective, on, &execution);
+        return phase.holds(adapting, region, worker);
     }
     phase.enter(&adapting.objective, on, &execution);
     match phase.controller.state() {

@@ -27,6 +27,8 @@ pub(super) struct Phase {
     narrowed: Option<(Configuration, f64, f64)>,
     /// What it was held at when that was told last.
     held: Option<Configuration>,
+    /// Whether its latest execution had new threads.
+    renewed: bool,
     /// Teams that did not get the size that was chosen.
     pub(super) refused: u64,
 }
@@ -64,12 +66,42 @@ impl Phase {
         }
         let degree = rules.degree;
         let controller = Controller::new(candidates, rules);
-        Some(Phase { default, degree, controller, places, narrowed: None, held: None, refused: 0 })
+        Some(Phase {
+            default,
+            degree,
+            controller,
+            places,
+            narrowed: None,
+            held: None,
+            renewed: false,
+            refused: 0,
+        })
     }
 
     /// Whether it is for teams of `default` threads, which are placed or not.
     pub(super) fn is_for(&self, default: u32, places: bool) -> bool {
         (self.default, self.places) == (default, places)
+    }
+
+    /// What of the `seconds` of an execution at `on` it took by itself, where starting or ending threads
+    /// takes `besides`; and whether those after it will take as long. `renewed` if threads were started.
+    ///
+    /// Threads that are new are not yet where they do best: the first execution with them takes longer
+    /// by more than their start. Where they are new in the next one, too, they are so each time; then
+    /// some of them start while others work, and that takes less.
+    pub(super) fn itself(
+        &mut self,
+        on: Configuration,
+        (seconds, besides): (f64, f64),
+        renewed: bool,
+        objective: &Objective,
+    ) -> (f64, bool) {
+        let own = seconds - besides;
+        let is_typical = !renewed || self.renewed;
+        self.renewed = renewed;
+        let usual = self.controller.level(on).filter(|_| renewed && objective.is_time());
+        let least = if is_typical { own } else { 0.0 };
+        (usual.map_or(own, |usual| usual.clamp(least, seconds)), is_typical)
     }
 
     /// Its latest execution on fewer threads has cost so many seconds elsewhere; another region's,
@@ -91,6 +123,16 @@ impl Phase {
         // What it refuses it says in `why`.
         let _ = self.controller.finished_with(on, cost, execution);
         self.was_narrowed(on, execution.seconds, cost);
+    }
+
+    /// An execution at `on` that tells nothing of those after it.
+    pub(super) fn untypical(
+        &mut self,
+        objective: &Objective,
+        on: Configuration,
+        execution: &Execution,
+    ) {
+        self.controller.untypical(on, objective.cost(execution).unwrap_or(f64::NAN));
     }
 
     /// What is kept in `steady` of executions that were held, and not told yet. What was held by
@@ -141,5 +183,60 @@ impl Phase {
         };
         let high = (usual / adapting.seconds_per_tick) as u64;
         worker.own_steady(region.number).hold(way, region.adapted.choice(), high);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pacman_core::Topology;
+
+    use super::*;
+
+    /// Of teams of two, which have run three times for a second each.
+    fn known() -> Phase {
+        let machine = Topology::synthetic("2 cores").unwrap();
+        let mut controller =
+            Controller::new(Candidates::of(&machine, None).unwrap(), Rules::default());
+        let on = controller.next();
+        (0..3).for_each(|_| controller.finished(on, 1.0, 1.0).unwrap());
+        Phase {
+            default: 2,
+            degree: 1,
+            controller,
+            places: false,
+            narrowed: None,
+            held: None,
+            renewed: false,
+            refused: 0,
+        }
+    }
+
+    #[test]
+    fn the_first_execution_with_new_threads_says_nothing() {
+        let mut phase = known();
+        let on = phase.controller.candidates().default();
+        let mut itself = |seconds, renewed| {
+            let besides = if renewed { 0.5 } else { 0.0 };
+            phase.itself(on, (seconds, besides), renewed, &Objective::Time)
+        };
+        assert_eq!(itself(7.0, false), (7.0, true), "a time slice, perhaps: nothing explains it");
+        assert_eq!(itself(7.0, true), (1.0, false), "what it usually takes");
+        assert_eq!(itself(1.25, true), (1.0, true), "they have started meanwhile");
+        assert_eq!(itself(0.75, true), (0.75, true), "even so it is quicker than usual");
+        assert_eq!(itself(7.0, true), (6.5, true), "it has become dearer");
+        assert_eq!(itself(1.0, false), (1.0, true));
+        assert_eq!(itself(0.75, true), (0.75, false));
+    }
+
+    #[test]
+    fn without_a_usual_time_the_measured_start_is_taken_off() {
+        let mut phase = known();
+        let alone = phase.controller.candidates().all()[0];
+        let energy = Objective::Energy;
+        for (on, objective) in [(alone, &Objective::Time), (phase.controller.next(), &energy)] {
+            assert_eq!(phase.itself(on, (7.0, 0.5), true, objective), (6.5, false));
+            assert_eq!(phase.itself(on, (7.0, 0.5), true, objective), (6.5, true));
+            phase.renewed = false;
+        }
     }
 }

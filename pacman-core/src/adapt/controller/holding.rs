@@ -2,7 +2,9 @@
 
 use super::super::candidates::Candidates;
 use super::super::record::Record;
-use super::{CHECK_AFTER, CHECKS, Controller, LEAST_DRIFT, LONG, REST, State, VERIFIED};
+use super::{
+    CHECK_AFTER, CHECKS, Controller, LEAST_DRIFT, LONG, LONGEST, REST, SEARCHES, State, VERIFIED,
+};
 use crate::error::Result;
 use crate::predict::Configuration;
 
@@ -13,7 +15,8 @@ impl Controller {
         (self.next, self.held, self.held_level) = (at, at, self.records[at].level());
         self.remembered = None;
         self.drift_checked = false;
-        self.search_after = self.account.executions() + self.rest;
+        let rest = self.rest.max(self.apart(self.spent, SEARCHES));
+        self.search_after = self.account.executions() + rest;
         self.rest = (self.rest * 2).min(REST.1);
         self.rest_until = self.account.executions() + self.until_check();
     }
@@ -21,7 +24,7 @@ impl Controller {
     /// Executions until the default is looked at again.
     ///
     /// What could be lost meanwhile, if it had become as quick as its threads allow, is in the
-    /// account; or a look is so dear that more of them would cost more than their part.
+    /// account; or a check is so dear that more of them would cost more than their part.
     fn until_check(&self) -> u64 {
         let known = self.known();
         let all = self.candidates.all();
@@ -29,9 +32,13 @@ impl Controller {
         let share = known.capacity(all[self.held]) / known.capacity(all[known.default]);
         let worst = self.held_level * (1.0 - share.min(1.0).powi(self.rules.degree));
         let pays = self.account.credit(default) / worst.max(f64::MIN_POSITIVE);
-        let looks = (default / self.held_level - 1.0) / CHECKS;
         let pays = (pays.max(0.0) as u64).clamp(CHECK_AFTER.0, CHECK_AFTER.1);
-        pays.max((looks.max(0.0) as u64).min(REST.1))
+        pays.max(self.apart(self.check_cost.max(default - self.held_level), CHECKS))
+    }
+
+    /// Executions after which what costs so much each time has cost no more than a `part` of them.
+    fn apart(&self, cost: f64, part: f64) -> u64 {
+        ((cost / self.held_level / part).max(0.0) as u64).min(LONGEST)
     }
 
     /// The cost up to which an execution of what is held is as usual; `None` while nothing is held.
@@ -108,9 +115,10 @@ impl Controller {
         }
     }
 
-    fn check(&mut self) {
+    pub(super) fn check(&mut self) {
         self.state = State::Checking;
         self.fresh.forget();
+        self.spent = 0.0;
         self.next = self.candidates.default_index();
     }
 
@@ -121,6 +129,7 @@ impl Controller {
         }
         let held = self.records[self.held].level();
         if self.fresh.level() > held {
+            self.check_cost = self.spent;
             self.state = State::Holding;
             self.next = self.held;
             self.rest_until = self.account.executions() + self.until_check();
@@ -146,6 +155,7 @@ impl Controller {
         self.state = State::Sampling;
         self.next = default;
         self.samples = 0;
+        self.spent = 0.0;
         self.rest_until = 0;
         self.long = 0;
         self.why = why;

@@ -61,6 +61,10 @@ pub struct Controller {
     /// The default's costs of the check under way.
     fresh: Record,
     drift_checked: bool,
+    /// What the check or search under way, or the latest, has cost beyond what was held before.
+    spent: f64,
+    /// The same of the latest check.
+    check_cost: f64,
     /// The executions elsewhere, for as long as they are at one configuration.
     stay: Stay,
     /// What the phase was at before the account was found overdrawn.
@@ -95,6 +99,10 @@ const CLEAR: f64 = 1.5;
 const CHECK_AFTER: (u64, u64) = (16, 256);
 /// The part of what is held that checks may cost: half of what the bound leaves in the end.
 const CHECKS: f64 = 0.005;
+/// The same for searches, which find something new.
+const SEARCHES: f64 = 0.01;
+/// Executions from one to the next at most, however dear it is.
+const LONGEST: u64 = 4096;
 const REST: (u64, u64) = (20, 640);
 const NONSENSE: u32 = 3;
 const LONG: u32 = 8;
@@ -117,6 +125,8 @@ impl Controller {
             search_after: 0,
             fresh: Record::default(),
             drift_checked: false,
+            spent: 0.0,
+            check_cost: 0.0,
             stay: Stay::default(),
             audits: None,
             remembered: None,
@@ -236,6 +246,18 @@ impl Controller {
         Ok(())
     }
 
+    /// An execution at `on` cost `cost`, and says nothing of those after it: the first on threads
+    /// that were started for it, say. It is in the account, and nothing is learnt from it.
+    ///
+    /// What is not finite and above 0, or at a configuration that the phase does not have, is not in
+    /// the account either.
+    pub fn untypical(&mut self, on: Configuration, cost: f64) {
+        let Some(at) = self.index(on) else { return };
+        if cost.is_finite() && cost > 0.0 {
+            self.book(at, 1, cost);
+        }
+    }
+
     fn index(&self, on: Configuration) -> Option<usize> {
         if on == self.next() { Some(self.next) } else { self.candidates.index(on) }
     }
@@ -250,6 +272,9 @@ impl Controller {
     fn book(&mut self, at: usize, executions: u32, cost: f64) {
         let default = self.candidates.default_index();
         let count = u64::from(executions);
+        if self.state != State::Holding && self.held_level.is_finite() {
+            self.spent += cost - self.held_level * f64::from(executions);
+        }
         if at == default {
             return self.account.enter(count, cost, cost);
         }

@@ -94,11 +94,15 @@ impl Controller {
             return;
         }
         // The default costs nothing but what would be gained: where that is little against the
-        // noise, it is measured as well as the other.
+        // noise, it is measured as well as the other. Where noise may be all that is against the
+        // other, both are measured once more.
         let little = gain.is_some_and(|gain| gain < 4.0 * CLEAR * self.noise_of(best));
-        if little && self.records[default].count() < KNOWN_WELL {
+        let maybe = !gains && known.level(best) < known.level(default) * (1.0 - LEAST_GAIN);
+        let again = [(best, maybe), (default, little || maybe)].into_iter();
+        let mut again = again.filter(|&(at, is)| is && self.records[at].count() < KNOWN_WELL);
+        if let Some((at, _)) = again.next() {
             self.state = State::Verifying;
-            self.next = default;
+            self.next = at;
             self.why = format!("the best of {measured} measured is near the default: once more");
             return;
         }
@@ -116,11 +120,16 @@ impl Controller {
         record.count() >= 4 || (record.count() >= 2 && record.spread() < LEAST_DRIFT / 2.0)
     }
 
-    /// The part of the default's cost that is gained there, if it is more than noise.
+    /// The part of the default's cost that is gained there, if it is more than noise. What was held
+    /// before a drift has shown that it is better; noise is no reason to leave it.
     fn gain(&self, at: usize) -> Option<f64> {
         let default = self.records[self.candidates.default_index()].level();
-        let gain = 1.0 - self.records[at].level() / default;
-        (gain > LEAST_GAIN.max(CLEAR * self.noise_of(at))).then_some(gain)
+        let ratio = self.records[at].level() / default;
+        let is_known = self.remembered.is_some_and(|(held, _)| held == at);
+        // Of a ratio both are known to a part.
+        let noise = if is_known { 0.0 } else { CLEAR * self.noise_of(at) * ratio };
+        let gain = 1.0 - ratio;
+        (gain > LEAST_GAIN.max(noise)).then_some(gain)
     }
 
     /// What the loss of a sample is not known to: it is the difference to a default that is known to

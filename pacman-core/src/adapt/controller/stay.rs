@@ -46,6 +46,7 @@ impl Controller {
             return;
         }
         self.account.owe(cost);
+        self.spent += if self.state == State::Holding { 0.0 } else { cost };
         if self.stay.at == at {
             self.stay.cost += cost;
         }
@@ -70,9 +71,7 @@ impl Controller {
     #[cold]
     pub(super) fn audit(&mut self) {
         self.audits = Some(self.state);
-        self.state = State::Checking;
-        self.fresh.forget();
-        self.next = self.candidates.default_index();
+        self.check();
         self.why = "the account is overdrawn: is it the default that has become dearer?".into();
     }
 
