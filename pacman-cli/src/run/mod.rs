@@ -202,6 +202,10 @@ impl Prepared {
         if !seen {
             refusal::complain(&nothing_seen(&report, self.blind.as_deref()));
         }
+        // Who looks at a file later, or has a program read it, should know now.
+        if !self.destination.is_standard_error() {
+            report.uncounted().iter().for_each(|line| refusal::complain(line));
+        }
         let recorded = self.training.map_or(Ok(Vec::new()), |training| training.add(&report));
         let written = match seen || !self.destination.is_standard_error() {
             true => self.destination.write(&report),

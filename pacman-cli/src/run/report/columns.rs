@@ -81,6 +81,14 @@ impl Columns {
         all.filter(|(_, event)| event.uncounted.is_none()).collect()
     }
 
+    /// A line about each that was not.
+    pub(super) fn uncounted(&self) -> impl Iterator<Item = String> {
+        self.events.iter().filter_map(|event| {
+            let why = event.uncounted.as_ref()?;
+            Some(format!("{} was not counted: {why}", event.name))
+        })
+    }
+
     /// Whether counts of these rows are of the region more than of being looked at: they hold some
     /// of what observing takes, and busy times do not.
     fn outweigh(&self, rows: &[&pacman_regions::Row]) -> bool {
@@ -125,12 +133,7 @@ impl Columns {
 
     /// Lines about events that were not counted, or of which it is doubtful.
     pub(super) fn notes(&self, total: &Figures) -> Vec<String> {
-        let mut notes: Vec<String> = Vec::new();
-        for event in &self.events {
-            if let Some(why) = &event.uncounted {
-                notes.push(format!("{} was not counted: {why}", event.name));
-            }
-        }
+        let mut notes: Vec<String> = self.uncounted().collect();
         let hardware = self.events.iter().zip(&total.counts).filter(|(event, _)| event.hardware);
         let counted: Vec<(&str, u64)> = hardware
             .filter_map(|(event, count)| Some((event.name.as_str(), (*count)?.value)))

@@ -6,6 +6,7 @@ mod region;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::time::SystemTime;
 
 use pacman_core::Topology;
@@ -68,6 +69,12 @@ impl Report {
     /// Processes in which regions ran.
     pub(super) fn parallel(&self) -> impl Iterator<Item = &ProcessReport> {
         self.processes.iter().filter(|process| !process.regions.is_empty())
+    }
+
+    /// A line about each event that a process with regions could not count, which most often is the
+    /// same in all of them.
+    pub(super) fn uncounted(&self) -> BTreeSet<String> {
+        self.parallel().flat_map(|process| process.columns.uncounted()).collect()
     }
 
     /// How the program ended, if not as wished: `exit status 3`, `signal 9 (SIGKILL)`.
