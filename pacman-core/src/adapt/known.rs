@@ -60,15 +60,17 @@ impl Known<'_> {
     /// What an execution there may cost beyond one at the default, by what is measured so far.
     pub(super) fn risk(&self, at: usize) -> f64 {
         let noise = 2.0 * self.records[self.default].spread();
-        (self.ceiling(at) - self.level(self.default)) * (1.0 + noise)
+        let ceiling = self.ceiling(at);
+        let most = self.expected(at).map_or(ceiling, |expected| ceiling.min(expected.most()));
+        (most - self.level(self.default)) * (1.0 + noise)
     }
 
-    /// The most that an execution there may cost.
+    /// The most that an execution there may cost, whatever a predictor says.
     ///
     /// Who has at least as many cores and contexts loses no more than their share of the machine
     /// when they go, nor than one thread would take for all that its threads do; and between two
     /// measured core counts it is no worse than at the worse one.
-    fn ceiling(&self, at: usize) -> f64 {
+    pub(super) fn ceiling(&self, at: usize) -> f64 {
         let measured = || (0..self.all.len()).filter(|&other| self.records[other].is_measured());
         let shrunk = |from: usize| {
             let share = self.capacity(self.all[from]) / self.capacity(self.all[at]);
@@ -86,11 +88,10 @@ impl Known<'_> {
         };
         let below = nearest(Box::new(row[..place].iter().rev()));
         let above = nearest(Box::new(row[place..].iter()));
-        let limit = match (below, above) {
+        match (below, above) {
             (Some(below), Some(above)) => from_above.min(below.max(above)),
             _ => from_above,
-        };
-        self.expected(at).map_or(limit, |expected| limit.min(expected.most()))
+        }
     }
 
     pub(super) fn expected(&self, at: usize) -> Option<Expected> {

@@ -49,7 +49,8 @@ impl Known<'_> {
         proposals.retain(|proposal| !proposal.wanted.is_empty());
         proposals.sort_by_key(|proposal| std::cmp::Reverse(proposal.momentum));
         for proposal in &proposals {
-            let affordable = |at: &&usize| self.risk(**at) <= credit;
+            // What risks nothing may be sampled even by who owes.
+            let affordable = |at: &&usize| self.risk(**at) <= credit.max(0.0);
             if let Some(&at) = proposal.wanted.iter().find(affordable) {
                 let why = format!("a step from {}, the best so far", self.all[best]);
                 return Move::Run { at, why };

@@ -3,6 +3,7 @@
 mod bad_input;
 mod bound;
 mod choices;
+mod disturbed;
 mod noise;
 mod predicted;
 mod stays;

@@ -43,9 +43,9 @@ fn what_is_cheap_most_of_the_time_and_dear_now_and_then_is_left() {
         };
         let all = excesses(&mut phase, 20_000, truth);
         assert!(all[399] < -0.2, "two threads were found: {}", all[399]);
-        // What was gained is lost again, and no more than one slice beyond the bound.
+        // What was gained is lost again, and two slices beyond the bound: the first may be an accident.
         let most = all[400..].iter().copied().fold(0.0, f64::max);
-        assert!(most < 0.01 + 20.0 / (0.9 * 400.0), "every {every}: {most}");
+        assert!(most < 0.01 + 2.0 * 20.0 / (0.9 * 400.0), "every {every}: {most}");
         assert!(all[19_999] <= 0.01, "every {every}: {}: {}", all[19_999], phase.why());
         assert_eq!(phase.next().threads(), 8, "every {every}: {}", phase.why());
         assert!(phase.why().contains("on average"), "every {every}: {}", phase.why());

@@ -2,6 +2,7 @@
 
 use super::super::candidates::Candidates;
 use super::super::record::Record;
+use super::average::{CHECKS_OF_LOAD, Tally};
 use super::{
     CHECK_AFTER, CHECKS, Controller, LEAST_DRIFT, LONG, LONGEST, REST, SEARCHES, State, VERIFIED,
 };
@@ -15,6 +16,9 @@ impl Controller {
         (self.next, self.held, self.held_level) = (at, at, self.records[at].level());
         self.remembered = None;
         self.drift_checked = false;
+        if at == self.candidates.default_index() {
+            self.dear = None;
+        }
         let rest = self.rest.max(self.apart(self.spent, SEARCHES));
         self.search_after = self.account.executions() + rest;
         self.rest = (self.rest * 2).min(REST.1);
@@ -28,12 +32,17 @@ impl Controller {
     fn until_check(&self) -> u64 {
         let known = self.known();
         let all = self.candidates.all();
-        let default = known.level(known.default);
+        let default = self.default_cost();
         let share = known.capacity(all[self.held]) / known.capacity(all[known.default]);
         let worst = self.held_level * (1.0 - share.min(1.0).powi(self.rules.degree));
         let pays = self.account.credit(default) / worst.max(f64::MIN_POSITIVE);
         let pays = (pays.max(0.0) as u64).clamp(CHECK_AFTER.0, CHECK_AFTER.1);
-        pays.max(self.apart(self.check_cost.max(default - self.held_level), CHECKS))
+        // Before the first it is not known what one costs, and the default may look too dear.
+        let part = if self.dear.is_some() { CHECKS_OF_LOAD } else { CHECKS };
+        pays.max(match self.check_cost > 0.0 {
+            true => self.apart(self.check_cost, part),
+            false => self.apart(default - self.held_level, part).min(REST.1),
+        })
     }
 
     /// Executions after which what costs so much each time has cost no more than a `part` of them.
@@ -87,7 +96,8 @@ impl Controller {
             return Ok(());
         }
         self.nonsense = 0;
-        self.book(self.next, seconds.len() as u32, seconds.iter().sum());
+        let dearest = seconds.iter().copied().fold(0.0, f64::max);
+        self.book(self.next, seconds.len() as u32, seconds.iter().sum(), dearest);
         self.records[self.next].push_all(seconds);
         match self.bleeds() {
             true => self.audit(),
@@ -110,7 +120,10 @@ impl Controller {
                 return self.check();
             }
         }
-        if executions >= self.rest_until && self.held != self.candidates.default_index() {
+        if self.held == self.candidates.default_index() {
+            return self.weigh();
+        }
+        if executions >= self.rest_until {
             self.check();
         }
     }
@@ -118,6 +131,7 @@ impl Controller {
     pub(super) fn check(&mut self) {
         self.state = State::Checking;
         self.fresh.forget();
+        self.looks = Tally::default();
         self.spent = 0.0;
         self.next = self.candidates.default_index();
     }
@@ -127,18 +141,26 @@ impl Controller {
         if let Some(back) = self.audits {
             return self.while_auditing(back);
         }
+        if self.dear.is_some() {
+            return self.while_averaging(cost);
+        }
         let held = self.records[self.held].level();
         if self.fresh.level() > held {
-            self.check_cost = self.spent;
-            self.state = State::Holding;
-            self.next = self.held;
-            self.rest_until = self.account.executions() + self.until_check();
+            self.keep_holding();
         } else if self.fresh.count() >= VERIFIED {
             let held = self.candidates.all()[self.held];
             self.remembered = None;
             self.held = self.candidates.default_index();
             self.start_over(format!("{held} is no longer better: rolled back"));
         }
+    }
+
+    /// A check has found nothing better.
+    pub(super) fn keep_holding(&mut self) {
+        self.check_cost = self.spent;
+        self.state = State::Holding;
+        self.next = self.held;
+        self.rest_until = self.account.executions() + self.until_check();
     }
 
     /// Forgets what was measured; the account stays.
@@ -149,12 +171,15 @@ impl Controller {
             self.remembered = Some((self.held, ratio));
         }
         self.records.iter_mut().for_each(Record::forget);
+        (self.dear, self.tally, self.forgiven) = (None, Tally::default(), false);
         self.forget_advice();
         self.end_stay();
         self.seconds.forget();
         self.state = State::Sampling;
         self.next = default;
         self.samples = 0;
+        self.ceiling = f64::INFINITY;
+        self.doubted = false;
         self.spent = 0.0;
         self.rest_until = 0;
         self.long = 0;
@@ -182,7 +207,7 @@ impl Controller {
             .collect();
         let default = self.candidates.default_index();
         (self.next, self.held) = (default, default);
-        self.remembered = None;
+        (self.remembered, self.dear) = (None, None);
         self.forget_advice();
         self.end_stay();
         if self.state == State::Off || self.state == State::LeftAlone {

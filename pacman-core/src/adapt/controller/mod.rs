@@ -1,11 +1,13 @@
 //! The state machine of one phase.
 
+mod average;
 mod guided;
 mod holding;
 mod rules;
 mod sampling;
 mod stay;
 
+use average::Tally;
 pub use rules::{Rules, State};
 use stay::Stay;
 
@@ -53,6 +55,10 @@ pub struct Controller {
     held: usize,
     held_level: f64,
     samples: u32,
+    /// The most that the latest sample could cost, as it was taken.
+    ceiling: f64,
+    /// A sample of this search was left out, because it was dearer than that.
+    doubted: bool,
     /// The execution before which nothing is to be thought about.
     rest_until: u64,
     /// Executions between two searches at least; each search doubles it.
@@ -65,8 +71,18 @@ pub struct Controller {
     spent: f64,
     /// The same of the latest check.
     check_cost: f64,
+    /// The executions at the default since the search began.
+    tally: Tally,
+    /// How many are enough to weigh it by its average.
+    enough: u32,
+    /// That average, while another one is held for it.
+    dear: Option<f64>,
+    /// The looks at the default of the check under way.
+    looks: Tally,
     /// The executions elsewhere, for as long as they are at one configuration.
     stay: Stay,
+    /// One execution elsewhere was taken for an accident since the search began.
+    forgiven: bool,
     /// What the phase was at before the account was found overdrawn.
     audits: Option<State>,
     /// Held before a drift, with its level over the default's then.
@@ -120,6 +136,8 @@ impl Controller {
             held: default,
             held_level: f64::INFINITY,
             samples: 0,
+            ceiling: f64::INFINITY,
+            doubted: false,
             rest_until: 0,
             rest: REST.0,
             search_after: 0,
@@ -127,7 +145,12 @@ impl Controller {
             drift_checked: false,
             spent: 0.0,
             check_cost: 0.0,
+            tally: Tally::default(),
+            enough: average::ENOUGH,
+            dear: None,
+            looks: Tally::default(),
             stay: Stay::default(),
+            forgiven: false,
             audits: None,
             remembered: None,
             long: 0,
@@ -180,7 +203,7 @@ impl Controller {
 
     /// Why the next execution runs where it does: one line.
     pub fn why(&self) -> String {
-        let default = self.records[self.candidates.default_index()].level();
+        let default = self.default_cost();
         let lost = self.account.lost() / self.account.baseline().max(f64::MIN_POSITIVE) * 100.0;
         let here = self.records[self.next].level();
         let mut line = format!("{}: {}, {}", self.next(), self.state, self.why);
@@ -254,7 +277,7 @@ impl Controller {
     pub fn untypical(&mut self, on: Configuration, cost: f64) {
         let Some(at) = self.index(on) else { return };
         if cost.is_finite() && cost > 0.0 {
-            self.book(at, 1, cost);
+            self.book(at, 1, cost, cost);
         }
     }
 
@@ -264,24 +287,30 @@ impl Controller {
 
     /// Books an execution.
     fn enter(&mut self, at: usize, cost: f64, parallelism: Option<f64>) {
-        self.book(at, 1, cost);
+        self.book(at, 1, cost, cost);
         self.records[at].push(cost, parallelism);
     }
 
-    /// Has executions at one configuration, which cost `cost` in all, in the account.
-    fn book(&mut self, at: usize, executions: u32, cost: f64) {
+    /// Has executions at one configuration, which cost `cost` in all and `dearest` at most each, in the
+    /// account.
+    fn book(&mut self, at: usize, executions: u32, cost: f64, dearest: f64) {
         let default = self.candidates.default_index();
         let count = u64::from(executions);
         if self.state != State::Holding && self.held_level.is_finite() {
             self.spent += cost - self.held_level * f64::from(executions);
         }
         if at == default {
+            // The first of all is dear because everything is cold.
+            if self.account.executions() > 0 {
+                self.tally.add(executions, cost, dearest);
+            }
             return self.account.enter(count, cost, cost);
         }
-        let estimate = self.records[default].level() * f64::from(executions);
+        let estimate = self.default_cost() * f64::from(executions);
         // Without an estimate there is nothing to compare with: a choice from before a reset.
         let estimate = if estimate.is_finite() { estimate } else { cost };
-        self.stay.goes_on(at, executions, (cost, estimate), self.account.lost());
+        let costs = (cost, estimate, dearest);
+        self.stay.goes_on(at, executions, costs, self.account.lost());
         self.account.enter(count, cost, estimate);
         let threads = self.candidates.all()[at].threads();
         self.narrowed += if threads < self.candidates.default().threads() { count } else { 0 };

@@ -3,10 +3,14 @@
 use super::super::search::Move;
 use super::{CLEAR, Controller, KNOWN_WELL, LEAST_DRIFT, LEAST_GAIN, REST, State, VERIFIED};
 
+/// How many times the most that it can cost a sample takes that something else was the matter with.
+const IMPOSSIBLE: f64 = 1.5;
+
 impl Controller {
     pub(super) fn while_sampling(&mut self) {
         let default = self.candidates.default_index();
         self.judge(self.next);
+        self.doubt_sample();
         let mut advice = None;
         if !self.default_is_known() {
             if self.state == State::Sampling && !self.counted.is_empty() {
@@ -53,11 +57,23 @@ impl Controller {
         match step {
             Move::Run { at, why } => {
                 self.samples += 1;
+                self.ceiling = self.known().ceiling(at);
                 self.next = at;
                 self.why = why;
             }
             Move::Wait { at, risk } => self.wait(at, risk),
             Move::Decide { why } => self.settle(&why),
+        }
+    }
+
+    /// A sample that is far dearer than it can be met something else: it is in the account, and once
+    /// in a search another one is taken in its place.
+    fn doubt_sample(&mut self) {
+        let sample = &self.records[self.next];
+        let is_first = self.state == State::Sampling && sample.count() == 1;
+        if is_first && !self.doubted && sample.level() > IMPOSSIBLE * self.ceiling {
+            self.records[self.next].forget();
+            self.doubted = true;
         }
     }
 

@@ -13,6 +13,8 @@ pub(super) struct Stay {
     at: usize,
     executions: u32,
     cost: f64,
+    /// Of one of them.
+    dearest: f64,
     /// What the default was taken to cost instead.
     default: f64,
     /// What the account had lost before.
@@ -20,15 +22,35 @@ pub(super) struct Stay {
 }
 
 impl Stay {
-    /// So many more, at `at`, which cost `cost` in all; `lost` is what had been lost before them.
+    /// So many more, at `at`, which cost so much in all, where the default was taken to cost `default`,
+    /// and `dearest` at most each; `lost` is what had been lost before them.
     #[inline]
-    pub(super) fn goes_on(&mut self, at: usize, more: u32, (cost, default): (f64, f64), lost: f64) {
+    pub(super) fn goes_on(
+        &mut self,
+        at: usize,
+        more: u32,
+        (cost, default, dearest): (f64, f64, f64),
+        lost: f64,
+    ) {
         if self.at != at || self.executions == 0 {
-            *self = Stay { at, executions: 0, cost: 0.0, default: 0.0, lost };
+            *self = Stay { at, lost, ..Stay::default() };
         }
         self.executions = self.executions.saturating_add(more);
         self.cost += cost;
+        self.dearest = self.dearest.max(dearest);
         self.default += default;
+    }
+
+    /// Whether they would have cost less than at the default, but for the dearest.
+    fn gains_but_for_one(&self) -> bool {
+        let count = f64::from(self.executions);
+        (self.cost - self.dearest) * count < self.default * (count - 1.0)
+    }
+
+    /// What an execution at `at` has cost on average, if there were some.
+    pub(super) fn mean(&self, at: usize) -> Option<f64> {
+        let enough = self.at == at && self.executions >= KNOWN_WELL;
+        enough.then(|| self.cost / f64::from(self.executions))
     }
 }
 
@@ -64,12 +86,22 @@ impl Controller {
             && at != default
             && executions >= VERIFIED
             && self.account.lost() > lost
-            && self.account.credit(self.records[default].level()) < 0.0
+            && self.account.credit(self.default_cost()) < 0.0
     }
 
     /// Measures the default anew: it may be dearer than when it was measured last.
     #[cold]
     pub(super) fn audit(&mut self) {
+        if self.dear.is_some() {
+            let why = format!("{} was no cheaper on average: rolled back", self.next());
+            return self.back_to_default(why);
+        }
+        if !self.forgiven && self.stay.gains_but_for_one() {
+            // It may be an accident. The next one is not, and until then no more may be lost.
+            self.forgiven = true;
+            self.stay.lost = self.account.lost();
+            return;
+        }
         self.audits = Some(self.state);
         self.check();
         self.why = "the account is overdrawn: is it the default that has become dearer?".into();
@@ -81,9 +113,9 @@ impl Controller {
             return;
         }
         self.audits = None;
-        let Stay { at, executions, cost, default, lost } = std::mem::take(&mut self.stay);
+        let Stay { at, executions, cost, default, lost, .. } = std::mem::take(&mut self.stay);
         let count = f64::from(executions);
-        let (mean, now) = (cost / count, self.fresh.level());
+        let (mean, now) = (cost / count, self.fresh.level().max(self.default_on_average()));
         let on = self.candidates.all()[at];
         if mean < now {
             let dearer = (now * count - default).min(self.account.lost() - lost);

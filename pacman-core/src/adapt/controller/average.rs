@@ -1,0 +1,105 @@
+//! A default that is dear now and then.
+//!
+//! Levels are medians. Where another program has a part of the machine, most executions are as quick as
+//! ever, and some wait for a time slice: more threads than it leaves wait more often, and on average
+//! fewer may be quicker. Nothing but the average of many executions shows that.
+
+use super::Controller;
+
+/// Executions at the default.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    executions: u32,
+    cost: f64,
+    dearest: f64,
+}
+
+impl Tally {
+    /// So many more, which cost `cost` in all, and `dearest` at most each.
+    #[inline]
+    pub(super) fn add(&mut self, executions: u32, cost: f64, dearest: f64) {
+        if self.executions >= MOST {
+            self.executions /= 2;
+            self.cost /= 2.0;
+            self.dearest /= 2.0;
+        }
+        self.executions += executions;
+        self.cost += cost;
+        self.dearest = self.dearest.max(dearest);
+    }
+
+    /// Of all but the dearest: what happened once says nothing of what comes. `None` for less than
+    /// `enough` executions.
+    fn mean(&self, enough: u32) -> Option<f64> {
+        let mean = (self.cost - self.dearest) / f64::from(self.executions.max(2) - 1);
+        (self.executions >= enough).then_some(mean)
+    }
+}
+
+/// Executions that an average is of at least, and at most.
+pub(super) const ENOUGH: u32 = 48;
+const MOST: u32 = 1024;
+/// How many times its level the average of what is dear now and then is.
+const UNEVEN: f64 = 1.5;
+/// How much less the level of the other must be than that average: it may be dear now and then, too.
+const CLEARLY: f64 = 0.9;
+/// Executions at the default that are to show that it is as quick as it looks.
+const LOOKS: u32 = 32;
+
+/// The part of what is held that looks may cost: a load goes away sooner than a phase changes.
+pub(super) const CHECKS_OF_LOAD: f64 = 0.02;
+
+impl Controller {
+    /// What an execution at the default is taken to cost.
+    #[inline]
+    pub(super) fn default_cost(&self) -> f64 {
+        self.dear.unwrap_or_else(|| self.records[self.candidates.default_index()].level())
+    }
+
+    /// The same on average, where that is known and more.
+    pub(super) fn default_on_average(&self) -> f64 {
+        let mean = self.tally.mean(ENOUGH).unwrap_or(0.0);
+        self.default_cost().max(mean)
+    }
+
+    /// While the default is held: is there another one whose level is less than its average?
+    pub(super) fn weigh(&mut self) {
+        let Some(mean) = self.tally.mean(self.enough) else { return };
+        if mean < UNEVEN * self.held_level {
+            return;
+        }
+        let others = (0..self.records.len()).filter(|&at| at != self.held);
+        let level = |at: &usize| self.records[*at].level();
+        let Some(at) = others.min_by(|a, b| level(a).total_cmp(&level(b))) else { return };
+        if level(&at) < CLEARLY * mean {
+            let (times, on) = (mean / self.held_level, self.candidates.default());
+            self.dear = Some(mean);
+            self.hold(at);
+            self.why = format!("{on} is dear now and then: {times:.1} times its median on average");
+        }
+    }
+
+    /// One more look at a default that was dear now and then. What is held is kept as soon as as many
+    /// of it would have been the cheaper ones.
+    pub(super) fn while_averaging(&mut self, cost: f64) {
+        self.looks.add(1, cost, cost);
+        let level = self.records[self.held].level();
+        let held = self.stay.mean(self.held).unwrap_or(level);
+        if self.looks.cost > f64::from(LOOKS) * held {
+            self.keep_holding();
+        } else if self.looks.executions >= LOOKS {
+            let why = format!("{} is not dear now and then any more", self.candidates.default());
+            self.back_to_default(why);
+        }
+    }
+
+    /// Holds the default again; it takes more to leave it for its average another time.
+    pub(super) fn back_to_default(&mut self, why: String) {
+        if self.dear.is_some() {
+            self.enough = (2 * self.enough).min(MOST / 2);
+            self.tally = self.looks;
+        }
+        self.hold(self.candidates.default_index());
+        self.why = why;
+    }
+}
