@@ -4,7 +4,7 @@
 //! by turns, and prints each time as a ratio to the best fixed choice. Adapted is meant to be no
 //! more than 3 % slower than that; what is slower is marked. `-- 2000` has each phase run so often, in
 //! place of 500: what is learnt in the first dozens is of use for longer. Exit status 1 if something
-//! could not be run.
+//! could not be run, 2 for an argument that is no such number.
 
 #[path = "../regions/programs.rs"]
 mod programs;
@@ -25,7 +25,18 @@ const BOUND: f64 = 1.03;
 const WAYS: [(usize, bool); 5] = [(1, false), (2, false), (4, false), (2, true), (4, true)];
 
 fn main() -> ExitCode {
-    match print() {
+    // Cargo's own --bench comes along.
+    let executions = match env::args().skip(1).find(|word| word != "--bench") {
+        None => EXECUTIONS,
+        Some(word) => match word.parse() {
+            Ok(executions) if executions > 0 => executions,
+            _ => {
+                eprintln!("gain: cannot run each phase {word:?} times: name a number from 1 on");
+                return ExitCode::from(2);
+            }
+        },
+    };
+    match print(executions) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("gain: {error}");
@@ -34,10 +45,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn print() -> io::Result<()> {
+fn print(executions: u32) -> io::Result<()> {
     let scratch = Scratch::new("bench-gain")?;
-    // Cargo's own --bench comes along.
-    let executions = env::args().find_map(|word| word.parse().ok()).unwrap_or(EXECUTIONS);
     println!("two phases, {executions} executions of each: seconds of {ROUNDS} rounds by turns");
     println!(
         "{:<8} {:>7} {:<8} {:>9} {:>9} {:>9}",

@@ -194,11 +194,12 @@ mod tests {
 
     /// Of teams of two, which have run three times for a second each.
     fn known() -> Phase {
-        let machine = Topology::synthetic("2 cores").unwrap();
-        let mut controller =
-            Controller::new(Candidates::of(&machine, None).unwrap(), Rules::default());
+        let machine = Topology::synthetic("2 cores").expect("a machine");
+        let candidates = Candidates::of(&machine, None).expect("one and two threads");
+        let mut controller = Controller::new(candidates, Rules::default());
         let on = controller.next();
-        (0..3).for_each(|_| controller.finished(on, 1.0, 1.0).unwrap());
+        let mut run = || controller.finished(on, 1.0, 1.0).expect("a valid execution");
+        (0..3).for_each(|_| run());
         Phase {
             default: 2,
             degree: 1,

@@ -6,39 +6,9 @@
 
 use super::Controller;
 
-/// Executions at the default.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tally {
-    executions: u32,
-    cost: f64,
-    dearest: f64,
-}
-
-impl Tally {
-    /// So many more, which cost `cost` in all, and `dearest` at most each.
-    #[inline]
-    pub(super) fn add(&mut self, executions: u32, cost: f64, dearest: f64) {
-        if self.executions >= MOST {
-            self.executions /= 2;
-            self.cost /= 2.0;
-            self.dearest /= 2.0;
-        }
-        self.executions += executions;
-        self.cost += cost;
-        self.dearest = self.dearest.max(dearest);
-    }
-
-    /// Of all but the dearest: what happened once says nothing of what comes. `None` for less than
-    /// `enough` executions.
-    fn mean(&self, enough: u32) -> Option<f64> {
-        let mean = (self.cost - self.dearest) / f64::from(self.executions.max(2) - 1);
-        (self.executions >= enough).then_some(mean)
-    }
-}
-
 /// Executions that an average is of at least, and at most.
 pub(super) const ENOUGH: u32 = 48;
-const MOST: u32 = 1024;
+pub(super) const MOST: u32 = 1024;
 /// How many times its level the average of what is dear now and then is.
 const UNEVEN: f64 = 1.5;
 /// How much less the level of the other must be than that average: it may be dear now and then, too.
@@ -58,14 +28,15 @@ impl Controller {
 
     /// The same on average, where that is known and more.
     pub(super) fn default_on_average(&self) -> f64 {
-        let mean = self.tally.mean(ENOUGH).unwrap_or(0.0);
+        let is_known = self.tally.executions >= ENOUGH;
+        let mean = if is_known { self.tally.mean_but_for_one() } else { 0.0 };
         self.default_cost().max(mean)
     }
 
     /// While the default is held: is there another one whose level is less than its average?
     pub(super) fn weigh(&mut self) {
-        let Some(mean) = self.tally.mean(self.enough) else { return };
-        if mean < UNEVEN * self.held_level {
+        let mean = self.tally.mean_but_for_one();
+        if self.tally.executions < self.enough || mean < UNEVEN * self.held_level {
             return;
         }
         let others = (0..self.records.len()).filter(|&at| at != self.held);

@@ -2,7 +2,8 @@
 
 use super::super::candidates::Candidates;
 use super::super::record::Record;
-use super::average::{CHECKS_OF_LOAD, Tally};
+use super::average::CHECKS_OF_LOAD;
+use super::tally::Tally;
 use super::{
     CHECK_AFTER, CHECKS, Controller, LEAST_DRIFT, LONG, LONGEST, REST, SEARCHES, State, VERIFIED,
 };

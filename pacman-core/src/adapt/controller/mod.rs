@@ -6,10 +6,11 @@ mod holding;
 mod rules;
 mod sampling;
 mod stay;
+mod tally;
 
-use average::Tally;
 pub use rules::{Rules, State};
 use stay::Stay;
+use tally::Tally;
 
 use super::account::Account;
 use super::candidates::Candidates;
@@ -302,6 +303,7 @@ impl Controller {
         if at == default {
             // The first of all is dear because everything is cold.
             if self.account.executions() > 0 {
+                self.tally.fade(average::MOST);
                 self.tally.add(executions, cost, dearest);
             }
             return self.account.enter(count, cost, cost);

@@ -4,6 +4,7 @@
 //! of executions that are dear now and then only on fewer threads, because two of them share a
 //! context for a time slice, say. The account does: it has every execution.
 
+use super::tally::Tally;
 use super::{Controller, KNOWN_WELL, State, VERIFIED};
 use crate::predict::Configuration;
 
@@ -11,10 +12,7 @@ use crate::predict::Configuration;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stay {
     at: usize,
-    executions: u32,
-    cost: f64,
-    /// Of one of them.
-    dearest: f64,
+    tally: Tally,
     /// What the default was taken to cost instead.
     default: f64,
     /// What the account had lost before.
@@ -32,25 +30,22 @@ impl Stay {
         (cost, default, dearest): (f64, f64, f64),
         lost: f64,
     ) {
-        if self.at != at || self.executions == 0 {
+        if self.at != at || self.tally.executions == 0 {
             *self = Stay { at, lost, ..Stay::default() };
         }
-        self.executions = self.executions.saturating_add(more);
-        self.cost += cost;
-        self.dearest = self.dearest.max(dearest);
+        self.tally.add(more, cost, dearest);
         self.default += default;
     }
 
     /// Whether they would have cost less than at the default, but for the dearest.
     fn gains_but_for_one(&self) -> bool {
-        let count = f64::from(self.executions);
-        (self.cost - self.dearest) * count < self.default * (count - 1.0)
+        self.tally.mean_but_for_one() * f64::from(self.tally.executions) < self.default
     }
 
     /// What an execution at `at` has cost on average, if there were some.
     pub(super) fn mean(&self, at: usize) -> Option<f64> {
-        let enough = self.at == at && self.executions >= KNOWN_WELL;
-        enough.then(|| self.cost / f64::from(self.executions))
+        let is_known = self.at == at && self.tally.executions >= KNOWN_WELL;
+        is_known.then(|| self.tally.mean())
     }
 }
 
@@ -70,7 +65,7 @@ impl Controller {
         self.account.owe(cost);
         self.spent += if self.state == State::Holding { 0.0 } else { cost };
         if self.stay.at == at {
-            self.stay.cost += cost;
+            self.stay.tally.cost += cost;
         }
         if recurs && self.state != State::Sampling {
             self.records[at].amend(cost);
@@ -80,11 +75,11 @@ impl Controller {
     /// The account is overdrawn, and what runs elsewhere makes it worse.
     #[inline]
     pub(super) fn bleeds(&self) -> bool {
-        let Stay { at, executions, lost, .. } = self.stay;
+        let Stay { at, tally, lost, .. } = self.stay;
         let default = self.candidates.default_index();
         at == self.next
             && at != default
-            && executions >= VERIFIED
+            && tally.executions >= VERIFIED
             && self.account.lost() > lost
             && self.account.credit(self.default_cost()) < 0.0
     }
@@ -113,9 +108,9 @@ impl Controller {
             return;
         }
         self.audits = None;
-        let Stay { at, executions, cost, default, lost, .. } = std::mem::take(&mut self.stay);
-        let count = f64::from(executions);
-        let (mean, now) = (cost / count, self.fresh.level().max(self.default_on_average()));
+        let Stay { at, tally, default, lost } = std::mem::take(&mut self.stay);
+        let (executions, count) = (tally.executions, f64::from(tally.executions));
+        let (mean, now) = (tally.mean(), self.fresh.level().max(self.default_on_average()));
         let on = self.candidates.all()[at];
         if mean < now {
             let dearer = (now * count - default).min(self.account.lost() - lost);
