@@ -96,6 +96,23 @@ pub(crate) fn runtime_for(caller: u64, function: Function) -> Option<&'static Ru
     resolved(caller, function).map(Runtime::entered)
 }
 
+/// The same for who asks again and again.
+pub(crate) fn known_runtime_for(caller: u64, function: Function) -> Option<&'static Runtime> {
+    let everybody_s = EVERYBODY_S[function as usize].load(Ordering::Relaxed);
+    let known =
+        if everybody_s.is_null() { SITES.find(caller, function) } else { Some(everybody_s) };
+    let real = match known {
+        Some(real) => real,
+        None => {
+            entry::ompt::passed();
+            let real = resolved(caller, function)?;
+            SITES.keep(caller, function, real);
+            real
+        }
+    };
+    Some(Runtime::that_has(real, function))
+}
+
 /// The function that `caller` would have reached.
 fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     let module = Module::of(caller);

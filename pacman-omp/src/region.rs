@@ -1,6 +1,6 @@
 //! The regions of the program, by the function that the compiler made of each body.
 
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use pacman_core::fork::Lock;
 
@@ -77,6 +77,8 @@ pub(crate) const PLACES: usize = 1 << 14;
 /// Found by its body's address, at the first free place from where the address points to.
 static TABLE: [AtomicPtr<Region>; PLACES] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; PLACES];
+/// See [`are_enough`].
+static ENOUGH: AtomicBool = AtomicBool::new(false);
 /// In order of their first execution.
 pub(crate) static ALL: Lock<Vec<&'static Region>> = Lock::new(Vec::new());
 
@@ -112,6 +114,11 @@ fn find_from(mut place: usize, body: u64) -> Option<&'static Region> {
     }
 }
 
+/// Whether no more regions are observed than those that are.
+pub(crate) fn are_enough() -> bool {
+    ENOUGH.load(Ordering::Relaxed)
+}
+
 /// The region at that place of the table.
 pub(crate) fn at(place: usize) -> Option<&'static Region> {
     // ATOMICS: as in `find_from`.
@@ -134,6 +141,7 @@ pub(crate) fn enter(
     }
     // An empty place must be left for `find` to stop at.
     if all.len() >= PLACES / 2 {
+        ENOUGH.store(true, Ordering::Relaxed);
         return None;
     }
     let number = all.len() as u32;

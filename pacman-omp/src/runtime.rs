@@ -48,6 +48,16 @@ impl Runtime {
         Runtime::keep(&mut known, Runtime::new(handle, null_mut(), module.path, family))
     }
 
+    /// The same for who asks again and again; `real` is the runtime's `function`.
+    pub(crate) fn that_has(real: *mut c_void, function: Function) -> &'static Runtime {
+        let met = |runtime: &Runtime| runtime.real[function as usize].load(Ordering::Relaxed);
+        Runtime::met().find(|runtime| met(runtime) == real).unwrap_or_else(|| {
+            let runtime = Runtime::entered(real);
+            runtime.real[function as usize].store(real, Ordering::Relaxed);
+            runtime
+        })
+    }
+
     /// The runtime that has `address`, whose functions cannot be reached by name.
     pub(crate) fn out_of_reach(address: u64) -> &'static Runtime {
         let module = Module::of(address);

@@ -237,11 +237,12 @@ impl Met {
     /// `None` if there is no runtime.
     #[cold]
     fn of(entry: Function, body: u64, source: *const c_char) -> Option<Met> {
+        if !process::is_observed() || region::are_enough() {
+            return callers::known_runtime_for(body, entry)
+                .map(|runtime| Met { runtime, region: None });
+        }
         entry::ompt::passed();
         let runtime = callers::runtime_for(body, entry)?;
-        if !process::is_observed() {
-            return Some(Met { runtime, region: None });
-        }
         // SAFETY: LLVM's descriptions are constants of the program that end in a zero.
         let source = (!source.is_null()).then(|| unsafe { CStr::from_ptr(source) });
         let source = source.map(|text| text.to_string_lossy().into_owned());

@@ -18,6 +18,9 @@ const GOAL: f64 = 350.0;
 /// The fixed counters, and general ones: all through RDPMC.
 const EVENTS: &str = "INSTRUCTIONS,CYCLES,r0108,r0151";
 
+/// The same where the library is preloaded and nobody has asked it for anything.
+const UNASKED: f64 = 200.0;
+
 /// How often the region runs: the difference leaves out all that happens once.
 const REGIONS: [u64; 2] = [1_000, 5_000];
 
@@ -45,9 +48,10 @@ pub(crate) fn program() -> Option<&'static Path> {
     BUILT.get_or_init(build).as_deref()
 }
 
-/// Bare and preloaded runs with one and with two threads, a line each; a waiting thread sleeps,
-/// because one that spins retires as many instructions as there is time. They begin when the kernel
-/// trusts the TSC, two seconds after it has booted: until then the library asks the C library.
+/// Runs bare, preloaded, and preloaded for nothing, with one and with two threads, a line each; a
+/// waiting thread sleeps, because one that spins retires as many instructions as there is time. They
+/// begin when the kernel trusts the TSC, two seconds after it has booted: until then the library asks
+/// the C library.
 pub(crate) fn line() -> String {
     let mut line = String::from(
         "set -e; while ! grep -qx tsc /sys/devices/system/clocksource/clocksource0/current_clocksource; \
@@ -57,7 +61,8 @@ pub(crate) fn line() -> String {
         "LD_PRELOAD=/t/libpacman_omp.so PACMAN_OMP_DIR=/tmp/regions PACMAN_OMP_EVENTS={EVENTS} "
     );
     for threads in [1, 2] {
-        for (kind, with) in [("bare", ""), ("preloaded", preloaded.as_str())] {
+        let unasked = "LD_PRELOAD=/t/libpacman_omp.so ";
+        for (kind, with) in [("bare", ""), ("preloaded", &preloaded), ("unasked", unasked)] {
             for taken in taken_first(threads) {
                 for regions in REGIONS {
                     line += &format!(
@@ -145,8 +150,10 @@ fn what_a_region_costs_each_thread() {
     let Some(boots::Said { status, text }) = boots::said(HASWELL, &line()) else { return };
     assert_eq!(*status, 0, "{text}");
     for (threads, bound) in BOUNDS {
-        let [bare, preloaded] = ["bare", "preloaded"].map(|kind| per_region(text, kind, threads));
-        let beyond = (preloaded.user - bare.user) / threads as f64;
+        let kinds = ["bare", "preloaded", "unasked"];
+        let [bare, preloaded, unasked] = kinds.map(|kind| per_region(text, kind, threads));
+        let more = |than: PerRegion| (than.user - bare.user) / threads as f64;
+        let beyond = more(preloaded);
         println!(
             "lab omp: {threads} threads: a region takes {:.1} user instructions bare, {:.1} \
              preloaded: {beyond:.1} more a thread, for a goal of {GOAL} (kernel: {:.1} and {:.1})",
@@ -154,6 +161,11 @@ fn what_a_region_costs_each_thread() {
         );
         every_execution_was_counted(text, threads);
         assert!((10.0..=bound).contains(&beyond), "{beyond}: {text}");
+        println!(
+            "lab omp: {threads} threads: asked for nothing {:.1} more a thread",
+            more(unasked)
+        );
+        assert!((10.0..=UNASKED).contains(&more(unasked)), "{text}");
         if threads == 1 {
             // Ticks alone: a team of one never waits, so any system call would show.
             assert!(preloaded.kernel - bare.kernel < 20.0, "{text}");
