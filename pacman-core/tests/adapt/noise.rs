@@ -1,6 +1,6 @@
 //! What is decided where executions vary, and how often it is looked again where that is dear.
 
-use pacman_core::adapt::{Controller, Rules, State};
+use pacman_core::adapt::{Bound, Controller, Rules, State};
 use pacman_core::predict::Configuration;
 use pacman_core::sim::phases::Noise;
 
@@ -35,6 +35,40 @@ fn what_noise_may_hide_is_measured_again() {
     };
     assert!(at(0.9) >= 340, "{}", at(0.9));
     assert_eq!(at(1.05), 0, "what is worse is left");
+}
+
+/// Runs `executions` that vary by a tenth, of which the first `unlucky` on one thread meet a time slice;
+/// how many of them were on one thread.
+fn with_slices(
+    phase: &mut Controller,
+    seed: u64,
+    executions: usize,
+    part: f64,
+    unlucky: u32,
+) -> u32 {
+    let (mut noise, mut count) = (Noise::new(seed, 0.1), 0);
+    run(phase, executions, |on| {
+        count += u32::from(on.threads() == 1);
+        let slice = if on.threads() == 1 && count <= unlucky { 2.0 } else { 0.0 };
+        alone(part)(on) * noise.factor() + slice
+    });
+    count
+}
+
+/// What a search takes of one thread meets time slices. Where another one followed only what looked like
+/// a drift, 351 of the phases were held on one thread.
+#[test]
+fn what_noise_has_hidden_is_searched_for_again() {
+    let found = held_alone(|phase, seed| {
+        with_slices(phase, seed, 2_000, 0.7, 3);
+    });
+    assert!(found >= 385, "{found}");
+    for seed in 0..SEEDS / 4 {
+        let mut phase = controller("2 cores", Rules::default());
+        let count = with_slices(&mut phase, seed, 10_000, 1.9, 0);
+        let part = phase.account().lost() / phase.account().baseline();
+        assert!(count <= 30 && part < 0.004, "there is nothing to be found: {count}, {part}");
+    }
 }
 
 /// From some time on everything takes half as long again and varies by a fifth, as where another
@@ -103,4 +137,25 @@ fn checks_cost_no_more_than_their_part() {
         let first = (start + 1.0 - HELD) / (HELD * 40_000.0);
         assert!(part <= 0.005 + first && checks >= 10, "{start}: {part} in {checks}");
     }
+}
+
+/// Two threads need a start that takes as long as ten executions: they are measured well before they are
+/// left, and the first check is no earlier than its part of the time allows.
+#[test]
+fn what_is_dear_to_come_back_to_is_left_once() {
+    let first_return = |returning: f64, seed: u64| {
+        let mut rules = Rules::default();
+        rules.bound = Bound { early: 1.0, late: 1.0, turn: 50 };
+        rules.returning = returning;
+        let mut phase = controller("2 cores", rules);
+        let mut noise = Noise::new(seed, 0.02);
+        let ran = run(&mut phase, 4_000, |on| alone(0.9)(on) * noise.factor());
+        let back = |pair: &[Configuration]| pair[0] == on("1x1") && pair[1] == on("2x1");
+        ran.windows(2).position(back).unwrap_or(ran.len())
+    };
+    let first = |returning| (0..100).map(|seed| first_return(returning, seed)).collect::<Vec<_>>();
+    let within = |of: &[usize], executions| of.iter().filter(|&&at| at < executions).count();
+    assert!(within(&first(0.0), 20) >= 30, "a search comes back where that costs nothing");
+    let dear = first(10.0);
+    assert_eq!((within(&dear, 2_100), within(&dear, 2_400)), (0, dear.len()), "{dear:?}");
 }

@@ -109,6 +109,10 @@ fn what_it_costs_elsewhere_is_lost_and_counts_against_it() {
     assert!((once.account().lost() - before - 0.5).abs() < 1e-12);
     run(&mut once, 20, gains);
     assert_eq!(once.next(), on("1x1"), "{}", once.why());
+    // However much: it is owed, and what runs is still the better one.
+    once.charge(on("1x1"), 50.0, false);
+    let ran = run(&mut once, 20, gains);
+    assert!(ran.iter().all(|&ran| ran == on("1x1")), "{}", once.why());
 }
 
 #[test]

@@ -112,7 +112,7 @@ pub(crate) fn finished(
         if ptr::eq(cause, region) {
             phase.charge(besides, false);
         } else if let Some(Some(cause)) = cause.adapted.phase.try_lock().as_deref_mut() {
-            cause.charge(besides, true);
+            cause.charge(besides, !phase.is_new());
         }
     }
     let mut execution = Execution::seconds(own);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pacman_core::adapt::{Candidates, Controller, Execution, Objective, Rules};
+use pacman_core::adapt::{Bound, Candidates, Controller, Execution, Objective, Rules, State};
 use pacman_core::predict::Configuration;
 use pacman_regions::RuntimeFamily;
 
@@ -32,6 +32,10 @@ pub(super) struct Phase {
     /// Teams that did not get the size that was chosen.
     pub(super) refused: u64,
 }
+
+/// What a thread that is started waits for a context that others spin on, in seconds: Linux's least
+/// time slice on a few contexts.
+const SLICE: f64 = 3e-3;
 
 impl Phase {
     /// Of `region`, which would have `default` threads; `None` if there is nothing to choose from.
@@ -63,6 +67,8 @@ impl Phase {
         if region.runtime.family == RuntimeFamily::Libgomp && default > 2 {
             // Narrowing to more than one thread ends the others.
             rules.break_even = BREAK_EVEN.max(of_a_thread().whole());
+            let waits = if default > adapting.contexts { SLICE } else { 0.0 };
+            rules.returning = of_a_thread().whole() + waits;
         }
         let degree = rules.degree;
         let controller = Controller::new(candidates, rules);
@@ -81,6 +87,12 @@ impl Phase {
     /// Whether it is for teams of `default` threads, which are placed or not.
     pub(super) fn is_for(&self, default: u32, places: bool) -> bool {
         (self.default, self.places) == (default, places)
+    }
+
+    /// Whether it has not run for long: it may still be about to get other threads.
+    pub(super) fn is_new(&self) -> bool {
+        let is_searched = matches!(self.controller.state(), State::Sampling | State::Verifying);
+        is_searched && self.controller.account().executions() < Bound::default().turn
     }
 
     /// What of the `seconds` of an execution at `on` it took by itself, where starting or ending threads

@@ -20,7 +20,8 @@ impl Controller {
         if at == self.candidates.default_index() {
             self.dear = None;
         }
-        let rest = self.rest.max(self.apart(self.spent, SEARCHES));
+        self.doubtful = false;
+        let rest = self.rest.max(self.apart(self.spent + self.returning(), SEARCHES));
         self.search_after = self.account.executions() + rest;
         self.rest = (self.rest * 2).min(REST.1);
         self.rest_until = self.account.executions() + self.until_check();
@@ -44,6 +45,15 @@ impl Controller {
             true => self.apart(self.check_cost, part),
             false => self.apart(default - self.held_level, part).min(REST.1),
         })
+        .max(self.apart(self.returning(), part))
+    }
+
+    /// What coming back to the default from what is held costs besides.
+    fn returning(&self) -> f64 {
+        if self.rules.returning == 0.0 || self.held == self.candidates.default_index() {
+            return 0.0;
+        }
+        self.rules.returning / self.seconds.level() * self.default_cost()
     }
 
     /// Executions after which what costs so much each time has cost no more than a `part` of them.
@@ -122,11 +132,21 @@ impl Controller {
             }
         }
         if self.held == self.candidates.default_index() {
-            return self.weigh();
+            return match self.doubtful && executions >= self.search_after {
+                true => self.search_once_more(),
+                false => self.weigh(),
+            };
         }
         if executions >= self.rest_until {
             self.check();
         }
+    }
+
+    /// Noise may have hidden what is better than the default, which is no other than before.
+    fn search_once_more(&mut self) {
+        let tally = self.tally;
+        self.start_over("noise may have hidden what is better: searching again".into());
+        self.tally = tally;
     }
 
     pub(super) fn check(&mut self) {

@@ -21,12 +21,17 @@ pub struct Rules {
     pub budget: u32,
     /// Phases that take less time (in seconds) are left alone.
     pub break_even: f64,
+    /// Seconds that the first execution at the default takes besides, after others with fewer threads:
+    /// those that are missing are started, say. The default is then measured well before it is left,
+    /// and what needs it again is put off.
+    pub returning: f64,
     /// Who says what to sample; without one, steps down and up that the account can pay for.
     pub predictor: Option<Arc<dyn Predictor>>,
 }
 
 impl Default for Rules {
-    /// Time, 5 % and 1 %, nothing assumed of contexts, 24 samples, no phase too short.
+    /// Time, 5 % and 1 %, nothing assumed of contexts, 24 samples, no phase too short, and nothing to pay
+    /// on return.
     fn default() -> Rules {
         Rules {
             bound: Bound::default(),
@@ -34,6 +39,7 @@ impl Default for Rules {
             degree: 1,
             budget: 24,
             break_even: 0.0,
+            returning: 0.0,
             predictor: None,
         }
     }

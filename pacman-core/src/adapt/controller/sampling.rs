@@ -3,8 +3,10 @@
 use super::super::search::Move;
 use super::{CLEAR, Controller, KNOWN_WELL, LEAST_DRIFT, LEAST_GAIN, REST, State, VERIFIED};
 
+/// The spread from which on executions do not agree.
+const DISAGREE: f64 = LEAST_DRIFT / 2.0;
 /// How many times the most that it can cost a sample takes that something else was the matter with.
-const IMPOSSIBLE: f64 = 1.5;
+const IMPOSSIBLE: f64 = 1.2;
 
 impl Controller {
     pub(super) fn while_sampling(&mut self) {
@@ -22,7 +24,7 @@ impl Controller {
             }
         }
         // While a sample cannot be paid for, the best runs for as long as it is the better one.
-        let stays = self.next == default || self.gain(self.next).is_some();
+        let stays = self.next == default || self.seems_better(self.next);
         if self.account.executions() < self.rest_until && stays {
             return;
         }
@@ -82,9 +84,8 @@ impl Controller {
         let known = self.known();
         let (best, default) = (known.best(), known.default);
         let level = known.level(default);
-        let gains = self.gain(best).is_some();
         let waits = self.account.waits(risk + self.doubt(), level);
-        self.next = if gains { best } else { default };
+        self.next = if self.seems_better(best) { best } else { default };
         // Gains fill the account sooner than waiting does: looks again half way.
         let look = waits.map_or(REST.1, |waits| (waits / 2).clamp(1, REST.1));
         self.rest_until = self.account.executions() + look;
@@ -128,12 +129,23 @@ impl Controller {
             false => format!("of {measured} measured no other is clearly better; {why}"),
         };
         self.hold(at);
+        self.doubtful = !gains && self.noise() > DISAGREE;
     }
 
-    /// Two executions at the default that agree, or four; the first of a program is often cold.
+    /// Two executions at the default that agree, or four; the first of a program is often cold. Where
+    /// coming back to it is dear, as many as a search may want later.
     fn default_is_known(&self) -> bool {
         let record = &self.records[self.candidates.default_index()];
-        record.count() >= 4 || (record.count() >= 2 && record.spread() < LEAST_DRIFT / 2.0)
+        if self.rules.returning > 0.0 && self.remembered.is_none() {
+            return record.count() >= KNOWN_WELL;
+        }
+        record.count() >= 4 || (record.count() >= 2 && record.spread() < DISAGREE)
+    }
+
+    /// Whether it is taken to be better, until more is known: it has cost less than the default.
+    fn seems_better(&self, at: usize) -> bool {
+        let default = self.records[self.candidates.default_index()].level();
+        self.records[at].level() < default * (1.0 - LEAST_GAIN)
     }
 
     /// The part of the default's cost that is gained there, if it is more than noise. What was held

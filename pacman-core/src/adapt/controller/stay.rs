@@ -42,6 +42,19 @@ impl Stay {
         self.tally.mean_but_for_one() * f64::from(self.tally.executions) < self.default
     }
 
+    /// One of them, at `at`, has cost so much more; if that does not `recur`, it says nothing of
+    /// what comes.
+    fn owes(&mut self, at: usize, cost: f64, recurs: bool) {
+        if self.at != at {
+            return;
+        }
+        if recurs {
+            self.tally.cost += cost;
+        } else {
+            self.lost += cost;
+        }
+    }
+
     /// What an execution at `at` has cost on average, if there were some.
     pub(super) fn mean(&self, at: usize) -> Option<f64> {
         let is_known = self.at == at && self.tally.executions >= KNOWN_WELL;
@@ -64,9 +77,7 @@ impl Controller {
         }
         self.account.owe(cost);
         self.spent += if self.state == State::Holding { 0.0 } else { cost };
-        if self.stay.at == at {
-            self.stay.tally.cost += cost;
-        }
+        self.stay.owes(at, cost, recurs);
         if recurs && self.state != State::Sampling {
             self.records[at].amend(cost);
         }
