@@ -72,7 +72,10 @@ impl Known<'_> {
         let next = loop {
             let next = (from + 1..line.len()).find(|&place| measured(&line[place]));
             match next {
-                Some(place) if self.level(line[place]) <= best * (1.0 + self.margin) => {
+                Some(place)
+                    if self.level(line[place])
+                        <= best * self.level_ground(line[0], line[place]) =>
+                {
                     from = place
                 }
                 _ => break next,
@@ -96,6 +99,18 @@ impl Known<'_> {
             }
         };
         (!wanted.is_empty()).then_some(Proposal { wanted, momentum })
+    }
+
+    /// How many times the level of `from` is still level ground at `to`.
+    ///
+    /// Threads beyond the contexts take turns: to leave them out is no step down yet, and says nothing
+    /// of what lies behind it unless it is clearly worse.
+    fn level_ground(&self, from: usize, to: usize) -> f64 {
+        let takes_turns = self.all[from].threads() > self.contexts;
+        match takes_turns && self.capacity(self.all[from]) <= self.capacity(self.all[to]) {
+            true => CLEARLY_WORSE,
+            false => 1.0 + self.margin,
+        }
     }
 
     /// The member of a gap between a good and a worse configuration that is worth a sample.
@@ -135,6 +150,10 @@ impl Known<'_> {
         gap.iter().min_by(|a, b| off(a).total_cmp(&off(b))).copied()
     }
 }
+
+/// How many times the level of more threads than there are contexts one for each context takes that are
+/// clearly no better.
+const CLEARLY_WORSE: f64 = 1.5;
 
 /// The least gain for which a sample between two others is taken.
 pub(super) const WORTH: f64 = 0.01;
