@@ -51,6 +51,21 @@ fn threads_beyond_the_contexts_go_within_very_few_executions() {
     assert!((phase.account().baseline() - 100.0 * crowded(on("8"))).abs() < 1e-9);
 }
 
+/// One thread is the best, and two of four seem worse than all: a valley that a search down one step at a
+/// time would not come to.
+#[test]
+fn two_threads_that_take_turns_hide_no_third_that_does_better() {
+    let seconds =
+        |two: f64| move |on: Configuration| [0.4, two, 1.0, 1.0][on.threads() as usize - 1];
+    let mut phase = team("2 cores", 4);
+    run(&mut phase, 400, seconds(1.15));
+    assert_eq!((phase.next(), phase.state()), (on("1x1"), State::Holding), "{}", phase.why());
+    // What is clearly worse is a wall.
+    let mut phase = team("2 cores", 4);
+    let places = run(&mut phase, 400, seconds(1.6));
+    assert!(!places.contains(&on("1x1")), "{}", phase.why());
+}
+
 #[test]
 fn a_team_that_needs_its_threads_keeps_them() {
     // Its threads take turns without loss, and fewer are no better.

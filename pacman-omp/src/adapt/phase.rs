@@ -33,8 +33,8 @@ pub(super) struct Phase {
     pub(super) refused: u64,
 }
 
-/// What a thread that is started waits for a context that others spin on, in seconds: Linux's least
-/// time slice on a few contexts.
+/// What a thread that is started waits for a context that others spin on, in seconds: a time slice.
+/// Traces of decisions on two contexts had 2 to 4 ms for the first team of four after one of two.
 const SLICE: f64 = 3e-3;
 
 impl Phase {

@@ -64,9 +64,10 @@ impl Stay {
 
 impl Controller {
     /// An execution at `on`, told before, has cost `cost` more than was told with it: threads that
-    /// it had end, say, and that were started again for another phase. That is lost. If it `recurs`,
-    /// as it does not where only the phase itself went elsewhere and back, it counts against `on`
-    /// as well, but for the samples of a search: others may be about to do as this phase does.
+    /// it had end, say, and that were started again for another phase. That is lost. If it `recurs`
+    /// it counts against `on` as well, but for the samples of a search: others may be about to do as
+    /// this phase does. It does not where only the phase itself went elsewhere and back, or where the
+    /// other is new.
     ///
     /// What is not finite and above 0, or at the default, or at a configuration that the phase does
     /// not have, is left out.
