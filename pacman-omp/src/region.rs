@@ -74,6 +74,9 @@ impl Seen {
 /// A power of two, several times what large programs have.
 pub(crate) const PLACES: usize = 1 << 14;
 
+/// How many regions are observed: an empty place must be left for `find` to stop at.
+const MOST: usize = PLACES / 2;
+
 /// Found by its body's address, at the first free place from where the address points to.
 static TABLE: [AtomicPtr<Region>; PLACES] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; PLACES];
@@ -134,14 +137,18 @@ pub(crate) fn enter(
     runtime: &'static Runtime,
     source: Option<String>,
 ) -> Option<&'static Region> {
+    if are_enough() {
+        return None;
+    }
     let module = Module::of(body);
     let mut all = ALL.lock();
     if let Some(region) = find(body) {
         return Some(region);
     }
-    // An empty place must be left for `find` to stop at.
-    if all.len() >= PLACES / 2 {
+    if all.len() >= MOST {
         ENOUGH.store(true, Ordering::Relaxed);
+        drop(all);
+        process::note(format!("there are more than {MOST} regions: the others are not observed"));
         return None;
     }
     let number = all.len() as u32;

@@ -195,3 +195,30 @@ fn regions_behind_a_deep_binding_are_seen_through_the_runtime_s_own_interface() 
     let with_lines = scratch.compile("clang", &flags, PART).expect("it was compiled before");
     assert_eq!(run("enabled", &with_lines)["regions"][0]["name"], "work, line 4");
 }
+
+#[test]
+fn regions_beyond_those_that_are_kept_are_said() {
+    const KEPT: usize = 8192;
+    let scratch = Scratch::new();
+    let regions = KEPT + 8;
+    let mut source = "#include <stdio.h>\nstatic int sum;\n".to_owned();
+    for region in 0..regions {
+        source += &format!("static void r{region}(void) {{\n#pragma omp parallel\nsum += 1;}}\n");
+    }
+    let calls: String = (0..regions).map(|region| format!("r{region}();")).collect();
+    source += &format!("int main(void) {{ {calls} {calls} printf(\"%d\\n\", sum); return 3; }}\n");
+    let Some(program) = scratch.compile("gcc", &["-O0", "-fopenmp"], &source) else { return };
+    let library = Path::new(env!("CARGO_BIN_EXE_pacman-pmu")).with_file_name("libpacman_omp.so");
+    let directory = scratch.path("recordings");
+    fs::create_dir(&directory).expect("a directory");
+    let mut command = Command::new(program);
+    command.env("LD_PRELOAD", library).env("PACMAN_OMP_DIR", &directory);
+    let answer = command.env("OMP_NUM_THREADS", "1").output().expect("it runs");
+    assert_eq!(answer.status.code(), Some(3), "{}", text(&answer.stderr));
+    assert_eq!(text(&answer.stdout), format!("{}\n", 2 * regions));
+    let mut left = fs::read_dir(&directory).expect("a directory");
+    let recording = left.next().expect("a recording").expect("a file").path();
+    let recording = fs::read_to_string(recording).expect("text");
+    assert_eq!(recording.matches("\"site\"").count(), KEPT);
+    assert!(recording.contains("more than 8192 regions: the others are not observed"));
+}

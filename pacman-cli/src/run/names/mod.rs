@@ -94,17 +94,18 @@ fn named(site: &Site, symbol: Option<&str>, source: Option<&Source>) -> String {
 
 /// Makes names that several regions of a process share different, by line or by offset.
 pub(super) fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
-    let texts: Vec<String> = regions.iter().map(|(name, _)| name.text.clone()).collect();
-    let mut places: Vec<(String, Option<(String, u32)>)> = Vec::new();
-    for ((name, _), text) in regions.iter().zip(&texts) {
-        places.push((text.clone(), name.file.clone().zip(name.line)));
+    let place = |name: &Name| (name.text.clone(), name.file.clone().zip(name.line));
+    let mut named: HashMap<String, usize> = HashMap::new();
+    let mut placed: HashMap<_, usize> = HashMap::new();
+    for (name, _) in regions.iter() {
+        *named.entry(name.text.clone()).or_default() += 1;
+        *placed.entry(place(name)).or_default() += 1;
     }
-    for (at, (name, site)) in regions.iter_mut().enumerate() {
-        let namesakes = texts.iter().filter(|text| **text == texts[at]).count();
-        if namesakes < 2 {
+    for (name, site) in regions {
+        if named[&name.text] < 2 {
             continue;
         }
-        let unique = places.iter().filter(|place| **place == places[at]).count() == 1;
+        let unique = placed[&place(name)] == 1;
         name.text = match (&name.file, name.line) {
             (Some(file), Some(line)) if unique => {
                 format!("{} ({}:{line})", name.text, last(file))
