@@ -9,6 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
@@ -50,17 +51,22 @@ pub(super) fn become_nobody() -> io::Result<()> {
     check(unsafe { libc::setuid(NOBODY) })
 }
 
-/// A copy of the command in a place that nobody may reach, too.
+/// A copy of the command, installed alone in a place that nobody may reach, too.
 pub(super) struct Copy {
     directory: PathBuf,
 }
 
 impl Copy {
-    pub(super) fn new(test: &str) -> Copy {
-        let name = format!("pacman-pmu-{test}-{}", std::process::id());
+    pub(super) fn new() -> Copy {
+        // Tests run side by side, and one may not write what another runs.
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("pacman-pmu-copy-{}-{number}", std::process::id());
         let directory = std::env::temp_dir().join(name);
-        fs::create_dir_all(&directory).unwrap();
-        fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
+        for place in [directory.clone(), directory.join("bin")] {
+            fs::create_dir_all(&place).unwrap();
+            fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).unwrap();
+        }
         let copy = Copy { directory };
         // Copied by another process: a descriptor open for writing here would be
         // inherited by what other tests spawn meanwhile, and a file that anybody may
@@ -75,7 +81,12 @@ impl Copy {
     }
 
     pub(super) fn program(&self) -> PathBuf {
-        self.directory.join("pacman-pmu")
+        self.directory.join("bin/pacman-pmu")
+    }
+
+    /// Where it is installed: in the folder `bin` of this one.
+    pub(super) fn root(&self) -> &Path {
+        &self.directory
     }
 }
 
@@ -104,7 +115,7 @@ fn an_unprivileged_user_learns_what_the_paranoia_level_forbids() {
         println!("skipped: only root can become nobody");
         return;
     }
-    let copy = Copy::new("nobody");
+    let copy = Copy::new();
     let mut command = Command::new(copy.program());
     command.args(["doctor", "--json"]);
     let (status, diagnosis) = doctor_after(command, become_nobody);
@@ -127,7 +138,7 @@ fn an_unprivileged_user_learns_what_the_paranoia_level_forbids() {
 
 #[test]
 fn a_capability_in_a_user_namespace_does_not_count() {
-    let copy = Copy::new("namespace");
+    let copy = Copy::new();
     let root_inside = |program: &str| {
         let mut command = Command::new("unshare");
         command.args(["--user", "--map-root-user", program]);

@@ -20,13 +20,23 @@ mod stat_refusals;
 mod stat_signals;
 mod validate;
 
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 /// `pacman-pmu` with `arguments`, ready to be spawned.
 fn pacman_pmu(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pacman-pmu"));
-    command.args(arguments);
+    command.args(arguments).env("PACMAN_OMP_LIBRARY", library());
     command
+}
+
+/// The library as cargo built it for this test. One beside the command is there only after
+/// `cargo build`, and may then be of older code.
+fn library() -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a path");
+    let path = test.with_file_name("libpacman_omp.so");
+    assert!(path.exists(), "cargo builds {} with this test", path.display());
+    path
 }
 
 fn run(arguments: &[&str]) -> Output {

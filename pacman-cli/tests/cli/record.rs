@@ -293,13 +293,12 @@ int main(void) {
 
 #[test]
 fn an_openmp_program_is_recorded_as_it_is() {
-    let beside = PathBuf::from(env!("CARGO_BIN_EXE_pacman-pmu")).with_file_name("libpacman_omp.so");
     let place = Place::new("openmp");
     let (data, source, program) = (place.path("data.csv"), place.path("x.c"), place.path("x"));
     fs::write(&source, OPENMP).unwrap();
     let compiled = Command::new("cc").args(["-O1", "-fopenmp", &source, "-o", &program]).output();
-    if !beside.exists() || !compiled.is_ok_and(|compiled| compiled.status.success()) {
-        println!("skipped: no libpacman_omp.so beside the command, or no compiler with OpenMP");
+    if !compiled.is_ok_and(|compiled| compiled.status.success()) {
+        println!("skipped: no compiler with OpenMP");
         return;
     }
     let record = |options: &[&str]| {

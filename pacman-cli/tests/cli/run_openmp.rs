@@ -1,14 +1,15 @@
 //! `run` on OpenMP programs, with the library that is built beside it.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-use super::pacman_pmu;
+use super::crippled::Copy;
 use super::run::Scratch;
-use super::text;
+use super::{library, pacman_pmu, text};
 
 const SOURCE: &str = r#"
 #include <stdio.h>
@@ -208,11 +209,10 @@ fn regions_beyond_those_that_are_kept_are_said() {
     let calls: String = (0..regions).map(|region| format!("r{region}();")).collect();
     source += &format!("int main(void) {{ {calls} {calls} printf(\"%d\\n\", sum); return 3; }}\n");
     let Some(program) = scratch.compile("gcc", &["-O0", "-fopenmp"], &source) else { return };
-    let library = Path::new(env!("CARGO_BIN_EXE_pacman-pmu")).with_file_name("libpacman_omp.so");
     let directory = scratch.path("recordings");
     fs::create_dir(&directory).expect("a directory");
     let mut command = Command::new(program);
-    command.env("LD_PRELOAD", library).env("PACMAN_OMP_DIR", &directory);
+    command.env("LD_PRELOAD", library()).env("PACMAN_OMP_DIR", &directory);
     let answer = command.env("OMP_NUM_THREADS", "1").output().expect("it runs");
     assert_eq!(answer.status.code(), Some(3), "{}", text(&answer.stderr));
     assert_eq!(text(&answer.stdout), format!("{}\n", 2 * regions));
@@ -221,4 +221,30 @@ fn regions_beyond_those_that_are_kept_are_said() {
     let recording = fs::read_to_string(recording).expect("text");
     assert_eq!(recording.matches("\"site\"").count(), KEPT);
     assert!(recording.contains("more than 8192 regions: the others are not observed"));
+}
+
+#[test]
+fn the_library_is_found_where_packages_and_cargo_put_it() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], SOURCE) else { return };
+    let command = Copy::new();
+    let report = scratch.path("report.json");
+    let run = || {
+        let mut command = Command::new(command.program());
+        command.args(["run", "-o"]).arg(&report).arg("--").arg(&program);
+        command.env_remove("PACMAN_OMP_LIBRARY").output().expect("it runs")
+    };
+    let nowhere = run();
+    assert!(text(&nowhere.stderr).contains("nor in ../lib or ../lib/pacman"), "{nowhere:?}");
+    for place in ["bin/libpacman_omp.so", "lib/libpacman_omp.so", "lib/pacman/libpacman_omp.so"] {
+        let place = command.root().join(place);
+        fs::create_dir_all(place.parent().expect("a folder")).expect("a directory");
+        symlink(library(), &place).expect("a link");
+        let answer = run();
+        assert_eq!((answer.status.code(), text(&answer.stderr)), (Some(3), ""), "{place:?}");
+        let report: Value =
+            serde_json::from_str(&fs::read_to_string(&report).expect("a report")).expect("JSON");
+        assert_eq!(regions(&report).len(), 2, "{place:?}");
+        fs::remove_file(place).expect("it was put there");
+    }
 }

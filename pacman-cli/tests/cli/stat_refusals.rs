@@ -104,7 +104,7 @@ fn as_nobody(arguments: &[&str]) -> Option<Output> {
         println!("skipped: only root can become nobody");
         return None;
     }
-    let copy = super::crippled::Copy::new("stat");
+    let copy = super::crippled::Copy::new();
     let mut command = std::process::Command::new(copy.program());
     command.args(arguments);
     // SAFETY: the function makes system calls only.
