@@ -136,13 +136,20 @@ impl Columns {
             return Derived::default();
         };
         let counted = |at: usize| Counted { count: counts[at], group: 0, enabled: 0, running: 0 };
+        // What is not counted is no zero: nothing follows from it.
+        let is_counted = |above: usize, below: usize| {
+            let named = |at: usize| (self.events[at].name.as_str(), counts[at]);
+            silent(&[named(below), named(above)]).is_empty()
+        };
         let quotient = |above: usize, below: usize| {
-            (counts[below] > 0).then(|| counts[above] as f64 / counts[below] as f64)
+            let is_known = counts[below] > 0 && is_counted(above, below);
+            is_known.then(|| counts[above] as f64 / counts[below] as f64)
         };
         Derived {
             ipc: self
                 .instructions
                 .zip(self.cycles)
+                .filter(|(instructions, cycles)| is_counted(*instructions, *cycles))
                 .and_then(|(instructions, cycles)| ipc(counted(instructions), counted(cycles)).ok())
                 .map(|rate| rate.value),
             stalled: self
@@ -288,8 +295,10 @@ mod tests {
                 "STALL_CYCLES stayed at 0 over 5000000 CYCLES: this machine may not count it, as hypervisors let only some events through"
             ]
         );
+        assert_eq!(all.derive(&figures(&[5_000_000, 0])).stalled, None, "a doubt is no share");
         assert!(all.silent(&figures(&[5_000_000, 1])).is_empty());
         assert!(all.silent(&figures(&[900, 0])).is_empty(), "too little to tell");
+        assert_eq!(all.derive(&figures(&[900, 0])).stalled, Some(0.0));
     }
 
     #[test]
