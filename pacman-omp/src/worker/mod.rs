@@ -1,5 +1,7 @@
 //! The calling thread, as a member of teams.
 
+mod own_rows;
+
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ptr;
 use std::sync::Arc;
@@ -8,16 +10,17 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use pacman_core::backend::Reading;
 use pacman_core::clock::Clock;
 
-use crate::adapt::{Bound, Crews, Pool, Steady, Waits};
+use crate::adapt::{Bound, Crews, Pool, Waits};
 use crate::counting::{Counters, Counting, Plan};
 use crate::entry::ompt::UnderWay;
 use crate::floating;
 use crate::innermost::Innermost;
 use crate::process;
 use crate::region::{Region, Seen};
-use crate::rows::{Hosted, Row, Table, Widths};
+use crate::rows::{Row, Table};
 use crate::word;
 use crate::worksharing::Member;
+use own_rows::OwnRows;
 
 /// What the library keeps for a thread. Its thread alone has it.
 ///
@@ -52,15 +55,6 @@ pub(crate) struct Worker {
 const UNCOUNTED: *const Counters = ptr::dangling();
 /// Stands for those of an execution whose begin could not be read; no thread's.
 const UNREAD: *const Counters = ptr::without_provenance(2 * align_of::<Counters>());
-
-/// What a thread has of a region. The rows are its table's, which keeps them for as long as the
-/// thread lives; null before they are wanted.
-struct OwnRows {
-    /// Of the number that the thread had in the region last.
-    row: *const Row,
-    hosted: *const Hosted,
-    steady: Option<Box<Steady>>,
-}
 
 /// An execution of a body that has begun on this thread.
 pub(crate) struct Begun {
@@ -293,96 +287,6 @@ impl Worker {
         })
     }
 
-    /// Where executions that this thread starts are entered.
-    #[inline]
-    pub(crate) fn hosted(&self, region: u32) -> &Hosted {
-        let own = self.rows_of(region);
-        // SAFETY: a row of the thread's table.
-        let hosted = own.and_then(|own| unsafe { own.hosted.as_ref() });
-        hosted.unwrap_or_else(|| self.new_hosted(region))
-    }
-
-    #[cold]
-    fn new_hosted(&self, region: u32) -> &Hosted {
-        let new = Arc::new(Hosted::new(region));
-        let hosted = Arc::as_ptr(&new);
-        self.table().hosted.lock().push(new);
-        self.keep(region, |own| own.hosted = hosted);
-        // SAFETY: the table has it.
-        unsafe { &*hosted }
-    }
-
-    /// How wide the teams were that it has started, where they usually have so many threads.
-    pub(crate) fn widths(&self, usual: u32) -> Widths {
-        let mut widths = Widths::default();
-        // SAFETY: this thread alone, and nothing here changes them.
-        for own in unsafe { &*self.rows.get() } {
-            // SAFETY: a row of the thread's table.
-            if let Some(hosted) = unsafe { own.hosted.as_ref() } {
-                hosted.add_widths(usual, &mut widths);
-            }
-        }
-        widths
-    }
-
-    /// What it keeps for a region that runs as before, if it does.
-    #[inline(always)]
-    pub(crate) fn steady(&self, region: u32) -> Option<&Steady> {
-        let steady = self.rows_of(region)?.steady.as_deref()?;
-        // SAFETY: the list may move, and what it has boxed stays for as long as the worker.
-        Some(unsafe { &*ptr::from_ref(steady) })
-    }
-
-    /// The same, made when it is first wanted.
-    pub(crate) fn own_steady(&self, region: u32) -> &Steady {
-        self.steady(region).unwrap_or_else(|| {
-            self.keep(region, |own| own.steady = Some(Box::default()));
-            self.steady(region).expect("it was put there")
-        })
-    }
-
-    #[inline]
-    fn row(&self, region: u32, thread: u32) -> &Row {
-        // SAFETY: a row of the thread's table.
-        let row = self.rows_of(region).and_then(|own| unsafe { own.row.as_ref() });
-        row.filter(|row| row.thread == thread).unwrap_or_else(|| self.other_row(region, thread))
-    }
-
-    /// The row for a number that the thread did not have in this region last time.
-    #[cold]
-    fn other_row(&self, region: u32, thread: u32) -> &Row {
-        let mut all = self.table().rows.lock();
-        let known = all.iter().find(|row| (row.region, row.thread) == (region, thread));
-        let known = known.map(Arc::as_ptr);
-        let row = known.unwrap_or_else(|| {
-            let new = Arc::new(Row::new(region, thread, Plan::current().counted.len()));
-            let row = Arc::as_ptr(&new);
-            all.push(new);
-            row
-        });
-        self.keep(region, |own| own.row = row);
-        // SAFETY: the table has it.
-        unsafe { &*row }
-    }
-
-    #[inline(always)]
-    fn rows_of(&self, region: u32) -> Option<&OwnRows> {
-        // SAFETY: this thread alone, and callers let go of it before they call `keep`.
-        unsafe { &*self.rows.get() }.get(region as usize)
-    }
-
-    fn keep(&self, region: u32, own: impl FnOnce(&mut OwnRows)) {
-        // SAFETY: as above; `own` sets a pointer.
-        let rows = unsafe { &mut *self.rows.get() };
-        rows.resize_with(rows.len().max(region as usize + 1), || OwnRows::NONE);
-        own(&mut rows[region as usize]);
-    }
-
-    fn table(&self) -> &Table {
-        // SAFETY: another one comes in the child of a fork only, which no reference lives to see.
-        unsafe { &*self.table.get() }
-    }
-
     /// What begin and end take on this thread in ticks, a median; and how counts are read.
     pub(crate) fn measured(&self) -> (u64, &'static str) {
         const ROUNDS: usize = 101;
@@ -436,8 +340,4 @@ impl Worker {
         worker.crews.forget();
         worker.waits.forget();
     }
-}
-
-impl OwnRows {
-    const NONE: OwnRows = OwnRows { row: ptr::null(), hosted: ptr::null(), steady: None };
 }
