@@ -22,12 +22,12 @@ pub(crate) fn of_this_process(ending: Ending, ticks: u64, pid: u32, parent: u32)
     let first = process::first();
     let regions = region::all();
     // Hosted rows only: an execution under way has rows of threads but is in no region yet.
-    let ran = |region: &&&region::Region| sums.hosted.iter().any(|sum| sum.region == region.number);
+    let ran = |region: &&&region::Region| sums.hosted.contains_key(&region.number);
     let recorded: Vec<&region::Region> = regions.iter().filter(ran).copied().collect();
     let plan = Plan::made();
     let events = plan.map_or_else(Plan::wished, |plan| plan.events.clone());
     let counted = plan.map(|plan| plan.counted.as_slice()).unwrap_or_default();
-    let hosted = |number| sums.hosted.iter().find(|sum| sum.region == number);
+    let hosted = |number| sums.hosted.get(&number);
     Recording {
         version: VERSION,
         process: Process { pid, parent, command: command(), seconds: ticks as f64 * scale, ending },
@@ -45,8 +45,10 @@ pub(crate) fn of_this_process(ending: Ending, ticks: u64, pid: u32, parent: u32)
         regions: recorded
             .iter()
             .filter_map(|region| {
-                let rows = sums.rows.iter().filter(|row| row.region == region.number);
-                let rows = rows.map(|sum| row(sum, counted, events.len(), scale)).collect();
+                let rows = sums.rows.range((region.number, 0)..=(region.number, u32::MAX));
+                let rows =
+                    rows.map(|(&(_, thread), sum)| row(thread, sum, counted, events.len(), scale));
+                let rows = rows.collect();
                 Some(recorded_region(region, hosted(region.number)?, rows, scale))
             })
             .collect(),
@@ -55,13 +57,7 @@ pub(crate) fn of_this_process(ending: Ending, ticks: u64, pid: u32, parent: u32)
     }
 }
 
-fn recorded_region(
-    region: &region::Region,
-    sum: &HostedSum,
-    mut rows: Vec<Row>,
-    scale: f64,
-) -> Region {
-    rows.sort_by_key(|row| row.thread);
+fn recorded_region(region: &region::Region, sum: &HostedSum, rows: Vec<Row>, scale: f64) -> Region {
     let mut teams: Vec<Team> = sum
         .teams
         .iter()
@@ -93,13 +89,13 @@ fn recorded_region(
     }
 }
 
-fn row(sum: &RowSum, counted: &[usize], events: usize, scale: f64) -> Row {
+fn row(thread: u32, sum: &RowSum, counted: &[usize], events: usize, scale: f64) -> Row {
     let mut counts = vec![None; events];
     if sum.counted > 0 {
         counted.iter().zip(&sum.counts).for_each(|(&event, &count)| counts[event] = Some(count));
     }
     Row {
-        thread: sum.thread,
+        thread,
         executions: sum.executions,
         seconds: sum.ticks as f64 * scale,
         cpu: sum.cpu,

@@ -4,8 +4,10 @@
 //! another at any time. When a thread ends its rows are added to those of the ended, because
 //! libgomp ends and starts threads by the ten thousand where teams change their size.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use pacman_core::backend::{EventSums, MAX_EVENTS};
 use pacman_core::fork::Lock;
@@ -25,6 +27,8 @@ pub(crate) struct Row {
     counts: EventSums,
     /// How many of these are of events.
     events: usize,
+    /// The row of a number that its thread had in this region before; its thread alone looks.
+    before: AtomicPtr<Row>,
 }
 
 /// The executions of one region that a thread started.
@@ -67,7 +71,17 @@ impl Row {
             counted: AtomicU64::new(0),
             counts: [const { AtomicU64::new(0) }; MAX_EVENTS],
             events,
+            before: AtomicPtr::default(),
         }
+    }
+
+    /// The row that comes before this one in the list of its thread's rows of its region.
+    pub(crate) fn before(&self) -> *const Row {
+        self.before.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_before(&self, row: *const Row) {
+        self.before.store(row.cast_mut(), Ordering::Relaxed);
     }
 
     /// One execution.
@@ -182,20 +196,21 @@ pub(crate) struct Table {
 /// The tables of threads that live.
 pub(crate) static LIVE: Lock<Vec<Arc<Table>>> = Lock::new(Vec::new());
 /// The sums over those that have ended.
-pub(crate) static ENDED: Lock<Sums> = Lock::new(Sums { rows: Vec::new(), hosted: Vec::new() });
+pub(crate) static ENDED: Lock<Sums> =
+    Lock::new(Sums { rows: BTreeMap::new(), hosted: BTreeMap::new() });
 
 /// What rows add up to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sums {
-    pub(crate) rows: Vec<RowSum>,
-    pub(crate) hosted: Vec<HostedSum>,
+    /// By region and number of the thread.
+    pub(crate) rows: BTreeMap<(u32, u32), RowSum>,
+    /// By region.
+    pub(crate) hosted: BTreeMap<u32, HostedSum>,
 }
 
 /// The sum of rows of one region and thread number.
 #[derive(Clone, Debug)]
 pub(crate) struct RowSum {
-    pub(crate) region: u32,
-    pub(crate) thread: u32,
     pub(crate) executions: u64,
     pub(crate) ticks: u64,
     pub(crate) cpu: Option<u32>,
@@ -207,7 +222,6 @@ pub(crate) struct RowSum {
 /// The sum over all threads that started a region.
 #[derive(Clone, Debug)]
 pub(crate) struct HostedSum {
-    pub(crate) region: u32,
     pub(crate) executions: u64,
     pub(crate) nested: u64,
     pub(crate) ticks: u64,
@@ -260,14 +274,7 @@ impl Sums {
         let get = |cell: &AtomicU64| cell.load(Ordering::Relaxed);
         for row in table.rows.lock().iter() {
             let key = (row.region, row.thread);
-            let at = match self.rows.iter().position(|sum| (sum.region, sum.thread) == key) {
-                Some(at) => at,
-                None => {
-                    self.rows.push(RowSum::empty(row));
-                    self.rows.len() - 1
-                }
-            };
-            let sum = &mut self.rows[at];
+            let sum = self.rows.entry(key).or_insert_with(|| RowSum::empty(row));
             let cpu = row.cpu.load(Ordering::Relaxed);
             if cpu != NOWHERE {
                 // Another thread had this number before: on another context, it has moved.
@@ -282,9 +289,11 @@ impl Sums {
         }
         for hosted in table.hosted.lock().iter() {
             let Some(sum) = hosted.sum() else { continue };
-            match self.hosted.iter_mut().find(|sum| sum.region == hosted.region) {
-                Some(known) => known.merge(&sum),
-                None => self.hosted.push(sum),
+            match self.hosted.entry(hosted.region) {
+                Entry::Occupied(mut known) => known.get_mut().merge(&sum),
+                Entry::Vacant(place) => {
+                    place.insert(sum);
+                }
             }
         }
     }
@@ -293,8 +302,6 @@ impl Sums {
 impl RowSum {
     fn empty(row: &Row) -> RowSum {
         RowSum {
-            region: row.region,
-            thread: row.thread,
             executions: 0,
             ticks: 0,
             cpu: None,
@@ -324,7 +331,6 @@ impl Hosted {
             longest => longest.min(ticks),
         };
         (executions > 0).then(|| HostedSum {
-            region: self.region,
             executions,
             nested: get(&self.nested).min(executions),
             ticks,
@@ -372,6 +378,31 @@ mod tests {
         assert_eq!(widths, Widths { wide: 3, narrow_ticks: 60 });
         hosted.add_widths(1, &mut widths);
         assert_eq!(widths, Widths { wide: 3 + 5, narrow_ticks: 60 });
+    }
+
+    #[test]
+    fn rows_of_one_region_and_number_are_one_sum() {
+        let mut sums = Sums::default();
+        for (number, keys) in
+            [[(7, 1), (0, 0)], [(7, 0), (7, 1)], [(7, 1), (2, 3)]].iter().enumerate()
+        {
+            let table = Table::default();
+            for &(region, thread) in keys {
+                let row = Row::new(region, thread, 0);
+                row.add(10 + number as u64);
+                table.rows.lock().push(Arc::new(row));
+            }
+            let hosted = Hosted::new(keys[0].0);
+            hosted.add(0, 100, 2, false);
+            table.hosted.lock().push(Arc::new(hosted));
+            sums.take_in(&table);
+        }
+        let rows = sums.rows.iter().map(|(key, sum)| (*key, sum.executions, sum.ticks));
+        let expected =
+            [((0, 0), 1, 10), ((2, 3), 1, 12), ((7, 0), 1, 11), ((7, 1), 3, 10 + 11 + 12)];
+        assert_eq!(rows.collect::<Vec<_>>(), expected);
+        let hosted = sums.hosted.iter().map(|(region, sum)| (*region, sum.executions, sum.ticks));
+        assert_eq!(hosted.collect::<Vec<_>>(), [(7, 3, 300)]);
     }
 
     #[test]
