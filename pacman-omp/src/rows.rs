@@ -5,7 +5,6 @@
 //! libgomp ends and starts threads by the ten thousand where teams change their size.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
@@ -289,12 +288,8 @@ impl Sums {
         }
         for hosted in table.hosted.lock().iter() {
             let Some(sum) = hosted.sum() else { continue };
-            match self.hosted.entry(hosted.region) {
-                Entry::Occupied(mut known) => known.get_mut().merge(&sum),
-                Entry::Vacant(place) => {
-                    place.insert(sum);
-                }
-            }
+            let known = self.hosted.entry(hosted.region).and_modify(|known| known.merge(&sum));
+            known.or_insert(sum);
         }
     }
 }

@@ -9,10 +9,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
+use super::scratch::Scratch;
 use super::{finding, pacman_pmu, text};
 
 /// The user nobody.
@@ -52,48 +52,32 @@ pub(super) fn become_nobody() -> io::Result<()> {
 }
 
 /// A copy of the command, installed alone in a place that nobody may reach, too.
-pub(super) struct Copy {
-    directory: PathBuf,
-}
+pub(super) struct Copy(Scratch);
 
 impl Copy {
     pub(super) fn new() -> Copy {
-        // Tests run side by side, and one may not write what another runs.
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("pacman-pmu-copy-{}-{number}", std::process::id());
-        let directory = std::env::temp_dir().join(name);
-        for place in [directory.clone(), directory.join("bin")] {
-            fs::create_dir_all(&place).unwrap();
-            fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).unwrap();
+        let copy = Copy(Scratch::new());
+        fs::create_dir(copy.0.path("bin")).expect("a directory for the copy");
+        for place in ["", "bin"] {
+            let open = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(copy.0.path(place), open).expect("a directory of this test's own");
         }
-        let copy = Copy { directory };
         // Copied by another process: a descriptor open for writing here would be
         // inherited by what other tests spawn meanwhile, and a file that anybody may
         // write cannot be run ("text file busy").
-        let copied = Command::new("cp")
-            .arg(env!("CARGO_BIN_EXE_pacman-pmu"))
-            .arg(copy.program())
-            .status()
-            .unwrap();
-        assert!(copied.success());
+        let mut cp = Command::new("cp");
+        cp.arg(env!("CARGO_BIN_EXE_pacman-pmu")).arg(copy.program());
+        assert!(cp.status().expect("there is a cp").success());
         copy
     }
 
     pub(super) fn program(&self) -> PathBuf {
-        self.directory.join("bin/pacman-pmu")
+        self.path("bin/pacman-pmu")
     }
 
-    /// Where it is installed: in the folder `bin` of this one.
-    pub(super) fn root(&self) -> &Path {
-        &self.directory
-    }
-}
-
-impl Drop for Copy {
-    fn drop(&mut self) {
-        // Leftovers of a temporary directory are no reason to fail.
-        let _ = fs::remove_dir_all(&self.directory);
+    /// A file where it is installed.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.0.path(name)
     }
 }
 

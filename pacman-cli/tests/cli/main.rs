@@ -12,6 +12,7 @@ mod run_page;
 mod run_refusals;
 mod run_report;
 mod run_training;
+mod scratch;
 mod shell;
 mod smt;
 mod standard_output;

@@ -4,13 +4,13 @@ use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use pacman_core::adapt::Adapter;
 use pacman_core::predict::{Model, machine_name};
 use pacman_core::{ErrorKind, Session, Topology};
 
+use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
 /// What [`subject`] is to do.
@@ -65,28 +65,6 @@ fn work(steps: u64) -> u64 {
     (0..steps).fold(1, |x, step| std::hint::black_box(x ^ step))
 }
 
-/// A directory of this test's own, gone when dropped.
-struct Place(PathBuf);
-
-impl Place {
-    fn new(test: &str) -> Place {
-        let place =
-            env::temp_dir().join(format!("pacman-record-test-{test}-{}", std::process::id()));
-        fs::create_dir_all(&place).unwrap();
-        Place(place)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 /// `record` with [`subject`] as its program.
 fn record(part: &str, data: &str, options: &[&str]) -> Output {
     let own = env::current_exe().unwrap();
@@ -117,8 +95,8 @@ fn complaint(answer: &Output) -> &str {
 
 #[test]
 fn a_row_for_each_phase_configuration_and_run() {
-    let place = Place::new("rows");
-    let data = place.path("data.csv");
+    let place = Scratch::new();
+    let data = place.named("data.csv");
     let options = ["--max-threads", "2", "--runs", "2", "-e", "page-faults"];
     let answer = record("marks", &data, &options);
     assert_eq!(answer.status.code(), Some(0), "{}", text(&answer.stderr));
@@ -150,8 +128,8 @@ fn a_row_for_each_phase_configuration_and_run() {
 
 #[test]
 fn a_program_that_exits_in_the_middle_reports_all_the_same() {
-    let place = Place::new("exits");
-    let data = place.path("data.csv");
+    let place = Scratch::new();
+    let data = place.named("data.csv");
     let answer = record("exits", &data, &["--max-threads", "1", "--runs", "1", "--app", "ours"]);
     assert_eq!(answer.status.code(), Some(0), "{}", text(&answer.stderr));
     let (_, rows) = table(&data);
@@ -161,8 +139,8 @@ fn a_program_that_exits_in_the_middle_reports_all_the_same() {
 
 #[test]
 fn without_marked_phases_there_is_a_line_and_no_file() {
-    let place = Place::new("unmarked");
-    let data = place.path("data.csv");
+    let place = Scratch::new();
+    let data = place.named("data.csv");
     for (part, why) in [
         ("no session", "it opened no session, or came to no end of its own; --regions is for"),
         ("no phase", "its session \"subject\" has no finished phase: mark one with begin and end"),
@@ -180,8 +158,8 @@ fn a_failure_at_one_configuration_keeps_the_rows_of_others() {
         println!("skipped: one context");
         return;
     }
-    let place = Place::new("fails");
-    let data = place.path("data.csv");
+    let place = Scratch::new();
+    let data = place.named("data.csv");
     let answer = record("fails on two", &data, &["--max-threads", "2", "--runs", "2"]);
     assert_eq!(answer.status.code(), Some(1));
     let said = text(&answer.stderr);
@@ -193,11 +171,11 @@ fn a_failure_at_one_configuration_keeps_the_rows_of_others() {
 
 #[test]
 fn nonsense_is_refused_before_anything_runs() {
-    let place = Place::new("refused");
-    let data = place.path("data.csv");
-    let other = place.path("other.csv");
+    let place = Scratch::new();
+    let data = place.named("data.csv");
+    let other = place.named("other.csv");
     fs::write(&other, "name,age\nx,3\n").unwrap();
-    let ran = place.path("ran");
+    let ran = place.named("ran");
     let touch = ["--", "touch", &ran];
     for (arguments, status, why) in [
         (
@@ -244,8 +222,9 @@ const REPORT: &str = r#"{"format":"pacman-report","version":1,"session":"s","sim
 
 #[test]
 fn after_ctrl_c_the_file_has_the_runs_that_ended() {
-    let place = Place::new("interrupted");
-    let (data, mark, report) = (place.path("data.csv"), place.path("mark"), place.path("report"));
+    let place = Scratch::new();
+    let (data, mark, report) =
+        (place.named("data.csv"), place.named("mark"), place.named("report"));
     fs::write(&report, REPORT).unwrap();
     // The first run ends at once, the second never.
     let script = format!(
@@ -293,8 +272,8 @@ int main(void) {
 
 #[test]
 fn an_openmp_program_is_recorded_as_it_is() {
-    let place = Place::new("openmp");
-    let (data, source, program) = (place.path("data.csv"), place.path("x.c"), place.path("x"));
+    let place = Scratch::new();
+    let (data, source, program) = (place.named("data.csv"), place.named("x.c"), place.named("x"));
     fs::write(&source, OPENMP).unwrap();
     let compiled = Command::new("cc").args(["-O1", "-fopenmp", &source, "-o", &program]).output();
     if !compiled.is_ok_and(|compiled| compiled.status.success()) {
@@ -327,8 +306,8 @@ fn what_is_recorded_can_be_trained_on_and_adapted_with() {
         println!("skipped: one context");
         return;
     }
-    let place = Place::new("loop");
-    let (data, file) = (place.path("data.csv"), place.path("model.json"));
+    let place = Scratch::new();
+    let (data, file) = (place.named("data.csv"), place.named("model.json"));
     for serial in [0, 1_000_000, 2_000_000, 3_000_000] {
         let app = format!("serial-{serial}");
         let options = ["--append", "--max-threads", "2", "--runs", "1", "--app", &app];

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::crippled::Copy;
-use super::run::Scratch;
+use super::scratch::Scratch;
 use super::{library, pacman_pmu, text};
 
 const SOURCE: &str = r#"
@@ -237,7 +237,7 @@ fn the_library_is_found_where_packages_and_cargo_put_it() {
     let nowhere = run();
     assert!(text(&nowhere.stderr).contains("nor in ../lib or ../lib/pacman"), "{nowhere:?}");
     for place in ["bin/libpacman_omp.so", "lib/libpacman_omp.so", "lib/pacman/libpacman_omp.so"] {
-        let place = command.root().join(place);
+        let place = command.path(place);
         fs::create_dir_all(place.parent().expect("a folder")).expect("a directory");
         symlink(library(), &place).expect("a link");
         let answer = run();

@@ -2,8 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-use super::run::Scratch;
 use super::run_report::report;
+use super::scratch::Scratch;
 use super::text;
 
 #[test]

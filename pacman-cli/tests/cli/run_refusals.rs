@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use super::run::{Scratch, recorder, without_library};
+use super::run::{recorder, without_library};
+use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
 #[test]

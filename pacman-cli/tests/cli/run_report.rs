@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::run::{Scratch, recorder};
+use super::run::recorder;
+use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
 /// Two regions of a process of 10 s. In the first, two threads are busy for 3 and 1 of 4 s:

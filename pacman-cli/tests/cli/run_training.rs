@@ -5,7 +5,7 @@ use std::fs;
 use pacman_core::Topology;
 use pacman_core::predict::machine_name;
 
-use super::run::Scratch;
+use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
 /// Four regions that share their work, one of which has a narrower team at first, and one of three

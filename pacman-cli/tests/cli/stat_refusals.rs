@@ -7,6 +7,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
+use super::scratch::Scratch;
 use super::{pacman_pmu, run, text};
 
 #[test]
@@ -69,23 +70,22 @@ fn an_answer_that_cannot_be_written_is_an_error() {
 
 #[test]
 fn the_file_has_the_answer_and_the_command_its_own_output() {
-    let path = std::env::temp_dir().join(format!("pacman-stat-{}.json", std::process::id()));
-    let file = path.to_str().expect("a path in UTF-8");
+    let scratch = Scratch::new();
+    let file = scratch.named("answer.json");
     let answer = run(&[
         "stat",
         "-e",
         "task-clock",
         "--json",
         "-o",
-        file,
+        &file,
         "--",
         "sh",
         "-c",
         "echo out; echo err >&2",
     ]);
     assert_eq!((text(&answer.stdout), text(&answer.stderr)), ("out\n", "err\n"));
-    let document: Value = serde_json::from_reader(File::open(&path).unwrap()).expect("JSON");
-    std::fs::remove_file(&path).unwrap();
+    let document: Value = serde_json::from_reader(File::open(&file).unwrap()).expect("JSON");
     assert_eq!(document["exit_status"], 0);
 }
 

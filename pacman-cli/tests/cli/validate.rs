@@ -3,11 +3,11 @@
 use std::fs;
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::Output;
 
 use serde_json::Value;
 
+use super::scratch::Scratch;
 use super::{finding, pacman_pmu, run, text};
 
 fn json(answer: &Output) -> Value {
@@ -126,37 +126,18 @@ fn descriptors_that_are_missing_are_named() {
     assert!(why.contains("four descriptors"), "{why}");
 }
 
-/// A place for a report, removed in the end.
-struct Kept(PathBuf);
-
-impl Kept {
-    fn new(name: &str) -> Kept {
-        Kept(std::env::temp_dir().join(format!("pacman-validate-{}-{name}", std::process::id())))
-    }
-
-    fn path(&self) -> &str {
-        self.0.to_str().unwrap()
-    }
-}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        // Leftovers of a temporary directory are no reason to fail.
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
 #[test]
 fn the_report_is_kept_in_the_form_that_its_name_asks_for() {
-    let (json_file, text_file) = (Kept::new("report.json"), Kept::new("report.txt"));
+    let scratch = Scratch::new();
+    let (json_file, text_file) = (scratch.named("report.json"), scratch.named("report.txt"));
     let common = ["validate", "-e", "page-faults", "--repeat", "3", "-o"];
-    let table = run(&[&common[..], &[json_file.path()]].concat());
-    let kept: Value = serde_json::from_str(&fs::read_to_string(&json_file.0).unwrap()).unwrap();
+    let table = run(&[&common[..], &[json_file.as_str()]].concat());
+    let kept: Value = serde_json::from_str(&fs::read_to_string(&json_file).unwrap()).unwrap();
     assert_eq!(events(&kept)[0]["event"], "page-faults");
     assert!(text(&table.stdout).contains("\nEVENT        KERNEL"), "{}", text(&table.stdout));
 
-    let answer = run(&[&common[..], &[text_file.path(), "--json"]].concat());
-    let kept = fs::read_to_string(&text_file.0).unwrap();
+    let answer = run(&[&common[..], &[text_file.as_str(), "--json"]].concat());
+    let kept = fs::read_to_string(&text_file).unwrap();
     let row = "page-faults  first-touches        1024     1024  exact\n";
     assert!(kept.contains(row), "{kept}");
     assert_eq!(events(&json(&answer))[0]["verdict"], "exact");

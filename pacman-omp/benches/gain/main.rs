@@ -32,7 +32,10 @@ fn main() -> ExitCode {
         Some(word) => match word.parse() {
             Ok(executions) if executions > 0 => executions,
             _ => {
-                eprintln!("gain: cannot run each phase {word:?} times: name a number from 1 on");
+                eprintln!(
+                    "gain: cannot run each phase {word:?} times: name a number from 1 to {}",
+                    u32::MAX
+                );
                 return ExitCode::from(2);
             }
         },

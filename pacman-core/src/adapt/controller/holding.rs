@@ -20,7 +20,7 @@ impl Controller {
         if at == self.candidates.default_index() {
             self.dear = None;
         }
-        self.doubtful = false;
+        self.noise_may_hide = false;
         let rest = self.rest.max(self.apart(self.spent + self.returning(), SEARCHES));
         self.search_after = self.account.executions() + rest;
         self.rest = (self.rest * 2).min(REST.1);
@@ -132,7 +132,7 @@ impl Controller {
             }
         }
         if self.held == self.candidates.default_index() {
-            return match self.doubtful && executions >= self.search_after {
+            return match self.noise_may_hide && executions >= self.search_after {
                 true => self.search_once_more(),
                 false => self.weigh(),
             };

@@ -60,8 +60,8 @@ pub struct Controller {
     ceiling: f64,
     /// A sample of this search was left out, because it was dearer than that.
     doubted: bool,
-    /// The default is held, and noise may have hidden what is better.
-    doubtful: bool,
+    /// The default is held, and what is better may not have been seen.
+    noise_may_hide: bool,
     /// The execution before which nothing is to be thought about.
     rest_until: u64,
     /// Executions between two searches at least; each search doubles it.
@@ -141,7 +141,7 @@ impl Controller {
             samples: 0,
             ceiling: f64::INFINITY,
             doubted: false,
-            doubtful: false,
+            noise_may_hide: false,
             rest_until: 0,
             rest: REST.0,
             search_after: 0,

@@ -129,7 +129,7 @@ impl Controller {
             false => format!("of {measured} measured no other is clearly better; {why}"),
         };
         self.hold(at);
-        self.doubtful = !gains && self.noise() > DISAGREE;
+        self.noise_may_hide = !gains && self.noise() > DISAGREE;
     }
 
     /// Two executions at the default that agree, or four; the first of a program is often cold. Where
