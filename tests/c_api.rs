@@ -13,6 +13,7 @@ use pacman_core::Topology;
 use pacman_core::adapt::Candidates;
 use pacman_core::predict::training::{Dataset, Plan, RidgeOptions, Row, ridge};
 use pacman_core::predict::{CrossValidation, Method, Model, Sample, Target, machine_name};
+use pacman_tests::skipped;
 use serde_json::Value;
 use toolchain::{Folder, Language, Linking, compile, finish, have, libraries, program, root};
 
@@ -26,8 +27,8 @@ fn in_every_way(name: &str) -> String {
             let source = format!("tests/c/{name}.c");
             let path = compile(&source, language, linking, &[], &folder);
             printed = String::from_utf8(finish(&mut program(&path)).stdout).expect("UTF-8");
-            if let Some(line) = printed.lines().find(|line| line.starts_with("skipped: ")) {
-                println!("{name}, {language:?}, {linking:?}: {line}");
+            if let Some(why) = printed.lines().find_map(|line| line.strip_prefix("skipped: ")) {
+                skipped(format_args!("{name}.c, {language:?}, {linking:?}: {why}"));
             }
         }
     }
@@ -96,7 +97,7 @@ fn adapting_with_a_model_and_the_models_that_are_refused() {
     let here = Topology::detect().expect("this machine");
     let candidates = Candidates::of(&here, Some(2)).expect("candidates");
     if candidates.all().len() < 2 {
-        println!("skipped: one context");
+        skipped("one context");
         return;
     }
     let folder = Folder::new("model");
@@ -300,7 +301,7 @@ fn omp_phases_gives_every_thread_its_counts() {
 #[test]
 fn only_what_the_header_declares_is_exported() {
     if !have("nm") {
-        println!("skipped: no nm");
+        skipped("no nm");
         return;
     }
     let mut command = Command::new("nm");
@@ -331,7 +332,7 @@ fn only_what_the_header_declares_is_exported() {
 #[test]
 fn an_installed_tree_serves_pkg_config_wherever_it_stands() {
     if !have("pkg-config") {
-        println!("skipped: no pkg-config");
+        skipped("no pkg-config");
         return;
     }
     let folder = Folder::new("install");
@@ -399,7 +400,7 @@ fn the_installer_wants_an_absolute_prefix() {
 #[test]
 fn valgrind_finds_nothing() {
     if !have("valgrind") {
-        println!("skipped: no valgrind");
+        skipped("no valgrind");
         return;
     }
     for name in ["happy", "handles"] {

@@ -3,7 +3,6 @@
 //! The lab is looked for in `PACMAN_LAB` and beside the repository; without it
 //! these tests say so and pass. A boot takes some ten seconds.
 
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
@@ -11,12 +10,6 @@ use serde_json::Value;
 
 /// One guest at a time: an emulated machine takes a whole processor.
 static GUEST: Mutex<()> = Mutex::new(());
-
-fn lab() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/lab/lab");
-    let lab = std::env::var_os("PACMAN_LAB").map_or_else(|| beside.into(), PathBuf::from);
-    lab.is_file().then_some(lab)
-}
 
 /// What one run of the doctor in a guest said.
 struct Run {
@@ -47,8 +40,8 @@ impl Run {
 /// `DOCTOR` in a setting stands for the doctor run by somebody else than root.
 /// `None` without a lab.
 fn boot(cpu: &str, settings: &[&str]) -> Option<Vec<Run>> {
-    let Some(lab) = lab() else {
-        println!("skipped: no lab");
+    let Some(lab) = pacman_tests::lab::command() else {
+        pacman_tests::skipped("no lab");
         return None;
     };
     let doctor = "/t/pacman-pmu doctor --json; echo \"STATUS $?\"";

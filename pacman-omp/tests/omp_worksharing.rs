@@ -2,6 +2,7 @@
 //!
 //! Skipped with a line where there is no clang with OpenMP.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -44,7 +45,11 @@ fn has_clang() -> bool {
             .output();
         let has = built.is_ok_and(|built| built.status.success());
         if !has {
-            eprintln!("skipped: clang with -fopenmp is needed to build the program");
+            // Past the capture of a test's output.
+            let _ = writeln!(
+                std::io::stderr(),
+                "skipped: clang with -fopenmp is needed to build the program"
+            );
         }
         has
     })

@@ -42,7 +42,7 @@ pub(crate) fn program() -> Option<&'static Path> {
         if compile.status().is_ok_and(|status| status.success()) {
             return Some(program);
         }
-        eprintln!("skipped: gcc compiles no OpenMP here");
+        pacman_tests::skipped("gcc compiles no OpenMP here");
         None
     };
     BUILT.get_or_init(build).as_deref()

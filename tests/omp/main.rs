@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use catalogue::{PROGRAMS, Program};
 use compilers::{Built, Compiler, Flavour, Toolchain};
+use pacman_tests::skipped;
 use run::{Ended, Folder, Manner};
 
 /// The library as cargo built it for this test.
@@ -108,7 +109,7 @@ fn built_by(
     let (mut flavours, mut found) = (Vec::new(), Vec::new());
     for &flavour in compiler.flavours() {
         match toolchain.why_not(program, flavour) {
-            Some(why) => println!("skipped: {} ({flavour}): {why}", program.file),
+            Some(why) => skipped(format_args!("{} ({flavour}): {why}", program.file)),
             None => flavours.push(flavour),
         }
     }

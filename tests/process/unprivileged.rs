@@ -17,7 +17,7 @@ fn switches_faults_and_migrations_are_true() {
     }
     if paranoid() > 2 {
         // Not even the task clock may be opened then; the doctor's tests cover it.
-        eprintln!("skipped: perf_event_paranoid is {}", paranoid());
+        pacman_tests::skipped(format_args!("perf_event_paranoid is {}", paranoid()));
         return;
     }
     let session = Session::builder("nobody")

@@ -109,11 +109,11 @@ fn has_all_it_needs() -> bool {
     cache.is_some_and(|cache| cache.join("pmu-lab/kernel").is_dir())
 }
 
-/// Whether there is a lab; says so on stderr where there is none.
+/// Whether there is a lab; says so where there is none.
 pub fn is_there() -> bool {
     let there = command().is_some();
     if !there {
-        eprintln!("skipped: no lab");
+        crate::skipped("no lab");
     }
     there
 }

@@ -2,3 +2,6 @@
 
 pub mod lab;
 pub mod process;
+mod skip;
+
+pub use skip::skipped;

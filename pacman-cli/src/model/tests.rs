@@ -331,7 +331,7 @@ fn measured() -> Option<PathBuf> {
     let file = folder.join("thread-scaling.csv");
     let found = file.exists().then_some(file);
     if found.is_none() {
-        println!("skipped: no data");
+        pacman_tests::skipped("no data");
     }
     found
 }

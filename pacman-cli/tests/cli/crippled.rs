@@ -10,6 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use pacman_tests::skipped;
 use serde_json::Value;
 
 use super::scratch::Scratch;
@@ -96,7 +97,7 @@ fn in_container() -> bool {
 #[test]
 fn an_unprivileged_user_learns_what_the_paranoia_level_forbids() {
     if !is_root() {
-        println!("skipped: only root can become nobody");
+        skipped("only root can become nobody");
         return;
     }
     let copy = Copy::new();
@@ -130,11 +131,11 @@ fn a_capability_in_a_user_namespace_does_not_count() {
     };
     let possible = root_inside("true").output();
     if !possible.is_ok_and(|answer| answer.status.success()) {
-        println!("skipped: this machine allows no user namespaces, or lacks unshare");
+        skipped("this machine allows no user namespaces, or lacks unshare");
         return;
     }
     if paranoid() < 2 {
-        println!("skipped: at this perf_event_paranoid no capability is needed");
+        skipped("at this perf_event_paranoid no capability is needed");
         return;
     }
     let mut command = root_inside(copy.program().to_str().unwrap());
@@ -213,7 +214,7 @@ fn a_small_limit_on_open_files_is_named() {
 #[test]
 fn without_proc_the_verdict_still_comes_from_trying() {
     if !is_root() {
-        println!("skipped: only root can hide /proc");
+        skipped("only root can hide /proc");
         return;
     }
     let usual = super::run(&["doctor", "--json"]);

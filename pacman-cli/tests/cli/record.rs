@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 use pacman_core::adapt::Adapter;
 use pacman_core::predict::{Model, machine_name};
 use pacman_core::{ErrorKind, Session, Topology};
+use pacman_tests::skipped;
 
 use super::scratch::Scratch;
 use super::{pacman_pmu, text};
@@ -155,7 +156,7 @@ fn without_marked_phases_there_is_a_line_and_no_file() {
 #[test]
 fn a_failure_at_one_configuration_keeps_the_rows_of_others() {
     if configurations() < 2 {
-        println!("skipped: one context");
+        skipped("one context");
         return;
     }
     let place = Scratch::new();
@@ -277,7 +278,7 @@ fn an_openmp_program_is_recorded_as_it_is() {
     fs::write(&source, OPENMP).unwrap();
     let compiled = Command::new("cc").args(["-O1", "-fopenmp", &source, "-o", &program]).output();
     if !compiled.is_ok_and(|compiled| compiled.status.success()) {
-        println!("skipped: no compiler with OpenMP");
+        skipped("no compiler with OpenMP");
         return;
     }
     let record = |options: &[&str]| {
@@ -303,7 +304,7 @@ fn an_openmp_program_is_recorded_as_it_is() {
 #[test]
 fn what_is_recorded_can_be_trained_on_and_adapted_with() {
     if configurations() < 2 {
-        println!("skipped: one context");
+        skipped("one context");
         return;
     }
     let place = Scratch::new();

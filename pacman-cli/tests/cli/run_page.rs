@@ -2,6 +2,8 @@
 
 use std::process::{Command, Stdio};
 
+use pacman_tests::skipped;
+
 use super::run_report::report;
 use super::scratch::Scratch;
 use super::text;
@@ -42,7 +44,7 @@ fn a_browser_runs_the_page() {
         version.status().is_ok_and(|status| status.success())
     };
     let Some(browser) = browsers.into_iter().find(there) else {
-        println!("skipped: no headless Chromium");
+        skipped("no headless Chromium");
         return;
     };
     let Some((page, _)) = report("html", &[]) else { return };

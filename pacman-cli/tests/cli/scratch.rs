@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use pacman_tests::skipped;
+
 use super::text;
 
 /// A directory of one test's own.
@@ -43,11 +45,11 @@ impl Scratch {
         match done {
             Ok(done) if done.status.success() => Some(made),
             Ok(done) => {
-                println!("skipped: {compiler} {flags:?} says {}", text(&done.stderr).trim());
+                skipped(format_args!("{compiler} {flags:?} says {}", text(&done.stderr).trim()));
                 None
             }
             Err(error) => {
-                println!("skipped: no {compiler}: {error}");
+                skipped(format_args!("no {compiler}: {error}"));
                 None
             }
         }

@@ -5,6 +5,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Output, Stdio};
 
+use pacman_tests::skipped;
 use serde_json::Value;
 
 use super::scratch::Scratch;
@@ -101,7 +102,7 @@ fn the_command_inherits_nothing_of_ours() {
 fn as_nobody(arguments: &[&str]) -> Option<Output> {
     // SAFETY: the call takes nothing and cannot fail.
     if unsafe { libc::geteuid() } != 0 {
-        println!("skipped: only root can become nobody");
+        skipped("only root can become nobody");
         return None;
     }
     let copy = super::crippled::Copy::new();
