@@ -3,6 +3,8 @@
 //!
 //! The programs in `c/` check themselves and print what was not so.
 
+#[path = "c/survival.rs"]
+mod survival;
 #[path = "c/toolchain.rs"]
 mod toolchain;
 
@@ -13,22 +15,29 @@ use pacman_core::Topology;
 use pacman_core::adapt::Candidates;
 use pacman_core::predict::training::{Dataset, Plan, RidgeOptions, Row, ridge};
 use pacman_core::predict::{CrossValidation, Method, Model, Sample, Target, machine_name};
-use pacman_tests::skipped;
+use pacman_suite::{skipped, skipped_part};
 use serde_json::Value;
-use toolchain::{Folder, Language, Linking, compile, finish, have, libraries, program, root};
+use toolchain::{Language, Linking, compile, finish, folder, have, libraries, program, root};
 
 /// Compiles a program of `tests/c` in every way and runs each; the last one's
 /// standard output.
 fn in_every_way(name: &str) -> String {
     let mut printed = String::new();
-    for language in [Language::C99, Language::Cpp11] {
+    for language in [Language::Cpp11, Language::C99] {
+        if !have(language.compiler()) {
+            skipped_part(
+                format_args!("{name}.c, {language:?}"),
+                format_args!("no {}", language.compiler()),
+            );
+            continue;
+        }
         for linking in [Linking::Shared, Linking::Static] {
-            let folder = Folder::new(name);
+            let folder = folder();
             let source = format!("tests/c/{name}.c");
             let path = compile(&source, language, linking, &[], &folder);
             printed = String::from_utf8(finish(&mut program(&path)).stdout).expect("UTF-8");
             if let Some(why) = printed.lines().find_map(|line| line.strip_prefix("skipped: ")) {
-                skipped(format_args!("{name}.c, {language:?}, {linking:?}: {why}"));
+                skipped_part(format_args!("{name}.c, {language:?}, {linking:?}"), why);
             }
         }
     }
@@ -100,10 +109,10 @@ fn adapting_with_a_model_and_the_models_that_are_refused() {
         skipped("one context");
         return;
     }
-    let folder = Folder::new("model");
+    let folder = folder();
     let own = machine_name(&here);
     let write = |name: &str, machine: &str, counted: bool| {
-        let path = folder.join(name);
+        let path = folder.path().join(name);
         std::fs::write(&path, model(machine, &candidates, counted)).expect("a file");
         path
     };
@@ -154,9 +163,9 @@ fn model(machine: &str, candidates: &Candidates, counted: bool) -> String {
 
 #[test]
 fn every_session_leaves_a_report_where_one_is_wanted() {
-    let folder = Folder::new("reports");
+    let folder = folder();
     let path = compile("tests/c/happy.c", Language::C99, Linking::Shared, &[], &folder);
-    let reports = folder.join("reports");
+    let reports = folder.path().join("reports");
     std::fs::create_dir(&reports).expect("a folder");
     let left = || -> Vec<Value> {
         let files = std::fs::read_dir(&reports).expect("the folder");
@@ -189,7 +198,7 @@ fn every_session_leaves_a_report_where_one_is_wanted() {
 
 #[test]
 fn adaptive_says_why_for_each_phase() {
-    let folder = Folder::new("adaptive");
+    let folder = folder();
     let source = "examples/c/adaptive.c";
     let path = compile(source, Language::C99, Linking::Shared, &["-fopenmp"], &folder);
     let text = String::from_utf8(finish(program(&path).arg("5")).stdout).expect("UTF-8");
@@ -225,7 +234,7 @@ fn a_report_that_cannot_be_written_is_a_code() {
 
 #[test]
 fn omp_phases_gives_every_thread_its_counts() {
-    let folder = Folder::new("omp");
+    let folder = folder();
     let source = "examples/c/omp_phases.c";
     let path = compile(source, Language::C99, Linking::Shared, &["-fopenmp"], &folder);
     for threads in [1, 3] {
@@ -335,14 +344,14 @@ fn an_installed_tree_serves_pkg_config_wherever_it_stands() {
         skipped("no pkg-config");
         return;
     }
-    let folder = Folder::new("install");
+    let folder = folder();
     let mut install = Command::new(root().join("pacman-ffi/install.sh"));
     install.env("CARGO", toolchain::cargo()).env("DESTDIR", folder.path());
     install.env("PACMAN_PROFILE", if cfg!(debug_assertions) { "dev" } else { "release" });
     finish(install.arg("/first"));
     // Moved, because a tree is often built in one place and used in another.
-    let prefix = folder.join("second");
-    std::fs::rename(folder.join("first"), &prefix).expect("the tree moves");
+    let prefix = folder.path().join("second");
+    std::fs::rename(folder.path().join("first"), &prefix).expect("the tree moves");
 
     let pkg_config = |arguments: &[&str]| -> Vec<String> {
         let mut command = Command::new("pkg-config");
@@ -359,7 +368,7 @@ fn an_installed_tree_serves_pkg_config_wherever_it_stands() {
     }
 
     let build = |source: &str, flags: &[String], more: &[&str]| {
-        let path = folder.join("program");
+        let path = folder.path().join("program");
         let mut command = Command::new("cc");
         command.args(["-Wall", "-Wextra", "-Werror"]).args(more);
         finish(command.arg(root().join(source)).args(flags).arg("-o").arg(&path));
@@ -404,7 +413,7 @@ fn valgrind_finds_nothing() {
         return;
     }
     for name in ["happy", "handles"] {
-        let folder = Folder::new("valgrind");
+        let folder = folder();
         let source = format!("tests/c/{name}.c");
         let path = compile(&source, Language::C99, Linking::Shared, &["-g"], &folder);
         let mut command = program("valgrind".as_ref());
@@ -418,7 +427,7 @@ fn valgrind_finds_nothing() {
 #[ignore = "a measurement; run it with --release --ignored --nocapture"]
 fn what_the_calls_cost() {
     for linking in [Linking::Shared, Linking::Static] {
-        let folder = Folder::new("cost");
+        let folder = folder();
         let path = compile("tests/c/cost.c", Language::C99, linking, &[], &folder);
         let output = finish(&mut program(&path));
         println!("{linking:?}:\n{}", String::from_utf8_lossy(&output.stdout));

@@ -15,6 +15,11 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) machine: Option<String>,
 
+    /// Count hardware events through the kernel's driver also where its counts may be wrong (on a
+    /// Pentium 4), and mark them; the same as PACMAN_TRUST_DRIVER=1, for programs that are run, too
+    #[arg(long, global = true)]
+    pub(crate) trust_driver: bool,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -1,6 +1,10 @@
 //! Counts as lines of `event,count`, the form in which commands read them.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use pacman_core::input::{self, MOST_BYTES};
+use pacman_events::shown::shown_path;
 
 /// One line of such a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +45,9 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Counted<'_>>, String> {
         if counts.iter().any(|known| known.event.eq_ignore_ascii_case(event)) {
             return Err(at(format!("{event:?} was counted above already")));
         }
+        if counts.len() == MOST_EVENTS {
+            return Err(at(format!("a file has at most {MOST_EVENTS} counts")));
+        }
         counts.push(Counted { line: index + 1, event, count });
     }
     Ok(counts)
@@ -49,23 +56,30 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Counted<'_>>, String> {
 /// The text of a file; `-` is standard input.
 ///
 /// # Errors
-/// Bad input, for a file that cannot be read or is no text.
-pub(crate) fn read(file: &str) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    let done = match file {
-        "-" => io::stdin().lock().read_to_end(&mut bytes).map(drop),
-        path => std::fs::read(path).map(|content| bytes = content),
+/// Bad input, for a file that cannot be read, is no text or longer than [`MOST_BYTES`].
+pub(crate) fn read(file: &Path) -> io::Result<String> {
+    let text = if is_standard_input(file) {
+        input::text_of(io::stdin().lock(), MOST_BYTES)
+    } else {
+        input::read_text(file, MOST_BYTES)
     };
-    let refuse = |problem: String| io::Error::new(ErrorKind::InvalidInput, problem);
-    let file = named(file);
-    done.map_err(|error| refuse(format!("cannot read {file}: {error}")))?;
-    String::from_utf8(bytes).map_err(|_| refuse(format!("{file} is not text in UTF-8")))
+    text.map_err(|error| {
+        let problem = format!("cannot read {}: {error}", named(file));
+        io::Error::new(ErrorKind::InvalidInput, problem)
+    })
 }
 
 /// What a file is called in messages.
-pub(crate) fn named(file: &str) -> &str {
-    if file == "-" { "standard input" } else { file }
+pub(crate) fn named(file: &Path) -> String {
+    if is_standard_input(file) { "standard input".into() } else { shown_path(file).to_string() }
 }
+
+pub(crate) fn is_standard_input(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+/// More events than any processor has; keeps looking for equal names, each among all, short.
+const MOST_EVENTS: usize = 4096;
 
 fn unquoted(field: &str) -> &str {
     let field = field.trim();
@@ -94,6 +108,6 @@ mod tests {
         ] {
             assert_eq!(parse(text).unwrap_err().get(..why.len()), Some(why));
         }
-        assert_eq!(read("/nonexistent").unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(read(Path::new("/nonexistent")).unwrap_err().kind(), ErrorKind::InvalidInput);
     }
 }

@@ -17,16 +17,17 @@ mod record;
 mod refusal;
 mod run;
 mod smt;
+mod started;
 mod stat;
 mod topo;
 mod validate;
-mod whole;
 
 use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use pacman_core::backend::perf::TRUST_DRIVER;
 use pacman_core::sim;
 
 use crate::command::Cli;
@@ -62,6 +63,10 @@ fn simulate(name: Option<&str>) -> Result<(), (String, u8)> {
 fn answer(out: &mut dyn Write) -> Result<u8, (String, u8)> {
     let done = match Cli::try_parse() {
         Ok(cli) => {
+            if cli.trust_driver {
+                // SAFETY: this process has one thread yet.
+                unsafe { env::set_var(TRUST_DRIVER, "1") };
+            }
             simulate(cli.machine.as_deref())?;
             cli.command.run(out)
         }

@@ -1,10 +1,12 @@
 //! Saying no: one line on standard error, and the exit status that goes with it.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use clap::error::ContextKind;
+use pacman_events::shown::{line, shown_path};
 
 /// The exit status for arguments that make no sense.
 pub(crate) const BAD_INPUT: u8 = 2;
@@ -15,28 +17,32 @@ pub(crate) const UNWRITTEN: u8 = 4;
 /// Writes one line about `problem` to standard error.
 pub(crate) fn complain(problem: &str) {
     // With standard error closed too, the exit status has to say it alone.
-    let _ = writeln!(io::stderr(), "pacman-pmu: {problem}");
+    let _ = writeln!(io::stderr(), "pacman-pmu: {}", line(problem));
 }
 
-/// That the answer cannot go to the file that was named for it, in one line.
-#[derive(Debug)]
-struct Unwritable(String);
+/// The exit status when the machine does not let a command do its work.
+const REFUSED: u8 = 1;
 
-impl fmt::Display for Unwritable {
+/// A whole line about why a command gives up, and the exit status for it.
+#[derive(Debug)]
+struct GivenUp(String, u8);
+
+impl fmt::Display for GivenUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Unwritable {}
+impl std::error::Error for GivenUp {}
 
 /// Why a command gave up, and the exit status that goes with it.
 ///
-/// A command reports bad input as [`ErrorKind::InvalidInput`] and a file of the answer as
-/// [`unwritable()`]; every other error comes from writing the answer to standard output.
+/// A command reports bad input as [`ErrorKind::InvalidInput`], a file of the answer as
+/// [`unwritable()`] and a system call that is refused as [`forbidden()`]; every other error comes
+/// from writing the answer to standard output.
 pub(crate) fn reason(error: &io::Error) -> (String, u8) {
-    if let Some(file) = error.get_ref().and_then(|inner| inner.downcast_ref::<Unwritable>()) {
-        (file.to_string(), UNWRITTEN)
+    if let Some(GivenUp(why, status)) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
+        (why.clone(), *status)
     } else if error.kind() == ErrorKind::InvalidInput {
         (one_line(&error.to_string()), BAD_INPUT)
     } else {
@@ -46,7 +52,16 @@ pub(crate) fn reason(error: &io::Error) -> (String, u8) {
 
 /// The file that the answer was to go to cannot be made or written.
 pub(crate) fn unwritable(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::other(Unwritable(unwritten(path, error)))
+    io::Error::other(GivenUp(unwritten(path, error), UNWRITTEN))
+}
+
+/// The system refuses a call that a command cannot do without.
+pub(crate) fn forbidden(what: &str, call: &str, error: &io::Error) -> io::Error {
+    let why = format!(
+        "cannot {what}: {call} says {error}: a seccomp filter forbids it; allow {call} in the \
+         container's profile"
+    );
+    io::Error::other(GivenUp(why, REFUSED))
 }
 
 /// The same in words.
@@ -55,15 +70,18 @@ pub(crate) fn unwritten(path: &Path, error: &io::Error) -> String {
         ErrorKind::StorageFull => "make room, or name a file elsewhere",
         _ => "name a file in a directory that can be written",
     };
-    format!("cannot write {}: {error}; {advice}", path.display())
+    format!("cannot write {}: {error}; {advice}", shown_path(path))
 }
 
 /// Why a program could not be started, and what helps.
-pub(crate) fn unrunnable(program: &str, error: &io::Error) -> String {
+pub(crate) fn unrunnable(program: impl AsRef<OsStr>, error: &io::Error) -> String {
+    let program = program.as_ref();
     let file = Path::new(program);
     let advice = match error.kind() {
         _ if program.is_empty() => "; no program is named",
-        ErrorKind::NotFound if !program.contains('/') => "; it is in no directory of PATH",
+        ErrorKind::NotFound if !program.as_encoded_bytes().contains(&b'/') => {
+            "; it is in no directory of PATH"
+        }
         ErrorKind::NotFound if file.exists() => {
             "; the file is there, but not the interpreter or dynamic linker that it names"
         }
@@ -73,9 +91,8 @@ pub(crate) fn unrunnable(program: &str, error: &io::Error) -> String {
         }
         _ => "",
     };
-    let plain = !program.is_empty() && !program.contains(char::is_control);
-    let shown = if plain { program.to_owned() } else { format!("{program:?}") };
-    format!("cannot run {shown}: {error}{advice}")
+    let name = if program.is_empty() { OsStr::new("\"\"") } else { program };
+    format!("cannot run {}: {error}{advice}", shown_path(name))
 }
 
 /// What was wrong with `arguments`, those behind the program's name.

@@ -40,8 +40,8 @@ impl Run {
 /// `DOCTOR` in a setting stands for the doctor run by somebody else than root.
 /// `None` without a lab.
 fn boot(cpu: &str, settings: &[&str]) -> Option<Vec<Run>> {
-    let Some(lab) = pacman_tests::lab::command() else {
-        pacman_tests::skipped("no lab");
+    let Some(lab) = pacman_suite::lab::command() else {
+        pacman_suite::skipped("no lab");
         return None;
     };
     let doctor = "/t/pacman-pmu doctor --json; echo \"STATUS $?\"";
@@ -168,4 +168,7 @@ fn a_pentium_4_counts() {
     ] {
         assert_eq!(run.finding(subject)["text"], text);
     }
+    let driver = run.finding("driver");
+    assert!(driver["text"].as_str().unwrap().starts_with("not trusted: Linux's driver"));
+    assert_eq!(driver["help"][0]["command"], "sudo modprobe msr");
 }

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use pacman_events::shown;
+
 /// A failure, as one line for a person and an [`ErrorKind`] for a program.
 ///
 /// ```
@@ -63,6 +65,8 @@ pub enum ErrorKind {
     PhaseOrder,
     /// The place exists, but this process may not run there.
     PlaceNotAllowed,
+    /// A signal handler begins or ends a phase inside of a begin or an end that it interrupted.
+    Reentered,
     /// The session was closed.
     Closed,
     /// The operating system refused for a reason of its own.
@@ -88,8 +92,8 @@ impl Error {
 
     #[cold]
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        let message = message.into();
-        debug_assert!(!message.contains('\n'), "an error is one line");
+        // Names of others are in it: whatever they hold, it is one line and nothing but text.
+        let message = shown::line(&message.into()).into_owned();
         Error(Box::new(Inner { kind, message, errno: None }))
     }
 
@@ -103,7 +107,7 @@ impl Error {
     /// The same failure with more to say about it.
     #[cold]
     pub(crate) fn followed_by(mut self, more: &str) -> Self {
-        self.0.message.push_str(more);
+        self.0.message.push_str(&shown::line(more));
         self
     }
 }
@@ -121,3 +125,17 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_line_of_text_whatever_it_is_made_of() {
+        let error = Error::new(ErrorKind::InvalidInput, "no \x1b[2J\n\u{202e}name")
+            .followed_by("; \u{9b}\n");
+        let text = r"no \e[2J\n\u202ename; \u009b\n";
+        assert_eq!(error.to_string(), text);
+        assert_eq!(format!("{error:?}"), format!("InvalidInput: {text}"));
+    }
+}

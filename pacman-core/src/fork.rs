@@ -8,9 +8,10 @@
 //! wait for one stand in a queue outside of it, which the child inherits, and every now and then
 //! the lock is handed to the first of them, who is not there.
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::ops::{Deref, DerefMut};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::backend::{msr, perf};
 
@@ -29,6 +30,108 @@ use crate::backend::{msr, perf};
 pub fn watch() {
     perf::watch_forks();
     msr::watch_forks();
+    watch_fence();
+}
+
+/// Nobody forks while somebody has a part of it.
+static FENCE: RwLock<()> = RwLock::new(());
+/// The whole of it, while its thread forks.
+static FORKING: Held<RwLockWriteGuard<'static, ()>> = Held::new();
+
+/// Registers the handlers below, once.
+fn watch_fence() {
+    static HANDLERS: Once = Once::new();
+    HANDLERS.call_once(|| {
+        // SAFETY: the handlers live as long as the program, and open and close one lock.
+        unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
+    });
+}
+
+extern "C" fn before() {
+    // SAFETY: this one lock.
+    unsafe { FORKING.put(FENCE.write().unwrap_or_else(PoisonError::into_inner)) };
+}
+
+extern "C" fn after() {
+    // SAFETY: put there by `before` on this thread, or the one that this is the copy of.
+    drop(unsafe { FORKING.take() });
+}
+
+thread_local! {
+    /// How many [`Fenced`] values this thread has. Has no destructor.
+    static FENCED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A value behind a lock that nobody has, or waits for, when the process forks.
+///
+/// For many small locks: none of them is locked over the fork by itself. A thread has one for a
+/// few instructions, opens no counters with it, and does not fork; where it has several, it lets
+/// go of the first one last.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct Fenced<T>(parking_lot::Mutex<T>);
+
+/// Has a [`Fenced`] value until it is dropped.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct FencedGuard<'l, T> {
+    // Let go of in this order.
+    value: parking_lot::MutexGuard<'l, T>,
+    _part: Part,
+}
+
+/// A part of the fence. A thread that has one takes no second: a thread that forks may wait for
+/// the whole by then, and those that want a part wait for that one.
+#[derive(Debug)]
+struct Part(#[allow(dead_code)] Option<RwLockReadGuard<'static, ()>>);
+
+impl Part {
+    fn take() -> Part {
+        watch_fence();
+        let held = FENCED.get();
+        let part = (held == 0).then(|| FENCE.read().unwrap_or_else(PoisonError::into_inner));
+        FENCED.set(held + 1);
+        Part(part)
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        FENCED.set(FENCED.get() - 1);
+    }
+}
+
+impl<T> Fenced<T> {
+    /// Nobody has it.
+    pub const fn new(value: T) -> Fenced<T> {
+        Fenced(parking_lot::Mutex::new(value))
+    }
+
+    /// Waits for it.
+    pub fn lock(&self) -> FencedGuard<'_, T> {
+        let _part = Part::take();
+        FencedGuard { value: self.0.lock(), _part }
+    }
+
+    /// Has it soon, or not.
+    pub fn try_lock(&self) -> Option<FencedGuard<'_, T>> {
+        let _part = Part::take();
+        Some(FencedGuard { value: self.0.try_lock()?, _part })
+    }
+}
+
+impl<T> Deref for FencedGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> DerefMut for FencedGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
 }
 
 /// A lock that can be held over a fork.
@@ -108,7 +211,7 @@ mod tests {
     use std::sync::atomic::{AtomicI32, Ordering};
     use std::thread;
 
-    use super::{Held, Lock, Locked};
+    use super::{Fenced, Held, Lock, Locked};
 
     static LOCK: Lock<u32> = Lock::new(0);
     static HELD: Held<Locked<'static, u32>> = Held::new();
@@ -117,6 +220,36 @@ mod tests {
     fn sleeps(thread: i32) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap();
         stat.rsplit(") ").next().unwrap().starts_with('S')
+    }
+
+    #[test]
+    fn fenced_values_nest_while_others_fork() {
+        static OUTER: Fenced<u32> = Fenced::new(0);
+        static INNER: Fenced<u32> = Fenced::new(0);
+        thread::scope(|scope| {
+            let locker = scope.spawn(|| {
+                for _ in 0..2_000 {
+                    let mut outer = OUTER.lock();
+                    *outer += 1;
+                    assert!(INNER.try_lock().is_some());
+                    *INNER.lock() += 1;
+                }
+            });
+            while !locker.is_finished() {
+                // SAFETY: the child takes locks, and ends without anything that could wait.
+                let child = unsafe { libc::fork() };
+                if child == 0 {
+                    let free = OUTER.try_lock().is_some() && INNER.try_lock().is_some();
+                    // SAFETY: ends the child.
+                    unsafe { libc::_exit(i32::from(!free)) };
+                }
+                let mut status = 0;
+                // SAFETY: the child is this thread's.
+                assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+                assert_eq!(status, 0);
+            }
+        });
+        assert_eq!((*OUTER.lock(), *INNER.lock()), (2_000, 2_000));
     }
 
     #[test]

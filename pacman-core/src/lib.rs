@@ -27,13 +27,17 @@
 pub mod adapt;
 pub mod backend;
 pub mod bind;
+pub mod cancel;
 pub mod clock;
+pub mod descriptor;
 pub mod doctor;
 mod error;
 pub mod event;
 pub mod export;
 pub mod floating;
 pub mod fork;
+#[doc(hidden)]
+pub mod input;
 pub mod metrics;
 pub mod placement;
 pub mod predict;
@@ -44,6 +48,8 @@ pub mod sim;
 pub mod timing;
 pub mod topology;
 pub mod validate;
+#[doc(hidden)]
+pub mod whole;
 
 pub use bind::Binding;
 pub use error::{Error, ErrorKind, Result};

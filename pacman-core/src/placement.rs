@@ -18,9 +18,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use pacman_events::shown::excerpt;
+
 pub use self::place::Place;
 use crate::error::{Error, ErrorKind, Result};
-use crate::topology::{Context, Core, CoreType, CpuSet, Topology, push_range};
+use crate::topology::{Context, Core, CoreType, CpuBits, CpuSet, LAST_CPU, Range, Topology};
 
 /// A rule that gives each thread of a team a hardware context.
 ///
@@ -150,9 +152,10 @@ impl Placement {
             }
             Placement::List(cpus) => {
                 let mut contexts: Vec<&Context> = Vec::with_capacity(cpus.len());
+                let mut listed = CpuBits::default();
                 for &cpu in cpus {
                     let context = topology.usable(cpu)?;
-                    if contexts.iter().any(|earlier| earlier.cpu == cpu) {
+                    if !listed.insert(cpu) {
                         return Err(Error::new(
                             ErrorKind::InvalidInput,
                             format!(
@@ -297,17 +300,31 @@ impl FromStr for Placement {
             return Err(empty_list());
         }
         let mut cpus = Vec::new();
-        for item in text.split(',') {
-            push_range(item.trim(), &mut cpus).ok_or_else(|| {
+        for item in text.split(',').map(str::trim) {
+            let range = Range::read(item).ok_or_else(|| {
                 Error::new(
                     ErrorKind::InvalidInput,
                     format!(
-                        "cannot read placement {text:?}: {:?} is neither a policy nor a cpu; use compact, scatter, \
+                        "cannot read placement {}: {} is neither a policy nor a cpu; use compact, scatter, \
                          one-per-core, siblings-together or a list like 0,2,4-7",
-                        item.trim()
+                        excerpt(text),
+                        excerpt(item)
                     ),
                 )
             })?;
+            let left = LAST_CPU as usize + 1 - cpus.len();
+            cpus.extend(range.cpus().take(left + 1));
+            if cpus.len() > LAST_CPU as usize + 1 {
+                return Err(Error::new(
+                    ErrorKind::InvalidInput,
+                    format!(
+                        "cannot read placement {}: it lists more than {} cpus, which no machine has; \
+                         list each cpu once",
+                        excerpt(text),
+                        LAST_CPU + 1
+                    ),
+                ));
+            }
         }
         Ok(Placement::List(cpus))
     }

@@ -16,3 +16,50 @@ pub(crate) fn relax() {
     #[cfg(not(loom))]
     std::hint::spin_loop();
 }
+
+/// What `word` holds, of which the calling thread is the only writer.
+///
+/// Under loom no access of its own: loom 0.7 remembers one access of a word, the last. The writer's
+/// load, right before its store, hid the reader's load from the store, and loom tried no
+/// execution in which the store comes first. Loom fails where another thread does write the word.
+#[inline(always)]
+pub(crate) fn own(word: &AtomicU64) -> u64 {
+    #[cfg(loom)]
+    // SAFETY: loom's function checks what it asks for: no other thread stores.
+    return unsafe { word.unsync_load() };
+    // ATOMICS: a thread sees its own stores in order.
+    #[cfg(not(loom))]
+    word.load(Ordering::Relaxed)
+}
+
+/// `value`, computed before what follows and kept: else the compiler puts off what nobody needs yet,
+/// or computes it again, and keeps more words or executes more instructions.
+#[inline(always)]
+pub(crate) fn made(value: u64) -> u64 {
+    let made;
+    // SAFETY: no instruction. Not `pure`, or it would be put off as well.
+    unsafe {
+        std::arch::asm!("/* {0} */", inout(reg) value => made,
+            options(nomem, nostack, preserves_flags));
+    }
+    made
+}
+
+/// Tries every interleaving of `body` that `limits` allows.
+///
+/// Panics where there are hardly any: a model that loom cannot interleave would pass and check nothing.
+#[cfg(all(test, loom))]
+pub(crate) fn interleave(limits: loom::model::Builder, body: impl Fn() + Sync + Send + 'static) {
+    use std::sync::{Arc, atomic::AtomicUsize};
+
+    // Not loom's: it counts across executions.
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&count);
+    limits.check(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        body();
+    });
+    let tried = count.load(Ordering::Relaxed);
+    println!("{tried} interleavings");
+    assert!(tried > 30, "only {tried} interleavings");
+}

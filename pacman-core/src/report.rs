@@ -6,6 +6,7 @@
 use crate::backend::ReadPath;
 use crate::topology::CoreType;
 
+pub use crate::session::plausible::implausible;
 pub use crate::session::{Stat, Turns};
 
 /// Everything a session knows at one moment.
@@ -22,7 +23,8 @@ pub struct Report {
     pub turns: Option<Turns>,
     /// The names of the phases, in the order they were first named.
     pub phases: Vec<String>,
-    /// Every thread that ever attached, in order of attaching.
+    /// Every thread that ever attached, in order of attaching. A session keeps the rows of the
+    /// first 1,024 threads that end; what later ones counted is one row, the last.
     pub threads: Vec<ThreadReport>,
     /// Nanoseconds since the session started.
     pub age: u64,
@@ -42,7 +44,19 @@ pub struct EventColumn {
     pub unit: &'static str,
     /// A hardware counter counts it.
     pub hardware: bool,
+    /// Why its counts may be wrong, if they may: the kernel's driver is not trusted here.
+    pub doubt: Option<&'static str>,
 }
+
+impl EventColumn {
+    /// The name as a heading: one whose counts may be wrong has a question mark behind it.
+    pub fn title(&self) -> String {
+        format!("{}{}", self.name, if self.doubt.is_some() { DOUBTED } else { "" })
+    }
+}
+
+/// The mark of an event whose counts may be wrong.
+pub const DOUBTED: &str = "?";
 
 /// Events that were counted together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +72,9 @@ pub struct EventSet {
 pub struct ThreadReport {
     /// The number the session gave it, from 0, in order of attaching.
     pub number: usize,
+    /// How many threads the row stands for: 1, or those that ended and share the last row. That
+    /// one has the number of the first of them and the thread id -1.
+    pub threads: usize,
     /// The kernel's thread id.
     pub tid: i32,
     /// The thread's name, if it had one when it attached.
@@ -125,6 +142,11 @@ pub struct PhaseReport {
     pub recursions: u64,
     /// Executions that ended by a panic; they are counted.
     pub panics: u64,
+    /// Executions that were begun and have not ended: they are in no other figure.
+    pub open: u64,
+    /// Executions that were set aside because a value of theirs is impossible: they are in no
+    /// other figure.
+    pub implausible: Option<Implausible>,
     /// Wall time in nanoseconds.
     pub time: Stat,
     /// One entry per event, in the order of [`Report::events`].
@@ -132,6 +154,19 @@ pub struct PhaseReport {
     /// One entry per set, in the order of [`Report::sets`]: what the executions that
     /// counted it cost.
     pub sets: Vec<SetReport>,
+}
+
+/// Executions that came to values that the machine cannot have counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Implausible {
+    /// How many.
+    pub executions: u64,
+    /// Whose value was impossible in the first of them, as an index into [`Report::events`];
+    /// `None` for its time.
+    pub event: Option<usize>,
+    /// What it was, in words.
+    pub why: String,
 }
 
 /// The executions of a phase on one thread that counted one set.

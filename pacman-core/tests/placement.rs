@@ -391,3 +391,14 @@ proptest! {
         prop_assert_eq!(places.iter().map(Place::core).collect::<BTreeSet<_>>(), cores);
     }
 }
+
+#[test]
+fn a_list_longer_than_any_machine_is_refused_and_takes_no_memory() {
+    // 96 kB, which name half a billion cpus.
+    let error = "0-65535,".repeat(12_000).parse::<Placement>().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    let text = error.to_string();
+    assert!(text.contains("lists more than 65536 cpus") && text.len() < 400, "{text}");
+    let all: Placement = "0-65535".parse().unwrap();
+    assert_eq!(all, Placement::List((0..65_536).collect()));
+}

@@ -59,6 +59,8 @@ mod preset;
 mod raw;
 mod refusal;
 mod resolve;
+#[doc(hidden)]
+pub mod shown;
 mod sysfs;
 mod unit_masks;
 mod user_table;

@@ -6,7 +6,7 @@ use crate::encode::Scope;
 use crate::encode::arch::{ANY, EDGE, INV, Source, bit};
 use crate::name::number;
 use crate::refusal::{Refusal, RefusalKind};
-use crate::{CounterSet, CpuModel, Family, UserTable};
+use crate::{CounterSet, CpuModel, Family, UserTable, shown};
 
 impl UserTable {
     /// The core events of a perfmon-format file, for processors whose counters are those
@@ -40,6 +40,9 @@ impl UserTable {
             let name = text_of(event, "EventName");
             if name.is_empty() {
                 return Err(fault(format!("event {index} has no EventName")));
+            }
+            if name.contains(shown::is_unsafe) {
+                return Err(fault(format!("the name {name:?} has control characters in it")));
             }
             let source = source(cpu, name, event)
                 .ok_or_else(|| fault(format!("{name}: no usable EventCode, UMask and Counter")))?;
@@ -114,12 +117,16 @@ fn numbers(text: &str) -> Option<Vec<u64>> {
 /// `0,1,2,3`, or `Fixed counter 1`.
 fn counters_of(text: &str) -> Option<(CounterSet, Option<u8>)> {
     if let Some(fixed) = text.strip_prefix("Fixed counter ") {
-        return Some((CounterSet::EMPTY, Some(fixed.trim().parse().ok()?)));
+        let fixed = fixed.trim().parse().ok().filter(|fixed| *fixed < MOST_FIXED)?;
+        return Some((CounterSet::EMPTY, Some(fixed)));
     }
     let counters = numbers(text)?;
     let all_real = counters.iter().all(|counter| *counter < 64);
     all_real.then(|| (counters.iter().map(|counter| *counter as u8).collect(), None))
 }
+
+/// As many as the register that enables them has bits for.
+const MOST_FIXED: u8 = 16;
 
 /// How Linux spells a fixed counter's event in `config`.
 fn fixed_config(fixed: u8, name: &str) -> u64 {
@@ -189,10 +196,18 @@ mod tests {
     #[test]
     fn a_faulty_file_is_refused_by_the_name_of_its_event() {
         let skl = CpuModel::named("skl").unwrap();
-        let refusal = |text| UserTable::from_perfmon_json(skl, text).unwrap_err().to_string();
+        let refusal = |text: &str| UserTable::from_perfmon_json(skl, text).unwrap_err().to_string();
         assert!(
             refusal(r#"[{"EventName": "X", "Counter": "0"}]"#).contains("X: no usable EventCode")
         );
+        let named = |name: &str, counter: &str| {
+            let event = serde_json::json!({
+                "EventName": name, "EventCode": "0x1", "Counter": counter,
+            });
+            refusal(&format!("[{event}]"))
+        };
+        assert!(named("A\u{1b}[2J", "0").contains(r"A\u{1b}[2J"));
+        assert!(named("A", "Fixed counter 255").contains("A: no usable EventCode"));
         assert!(refusal("[]").contains("no events"));
         assert!(refusal("{").starts_with("event file: EOF"));
     }

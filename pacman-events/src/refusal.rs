@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::CpuModel;
+use crate::{CpuModel, shown};
 
 /// Why an event cannot be had: one line for a person, a [`RefusalKind`] for a program.
 ///
@@ -73,10 +73,7 @@ impl Refusal {
     #[cold]
     pub(crate) fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
         // What a user typed may hold a line break; the refusal must not.
-        let mut message = message.into();
-        if message.contains(char::is_control) {
-            message.retain(|letter| !letter.is_control());
-        }
+        let message = shown::line(&message.into()).into_owned();
         Refusal(Box::new(Inner { kind, message, nearest: Vec::new(), models: Vec::new() }))
     }
 

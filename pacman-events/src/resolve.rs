@@ -11,7 +11,7 @@ use crate::refusal::Refusal;
 use crate::refusal::RefusalKind;
 use crate::sysfs::{SysfsPmu, X86_FORMATS};
 use crate::user_table::UserTable;
-use crate::{CpuModel, Family, db, nearest, raw, unit_masks};
+use crate::{CpuModel, Family, db, nearest, raw, shown, unit_masks};
 
 /// A name resolved on one model: one event, or an expression of several.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,6 +133,10 @@ impl<'a> Resolver<'a> {
     /// - [`RefusalKind::Impossible`]: this model's hardware cannot count it.
     pub fn resolve(&self, asked: &str) -> Result<Resolved, Refusal> {
         let asked = asked.trim();
+        // Blanks around terms are passed over, so that a name could be legal and no line.
+        if asked.contains(shown::is_unsafe) {
+            return Err(Refusal::grammar(asked, "it has control characters in it"));
+        }
         let start = Spelling { base: asked, modifiers: Modifiers::default() };
         if let Some((pmu, terms, modifiers)) = name::perf_style(asked)? {
             return self.perf_style(asked, pmu, terms, modifiers).map(single);

@@ -6,6 +6,7 @@
 use crate::encode::PerfAttr;
 use crate::name::number;
 use crate::refusal::{Refusal, RefusalKind};
+use crate::shown;
 
 /// One PMU of a Linux machine: its type, its term formats and its event aliases.
 ///
@@ -37,7 +38,8 @@ struct Format {
 
 impl SysfsPmu {
     /// The PMU of these files' contents: `type`, and name and text of each file below
-    /// `format` and `events`. Scales and units beside the events are passed over.
+    /// `format` and `events`. Scales and units beside the events are passed over, and so are
+    /// events whose names have control characters.
     ///
     /// # Errors
     /// [`RefusalKind::Grammar`] where the type is no number or a format cannot be read.
@@ -49,6 +51,9 @@ impl SysfsPmu {
     ) -> Result<Self, Refusal> {
         let fault =
             |what: String| Refusal::new(RefusalKind::Grammar, format!("PMU {name}: {what}"));
+        if name.contains(shown::is_unsafe) {
+            return Err(fault("its name has control characters in it".into()));
+        }
         let kind = kind
             .trim()
             .parse()
@@ -62,7 +67,7 @@ impl SysfsPmu {
             .collect::<Result<_, _>>()?;
         let events = events
             .into_iter()
-            .filter(|(event, _)| !event.contains('.'))
+            .filter(|(event, _)| !event.contains('.') && !event.contains(shown::is_unsafe))
             .map(|(event, text)| (event.to_owned(), text.trim().to_owned()))
             .collect();
         Ok(SysfsPmu { name: name.to_owned(), kind, formats, events })
@@ -103,8 +108,14 @@ impl SysfsPmu {
     ///
     /// # Errors
     /// [`RefusalKind::Grammar`] for a term without a format, a value that does not fit
-    /// it, or a `?` that the user must replace.
+    /// it, a `?` that the user must replace, or aliases that name each other.
     pub fn encode(&self, asked: &str, terms: &str) -> Result<PerfAttr, Refusal> {
+        self.expand(asked, terms, &mut 0)
+    }
+
+    /// As [`encode`](Self::encode), with the aliases that were followed so far: files may have
+    /// aliases that name each other.
+    fn expand(&self, asked: &str, terms: &str, followed: &mut usize) -> Result<PerfAttr, Refusal> {
         let formats = self.formats.iter().map(|(term, format)| (term.as_str(), format));
         let lookup =
             |term: &str| formats.clone().find(|(name, _)| *name == term).map(|(_, f)| f.clone());
@@ -112,7 +123,18 @@ impl SysfsPmu {
         for term in terms.split(',').map(str::trim).filter(|term| !term.is_empty()) {
             let alias = self.events.iter().find(|(event, text)| event == term && text != term);
             if let Some((_, text)) = alias {
-                let alias = self.encode(asked, text)?;
+                if *followed == MOST_ALIASES {
+                    let name = &self.name;
+                    return Err(Refusal::grammar(
+                        asked,
+                        format!(
+                            "the aliases of PMU {name} name each other: {MOST_ALIASES} were \
+                             followed, the last is {term}"
+                        ),
+                    ));
+                }
+                *followed += 1;
+                let alias = self.expand(asked, text, followed)?;
                 attr.config |= alias.config;
                 attr.config1 |= alias.config1;
                 attr.config2 |= alias.config2;
@@ -123,6 +145,9 @@ impl SysfsPmu {
         Ok(attr)
     }
 }
+
+/// Linux's own aliases name terms only; this bounds what others may.
+const MOST_ALIASES: usize = 64;
 
 /// The terms that Linux's x86 drivers take, for machines other than this one.
 pub(crate) struct BuiltIn(&'static [BuiltInTerm]);

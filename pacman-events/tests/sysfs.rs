@@ -97,3 +97,20 @@ fn another_machines_x86_events_need_no_directory() {
     assert_eq!(offcore.extra.unwrap().choices().len(), 2);
     assert_eq!(skl.resolve("cpu/event=0x100/").unwrap_err().kind(), RefusalKind::Grammar);
 }
+
+#[test]
+fn aliases_that_name_each_other_are_refused() {
+    let loops: [&[(&str, &str)]; 3] = [
+        &[("a", "b"), ("b", "a")],
+        &[("a", "event=1,b"), ("b", "umask=1,c"), ("c", "a,b")],
+        // No loop, and still more than anybody could wait for.
+        &[("a", "b,b,b,b"), ("b", "c,c,c,c"), ("c", "d,d,d,d"), ("d", "e,e,e,e"), ("e", "event=1")],
+    ];
+    for events in loops {
+        let formats = [("event", "config:0-7"), ("umask", "config:8-15")];
+        let pmu = SysfsPmu::parse("odd", "8", formats, events.iter().copied()).unwrap();
+        let refusal = pmu.event("a").unwrap_err();
+        assert_eq!(refusal.kind(), RefusalKind::Grammar);
+        assert!(refusal.to_string().contains("name each other: 64 were followed"), "{refusal}");
+    }
+}

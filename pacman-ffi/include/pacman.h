@@ -46,13 +46,35 @@
  *
  * No function asks for locks around it. Closing a session while others use it
  * is safe too: calls under way finish, later ones answer PACMAN_E_HANDLE.
- * No function may be called from a signal handler.
+ * A signal handler may begin and end phases: pacman_begin() and pacman_end()
+ * answer PACMAN_E_REENTERED, and change nothing, where it has interrupted one of
+ * them on its thread. No other function may be called from a signal handler.
+ *
+ * Exit handlers, destructors of static objects and of thread-specific data may
+ * call every function. A report works there as everywhere. A thread whose own
+ * storage is gone by then was detached with it, as the main thread is before
+ * the first exit handler: calls that need an attachment, and pacman_attach,
+ * answer PACMAN_E_DETACHED and say that the thread is ending.
+ *
+ * Descriptors belong to who opened them. A program that closes all numbers, as
+ * daemons do, also closes the counters of its sessions: calls that read them
+ * answer PACMAN_E_SYSTEM from then on, and its own files under these numbers are
+ * not touched. Detach and attach again to count on.
+ *
+ * No function is a cancellation point: a thread that pthread_cancel() meets in
+ * one finishes the call. Asynchronous cancellation (PTHREAD_CANCEL_ASYNCHRONOUS)
+ * is not supported: as POSIX has it, only three functions of the C library's
+ * own may be called under it.
  *
  * After fork() the child has a copy of the handles, but the counters stay the
  * parent's: calls that read them answer PACMAN_E_FORKED. The child closes its
- * copy of the session and opens its own, under the same name if it likes. As
- * with any library that locks, fork while no other thread is inside a call of
- * this one, or call exec() next.
+ * copy of the session and opens its own, under the same name if it likes. A
+ * report of the copy has what the threads had counted; a row that one of them
+ * was in the midst of writing is left out, and the report says so. The process
+ * may fork while other threads are inside calls of a session; with an adapter,
+ * fork while none is, or call exec() next. A child that a bare clone() made, and
+ * not fork(), has none of this: it may close nothing, and a call that reads its
+ * parent's counters there may be killed by SIGSEGV.
  *
  * What the library computes shows nowhere in the program's floating-point state
  * on x86-64: nothing of it traps, and rounding and flags stay.
@@ -225,6 +247,9 @@ int pacman_abi_check(uint32_t abi);
 #define PACMAN_E_NO_SAMPLE (-26)
 /* The report could not be written: descriptor, file or pipe. */
 #define PACMAN_E_OUTPUT (-27)
+/* A signal handler has interrupted pacman_begin() or pacman_end() of this very
+ * thread, and may not begin or end a phase there. Nothing was changed. */
+#define PACMAN_E_REENTERED (-28)
 
 /*
  * pacman_last_error: what the calling thread's last failing call had to say
@@ -286,6 +311,15 @@ typedef struct pacman_session pacman_session;
 #define PACMAN_TURNS_BY_EXECUTION 2u
 #define PACMAN_TURNS_BY_SPREAD    4u
 
+/* pacman_options.flags: hardware events are counted through the kernel's driver
+ * also where its counts may be wrong, as on a Pentium 4, and every report marks
+ * them with the reason. Without this flag a session there programs the counters
+ * itself, which takes root and the msr module; a thread that has no place by a
+ * placement is then bound to one hardware context for as long as it is attached.
+ * The environment variable PACMAN_TRUST_DRIVER=1 does the same for every session
+ * of a process. No effect on other processors and on software events. */
+#define PACMAN_TRUST_DRIVER 8u
+
 /* pacman_options.clock: where wall time comes from. */
 #define PACMAN_CLOCK_BEST      0u /* the TSC where Linux trusts it */
 #define PACMAN_CLOCK_TSC       1u /* the processor's time stamp counter */
@@ -301,7 +335,8 @@ typedef struct pacman_session pacman_session;
 typedef struct pacman_options {
     uint32_t size;          /* sizeof(pacman_options) */
     uint32_t abi;           /* PACMAN_ABI */
-    uint32_t flags;         /* PACMAN_MULTIPLEXED, a PACMAN_TURNS_ or 0 */
+    uint32_t flags;         /* PACMAN_MULTIPLEXED, a PACMAN_TURNS_,
+                               PACMAN_TRUST_DRIVER or 0 */
     uint32_t clock;         /* a PACMAN_CLOCK_ number */
     uint64_t log_samples;   /* single samples to keep per thread, 0 to 2^24;
                                8 * (3 + events at once) bytes each, taken at
@@ -503,7 +538,8 @@ typedef uint64_t pacman_phase;
  *   phase     where the handle goes
  *
  * A phase is a part of the program that recurs and is known by its name. The
- * same name gives the same handle on every thread; there may be thousands.
+ * same name gives the same handle on every thread. A session has 65,536 at most;
+ * those that never run on a thread take no memory there.
  * Define phases ahead of the loops that run them: this function takes a lock.
  *
  * Thread rule: any thread.
@@ -511,7 +547,8 @@ typedef uint64_t pacman_phase;
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE    not an open session
- *   PACMAN_E_INVALID   an empty name or one of several lines; null
+ *   PACMAN_E_INVALID   an empty name or one of several lines; null; one name more
+ *                      than the session has room for
  */
 int pacman_phase_define(const pacman_session *session, const char *name, pacman_phase *phase);
 
@@ -536,6 +573,8 @@ int pacman_phase_define(const pacman_session *session, const char *name, pacman_
  *   PACMAN_E_NOT_SCHEDULED   the kernel took the counters away
  *   PACMAN_E_FORKED          attached before this process was forked
  *   PACMAN_E_SYSTEM          what else the kernel says
+ *   PACMAN_E_REENTERED       in a signal handler that interrupted pacman_begin()
+ *                            or pacman_end() on this thread
  * After a failure the phase is not begun.
  */
 int pacman_begin(const pacman_session *session, pacman_phase phase);
@@ -556,6 +595,7 @@ int pacman_begin(const pacman_session *session, pacman_phase phase);
  *   PACMAN_OK
  *   PACMAN_E_PHASE_ORDER     not begun, or another was begun later and is still
  *                            open; the message names it; nothing has changed
+ *   PACMAN_E_REENTERED       as for pacman_begin(); nothing has changed
  *   PACMAN_E_HANDLE, PACMAN_E_DETACHED, PACMAN_E_NOT_SCHEDULED,
  *   PACMAN_E_FORKED, PACMAN_E_SYSTEM
  *                            as for pacman_begin(); where the counters could
@@ -902,9 +942,13 @@ typedef struct pacman_count {
     uint64_t sum;        /* raw, over these */
     uint64_t min;        /* the least of one */
     uint64_t max;        /* the greatest of one */
+    uint64_t implausible; /* executions set aside, and in no field above, because a
+                             value of theirs is impossible; reports say which */
+    uint64_t doubtful;   /* 1 if all counts of the event may be wrong: the kernel's
+                            driver is not trusted on this processor */
 } pacman_count;
 
-#define PACMAN_COUNT_INIT { sizeof(pacman_count), 0u, 0u, 0u, 0u, 0u, 0u, 0u }
+#define PACMAN_COUNT_INIT { sizeof(pacman_count), 0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u }
 
 /*
  * pacman_count_read: what one event counted in one phase on one thread so far

@@ -14,7 +14,7 @@ use pacman_core::predict::{Model, Predictor, machine_name};
 use pacman_core::{Placement, Topology};
 use parking_lot::RwLock;
 
-use crate::error::{Failure, Result, Status, answer, apart};
+use crate::error::{Failure, Result, Status, apart};
 use crate::input::{self, Sized32};
 use crate::version;
 
@@ -60,9 +60,21 @@ static PHASES: RwLock<BTreeMap<u64, (u64, Phase)>> = RwLock::new(BTreeMap::new()
 static NEXT: AtomicU64 = AtomicU64::new(0);
 const TAG: u64 = 0xada9_0000_0001;
 
+/// Executions that a thread has asked for and not told of yet; those of different phases may nest.
+type Asked = Vec<(u64, Choice, Instant)>;
+
 thread_local! {
-    /// What this thread has asked and not told yet: executions of different phases may nest.
-    static ASKED: RefCell<Vec<(u64, Choice, Instant)>> = const { RefCell::new(Vec::new()) };
+    static ASKED: RefCell<Asked> = const { RefCell::new(Vec::new()) };
+}
+
+/// What this thread has asked for; a thread that is ending remembers nothing.
+fn asked<R>(act: impl FnOnce(&mut Asked) -> R) -> Result<R> {
+    ASKED.try_with(|asked| act(&mut asked.borrow_mut())).map_err(|_| {
+        Failure::new(
+            Status::Detached,
+            "cannot adapt on this thread: it is ending, and remembers no executions any more",
+        )
+    })
 }
 
 /// Asks the library to take the time since `pacman_adapt_threads`.
@@ -75,7 +87,7 @@ const ELAPSED: f64 = -1.0;
 /// strings are null or closed by a zero; `adapter` is null or points to a
 /// writable pointer.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_adapt_open(
+pub unsafe extern "C-unwind" fn pacman_adapt_open(
     options: *const AdaptOptions,
     adapter: *mut *mut pacman_adapter,
 ) -> c_int {
@@ -114,8 +126,8 @@ pub unsafe extern "C" fn pacman_adapt_open(
 
 /// Closes an adapter; its phases are no longer adapted.
 #[unsafe(no_mangle)]
-pub extern "C" fn pacman_adapt_close(adapter: *mut pacman_adapter) -> c_int {
-    answer(|| {
+pub extern "C-unwind" fn pacman_adapt_close(adapter: *mut pacman_adapter) -> c_int {
+    apart(|| {
         let handle = adapter.addr() as u64;
         ADAPTERS.write().remove(&handle).ok_or_else(|| unknown(handle, "an open adapter"))?;
         PHASES.write().retain(|_, (owner, _)| *owner != handle);
@@ -129,7 +141,7 @@ pub extern "C" fn pacman_adapt_close(adapter: *mut pacman_adapter) -> c_int {
 /// `name` is null or a string closed by a zero; `phase` is null or points to a
 /// writable word.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_adapt_phase(
+pub unsafe extern "C-unwind" fn pacman_adapt_phase(
     adapter: *const pacman_adapter,
     name: *const c_char,
     phase: *mut u64,
@@ -155,35 +167,40 @@ pub unsafe extern "C" fn pacman_adapt_phase(
 
 /// How many threads the next execution should use: always a number that works.
 #[unsafe(no_mangle)]
-pub extern "C" fn pacman_adapt_threads(phase: u64) -> c_int {
+pub extern "C-unwind" fn pacman_adapt_threads(phase: u64) -> c_int {
     let mut threads = 0;
     let status = apart(|| {
-        let choice = find_phase(phase)?.begin();
-        threads = choice.threads() as c_int;
-        ASKED.with_borrow_mut(|asked| {
+        let adapted = find_phase(phase)?;
+        asked(|asked| {
+            let choice = adapted.begin();
+            threads = choice.threads() as c_int;
             // Asked again without having told: the execution did not take place.
             asked.retain(|(other, ..)| *other != phase);
             asked.push((phase, choice, Instant::now()));
-        });
+        })?;
         Ok(Status::Ok)
     });
     if status >= 0 {
         return threads;
     }
     // Unadapted, as if the library were not there.
-    std::thread::available_parallelism().map_or(1, |threads| threads.get() as c_int)
+    apart(|| {
+        threads = std::thread::available_parallelism().map_or(1, |all| all.get() as c_int);
+        Ok(Status::Ok)
+    });
+    threads
 }
 
 /// The execution that was asked for has ended.
 #[unsafe(no_mangle)]
-pub extern "C" fn pacman_adapt_done(phase: u64, seconds: f64) -> c_int {
+pub extern "C-unwind" fn pacman_adapt_done(phase: u64, seconds: f64) -> c_int {
     apart(|| {
         let adapted = find_phase(phase)?;
-        let asked = ASKED.with_borrow_mut(|asked| {
+        let last = asked(|asked| {
             let place = asked.iter().rposition(|(other, ..)| *other == phase)?;
             Some(asked.remove(place))
-        });
-        let Some((_, choice, begun)) = asked else {
+        })?;
+        let Some((_, choice, begun)) = last else {
             let why = format!(
                 "cannot end an execution of {:?}: this thread has not asked pacman_adapt_threads \
                  since the last one",
@@ -203,20 +220,20 @@ pub extern "C" fn pacman_adapt_done(phase: u64, seconds: f64) -> c_int {
 /// `cpus` is null or points to `n` writable words, `count` is null or points to a
 /// writable `size_t`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_adapt_cpus(
+pub unsafe extern "C-unwind" fn pacman_adapt_cpus(
     phase: u64,
     cpus: *mut u32,
     n: usize,
     count: *mut usize,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         input::present(cpus, "cpus")?;
         input::present(count, "the number of cpus")?;
         let adapted = find_phase(phase)?;
-        let on = ASKED.with_borrow(|asked| {
+        let on = asked(|asked| {
             let mine = asked.iter().rfind(|(other, ..)| *other == phase);
             mine.map(|(_, choice, _)| choice.configuration())
-        });
+        })?;
         let Some(on) = on else {
             let why = format!(
                 "cannot tell the cpus of {:?}: this thread has not asked pacman_adapt_threads",
@@ -245,7 +262,7 @@ pub unsafe extern "C" fn pacman_adapt_cpus(
 /// # Safety
 /// `line` is null or points to `n` writable bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_adapt_why(phase: u64, line: *mut c_char, n: usize) -> c_int {
+pub unsafe extern "C-unwind" fn pacman_adapt_why(phase: u64, line: *mut c_char, n: usize) -> c_int {
     apart(|| {
         input::present(line, "a line")?;
         let why = find_phase(phase)?.why();
@@ -273,7 +290,7 @@ pub unsafe extern "C" fn pacman_adapt_why(phase: u64, line: *mut c_char, n: usiz
 /// # Safety
 /// `dropped` is null or points to a writable `size_t`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_adapt_refresh(
+pub unsafe extern "C-unwind" fn pacman_adapt_refresh(
     adapter: *const pacman_adapter,
     dropped: *mut usize,
 ) -> c_int {

@@ -6,7 +6,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pacman_core::{Error, ErrorKind, floating};
+use pacman_core::{Error, ErrorKind, cancel, floating};
 
 /// Bytes of the message buffer, its closing zero included.
 const MESSAGE: usize = 1024;
@@ -46,10 +46,11 @@ pub(crate) enum Status {
     NoThread = -25,
     NoSample = -26,
     Output = -27,
+    Reentered = -28,
 }
 
 /// Every code with its name in the header and its meaning in a few words.
-const STATUSES: [(Status, &CStr); 29] = [
+const STATUSES: [(Status, &CStr); 30] = [
     (Status::Already, c"PACMAN_ALREADY: the thread is attached already"),
     (Status::Ok, c"PACMAN_OK: done"),
     (Status::Internal, c"PACMAN_E_INTERNAL: a defect in the library"),
@@ -79,6 +80,7 @@ const STATUSES: [(Status, &CStr); 29] = [
     (Status::NoThread, c"PACMAN_E_NO_THREAD: no thread of that number has attached"),
     (Status::NoSample, c"PACMAN_E_NO_SAMPLE: the thread has published nothing yet"),
     (Status::Output, c"PACMAN_E_OUTPUT: the report could not be written"),
+    (Status::Reentered, c"PACMAN_E_REENTERED: a signal handler inside of begin or end"),
 ];
 
 /// A failure on its way to C: a code and one line.
@@ -129,6 +131,7 @@ fn status_of(kind: ErrorKind) -> Status {
         ErrorKind::Permission => Status::Permission,
         ErrorKind::PhaseOrder => Status::PhaseOrder,
         ErrorKind::PlaceNotAllowed => Status::PlaceNotAllowed,
+        ErrorKind::Reentered => Status::Reentered,
         ErrorKind::TooManyEvents => Status::TooManyEvents,
         ErrorKind::UnknownEvent => Status::UnknownEvent,
         ErrorKind::Unsupported => Status::Unsupported,
@@ -139,6 +142,8 @@ fn status_of(kind: ErrorKind) -> Status {
 
 /// Runs an entry's work: a failure becomes its code and message, a panic
 /// `PACMAN_E_INTERNAL`.
+///
+/// By itself it is for what threads do all the time, and for work without cancellation points.
 #[inline]
 pub(crate) fn answer(work: impl FnOnce() -> Result<Status>) -> c_int {
     match catch_unwind(AssertUnwindSafe(work)) {
@@ -148,10 +153,17 @@ pub(crate) fn answer(work: impl FnOnce() -> Result<Status>) -> c_int {
     }
 }
 
-/// As [`answer`], for calls that compute with floating-point numbers: the program may have these
-/// trap, and may look at the flags that its own leave.
+/// As [`answer`], for all other calls: they compute with floating-point numbers, which the program
+/// may have trap and whose flags it may look at, and they make system calls, in which the thread
+/// might be cancelled.
+///
+/// A cancellation that waits may unwind from the last line; so entries are `extern "C-unwind"`,
+/// and neither they nor this have anything to drop there.
 pub(crate) fn apart(work: impl FnOnce() -> Result<Status>) -> c_int {
-    floating::apart(|| answer(work))
+    let before = cancel::put_off();
+    let status = floating::apart(|| answer(work));
+    cancel::allow(before);
+    status
 }
 
 #[cold]
@@ -174,6 +186,11 @@ thread_local! {
     static LAST: UnsafeCell<[u8; MESSAGE]> = const { UnsafeCell::new([0; MESSAGE]) };
 }
 
+#[allow(clippy::disallowed_methods, reason = "has no destructor, so it is always there")]
+fn last() -> *mut [u8; MESSAGE] {
+    LAST.with(UnsafeCell::get)
+}
+
 /// Stores the message where `pacman_last_error` shows it.
 #[cold]
 fn keep(failure: Failure) -> c_int {
@@ -183,7 +200,7 @@ fn keep(failure: Failure) -> c_int {
     while !message.is_char_boundary(length) {
         length -= 1;
     }
-    let buffer = LAST.with(UnsafeCell::get).cast::<u8>();
+    let buffer = last().cast::<u8>();
     // SAFETY: the buffer is this thread's own, holds MESSAGE bytes, and no Rust
     // reference to it exists: C and this function use bare pointers only.
     unsafe {
@@ -196,7 +213,7 @@ fn keep(failure: Failure) -> c_int {
 /// The message of this thread's last failed call; empty before the first.
 #[unsafe(no_mangle)]
 pub extern "C" fn pacman_last_error() -> *const c_char {
-    LAST.with(UnsafeCell::get).cast::<c_char>()
+    last().cast::<c_char>()
 }
 
 /// The name and meaning of a code.

@@ -11,7 +11,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pacman_core::{Attached, Phase};
+use pacman_core::{Attached, Phase, cancel};
 
 use crate::error::{Failure, Result, Status};
 use crate::registry::{self, Entry, Life};
@@ -23,9 +23,6 @@ pub(crate) struct Kept {
     pub(crate) attached: Attached,
     /// How many events each of its samples has.
     pub(crate) events: usize,
-    /// Phases that this thread has used, by number: known to be the session's,
-    /// so that begin and end need not ask under its lock.
-    phases: RefCell<Vec<Option<Phase>>>,
     /// The one used last, under its word: most begins are followed by their end.
     recent: Cell<(u64, Option<Phase>)>,
 }
@@ -47,8 +44,7 @@ impl Drop for Here {
     fn drop(&mut self) {
         LAST.set((0, ptr::null()));
         for kept in self.list.get_mut().drain(..) {
-            // Told before the counters go, so that no report misses it.
-            kept.life.exited.lock().push(kept.attached.number());
+            kept.attached.detach_exited();
         }
     }
 }
@@ -64,36 +60,27 @@ impl Kept {
     }
 
     fn other_phase(&self, bits: u64) -> Result<Phase> {
-        // By itself, so that the borrow has ended before the first use takes its own.
-        let known = self.phases.borrow().get(bits as u32 as usize).copied().flatten();
-        let phase = match known {
-            Some(phase) if phase.to_bits() == bits => phase,
-            _ => self.first_use(bits)?,
+        let Some(phase) = self.attached.phase_from_bits(bits) else {
+            return Err(cancel::put_off_during(|| self.foreign(bits)));
         };
         self.recent.set((bits, Some(phase)));
         Ok(phase)
     }
 
     #[cold]
-    fn first_use(&self, bits: u64) -> Result<Phase> {
-        let entry = registry::find(self.handle, "use a phase")?;
-        let Some(phase) = entry.session.phase_from_bits(bits) else {
-            return Err(Failure::new(
-                Status::Handle,
-                format!(
-                    "cannot use phase {bits:#x} in session {:?}: it is not one of its phases; \
-                     pass what pacman_phase_define gave for this session",
-                    entry.session.name()
-                ),
-            ));
+    fn foreign(&self, bits: u64) -> Failure {
+        let entry = match registry::find(self.handle, "use a phase") {
+            Ok(entry) => entry,
+            Err(failure) => return failure,
         };
-        let number = bits as u32 as usize;
-        let mut phases = self.phases.borrow_mut();
-        if phases.len() <= number {
-            phases.resize(number + 1, None);
-        }
-        phases[number] = Some(phase);
-        Ok(phase)
+        Failure::new(
+            Status::Handle,
+            format!(
+                "cannot use phase {bits:#x} in session {:?}: it is not one of its phases; \
+                 pass what pacman_phase_define gave for this session",
+                entry.session.name()
+            ),
+        )
     }
 }
 
@@ -113,7 +100,7 @@ pub(crate) fn with<R>(
     // null; it is cleared before one leaves the list, and `act` removes none.
     match unsafe { last.as_ref() } {
         Some(kept) if !kept.life.is_closed() => act(kept),
-        _ => Err(absent(handle, wish)),
+        _ => Err(cancel::put_off_during(|| absent(handle, wish))),
     }
 }
 
@@ -140,6 +127,22 @@ pub(crate) fn standing(handle: usize) -> Option<Option<u32>> {
     .flatten()
 }
 
+/// Refuses a thread whose thread-locals are gone: nothing would end its attachment.
+pub(crate) fn check_alive(wish: &str) -> Result<()> {
+    HERE.try_with(|_| ()).map_err(|_| ending(wish))
+}
+
+#[cold]
+fn ending(wish: &str) -> Failure {
+    Failure::new(
+        Status::Detached,
+        format!(
+            "cannot {wish}: it is ending, in an exit handler or a destructor, and keeps no \
+             counters any more"
+        ),
+    )
+}
+
 /// Keeps an attachment until it is taken, its session closed or the thread ended.
 pub(crate) fn keep(handle: usize, entry: &Entry, attached: Attached) -> Result<()> {
     let (number, life) = (attached.number(), &entry.life);
@@ -148,15 +151,10 @@ pub(crate) fn keep(handle: usize, entry: &Entry, attached: Attached) -> Result<(
         life: Arc::clone(life),
         attached,
         events: entry.session.events().len(),
-        phases: RefCell::new(Vec::new()),
         recent: Cell::new((0, None)),
     };
-    HERE.try_with(|here| here.list.borrow_mut().push(Box::new(kept))).map_err(|_| {
-        Failure::new(
-            Status::Detached,
-            "cannot attach this thread: it is ending and could not keep its counters",
-        )
-    })?;
+    HERE.try_with(|here| here.list.borrow_mut().push(Box::new(kept)))
+        .map_err(|_| ending("attach this thread"))?;
     life.threads.fetch_max(number + 1, Ordering::Relaxed);
     Ok(())
 }
@@ -188,6 +186,7 @@ fn absent(handle: usize, wish: &str) -> Failure {
     let_go();
     match registry::find(handle, wish) {
         Err(failure) => failure,
+        Ok(_) if check_alive(wish).is_err() => ending(&format!("{wish} on this thread")),
         Ok(entry) => Failure::new(
             Status::Detached,
             format!(

@@ -1,10 +1,11 @@
 //! Writing to descriptors of the calling program, which a closed pipe must not kill.
 
-use std::fs::{File, OpenOptions};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, RawFd};
-use std::path::{Path, PathBuf};
+use std::os::fd::RawFd;
+use std::path::Path;
+
+use pacman_core::whole;
 
 /// Writes all of `bytes`, and waits where the descriptor does not block.
 pub(crate) fn write_all(fd: RawFd, bytes: &[u8]) -> io::Result<()> {
@@ -31,23 +32,15 @@ pub(crate) fn write_all(fd: RawFd, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file whole or not at all: what stood there stays until then.
+/// Writes a file whole or not at all: what stood there stays until then. A device or a pipe is
+/// written to, and a link stays one.
 pub(crate) fn save(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A device, a pipe or a link is written to, not replaced.
-    let in_place = std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file());
-    if in_place {
-        let file = OpenOptions::new().write(true).truncate(true).open(path)?;
-        return write_all(file.as_raw_fd(), bytes);
-    }
-    let draft = draft(path);
-    let written = File::create(&draft)
-        .and_then(|file| write_all(file.as_raw_fd(), bytes))
-        .and_then(|()| std::fs::rename(&draft, path));
-    if written.is_err() {
-        // The first failure is the one to tell.
-        let _ = std::fs::remove_file(&draft);
-    }
-    written
+    let quiet = Quiet::new();
+    whole::write(path, bytes).inspect_err(|error| {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            quiet.swallow();
+        }
+    })
 }
 
 /// The columns of the terminal behind a descriptor, 0 if it does not tell, or
@@ -66,15 +59,6 @@ pub(crate) fn terminal_width(fd: RawFd) -> Option<usize> {
     Some(usize::from(size.ws_col))
 }
 
-/// A name beside `path` that no other process or thread writes to.
-fn draft(path: &Path) -> PathBuf {
-    // SAFETY: gettid takes nothing and cannot fail.
-    let thread = unsafe { libc::gettid() };
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{thread}.part"));
-    PathBuf::from(name)
-}
-
 fn wait(fd: RawFd) -> io::Result<()> {
     let mut ready = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
     // SAFETY: one pollfd of ours.
@@ -90,6 +74,8 @@ fn wait(fd: RawFd) -> io::Result<()> {
 /// Holds SIGPIPE back from this thread while it lives.
 struct Quiet {
     before: libc::sigset_t,
+    /// It could be held back.
+    held: bool,
     /// One was waiting already: not ours to swallow.
     pending: bool,
 }
@@ -97,20 +83,21 @@ struct Quiet {
 impl Quiet {
     fn new() -> Quiet {
         let pipe = only_sigpipe();
-        let mut before = MaybeUninit::uninit();
+        let mut before = MaybeUninit::zeroed();
         // SAFETY: sets of ours; sigpending and pthread_sigmask fill them in.
         unsafe {
             let mut waiting = MaybeUninit::zeroed();
             libc::sigpending(waiting.as_mut_ptr());
             let pending = libc::sigismember(waiting.as_ptr(), libc::SIGPIPE) == 1;
-            libc::pthread_sigmask(libc::SIG_BLOCK, &pipe, before.as_mut_ptr());
-            Quiet { before: before.assume_init(), pending }
+            // A seccomp filter may refuse it: then the mask is as it was, and stays so.
+            let held = libc::pthread_sigmask(libc::SIG_BLOCK, &pipe, before.as_mut_ptr()) == 0;
+            Quiet { before: before.assume_init(), held, pending }
         }
     }
 
     /// Takes away the SIGPIPE that a failed write has left for this thread.
     fn swallow(&self) {
-        if self.pending {
+        if self.pending || !self.held {
             return;
         }
         let (pipe, now) = (only_sigpipe(), libc::timespec { tv_sec: 0, tv_nsec: 0 });
@@ -123,8 +110,10 @@ impl Quiet {
 
 impl Drop for Quiet {
     fn drop(&mut self) {
-        // SAFETY: the mask that this thread had before.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, std::ptr::null_mut()) };
+        if self.held {
+            // SAFETY: the mask that this thread had before.
+            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, std::ptr::null_mut()) };
+        }
     }
 }
 

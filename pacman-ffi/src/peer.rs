@@ -5,7 +5,9 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use pacman_core::cancel;
 use pacman_core::session::Peer;
 
 use crate::error::{Failure, Result, Status};
@@ -37,7 +39,7 @@ pub(crate) fn with(
     });
     match seen {
         Ok(Some(done)) => done,
-        _ => first_look(handle, thread, act),
+        _ => cancel::put_off_during(|| first_look(handle, thread, act)),
     }
 }
 
@@ -52,9 +54,13 @@ fn first_look(
         return Err(Failure::new(
             Status::NoThread,
             format!(
-                "cannot read thread {thread} of session {:?}: no thread of that number has \
-                 attached; pacman_thread_count says how many have",
-                entry.session.name()
+                "cannot read thread {thread} of session {:?}: {}; pacman_thread_count says how \
+                 many have attached",
+                entry.session.name(),
+                match thread < entry.life.threads.load(Ordering::Relaxed) {
+                    true => "it has ended, and the session keeps no sample of it",
+                    false => "no thread of that number has attached",
+                }
             ),
         ));
     };

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use crate::error::{Status, answer};
+use crate::error::{Status, answer, apart};
 use crate::input;
 use crate::kept;
 use crate::registry::{self, pacman_session};
@@ -13,12 +13,12 @@ use crate::registry::{self, pacman_session};
 /// `name` is null or a string closed by a zero; `phase` is null or points to a
 /// writable word.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_phase_define(
+pub unsafe extern "C-unwind" fn pacman_phase_define(
     session: *const pacman_session,
     name: *const c_char,
     phase: *mut u64,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         input::present(phase, "a phase")?;
         // SAFETY: the caller's promise; the text is not kept.
         let name = unsafe { input::text(name, "this as the name of a phase") }?;

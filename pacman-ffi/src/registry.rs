@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use pacman_core::fork::Fenced;
 use pacman_core::{Session, Topology};
-use parking_lot::Mutex;
 
 use crate::error::{Failure, Result, Status};
 
@@ -41,8 +41,6 @@ pub(crate) struct Life {
     closed: AtomicBool,
     /// Threads that have attached so far.
     pub(crate) threads: AtomicUsize,
-    /// Numbers of the threads that ended while attached.
-    pub(crate) exited: Mutex<Vec<usize>>,
 }
 
 impl Life {
@@ -53,7 +51,7 @@ impl Life {
     }
 }
 
-static OPEN: Mutex<BTreeMap<usize, Arc<Entry>>> = Mutex::new(BTreeMap::new());
+static OPEN: Fenced<BTreeMap<usize, Arc<Entry>>> = Fenced::new(BTreeMap::new());
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// Gives a session a handle.

@@ -4,9 +4,10 @@ use std::ffi::{OsStr, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use pacman_core::export::{self, TableStyle};
-use pacman_core::report::{Report, ThreadState};
+use pacman_core::report::ThreadReport;
 
 use crate::error::{Failure, Result, Status, apart};
 use crate::input::{self, Sized32};
@@ -21,7 +22,7 @@ const LOG_CSV: u32 = 3;
 
 /// Writes a report to a file descriptor.
 #[unsafe(no_mangle)]
-pub extern "C" fn pacman_report_write(
+pub extern "C-unwind" fn pacman_report_write(
     session: *const pacman_session,
     format: u32,
     fd: c_int,
@@ -41,7 +42,7 @@ pub extern "C" fn pacman_report_write(
 /// # Safety
 /// `path` is null or a string closed by a zero.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_report_save(
+pub unsafe extern "C-unwind" fn pacman_report_save(
     session: *const pacman_session,
     format: u32,
     path: *const c_char,
@@ -79,6 +80,10 @@ pub struct Count {
     pub min: u64,
     /// The greatest of one.
     pub max: u64,
+    /// Executions set aside because a value of theirs is impossible.
+    pub implausible: u64,
+    /// 1 if all counts of the event may be wrong.
+    pub doubtful: u64,
 }
 
 // SAFETY: integers, in an order that needs no padding.
@@ -92,7 +97,7 @@ unsafe impl Sized32 for Count {
 /// # Safety
 /// `count` is null or points to a struct as long as its `size` says, writable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_count_read(
+pub unsafe extern "C-unwind" fn pacman_count_read(
     session: *const pacman_session,
     thread: usize,
     phase: u64,
@@ -114,11 +119,14 @@ pub unsafe extern "C" fn pacman_count_read(
             ));
         }
         let report = entry.session.report();
-        let Some(of_thread) = report.threads.get(thread) else {
-            return Err(Failure::new(
-                Status::NoThread,
-                format!("cannot read a count of thread {thread}: none of that number has attached"),
-            ));
+        let own = |row: &&ThreadReport| row.number == thread && row.threads == 1;
+        let Some(of_thread) = report.threads.iter().find(own) else {
+            let why = match thread < entry.life.threads.load(Ordering::Relaxed) {
+                true => "it has ended, and its counts are in the sum of ended threads only",
+                false => "none of that number has attached",
+            };
+            let line = format!("cannot read a count of thread {thread}: {why}");
+            return Err(Failure::new(Status::NoThread, line));
         };
         // The lower half of a phase's word is its number.
         let row = of_thread.phases.iter().find(|row| row.phase == phase as u32 as usize);
@@ -143,6 +151,8 @@ pub unsafe extern "C" fn pacman_count_read(
             sum: found.raw.sum,
             min: found.raw.min,
             max: found.raw.max,
+            implausible: row.implausible.as_ref().map_or(0, |aside| aside.executions),
+            doubtful: report.events[event].doubt.is_some().into(),
         };
         // SAFETY: the caller's promise.
         unsafe { input::fill_sized(count, &value) }?;
@@ -153,7 +163,7 @@ pub unsafe extern "C" fn pacman_count_read(
 /// The report as bytes of the wanted format; `fd` is where a table will be read.
 fn text(entry: &Entry, format: u32, fd: c_int) -> Result<Vec<u8>> {
     let mut text = Vec::new();
-    let report = report(entry);
+    let report = entry.session.report();
     let made = match format {
         TABLE => {
             let terminal = output::terminal_width(fd);
@@ -177,20 +187,6 @@ fn text(entry: &Entry, format: u32, fd: c_int) -> Result<Vec<u8>> {
     };
     made.expect("memory takes all that is written");
     Ok(text)
-}
-
-/// The session's report, with the threads that ended while attached named so:
-/// the core sees only that this library detached them.
-fn report(entry: &Entry) -> Report {
-    let mut report = entry.session.report();
-    let exited = entry.life.exited.lock();
-    for thread in &mut report.threads {
-        if thread.state == ThreadState::Detached && exited.contains(&thread.number) {
-            thread.state = ThreadState::Exited;
-        }
-    }
-    drop(exited);
-    report
 }
 
 /// Lets go of the session before a write that may wait for its reader: closing

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
 use pacman_core::clock::ClockSource;
+use pacman_core::fork::Fenced;
 use pacman_core::session::Turns;
 use pacman_core::{Placement, Session, Topology};
-use parking_lot::Mutex;
 
-use crate::error::{Failure, Result, Status, answer, apart};
+use crate::error::{Failure, Result, Status, apart};
 use crate::input::{self, Sized32};
 use crate::kept;
 use crate::registry::{self, Entry, pacman_session};
@@ -19,7 +19,9 @@ const MULTIPLEXED: u32 = 1;
 /// Lets sets of events take turns.
 const TURNS_BY_EXECUTION: u32 = 2;
 const TURNS_BY_SPREAD: u32 = 4;
-const FLAGS: u32 = MULTIPLEXED | TURNS_BY_EXECUTION | TURNS_BY_SPREAD;
+/// Accepts counts of a driver that is not trusted.
+const TRUST_DRIVER: u32 = 8;
+const FLAGS: u32 = MULTIPLEXED | TURNS_BY_EXECUTION | TURNS_BY_SPREAD | TRUST_DRIVER;
 
 /// What a session is to be; `pacman_options` in C.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +31,7 @@ pub struct Options {
     pub size: u32,
     /// The ABI that the caller was compiled for.
     pub abi: u32,
-    /// `PACMAN_MULTIPLEXED`, one of `PACMAN_TURNS_`, or 0.
+    /// `PACMAN_MULTIPLEXED`, one of `PACMAN_TURNS_`, `PACMAN_TRUST_DRIVER`, or 0.
     pub flags: u32,
     /// A `PACMAN_CLOCK_` number.
     pub clock: u32,
@@ -58,7 +60,7 @@ unsafe impl Sized32 for Options {
 /// strings are null or closed by a zero; `session` is null or points to a
 /// writable pointer.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_session_open(
+pub unsafe extern "C-unwind" fn pacman_session_open(
     options: *const Options,
     session: *mut *mut pacman_session,
 ) -> c_int {
@@ -106,6 +108,9 @@ unsafe fn start(options: &Options) -> Result<Session> {
     if options.flags & MULTIPLEXED != 0 {
         builder = builder.multiplexed();
     }
+    if options.flags & TRUST_DRIVER != 0 {
+        builder = builder.trust_driver();
+    }
     builder = match options.flags & (TURNS_BY_EXECUTION | TURNS_BY_SPREAD) {
         0 => builder,
         TURNS_BY_EXECUTION => builder.in_turns(Turns::ByExecution),
@@ -137,7 +142,7 @@ unsafe fn start(options: &Options) -> Result<Session> {
 
 /// Closes a session.
 #[unsafe(no_mangle)]
-pub extern "C" fn pacman_session_close(session: *mut pacman_session) -> c_int {
+pub extern "C-unwind" fn pacman_session_close(session: *mut pacman_session) -> c_int {
     apart(|| {
         registry::remove(session.addr(), "close a session")?;
         kept::let_go();
@@ -150,11 +155,11 @@ pub extern "C" fn pacman_session_close(session: *mut pacman_session) -> c_int {
 /// # Safety
 /// `count` is null or points to a writable `size_t`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_event_count(
+pub unsafe extern "C-unwind" fn pacman_event_count(
     session: *const pacman_session,
     count: *mut usize,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         input::present(count, "the number of events")?;
         let entry = registry::find(session.addr(), "count events")?;
         // SAFETY: not null, and the caller's promise.
@@ -168,12 +173,12 @@ pub unsafe extern "C" fn pacman_event_count(
 /// # Safety
 /// `name` is null or points to a writable pointer.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_event_name(
+pub unsafe extern "C-unwind" fn pacman_event_name(
     session: *const pacman_session,
     event: usize,
     name: *mut *const c_char,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         input::present(name, "a name")?;
         let entry = registry::find(session.addr(), "name an event")?;
         let text = interned(entry.event(event)?.name());
@@ -188,12 +193,12 @@ pub unsafe extern "C" fn pacman_event_name(
 /// # Safety
 /// `unit` is null or points to a writable pointer.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_event_unit(
+pub unsafe extern "C-unwind" fn pacman_event_unit(
     session: *const pacman_session,
     event: usize,
     unit: *mut *const c_char,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         input::present(unit, "a unit")?;
         let entry = registry::find(session.addr(), "name a unit")?;
         let text = interned(entry.event(event)?.unit());
@@ -209,13 +214,13 @@ pub unsafe extern "C" fn pacman_event_unit(
 /// `sets` is null or points to `n` writable words, `count` is null or points to a
 /// writable `size_t`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_sets(
+pub unsafe extern "C-unwind" fn pacman_sets(
     session: *const pacman_session,
     sets: *mut u64,
     n: usize,
     count: *mut usize,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         input::present(count, "the number of sets")?;
         input::present(sets, "sets")?;
         let entry = registry::find(session.addr(), "list sets")?;
@@ -259,7 +264,7 @@ impl Entry {
 
 /// A text that C may keep for ever: each different one is stored once.
 fn interned(text: &str) -> &'static CStr {
-    static TEXTS: Mutex<BTreeSet<&'static CStr>> = Mutex::new(BTreeSet::new());
+    static TEXTS: Fenced<BTreeSet<&'static CStr>> = Fenced::new(BTreeSet::new());
     let text = CString::new(text).expect("names of events hold no zero");
     let mut texts = TEXTS.lock();
     if let Some(known) = texts.get(text.as_c_str()) {

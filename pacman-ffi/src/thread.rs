@@ -15,7 +15,7 @@ use crate::registry::{self, pacman_session};
 /// Attaches the calling thread: at the next free place of the session's
 /// placement, or where it runs.
 #[unsafe(no_mangle)]
-pub extern "C" fn pacman_attach(session: *const pacman_session) -> c_int {
+pub extern "C-unwind" fn pacman_attach(session: *const pacman_session) -> c_int {
     apart(|| {
         let handle = session.addr();
         if kept::with(handle, "attach", |_| Ok(())).is_ok() {
@@ -23,6 +23,7 @@ pub extern "C" fn pacman_attach(session: *const pacman_session) -> c_int {
         }
         kept::let_go();
         let entry = registry::find(handle, "attach this thread")?;
+        kept::check_alive("attach this thread")?;
         let attached = entry.session.attach()?;
         kept::keep(handle, &entry, attached)?;
         Ok(Status::Ok)
@@ -31,11 +32,12 @@ pub extern "C" fn pacman_attach(session: *const pacman_session) -> c_int {
 
 /// Attaches the calling thread and binds it to a logical CPU until it detaches.
 #[unsafe(no_mangle)]
-pub extern "C" fn pacman_attach_cpu(session: *const pacman_session, cpu: u32) -> c_int {
+pub extern "C-unwind" fn pacman_attach_cpu(session: *const pacman_session, cpu: u32) -> c_int {
     apart(|| {
         let handle = session.addr();
         kept::let_go();
         let entry = registry::find(handle, "attach this thread")?;
+        kept::check_alive("attach this thread")?;
         match kept::standing(handle) {
             Some(Some(bound)) if bound == cpu => return Ok(Status::Already),
             Some(bound) => {
@@ -63,7 +65,7 @@ pub extern "C" fn pacman_attach_cpu(session: *const pacman_session, cpu: u32) ->
 
 /// Detaches the calling thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn pacman_detach(session: *const pacman_session) -> c_int {
+pub extern "C-unwind" fn pacman_detach(session: *const pacman_session) -> c_int {
     apart(|| {
         kept::end(session.addr(), "detach")?;
         Ok(Status::Ok)
@@ -75,11 +77,11 @@ pub extern "C" fn pacman_detach(session: *const pacman_session) -> c_int {
 /// # Safety
 /// `number` is null or points to a writable `size_t`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_thread_number(
+pub unsafe extern "C-unwind" fn pacman_thread_number(
     session: *const pacman_session,
     number: *mut usize,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         input::present(number, "a thread's number")?;
         let found =
             kept::with(session.addr(), "ask for the number", |kept| Ok(kept.attached.number()))?;
@@ -94,11 +96,11 @@ pub unsafe extern "C" fn pacman_thread_number(
 /// # Safety
 /// `count` is null or points to a writable `size_t`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_thread_count(
+pub unsafe extern "C-unwind" fn pacman_thread_count(
     session: *const pacman_session,
     count: *mut usize,
 ) -> c_int {
-    answer(|| {
+    apart(|| {
         input::present(count, "the number of threads")?;
         let entry = registry::find(session.addr(), "count threads")?;
         // SAFETY: not null, and the caller's promise.

@@ -66,7 +66,7 @@ const LEAST_CONTEXT: usize = 16;
 /// # Safety
 /// `topology` is null or points to a struct as long as its `size` says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_topology_read(topology: *mut TopologyCounts) -> c_int {
+pub unsafe extern "C-unwind" fn pacman_topology_read(topology: *mut TopologyCounts) -> c_int {
     apart(|| {
         let machine = Topology::detect()?;
         let counts = TopologyCounts {
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn pacman_topology_read(topology: *mut TopologyCounts) -> 
 /// `contexts` is null or points to `capacity` writable elements of
 /// `element_size` bytes; `count` is null or points to a writable `size_t`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pacman_topology_contexts(
+pub unsafe extern "C-unwind" fn pacman_topology_contexts(
     element_size: usize,
     capacity: usize,
     contexts: *mut ContextFacts,

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use crate::error::{Failure, Result, Status, answer};
+use crate::error::{Failure, Result, Status, apart};
 
 /// What this library speaks: major in the upper half, minor in the lower.
 ///
@@ -42,8 +42,8 @@ pub extern "C" fn pacman_version() -> *const c_char {
 
 /// Whether this library serves programs compiled for the given ABI.
 #[unsafe(no_mangle)]
-pub extern "C" fn pacman_abi_check(abi: u32) -> c_int {
-    answer(|| {
+pub extern "C-unwind" fn pacman_abi_check(abi: u32) -> c_int {
+    apart(|| {
         shake_hands(abi)?;
         Ok(Status::Ok)
     })

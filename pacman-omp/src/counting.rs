@@ -5,6 +5,7 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use pacman_core::backend::{EventSums, ReadPath, Reading};
+use pacman_core::descriptor;
 use pacman_core::fork::Lock;
 use pacman_core::{Attached, Error, Session};
 use pacman_regions::Event;
@@ -48,6 +49,7 @@ impl Plan {
         if let Some(plan) = Plan::made() {
             return plan;
         }
+        descriptor::leave_a_floor();
         let plan = Box::leak(Box::new(Plan::of(&process::wishes().events)));
         PLAN.store(plan, Ordering::Release);
         plan
@@ -56,7 +58,7 @@ impl Plan {
     /// All events of the list if they can be counted at once, else as many of them, in order,
     /// as can.
     fn of(list: &str) -> Plan {
-        let names: Vec<&str> = names(list).collect();
+        let names: Vec<&str> = pacman_core::Event::names_in(list).collect();
         let mut events = Plan::wished();
         if names.is_empty() {
             return Plan { session: None, events, counted: Vec::new() };
@@ -83,17 +85,13 @@ impl Plan {
     /// The events that were asked for, in a process that has run no region.
     pub(crate) fn wished() -> Vec<Event> {
         let event = |name: &str| Event { name: name.to_owned(), uncounted: None };
-        names(&process::wishes().events).map(event).collect()
+        pacman_core::Event::names_in(&process::wishes().events).map(event).collect()
     }
 
     /// Forgets the plan in a forked child: its counters are the parent's.
     pub(crate) fn forget() {
         PLAN.store(std::ptr::null_mut(), Ordering::Release);
     }
-}
-
-fn names(list: &str) -> impl Iterator<Item = &str> {
-    list.split(',').map(str::trim).filter(|name| !name.is_empty())
 }
 
 fn start(names: &[&str]) -> Result<Session, Error> {

@@ -4,18 +4,20 @@
 //! the midst of changing a list then: its lock is held over the fork. What was counted so far is
 //! the parent's; the child begins with nothing, inside of the same regions.
 
-use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use pacman_core::fork::{Held, Lock, Locked};
+use pacman_regions::arena::Writer;
 
 use crate::adapt;
+use crate::arena;
 use crate::callers::{self, Apart};
 use crate::counting::{self, Plan};
 use crate::module;
 use crate::process::{self, First};
+use crate::recording;
 use crate::region::{self, Region};
-use crate::rows::{self, Sums, Table};
+use crate::rows::{self, Spare};
 use crate::runtime::{self, Runtime};
 use crate::worker::Worker;
 
@@ -37,7 +39,6 @@ pub(crate) fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
 #[expect(dead_code, reason = "a lock is held for as long as this is there")]
 struct Locks {
     making: Locked<'static, ()>,
-    left: Locked<'static, Option<PathBuf>>,
     first: Locked<'static, Option<First>>,
     opening: Locked<'static, ()>,
     notes: Locked<'static, Vec<String>>,
@@ -45,8 +46,8 @@ struct Locks {
     known: Locked<'static, Vec<&'static Runtime>>,
     all: Locked<'static, Vec<&'static Region>>,
     searching: Locked<'static, ()>,
-    live: Locked<'static, Vec<Arc<Table>>>,
-    ended: Locked<'static, Sums>,
+    spare: Locked<'static, Spare>,
+    writer: Locked<'static, Option<Writer>>,
 }
 
 static HELD: Held<Locks> = Held::new();
@@ -61,9 +62,9 @@ pub(crate) fn watch() {
 unsafe extern "C" fn before() {
     // The child has the mask of who forks.
     adapt::mask_matters();
+    Worker::forks();
     let locks = Locks {
         making: MAKING.lock(),
-        left: process::LEFT.lock(),
         first: process::FIRST.lock(),
         opening: counting::OPENING.lock(),
         notes: process::NOTES.lock(),
@@ -71,8 +72,8 @@ unsafe extern "C" fn before() {
         known: runtime::KNOWN.lock(),
         all: region::ALL.lock(),
         searching: module::SEARCHING.lock(),
-        live: rows::LIVE.lock(),
-        ended: rows::ENDED.lock(),
+        spare: rows::SPARE.lock(),
+        writer: arena::WRITER.lock(),
     };
     // SAFETY: all of them, always.
     unsafe { HELD.put(locks) };
@@ -86,10 +87,10 @@ unsafe extern "C" fn in_parent() {
 unsafe extern "C" fn in_child() {
     // SAFETY: as in the parent; there is no other thread.
     let mut locks = unsafe { HELD.take() };
-    rows::forget(&mut locks.live, &mut locks.ended);
-    *locks.left = None;
+    locks.spare.forget();
     drop(locks);
     process::begin();
+    recording::inherited();
     Plan::forget();
     Worker::forked();
 }

@@ -17,8 +17,10 @@ pub(crate) enum Meaning {
     SizeAround,
     /// The body asks something that tells threads or teams apart.
     Apart,
-    /// Somebody asks how many threads there may be, or decides it.
+    /// Somebody asks how many threads there may be.
     Query,
+    /// Somebody decides it.
+    Decides,
     /// The body has the runtime share work out.
     Shares,
     /// The same as tasks, which may be done when the body is.
@@ -97,8 +99,8 @@ macro_rules! functions {
                 omp_get_max_threads omp_get_max_threads_
                 omp_get_num_procs omp_get_num_procs_
                 omp_get_thread_limit omp_get_thread_limit_
-                omp_set_num_threads omp_set_num_threads_ omp_set_num_threads_8_
             }
+            Decides { omp_set_num_threads omp_set_num_threads_ omp_set_num_threads_8_ }
             Shares {
                 GOMP_loop_start GOMP_loop_ordered_start GOMP_loop_doacross_start
                 GOMP_loop_static_start GOMP_loop_dynamic_start
@@ -194,6 +196,15 @@ impl Function {
     #[inline]
     pub(crate) fn meaning(self) -> Meaning {
         ALL[self as usize].2
+    }
+
+    /// Whether by the name of an import a module could tell its threads apart.
+    pub(crate) fn tells_threads_apart(name: &CStr) -> bool {
+        let numbers = |meaning: Meaning| {
+            use Meaning::{Apart, Number, Size, SizeAround};
+            matches!(meaning, Number | Size | SizeAround | Apart)
+        };
+        ALL.iter().any(|(_, known, meaning)| numbers(*meaning) && *known == name)
     }
 
     /// The function of that number, as the assembly entries pass it.

@@ -11,11 +11,12 @@
 //! 4. [`team`] has the real runtime start the team with a body of ours around the program's.
 //! 5. [`worker`]: each thread of the team counts its own begin and end there, into rows of its
 //!    own ([`rows`]); no lock, no allocation, no system call where RDPMC works.
-//! 6. [`process`]: when the process exits, [`recording`] adds all rows up and leaves them in
-//!    the directory that was wished for.
+//! 6. [`arena`]: the rows, and what [`recording`] tells of regions, are in memory that outlives the
+//!    process, so that nothing is left to do at its end ([`process`]).
 //!
-//! Nothing here writes to the program's standard output or error, and whatever fails leaves the
-//! program running as if the library were not there.
+//! Nothing here writes to the program's standard output, or to its standard error but for the one line
+//! that nothing can be recorded; whatever fails leaves the program running as if the library were not
+//! there.
 //!
 //! On processors other than x86-64 the library is empty: its entries pass arguments on that no
 //! stable Rust can name, and do so in assembly.
@@ -26,6 +27,8 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod adapt;
+mod apart;
+mod arena;
 mod callers;
 mod counting;
 mod entry;
@@ -39,8 +42,8 @@ mod recording;
 mod region;
 mod rows;
 mod runtime;
+mod sanitizers;
 mod team;
-mod timeline;
 mod word;
 mod worker;
 mod worksharing;

@@ -1,6 +1,6 @@
 //! Which file an address was loaded from.
 
-use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -19,9 +19,16 @@ pub(crate) struct Module {
     pub(crate) is_program: bool,
 }
 
-struct Search {
+/// A file that the loader has, while it goes through its list.
+struct Loaded<'a> {
+    info: &'a libc::dl_phdr_info,
+    headers: &'a [libc::Elf64_Phdr],
+    is_program: bool,
+}
+
+struct Search<'a> {
     address: u64,
-    found: Option<Module>,
+    found: &'a mut dyn FnMut(&Loaded<'_>),
     first: bool,
 }
 
@@ -32,12 +39,40 @@ pub(crate) static SEARCHING: Lock<()> = Lock::new(());
 impl Module {
     /// The module that has `address` in one of its segments.
     pub(crate) fn of(address: u64) -> Module {
-        let mut search = Search { address, found: None, first: true };
-        let _one = SEARCHING.lock();
-        // SAFETY: the callback gets this very structure, and only while the call lasts.
-        unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
-        search.found.unwrap_or_default()
+        let mut module = Module::default();
+        with(address, &mut |loaded| module = loaded.module());
+        module
     }
+
+    /// The path of a loaded file whose name begins with one of `names`, and where it is.
+    pub(crate) fn named(names: &[&str]) -> Option<(PathBuf, u64)> {
+        let maps = std::fs::read("/proc/self/maps").ok()?;
+        maps.split(|&byte| byte == b'\n').find_map(|line| {
+            let path = &line[line.iter().position(|&byte| byte == b'/')?..];
+            let file = path.rsplit(|&byte| byte == b'/').next()?;
+            let address = std::str::from_utf8(line.split(|&byte| byte == b'-').next()?).ok()?;
+            let is_one = names.iter().any(|name| file.starts_with(name.as_bytes()));
+            let path = PathBuf::from(OsStr::from_bytes(path));
+            is_one.then_some((path, u64::from_str_radix(address, 16).ok()?))
+        })
+    }
+
+    /// Whether the module that has `address` uses a function of another file whose name is one of
+    /// those; it is taken to where that cannot be told. What it looks up while it runs is not seen.
+    pub(crate) fn imports(address: u64, is_one: impl Fn(&CStr) -> bool) -> bool {
+        let mut imports = true;
+        // SAFETY: the module is loaded, and stays so while the loader goes through its list.
+        with(address, &mut |loaded| imports = unsafe { loaded.imports(&is_one) }.unwrap_or(true));
+        imports
+    }
+}
+
+/// Calls `found` with the file that has `address` in one of its segments.
+fn with(address: u64, found: &mut dyn FnMut(&Loaded<'_>)) {
+    let mut search = Search { address, found, first: true };
+    let _one = SEARCHING.lock();
+    // SAFETY: the callback gets this very structure, and only while the call lasts.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
 }
 
 unsafe extern "C" fn visit(
@@ -45,8 +80,8 @@ unsafe extern "C" fn visit(
     _size: usize,
     search: *mut c_void,
 ) -> c_int {
-    // SAFETY: `Module::of` passes its `Search`; the loader's record lives during the call.
-    let (search, info) = unsafe { (&mut *search.cast::<Search>(), &*info) };
+    // SAFETY: `with` passes its `Search`; the loader's record lives during the call.
+    let (search, info) = unsafe { (&mut *search.cast::<Search<'_>>(), &*info) };
     // The loader lists the program first, under an empty name.
     let is_program = std::mem::replace(&mut search.first, false);
     if info.dlpi_phdr.is_null() {
@@ -63,22 +98,85 @@ unsafe extern "C" fn visit(
     if !headers.iter().any(|header| has(&header)) {
         return 0;
     }
-    let thread_local = headers.iter().filter(|header| header.p_type == libc::PT_TLS);
-    let path = if is_program {
-        std::fs::read_link("/proc/self/exe").unwrap_or_default()
-    } else {
-        // SAFETY: the loader's names end in a zero.
-        let name = unsafe { CStr::from_ptr(info.dlpi_name) };
-        PathBuf::from(OsStr::from_bytes(name.to_bytes()))
-    };
-    search.found = Some(Module {
-        path,
-        bias: info.dlpi_addr,
-        thread_local: thread_local.map(|header| header.p_memsz).sum(),
-        is_program,
-    });
+    (search.found)(&Loaded { info, headers, is_program });
     1
 }
+
+impl Loaded<'_> {
+    fn module(&self) -> Module {
+        let thread_local = self.headers.iter().filter(|header| header.p_type == libc::PT_TLS);
+        let path = if self.is_program {
+            std::fs::read_link("/proc/self/exe").unwrap_or_default()
+        } else {
+            // SAFETY: the loader's names end in a zero.
+            let name = unsafe { CStr::from_ptr(self.info.dlpi_name) };
+            PathBuf::from(OsStr::from_bytes(name.to_bytes()))
+        };
+        Module {
+            path,
+            bias: self.info.dlpi_addr,
+            thread_local: thread_local.map(|header| header.p_memsz).sum(),
+            is_program: self.is_program,
+        }
+    }
+
+    /// Goes through the symbols that relocations name: whatever the code of a file uses of another
+    /// has one.
+    ///
+    /// # Safety
+    /// The file must be loaded.
+    unsafe fn imports(&self, is_one: &impl Fn(&CStr) -> bool) -> Option<bool> {
+        let bias = self.info.dlpi_addr;
+        let dynamic = self.headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC)?;
+        let mut entry = (bias + dynamic.p_vaddr) as *const [u64; 2];
+        let (mut symbols, mut strings) = (0, 0);
+        let (mut tables, mut lengths) = ([0; 2], [0; 2]);
+        // SAFETY: the loader has read this section, which ends with an entry of zeros.
+        unsafe {
+            while (*entry)[0] != 0 {
+                let [tag, value] = *entry;
+                // The loader has made addresses of these where the section can be written.
+                let address = if value < bias { value + bias } else { value };
+                match tag {
+                    DT_SYMTAB => symbols = address,
+                    DT_STRTAB => strings = address,
+                    DT_RELA => tables[0] = address,
+                    DT_RELASZ => lengths[0] = value,
+                    DT_JMPREL => tables[1] = address,
+                    DT_PLTRELSZ => lengths[1] = value,
+                    _ => {}
+                }
+                entry = entry.add(1);
+            }
+        }
+        if symbols == 0 || strings == 0 {
+            return None;
+        }
+        let used = tables.into_iter().zip(lengths).flat_map(|(table, length)| {
+            let table = table as *const libc::Elf64_Rela;
+            // SAFETY: the table has so many bytes.
+            (0..length as usize / size_of::<libc::Elf64_Rela>())
+                .map(move |at| unsafe { (*table.add(at)).r_info >> 32 })
+        });
+        // Number 0 is no symbol.
+        let mut named = used.filter(|&number| number != 0).map(|number| {
+            // SAFETY: relocations name symbols of the file's table, whose names end in a zero.
+            unsafe {
+                let symbol = (symbols as *const libc::Elf64_Sym).add(number as usize);
+                CStr::from_ptr((strings + u64::from((*symbol).st_name)) as *const c_char)
+            }
+        });
+        Some(named.any(is_one))
+    }
+}
+
+// Of the ELF specification.
+const DT_PLTRELSZ: u64 = 2;
+const DT_STRTAB: u64 = 5;
+const DT_SYMTAB: u64 = 6;
+const DT_RELA: u64 = 7;
+const DT_RELASZ: u64 = 8;
+const DT_JMPREL: u64 = 23;
 
 #[cfg(test)]
 mod tests {
@@ -93,5 +191,22 @@ mod tests {
         assert!(libc.path.to_string_lossy().contains("libc"), "{libc:?}");
         assert!(!libc.is_program && libc.bias != own.bias);
         assert_eq!(Module::of(8), Module::default());
+    }
+
+    #[test]
+    fn files_are_found_by_the_beginning_of_their_names() {
+        let (path, address) = Module::named(&["libgomp.so", "libc.so"]).expect("it has a libc");
+        let libc = Module::of(libc::getpid as *const () as u64);
+        assert_eq!(libc.path.file_name(), path.file_name());
+        assert_eq!(Module::of(address).bias, libc.bias);
+        assert_eq!(Module::named(&["libgomp.so"]), None, "this test has no runtime");
+    }
+
+    #[test]
+    fn what_a_module_uses_of_others_is_known_by_name() {
+        let own = Module::of as fn(u64) -> Module as usize as u64;
+        assert!(Module::imports(own, |name| name == c"dl_iterate_phdr"), "called above");
+        assert!(!Module::imports(own, |name| name == c"omp_get_thread_num"));
+        assert!(Module::imports(8, |_| false), "of no module nothing is known");
     }
 }

@@ -1,22 +1,24 @@
 //! The process that the library was loaded into: its beginning, its forks and its end.
 
-use std::ffi::{CStr, c_char, c_int};
-use std::path::PathBuf;
+use std::ffi::{CStr, OsStr, OsString, c_char, c_int};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use pacman_core::clock::Clock;
 use pacman_core::fork::Lock;
 use pacman_core::topology::CpuSet;
-use pacman_regions::{Ending, Wishes};
+use pacman_regions::Wishes;
 
-use crate::floating;
+use crate::adapt;
+use crate::apart::apart;
+use crate::arena;
 use crate::fork;
 use crate::function::Function;
 use crate::heap;
 use crate::recording;
-use crate::rows;
-use crate::runtime::Runtime;
+use crate::region;
+use crate::runtime::{self, Runtime};
 use crate::word;
 use crate::worker::Worker;
 use crate::worksharing;
@@ -55,6 +57,8 @@ static PID: AtomicU32 = AtomicU32::new(0);
 pub(crate) static FIRST: Lock<Option<First>> = Lock::new(None);
 /// The program asked how many threads there may be since the last region.
 static ASKED: AtomicBool = AtomicBool::new(false);
+/// The program decided how many threads there are to be since the last region.
+static DECIDED: AtomicBool = AtomicBool::new(false);
 /// It asked at all, so that it may keep something for each thread.
 static EVER_ASKED: AtomicBool = AtomicBool::new(false);
 /// See [`keeps_by_thread`].
@@ -62,8 +66,6 @@ static BY_THREAD: AtomicBool = AtomicBool::new(false);
 /// LLVM's leagues start their teams' regions on threads that nothing else marks.
 static TEAMS: AtomicBool = AtomicBool::new(false);
 pub(crate) static NOTES: Lock<Vec<String>> = Lock::new(Vec::new());
-/// Where the recording went, when there is one already.
-pub(crate) static LEFT: Lock<Option<PathBuf>> = Lock::new(None);
 
 /// What was found at the first region.
 #[derive(Clone, Debug)]
@@ -81,16 +83,16 @@ pub(crate) struct First {
 static LOADED: unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) = loaded;
 
 unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *const *const c_char) {
-    let get = |name: &str| {
+    let get = |name: &str| -> Option<OsString> {
         // SAFETY: an array of strings with a null at its end, as the C library passes it to
         // every library that it loads; none of it changes before the program begins.
         unsafe {
             let mut at = environment;
             while !at.is_null() && !(*at).is_null() {
-                let text = CStr::from_ptr(*at).to_string_lossy();
-                let value = text.strip_prefix(name).and_then(|rest| rest.strip_prefix('='));
-                if let Some(value) = value {
-                    return Some(value.to_owned());
+                let text = CStr::from_ptr(*at).to_bytes();
+                let value = text.strip_prefix(name.as_bytes());
+                if let Some(value) = value.and_then(|rest| rest.strip_prefix(b"=")) {
+                    return Some(OsStr::from_bytes(value).to_owned());
                 }
                 at = at.add(1);
             }
@@ -98,7 +100,7 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
         None
     };
     let (wishes, wrong) = Wishes::read(get);
-    if wishes.directory.is_none() && wishes.adapt.is_none() {
+    if !wishes.records() && wishes.adapt.is_none() {
         return;
     }
     let clock = Clock::detect();
@@ -106,7 +108,10 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
     let forced = get(worksharing::FORCED).is_some();
     HERE.adapted.store(wishes.adapt.is_some() || forced, Ordering::Relaxed);
     if PROCESS.set(Process { wishes, clock }).is_ok() {
+        arena::open(self::wishes());
         begin();
+        recording::command();
+        notes().iter().for_each(|line| recording::note(line));
         word::watch_threads();
         heap::watch_forks();
         pacman_core::fork::watch();
@@ -121,6 +126,7 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
 pub(crate) fn begin() {
     HERE.begun.store(clock().now(), Ordering::Relaxed);
     PID.store(std::process::id(), Ordering::Relaxed);
+    arena::begin();
 }
 
 /// Whether regions are observed at all.
@@ -167,6 +173,19 @@ pub(crate) fn between(begun: u64, ended: u64) -> u64 {
 pub(crate) fn asked() {
     becomes_true(&ASKED);
     asked_inside();
+}
+
+/// The program decided how many threads there are to be, outside of regions: it knows their number
+/// from then on.
+pub(crate) fn decided() {
+    becomes_true(&DECIDED);
+    asked_inside();
+}
+
+/// Whether it did since this was called last.
+#[inline]
+pub(crate) fn take_decided() -> bool {
+    DECIDED.load(Ordering::Relaxed) && DECIDED.swap(false, Ordering::Relaxed)
 }
 
 /// The same from inside of a region.
@@ -251,6 +270,7 @@ pub(crate) fn has_teams() -> bool {
 pub(crate) fn note(line: String) {
     let mut notes = NOTES.lock();
     if !notes.contains(&line) {
+        recording::note(&line);
         notes.push(line);
     }
 }
@@ -281,7 +301,8 @@ pub(crate) fn first_region(runtime: &'static Runtime, requested: u32) {
     if first.is_some() {
         return;
     }
-    *first = Some(First { threads, cpus, overhead: floating::apart(|| Worker::here().measured()) });
+    let overhead = apart(|| Worker::here().measured());
+    recording::first(first.insert(First { threads, cpus, overhead }));
 }
 
 /// The logical CPUs that the calling thread may use.
@@ -297,84 +318,29 @@ fn own_mask() -> impl Iterator<Item = u32> {
         .filter(move |cpu| unsafe { libc::CPU_ISSET(*cpu as usize, &mask) })
 }
 
-/// Whether this process has a recording to leave. In the child of a `vfork` memory is the parent's.
-fn has_something_to_leave() -> bool {
-    is_observed()
-        && wishes().directory.is_some()
-        && std::process::id() == PID.load(Ordering::Relaxed)
-}
-
-/// Leaves the recording of the process with that number and parent.
-fn leave(exec: bool, (pid, parent): (u32, u32)) {
-    let Some(directory) = &wishes().directory else { return };
-    let (_, ticks) = own(clock().now());
-    let ending = match (exec, rows::are_unfinished()) {
-        (true, _) => Ending::Exec,
-        (false, true) => Ending::ExitInRegion,
-        (false, false) => Ending::Exit,
-    };
-    let mut left = LEFT.lock();
-    let done = floating::apart(|| {
-        let recording = recording::of_this_process(ending, ticks, pid, parent);
-        match &*left {
-            // A failed exec, or an exit handler that ran more regions.
-            Some(path) => recording.leave_at(path).map(|()| path.clone()),
-            None => recording.leave_in(directory),
-        }
-    });
-    // A program without anywhere to record goes on all the same; the command says what is missing.
-    if let Ok(path) = done {
-        *left = Some(path);
-    }
-}
-
-/// This process and the one that started it.
-fn numbers() -> (u32, u32) {
-    (std::process::id(), std::os::unix::process::parent_id())
-}
-
-/// As [`leave`], for a caller that may have interrupted anything: `_exit` is allowed in signal
-/// handlers, where memory may not be asked for. A copy of the process does the work, and if it
-/// meets a lock that nobody will ever open, it is ended.
-fn leave_by_copy() {
-    const PATIENCE: c_int = 2_000;
-    let numbers = numbers();
-    // SAFETY: a fork without its handlers, and without a signal to the parent at its end. The copy
-    // has this thread alone, touches nothing that it shares with the process, and ends here.
-    unsafe {
-        let copy = libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0) as libc::pid_t;
-        if copy == 0 {
-            // What the C library says of memory that was caught half-way is not the program's.
-            let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY);
-            libc::dup2(nowhere, libc::STDERR_FILENO);
-            libc::prctl(libc::PR_SET_DUMPABLE, 0);
-            leave(false, numbers);
-            libc::syscall(libc::SYS_exit_group, 0);
-        }
-        if copy > 0 {
-            let descriptor = libc::syscall(libc::SYS_pidfd_open, copy, 0) as c_int;
-            let mut ended = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
-            // Kernels before 5.3 have no such descriptors: there the copy is waited for.
-            if descriptor >= 0 && libc::poll(&raw mut ended, 1, PATIENCE) != 1 {
-                libc::kill(copy, libc::SIGKILL);
-            }
-            libc::waitpid(copy, std::ptr::null_mut(), libc::__WALL);
-        }
-    }
+/// Whether memory is this process's: in the child of a `vfork` it is the parent's.
+fn is_own() -> bool {
+    is_observed() && std::process::id() == PID.load(Ordering::Relaxed)
 }
 
 extern "C" fn at_exit() {
-    if has_something_to_leave() {
-        leave(false, numbers());
+    if is_own() {
+        apart(runtime::note_those_passed_by);
+        if is_adapted() {
+            region::all().into_iter().for_each(adapt::say);
+        }
+        ends(false);
     }
 }
 
-/// The process ends without its exit handlers, or becomes another program.
+/// The process ends without its exit handlers, or becomes another program. It may be in a signal
+/// handler, anywhere in its code: only numbers are stored.
 pub(crate) fn leaves(becomes_another: bool) {
-    if has_something_to_leave() {
-        match becomes_another {
-            true => leave(true, numbers()),
-            false => leave_by_copy(),
-        }
+    if is_own() {
+        ends(becomes_another);
     }
+}
+
+fn ends(becomes_another: bool) {
+    arena::ends(becomes_another, own(clock().now()).1);
 }

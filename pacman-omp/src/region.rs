@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use pacman_core::fork::Lock;
 
-use crate::adapt::Adapted;
+use crate::adapt::{self, Adapted};
 use crate::function::Function;
 use crate::module::Module;
 use crate::process;
+use crate::recording;
 use crate::runtime::Runtime;
 use crate::worksharing::Loops;
 
@@ -141,6 +142,7 @@ pub(crate) fn enter(
         return None;
     }
     let module = Module::of(body);
+    let at_runtime = runtime.index();
     let mut all = ALL.lock();
     if let Some(region) = find(body) {
         return Some(region);
@@ -170,8 +172,12 @@ pub(crate) fn enter(
         loops,
     });
     let region: &'static Region = Box::leak(region);
+    // Before any thread can have a row of it.
+    recording::region(region, at_runtime);
     TABLE[place].store(std::ptr::from_ref(region).cast_mut(), Ordering::Release);
     all.push(region);
+    drop(all);
+    adapt::say(region);
     Some(region)
 }
 

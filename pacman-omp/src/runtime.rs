@@ -11,6 +11,8 @@ use pacman_regions::RuntimeFamily;
 use crate::callers::{loaded, look_up};
 use crate::function::Function;
 use crate::module::Module;
+use crate::process;
+use crate::recording;
 
 /// One loaded runtime: where its functions are, each looked up when it is first wanted.
 #[derive(Debug)]
@@ -79,6 +81,7 @@ impl Runtime {
         if let Some(met) = MET.get(known.len()) {
             met.store(ptr::from_ref(runtime).cast_mut(), Ordering::Release);
         }
+        recording::runtime(known.len(), runtime);
         known.push(runtime);
         runtime
     }
@@ -167,6 +170,21 @@ impl Runtime {
     /// Asks it.
     pub(crate) fn ask(&self, function: Function) -> Option<u32> {
         u32::try_from(self.question(function)?()).ok()
+    }
+}
+
+/// Notes that a runtime is loaded which nobody has called by way of this library: where it is, and what
+/// may have bound its calls past us.
+pub(crate) fn note_those_passed_by() {
+    if !KNOWN.lock().is_empty() {
+        return;
+    }
+    if let Some((path, address)) = Module::named(&["libgomp.so", "libomp.so", "libiomp5.so"]) {
+        process::note(format!(
+            "{} is loaded at {address:#x}, and no call to it came by: either there was none, or its \
+             calls were bound past the library (by RTLD_DEEPBIND, or to a runtime linked statically)",
+            path.display()
+        ));
     }
 }
 

@@ -2,62 +2,55 @@
 //!
 //! Skipped with a line where there is no clang with OpenMP.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use pacman_regions::{Loop, Recording};
+use pacman_suite::skipped;
+use tempfile::TempDir;
 
-/// A directory of this test process, which goes when it is dropped; whoever has one runs alone,
-/// because what loops gain on fewer threads is not to be seen beside other tests' threads.
+/// A directory that goes when it is dropped; whoever has one runs alone, because what loops gain on
+/// fewer threads is not to be seen beside other tests' threads.
 struct Scratch {
-    path: PathBuf,
+    directory: TempDir,
     _alone: MutexGuard<'static, ()>,
 }
 
 impl Scratch {
-    fn new(name: &str) -> Scratch {
+    fn new() -> Scratch {
         static ALONE: Mutex<()> = Mutex::new(());
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let path = std::env::temp_dir().join(format!("pacman-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Scratch { path, _alone }
+        Scratch { directory: tempfile::tempdir().unwrap(), _alone }
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
     }
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.path);
-    }
-}
-
-/// Whether there is a clang that links OpenMP programs.
+/// Whether there is a clang that links OpenMP programs; says so where there is none.
 fn has_clang() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
-    *HAS.get_or_init(|| {
-        let scratch = Scratch::new("clang");
-        let source = scratch.path.join("empty.c");
+    let has = *HAS.get_or_init(|| {
+        let scratch = Scratch::new();
+        let source = scratch.path().join("empty.c");
         std::fs::write(&source, "int main(void) { return 0; }").unwrap();
         let built = Command::new("clang")
             .args(["-fopenmp", "-o"])
-            .args([&scratch.path.join("empty"), &source])
+            .args([&scratch.path().join("empty"), &source])
             .output();
-        let has = built.is_ok_and(|built| built.status.success());
-        if !has {
-            // Past the capture of a test's output.
-            let _ = writeln!(
-                std::io::stderr(),
-                "skipped: clang with -fopenmp is needed to build the program"
-            );
-        }
-        has
-    })
+        built.is_ok_and(|built| built.status.success())
+    });
+    if !has {
+        skipped("no clang with OpenMP");
+    }
+    has
 }
 
 fn build(scratch: &Scratch, name: &str, options: &[&str]) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/worksharing/{name}.c"));
-    let program = scratch.path.join(name);
+    let program = scratch.path().join(name);
     let built = Command::new("clang")
         .args(["-O2", "-fopenmp"])
         .args(options)
@@ -94,13 +87,13 @@ fn every_kind_of_loop_is_right_on_every_number_of_threads() {
     if !has_clang() {
         return;
     }
-    let scratch = Scratch::new("hoisted");
+    let scratch = Scratch::new();
     let program = build(&scratch, "hoisted", &[]);
     for threads in [1, 2, 4, 8] {
         for forced in [&[][..], &[1], &[2], &[3], &[1, 2, 3], &[3, 1]] {
             let list: Vec<String> = forced.iter().map(usize::to_string).collect();
             let mut command = preloaded(&program, threads);
-            command.arg("12").env("PACMAN_OMP_DIR", &scratch.path);
+            command.arg("12").env("PACMAN_OMP_DIR", scratch.path());
             if !forced.is_empty() {
                 command.env("PACMAN_OMP_LOOP_THREADS", list.join(","));
             }
@@ -118,7 +111,7 @@ fn every_kind_of_loop_is_right_on_every_number_of_threads() {
 
 /// What the only region of a run of `program` with adaptation says of its loops.
 fn adapted(scratch: &Scratch, program: &Path, threads: usize) -> Vec<Loop> {
-    let records = scratch.path.join("records");
+    let records = scratch.path().join("records");
     std::fs::create_dir_all(&records).unwrap();
     let mut command = preloaded(program, threads);
     said(command.env("PACMAN_OMP_DIR", &records).env("PACMAN_OMP_ADAPT", "time"));
@@ -134,14 +127,14 @@ fn a_stretch_that_more_threads_make_slower_gets_fewer() {
     if !has_clang() {
         return;
     }
-    let scratch = Scratch::new("contended");
+    let scratch = Scratch::new();
     let program = build(&scratch, "contended", &["-g"]);
     let loops = adapted(&scratch, &program, 8);
     let [contended, sections, fetched] = &loops[..] else { panic!("three stretches: {loops:#?}") };
     assert!(loops.iter().all(|one| one.executions == 200), "{loops:#?}");
     assert!(contended.source.contains("contended.c;main;"), "{}", contended.source);
     // At the end it may be looking again: a usleep is as long as the machine lets it be.
-    let gained = contended.why.split(" % gained").next().and_then(|said| said.rsplit(' ').next());
+    let gained = contended.why.split(" % less").next().and_then(|said| said.rsplit(' ').next());
     let gained: f64 = gained.and_then(|figure| figure.parse().ok()).unwrap_or(0.0);
     assert!(gained > 25.0, "{}", contended.why);
     assert!(sections.why.contains("sections") && sections.threads == 8, "{}", sections.why);
@@ -154,7 +147,7 @@ fn a_loop_is_known_by_its_caller() {
         return;
     }
     // Without debug information all loops of a module have one description.
-    let scratch = Scratch::new("nameless");
+    let scratch = Scratch::new();
     let program = build(&scratch, "contended", &[]);
     let loops = adapted(&scratch, &program, 4);
     assert_eq!(loops.len(), 3, "{loops:#?}");
@@ -170,7 +163,7 @@ fn loops_of_modules_with_thread_local_storage_keep_their_threads() {
     if !has_clang() {
         return;
     }
-    let scratch = Scratch::new("threadprivate");
+    let scratch = Scratch::new();
     let program = build(&scratch, "contended", &["-DTHREADPRIVATE"]);
     for one in adapted(&scratch, &program, 4) {
         assert!(one.threads == 4 && one.why.contains("thread-local"), "{one:?}");
@@ -182,7 +175,7 @@ fn loops_stay_where_they_are_if_the_region_asks_for_numbers() {
     if !has_clang() {
         return;
     }
-    let scratch = Scratch::new("asks");
+    let scratch = Scratch::new();
     let program = build(&scratch, "contended", &["-DASKS"]);
     let loops = adapted(&scratch, &program, 4);
     assert!(loops[0].threads == 4 && loops[0].why.contains("number"), "{:?}", loops[0]);

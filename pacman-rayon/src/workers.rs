@@ -43,7 +43,7 @@ impl Workers {
                 if let Some(session) = &leaving {
                     let _ = session.detach_here();
                 }
-                BOUND.with_borrow_mut(Option::take);
+                bind(None);
             })
             .build()?;
         // Handlers run in the workers: what they have to say is there once each has run something.
@@ -59,6 +59,11 @@ impl Workers {
 
 fn settle(topology: &Topology, place: &Place, session: Option<&Session>) -> Result<()> {
     let binding = Binding::bind(topology, place)?;
-    BOUND.with_borrow_mut(|bound| *bound = Some(binding));
+    bind(Some(binding));
     session.map_or(Ok(()), |session| session.attach_here())
+}
+
+/// Gives the worker another stay, or none. One whose thread-locals are gone has left it already.
+fn bind(stay: Option<Binding>) {
+    let _ = BOUND.try_with(|bound| *bound.borrow_mut() = stay);
 }

@@ -1,21 +1,18 @@
 //! What one process did in its parallel regions.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// The version of the format; a reader refuses others.
-pub const VERSION: u32 = 1;
+use crate::arena;
 
-/// All regions of one process, from the loading of the library to its exit.
+/// All regions of one process, from the loading of the library to its end, however that came.
 ///
 /// Times are in seconds of wall time; counts are user-mode counts of the thread itself
 /// unless the event says otherwise, never its sibling's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recording {
-    /// [`VERSION`] of who wrote it.
-    pub version: u32,
     /// Who ran.
     pub process: Process,
     /// The OpenMP runtimes that were met.
@@ -43,24 +40,49 @@ pub struct Process {
     pub pid: u32,
     /// The number of the process that started it.
     pub parent: u32,
-    /// The program and its arguments.
+    /// The program and its arguments, with U+FFFD for bytes that are no text.
     pub command: Vec<String>,
-    /// From the loading of the library to the recording.
+    /// When the library was loaded, or the process forked, in seconds since 1970.
+    #[serde(default)]
+    pub began: f64,
+    /// From then to its end; where it did not say when that was, to the latest end of a region.
     pub seconds: f64,
     /// How it came to its end.
     pub ending: Ending,
 }
 
-/// Where the process was when the recording was made.
+/// How a process came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
-    /// Outside of regions.
+    /// By itself, outside of regions.
     Exit,
-    /// Inside a region: executions under way are not in the rows.
+    /// The same inside a region: executions under way are not in the rows.
     ExitInRegion,
     /// Replaced by another program.
     Exec,
+    /// By the signal of that number: executions under way are not in the rows. Who waited for the
+    /// process says so, not the recording.
+    Killed(i32),
+    /// Without a word: by a signal, `quick_exit` or a system call of its own. Executions under way are
+    /// not in the rows.
+    Unsaid,
+    /// It had not when the recording was read.
+    Running,
+}
+
+impl Ending {
+    /// The word for programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Ending::Exit => "exit",
+            Ending::ExitInRegion => "exit-in-region",
+            Ending::Exec => "exec",
+            Ending::Killed(_) => "killed",
+            Ending::Unsaid => "unsaid",
+            Ending::Running => "running",
+        }
+    }
 }
 
 /// An OpenMP runtime.
@@ -177,7 +199,7 @@ pub struct Row {
 }
 
 /// What the controller did with a region.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Adaptation {
     /// What the controller was at when the process ended.
     pub state: String,
@@ -243,64 +265,23 @@ pub struct TimelineRow {
 }
 
 impl Recording {
-    /// Writes it to a file of this process's own in `directory`, whole or not at all.
-    ///
-    /// # Errors
-    /// What the file system says.
-    pub fn leave_in(&self, directory: &Path) -> io::Result<PathBuf> {
-        // A process may replace itself by another program, which then records under the same pid.
-        let mut turn = 0;
-        let path = loop {
-            let path = directory.join(format!("{}-{turn}.json", self.process.pid));
-            if !path.exists() {
-                break path;
-            }
-            turn += 1;
-        };
-        self.leave_at(&path)?;
-        Ok(path)
-    }
-
-    /// Writes it to that file, whole or not at all.
-    ///
-    /// # Errors
-    /// What the file system says.
-    pub fn leave_at(&self, path: &Path) -> io::Result<()> {
-        let partial = path.with_extension("partial");
-        let mut file = io::BufWriter::new(std::fs::File::create(&partial)?);
-        serde_json::to_writer(&mut file, self)?;
-        file.flush()?;
-        std::fs::rename(&partial, path)
-    }
-
     /// All recordings in `directory`, by process, and a line for each file that is none.
     ///
     /// # Errors
     /// If the directory cannot be listed.
     pub fn found_in(directory: &Path) -> io::Result<(Vec<Recording>, Vec<String>)> {
-        let (mut found, mut wrong) = (Vec::new(), Vec::new());
-        let mut paths: Vec<PathBuf> = std::fs::read_dir(directory)?
-            .map(|entry| Ok(entry?.path()))
-            .collect::<io::Result<_>>()?;
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-        paths.sort();
-        for path in paths {
-            match Recording::from_file(&path) {
-                Ok(recording) => found.push(recording),
-                Err(problem) => wrong.push(format!("{}: {problem}", path.display())),
-            }
-        }
-        found.sort_by_key(|recording| recording.process.pid);
-        Ok((found, wrong))
+        arena::found_in(directory)
     }
 
-    fn from_file(path: &Path) -> Result<Recording, String> {
-        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-        let recording: Recording =
-            serde_json::from_str(&text).map_err(|error| format!("is no recording: {error}"))?;
-        if recording.version != VERSION {
-            return Err(format!("has version {}, not {VERSION}", recording.version));
-        }
-        Ok(recording)
+    /// How often its regions ran, and ended.
+    pub fn executions(&self) -> u64 {
+        self.regions.iter().fold(0, |sum, region| sum.saturating_add(region.executions))
+    }
+}
+
+impl Adaptation {
+    /// As an [arena](crate::arena) has it; `None` if a figure of it is none.
+    pub fn to_text(&self) -> Option<String> {
+        serde_json::to_string(self).ok()
     }
 }

@@ -1,6 +1,7 @@
 //! What the preloaded library is asked to do, as environment variables.
 
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -11,7 +12,9 @@ use std::str::FromStr;
 /// `LD_PRELOAD=libpacman_omp.so PACMAN_OMP_DIR=/tmp/regions ./app`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wishes {
-    /// Where recordings go: an existing directory. Without one nothing is recorded.
+    /// The memory that recordings go to. Without this and a directory nothing is recorded.
+    pub segment: Option<Segment>,
+    /// Where recordings go as files: an existing directory of the user's own.
     pub directory: Option<PathBuf>,
     /// Names of the events to count, with commas between them; empty counts time alone.
     pub events: String,
@@ -25,6 +28,32 @@ pub struct Wishes {
     pub lifted: BTreeSet<Guard>,
     /// How idle workers wait once a region is narrowed.
     pub waiting: Waiting,
+}
+
+/// A System V segment with an [arena](crate::arena).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The system's number of it, which is used again once it is gone.
+    pub id: i32,
+    /// The arena's own: see [`Key`](crate::arena::Key).
+    pub nonce: u128,
+}
+
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{:032x}", self.id, self.nonce)
+    }
+}
+
+impl FromStr for Segment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Segment, String> {
+        let parsed = text.split_once(':').and_then(|(id, nonce)| {
+            Some(Segment { id: id.parse().ok()?, nonce: u128::from_str_radix(nonce, 16).ok()? })
+        });
+        parsed.ok_or_else(|| format!("{text:?} is no number of a segment with its nonce"))
+    }
 }
 
 /// What adaptation makes less.
@@ -118,6 +147,7 @@ words!(
     Replicated = "replicated"
 );
 
+const SEGMENT: &str = "PACMAN_OMP_SEGMENT";
 const DIRECTORY: &str = "PACMAN_OMP_DIR";
 const EVENTS: &str = "PACMAN_OMP_EVENTS";
 const ADAPT: &str = "PACMAN_OMP_ADAPT";
@@ -128,39 +158,53 @@ const WAITING: &str = "PACMAN_OMP_WAITING";
 
 impl Wishes {
     /// The variables to set; what is not wished for is left out.
-    pub fn variables(&self) -> Vec<(&'static str, String)> {
-        let mut all = Vec::new();
-        let text = |path: &PathBuf| path.to_string_lossy().into_owned();
-        all.extend(self.directory.as_ref().map(|path| (DIRECTORY, text(path))));
+    pub fn variables(&self) -> Vec<(&'static str, OsString)> {
+        let mut all: Vec<(&'static str, OsString)> = Vec::new();
+        all.extend(self.segment.map(|segment| (SEGMENT, segment.to_string().into())));
+        all.extend(self.directory.as_ref().map(|path| (DIRECTORY, path.into())));
         if !self.events.is_empty() {
-            all.push((EVENTS, self.events.clone()));
+            all.push((EVENTS, self.events.clone().into()));
         }
-        all.extend(self.adapt.map(|objective| (ADAPT, objective.to_string())));
-        all.extend(self.model.as_ref().map(|path| (MODEL, text(path))));
-        all.extend(self.max_threads.map(|most| (MAX_THREADS, most.to_string())));
+        all.extend(self.adapt.map(|objective| (ADAPT, objective.to_string().into())));
+        all.extend(self.model.as_ref().map(|path| (MODEL, path.into())));
+        all.extend(self.max_threads.map(|most| (MAX_THREADS, most.to_string().into())));
         if !self.lifted.is_empty() {
             let words: Vec<_> = self.lifted.iter().map(|guard| guard.word()).collect();
-            all.push((LIFTED, words.join(",")));
+            all.push((LIFTED, words.join(",").into()));
         }
         if self.waiting != Waiting::Auto {
-            all.push((WAITING, self.waiting.to_string()));
+            all.push((WAITING, self.waiting.to_string().into()));
         }
         all
+    }
+
+    /// Whether anything is to be recorded.
+    pub fn records(&self) -> bool {
+        self.segment.is_some() || self.directory.is_some()
     }
 
     /// What `variable` answers for the names above, and a line for each that makes no sense.
     ///
     /// A wish that makes no sense is left out: the program is to run in any case.
-    pub fn read(variable: impl Fn(&str) -> Option<String>) -> (Wishes, Vec<String>) {
+    pub fn read(variable: impl Fn(&str) -> Option<OsString>) -> (Wishes, Vec<String>) {
         let mut wrong = Vec::new();
-        let get = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let path = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let text = |value: &OsStr| value.to_string_lossy().into_owned();
+        let get =
+            |name: &str| variable(name).as_deref().map(text).filter(|value| !value.is_empty());
         let mut wishes = Wishes {
-            directory: get(DIRECTORY).map(PathBuf::from),
+            directory: path(DIRECTORY),
             events: get(EVENTS).unwrap_or_default(),
-            model: get(MODEL).map(PathBuf::from),
+            model: path(MODEL),
             ..Wishes::default()
         };
         let mut parsed = |name: &str, problem: String| wrong.push(format!("{name}: {problem}"));
+        if let Some(word) = get(SEGMENT) {
+            match word.parse() {
+                Ok(segment) => wishes.segment = Some(segment),
+                Err(problem) => parsed(SEGMENT, problem),
+            }
+        }
         if let Some(word) = get(ADAPT) {
             match word.parse() {
                 Ok(objective) => wishes.adapt = Some(objective),
@@ -191,12 +235,16 @@ impl Wishes {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
     use super::*;
 
     #[test]
     fn wishes_come_back_from_their_variables() {
+        let bytes = OsStr::from_bytes(b"/tmp/not\xfftext");
         let wishes = Wishes {
-            directory: Some("/tmp/x".into()),
+            segment: Some(Segment { id: 32_769, nonce: 0xfe << 120 | 7 }),
+            directory: Some(bytes.into()),
             events: "CYCLES,INSTRUCTIONS".into(),
             adapt: Some(Objective::Edp),
             model: Some("m.json".into()),
@@ -215,15 +263,16 @@ mod tests {
     #[test]
     fn nonsense_is_left_out_and_said() {
         let get = |name: &str| match name {
-            ADAPT => Some("speed".to_owned()),
-            MAX_THREADS => Some("0".to_owned()),
-            LIFTED => Some("query,everything".to_owned()),
+            SEGMENT => Some("7".into()),
+            ADAPT => Some("speed".into()),
+            MAX_THREADS => Some("0".into()),
+            LIFTED => Some("query,everything".into()),
             _ => None,
         };
         let (wishes, wrong) = Wishes::read(get);
         assert_eq!((wishes.adapt, wishes.max_threads), (None, None));
         assert_eq!(wishes.lifted, [Guard::Query].into());
-        assert_eq!(wrong.len(), 3);
-        assert!(wrong[0].contains("time, energy, edp, ed2p"), "{}", wrong[0]);
+        assert_eq!((wishes.segment, wrong.len()), (None, 4));
+        assert!(wrong[1].contains("time, energy, edp, ed2p"), "{}", wrong[1]);
     }
 }

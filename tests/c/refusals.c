@@ -32,9 +32,9 @@ static void options_that_cannot_be(void)
 
     options.name = "flags";
     options.events = "task-clock";
-    options.flags = 8;
+    options.flags = 16;
     REFUSES(PACMAN_E_INVALID,
-            "cannot open a session: flags 0x8 or reserved fields are not known to libpacman "
+            "cannot open a session: flags 0x10 or reserved fields are not known to libpacman "
             PACMAN_VERSION "; begin with PACMAN_OPTIONS_INIT",
             pacman_session_open(&options, &session));
     options.flags = 0;
@@ -146,7 +146,7 @@ static void phases_and_threads(void)
     ANSWERS(PACMAN_E_DETACHED, pacman_detach(held));
     REFUSES(PACMAN_E_NO_THREAD,
             "cannot read thread 0 of session \"held\": no thread of that number has attached; "
-            "pacman_thread_count says how many have",
+            "pacman_thread_count says how many have attached",
             pacman_peer_read(held, 0, counts, 2, NULL));
 
     ANSWERS(PACMAN_OK, pacman_attach(held));

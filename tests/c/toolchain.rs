@@ -5,13 +5,23 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tempfile::TempDir;
 
 /// A dialect with the flags under which the header must not draw a warning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Language {
     C99,
     Cpp11,
+}
+
+impl Language {
+    pub(crate) fn compiler(self) -> &'static str {
+        match self {
+            Language::C99 => "cc",
+            Language::Cpp11 => "c++",
+        }
+    }
 }
 
 /// How a program gets at the library.
@@ -35,31 +45,8 @@ pub(crate) struct Libraries {
 }
 
 /// A folder that goes when it is dropped.
-pub(crate) struct Folder(PathBuf);
-
-impl Folder {
-    pub(crate) fn new(purpose: &str) -> Folder {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let serial = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("pacman-{purpose}-{}-{serial}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir(&path).expect("a folder for temporary files");
-        Folder(path)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-
-    pub(crate) fn join(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+pub(crate) fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder for temporary files")
 }
 
 /// The folder that the workspace lies in.
@@ -113,15 +100,15 @@ pub(crate) fn compile(
     language: Language,
     linking: Linking,
     more: &[&str],
-    into: &Folder,
+    into: &TempDir,
 ) -> PathBuf {
     let libraries = libraries();
-    let program = into.join("program");
-    let (compiler, dialect) = match language {
-        Language::C99 => ("cc", ["-x", "c", "-std=c99"]),
-        Language::Cpp11 => ("c++", ["-x", "c++", "-std=c++11"]),
+    let program = into.path().join("program");
+    let dialect = match language {
+        Language::C99 => ["-x", "c", "-std=c99"],
+        Language::Cpp11 => ["-x", "c++", "-std=c++11"],
     };
-    let mut command = Command::new(compiler);
+    let mut command = Command::new(language.compiler());
     command.args(dialect).args(WARNINGS).args(["-O2", "-pthread"]).args(more);
     command.arg("-I").arg(root().join("pacman-ffi/include"));
     command.arg(root().join(source)).args(["-x", "none", "-o"]).arg(&program);

@@ -19,8 +19,8 @@ int main(void)
     REFUSES_LIKE(PACMAN_E_INVALID, "choose one", pacman_session_open(&options, &session));
     options.flags = PACMAN_TURNS_BY_EXECUTION | PACMAN_MULTIPLEXED;
     REFUSES_LIKE(PACMAN_E_INVALID, "multiplexed", pacman_session_open(&options, &session));
-    options.flags = 8u;
-    REFUSES_LIKE(PACMAN_E_INVALID, "flags 0x8", pacman_session_open(&options, &session));
+    options.flags = 16u;
+    REFUSES_LIKE(PACMAN_E_INVALID, "flags 0x10", pacman_session_open(&options, &session));
     options.flags = PACMAN_TURNS_BY_SPREAD;
     ANSWERS(PACMAN_OK, pacman_session_open(&options, &session));
 

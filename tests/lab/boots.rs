@@ -5,9 +5,9 @@ use std::process::Output;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pacman_tests::lab;
+use pacman_suite::lab;
 
-use super::{omp, registers, smt, stat, turns, validate};
+use super::{by_registers, omp, registers, smt, stat, turns, validate};
 
 /// The lab's options of a machine.
 pub(crate) type Options = &'static [&'static str];
@@ -82,8 +82,11 @@ fn machines() -> &'static [Machine] {
                 PENTIUM_4,
                 vec![
                     validate::line(validate::BETWEEN_SWITCHES),
-                    validate::busy_line(validate::SWITCHED),
+                    validate::busy_line(validate::SWITCHED_AND_TRUSTED),
+                    by_registers::STAT.to_owned(),
                     guest("by-registers"),
+                    guest("unplaced"),
+                    guest("unprivileged"),
                     guest("whole"),
                     guest("halves"),
                     guest("netburst"),

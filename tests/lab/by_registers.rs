@@ -1,7 +1,12 @@
 //! The main job without the kernel's driver: sessions that program the registers.
 
-use super::boots::PENTIUM_4;
+use super::boots::{self, PENTIUM_4};
 use super::guest;
+
+/// `stat` cannot count threads of others by registers, and says so unless told to trust the driver.
+pub(crate) const STAT: &str = "/t/pacman-pmu stat -e INSTRUCTIONS -- true 2>&1; echo status $?; \
+    /t/pacman-pmu stat --csv -e INSTRUCTIONS,task-clock --trust-driver -- true 2>&1; \
+    /t/pacman-pmu doctor | grep \"kernel's driver\"";
 
 #[test]
 fn a_session_counts_both_threads_of_a_pentium_4() {
@@ -9,6 +14,49 @@ fn a_session_counts_both_threads_of_a_pentium_4() {
     for context in ["reads 0 Rdpmc", "reads 1 Rdpmc"] {
         assert!(text.lines().any(|line| line == context), "{context} in:\n{text}");
     }
+    each_counts_its_own(text);
+}
+
+#[test]
+fn nobody_needs_a_placement_for_right_counts_on_a_pentium_4() {
+    let Some(text) = guest(PENTIUM_4, "unplaced") else { return };
+    each_counts_its_own(text);
+    let times = |line: &str| text.lines().filter(|is| *is == line).count();
+    assert_eq!((times("bound true"), times("given back true")), (2, 2), "{text}");
+}
+
+#[test]
+fn without_privilege_a_pentium_4_is_refused_or_marked() {
+    let Some(text) = guest(PENTIUM_4, "unprivileged") else { return };
+    let only = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).expect(name);
+    let doubt = "Linux's driver for NetBurst writes a stale period over a counter when threads \
+                 change, so that a count may be off by up to 2^40";
+    assert_eq!(
+        only("refused "),
+        format!(
+            "cannot count INSTRUCTIONS: {doubt}, and the registers cannot be programmed instead: \
+             /dev/cpu/0/msr says Permission denied (os error 13); run as root (CAP_SYS_RAWIO); or \
+             accept counts that may be wrong and are marked (PACMAN_TRUST_DRIVER=1)"
+        )
+    );
+    assert_eq!(only("doubt "), doubt);
+}
+
+#[test]
+fn who_counts_threads_of_others_on_a_pentium_4_must_trust_its_driver() {
+    let Some(boots::Said { text, .. }) = boots::said(PENTIUM_4, STAT) else { return };
+    for part in [
+        "pacman-pmu: cannot count INSTRUCTIONS through the kernel: Linux's driver for NetBurst",
+        "status 1\n",
+        ",INSTRUCTIONS? [instructions],task-clock [ns]\n",
+        "not trusted: Linux's driver for NetBurst writes a stale period",
+    ] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+}
+
+/// Checks the samples of two siblings against what they did.
+fn each_counts_its_own(text: &str) {
     let samples: Vec<[i64; 5]> = text
         .lines()
         .filter_map(|line| {

@@ -13,7 +13,7 @@ pub(crate) enum Regions {
         gcc: u64,
         clang: u64,
     },
-    /// Not the same every time, or the processes end without leaving a recording.
+    /// Not the same every time.
     Unsteady,
 }
 
@@ -157,7 +157,10 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("closed_descriptors.c", Always(60)).may_go_uncounted(),
     Program::new("common_block.f90", Always(62)),
     Program::new("counted_before.c", Always(160)),
+    Program::new("decided.c", Always(120)),
     Program::new("deep_stacks.c", Always(20)).with(&[("OMP_STACKSIZE", "8M")]),
+    Program::new("display_affinity.c", Always(240))
+        .with(&[("OMP_DISPLAY_AFFINITY", "true"), ("OMP_AFFINITY_FORMAT", "of %N")]),
     Program::new("doacross.c", Always(20)).except(&[(GccOnLibomp, NOT_IN_GOMP_LAYER)]),
     Program::new("dynamic_teams.c", Always(60)),
     Program::new("exceptions.cc", Always(80)),
@@ -197,10 +200,11 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("nested.c", AndPerThread(15, 15)).nests(),
     Program::new("nowait_chain.c", Always(160)),
     Program::new("num_threads.c", Always(121)),
+    Program::new("own_descriptors.c", Always(40)).may_go_uncounted(),
     Program::new("pause.c", Always(75)),
     Program::new("proc_bind.c", Always(90)).with(&[("OMP_PLACES", "threads")]),
     Program::new("queries.c", Always(154)),
-    Program::new("quick_ends.c", Unsteady),
+    Program::new("quick_ends.c", Always(40)),
     Program::new("rank_by_call.c", Always(101)),
     Program::new("recursion.c", Always(200)).nests(),
     Program::new("reductions.c", Always(40)),
@@ -212,6 +216,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     Program::new("signals.c", Unsteady),
     Program::new("sized_each_time.c", Always(80)),
     Program::new("sized_once.c", Always(200)),
+    Program::new("smallest_stacks.c", Always(120)).with(&[("OMP_STACKSIZE", "16K")]),
     Program::new("small_stacks.c", Always(60)).with(&[("OMP_STACKSIZE", "64K")]),
     Program::new("spawn_other.c", Always(50)),
     Program::new("state_by_thread.c", Always(300)),

@@ -5,8 +5,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use tempfile::TempDir;
+
 use crate::catalogue::Program;
-use crate::run::Folder;
 
 /// A compiler and the runtime that its programs run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +84,7 @@ pub(crate) struct Built {
     pub(crate) libomp: Option<PathBuf>,
     /// The program's; a runtime that was asked for is there by the name that clang's programs ask
     /// the dynamic linker for.
-    pub(crate) folder: Folder,
+    pub(crate) folder: TempDir,
 }
 
 /// The folder of the sources.
@@ -151,7 +152,7 @@ impl Toolchain {
         library: &Path,
     ) -> Result<Built, String> {
         let command = compiler.command(program).expect("why_not was asked");
-        let folder = Folder::new();
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let path = folder.path().join(program.name());
         let archive = archive().filter(|_| compiler == Compiler::Clang);
         // What loads others is not linked to OpenMP itself: that comes with them.

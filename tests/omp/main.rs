@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use catalogue::{PROGRAMS, Program};
 use compilers::{Built, Compiler, Flavour, Toolchain};
-use pacman_tests::skipped;
-use run::{Ended, Folder, Manner};
+use pacman_suite::skipped_part;
+use run::{Ended, Manner};
 
 /// The library as cargo built it for this test.
 fn library() -> PathBuf {
@@ -74,13 +74,17 @@ fn differences(program: &Program, flavour: Flavour, built: &Built) -> Vec<String
                 return found;
             }
         };
+        if let Some(why) = alone.lacks() {
+            skipped_part(place("alone"), why);
+            return found;
+        }
         if alone.says_not_so() {
             found.push(format!("{}: is wrong by itself: {alone}", place("alone")));
             continue;
         }
         for manner in manners {
             let place = place(manner.word());
-            let folder = Folder::new();
+            let folder = tempfile::tempdir().expect("a folder for recordings");
             let outcome = match built.run(program, flavour, threads, manner, Some(&folder)) {
                 Ended::InTime(outcome) => outcome,
                 Ended::Hung(said) => {
@@ -109,7 +113,7 @@ fn built_by(
     let (mut flavours, mut found) = (Vec::new(), Vec::new());
     for &flavour in compiler.flavours() {
         match toolchain.why_not(program, flavour) {
-            Some(why) => skipped(format_args!("{} ({flavour}): {why}", program.file)),
+            Some(why) => skipped_part(format_args!("{} ({flavour})", program.file), why),
             None => flavours.push(flavour),
         }
     }
@@ -143,7 +147,9 @@ fn programs_stay_as_they_are() {
     };
     std::thread::scope(|scope| {
         for _ in 0..2 {
-            scope.spawn(work);
+            // By the test's name, for what it skips.
+            let worker = std::thread::Builder::new().name("programs_stay_as_they_are".into());
+            worker.spawn_scoped(scope, work).expect("a thread");
         }
     });
     run::forget_the_dead();

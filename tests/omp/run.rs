@@ -5,12 +5,12 @@ use std::fs::{self, File};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pacman_regions::{Objective, Wishes};
+use tempfile::TempDir;
 
 use crate::catalogue::Program;
 use crate::compilers::{Built, Flavour};
@@ -63,6 +63,11 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
+    /// What the program said that it lacks here.
+    pub(crate) fn lacks(&self) -> Option<&str> {
+        self.printed.lines().find_map(|line| line.strip_prefix("skipped: "))
+    }
+
     /// Whether the program found itself wrong, or crashed.
     pub(crate) fn says_not_so(&self) -> bool {
         self.signal.is_some() || self.printed.contains("not so: ")
@@ -86,29 +91,6 @@ pub(crate) enum Ended {
     Hung(String),
 }
 
-/// A folder that goes when it is dropped.
-pub(crate) struct Folder(PathBuf);
-
-impl Folder {
-    pub(crate) fn new() -> Folder {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let serial = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("pacman-omp-{}-{serial}", std::process::id()));
-        fs::create_dir(&path).expect("a folder for temporary files");
-        Folder(path)
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 impl Built {
     /// Runs it; `recordings` is where the library leaves what it has, unless alone.
     pub(crate) fn run(
@@ -117,7 +99,7 @@ impl Built {
         flavour: Flavour,
         threads: u32,
         manner: Manner,
-        recordings: Option<&Folder>,
+        recordings: Option<&TempDir>,
     ) -> Ended {
         let mut command = Command::new(&self.path);
         for (name, _) in std::env::vars() {
@@ -178,7 +160,7 @@ pub(crate) fn forget_the_dead() {
 fn finish(mut command: Command) -> Ended {
     forget_the_dead();
     // Files, because a child left behind would hold a pipe open.
-    let folder = Folder::new();
+    let folder = tempfile::tempdir().expect("a folder for output");
     let (printed, complained) = (folder.path().join("stdout"), folder.path().join("stderr"));
     let create = |path: &Path| File::create(path).expect("a file for output");
     command.stdin(Stdio::null()).stdout(create(&printed)).stderr(create(&complained));

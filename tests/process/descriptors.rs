@@ -1,7 +1,7 @@
 //! Running out of descriptors: a failed attach says so and leaves nothing behind.
 
 use pacman_core::{ErrorKind, Session};
-use pacman_tests::process::perf_descriptors;
+use pacman_suite::process::perf_descriptors;
 
 fn limit_descriptors(soft: u64) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -51,7 +51,23 @@ fn attaching_without_descriptors_fails_whole() {
     drop(session);
     assert_eq!(perf_descriptors().len(), 0, "a closed session holds nothing");
 
+    the_lowest_numbers_stay_free();
     counters_keep_off_standard_input();
+}
+
+/// Whoever opens a file finds the number that would be free without a session.
+fn the_lowest_numbers_stay_free() {
+    let lowest = || {
+        let file = std::fs::File::open("/proc/self/status").unwrap();
+        std::os::fd::AsRawFd::as_raw_fd(&file)
+    };
+    let before = lowest();
+    let session = Session::builder("lowest").events("task-clock,page-faults").unwrap();
+    let session = session.start().unwrap();
+    let _thread = session.attach().unwrap();
+    assert_eq!(lowest(), before);
+    let held = perf_descriptors();
+    assert!(!held.is_empty() && held.keys().all(|number| *number >= 256), "{held:?}");
 }
 
 /// A program may be started with standard input closed.

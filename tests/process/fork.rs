@@ -2,7 +2,7 @@
 //! count for itself.
 
 use pacman_core::{ErrorKind, Session};
-use pacman_tests::process::perf_descriptors;
+use pacman_suite::process::perf_descriptors;
 
 /// Runs `child` in a forked child and answers whether it returned true.
 fn forked(mut child: impl FnMut() -> bool) -> bool {

@@ -3,7 +3,7 @@
 
 use pacman_core::Session;
 use pacman_core::report::ThreadState;
-use pacman_tests::process::perf_descriptors;
+use pacman_suite::process::perf_descriptors;
 
 #[test]
 fn ended_threads_leave_nothing_but_their_counts() {

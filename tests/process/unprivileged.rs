@@ -6,7 +6,7 @@
 use std::sync::mpsc::sync_channel;
 
 use pacman_core::{Binding, Session, Topology};
-use pacman_tests::process::{become_nobody, is_root, paranoid};
+use pacman_suite::process::{become_nobody, is_root, paranoid};
 
 const SWITCHES: u64 = 50;
 
@@ -17,7 +17,7 @@ fn switches_faults_and_migrations_are_true() {
     }
     if paranoid() > 2 {
         // Not even the task clock may be opened then; the doctor's tests cover it.
-        pacman_tests::skipped(format_args!("perf_event_paranoid is {}", paranoid()));
+        pacman_suite::skipped(format_args!("perf_event_paranoid is {}", paranoid()));
         return;
     }
     let session = Session::builder("nobody")

@@ -53,7 +53,7 @@ fn places_are_handed_out_in_the_placement_s_order_and_come_back() {
         .start()
         .unwrap();
     for _ in 0..2 {
-        let all_attached = std::sync::Barrier::new(places.len());
+        let all_attached = pacman_suite::Barrier::new(places.len());
         std::thread::scope(|scope| {
             let mut taken: Vec<u32> = (0..places.len())
                 .map(|_| {

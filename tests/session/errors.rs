@@ -100,7 +100,7 @@ fn a_place_that_is_not_there_or_not_ours() {
 fn siblings_where_there_are_none() {
     let here = Topology::detect().unwrap();
     if here.contexts_per_core() > 1 {
-        pacman_tests::skipped("cores with siblings");
+        pacman_suite::skipped("cores with siblings");
         return;
     }
     let together = Session::builder("together")

@@ -2,9 +2,11 @@
 
 mod attach;
 mod errors;
+mod interrupted;
 mod phases;
 mod scale;
 mod sharing;
+mod small_stack;
 mod turns;
 
 use pacman_core::Session;

@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use pacman_core::backend::ReadPath;
+use pacman_core::export::{self, TableStyle};
 use pacman_core::report::{PhaseReport, Report};
 use pacman_core::session::Sample;
 use pacman_core::{Attached, Phase, Session};
@@ -34,6 +35,47 @@ fn work(time: Duration) {
 fn row<'a>(report: &'a Report, name: &str) -> &'a PhaseReport {
     let phase = report.phases.iter().position(|phase| phase == name).unwrap();
     report.threads[0].phases.iter().find(|row| row.phase == phase).unwrap()
+}
+
+/// The lines below a report's table.
+fn footnotes(report: &Report) -> String {
+    let (mut text, mut style) = (Vec::new(), TableStyle::default());
+    style.width = 200;
+    export::table(report, &style, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn a_forgotten_end_is_said_and_nothing_else_is_called_open() {
+    let open = session("forgotten", "task-clock");
+    let phase = |name| open.phase(name).unwrap();
+    let (solve, fine, once) = (phase("solve"), phase("fine"), phase("once"));
+    phase("idle");
+    let thread = open.attach().unwrap();
+    thread.run(fine, || ()).unwrap();
+    let text = footnotes(&open.report());
+    assert!(!text.contains("not ended") && !text.contains("is not in it"), "{text}");
+    thread.run(once, || ()).unwrap();
+    thread.begin(solve).unwrap();
+    thread.begin(once).unwrap();
+    thread.begin(solve).unwrap();
+    for _ in 0..2 {
+        let report = open.report();
+        assert_eq!((row(&report, "solve").open, row(&report, "solve").executions), (2, 0));
+        assert_eq!((row(&report, "once").open, row(&report, "once").executions), (1, 1));
+        assert_eq!(row(&report, "fine").open, 0);
+        let text = footnotes(&report);
+        for line in [
+            "\"solve\" on thread 0 was begun 2 times and not ended: what is open is not in it",
+            "\"once\" on thread 0 was begun 1 time and not ended: what is open is not in it",
+            "named but never run: \"idle\"",
+        ] {
+            assert!(text.lines().any(|is| is == line), "{line}\n{text}");
+        }
+    }
+    drop(thread);
+    let report = open.report();
+    assert_eq!(row(&report, "solve").open, 2, "detaching ends no phase");
 }
 
 #[test]

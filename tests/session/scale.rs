@@ -1,15 +1,21 @@
 //! Many threads: 1,024 attached at once, each with its own counts.
 
-use std::sync::Barrier;
-
 use pacman_core::Session;
 use pacman_core::session::Sample;
+use pacman_suite::process::allow_descriptors;
+use pacman_suite::{Barrier, skipped};
 
 use crate::session;
 
 #[test]
 fn a_thousand_and_twenty_four_threads() {
     const THREADS: usize = 1_024;
+    // One for each thread and event, and what the test has besides.
+    let (need, most) = (2 * THREADS as u64 + 128, allow_descriptors());
+    if most < need {
+        skipped(format_args!("{need} open files are needed, the hard limit is {most}"));
+        return;
+    }
     let open = session("crowd", "task-clock,page-faults");
     let phase = open.phase("phase").unwrap();
     let (attached, ended) = (Barrier::new(THREADS), Barrier::new(THREADS + 1));
@@ -18,8 +24,10 @@ fn a_thousand_and_twenty_four_threads() {
             std::thread::Builder::new()
                 .stack_size(128 * 1024)
                 .spawn_scoped(scope, || {
-                    let thread = open.attach().unwrap();
+                    let thread = open.attach();
+                    // All come, also those that fail.
                     attached.wait();
+                    let thread = thread.unwrap();
                     for _ in 0..=thread.number() % 4 {
                         thread.run(phase, || std::hint::black_box([0u8; 1024])).unwrap();
                     }

@@ -1,7 +1,10 @@
 //! Threads that look at each other: slots, ages, reports of running sessions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Barrier, mpsc};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use pacman_suite::Barrier;
 
 use crate::session;
 
@@ -48,7 +51,15 @@ fn reports_of_a_running_session_are_whole() {
     const THREADS: usize = 3;
     let open = session("running", "task-clock,page-faults");
     let phase = open.phase("phase").unwrap();
+    /// Ends the threads' work when the reports are read, or when one of them is wrong.
+    struct Ending<'a>(&'a AtomicBool);
+    impl Drop for Ending<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
     let (go, stop) = (Barrier::new(THREADS + 1), AtomicBool::new(false));
+    let deadline = Instant::now() + Duration::from_secs(60);
     let (mut reports, mut executions) = (0, 0);
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
@@ -60,8 +71,10 @@ fn reports_of_a_running_session_are_whole() {
                 }
             });
         }
+        let _ending = Ending(&stop);
         go.wait();
         while reports < 200 || executions < 1_000 {
+            assert!(Instant::now() < deadline, "{reports} reports, {executions} executions");
             let report = open.report();
             assert_eq!(report.threads.len(), THREADS);
             let now: u64 = report
@@ -77,6 +90,5 @@ fn reports_of_a_running_session_are_whole() {
             assert!(now >= executions, "executions never go back");
             (executions, reports) = (now, reports + 1);
         }
-        stop.store(true, Ordering::Relaxed);
     });
 }

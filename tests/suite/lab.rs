@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock};
 
 /// The lab's command: `PACMAN_LAB`, or `../shared/lab/lab` beside the project.
 pub fn command() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/lab/lab");
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/lab/lab");
     let named = std::env::var_os("PACMAN_LAB").map(PathBuf::from);
     named.or_else(|| Some(PathBuf::from(beside))).filter(|lab| lab.exists())
 }
@@ -57,7 +57,7 @@ pub fn libpacman_omp() -> PathBuf {
 
 /// The file of that name that `cargo build` makes with these options.
 fn built(options: &[&str], file: &str) -> PathBuf {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let built = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--message-format", "json"])
         .args(options)

@@ -1,7 +1,10 @@
-//! What the integration tests share: facts about this process, and the lab.
+//! What all tests share: what was skipped, waiting with a deadline, the lab, facts about this process.
 
+mod barrier;
+pub mod inject;
 pub mod lab;
 pub mod process;
 mod skip;
 
-pub use skip::skipped;
+pub use barrier::Barrier;
+pub use skip::{Skip, skipped, skipped_part, skips};

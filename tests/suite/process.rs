@@ -16,6 +16,21 @@ pub fn perf_descriptors() -> BTreeMap<i32, String> {
         .collect()
 }
 
+/// Raises this process's limit on open files as far as it may go; the limit then.
+///
+/// # Panics
+/// If the kernel refuses, which it does not below the hard limit.
+pub fn allow_descriptors() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the pointers are to a live rlimit.
+    unsafe {
+        assert_eq!(libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit), 0);
+        limit.rlim_cur = limit.rlim_max;
+        assert_eq!(libc::setrlimit(libc::RLIMIT_NOFILE, &limit), 0);
+    }
+    limit.rlim_cur
+}
+
 /// Whether this process is root's.
 pub fn is_root() -> bool {
     // SAFETY: geteuid takes nothing and cannot fail.

@@ -7,6 +7,7 @@ mod tests;
 mod text;
 
 use std::io::{self, ErrorKind, Write};
+use std::path::PathBuf;
 
 use pacman_core::metrics::budget::{Budget, CostTable};
 use pacman_events::CpuModel;
@@ -37,7 +38,7 @@ pub(crate) struct BudgetArgs {
 
     /// The counts; - is standard input
     #[arg(value_name = "FILE")]
-    file: String,
+    file: PathBuf,
 
     /// Print the same as JSON
     #[arg(long)]

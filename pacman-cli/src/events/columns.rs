@@ -2,14 +2,19 @@
 
 use std::io::{self, Write};
 
+use pacman_events::shown::shown;
+
 /// Writes rows under a header; the last column is not padded.
 pub(crate) fn write<const N: usize>(
     out: &mut dyn Write,
     header: [&str; N],
     rows: &[[String; N]],
 ) -> io::Result<()> {
+    // Cells have names of others in them.
+    let rows: Vec<[String; N]> =
+        rows.iter().map(|row| row.each_ref().map(|cell| shown(cell).to_string())).collect();
     let mut widths = header.map(str::len);
-    for row in rows {
+    for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());
         }

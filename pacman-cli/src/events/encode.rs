@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use pacman_events::encode::{Kind, NetBurst, Scope, ThreadKind};
+use pacman_events::shown::excerpt;
 use pacman_events::{CpuModel, Encoding, Resolved};
 
 use super::{Machine, OK, REFUSED, Tables, json, list};
@@ -73,7 +74,7 @@ pub(crate) fn encode(
             (Err(why), false) => {
                 // Before the refusal, so that both come in order where they go to one terminal.
                 out.flush()?;
-                refusal::complain(&format!("cannot encode {name:?}: {why}"));
+                refusal::complain(&format!("cannot encode {}: {why}", excerpt(name)));
             }
         }
     }

@@ -13,11 +13,12 @@ pub(crate) use encode::{EncodeArgs, encode};
 pub(crate) use list::{ListArgs, list};
 pub(crate) use machine::{Here, Machine};
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use pacman_core::input::{self, MOST_BYTES};
 use pacman_events::encode::PerfAttr;
+use pacman_events::shown::shown_path;
 use pacman_events::{CpuModel, Refusal, Resolver, SysfsPmu, UserTable};
 
 /// Success.
@@ -64,10 +65,11 @@ impl Tables {
         };
         let user = match &self.events {
             Some(file) => {
-                let text = fs::read_to_string(file)
-                    .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+                let named = shown_path(file);
+                let text = input::read_text(file, MOST_BYTES)
+                    .map_err(|error| format!("cannot read {named}: {error}"))?;
                 let table = UserTable::from_perfmon_json(cpu, &text);
-                Some(table.map_err(|refusal| format!("{}: {refusal}", file.display()))?)
+                Some(table.map_err(|refusal| format!("{named}: {refusal}"))?)
             }
             None => None,
         };

@@ -6,6 +6,7 @@ mod tests;
 mod value;
 
 use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
 
 use pacman_core::metrics::language::{Metric, builtin};
 use pacman_events::allocate::Pmu;
@@ -37,10 +38,10 @@ pub(crate) struct MetricsArgs {
     smt: Switch,
     /// More metrics; - is standard input
     #[arg(long, value_name = "FILE")]
-    file: Option<String>,
+    file: Option<PathBuf>,
     /// Compute from counts as lines of "event,count", named as in the expressions; - is standard input
     #[arg(long, value_name = "FILE")]
-    counts: Option<String>,
+    counts: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -52,7 +53,8 @@ pub(crate) fn metrics(
     machine: &dyn Machine,
     out: &mut dyn Write,
 ) -> io::Result<u8> {
-    if args.file.as_deref() == Some("-") && args.counts.as_deref() == Some("-") {
+    let both = [&args.file, &args.counts];
+    if both.iter().all(|file| file.as_deref().is_some_and(counts::is_standard_input)) {
         return Err(refuse("--file and --counts cannot both be standard input".into()));
     }
     let loaded = args.tables.load(machine).map_err(refuse)?;
@@ -64,18 +66,18 @@ pub(crate) fn metrics(
         let file = counts::named(file);
         let counts = counts::parse(&text).map_err(|why| refuse(format!("{file}: {why}")))?;
         let named = !args.names.is_empty();
-        return value::values(&chosen, &counts, file, named, args.json, out);
+        return value::values(&chosen, &counts, &file, named, args.json, out);
     }
     let pmu = Pmu::of(loaded.cpu(), args.smt == Switch::On);
     list::list(&chosen, &loaded, &pmu, !args.names.is_empty(), args.json, out)
 }
 
 /// The user's metrics; every event is some model's, and no name one of the library's.
-fn own(file: Option<&str>, loaded: &Loaded) -> io::Result<Vec<Metric>> {
+fn own(file: Option<&Path>, loaded: &Loaded) -> io::Result<Vec<Metric>> {
     let Some(file) = file else { return Ok(Vec::new()) };
     let text = counts::read(file)?;
     let own =
-        Metric::read_all(counts::named(file), &text).map_err(|error| refuse(error.to_string()))?;
+        Metric::read_all(&counts::named(file), &text).map_err(|error| refuse(error.to_string()))?;
     for metric in &own {
         if builtin().iter().any(|known| known.name() == metric.name()) {
             let (origin, name) = (metric.origin(), metric.name());

@@ -1,11 +1,14 @@
 //! Options that say what is trained, and on what.
 
 use std::io;
+use std::path::PathBuf;
 
 use pacman_core::predict::training::{
     Contender, Dataset, LinearOptions, MixtureOptions, Plan, RidgeOptions,
 };
 use pacman_core::predict::{Configuration, Target};
+
+use pacman_events::shown::shown;
 
 use super::refuse;
 use super::table::{Defaults, Table};
@@ -17,7 +20,7 @@ use crate::refusal;
 pub(super) struct DataArgs {
     /// The measured programs, CSV in long form; - is standard input
     #[arg(value_name = "DATA.csv")]
-    pub(super) data: String,
+    pub(super) data: PathBuf,
 
     /// The machine: which of the table's, or whose times they are if the table does not say
     #[arg(long, value_name = "NAME")]
@@ -78,7 +81,7 @@ impl DataArgs {
             .map_err(|error| refuse(format!("{}: {error}", named(&self.data))))?;
         if !data.left_out().is_empty() {
             let programs = data.left_out().join(", ");
-            refusal::complain(&format!("{machine}: left out: {programs}"));
+            refusal::complain(&format!("{}: left out: {programs}", shown(machine)));
         }
         Ok(data)
     }

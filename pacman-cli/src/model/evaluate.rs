@@ -6,6 +6,7 @@ use pacman_core::predict::Target;
 use pacman_core::predict::training::{
     Contender, Dataset, Evaluation, Score, Weighed, evaluate as leave_one_out, machines,
 };
+use pacman_events::shown::shown;
 use serde_json::{Value, json};
 
 use super::contenders::{DataArgs, LearnArgs};
@@ -100,7 +101,7 @@ fn write_text(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
     writeln!(
         out,
         "{}: {} programs, {} configurations ({} to {}), leaving one program out",
-        data.machine(),
+        shown(data.machine()),
         data.programs().len(),
         on.len(),
         on[0],
@@ -130,7 +131,7 @@ fn write_text(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
         }
     }
     for (contender, found) in evaluated().filter(|(contender, _)| contender.predicts()) {
-        writeln!(out, "\n{} on {}, program by program", contender.name(), data.machine())?;
+        writeln!(out, "\n{} on {}, program by program", contender.name(), shown(data.machine()))?;
         let rows: Vec<[String; 8]> =
             found.scores.iter().map(|score| program_row(found, score)).collect();
         let header =

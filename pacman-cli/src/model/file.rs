@@ -4,20 +4,22 @@ use std::io;
 use std::path::Path;
 
 use pacman_core::predict::Model;
+use pacman_core::whole;
+use pacman_events::shown::shown_path;
 
 use super::refuse;
-use crate::{counts, whole};
+use crate::counts;
 
 /// Reads a model; a refusal names the file.
-pub(super) fn read(path: &str) -> io::Result<Model> {
+pub(super) fn read(path: &Path) -> io::Result<Model> {
     let text = counts::read(path)?;
     let named = counts::named(path);
     Model::from_text(&text).map_err(|error| refuse(format!("{named}: {error}")))
 }
 
 /// Writes a model, all of it or nothing; the problem names the file.
-pub(super) fn write(path: &str, model: &Model) -> Result<(), String> {
+pub(super) fn write(path: &Path, model: &Model) -> Result<(), String> {
     let text = model.to_text().map_err(|error| error.to_string())?;
-    whole::write(Path::new(path), text.as_bytes())
-        .map_err(|error| format!("cannot write {path}: {error}"))
+    whole::write(path, text.as_bytes())
+        .map_err(|error| format!("cannot write {}: {error}", shown_path(path)))
 }

@@ -1,9 +1,11 @@
 //! `pacman-pmu predict`: times at all configurations from few samples.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use pacman_core::predict::training::{Row, machines};
 use pacman_core::predict::{Configuration, Forecast, Predictor, Sample, Step};
+use pacman_events::shown::{self, shown};
 use serde_json::{Value, json};
 
 use super::table::{Defaults, Table};
@@ -21,11 +23,11 @@ use crate::refusal;
 pub(crate) struct PredictArgs {
     /// The model, made by pacman-pmu train
     #[arg(long, value_name = "MODEL.json")]
-    model: String,
+    model: PathBuf,
 
     /// The samples, CSV in long form; - is standard input
     #[arg(value_name = "SAMPLES.csv")]
-    samples: Option<String>,
+    samples: Option<PathBuf>,
 
     /// A sample: a configuration and its seconds; may be given several times
     #[arg(long, value_name = "CONFIG=S", value_parser = sample, conflicts_with = "samples")]
@@ -179,7 +181,7 @@ fn events(step: &Step) -> &[String] {
 }
 
 fn write_table(out: &mut dyn Write, machine: &str, answer: &Answer) -> io::Result<()> {
-    writeln!(out, "{} on {machine}", answer.program)?;
+    writeln!(out, "{} on {}", shown(&answer.program), shown(machine))?;
     let fastest = answer.forecasts.iter().map(|one| one.seconds).fold(f64::INFINITY, f64::min);
     let rows: Vec<[String; 6]> = answer
         .forecasts
@@ -204,9 +206,9 @@ fn write_table(out: &mut dyn Write, machine: &str, answer: &Answer) -> io::Resul
     let next = &answer.next;
     write!(out, "next: {} {}", verb(next), next.configuration())?;
     if !events(next).is_empty() {
-        write!(out, ", counting {}", events(next).join(", "))?;
+        write!(out, ", counting {}", shown::line(&events(next).join(", ")))?;
     }
-    writeln!(out, " ({})", next.why())
+    writeln!(out, " ({})", shown::line(next.why()))
 }
 
 fn write_csv(out: &mut dyn Write, machine: &str, answers: &[Answer]) -> io::Result<()> {

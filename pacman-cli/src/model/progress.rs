@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use pacman_events::shown::shown;
 
 /// A bar on standard error where that is a terminal, nothing elsewhere; gone when dropped.
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
     pub(crate) fn new(steps: usize, what: &str) -> Progress {
-        let bar = ProgressBar::new(steps as u64).with_message(what.to_owned());
+        let bar = ProgressBar::new(steps as u64).with_message(shown(what).to_string());
         if let Ok(style) = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} {eta}") {
             bar.set_style(style);
         }

@@ -1,6 +1,7 @@
 //! Executions from a table in long form.
 
 use std::io;
+use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 use pacman_core::predict::training::{Row, machines};
@@ -39,13 +40,13 @@ pub(super) struct Defaults<'a> {
 
 impl Table {
     /// Reads a file, or standard input for `-`.
-    pub(super) fn read(file: &str, defaults: &Defaults<'_>) -> io::Result<Table> {
+    pub(super) fn read(file: &Path, defaults: &Defaults<'_>) -> io::Result<Table> {
         let text = counts::read(file)?;
         Table::parse(&text, defaults)
             .map_err(|why| refuse(format!("{}: {why}", counts::named(file))))
     }
 
-    fn parse(text: &str, defaults: &Defaults<'_>) -> Result<Table, String> {
+    pub(super) fn parse(text: &str, defaults: &Defaults<'_>) -> Result<Table, String> {
         // Spreadsheets put a byte order mark in front.
         let text = text.trim_start_matches('\u{feff}');
         let mut reader =

@@ -331,7 +331,7 @@ fn measured() -> Option<PathBuf> {
     let file = folder.join("thread-scaling.csv");
     let found = file.exists().then_some(file);
     if found.is_none() {
-        pacman_tests::skipped("no data");
+        pacman_suite::skipped("no data");
     }
     found
 }
@@ -339,7 +339,7 @@ fn measured() -> Option<PathBuf> {
 /// What leaving out each program of the measured machine finds.
 fn evaluated(machine: &str, contender: &Contender) -> Option<Evaluation> {
     let file = measured()?;
-    let table = Table::read(file.to_str()?, &Defaults { machine: None, program: None }).unwrap();
+    let table = Table::read(&file, &Defaults { machine: None, program: None }).unwrap();
     let data = Dataset::of(machine, &table.rows, None).unwrap();
     Some(evaluate(&data, contender, &mut || ()).unwrap())
 }

@@ -1,10 +1,11 @@
 //! `pacman-pmu train`: a model from measured programs.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::PathBuf;
 
-use pacman_core::predict::training::{self, Contender, Dataset, evaluate};
+use pacman_core::predict::training::{self, Contender, Dataset, Evaluation, evaluate};
 use pacman_core::predict::{Configuration, Method, Model, Predictor, Target};
+use pacman_events::shown::{line, shown, shown_path};
 use serde_json::{Value, json};
 
 use super::contenders::{DataArgs, LearnArgs};
@@ -12,7 +13,7 @@ use super::progress::Progress;
 use super::{TABLE, file, percent, refuse};
 use crate::counts::named;
 use crate::refusal;
-use crate::whole;
+use pacman_core::whole;
 
 /// Train a model that predicts how long a phase takes with other numbers of threads.
 ///
@@ -27,7 +28,7 @@ pub(crate) struct TrainArgs {
 
     /// The model's file
     #[arg(short, long, value_name = "MODEL.json")]
-    output: String,
+    output: PathBuf,
 
     /// ridge (on sampled times), mixture (the same, each sample chosen by those before it) or
     /// linear (on events alone, the 2006 paper's) [default: ridge for time, linear for ipc]
@@ -44,9 +45,9 @@ pub(crate) struct TrainArgs {
 
 /// Trains, writes the model's file and says what it is.
 pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> io::Result<u8> {
-    if whole::is_same(Path::new(&args.data.data), Path::new(&args.output)) {
-        let why =
-            format!("-o names the training data, {}: the model would replace it", args.output);
+    let output = shown_path(&args.output);
+    if whole::is_same(&args.data.data, &args.output) {
+        let why = format!("-o names the training data, {output}: the model would replace it");
         return Err(refuse(why));
     }
     let contender = contender(args);
@@ -63,8 +64,8 @@ pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> io::Result<u8> {
     let accuracy = model.cross_validation.accuracy;
     if accuracy < 0.0 {
         refusal::complain(&format!(
-            "{}: its times are off by {} on average: this model is of no use; measure more programs",
-            args.output,
+            "{output}: its times are off by {} on average: this model is of no use; measure more \
+             programs",
             percent(1.0 - accuracy, 0)
         ));
     }
@@ -72,7 +73,7 @@ pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> io::Result<u8> {
         writeln!(out, "{:#}", summary(&model, data.configurations()))?;
     } else {
         describe(out, &model, data.configurations())?;
-        writeln!(out, "written to {}", args.output)?;
+        writeln!(out, "written to {output}")?;
     }
     Ok(0)
 }
@@ -85,10 +86,33 @@ fn contender(args: &TrainArgs) -> Contender {
     }
 }
 
-fn fit(data: &Dataset, contender: &Contender) -> pacman_core::Result<Model> {
+fn fit(data: &Dataset, contender: &Contender) -> Result<Model, String> {
     let progress = Progress::new(data.programs().len(), "training");
-    let evaluation = evaluate(data, contender, &mut || progress.step())?;
-    let method = match contender {
+    let evaluation =
+        evaluate(data, contender, &mut || progress.step()).map_err(|error| error.to_string())?;
+    let cross_validation = evaluation.summary().ok_or_else(|| {
+        format!(
+            "the model samples all {} configurations and predicts none, so nothing says how good it \
+             is; take fewer --samples, or measure more configurations",
+            data.configurations().len()
+        )
+    })?;
+    let method = method(data, contender, &evaluation).map_err(|error| error.to_string())?;
+    Ok(Model {
+        machine: data.machine().to_owned(),
+        programs: data.programs().iter().map(|program| program.name.clone()).collect(),
+        fingerprint: data.fingerprint(),
+        cross_validation,
+        method,
+    })
+}
+
+fn method(
+    data: &Dataset,
+    contender: &Contender,
+    evaluation: &Evaluation,
+) -> pacman_core::Result<Method> {
+    Ok(match contender {
         Contender::Linear(options) => Method::Linear(training::linear(data, options)?),
         Contender::Mixture(options) => {
             Method::Mixture(training::mixture(data, *options)?.widened(evaluation.stretch()))
@@ -97,13 +121,6 @@ fn fit(data: &Dataset, contender: &Contender) -> pacman_core::Result<Model> {
             Method::Ridge(training::ridge(data, options)?.widened(evaluation.stretch()))
         }
         Contender::None | Contender::Search => unreachable!("the command trains models only"),
-    };
-    Ok(Model {
-        machine: data.machine().to_owned(),
-        programs: data.programs().iter().map(|program| program.name.clone()).collect(),
-        fingerprint: data.fingerprint(),
-        cross_validation: evaluation.summary().expect("all models predict times"),
-        method,
     })
 }
 
@@ -155,15 +172,15 @@ fn describe(out: &mut dyn Write, model: &Model, on: &[Configuration]) -> io::Res
         "{} of {} for {}: {} programs, {} configurations, data {}",
         name(model),
         model.target(),
-        model.machine,
+        shown(&model.machine),
         model.programs.len(),
         on.len(),
         model.fingerprint
     )?;
-    writeln!(out, "samples   {}", plan(model).join("; "))?;
+    writeln!(out, "samples   {}", line(&plan(model).join("; ")))?;
     let features = features(model);
     let features = if features.is_empty() { "none".into() } else { features.join(", ") };
-    writeln!(out, "features  {features}")?;
+    writeln!(out, "features  {}", line(&features))?;
     writeln!(
         out,
         "leaving one program out: accuracy {} (worst {}), regret {} (worst {}), \

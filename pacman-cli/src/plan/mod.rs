@@ -12,6 +12,7 @@ use pacman_events::allocate::{Conflict, Pmu};
 use pacman_events::partition::{Partition, Schedule};
 
 use crate::events::{Machine, OK, REFUSED, Tables};
+use crate::refusal;
 use request::{Failure, Request};
 
 /// The events cannot be counted as asked.
@@ -109,6 +110,9 @@ pub(crate) fn plan(args: &PlanArgs, machine: &dyn Machine, out: &mut dyn Write) 
     if request.threads.iter().all(Vec::is_empty) {
         return wrong("cannot plan an empty list of events; name one, such as --thread CYCLES");
     }
+    if let Some(long) = request.threads.iter().map(Vec::len).find(|events| *events > MOST_EVENTS) {
+        return wrong(&format!("a list has at most {MOST_EVENTS} events, and one has {long}"));
+    }
     let lists = request.threads.len();
     if args.spread && lists != 1 {
         return wrong(&format!("--spread takes one --thread, the events of all; {lists} given"));
@@ -155,8 +159,11 @@ pub(crate) fn plan(args: &PlanArgs, machine: &dyn Machine, out: &mut dyn Write) 
     }
 }
 
+/// Ten times what anybody plans: sets are searched in time that grows with the square.
+const MOST_EVENTS: usize = 256;
+
 fn wrong(message: &str) -> io::Result<u8> {
-    eprintln!("pacman-pmu: {message}");
+    refusal::complain(message);
     Ok(REFUSED)
 }
 

@@ -7,6 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use libc::c_ulong;
+use pacman_events::shown::text_of;
 
 use crate::run::wishes::inherited;
 use crate::stat::signals::{Signals, Wake};
@@ -61,7 +62,7 @@ impl Run<'_> {
         let mask = mask(self.cpus);
         let inherited = signals.inherited();
         let prepare = move || {
-            inherited.restore();
+            inherited.restore_for_another();
             confine(&mask)
         };
         // SAFETY: system calls only, which are allowed between fork and exec, on memory that was
@@ -87,18 +88,13 @@ fn wait(mut child: Child, signals: &Signals) -> io::Result<Ended> {
         // SAFETY: kill has no preconditions; the child is not reaped yet.
         let tell = |signal| unsafe { libc::kill(pid, signal) };
         match (wake, stopping) {
-            // From a terminal the program got it too, and may take its time.
-            (Wake::Interrupted { by_terminal }, None) => {
-                if !by_terminal {
-                    tell(libc::SIGINT);
-                }
-                stopping = Some(Instant::now());
+            // Who got it may take its time.
+            (Wake::Signal(sent), None) => {
+                sent.pass_on(pid);
+                stopping = sent.asks_to_end().then(Instant::now);
             }
-            (Wake::Terminated, None) => {
-                tell(libc::SIGTERM);
-                stopping = Some(Instant::now());
-            }
-            (Wake::Interrupted { .. } | Wake::Terminated, Some(_)) => drop(tell(libc::SIGKILL)),
+            (Wake::Signal(sent), Some(_)) if sent.asks_to_end() => drop(tell(libc::SIGKILL)),
+            (Wake::Signal(sent), Some(_)) => sent.pass_on(pid),
             (Wake::Time, Some(since)) if since.elapsed() > PATIENCE => drop(tell(libc::SIGTERM)),
             (Wake::Child | Wake::Time, _) => {}
         }
@@ -135,7 +131,7 @@ fn confine(mask: &[c_ulong]) -> io::Result<()> {
 /// What a program is called in training data if nobody says.
 pub(super) fn name(command: &OsStr) -> String {
     let file = std::path::Path::new(command).file_name();
-    file.unwrap_or(command).to_string_lossy().into_owned()
+    text_of(file.unwrap_or(command))
 }
 
 /// Signals of children can merge; a look now and then costs nothing.

@@ -15,15 +15,17 @@ use clap::builder::NonEmptyStringValueParser;
 use pacman_core::adapt::{Candidates, places};
 use pacman_core::predict::{Configuration, machine_name};
 use pacman_core::{Event, Placement, Topology, sim};
+use pacman_events::shown::{shown, shown_path};
 
 use crate::model::progress::Progress;
 use crate::refusal;
 use crate::run::directory::Directory;
 use crate::run::library;
+use crate::run::memory::Memory;
 use crate::stat::named_twice;
 use crate::stat::signals::Signals;
-use crate::whole;
 use child::{Ended, Run};
+use pacman_core::whole;
 use phases::{Found, Phase, Said};
 use sheet::Measurement;
 
@@ -91,14 +93,14 @@ pub(crate) fn record(args: &RecordArgs, out: &mut dyn Write) -> io::Result<u8> {
     if args.output.exists() && !args.append {
         return Err(refuse(format!(
             "{} is there already: --append adds to it, another -o leaves it alone",
-            args.output.display()
+            shown_path(&args.output)
         )));
     }
     whole::check(&args.output).map_err(|error| refusal::unwritable(&args.output, &error))?;
     let before = sheet::runs(&args.output, &plan.machine, &plan.app).map_err(refuse)?;
     let signals = match Signals::hold() {
         Ok(signals) => signals,
-        Err(error) => return gave_up(&format!("cannot wait for signals: {error}")),
+        Err(error) => return gave_up(&error.to_string()),
     };
     let mut recorder = Recorder {
         args,
@@ -197,8 +199,11 @@ impl Recorder<'_> {
         let progress = Progress::new(order.len(), &self.plan.app);
         for (round, on) in order {
             if !self.failed.contains(&on) {
-                let directory = Directory::new()?;
-                let ended = self.run(on, &directory, signals)?;
+                let place = match self.plan.library {
+                    Some(_) => Place::Memory(Memory::new()?),
+                    None => Place::Directory(Directory::new()?),
+                };
+                let ended = self.run(on, &place, signals)?;
                 let complete = match &ended {
                     Ended::Well | Ended::Stopped { well: true } => true,
                     Ended::Stopped { well: false } => false,
@@ -208,7 +213,7 @@ impl Recorder<'_> {
                     }
                 };
                 if complete {
-                    self.keep(round, on, &directory)?;
+                    self.keep(round, on, &place)?;
                 }
                 if let Ended::Stopped { .. } = ended {
                     return Ok(INTERRUPTED);
@@ -219,30 +224,26 @@ impl Recorder<'_> {
         Ok(if self.failed.is_empty() { 0 } else { 1 })
     }
 
-    fn run(
-        &self,
-        on: Configuration,
-        directory: &Directory,
-        signals: &Signals,
-    ) -> Result<Ended, String> {
+    fn run(&self, on: Configuration, place: &Place, signals: &Signals) -> Result<Ended, String> {
         let events = self.args.events.as_deref().unwrap_or_default();
-        let environment = match &self.plan.library {
-            Some(library) => regions::environment(library, directory.path(), events),
-            None => vec![
+        let environment = match (place, &self.plan.library) {
+            (Place::Memory(memory), Some(library)) => regions::environment(library, memory, events),
+            (Place::Memory(_), None) => Vec::new(),
+            (Place::Directory(directory), _) => vec![
                 ("PACMAN_REPORT_DIR", directory.path().into()),
                 ("PACMAN_REPORT_EVENTS", events.into()),
             ],
         };
         let (command, cpus) = (&self.args.command[..], self.plan.cpus(on));
         let run = Run { command, cpus, environment: &environment, quiet: self.args.quiet };
-        run.run(signals).map_err(|error| refusal::unrunnable(&command[0].to_string_lossy(), &error))
+        run.run(signals).map_err(|error| refusal::unrunnable(&command[0], &error))
     }
 
     /// Takes over what a run left; a run that left nothing is the configuration's failure.
-    fn keep(&mut self, round: u64, on: Configuration, from: &Directory) -> Result<(), String> {
-        let found = match self.plan.library {
-            None => phases::found_in(from.path()),
-            Some(_) => regions::found_in(from.path(), on.threads()),
+    fn keep(&mut self, round: u64, on: Configuration, from: &Place) -> Result<(), String> {
+        let found = match from {
+            Place::Directory(directory) => phases::found_in(directory.path()),
+            Place::Memory(memory) => regions::of(memory.found(), on.threads()),
         };
         let Found { phases, wrong } = match found {
             Ok(found) => found,
@@ -287,13 +288,21 @@ impl Recorder<'_> {
         writeln!(
             out,
             "{}: {rows} row{} of {phases} phase{} on {}, in {}",
-            self.plan.app,
+            shown(&self.plan.app),
             s(rows),
             s(phases),
-            self.plan.machine,
-            self.args.output.display()
+            shown(&self.plan.machine),
+            shown_path(&self.args.output)
         )
     }
+}
+
+/// Where a run leaves what it did.
+enum Place {
+    /// Reports of sessions.
+    Directory(Directory),
+    /// Regions.
+    Memory(Memory),
 }
 
 fn refuse(problem: String) -> io::Error {

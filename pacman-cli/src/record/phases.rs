@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use pacman_core::input::{self, MOST_BYTES};
+use pacman_core::report::DOUBTED;
+use pacman_events::shown::shown_path;
 use serde_json::Value;
 
 /// What one run measured of one phase: a mean over executions.
@@ -38,7 +41,7 @@ struct Sum {
 ///
 /// A phase takes as long as the thread that is longest in it; counts are summed over threads.
 pub(super) fn found_in(directory: &Path) -> Result<Found, String> {
-    let unreadable = |error| format!("cannot read {}: {error}", directory.display());
+    let unreadable = |error| format!("cannot read {}: {error}", shown_path(directory));
     let mut paths: Vec<_> = fs::read_dir(directory)
         .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<Result<_, _>>())
         .map_err(unreadable)?;
@@ -46,14 +49,14 @@ pub(super) fn found_in(directory: &Path) -> Result<Found, String> {
     paths.sort();
     let (mut found, mut sums, mut idle) = (Found::default(), Vec::new(), Vec::new());
     for path in &paths {
-        let text = fs::read_to_string(path).map_err(unreadable)?;
+        let text = input::read_text(path, MOST_BYTES).map_err(unreadable)?;
         match serde_json::from_str(&text).map_err(|error| error.to_string()) {
             Ok(report) => match add(&report, &mut sums) {
                 Ok(0) => idle.push(report["session"].to_string()),
                 Ok(_) => {}
                 Err(why) => return Err(why),
             },
-            Err(why) => found.wrong.push(format!("{}: is no report: {why}", path.display())),
+            Err(why) => found.wrong.push(format!("{}: is no report: {why}", shown_path(path))),
         }
     }
     let finished = |(name, sum): (String, Sum)| phase(name, sum, &mut found.wrong);
@@ -78,7 +81,11 @@ fn add(report: &Value, sums: &mut Vec<(String, Sum)>) -> Result<u64, String> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let events: Vec<String> = list(&report["events"])
         .iter()
-        .filter_map(|event| Some(column(event["name"].as_str()?)))
+        .filter_map(|event| {
+            // Counts that may be wrong are under another name, which no model looks for.
+            let mark = if event["doubt"].is_string() { DOUBTED } else { "" };
+            Some(column(event["name"].as_str()?) + mark)
+        })
         .collect();
     let mut seen = 0;
     let rows = list(&report["threads"]).into_iter().flat_map(|thread| list(&thread["phases"]));

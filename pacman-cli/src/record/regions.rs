@@ -1,38 +1,34 @@
 //! The phases of an unmodified OpenMP program: its parallel regions.
 
 use std::ffi::OsString;
-use std::io;
 use std::path::Path;
 
+use pacman_events::shown::text_of;
 use pacman_regions::{Recording, Region, Wishes};
 
 use super::phases::{Found, Phase, column};
+use crate::run::memory::{self, Memory};
 use crate::run::wishes::preload;
 
-/// What has a program record its regions to `directory`.
+/// What has a program record its regions to `memory`.
 pub(super) fn environment(
     library: &Path,
-    directory: &Path,
+    memory: &Memory,
     events: &str,
 ) -> Vec<(&'static str, OsString)> {
-    let wishes = Wishes {
-        directory: Some(directory.to_owned()),
-        events: events.into(),
-        ..Wishes::default()
-    };
-    let mut variables: Vec<(&'static str, OsString)> =
-        wishes.variables().into_iter().map(|(name, value)| (name, value.into())).collect();
+    let mut wishes = Wishes { events: events.into(), ..Wishes::default() };
+    memory.wish_for(&mut wishes);
+    let mut variables = wishes.variables();
     variables.extend(preload(library));
     variables
 }
 
-/// The regions of all processes that recorded to `directory`, or why there are none.
-pub(super) fn found_in(directory: &Path, threads: u32) -> Result<Found, String> {
-    let read = |error: io::Error| format!("cannot read {}: {error}", directory.display());
-    let (recordings, wrong) = Recording::found_in(directory).map_err(read)?;
+/// The regions of all processes that recorded, or why there are none.
+pub(super) fn of(found: memory::Found, threads: u32) -> Result<Found, String> {
+    let memory::Found { recordings, wrong } = found;
     if recordings.is_empty() {
         return Err("it left no recording: it is linked statically or has more rights than its \
-                    user, or came to no end of its own"
+                    user"
             .into());
     }
     let mut found = Found { phases: Vec::new(), wrong };
@@ -108,7 +104,7 @@ fn merge(phases: &mut Vec<Phase>, phase: Phase) {
 /// The module's file and the address in it: the same in every run of the same binary.
 fn name(region: &Region) -> String {
     let module = region.site.module.file_name();
-    let module = module.map_or_else(|| "?".into(), |name| name.to_string_lossy().into_owned());
+    let module = module.map_or_else(|| "?".into(), text_of);
     format!("{module}+{:#x}", region.site.address)
 }
 
@@ -116,11 +112,9 @@ fn name(region: &Region) -> String {
 mod tests {
     use pacman_regions::{
         Ending, Event, Overhead, Process, Row, Runtime, RuntimeFamily, Site, Team, Timeline,
-        VERSION,
     };
 
     use super::*;
-    use crate::run::directory::Directory;
 
     fn region(address: u64, teams: &[(u32, u64, f64)], counts: &[Option<u64>]) -> Region {
         let executions = teams.iter().map(|team| team.1).sum();
@@ -155,6 +149,7 @@ mod tests {
 
     fn recording(regions: Vec<Region>) -> Recording {
         let process = Process {
+            began: 0.0,
             pid: 7,
             parent: 1,
             command: vec!["app".into()],
@@ -163,7 +158,6 @@ mod tests {
         };
         let (family, path) = (RuntimeFamily::Libgomp, "libgomp.so.1".into());
         Recording {
-            version: VERSION,
             process,
             runtimes: vec![Runtime { family, path, version: None }],
             threads: 2,
@@ -178,9 +172,8 @@ mod tests {
 
     /// What is found after such a recording, on two threads.
     fn found(regions: Vec<Region>) -> Result<Found, String> {
-        let directory = Directory::new().unwrap();
-        recording(regions).leave_in(directory.path()).unwrap();
-        found_in(directory.path(), 2)
+        let recordings = vec![recording(regions)];
+        of(memory::Found { recordings, wrong: Vec::new() }, 2)
     }
 
     #[test]
@@ -223,8 +216,7 @@ mod tests {
 
     #[test]
     fn a_program_without_a_recording_is_explained() {
-        let directory = Directory::new().unwrap();
-        let none = found_in(directory.path(), 2).unwrap_err();
+        let none = of(memory::Found::default(), 2).unwrap_err();
         assert!(none.starts_with("it left no recording: it is linked statically"), "{none}");
     }
 }

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use csv::{ReaderBuilder, StringRecord, WriterBuilder};
+use pacman_core::input::{self, MOST_BYTES};
 use pacman_core::predict::Configuration;
+use pacman_events::shown::shown_path;
 
-use crate::whole;
+use pacman_core::whole;
 
 /// What one run measured of one phase: a mean over its executions.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,18 +62,18 @@ impl Sheet {
     fn read(path: &Path) -> Result<Sheet, String> {
         let special = fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir());
         if special {
-            return Err(format!("cannot add to {}: it is no regular file", path.display()));
+            return Err(format!("cannot add to {}: it is no regular file", shown_path(path)));
         }
-        let text = match fs::read_to_string(path) {
+        let text = match input::read_text(path, MOST_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Sheet::empty(path)),
-            Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
+            Err(error) => return Err(format!("cannot read {}: {error}", shown_path(path))),
         };
         let mut sheet = Sheet::empty(path);
         let text = text.trim_start_matches('\u{feff}');
         sheet.comments = text.lines().filter(|line| line.starts_with('#')).map(owned).collect();
         let mut reader = ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
-        let wrong = |why: String| format!("cannot add to {}: {why}", path.display());
+        let wrong = |why: String| format!("cannot add to {}: {why}", shown_path(path));
         let header = reader.headers().map_err(|error| wrong(error.to_string()))?;
         let names: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
         // An empty file has no header.
@@ -143,7 +145,7 @@ impl Sheet {
     }
 
     fn unwritten(&self, error: &io::Error) -> String {
-        format!("cannot write {}: {error}", self.path.display())
+        format!("cannot write {}: {error}", shown_path(&self.path))
     }
 
     fn text(&self) -> io::Result<Vec<u8>> {

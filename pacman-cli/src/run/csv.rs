@@ -1,6 +1,7 @@
 //! The report as one table: a row for each thread of a region of a process.
 
 use super::report::{ProcessReport, RegionReport, Report, Thread};
+use pacman_events::shown::text_of;
 
 /// The table, with a heading.
 pub(super) fn write(report: &Report) -> String {
@@ -50,7 +51,7 @@ fn about(process: &ProcessReport, number: usize, region: &RegionReport) -> Vec<S
         region.name.text.clone(),
         region.name.file.clone().unwrap_or_default(),
         optional(region.name.line),
-        region.site.module.display().to_string(),
+        text_of(&region.site.module),
         format!("{:#x}", region.site.address),
         region.entry.clone(),
         runtime.unwrap_or_default(),

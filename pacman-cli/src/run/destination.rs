@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use pacman_events::shown::shown_path;
+
 use super::report::Report;
 use super::{csv, html, json, text};
-use crate::whole;
+use pacman_core::whole;
 
 /// The form of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +39,8 @@ impl Form {
             "json" => Ok(Form::Json),
             "html" | "htm" => Ok(Form::Html),
             _ => Err(format!(
-                "cannot tell the form of a report from {:?}: it ends in .txt, .csv, .json or .html",
-                path.display().to_string()
+                "cannot tell the form of a report from {}: it ends in .txt, .csv, .json or .html",
+                shown_path(path)
             )),
         }
     }
@@ -60,7 +62,8 @@ impl Destination {
         Ok(Destination { form, file: Some(path.to_path_buf()) })
     }
 
-    /// Writes the report.
+    /// Writes the report. Where the file cannot be written after all, because the disk is full by
+    /// now, it goes to standard error: the run is over, and nothing else is left of it.
     pub(super) fn write(self, report: &Report) -> Result<(), String> {
         let answer = match self.form {
             Form::Text => text::write(report, self.file.is_none()),
@@ -69,14 +72,21 @@ impl Destination {
             Form::Html => html::write(report),
         };
         let Some(path) = self.file else {
-            // A reader of standard error that went away changes nothing.
-            let _ = io::stderr().write_all(answer.as_bytes());
+            say(&answer);
             return Ok(());
         };
-        whole::write(&path, answer.as_bytes()).map_err(|error| unwritten(&path, &error))
+        whole::write(&path, answer.as_bytes()).map_err(|error| {
+            say(&text::write(report, true));
+            format!("{}; it went to standard error", unwritten(&path, &error))
+        })
     }
 }
 
+fn say(report: &str) {
+    // A reader of standard error that went away changes nothing.
+    let _ = io::stderr().write_all(report.as_bytes());
+}
+
 fn unwritten(path: &Path, error: &io::Error) -> String {
-    format!("cannot write the report to {}: {error}", path.display())
+    format!("cannot write the report to {}: {error}", shown_path(path))
 }

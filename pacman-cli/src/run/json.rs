@@ -1,5 +1,7 @@
 //! The report for programs: everything.
 
+use pacman_events::shown::text_of;
+use pacman_regions::Ending;
 use serde_json::{Value, json};
 
 use super::report::{Columns, Figures, ProcessReport, RegionReport, Report, Thread, runtime};
@@ -30,8 +32,16 @@ fn process(process: &ProcessReport) -> Value {
         "parent": process.process.parent,
         "command": process.process.command,
         "seconds": process.process.seconds,
-        "ending": process.process.ending,
-        "runtimes": process.runtimes,
+        "ending": process.process.ending.word(),
+        "ending_signal": match process.process.ending {
+            Ending::Killed(signal) => Some(signal),
+            _ => None,
+        },
+        "runtimes": process.runtimes.iter().map(|one| json!({
+            "family": one.family,
+            "path": text_of(&one.path),
+            "version": one.version,
+        })).collect::<Vec<Value>>(),
         "threads": process.threads,
         "contexts": process.contexts,
         "share": process.share(),
@@ -39,6 +49,7 @@ fn process(process: &ProcessReport) -> Value {
             "name": event.name,
             "unit": event.unit,
             "uncounted": event.uncounted,
+            "doubt": event.doubt,
         })).collect::<Vec<Value>>(),
         "metrics": process.columns.metrics.iter().map(|metric| json!({
             "name": metric.name(),
@@ -62,7 +73,7 @@ fn region(process: &ProcessReport, region: &RegionReport) -> Value {
         "symbol": region.name.symbol,
         "file": region.name.file,
         "line": region.name.line,
-        "module": region.site.module.display().to_string(),
+        "module": text_of(&region.site.module),
         "address": region.site.address,
         "source": region.site.source,
         "entry": region.entry,

@@ -2,19 +2,23 @@
 
 use std::ffi::OsString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus};
-use std::time::{Duration, Instant};
+use std::process::{Child, Command};
+use std::time::{Instant, SystemTime};
 
-use crate::stat::{Refusal, Signals, Wake, not_run};
+use super::signals;
+use crate::stat::{Refusal, Signals, not_run};
 
 /// How the program came to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ended {
+    /// The process that was waited for; 0 where there was none.
+    pub(super) pid: u32,
     /// The exit status to pass on: 128 and more for a signal, as shells have it.
     pub(super) status: u8,
     /// The signal that ended it.
     pub(super) signal: Option<i32>,
     pub(super) seconds: f64,
+    pub(super) at: SystemTime,
 }
 
 /// What the program finds in its environment beside what is there.
@@ -26,24 +30,25 @@ pub(super) struct Environment {
 
 /// Runs the program on this process's own standard streams and waits until it ends.
 ///
-/// SIGTERM is passed on; so is SIGINT, unless it came from the terminal, which sends it to both.
+/// Signals that come meanwhile are the program's.
 pub(super) fn run(
     command: &[OsString],
     environment: Environment,
-    signals: &Signals,
+    held: &Signals,
 ) -> Result<Ended, Refusal> {
-    let name = command[0].to_string_lossy();
+    let name = &command[0];
     let start = Instant::now();
-    let mut child =
-        start_with(command, environment, signals).map_err(|error| not_run(&name, &error))?;
-    let status = wait(&mut child, signals).map_err(|error| not_run(&name, &error))?;
+    let child = start_with(command, environment, held).map_err(|error| not_run(name, &error))?;
+    let pid = child.id() as libc::pid_t;
+    let status = signals::wait(pid, held).map_err(|error| not_run(name, &error))?;
     let seconds = start.elapsed().as_secs_f64();
     let signal = status.signal();
     let code = match signal {
         Some(signal) => 128 + signal,
         None => status.code().unwrap_or(0),
     };
-    Ok(Ended { status: code as u8, signal, seconds })
+    let at = SystemTime::now();
+    Ok(Ended { pid: child.id(), status: code as u8, signal, seconds, at })
 }
 
 fn start_with(
@@ -61,28 +66,9 @@ fn start_with(
     // SAFETY: the closure makes system calls only.
     unsafe {
         program.pre_exec(move || {
-            inherited.restore();
+            inherited.restore_for_another();
             Ok(())
         });
     }
     program.spawn()
 }
-
-fn wait(child: &mut Child, signals: &Signals) -> std::io::Result<ExitStatus> {
-    let pid = child.id() as libc::pid_t;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
-        }
-        let signal = match signals.wait(Instant::now() + LOOK_ANYWAY)? {
-            Wake::Interrupted { by_terminal: false } => libc::SIGINT,
-            Wake::Terminated => libc::SIGTERM,
-            Wake::Interrupted { by_terminal: true } | Wake::Child | Wake::Time => continue,
-        };
-        // SAFETY: kill has no preconditions; the child is not reaped yet.
-        unsafe { libc::kill(pid, signal) };
-    }
-}
-
-/// Signals of one kind merge: a child's end may come together with another child's.
-const LOOK_ANYWAY: Duration = Duration::from_secs(1);

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use pacman_events::shown::shown_path;
+
 use super::elf;
 
 /// The library to preload, or one line about why there is none.
@@ -19,13 +21,13 @@ pub(crate) fn find() -> Result<PathBuf, String> {
         Some(path) => check(path),
         None => Err(format!(
             "{FILE} is not in {}, nor in ../lib or ../lib/pacman beside it; {VARIABLE} can name it",
-            beside.display()
+            shown_path(&beside)
         )),
     }
 }
 
 fn check(path: PathBuf) -> Result<PathBuf, String> {
-    let shown = path.display();
+    let shown = shown_path(&path).to_string();
     if !path.exists() {
         return Err(format!("{shown} does not exist"));
     }

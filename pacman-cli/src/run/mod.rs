@@ -4,13 +4,16 @@ mod csv;
 mod destination;
 pub(crate) mod directory;
 mod elf;
+mod endings;
 mod html;
 mod json;
 mod launch;
 pub(crate) mod library;
+pub(crate) mod memory;
 mod names;
 mod program;
 mod report;
+mod signals;
 mod text;
 mod training;
 pub(crate) mod wishes;
@@ -18,17 +21,20 @@ pub(crate) mod wishes;
 use std::ffi::OsString;
 use std::io;
 use std::mem::ManuallyDrop;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use pacman_events::shown::{shown_path, text_of};
 
 use pacman_core::{Topology, sim};
 use pacman_regions::{Guard, Objective, Waiting};
 
 use crate::refusal::{self, BAD_INPUT, UNWRITTEN};
 use crate::stat::{Refusal, Signals};
-use crate::whole;
 use destination::{Destination, Form};
-use directory::{Directory, Found};
-use launch::Environment;
+use launch::{Ended, Environment};
+use memory::{Found, Memory};
+use pacman_core::whole;
 use report::{Report, Run};
 use training::Training;
 
@@ -85,8 +91,12 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     strict: bool,
 
+    /// Run nothing: report what programs recorded in DIR, with the library preloaded and PACMAN_OMP_DIR=DIR
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["events", "record", "adapt", "strict", "command"])]
+    read: Option<PathBuf>,
+
     /// The program to run, with its arguments; its exit status becomes this one's
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "read", value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
@@ -97,21 +107,60 @@ fn lift() -> String {
 
 /// Runs the program and reports; the exit status is the program's.
 pub(crate) fn run(args: &RunArgs) -> io::Result<u8> {
-    // From before the directory for recordings is there until after it is gone. They stay held
-    // to the end: a Ctrl-C reaches this process as late as the program may have ended by it.
-    let signals = ManuallyDrop::new(Signals::hold()?);
+    if let Some(directory) = &args.read {
+        return Ok(read(args, directory).unwrap_or_else(refused));
+    }
+    // From before the program starts until after the report is written. They stay held to the
+    // end: a Ctrl-C reaches this process as late as the program may have ended by it.
+    let signals = ManuallyDrop::new(Signals::hold_with_job_control()?);
     let done = prepare(args).and_then(|prepared| prepared.run(args, &signals));
-    Ok(done.unwrap_or_else(|Refusal { problem, status }| {
-        refusal::complain(&problem);
-        status
-    }))
+    Ok(done.unwrap_or_else(refused))
+}
+
+fn refused(Refusal { problem, status }: Refusal) -> u8 {
+    refusal::complain(&problem);
+    status
+}
+
+/// Reports what is in a directory.
+fn read(args: &RunArgs, directory: &Path) -> Result<u8, Refusal> {
+    let form = args.output.as_deref().map(Form::of).transpose().map_err(bad_input)?;
+    let destination = match args.output.as_deref().zip(form) {
+        Some((path, form)) => Destination::file(path, form).map_err(bad_input)?,
+        None => Destination::standard_error(),
+    };
+    let found = memory::found_in(directory);
+    let shown = shown_path(directory);
+    for line in &found.wrong {
+        refusal::complain(&format!("a recording is left out: {line}"));
+    }
+    let Some(first) = found.recordings.first().map(|recording| recording.process.clone()) else {
+        return Err(bad_input(format!("there is no recording in {shown}")));
+    };
+    let end = |recording: &pacman_regions::Recording| {
+        recording.process.began + recording.process.seconds - first.began
+    };
+    let seconds = found.recordings.iter().map(end).fold(0.0, f64::max);
+    let ended = Ended { pid: 0, status: 0, signal: None, seconds, at: SystemTime::now() };
+    let run = Run { command: first.command, ended, objective: None, simulated: None };
+    let report = reported(run, found);
+    if report.parallel().next().is_none() {
+        refusal::complain(&format!("no OpenMP region ran in what is in {shown}"));
+    }
+    destination.write(&report).map_err(|problem| Refusal { problem, status: UNWRITTEN })?;
+    Ok(0)
+}
+
+fn reported(run: Run, mut found: Found) -> Report {
+    endings::complete(&mut found.recordings, &run.ended);
+    Report::of(run, &found.recordings, Topology::detect().ok().as_ref())
 }
 
 /// All that is made before the program starts.
 struct Prepared {
     destination: Destination,
     /// Without a library nothing is recorded.
-    directory: Option<Directory>,
+    memory: Option<Memory>,
     environment: Environment,
     training: Option<Training>,
     /// What is known to keep the program's regions from being seen.
@@ -126,24 +175,26 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
         if whole::is_same(report, data) {
             return Err(bad_input(format!(
                 "-o and --record name one file, {}: the report would replace the training data",
-                data.display()
+                shown_path(data)
             )));
         }
+    }
+    if let Some(why) = wishes::never_possible(args) {
+        return Err(bad_input(why));
     }
     let mut in_the_way: Vec<String> = Vec::new();
     let library = library::find().map_err(|why| in_the_way.push(why)).ok();
     let obstacles = program::examine(&args.command[0]);
     in_the_way.extend(obstacles.lines);
-    let directory = match &library {
-        Some(_) => Directory::new().map_err(|why| in_the_way.push(why)).ok(),
+    let memory = match &library {
+        Some(_) => Memory::new().map_err(|why| in_the_way.push(why)).ok(),
         None => None,
     };
     let blind = in_the_way.first().cloned();
     in_the_way.extend(wishes::odd_events(args));
-    in_the_way.extend(match args.strict {
-        true => wishes::impossible(args),
-        false => wishes::no_model(args).into_iter().collect(),
-    });
+    if args.strict {
+        in_the_way.extend(wishes::impossible(args));
+    }
     let before_files = in_the_way.len();
     let destination = match args.output.as_deref().zip(form) {
         Some((path, form)) => Destination::file(path, form).unwrap_or_else(|why| {
@@ -166,38 +217,30 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
         return Err(Refusal { problem: format!("{last}; not run"), status: BAD_INPUT });
     }
     in_the_way.iter().for_each(|line| refusal::complain(line));
-    let usable = library.filter(|_| !obstacles.refuses_library).zip(directory);
-    let (environment, directory) = match usable {
-        Some((library, directory)) => {
-            (wishes::environment(args, &library, directory.path()), Some(directory))
-        }
+    let usable = library.filter(|_| !obstacles.refuses_library).zip(memory);
+    let (environment, memory) = match usable {
+        Some((library, memory)) => (wishes::environment(args, &library, &memory), Some(memory)),
         None => (Environment::default(), None),
     };
-    Ok(Prepared { destination, directory, environment, training, blind, unwritable })
+    Ok(Prepared { destination, memory, environment, training, blind, unwritable })
 }
 
 impl Prepared {
     fn run(self, args: &RunArgs, signals: &Signals) -> Result<u8, Refusal> {
         let ended = launch::run(&args.command, self.environment, signals)?;
         let status = ended.status;
-        let found = self.directory.map_or_else(Found::default, |directory| {
-            directory.found().unwrap_or_else(|error| Found {
-                wrong: vec![format!("{}: {error}", directory.path().display())],
-                ..Found::default()
-            })
-        });
+        let found = self.memory.map_or_else(Found::default, |memory| memory.found());
         for line in &found.wrong {
             refusal::complain(&format!("a recording is left out: {line}"));
         }
-        let words = args.command.iter().map(|word| word.to_string_lossy().into_owned());
+        let words = args.command.iter().map(text_of);
         let run = Run {
             command: words.collect(),
             ended,
             objective: args.adapt.then(|| args.objective.unwrap_or_default().to_string()),
             simulated: sim::current().ok().flatten().map(|machine| machine.title().to_owned()),
         };
-        let topology = Topology::detect().ok();
-        let report = Report::of(run, &found.recordings, topology.as_ref());
+        let report = reported(run, found);
         let seen = report.parallel().next().is_some();
         if !seen {
             refusal::complain(&nothing_seen(&report, self.blind.as_deref()));
@@ -226,19 +269,26 @@ impl Prepared {
 /// Why there is nothing to report, as far as that is known.
 fn nothing_seen(report: &Report, blind: Option<&str>) -> String {
     let program = report.command.first().map_or("?", String::as_str);
+    let passed_by = || {
+        let notes = report.processes.iter().flat_map(|process| &process.notes);
+        notes.into_iter().find(|note| note.contains("were bound past the library"))
+    };
     let why = match (report.processes.as_slice(), blind, report.ended.signal) {
         (_, Some(_), _) => "why is said above, before it ran".to_owned(),
-        ([], _, Some(signal)) => {
-            format!("no process left a recording: it was ended by signal {signal}")
-        }
-        ([], ..) => "no process left a recording: the library was not loaded, or the process \
-                     was killed"
-            .to_owned(),
+        ([], _, Some(signal)) => format!(
+            "the library was loaded into no process, and it was ended by {}",
+            endings::named(signal)
+        ),
+        ([], ..) => "the library was loaded into no process".to_owned(),
         (processes, ..) if processes.iter().all(|process| process.runtimes.is_empty()) => {
-            "it called no OpenMP runtime that is known (libgomp, libomp), or none was linked \
-             dynamically"
-                .to_owned()
+            let none = "it called no OpenMP runtime that is known (libgomp, libomp), or none was \
+                        linked dynamically";
+            passed_by().map_or(none, |note| note).to_owned()
         }
+        (_, _, Some(signal)) => format!(
+            "an OpenMP runtime was there, but no parallel region had ended when it was ended by {}",
+            endings::named(signal)
+        ),
         _ => "an OpenMP runtime was there, but no parallel region was started".to_owned(),
     };
     format!("no OpenMP region was seen in {program}: {why}")
@@ -267,9 +317,9 @@ Exit status:
   126  COMMAND could not be run
   127  COMMAND was not found
 
-What cannot be seen: static programs, set-user-ID programs, other architectures, processes that
-are killed or end by a bare system call, and regions that run on one thread because the compiler
-made them so.";
+What cannot be seen: static programs, set-user-ID programs, other architectures, and regions that
+run on one thread because the compiler made them so. However a process ends, the report has all
+executions that had ended by then.";
 
 const FORMS: &str = "\
 CSV, a row a thread of a region:

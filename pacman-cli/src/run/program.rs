@@ -7,6 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use pacman_events::shown::shown_path;
+
 use super::elf;
 use crate::stat::{found, has_capabilities};
 
@@ -24,14 +26,14 @@ pub(super) struct Obstacles {
 /// A command that is not found has no obstacles: starting it will say so.
 pub(super) fn examine(command: &OsStr) -> Obstacles {
     let mut obstacles = Obstacles::default();
-    let Some(file) = found(&command.to_string_lossy()) else { return obstacles };
+    let Some(file) = found(command) else { return obstacles };
     let (file, name) = match interpreter(&file) {
         Some(interpreter) => {
-            let name = format!("{} (which runs {})", interpreter.display(), file.display());
+            let name = format!("{} (which runs {})", shown_path(&interpreter), shown_path(&file));
             (interpreter, name)
         }
         None => {
-            let name = file.display().to_string();
+            let name = shown_path(&file).to_string();
             (file, name)
         }
     };

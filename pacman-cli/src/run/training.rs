@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use pacman_events::shown::{shown_path, text_of};
+
 use pacman_core::predict::{Configuration, machine_name};
 use pacman_core::{Topology, sim};
 use pacman_regions::Team;
@@ -32,14 +34,14 @@ impl Training {
             ));
         }
         let machine = machine_name(&Topology::detect().map_err(words)?);
-        let program = names::last(&program.to_string_lossy()).to_owned();
+        let program = names::last(&text_of(program)).to_owned();
         let run = sheet::runs(path, &machine, &program)? + 1;
         Ok(Training { path: path.to_owned(), machine, program, run })
     }
 
     /// Adds a row for each region; answers lines about what is not in them.
     pub(super) fn add(&self, report: &Report) -> Result<Vec<String>, String> {
-        let shown = self.path.display();
+        let shown = shown_path(&self.path);
         if report.ended.status != 0 {
             return Ok(vec![format!("nothing is added to {shown}: {}", report.ending())]);
         }

@@ -3,25 +3,43 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use pacman_events::shown::shown_path;
+
 use pacman_core::adapt::Rapl;
 use pacman_core::predict::{Model, machine_name};
-use pacman_core::{ErrorKind, Event, Topology, sim};
+use pacman_core::{Error, ErrorKind, Event, Session, Topology, sim};
 use pacman_regions::{Objective, Waiting, Wishes};
 
 use super::RunArgs;
 use super::launch::Environment;
 use super::library::VARIABLE;
+use super::memory::Memory;
 use crate::stat::named_twice;
 
+/// What is asked for and possible on no machine: the program need not run to find that out.
+pub(super) fn never_possible(args: &RunArgs) -> Option<String> {
+    args.events.as_deref().and_then(no_events).or_else(|| no_model(args))
+}
+
+/// The first name that is none. What a PMU of the kernel's takes depends on the kernel, and other
+/// machines may count what this one does not.
+fn no_events(list: &str) -> Option<String> {
+    let is_none =
+        |error: &Error| matches!(error.kind(), ErrorKind::UnknownEvent | ErrorKind::InvalidInput);
+    let portable = Event::names_in(list).filter(|name| !name.contains('/'));
+    let mut refusals = portable.filter_map(|name| name.parse::<Event>().err().filter(is_none));
+    Some(refusals.next()?.to_string())
+}
+
 /// Why the model is none, on any machine.
-pub(super) fn no_model(args: &RunArgs) -> Option<String> {
+fn no_model(args: &RunArgs) -> Option<String> {
     let path = args.model.as_ref()?;
-    let shown = path.display();
+    let shown = shown_path(path);
     let why = match std::fs::read_to_string(path) {
         Ok(text) => format!("{shown}: {}", Model::from_text(&text).err()?),
         Err(error) => format!("cannot read {shown}: {error}"),
     };
-    Some(format!("{why}; searching without the model"))
+    Some(format!("cannot adapt by the model {why}"))
 }
 
 /// What is asked for and not possible here, one line each: what the library would say after the run.
@@ -40,7 +58,12 @@ fn uncountable(args: &RunArgs) -> Option<String> {
     let counted = events.and_then(|events| match named_twice(&events) {
         // Said already.
         Some(_) => Ok(()),
-        None => crate::stat::backend(&events).map(drop),
+        // As the library will: a session, and a thread of it.
+        None => {
+            let session = Session::builder("pacman-pmu run");
+            let session = events.into_iter().fold(session, |session, event| session.event(event));
+            session.start()?.attach().map(drop)
+        }
     });
     // So is an empty list.
     let error = counted.err().filter(|error| error.kind() != ErrorKind::Empty)?;
@@ -48,7 +71,7 @@ fn uncountable(args: &RunArgs) -> Option<String> {
 }
 
 fn unusable(model: &Path, objective: Objective) -> Option<String> {
-    let shown = model.display();
+    let shown = shown_path(model);
     if objective != Objective::Time {
         return Some(format!(
             "cannot adapt for {objective} with {shown}: a model predicts times; leave out --model \
@@ -83,9 +106,8 @@ fn events(list: &str) -> String {
 }
 
 /// What the library reads, with nothing left of another run around this one.
-pub(super) fn environment(args: &RunArgs, library: &Path, directory: &Path) -> Environment {
-    let wishes = Wishes {
-        directory: Some(directory.to_path_buf()),
+pub(super) fn environment(args: &RunArgs, library: &Path, memory: &Memory) -> Environment {
+    let mut wishes = Wishes {
         events: args.events.as_deref().map(events).unwrap_or_default(),
         adapt: args.adapt.then(|| args.objective.unwrap_or_default()),
         // The program may change its directory before its first region.
@@ -93,11 +115,13 @@ pub(super) fn environment(args: &RunArgs, library: &Path, directory: &Path) -> E
         max_threads: args.max_threads,
         lifted: args.lift.iter().copied().collect(),
         waiting: args.waiting.unwrap_or_default(),
+        ..Wishes::default()
     };
+    memory.wish_for(&mut wishes);
     let mut environment = Environment::default();
     environment.removed.extend(inherited());
     let set = &mut environment.set;
-    set.extend(wishes.variables().into_iter().map(|(name, value)| (name, value.into())));
+    set.extend(wishes.variables());
     set.extend(preload(library));
     if wishes.waiting == Waiting::Block {
         // The library comes too late for libgomp, which reads its variables when it is loaded.

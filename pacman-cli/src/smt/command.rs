@@ -1,5 +1,6 @@
 //! The measured command, and the signals that come meanwhile.
 
+use std::ffi::OsString;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
@@ -103,7 +104,7 @@ impl Bell {
     }
 
     /// Starts `command`, whose end rings.
-    pub(super) fn start(&self, command: &[String]) -> Result<Running, NotRun> {
+    pub(super) fn start(&self, command: &[OsString]) -> Result<Running, NotRun> {
         let failed = |error: io::Error| NotRun {
             problem: unrunnable(&command[0], &error),
             status: if error.kind() == ErrorKind::NotFound { 127 } else { 126 },

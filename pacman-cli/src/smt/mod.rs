@@ -13,6 +13,7 @@ mod source;
 mod tests;
 mod tsc;
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::time::Duration;
@@ -68,7 +69,7 @@ pub(crate) struct SmtArgs {
 
     /// The program to measure beside, with its arguments; its exit status becomes this one's
     #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    command: Vec<OsString>,
 }
 
 /// What to measure with.

@@ -26,7 +26,7 @@ fn args(command: &[&str]) -> SmtArgs {
         csv: false,
         quiet: false,
         output: None,
-        command: command.iter().map(|&word| word.to_owned()).collect(),
+        command: command.iter().map(|&word| word.into()).collect(),
     }
 }
 

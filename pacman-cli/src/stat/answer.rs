@@ -6,6 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use pacman_core::Event;
+use pacman_core::report::DOUBTED;
+use pacman_events::shown::{shown_path, text_of};
 
 use super::exit::Exit;
 use super::figures::{Columns, Figures, Row, Who, by_core, seated};
@@ -72,7 +74,7 @@ impl Sink {
                     problem: refusal::unwritten(path, &error),
                     status: UNWRITTEN,
                 })?;
-                (Box::new(file), path.display().to_string())
+                (Box::new(file), shown_path(path).to_string())
             }
         };
         let redraws = std::env::var_os("TERM").is_some_and(|term| term != "dumb");
@@ -89,7 +91,13 @@ impl Sink {
 }
 
 impl Answer {
-    pub(super) fn new(args: &StatArgs, events: &[Event], sink: Sink) -> Answer {
+    /// The answer about `events`; `doubt` is why those of the hardware may be wrong.
+    pub(super) fn new(
+        args: &StatArgs,
+        events: &[Event],
+        doubt: Option<&'static str>,
+        sink: Sink,
+    ) -> Answer {
         let by = if args.all {
             By::Context
         } else if args.per_core {
@@ -105,12 +113,15 @@ impl Answer {
             Format::Text
         };
         Answer {
-            command: args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-            columns: Columns::of(events),
+            command: args.command.iter().map(text_of).collect(),
+            columns: Columns::of(events, doubt),
             by,
             interval: args.interval(),
             simulated: false,
-            notes: Vec::new(),
+            notes: doubt
+                .map(|doubt| format!("{DOUBTED}  may be wrong: {doubt}"))
+                .into_iter()
+                .collect(),
             format,
             sink,
             heading: false,

@@ -58,6 +58,11 @@ impl Contexts {
         Ok(Contexts { wide, contexts, began: now, marked: now, looked: now })
     }
 
+    /// Why hardware counts may be wrong, if they may.
+    pub(super) fn doubt(&self) -> Option<&'static str> {
+        self.wide.report().events.iter().find_map(|event| event.doubt)
+    }
+
     /// Whether the last of `events` counts on any context.
     pub(super) fn last_counts(&mut self, events: usize) -> bool {
         self.start();

@@ -10,7 +10,7 @@ pub(super) fn heading(columns: &Columns) -> String {
     let mut line = FIXED.to_string();
     for event in &columns.events {
         line.push(',');
-        line.push_str(&quoted(&format!("{} [{}]", event.name, event.unit)));
+        line.push_str(&quoted(&format!("{} [{}]", event.title(), event.unit)));
     }
     line.push('\n');
     line

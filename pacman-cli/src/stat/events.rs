@@ -59,7 +59,8 @@ pub(super) fn choose<T>(
         return Err(Refusal { problem: why, status: REFUSED });
     };
     let hardware = events.iter().any(Event::is_hardware);
-    let footnote = if hardware { None } else { why_no_hardware() };
+    let refused = || refused.map(|error| format!("no hardware events: {error}"));
+    let footnote = if hardware { None } else { why_no_hardware().or_else(refused) };
     Ok(Chosen { events, made, footnote })
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pacman_core::Event;
 use pacman_core::metrics::rates::{Counted, ipc};
-use pacman_core::report::silent;
+use pacman_core::report::{DOUBTED, silent};
 use pacman_core::topology::Context;
 
 /// What all rows have in common.
@@ -24,6 +24,15 @@ pub(super) struct Column {
     pub(super) name: String,
     pub(super) unit: &'static str,
     pub(super) hardware: bool,
+    /// Why its counts may be wrong, if they may.
+    pub(super) doubt: Option<&'static str>,
+}
+
+impl Column {
+    /// Its name, with a mark if its counts may be wrong.
+    pub(super) fn title(&self) -> String {
+        format!("{}{}", self.name, if self.doubt.is_some() { DOUBTED } else { "" })
+    }
 }
 
 /// Where a row's figures were counted.
@@ -87,11 +96,13 @@ pub(super) struct Derived {
 }
 
 impl Columns {
-    pub(super) fn of(events: &[Event]) -> Columns {
+    /// Those of `events`; `doubt` is why those of the hardware may be wrong.
+    pub(super) fn of(events: &[Event], doubt: Option<&'static str>) -> Columns {
         let column = |event: &Event| Column {
             name: event.name().to_string(),
             unit: event.unit(),
             hardware: event.is_hardware(),
+            doubt: doubt.filter(|_| event.is_hardware()),
         };
         Columns::new(events.iter().map(column).collect())
     }
@@ -249,7 +260,8 @@ mod tests {
     use super::*;
 
     fn columns(names: &[&str]) -> Columns {
-        let column = |name: &&str| Column { name: name.to_string(), unit: "", hardware: true };
+        let column =
+            |name: &&str| Column { name: name.to_string(), unit: "", hardware: true, doubt: None };
         Columns::new(names.iter().map(column).collect())
     }
 

@@ -33,6 +33,7 @@ pub(super) fn document(
             "name": event.name,
             "unit": event.unit,
             "hardware": event.hardware,
+            "doubt": event.doubt,
         })).collect::<Vec<Value>>(),
         "rows": rows.iter().map(|each| row(answer, each)).collect::<Vec<Value>>(),
         "total": sum,

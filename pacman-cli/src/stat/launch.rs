@@ -1,12 +1,14 @@
 //! Starting the command, held back until its counters are there.
 
-use std::ffi::{CString, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use pacman_events::shown::shown_path;
 
 use super::signals::Signals;
 use super::{REFUSED, Refusal, ptrace};
@@ -20,13 +22,13 @@ pub(super) struct Held {
     go: File,
     /// Where the child says why it could not become the command.
     word: File,
-    command: String,
+    command: OsString,
 }
 
 impl Held {
     /// Forks the child that will become `command`.
     pub(super) fn start(command: &[OsString], signals: &Signals) -> Result<Held, Refusal> {
-        let name = command[0].to_string_lossy().into_owned();
+        let name = command[0].clone();
         let failed = |error: io::Error| not_run(&name, &error);
         let arguments: Vec<CString> = command
             .iter()
@@ -55,14 +57,14 @@ impl Held {
             return refused(format!(
                 "cannot follow {}: {why}, and a program that is traced does not get its rights; \
                  run as root, or count with -a",
-                self.command
+                shown_path(&self.command)
             ));
         }
         match ptrace::seize(self.pid) {
             Ok(()) => Ok(()),
             Err(error) => refused(format!(
                 "cannot follow {}: ptrace says {error}: {}, or count with -a",
-                self.command,
+                shown_path(&self.command),
                 forbidden_by(self.pid)
             )),
         }
@@ -82,7 +84,10 @@ impl Held {
                 not_run(&self.command, &error)
             }
             Err(_) => Refusal {
-                problem: format!("cannot run {}: it was ended before it began", self.command),
+                problem: format!(
+                    "cannot run {}: it was ended before it began",
+                    shown_path(&self.command)
+                ),
                 status: CANNOT_RUN,
             },
         }
@@ -102,12 +107,10 @@ fn become_command(
     // child's own copies; the parent's end is closed so that its end shows as one.
     unsafe {
         libc::close(raw(parents_end));
-        // The parent's runtime ignores it, and the command would inherit that.
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         if let Some(limit) = &limit {
             libc::setrlimit(libc::RLIMIT_NOFILE, limit);
         }
-        signals.inherited().restore();
+        signals.inherited().restore_for_another();
         let mut byte = 0u8;
         let told = loop {
             let told = libc::read(go, (&raw mut byte).cast(), 1);
@@ -139,7 +142,7 @@ fn raise_descriptor_limit() -> Option<libc::rlimit> {
 }
 
 /// What gives the command more rights than its user has, if anything does.
-fn privileged(command: &str) -> Option<&'static str> {
+fn privileged(command: &OsStr) -> Option<&'static str> {
     // SAFETY: geteuid takes nothing and cannot fail.
     let user = unsafe { libc::geteuid() };
     let path = found(command)?;
@@ -166,8 +169,8 @@ pub(crate) fn has_capabilities(file: &Path) -> bool {
 }
 
 /// The file that execvp(3) takes for a command.
-pub(crate) fn found(command: &str) -> Option<PathBuf> {
-    if command.contains('/') {
+pub(crate) fn found(command: &OsStr) -> Option<PathBuf> {
+    if command.as_bytes().contains(&b'/') {
         return Some(command.into());
     }
     let path = std::env::var_os("PATH")?;
@@ -196,7 +199,7 @@ fn forbidden_by(child: libc::pid_t) -> String {
     }
 }
 
-pub(crate) fn not_run(command: &str, error: &io::Error) -> Refusal {
+pub(crate) fn not_run(command: &OsStr, error: &io::Error) -> Refusal {
     let missing = error.raw_os_error() == Some(libc::ENOENT);
     Refusal {
         problem: unrunnable(command, error),

@@ -129,13 +129,16 @@ fn threads(args: &StatArgs) -> Result<u8, Refusal> {
         }
     };
     let chosen = events::choose(args.events.as_deref(), &THREADS_SOFTWARE, backend, counts)?;
+    let doubt =
+        chosen.made.open(Target::Caller).map_err(|error| Refusal::from(&error))?.caps().doubt;
     let sink = Sink::open(args.output.as_deref())?;
-    let signals = Signals::hold().map_err(|error| system(&error))?;
+    let signals =
+        Signals::hold().map_err(|error| Refusal { problem: error.to_string(), status: REFUSED })?;
     let held = Held::start(&args.command, &signals)?;
     held.follow()?;
     let mut follower =
         Follower::new(&*chosen.made, chosen.events.len(), seats, held.pid, &topology);
-    let mut answer = Answer::new(args, &chosen.events, sink);
+    let mut answer = Answer::new(args, &chosen.events, doubt, sink);
     answer.notes.extend(chosen.footnote);
     run::run(Some(held), &mut follower, &signals, answer)
 }
@@ -152,18 +155,19 @@ fn contexts(args: &StatArgs) -> Result<u8, Refusal> {
     let list = args.events.as_deref();
     let chosen = events::choose(list, &CONTEXTS_SOFTWARE, attempt, Contexts::last_counts)?;
     let sink = Sink::open(args.output.as_deref())?;
-    let signals = Signals::hold().map_err(|error| system(&error))?;
+    let signals =
+        Signals::hold().map_err(|error| Refusal { problem: error.to_string(), status: REFUSED })?;
     let held = match args.command.as_slice() {
         [] => None,
         command => Some(Held::start(command, &signals)?),
     };
     let mut contexts = chosen.made;
-    let mut answer = Answer::new(args, &chosen.events, sink);
+    let mut answer = Answer::new(args, &chosen.events, contexts.doubt(), sink);
     answer.notes.extend(chosen.footnote);
     run::run(held, &mut contexts, &signals, answer)
 }
 
-pub(crate) fn backend(events: &[Event]) -> pacman_core::Result<Box<dyn Backend>> {
+fn backend(events: &[Event]) -> pacman_core::Result<Box<dyn Backend>> {
     let backend: Box<dyn Backend> = match sim::current()? {
         None => Box::new(PerfBackend::new(events, Sharing::Exclusive)?),
         Some(machine) => Box::new(PerfBackend::with_sys(
@@ -235,7 +239,7 @@ JSON:
   elapsed_ns       how long was counted
   exit_status      COMMAND's, or null
   simulated        the counts are of a simulated machine
-  events           a list of name, unit and hardware
+  events           a list of name, unit, hardware and doubt: null, or why its counts may be wrong
   rows             a list of
     thread, pid, tid, name
                    of a thread, numbered in order of coming; else null
@@ -253,4 +257,5 @@ JSON:
 
 CSV:
   begin_ns,end_ns,by,thread,pid,tid,name,rows,package,core,sibling,cpu,bound,moved,time_ns
-  and one column an event, such as CYCLES [cycles]; what is absent is empty";
+  and one column an event, such as CYCLES [cycles], or CYCLES? [cycles] where its counts may be
+  wrong; what is absent is empty";

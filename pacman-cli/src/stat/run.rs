@@ -113,7 +113,7 @@ fn wait(
     clock: &mut Ticks,
     progress: &mut Option<Progress>,
 ) -> io::Result<End> {
-    let mut asked = 0;
+    let mut asked = 0u32;
     let mut more = true;
     loop {
         let now = Instant::now();
@@ -121,16 +121,14 @@ fn wait(
         let deadline = due.into_iter().flatten().min().unwrap_or(now + LOOK_ANYWAY);
         let deadline = if more { now } else { deadline.min(now + LOOK_ANYWAY) };
         match (signals.wait(deadline)?, command) {
-            (Wake::Interrupted { .. } | Wake::Terminated, None) => return Ok(End::LetGo),
-            (Wake::Interrupted { .. } | Wake::Terminated, Some(_)) if asked > 0 => {
+            (Wake::Signal(_), None) => return Ok(End::LetGo),
+            (Wake::Signal(sent), Some(_)) if sent.asks_to_end() && asked > 0 => {
                 return Ok(End::LetGo);
             }
-            // The command got it from the terminal too, and decides whether to end.
-            (Wake::Interrupted { .. }, Some(_)) => asked += 1,
-            (Wake::Terminated, Some(pid)) => {
-                asked += 1;
-                // SAFETY: kill has no preconditions; the command is not reaped yet.
-                unsafe { libc::kill(pid, libc::SIGTERM) };
+            // The command decides whether to end.
+            (Wake::Signal(sent), Some(pid)) => {
+                asked += u32::from(sent.asks_to_end());
+                sent.pass_on(pid);
             }
             (Wake::Child | Wake::Time, _) => {}
         }

@@ -1,22 +1,47 @@
 //! The signals that this command waits for.
+//!
+//! All that could end this process are held back, so that none of them takes a report away: those
+//! that somebody sends are passed on to the command that runs, which decides what becomes of it.
 
 use std::io;
 use std::time::{Duration, Instant};
+
+use crate::refusal::forbidden;
+use crate::started;
 
 /// Something that ends a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
     /// A child or a followed thread stopped or ended, perhaps several.
     Child,
-    /// SIGINT came.
-    Interrupted {
-        /// From a terminal, so that the command got it too.
-        by_terminal: bool,
-    },
-    /// SIGTERM came, to this process alone.
-    Terminated,
+    /// Another signal came.
+    Signal(Sent),
     /// The time is over.
     Time,
+}
+
+/// A signal that came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub(crate) number: libc::c_int,
+    /// By the kernel: from a terminal, so that the command got it too, or for what this process did
+    /// itself.
+    pub(crate) by_kernel: bool,
+}
+
+impl Sent {
+    /// Whether it is one by which people end programs that they still want an answer of.
+    pub(crate) fn asks_to_end(self) -> bool {
+        [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT].contains(&self.number)
+    }
+
+    /// Sends it to `pid`, a child that is not reaped yet, unless it got there by itself.
+    pub(crate) fn pass_on(self, pid: libc::pid_t) {
+        if !self.by_kernel {
+            // SAFETY: kill has no preconditions.
+            unsafe { libc::kill(pid, self.number) };
+        }
+    }
 }
 
 /// Signals held back from this thread while it lives, to be waited for in turn.
@@ -33,11 +58,39 @@ pub(crate) struct Inherited {
     child: libc::sighandler_t,
 }
 
+/// Those whose default action ends a process. Faults are among them, because somebody may send
+/// them: the kernel ends a process by its own faults all the same.
+fn ends_a_process() -> impl Iterator<Item = libc::c_int> {
+    let others = [
+        libc::SIGCHLD,
+        libc::SIGCONT,
+        libc::SIGKILL,
+        libc::SIGSTOP,
+        libc::SIGTSTP,
+        libc::SIGTTIN,
+        libc::SIGTTOU,
+        libc::SIGURG,
+        libc::SIGWINCH,
+    ];
+    let standard = (1..32).filter(move |signal| !others.contains(signal));
+    standard.chain(libc::SIGRTMIN()..=libc::SIGRTMAX())
+}
+
 impl Signals {
-    /// Holds SIGCHLD, SIGINT and SIGTERM back; the last two only where they are not
-    /// ignored, as for a program that was started in the background.
+    /// Holds SIGCHLD back and all signals that would end this process: those only where they are not
+    /// ignored, as SIGINT is for a program that was started in the background.
     pub(crate) fn hold() -> io::Result<Signals> {
-        let asked = [libc::SIGINT, libc::SIGTERM].into_iter().filter(|signal| !is_ignored(*signal));
+        Signals::hold_with(&[])
+    }
+
+    /// The same, and SIGTSTP and SIGCONT, by which the shell stops a job and lets it go on.
+    pub(crate) fn hold_with_job_control() -> io::Result<Signals> {
+        Signals::hold_with(&[libc::SIGTSTP, libc::SIGCONT])
+    }
+
+    fn hold_with(more: &[libc::c_int]) -> io::Result<Signals> {
+        let asked = ends_a_process().chain(more.iter().copied());
+        let asked = asked.filter(|signal| !is_ignored(*signal));
         // SAFETY: all-zero sets are valid; the pointers are to live ones, and the signals
         // are ones that exist.
         unsafe {
@@ -55,8 +108,21 @@ impl Signals {
             }
             let (awaited, before) = (&raw const signals.awaited, &raw mut signals.before.mask);
             match libc::pthread_sigmask(libc::SIG_BLOCK, awaited, before) {
-                0 => Ok(signals),
-                error => Err(io::Error::from_raw_os_error(error)),
+                0 => {}
+                error => {
+                    let error = io::Error::from_raw_os_error(error);
+                    return Err(forbidden("hold signals back", "rt_sigprocmask", &error));
+                }
+            }
+            // Asked for no signal, so that none is taken: it is refused before a program runs.
+            let (mut none, now): (libc::sigset_t, libc::timespec) =
+                (std::mem::zeroed(), std::mem::zeroed());
+            libc::sigemptyset(&raw mut none);
+            libc::sigtimedwait(&raw const none, std::ptr::null_mut(), &raw const now);
+            match io::Error::last_os_error() {
+                error if error.raw_os_error() == Some(libc::EAGAIN) => Ok(signals),
+                error if error.kind() == io::ErrorKind::Interrupted => Ok(signals),
+                error => Err(forbidden("wait for signals", "rt_sigtimedwait", &error)),
             }
         }
     }
@@ -83,11 +149,10 @@ impl Signals {
             };
             match signal {
                 libc::SIGCHLD => return Ok(Wake::Child),
-                libc::SIGINT => {
-                    // Codes above 0 are the kernel's own; processes send 0 and below.
-                    return Ok(Wake::Interrupted { by_terminal: sender.si_code > 0 });
+                // Codes above 0 are the kernel's own; processes send 0 and below.
+                number @ 1.. => {
+                    return Ok(Wake::Signal(Sent { number, by_kernel: sender.si_code > 0 }));
                 }
-                libc::SIGTERM => return Ok(Wake::Terminated),
                 _ => match io::Error::last_os_error() {
                     error if error.raw_os_error() == Some(libc::EAGAIN) => return Ok(Wake::Time),
                     // Stopped and continued: the wait begins anew.
@@ -106,7 +171,7 @@ impl Signals {
         let mut asked = false;
         loop {
             match self.wait(Instant::now())? {
-                Wake::Interrupted { .. } | Wake::Terminated => asked = true,
+                Wake::Signal(sent) => asked |= sent.asks_to_end(),
                 Wake::Child => {}
                 Wake::Time => return Ok(asked),
             }
@@ -123,14 +188,21 @@ impl Drop for Signals {
 }
 
 impl Inherited {
-    /// Makes all as it was before, in a child too: system calls only.
-    pub(crate) fn restore(&self) {
+    /// Makes all as it was before, in this process.
+    fn restore(&self) {
         // SAFETY: the mask that this thread had, and what was done about SIGCHLD.
         unsafe {
             libc::signal(libc::SIGCHLD, self.child);
             let mask = &raw const self.mask;
             libc::pthread_sigmask(libc::SIG_SETMASK, mask, std::ptr::null_mut());
         }
+    }
+
+    /// The same in a child that is about to become another program, and what else was changed before
+    /// this process's first own instruction: system calls only.
+    pub(crate) fn restore_for_another(&self) {
+        started::restore();
+        self.restore();
     }
 }
 

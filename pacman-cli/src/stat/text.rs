@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use pacman_events::shown;
+
 use super::answer::{Answer, By, Interval, census};
 use super::exit::Exit;
 use super::figures::{Columns, Figures, Row, Who, cores};
@@ -169,7 +171,7 @@ fn titles(columns: &Columns) -> (Vec<String>, Vec<String>) {
             unit if event.name.to_ascii_lowercase().contains(unit) => "",
             unit => unit,
         };
-        push(&clean(&event.name), unit);
+        push(&clean(&event.title()), unit);
     }
     if columns.has_ipc() {
         push("IPC", "");
@@ -286,10 +288,7 @@ pub(crate) fn grouped(value: u64) -> String {
 
 /// Names are the command's, and shall not drive the terminal.
 pub(crate) fn clean(text: &str) -> String {
-    let escape = |letter: char| -> String {
-        if letter.is_control() { letter.escape_default().collect() } else { letter.into() }
-    };
-    text.chars().map(escape).collect()
+    shown::line(text).into_owned()
 }
 
 fn clip(text: &str) -> String {

@@ -12,6 +12,8 @@ use std::path::PathBuf;
 
 use pacman_core::Topology;
 
+use crate::refusal;
+
 /// Show the packages, cores and hardware contexts of this machine.
 ///
 /// Every box is a core; the numbers in it are its contexts, as Linux numbers CPUs. A number in
@@ -47,8 +49,7 @@ pub(crate) fn topo(args: &TopoArgs, out: &mut dyn Write) -> io::Result<u8> {
     let machine = match read(args) {
         Ok(machine) => machine,
         Err(error) => {
-            // With standard error closed too, the status has to say it alone.
-            let _ = writeln!(io::stderr(), "pacman-pmu: {error}");
+            refusal::complain(&error.to_string());
             let asked_for = args.synthetic.is_some() || args.sysfs.is_some();
             return Ok(if asked_for { 2 } else { 1 });
         }

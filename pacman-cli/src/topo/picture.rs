@@ -1,9 +1,10 @@
 //! Packages as frames, cores as boxes, contexts as numbers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pacman_core::Topology;
 use pacman_core::topology::{Core, CoreType, CpuSet, Package};
+use pacman_events::shown::{line, shown};
 
 /// How to draw.
 pub(super) struct Style {
@@ -17,9 +18,13 @@ pub(super) struct Style {
 
 /// The whole picture, ending in a newline.
 pub(super) fn draw(machine: &Topology, style: &Style) -> String {
-    let picture =
-        Picture { machine, style, fold: !style.unfold && machine.contexts().len() > FOLD_ABOVE };
-    let mut lines = vec![clip(machine.machine_name(), style.width)];
+    let picture = Picture {
+        machine,
+        style,
+        fold: !style.unfold && machine.contexts().len() > FOLD_ABOVE,
+        dies: machine.cores().iter().any(|core| core.die != 0),
+    };
+    let mut lines = vec![clip(&shown(machine.machine_name()).to_string(), style.width)];
     lines.extend(wrap(&picture.summary(), style.width));
     for package in machine.packages() {
         lines.push(String::new());
@@ -28,7 +33,7 @@ pub(super) fn draw(machine: &Topology, style: &Style) -> String {
     let remarks = picture.remarks();
     if !remarks.is_empty() {
         lines.push(String::new());
-        lines.extend(remarks.iter().flat_map(|remark| wrap(remark, style.width)));
+        lines.extend(remarks.iter().flat_map(|remark| wrap(&line(remark), style.width)));
     }
     lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
@@ -37,6 +42,8 @@ struct Picture<'a> {
     machine: &'a Topology,
     style: &'a Style,
     fold: bool,
+    /// Whether the machine tells dies apart.
+    dies: bool,
 }
 
 /// Cores of one package that share NUMA node, die and kind.
@@ -103,10 +110,9 @@ impl Picture<'_> {
 
     /// Node, die and kind in words; empty where the machine has only one die or kind.
     fn facts(&self, group: &Group<'_>) -> Vec<String> {
-        let dies = self.machine.cores().iter().any(|core| core.die != 0);
         vec![
             format!("node {}", group.node),
-            if dies { format!("die {}", group.die) } else { String::new() },
+            if self.dies { format!("die {}", group.die) } else { String::new() },
             if group.kind == CoreType::Uniform {
                 String::new()
             } else {
@@ -226,19 +232,14 @@ impl Picture<'_> {
 
 fn groups(cores: &[Core]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut known = BTreeMap::new();
     for core in cores {
-        let same = |group: &&mut Group<'_>| {
-            (group.node, group.die, group.kind) == (core.node, core.die, core.core_type)
-        };
-        match groups.iter_mut().find(same) {
-            Some(group) => group.cores.push(core),
-            None => groups.push(Group {
-                node: core.node,
-                die: core.die,
-                kind: core.core_type,
-                cores: vec![core],
-            }),
+        let (node, die, kind) = (core.node, core.die, core.core_type);
+        let at = *known.entry((node, die, kind)).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push(Group { node, die, kind, cores: Vec::new() });
         }
+        groups[at].cores.push(core);
     }
     groups
 }

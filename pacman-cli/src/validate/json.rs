@@ -56,6 +56,7 @@ fn event(outcome: &Outcome) -> Value {
             ReadPath::Rdpmc => "rdpmc",
             _ => "read",
         }),
+        "doubt": counted.and_then(|counted| counted.doubt),
         "disturbed": counted.map(|counted| counted.disturbed),
         "samples": counted.map_or_else(Vec::new, samples),
     })

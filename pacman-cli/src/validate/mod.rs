@@ -165,6 +165,7 @@ JSON:
                  factors as a part of it
     error        of within: the most that a count can be off, as a part of the truth
     read_path    rdpmc or read; null where not countable
+    doubt        null, or why the counts may be wrong: the kernel's driver is not trusted here
     disturbed    repeats during which other programs had the cpu, on kernels that suffer from it;
                  null where not countable
     samples      a list of low and high (what truly happened is between) and counted; the counts

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use pacman_core::report::DOUBTED;
 use pacman_core::validate::{Counted, Outcome};
 
 use super::Report;
@@ -22,6 +23,10 @@ pub(super) fn report(report: &Report) -> String {
             behind(&mut text, outcome, said.is_empty());
             said.push(&outcome.name);
         }
+    }
+    let counted = report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
+    if let Some(doubt) = counted.clone().find_map(|counted| counted.doubt) {
+        line(&mut text, format_args!("\n{DOUBTED}  may be wrong: {doubt}"));
     }
     if !notes.0.is_empty() {
         text.push_str("\nNot countable here:\n");
@@ -104,7 +109,8 @@ fn truth(counted: &Counted) -> String {
 fn median(counted: &Counted) -> String {
     let mut counts: Vec<i64> = counted.samples.iter().map(|sample| sample.counted).collect();
     counts.sort_unstable();
-    counts.get(counts.len() / 2).map_or_else(String::new, i64::to_string)
+    let mark = if counted.doubt.is_some() { DOUBTED } else { "" };
+    counts.get(counts.len() / 2).map_or_else(String::new, |count| format!("{count}{mark}"))
 }
 
 /// What a name stood for, and what is known against it.

@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pacman_tests::skipped;
+use pacman_suite::skipped;
 use serde_json::Value;
 
 use super::scratch::Scratch;

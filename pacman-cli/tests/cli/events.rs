@@ -48,3 +48,18 @@ fn what_can_be_encoded_is_shown_beside_what_cannot() {
     assert!(text(&answer.stdout).starts_with("CYCLES on p4-prescott"), "{}", text(&answer.stdout));
     assert_eq!(text(&answer.stderr).lines().count(), 1);
 }
+
+#[test]
+fn lists_have_limits_and_long_names_are_cut_short() {
+    let list = vec!["INSTRUCTIONS"; 3_000].join(",");
+    let answer = run(&["plan", "--cpu", "p4", "--thread", &list]);
+    assert_eq!(answer.status.code(), Some(2));
+    assert_eq!(
+        text(&answer.stderr),
+        "pacman-pmu: a list has at most 256 events, and one has 3000\n"
+    );
+    let answer = run(&["encode", "--cpu", "skl", &"A".repeat(100_000)]);
+    assert_eq!(answer.status.code(), Some(2));
+    let said = text(&answer.stderr);
+    assert!(said.len() < 600 && said.contains("(100000 bytes)"), "{said}");
+}

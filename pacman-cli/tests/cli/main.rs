@@ -2,16 +2,23 @@
 
 mod crippled;
 mod doctor;
+mod drafts;
 mod events;
+mod hostile;
 mod machine;
 mod metrics;
 mod record;
 mod run;
+mod run_ends;
+mod run_kills;
 mod run_openmp;
 mod run_page;
 mod run_refusals;
 mod run_report;
+mod run_signals;
+mod run_stays;
 mod run_training;
+mod run_transparent;
 mod scratch;
 mod shell;
 mod smt;

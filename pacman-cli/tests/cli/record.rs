@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use pacman_core::adapt::Adapter;
 use pacman_core::predict::{Model, machine_name};
 use pacman_core::{ErrorKind, Session, Topology};
-use pacman_tests::skipped;
+use pacman_suite::skipped;
 
 use super::scratch::Scratch;
 use super::{pacman_pmu, text};

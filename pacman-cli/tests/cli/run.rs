@@ -7,10 +7,20 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use pacman_regions::arena::image_of;
+
 use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
-/// A library that is preloaded and, in each program that begins, leaves the file that
+/// The recording as the library leaves it, in a file for `TEST_RECORDING`.
+pub(super) fn recorded(scratch: &Scratch, recording: &str) -> PathBuf {
+    let recording = serde_json::from_str(recording).expect("a recording");
+    let path = scratch.path("recording.regions");
+    fs::write(&path, image_of(&[recording])).expect("a file");
+    path
+}
+
+/// A library that is preloaded and, in each program that begins, leaves what is in the file that
 /// `TEST_RECORDING` names as that process's recording.
 pub(super) fn recorder(scratch: &Scratch) -> Option<PathBuf> {
     scratch.compile("cc", &["-shared", "-fPIC", "-x", "c"], RECORDER)
@@ -21,23 +31,24 @@ const RECORDER: &str = r#"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <stdint.h>
+#include <sys/shm.h>
 __attribute__((constructor)) static void leave(void) {
-  const char *to = getenv("PACMAN_OMP_DIR"), *from = getenv("TEST_RECORDING");
+  const char *to = getenv("PACMAN_OMP_SEGMENT"), *from = getenv("TEST_RECORDING");
   if (!to || !from) return;
-  static char path[4096], line[1 << 16];
-  snprintf(path, sizeof path, "%s/%d-0.json", to, (int)getpid());
-  FILE *in = fopen(from, "r"), *out = fopen(path, "w");
-  if (!in || !out) return;
-  while (fgets(line, sizeof line, in)) {
-    char *at = strstr(line, "@PID@");
-    if (at) {
-      *at = 0;
-      fprintf(out, "%s%d%s", line, (int)getpid(), at + 5);
-    } else {
-      fputs(line, out);
-    }
-  }
-  fclose(out);
+  static uint64_t image[1 << 17];
+  FILE *in = fopen(from, "r");
+  if (!in) return;
+  uint64_t pages = fread(image, 4096, sizeof image / 4096, in) - 1;
+  fclose(in);
+  uint64_t *words = shmat(atoi(to), 0, 0);
+  if (words == (void *)-1) return;
+  uint64_t first = __atomic_fetch_add(&words[5], pages, __ATOMIC_RELAXED);
+  for (uint64_t page = 1; page <= pages; page += (uint32_t)image[page * 512])
+    image[page * 512 + 1] = first;
+  image[512 + 8 + 1] = image[512 + 8 + 1] >> 32 << 32 | (uint32_t)getpid();
+  memcpy(words + first * 512, image + 512, pages * 4096);
+  shmdt(words);
 }
 "#;
 
@@ -91,7 +102,7 @@ fn bad_input_gets_one_line_and_nothing_runs() {
         ),
         (
             &["run", "-o", "report.pdf", "--", "echo", "ran"],
-            "cannot tell the form of a report from \"report.pdf\": it ends in .txt, .csv, .json or .html",
+            "cannot tell the form of a report from report.pdf: it ends in .txt, .csv, .json or .html",
         ),
         (
             &["run", "--adapt", "--objective", "speed", "--", "echo", "ran"],
@@ -168,7 +179,7 @@ fn nothing_of_ours_is_inherited_and_nothing_is_left() {
     assert_eq!(fs::read_dir(&temporary).expect("it is there").count(), 0);
     assert_eq!(
         text(&run.stderr),
-        "pacman-pmu: no OpenMP region was seen in sh: no process left a recording: the library was not loaded, or the process was killed\n"
+        "pacman-pmu: no OpenMP region was seen in sh: the library was loaded into no process\n"
     );
 }
 
@@ -214,7 +225,7 @@ fn interrupted(signal: i32, to_group: bool, script: &str) -> (Output, usize) {
     let mut command = pacman_pmu(&["run", "--", "sh", "-c", script]);
     if let Some(library) = recorder(&own) {
         command.env("PACMAN_OMP_LIBRARY", library);
-        command.env("TEST_RECORDING", own.file("r.json", super::run_report::RECORDING));
+        command.env("TEST_RECORDING", recorded(&own, super::run_report::RECORDING));
     }
     command.env("TMPDIR", &temporary).process_group(0);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -5,7 +5,10 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
+use pacman_regions::Recording;
 use serde_json::Value;
+
+use pacman_suite::skipped;
 
 use super::crippled::Copy;
 use super::scratch::Scratch;
@@ -216,11 +219,11 @@ fn regions_beyond_those_that_are_kept_are_said() {
     let answer = command.env("OMP_NUM_THREADS", "1").output().expect("it runs");
     assert_eq!(answer.status.code(), Some(3), "{}", text(&answer.stderr));
     assert_eq!(text(&answer.stdout), format!("{}\n", 2 * regions));
-    let mut left = fs::read_dir(&directory).expect("a directory");
-    let recording = left.next().expect("a recording").expect("a file").path();
-    let recording = fs::read_to_string(recording).expect("text");
-    assert_eq!(recording.matches("\"site\"").count(), KEPT);
-    assert!(recording.contains("more than 8192 regions: the others are not observed"));
+    let (found, wrong) = Recording::found_in(&directory).expect("a directory");
+    assert_eq!((found.len(), wrong), (1, Vec::new()));
+    assert_eq!(found[0].regions.len(), KEPT);
+    let said = "more than 8192 regions: the others are not observed";
+    assert!(found[0].notes.iter().any(|note| note.contains(said)), "{:?}", found[0].notes);
 }
 
 #[test]
@@ -247,4 +250,144 @@ fn the_library_is_found_where_packages_and_cargo_put_it() {
         assert_eq!(regions(&report).len(), 2, "{place:?}");
         fs::remove_file(place).expect("it was put there");
     }
+}
+
+/// Who says how many threads there are may keep something for each, if it can tell them apart: GCC's
+/// static loops ask for numbers, and so might the program by the same calls.
+#[test]
+fn a_program_that_decides_how_many_threads_there_are_is_adapted_if_it_cannot_tell_them_apart() {
+    for (schedule, guard) in [("schedule(dynamic, 100)", false), ("schedule(static)", true)] {
+        let scratch = Scratch::new();
+        let source = format!(
+            "#include <omp.h>\nint main(void) {{\n static int cells[10000];\n\
+             for (int step = 0; step < 30; step++) {{\n omp_set_num_threads(2);\n\
+             #pragma omp parallel for {schedule}\n\
+             for (int i = 0; i < 10000; i++) cells[i]++;\n }}\n return cells[9999] != 30;\n}}"
+        );
+        let Some(program) = scratch.compile("gcc", &["-O1", "-fopenmp"], &source) else { return };
+        let path = scratch.path("adapted.json");
+        let mut command = pacman_pmu(&["run", "--adapt", "-o"]);
+        let answer = command.arg(&path).arg("--").arg(program).output().expect("it runs");
+        assert_eq!(answer.status.code(), Some(0), "{}", text(&answer.stderr));
+        let report = fs::read(&path).expect("a report");
+        let report: Value = serde_json::from_slice(&report).expect("JSON");
+        let adaptation = &report["processes"][0]["regions"][0]["adaptation"];
+        let guards = adaptation["guards"].as_array().expect("a list");
+        let acted = guards.iter().any(|one| one["guard"] == "query");
+        assert_eq!(acted, guard, "{schedule}: {adaptation:#}");
+        assert_eq!(guards.is_empty(), !guard, "{schedule}: {adaptation:#}");
+    }
+}
+
+/// A module whose calls the library cannot see.
+#[test]
+fn a_runtime_that_is_called_past_the_library_is_named() {
+    let (scratch, own) = (Scratch::new(), Scratch::new());
+    let module = "int work(void) {\n int sum = 0;\n#pragma omp parallel reduction(+ : sum)\n sum++;\n return sum; }";
+    let flags = ["-fopenmp", "-shared", "-fPIC"];
+    let Some(module) = scratch.compile("gcc", &flags, module) else { return };
+    let source = format!(
+        "#define _GNU_SOURCE\n#include <dlfcn.h>\nint main(void) {{\n\
+         void *module = dlopen(\"{}\", RTLD_NOW | RTLD_DEEPBIND);\n\
+         int (*work)(void) = dlsym(module, \"work\");\n return work() != 2; }}",
+        module.display()
+    );
+    let Some(program) = own.compile("gcc", &["-ldl"], &source) else { return };
+    let mut command = pacman_pmu(&["run", "--"]);
+    let answer = command.arg(&program).env("OMP_NUM_THREADS", "2").output().expect("it runs");
+    let said = text(&answer.stderr);
+    assert_eq!(answer.status.code(), Some(0), "{said}");
+    assert!(said.contains("libgomp.so.1") && said.contains(" is loaded at 0x"), "{said}");
+    assert!(said.contains("were bound past the library (by RTLD_DEEPBIND"), "{said}");
+}
+
+/// A sanitizer says nothing of the library, and what it says of the program it says alone as well.
+#[test]
+fn sanitized_programs_run_as_they_do_alone() {
+    let source = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void *other(void *nothing) { return nothing; }
+int main(void) {
+  pthread_t thread;
+  int *data = calloc(4000, sizeof *data), sum = 0;
+  if (pthread_create(&thread, 0, other, 0) || pthread_join(thread, 0)) return 1;
+  for (int step = 0; step < 40; step++) {
+#pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < 4000; i++) sum += data[i] + 1;
+  }
+  free(data);
+  printf("%d\n", sum);
+}
+"#;
+    for compiler in ["gcc", "clang"] {
+        for sanitizer in ["address", "undefined", "leak", "thread"] {
+            let scratch = Scratch::new();
+            let sanitize = format!("-fsanitize={sanitizer}");
+            let flags = ["-g", "-O1", "-fopenmp", &sanitize];
+            let Some(program) = scratch.compile(compiler, &flags, source) else { continue };
+            // As Archer asks for, which comes with clang's runtime.
+            let options = ("TSAN_OPTIONS", "ignore_noninstrumented_modules=1");
+            let alone = Command::new(&program).env(options.0, options.1).output().expect("it runs");
+            if alone.stdout.is_empty() {
+                skipped(format_args!("{compiler} {sanitize}: {}", text(&alone.stderr).trim()));
+                continue;
+            }
+            let ways: &[&[&str]] = match sanitizer {
+                "address" => &[&[], &["-e", "task-clock,page-faults"], &["--adapt"]],
+                "thread" => &[&["-e", "task-clock"]],
+                _ => &[&[]],
+            };
+            for arguments in ways {
+                let name = format!("{compiler} {sanitize} {arguments:?}");
+                let mut command = pacman_pmu(&["run"]);
+                command.args(*arguments).arg("--").arg(&program).env(options.0, options.1);
+                let answer = command.output().expect("it runs");
+                let said = text(&answer.stderr);
+                assert_eq!(text(&answer.stdout), "160000\n", "{name}: {said}");
+                assert_eq!(answer.status.code(), alone.status.code(), "{name}: {said}");
+                // Its functions are between the runtime's and the program's, and never the innermost.
+                let ours = |line: &&str| {
+                    let at = line.trim_start();
+                    (at.starts_with("#0") || at.starts_with("SUMMARY"))
+                        && (at.contains("libpacman_omp") || at.contains("pacman_omp::"))
+                };
+                assert_eq!(said.lines().find(ours), None, "{name}: {said}");
+                assert!(said.contains("in 1 region"), "{name}: {said}");
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_that_the_program_s_descriptors_are_left_for_are_named() {
+    let scratch = Scratch::new();
+    let source = r#"
+#include <sys/resource.h>
+int main(void) {
+  struct rlimit limit = {70, 70};
+  int sum = 0;
+  if (setrlimit(RLIMIT_NOFILE, &limit)) return 1;
+#pragma omp parallel for num_threads(8) reduction(+ : sum)
+  for (int i = 0; i < 800; i++) sum += i;
+  return sum == 319600 ? 0 : 1;
+}
+"#;
+    let Some(program) = scratch.compile("gcc", &["-fopenmp"], source) else { return };
+    let path = scratch.path("few.json");
+    let mut command = pacman_pmu(&["run", "-e", "task-clock,page-faults", "-o"]);
+    let answer = command.arg(&path).arg("--").arg(program).output().expect("it runs");
+    assert_eq!(answer.status.code(), Some(0), "{}", text(&answer.stderr));
+    let report: Value = serde_json::from_slice(&fs::read(&path).expect("a report")).expect("JSON");
+    let process = &report["processes"][0];
+    // Of 64 to 69 the session's own two are taken, and two for each of two threads.
+    let counted = |row: &&Value| row["counted"] == 1;
+    let rows = process["regions"][0]["threads"].as_array().expect("threads");
+    assert_eq!((rows.len(), rows.iter().filter(counted).count()), (8, 2), "{rows:#?}");
+    let notes = process["notes"].as_array().expect("a list");
+    let has =
+        |text: &str| notes.iter().any(|note| note.as_str().is_some_and(|it| it.contains(text)));
+    assert!(has("6 threads were not counted in every execution"), "{notes:#?}");
+    assert!(has("limit of 70 open files a quarter, and 64, are left to the program"), "{notes:#?}");
 }

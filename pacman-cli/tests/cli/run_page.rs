@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use pacman_tests::skipped;
+use pacman_suite::skipped;
 
 use super::run_report::report;
 use super::scratch::Scratch;

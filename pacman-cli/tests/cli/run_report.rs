@@ -5,17 +5,14 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::run::recorder;
+use super::run::{recorded, recorder};
 use super::scratch::Scratch;
 use super::{pacman_pmu, text};
 
 /// Two regions of a process of 10 s. In the first, two threads are busy for 3 and 1 of 4 s:
 /// half of their 8 s they wait, and the busiest has 1.5 times the mean. The second ran 50 times,
 /// inside of the first.
-pub(super) const RECORDING: &str = r#"{"version": 1,
-"process": {"pid":
-@PID@,
-"parent": 1, "command": ["/opt/solver", "<in>"], "seconds": 10.0, "ending": "exit"},
+pub(super) const RECORDING: &str = r#"{"process": {"pid": 0, "parent": 1, "command": ["/opt/solver", "<in>"], "seconds": 10.0, "ending": "exit"},
 "runtimes": [{"family": "libgomp", "path": "/usr/lib/libgomp.so.1", "version": null}],
 "threads": 2, "contexts": 2,
 "events": [{"name": "CYCLES", "uncounted": null}, {"name": "INSTRUCTIONS", "uncounted": null},
@@ -44,7 +41,7 @@ pub(super) const RECORDING: &str = r#"{"version": 1,
 pub(super) fn report(form: &str, arguments: &[&str]) -> Option<(String, String)> {
     let scratch = Scratch::new();
     let library = recorder(&scratch)?;
-    let recording = scratch.file("recording.json", RECORDING);
+    let recording = recorded(&scratch, RECORDING);
     let path = scratch.path(&format!("report.{form}"));
     // What was there before is longer, and nothing of it stays.
     fs::write(&path, "x".repeat(1 << 20)).expect("a file");
@@ -128,7 +125,7 @@ fn text_has_what_a_person_asks_first() {
 fn several_processes_have_sections_of_their_own() {
     let scratch = Scratch::new();
     let Some(library) = recorder(&scratch) else { return };
-    let recording = scratch.file("recording.json", RECORDING);
+    let recording = recorded(&scratch, RECORDING);
     let run = |path: &Path| {
         let mut command = pacman_pmu(&["run", "-o"]);
         command.arg(path).args(["--", "sh", "-c", "/bin/true; /bin/true; exit 0"]);

@@ -1,29 +1,25 @@
 //! A directory for what one test writes, compiles and reads.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use pacman_tests::skipped;
+use pacman_suite::skipped;
+use tempfile::TempDir;
 
 use super::text;
 
 /// A directory of one test's own.
-pub(super) struct Scratch(PathBuf);
+pub(super) struct Scratch(TempDir);
 
 impl Scratch {
     pub(super) fn new() -> Scratch {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("pacman-pmu-test-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir_all(&path).expect("a directory for a test");
-        Scratch(path)
+        Scratch(tempfile::tempdir().expect("a directory for a test"))
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.0.path().join(name)
     }
 
     /// The same as text, for arguments.
@@ -48,16 +44,11 @@ impl Scratch {
                 skipped(format_args!("{compiler} {flags:?} says {}", text(&done.stderr).trim()));
                 None
             }
-            Err(error) => {
-                skipped(format_args!("no {compiler}: {error}"));
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                skipped(format_args!("no {compiler}"));
                 None
             }
+            Err(error) => panic!("{compiler}: {error}"),
         }
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }

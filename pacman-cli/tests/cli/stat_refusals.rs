@@ -5,7 +5,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Output, Stdio};
 
-use pacman_tests::skipped;
+use pacman_suite::skipped;
 use serde_json::Value;
 
 use super::scratch::Scratch;
@@ -152,13 +152,13 @@ fn without_privilege_contexts_are_refused_with_the_remedy() {
     assert_eq!(text(&answer.stderr), line);
 }
 
-/// Makes ptrace(2) answer EPERM, as containers' filters do.
-fn forbid_ptrace() -> std::io::Result<()> {
+/// Makes a system call answer EPERM, as containers' filters do.
+fn forbid(call: libc::c_long) -> std::io::Result<()> {
     let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
     let mut filter = [
         // The number of the system call stands first.
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_ptrace as u32),
+        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, call as u32),
         step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
         step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
     ];
@@ -176,7 +176,8 @@ fn forbid_ptrace() -> std::io::Result<()> {
 fn without_ptrace_the_reason_is_given_and_contexts_still_count() {
     let mut threads = pacman_pmu(&["stat", "-e", "task-clock", "--", "sh", "-c", "echo ran"]);
     // SAFETY: the function makes system calls only.
-    let answer = unsafe { threads.pre_exec(forbid_ptrace) }.output().expect("it runs");
+    let answer =
+        unsafe { threads.pre_exec(|| forbid(libc::SYS_ptrace)) }.output().expect("it runs");
     assert_eq!((answer.status.code(), text(&answer.stdout)), (Some(1), ""), "it was not begun");
     assert_eq!(
         text(&answer.stderr),
@@ -184,9 +185,40 @@ fn without_ptrace_the_reason_is_given_and_contexts_still_count() {
     );
     let mut contexts = pacman_pmu(&["stat", "-a", "-e", "cpu-clock", "--", "sh", "-c", "exit 3"]);
     // SAFETY: as above.
-    let answer = unsafe { contexts.pre_exec(forbid_ptrace) }.output().expect("it runs");
+    let answer =
+        unsafe { contexts.pre_exec(|| forbid(libc::SYS_ptrace)) }.output().expect("it runs");
     let refused = text(&answer.stderr).contains("permission denied");
     assert_eq!(answer.status.code(), Some(if refused { 1 } else { 3 }));
+}
+
+#[test]
+fn without_the_signals_calls_nothing_is_begun_and_the_call_is_named() {
+    let place = Scratch::new();
+    let data = place.named("data.csv");
+    let commands: [&[&str]; 4] = [
+        &["stat", "-e", "task-clock", "--", "sh", "-c", "echo ran"],
+        &["stat", "-a", "-e", "cpu-clock", "--", "sh", "-c", "echo ran"],
+        &["record", "-o", &data, "--", "sh", "-c", "echo ran"],
+        &["run", "--", "sh", "-c", "echo ran"],
+    ];
+    for (call, name, what) in [
+        (libc::SYS_rt_sigprocmask, "rt_sigprocmask", "hold signals back"),
+        (libc::SYS_rt_sigtimedwait, "rt_sigtimedwait", "wait for signals"),
+    ] {
+        for arguments in commands {
+            let mut command = pacman_pmu(arguments);
+            // SAFETY: the closure makes system calls only.
+            let answer =
+                unsafe { command.pre_exec(move || forbid(call)) }.output().expect("it runs");
+            let (status, said) = (answer.status.code(), text(&answer.stderr));
+            assert_eq!((status, text(&answer.stdout)), (Some(1), ""), "{arguments:?}: {said}");
+            let line = format!(
+                "pacman-pmu: cannot {what}: {name} says Operation not permitted (os error 1): a \
+                 seccomp filter forbids it; allow {name} in the container's profile\n"
+            );
+            assert_eq!(said, line, "{arguments:?}");
+        }
+    }
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pacman_events::shown::shown_path;
+
 use crate::error::{Error, ErrorKind, Result};
 
 /// The package zones of powercap, as the kernel's `Documentation/power/powercap` has them.
@@ -61,7 +63,7 @@ impl Rapl {
             let why = format!(
                 "cannot read energy: {} has no package zone; a virtual machine or a processor without RAPL; \
                  adapt for time instead",
-                root.display()
+                shown_path(root)
             );
             return Err(Error::new(ErrorKind::Unsupported, why));
         }
@@ -99,12 +101,12 @@ fn read(path: &Path) -> Result<u64> {
         } else {
             ""
         };
-        Error::new(kind, format!("cannot read energy from {}: {error}{help}", path.display()))
+        Error::new(kind, format!("cannot read energy from {}: {error}{help}", shown_path(path)))
     };
     let text = fs::read_to_string(path).map_err(|error| refuse(&error))?;
     text.trim().parse().map_err(|_| {
         let why =
-            format!("cannot read energy from {}: {:?} is no number", path.display(), text.trim());
+            format!("cannot read energy from {}: {:?} is no number", shown_path(path), text.trim());
         Error::new(ErrorKind::System, why)
     })
 }

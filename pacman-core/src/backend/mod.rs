@@ -3,6 +3,7 @@
 //! A [`Backend`] opens [`Counters`] for one thread; the thread reads them. What
 //! differs between backends is data ([`Caps`]); nobody asks a backend's name.
 
+pub(crate) mod beside;
 pub mod msr;
 pub mod perf;
 mod rdpmc;
@@ -85,6 +86,8 @@ pub struct Caps {
     pub multiplexed: bool,
     /// The machine is a simulation: every report must say so.
     pub simulated: bool,
+    /// Why hardware counts may be wrong, if they may: every report must say so.
+    pub doubt: Option<&'static str>,
 }
 
 /// How a count gets from the counter to the program.

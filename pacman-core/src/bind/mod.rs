@@ -5,6 +5,7 @@ mod affinity;
 use std::cell::RefCell;
 use std::io;
 use std::marker::PhantomData;
+use std::mem::{self, ManuallyDrop};
 
 pub use self::affinity::current_cpu;
 use crate::error::{Error, ErrorKind, Result};
@@ -134,12 +135,31 @@ impl Drop for Binding {
 
 /// The calling thread's mask, or while it is bound the one that its outermost binding will restore.
 pub(crate) fn unbound_mask() -> Result<CpuSet> {
-    let remembered =
-        OUTERMOST.with_borrow(|outermost| outermost.as_ref().map(|(_, mask)| mask.clone()));
-    match remembered {
+    match remembered(|outermost| outermost.as_ref().map(|(_, mask)| mask.clone())) {
         Some(mask) => Ok(mask),
         None => current_mask(),
     }
+}
+
+/// Gives a thread all that `topology` allows if its mask is a single CPU other than `place`: it
+/// has inherited that of the thread that started it, which was bound.
+pub(crate) fn widen(topology: &Topology, place: &Place) -> Result<()> {
+    let mask = if topology.machine().is_some() || bound() { None } else { Some(current_mask()?) };
+    if mask.is_none_or(|mask| mask.len() > 1 || mask.contains(place.cpu())) {
+        return Ok(());
+    }
+    affinity::set(&topology.allowed()).map_err(|error| {
+        Error::from_errno(
+            ErrorKind::System,
+            error.raw_os_error().unwrap_or(0),
+            format!("cannot set the thread's affinity mask: sched_setaffinity says {error}"),
+        )
+    })
+}
+
+/// Whether the calling thread holds a binding.
+fn bound() -> bool {
+    remembered(|outermost| outermost.as_ref().map(drop)).is_some()
 }
 
 fn current_mask() -> Result<CpuSet> {
@@ -187,26 +207,32 @@ fn refused(place: &Place, error: &io::Error) -> Error {
     }
 }
 
+/// How many bindings a thread holds, and its mask before the first.
+type Outermost = Option<(usize, CpuSet)>;
+
 thread_local! {
-    /// How many bindings this thread holds, and its mask before the first.
-    static OUTERMOST: RefCell<Option<(usize, CpuSet)>> = const { RefCell::new(None) };
+    /// Has no destructor, so that exit handlers and destructors of other thread-locals find it:
+    /// the end of the last binding empties it.
+    static OUTERMOST: RefCell<ManuallyDrop<Outermost>> =
+        const { RefCell::new(ManuallyDrop::new(None)) };
+}
+
+#[allow(clippy::disallowed_methods, reason = "has no destructor, so it is always there")]
+fn remembered<R>(act: impl FnOnce(&mut Outermost) -> R) -> R {
+    OUTERMOST.with_borrow_mut(|outermost| act(outermost))
 }
 
 fn remember(before: &CpuSet) {
-    OUTERMOST.with_borrow_mut(|outermost| match outermost {
+    remembered(|outermost| match outermost {
         Some((held, _)) => *held += 1,
         None => *outermost = Some((1, before.clone())),
     });
 }
 
-/// A binding may be dropped by a thread-local's destructor after this one's: then nobody asks any more.
 fn forget() {
-    let _ = OUTERMOST.try_with(|outermost| {
-        let mut outermost = outermost.borrow_mut();
-        match outermost.as_mut() {
-            Some((held, _)) if *held > 1 => *held -= 1,
-            _ => *outermost = None,
-        }
+    remembered(|outermost| match outermost {
+        Some((held, _)) if *held > 1 => *held -= 1,
+        _ => drop(mem::take(outermost)),
     });
 }
 

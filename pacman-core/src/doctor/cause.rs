@@ -147,7 +147,7 @@ impl Circumstances<'_> {
     pub(super) fn cause(&self, error: &Error, asks: Asks) -> Cause {
         if error.kind() == ErrorKind::NotScheduled {
             return match () {
-                () if self.standing.pmus.len() > 1 => Cause::HybridCores,
+                () if self.standing.is_hybrid() => Cause::HybridCores,
                 () if self.standing.watchdog => Cause::Watchdog,
                 () => Cause::CountersTaken,
             };
@@ -215,7 +215,10 @@ impl Circumstances<'_> {
             }
             Cause::HybridCores => format!(
                 "each core type has counters of its own ({})",
-                self.standing.pmus.join(", ")
+                match self.standing.pmus.as_slice() {
+                    [_, _, ..] => self.standing.pmus.join(", "),
+                    _ => "a hybrid processor by CPUID".into(),
+                }
             ),
             Cause::LockedMemory => {
                 "the limits on locked memory leave no room for counter pages".into()

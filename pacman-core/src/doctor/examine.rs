@@ -243,7 +243,7 @@ impl<S: PerfSys> Examination<'_, S> {
             }
             (Err(error), _) => self.facts.cause(&error, Asks::UserMode),
             (Ok(_), _) if cfg!(not(target_arch = "x86_64")) => Cause::UnsupportedArchitecture,
-            (Ok(_), _) if self.facts.standing.pmus.len() > 1 => Cause::HybridCores,
+            (Ok(_), _) if self.facts.standing.is_hybrid() => Cause::HybridCores,
             (Ok(_), Some(errno)) if errno.0 == libc::EPERM => Cause::LockedMemory,
             (Ok(_), Some(errno)) => Cause::Unexplained(errno.0),
             (Ok(_), None) if self.facts.standing.rdpmc == Some(0) => Cause::RdpmcOff,

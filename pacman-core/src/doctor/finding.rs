@@ -59,6 +59,8 @@ pub enum Subject {
     Descriptors,
     /// Locked memory, against counter pages.
     LockedMemory,
+    /// Whether the kernel's driver is believed.
+    Driver,
     /// The NMI watchdog.
     Watchdog,
     /// Several kinds of core with a PMU each.
@@ -158,6 +160,7 @@ impl Subject {
             Subject::Ledgers => "ledgers",
             Subject::Descriptors => "descriptors",
             Subject::LockedMemory => "locked-memory",
+            Subject::Driver => "driver",
             Subject::Watchdog => "watchdog",
             Subject::Hybrid => "hybrid",
             Subject::VirtualMachine => "virtual-machine",
@@ -180,6 +183,7 @@ impl fmt::Display for Subject {
             Subject::Ledgers => "without perf",
             Subject::Descriptors => "open files",
             Subject::LockedMemory => "locked memory",
+            Subject::Driver => "kernel's driver",
             Subject::Watchdog => "NMI watchdog",
             Subject::Hybrid => "hybrid cores",
             Subject::VirtualMachine => "virtual machine",

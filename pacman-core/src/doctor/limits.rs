@@ -2,6 +2,7 @@
 
 use super::cause::{Asks, Cause, Circumstances};
 use super::finding::{Finding, Help, Subject};
+use crate::backend::perf::TRUST_DRIVER;
 
 /// The events a thread that the limits are weighed for.
 const EVENTS: u64 = 4;
@@ -61,6 +62,22 @@ pub(super) fn locked_memory(facts: &Circumstances) -> Option<Finding> {
 pub(super) fn facts(facts: &Circumstances) -> Vec<Finding> {
     let standing = facts.standing;
     let mut found = Vec::new();
+    if let Some(doubt) = standing.driver_doubt {
+        found.push(
+            Finding::noted(
+                Subject::Driver,
+                "looked the processor up",
+                format!(
+                    "not trusted: {doubt}; sessions count by registers instead, which takes root and \
+                     the msr module, and bind their threads"
+                ),
+            )
+            .with_help(vec![
+                Help::new("to count by registers, as root", "sudo modprobe msr"),
+                Help::new("to accept counts that may be wrong", format!("{TRUST_DRIVER}=1")),
+            ]),
+        );
+    }
     if standing.watchdog && standing.has_pmu() {
         found.push(
             Finding::noted(

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use once_cell::sync::OnceCell;
-use pacman_events::{CpuId, CpuModel, SysfsPmu};
+use pacman_events::{CpuId, CpuModel, Family, SysfsPmu};
 
+use crate::input::{self, MOST_SYSTEM_BYTES};
 use crate::sim;
 
 /// Where Linux describes its PMUs.
@@ -57,6 +58,26 @@ pub fn cpu_id() -> Option<CpuId> {
     None
 }
 
+/// Why hardware counts of Linux's driver may be wrong on a processor; `None` where they are right.
+///
+/// NetBurst's driver starts a counter by two writes (erratum N15), the second of them with a stale
+/// period: after a change of threads a count may be off by the counter's width.
+pub(crate) fn driver_doubt(cpu: CpuModel) -> Option<&'static str> {
+    (cpu.facts().family == Family::NetBurst).then_some(
+        "Linux's driver for NetBurst writes a stale period over a counter when threads change, so \
+         that a count may be off by up to 2^40",
+    )
+}
+
+/// Whether CPUID says that the processor has cores of several types (leaf 7, EDX bit 15).
+pub(crate) fn is_hybrid() -> bool {
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    if raw_cpuid::cpuid!(0).eax >= 7 {
+        return raw_cpuid::cpuid!(7, 0).edx >> 15 & 1 == 1;
+    }
+    false
+}
+
 /// CPUID leaf 15H of the CPU that runs this: EBX and EAX, the ratio of the TSC to the core's
 /// crystal. `None` where the leaf is not there or empty.
 pub fn crystal() -> Option<(u32, u32)> {
@@ -85,7 +106,7 @@ pub fn pmus(devices: &Path) -> Vec<SysfsPmu> {
 
 fn pmu(directory: &Path) -> Option<SysfsPmu> {
     let name = directory.file_name()?.to_str()?;
-    let kind = fs::read_to_string(directory.join("type")).ok()?;
+    let kind = input::read_text(&directory.join("type"), MOST_SYSTEM_BYTES).ok()?;
     let formats = files(&directory.join("format"));
     let events = files(&directory.join("events"));
     SysfsPmu::parse(
@@ -101,7 +122,7 @@ fn files(directory: &Path) -> Vec<(String, String)> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let read = |entry: fs::DirEntry| {
         let name = entry.file_name().into_string().ok()?;
-        Some((name, fs::read_to_string(entry.path()).ok()?))
+        Some((name, input::read_text(&entry.path(), MOST_SYSTEM_BYTES).ok()?))
     };
     entries.flatten().filter_map(read).collect()
 }

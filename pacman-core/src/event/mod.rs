@@ -147,6 +147,11 @@ impl Event {
         software::ROWS.iter().map(|row| row.name)
     }
 
+    /// The names in a list such as `CYCLES,cpu/event=0x3c,umask=0/`, whatever they are names of.
+    pub fn names_in(list: &str) -> impl Iterator<Item = &str> {
+        names_of(list).map(str::trim).filter(|name| !name.is_empty())
+    }
+
     /// The events of a list such as `CYCLES,INSTRUCTIONS:uk,page-faults`; commas
     /// between slashes (`cpu/event=0x3c,umask=0/`) belong to the name.
     ///
@@ -161,9 +166,7 @@ impl Event {
     /// # Errors
     /// As for [`parse_list`](Self::parse_list).
     pub fn parse_list_on(cpu: CpuModel, list: &str) -> Result<Vec<Event>> {
-        let events = names_of(list)
-            .map(str::trim)
-            .filter(|name| !name.is_empty())
+        let events = Event::names_in(list)
             .map(|name| Event::on(cpu, name))
             .collect::<Result<Vec<Event>>>()?;
         if events.is_empty() {

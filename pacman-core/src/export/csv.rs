@@ -16,8 +16,10 @@ use crate::report::{PhaseReport, Report, ThreadReport};
 ///    `thread_name`, `state` (`attached`, `detached` or `exited`), `package`,
 ///    `core`, `sibling`, `cpu`, `node`, `core_type`, `bound`, `attached_ns`,
 ///    `read_path` (`rdpmc` or `read`);
-/// 2. what: `executions`, `recursions`, `panics`, `time_ns`, `time_min_ns`,
-///    `time_max_ns`; sums over the executions, and one execution's extremes;
+/// 2. what: `executions`, `recursions`, `panics`, `time_ns`, `time_min_ns`, `time_max_ns`; sums
+///    over the executions, and one execution's extremes; `open`, executions that were begun and
+///    have not ended, and `implausible`, those set aside because a value of theirs is impossible:
+///    neither are in any other figure;
 /// 3. for each event, here of the name `CYCLES`: `CYCLES [cycles]`,
 ///    `CYCLES min [cycles]`, `CYCLES max [cycles]`, all raw; `CYCLES scaled
 ///    [cycles]`, the estimate of the sum where the counters were on for a part
@@ -25,6 +27,9 @@ use crate::report::{PhaseReport, Report, ThreadReport};
 ///    [ns]` and `CYCLES running [ns]`, which say how large a part of the time;
 ///    `CYCLES samples [executions]`, those that counted the event, and `CYCLES set
 ///    [number]`, its set where sets took turns, from 0.
+///
+/// An event whose counts may be wrong, because the kernel's driver is not trusted on this
+/// processor, has a question mark behind its name: `CYCLES? [cycles]`.
 ///
 /// The unit is the last word of a header, after `_` in columns that every report
 /// has and in brackets in those of its events. In pandas,
@@ -61,7 +66,7 @@ pub fn csv(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
         line.text(name);
     }
     for event in &report.events {
-        let (name, unit) = (&event.name, event.unit);
+        let (name, unit) = (event.title(), event.unit);
         for part in ["", " min", " max", " scaled"] {
             line.text(&format!("{name}{part} [{unit}]"));
         }
@@ -122,7 +127,7 @@ pub fn csv_log(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
         line.text(name);
     }
     for event in &report.events {
-        line.text(&format!("{} [{}]", event.name, event.unit));
+        line.text(&format!("{} [{}]", event.title(), event.unit));
     }
     line.end()?;
     for thread in &report.threads {
@@ -173,6 +178,8 @@ fn what(line: &mut Line<'_>, report: &Report, row: &PhaseReport) {
     line.maybe(time.map(|time| time.sum));
     line.maybe(time.map(|time| time.min));
     line.maybe(time.map(|time| time.max));
+    line.number(row.open);
+    line.number(row.implausible.as_ref().map_or(0, |aside| aside.executions));
     for event in 0..report.events.len() {
         let count = count_of(row, event).ok();
         line.maybe(count.map(|count| count.raw.sum));
@@ -266,8 +273,16 @@ const WHO: [&str; 16] = [
     "read_path",
 ];
 
-const WHAT: [&str; 6] =
-    ["executions", "recursions", "panics", "time_ns", "time_min_ns", "time_max_ns"];
+const WHAT: [&str; 8] = [
+    "executions",
+    "recursions",
+    "panics",
+    "time_ns",
+    "time_min_ns",
+    "time_max_ns",
+    "open",
+    "implausible",
+];
 
 const LOGGED: [&str; 12] = [
     "session",

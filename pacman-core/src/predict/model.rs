@@ -1,13 +1,16 @@
 //! A model as a file: what it predicts with, for which machine, and from which data.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use pacman_events::shown::shown_path;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::fingerprint;
 use super::{Linear, Mixture, Predictor, Ridge, Target, without_counts};
 use crate::error::{Error, ErrorKind, Result};
+use crate::input::{self, MOST_BYTES};
 
 /// A trained predictor, with what is needed to refuse its misuse.
 ///
@@ -189,11 +192,13 @@ impl Model {
     /// # Errors
     /// [`ErrorKind::System`] if it cannot be read; else as [`from_text`](Self::from_text).
     pub fn from_file(path: &Path) -> Result<Model> {
-        let named = |kind, why: String| Error::new(kind, format!("{}: {why}", path.display()));
-        let bytes = std::fs::read(path)
-            .map_err(|error| named(ErrorKind::System, format!("cannot read the model: {error}")))?;
-        let text = String::from_utf8(bytes)
-            .map_err(|_| named(ErrorKind::InvalidInput, "it is no model, nor text".into()))?;
+        let named = |kind, why: String| Error::new(kind, format!("{}: {why}", shown_path(path)));
+        let text = input::read_text(path, MOST_BYTES).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => {
+                named(ErrorKind::InvalidInput, format!("it is no model: {error}"))
+            }
+            _ => named(ErrorKind::System, format!("cannot read the model: {error}")),
+        })?;
         Model::from_text(&text).map_err(|error| named(error.kind(), error.to_string()))
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::backend::{Caps, EventSums, Reading};
 use crate::bind::Binding;
+use crate::cancel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::placement::Place;
 use crate::report::ThreadState;
@@ -15,12 +16,14 @@ use super::peer::{Pair, Peer};
 use super::shared::{Phase, Shared};
 use super::thread::ThreadRecord;
 use super::turns::Turn;
+use super::uncounted::Uncounted;
 
 /// A thread that takes part in a session; dropping it detaches the thread.
 ///
 /// It stays on its thread (it is not `Send`): counters are read with an
-/// instruction that answers for whoever executes it. A signal handler must not use
-/// it: the handler may have interrupted a begin or an end.
+/// instruction that answers for whoever executes it. A signal handler may begin and end
+/// phases of its own; where it has interrupted a begin or an end of its thread, either is
+/// refused as `Reentered` and changes nothing. It must call nothing else of this.
 ///
 /// ```compile_fail,E0277
 /// fn elsewhere(thread: pacman_core::Attached) {
@@ -131,7 +134,8 @@ impl Attached {
     /// outermost phase puts the set on the counters whose turn it is.
     ///
     /// # Errors
-    /// `InvalidInput` for a phase of another session; what a read can say:
+    /// `InvalidInput` for a phase of another session; `Reentered` in a signal handler that
+    /// interrupted a begin or an end of this thread; what a read can say:
     /// `NotScheduled`, `Forked`, `System`; what opening counters can say, where a set
     /// is put on the counters by registers. The phase is not begun then.
     #[inline]
@@ -166,14 +170,39 @@ impl Attached {
 
     /// Runs `work` as one execution of a phase and passes its result on.
     ///
+    /// `work` runs whatever the counters do. `?` and `unwrap` take the result of a counted
+    /// execution; [`Uncounted::into_value`] takes that of any.
+    ///
     /// # Errors
-    /// As for [`begin`](Self::begin), before `work` ran; as for
-    /// [`end`](Self::end), after it ran, with its result lost.
-    pub fn run<R>(&self, phase: Phase, work: impl FnOnce() -> R) -> Result<R> {
-        let entered = self.enter(phase)?;
-        let result = work();
-        entered.end()?;
-        Ok(result)
+    /// [`Uncounted`], with the result of `work`, where the execution was not counted: the error
+    /// is as for [`begin`](Self::begin) or [`end`](Self::end). The report has a note of it.
+    ///
+    /// ```
+    /// use pacman_core::{Session, session::Uncounted};
+    ///
+    /// let session = Session::builder("run").events("task-clock")?.start()?;
+    /// let (thread, work) = (session.attach()?, session.phase("work")?);
+    /// let counted = thread.run(work, || 6 * 7)?;
+    /// let any = thread.run(work, || 6 * 7).unwrap_or_else(Uncounted::into_value);
+    /// assert_eq!((counted, any), (42, 42));
+    /// # Ok::<(), pacman_core::Error>(())
+    /// ```
+    pub fn run<R>(&self, phase: Phase, work: impl FnOnce() -> R) -> Result<R, Uncounted<R>> {
+        let (value, counted) = match self.enter(phase) {
+            Ok(entered) => (work(), entered.end()),
+            Err(error) => {
+                let name = self.own(phase).map_or_else(
+                    |_| "a phase of another session".to_owned(),
+                    |number| self.shared.phase_name(number),
+                );
+                self.record.note(format!("an execution of {name:?} was not counted: {error}"));
+                (work(), Err(error))
+            }
+        };
+        match counted {
+            Ok(()) => Ok(value),
+            Err(error) => Err(Uncounted { value, error }),
+        }
     }
 
     /// Reads this thread's counters now.
@@ -272,6 +301,17 @@ impl Attached {
     /// Leaves the session, as dropping does.
     pub fn detach(self) {}
 
+    /// Leaves the session because the thread ends: reports say that it ended while attached.
+    pub fn detach_exited(self) {
+        self.leave(ThreadState::Exited);
+    }
+
+    /// The phase behind a word of [`Phase::to_bits`], if it is the session's.
+    #[inline]
+    pub fn phase_from_bits(&self, bits: u64) -> Option<Phase> {
+        self.shared.phase_from_bits(bits)
+    }
+
     pub(super) fn session(&self) -> u64 {
         self.shared.number()
     }
@@ -285,8 +325,9 @@ impl Attached {
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
     fn owner(&self) -> &mut Owner {
-        // SAFETY: `Attached` is neither `Send` nor `Sync`, so this is the only thread
-        // (and no signal handler, which the type's documentation forbids).
+        // SAFETY: `Attached` is neither `Send` nor `Sync`, so this is the only thread. A signal
+        // handler that interrupted a begin or an end is turned away by the record's `Open`
+        // before it reads or writes anything behind the reference; all else is forbidden to it.
         // Each caller in this file lets go of the reference before it returns or
         // calls anything that could come back here: `Owner` calls counters of this
         // crate only, and those know of no `Attached`.
@@ -316,7 +357,7 @@ impl Attached {
         let name = self.shared.phase_name(phase);
         let number = self.record.number;
         if error.kind() == ErrorKind::PhaseOrder {
-            let open = self.owner().innermost().map(|open| self.shared.phase_name(open));
+            let open = self.record.open.innermost().map(|open| self.shared.phase_name(open));
             let hint = match open {
                 Some(open) => format!("; end {open:?} first"),
                 None => "; begin it first".to_string(),
@@ -326,20 +367,29 @@ impl Attached {
                 format!("cannot end phase {name:?} on thread {number}: {error}{hint}"),
             );
         }
-        self.record.note(format!("an execution of {name:?} was not counted: {error}"));
+        // Nothing was lost then, and a signal handler should do little.
+        if error.kind() != ErrorKind::Reentered {
+            self.record.note(format!("an execution of {name:?} was not counted: {error}"));
+        }
         error
     }
 }
 
 impl Drop for Attached {
     fn drop(&mut self) {
+        cancel::put_off_during(|| self.end_membership());
+    }
+}
+
+impl Attached {
+    fn end_membership(&mut self) {
         let ending = if std::thread::panicking() { " when the thread panicked" } else { "" };
         let owner = self.owner.get_mut();
         if let Err(error) = owner.verify() {
             self.record.note(format!("its counts are in doubt from some time on: {error}"));
         }
-        if owner.depth() > 0 {
-            let open = owner.innermost().map(|open| self.shared.phase_name(open));
+        if self.record.open.depth() > 0 {
+            let open = self.record.open.innermost().map(|open| self.shared.phase_name(open));
             self.record.note(format!(
                 "detached inside phase {:?}{ending}: that execution is not counted",
                 open.unwrap_or_default()
@@ -348,6 +398,7 @@ impl Drop for Attached {
         if self.record.state() == ThreadState::Attached {
             self.record.end(self.shared.clock().now(), ThreadState::Detached);
         }
+        self.shared.retire(&self.record);
         // The place is free for the next thread once this one has left it.
         self.binding = None;
         self.shared.leave(self.place.as_ref());

@@ -1,12 +1,14 @@
 //! Describing a session before it starts.
 
+use once_cell::sync::OnceCell;
+
 use super::shared::{Parts, Placed, Shared};
-use super::turns::{self, Room, Sets, Turns};
-use super::{Session, SystemWide, parting, registers};
+use super::turns::{self, Sets, Turns};
+use super::{Session, SystemWide, parting};
 use pacman_events::partition::Partition;
 
-use crate::backend::Backend;
-use crate::backend::perf::{PerfBackend, Sharing};
+use crate::backend::perf::Sharing;
+use crate::cancel;
 use crate::clock::{Clock, ClockSource};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{self, Event};
@@ -21,17 +23,20 @@ const LONGEST_LOG: usize = 1 << 24;
 #[derive(Debug)]
 #[must_use = "a session begins with start()"]
 pub struct SessionBuilder {
-    name: String,
-    events: Vec<Event>,
+    pub(super) name: String,
+    pub(super) events: Vec<Event>,
     /// How many of these, at the end, the environment wishes for and the program knows nothing of.
-    wished: usize,
-    placement: Option<(Topology, Placement)>,
-    sharing: Sharing,
-    registers: Option<Partition>,
-    machine: Option<Machine>,
-    turns: Option<Turns>,
-    clock: Clock,
-    log: usize,
+    pub(super) wished: usize,
+    pub(super) placement: Option<(Topology, Placement)>,
+    pub(super) sharing: Sharing,
+    pub(super) registers: Option<Partition>,
+    pub(super) machine: Option<Machine>,
+    pub(super) turns: Option<Turns>,
+    pub(super) trusts_driver: bool,
+    pub(super) clock: Clock,
+    pub(super) log: usize,
+    /// The machine, read when first needed.
+    pub(super) here: OnceCell<Topology>,
 }
 
 impl SessionBuilder {
@@ -45,8 +50,10 @@ impl SessionBuilder {
             registers: None,
             machine: None,
             turns: None,
+            trusts_driver: false,
             clock: Clock::detect(),
             log: 0,
+            here: OnceCell::new(),
         }
     }
 
@@ -105,9 +112,9 @@ impl SessionBuilder {
     /// Programs the counters' registers itself instead of asking the kernel, and
     /// splits each core's between its siblings as `partition` says.
     ///
-    /// This is how to count on both threads of a Pentium 4, and what a session with a
-    /// placement does there by itself where it may, because Linux's driver mis-sets a
-    /// counter when threads change. It needs root and the `msr` module, and a placement:
+    /// This is how to count on both threads of a Pentium 4, and what every session does there
+    /// by itself, because Linux's driver mis-sets a counter when threads change: see
+    /// [`trust_driver`](Self::trust_driver). It needs root and the `msr` module, and a placement:
     /// counts are those of the hardware context, so each thread must have one of its own.
     /// See [`msr`](crate::backend::msr).
     pub fn registers(mut self, partition: Partition) -> SessionBuilder {
@@ -144,6 +151,21 @@ impl SessionBuilder {
         self
     }
 
+    /// Counts hardware events through the kernel's driver also where its counts may be wrong, as
+    /// on a Pentium 4. Every report then marks them, with the reason.
+    ///
+    /// Without this a session there programs the registers itself. It needs root and the `msr`
+    /// module, else [`start`](Self::start) fails with the reason. Counts are then those of a
+    /// hardware context: a thread that has no place by a placement is bound to the context that
+    /// it runs on, or another free one, for as long as it is attached.
+    ///
+    /// The environment variable `PACMAN_TRUST_DRIVER=1` does the same for every session of a
+    /// process. No effect on other processors and on the kernel's own events.
+    pub fn trust_driver(mut self) -> SessionBuilder {
+        self.trusts_driver = true;
+        self
+    }
+
     /// Keeps up to `samples` single samples per thread, for [`Report`](crate::Report).
     ///
     /// The memory is taken at attach: `8 * (3 + events)` bytes a sample.
@@ -174,8 +196,10 @@ impl SessionBuilder {
     /// is not one line, an event named twice, a log beyond 2^24 samples or two ways of
     /// taking turns; what the machine says about the events: `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
     pub fn start(mut self) -> Result<Session> {
-        self.add_wished_events();
-        Ok(Session::of(self.shared(None)?))
+        cancel::put_off_during(|| {
+            self.add_wished_events();
+            Ok(Session::of(self.shared(None)?))
+        })
     }
 
     /// Tries the events on this machine and counts whatever runs on each of `cpus`.
@@ -327,55 +351,6 @@ impl SessionBuilder {
         }
     }
 
-    /// What a thread has to count with, as far as a table knows.
-    fn room(&self, machine: Option<&Machine>) -> Result<Option<Room>> {
-        match (self.registers, &self.placement) {
-            (Some(partition), Some((topology, _))) => {
-                registers::room(partition, topology, machine).map(Some)
-            }
-            _ => Ok(Room::of_the_kernel(machine)),
-        }
-    }
-
-    fn backend(
-        &self,
-        events: &[Event],
-        system: Option<&Topology>,
-        machine: Option<&Machine>,
-    ) -> Result<Box<dyn Backend>> {
-        let placed = self.placement.as_ref().map(|(topology, _)| topology);
-        match (self.registers, system.or(placed)) {
-            // In turns siblings that share counters by demand could take each other's.
-            (None, Some(topology))
-                if self.sharing == Sharing::Exclusive
-                    && self.turns.is_none()
-                    && registers::are_preferred(events, topology, machine) =>
-            {
-                registers::backend(events, Partition::ByDemand, topology, machine)
-            }
-            (None, _) => Ok(match machine {
-                None => Box::new(PerfBackend::new(events, self.sharing)?),
-                Some(machine) => Box::new(PerfBackend::with_sys(
-                    machine.kernel(),
-                    events,
-                    self.sharing,
-                    machine.standing(),
-                )?),
-            }),
-            (Some(partition), Some(topology)) => {
-                registers::backend(events, partition, topology, machine)
-            }
-            (Some(_), None) => Err(Error::new(
-                ErrorKind::InvalidInput,
-                format!(
-                    "cannot count by registers in session {:?} without places: counts are those \
-                     of the context a thread is bound to; give the session a placement",
-                    self.name
-                ),
-            )),
-        }
-    }
-
     fn parts(
         self,
         system: Option<Topology>,
@@ -385,14 +360,28 @@ impl SessionBuilder {
             Ok(sets) => sets,
             Err(error) => return Err((self.name, error)),
         };
+        let by_context = system.is_none()
+            && self.registers.is_none()
+            && self.distrust(&self.events, machine.as_ref()).is_some();
         let (topology, placement) = match self.placement {
+            None if by_context => match self.here(machine.as_ref()).cloned() {
+                Err(error) => return Err((self.name, error)),
+                Ok(topology) => {
+                    let allowed = topology.allowed();
+                    let places =
+                        allowed.iter().filter_map(|cpu| topology.place(cpu).ok()).collect();
+                    (Some(topology), Some(Placed { placement: None, places }))
+                }
+            },
             None => (system, None),
             Some((topology, placement)) => {
                 let places = placement
                     .capacity(&topology)
                     .and_then(|threads| placement.places(&topology, threads));
                 match places {
-                    Ok(places) => (Some(topology), Some(Placed { placement, places })),
+                    Ok(places) => {
+                        (Some(topology), Some(Placed { placement: Some(placement), places }))
+                    }
                     Err(error) => return Err((self.name, error)),
                 }
             }

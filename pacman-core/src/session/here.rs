@@ -4,14 +4,17 @@
 //! thread) leaves it here; it is detached when the thread ends.
 
 use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
 use std::ptr;
 
 use super::attached::Attached;
 use crate::report::ThreadState;
 
 thread_local! {
-    /// The numbers of all sessions this thread is attached to.
-    static SESSIONS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    /// The numbers of all sessions this thread is attached to. Has no destructor, so that a
+    /// thread can attach and detach while its other thread-locals go; empty, it holds no memory.
+    static SESSIONS: RefCell<ManuallyDrop<Vec<u64>>> =
+        const { RefCell::new(ManuallyDrop::new(Vec::new())) };
     /// The attachments that the thread left here.
     static KEPT: Kept = const { Kept { list: RefCell::new(Vec::new()) } };
     /// The kept attachment used last, and its session: most threads have one.
@@ -34,9 +37,14 @@ impl Drop for Kept {
     }
 }
 
+#[allow(clippy::disallowed_methods, reason = "has no destructor, so it is always there")]
+fn sessions<R>(act: impl FnOnce(&mut Vec<u64>) -> R) -> R {
+    SESSIONS.with_borrow_mut(|sessions| act(sessions))
+}
+
 /// Enters a session in the thread's list; false if it stands there already.
 pub(super) fn enroll(session: u64) -> bool {
-    SESSIONS.with_borrow_mut(|sessions| {
+    sessions(|sessions| {
         let new = !sessions.contains(&session);
         if new {
             sessions.push(session);
@@ -47,33 +55,45 @@ pub(super) fn enroll(session: u64) -> bool {
 
 /// Strikes a session from the thread's list.
 pub(super) fn forget(session: u64) {
-    // At the end of a thread the list may be gone before the last attachment.
-    let _ = SESSIONS.try_with(|sessions| sessions.borrow_mut().retain(|s| *s != session));
+    sessions(|sessions| {
+        sessions.retain(|other| *other != session);
+        if sessions.is_empty() {
+            *sessions = Vec::new();
+        }
+    });
 }
 
-/// Leaves an attachment with the thread.
-pub(super) fn keep(attached: Attached) {
-    KEPT.with(|kept| kept.list.borrow_mut().push(Box::new(attached)));
+/// Whether the thread can keep an attachment: not once its thread-locals are gone.
+pub(super) fn can_keep() -> bool {
+    KEPT.try_with(|_| ()).is_ok()
+}
+
+/// Leaves an attachment with the thread; false if the thread [cannot keep](can_keep) it, which
+/// ends it.
+pub(super) fn keep(attached: Attached) -> bool {
+    KEPT.try_with(|kept| kept.list.borrow_mut().push(Box::new(attached))).is_ok()
 }
 
 /// Takes an attachment back from the thread; `None` if there is none, or if it
 /// is in use by [`with`] further up this thread's stack.
 pub(super) fn take(session: u64) -> Option<Attached> {
-    KEPT.with(|kept| {
+    let taken = KEPT.try_with(|kept| {
         let mut list = kept.list.try_borrow_mut().ok()?;
         let position = list.iter().position(|attached| attached.session() == session)?;
         LAST.set((0, ptr::null()));
         Some(*list.swap_remove(position))
-    })
+    });
+    taken.ok().flatten()
 }
 
 /// Runs `act` with the attachment that the thread keeps for a session.
 pub(super) fn with<R>(session: u64, act: impl FnOnce(&Attached) -> R) -> Option<R> {
-    KEPT.with(|kept| {
+    let done = KEPT.try_with(|kept| {
         // The borrow lasts while `act` runs: `take` then finds the list in use.
         let list = kept.list.borrow();
         Some(act(list.iter().find(|attached| attached.session() == session)?))
-    })
+    });
+    done.ok().flatten()
 }
 
 /// As [`with`], for an `act` of this crate that takes no attachment away.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::backend::Reading;
-use crate::primitive::{AtomicU64, Ordering};
+use crate::primitive::{AtomicU64, Ordering, own};
 
 /// Words before the counts: set and phase, begin, end.
 const HEADER: usize = 3;
@@ -51,10 +51,10 @@ impl Log {
         begin: &Reading,
         end: &Reading,
     ) {
-        let length = self.length.load(Ordering::Relaxed);
+        let length = own(&self.length);
         let start = length as usize * self.stride;
         let Some(entry) = self.words.get(start..start + self.stride) else {
-            self.dropped.store(self.dropped.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            self.dropped.store(own(&self.dropped) + 1, Ordering::Relaxed);
             return;
         };
         entry[0].store(u64::from(set) << 32 | u64::from(phase), Ordering::Relaxed);
@@ -84,6 +84,11 @@ impl Log {
             .collect()
     }
 
+    /// How many samples it holds.
+    pub(crate) fn len(&self) -> u64 {
+        self.length.load(Ordering::Relaxed)
+    }
+
     /// How many samples found no room.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
@@ -106,5 +111,39 @@ mod tests {
         assert_eq!(entries.len(), 2);
         assert_eq!(entries[1], Entry { phase: 1, set: 7, begin: 1, end: 2, counts: vec![10] });
         assert_eq!(log.dropped(), 3);
+    }
+}
+
+/// Run as `slot::model` is.
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use crate::primitive::interleave;
+    use loom::{model::Builder, sync::Arc};
+
+    #[test]
+    fn no_interleaving_shows_an_entry_before_it_is_written() {
+        interleave(Builder::new(), || {
+            let log = Arc::new(Log::new(2, 1));
+            let writer = {
+                let log = Arc::clone(&log);
+                loom::thread::spawn(move || {
+                    for n in 1..=3u64 {
+                        let mut end = Reading::EMPTY;
+                        end.counts[0] = n;
+                        log.append(n as u32, 0, n..n + 1, &Reading::EMPTY, &end);
+                    }
+                })
+            };
+            let looks = [log.entries(), log.entries()];
+            assert!(looks[0].len() <= looks[1].len(), "an entry stays");
+            for (entry, n) in looks.iter().flat_map(|entries| entries.iter().zip(1..)) {
+                let expected =
+                    Entry { phase: n as u32, set: 0, begin: n, end: n + 1, counts: vec![n] };
+                assert_eq!(*entry, expected);
+            }
+            writer.join().unwrap();
+            assert_eq!((log.entries().len(), log.dropped()), (2, 1));
+        });
     }
 }

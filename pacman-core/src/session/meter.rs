@@ -11,6 +11,8 @@ pub(super) struct Meter {
     clock: Clock,
     order: Order,
     multiplexed: bool,
+    /// The usual case: time by the TSC, of counters that are never off.
+    plain: bool,
 }
 
 /// Who stands where at the begin of a phase; the end is its mirror image.
@@ -33,7 +35,9 @@ impl Meter {
             (ClockSource::Monotonic, ReadPath::ReadCall) => Order::CountersThenClock,
             (ClockSource::Monotonic, ReadPath::Rdpmc) => Order::ClockThenCounters,
         };
-        Meter { counters, clock, order, multiplexed: caps.multiplexed }
+        let multiplexed = caps.multiplexed;
+        let plain = order == Order::CountersThenTsc && !multiplexed;
+        Meter { counters, clock, order, multiplexed, plain }
     }
 
     /// Reads other counters from now on; answers those it read until now.
@@ -49,6 +53,12 @@ impl Meter {
     /// What the counters can do.
     pub(super) fn caps(&self) -> Caps {
         self.counters.caps()
+    }
+
+    /// Whether an end is RDTSC, then a read of counters that are never off.
+    #[inline(always)]
+    pub(super) fn is_plain(&self) -> bool {
+        self.plain
     }
 
     /// Whether readings may miss a part of the time.

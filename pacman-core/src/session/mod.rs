@@ -11,12 +11,20 @@
 
 mod attached;
 mod builder;
+mod cells;
+mod choice;
 mod here;
 mod log;
+mod members;
 mod meter;
+#[cfg(all(test, not(loom)))]
+mod misbehaving;
+mod open;
 mod owner;
 mod parting;
+mod patience;
 mod peer;
+pub(crate) mod plausible;
 mod registers;
 mod rows;
 mod shared;
@@ -25,12 +33,14 @@ mod snapshot;
 mod stack;
 mod thread;
 mod turns;
+mod uncounted;
 mod wide;
 
 use std::sync::Arc;
 
 use crate::backend::Target;
-use crate::bind::Binding;
+use crate::bind::{self, Binding};
+use crate::cancel;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
@@ -39,10 +49,12 @@ use crate::report::{EventSet, Report, ThreadState};
 
 pub use attached::{Attached, Entered, Sample};
 pub use builder::SessionBuilder;
+pub use cells::Stat;
 pub use peer::{Latest, Pair, Peer};
-pub use rows::Stat;
+pub use rows::MAX_PHASES;
 pub use shared::Phase;
 pub use turns::{MAX_EVENTS_IN_TURNS, Turns};
+pub use uncounted::Uncounted;
 pub use wide::SystemWide;
 
 use owner::Owner;
@@ -126,7 +138,8 @@ impl Session {
     /// The phase of that name, made when it is named first.
     ///
     /// # Errors
-    /// `InvalidInput` for an empty name or one of several lines.
+    /// `InvalidInput` for an empty name or one of several lines, and for another name when
+    /// [`MAX_PHASES`] have been given.
     pub fn phase(&self, name: &str) -> Result<Phase> {
         self.shared().phase(name)
     }
@@ -163,6 +176,10 @@ impl Session {
     }
 
     fn admit(&self, place: impl FnOnce() -> Result<Option<Place>>) -> Result<Attached> {
+        cancel::put_off_during(|| self.admit_at(place))
+    }
+
+    fn admit_at(&self, place: impl FnOnce() -> Result<Option<Place>>) -> Result<Attached> {
         let shared = self.shared();
         shared.check_open()?;
         if !here::enroll(shared.number()) {
@@ -191,7 +208,13 @@ impl Session {
     fn open(&self, place: Option<Place>) -> Result<Attached> {
         let shared = self.shared();
         let binding = match &place {
-            Some(place) => Some(Binding::bind(shared.topology()?, place)?),
+            Some(place) => {
+                let topology = shared.topology()?;
+                if shared.binds_by_itself() {
+                    bind::widen(topology, place)?;
+                }
+                Some(Binding::bind(topology, place)?)
+            }
             None => None,
         };
         let (sets, clock) = (shared.sets(), *shared.clock());
@@ -202,10 +225,12 @@ impl Session {
             let since = clock.now();
             // SAFETY: gettid takes nothing and cannot fail.
             let tid = unsafe { libc::gettid() };
-            let name = std::thread::current().name().map(str::to_string);
+            // Threads that are ending have no handle of their own any more.
+            let name = here::can_keep().then(std::thread::current);
+            let name = name.and_then(|thread| thread.name().map(str::to_string));
             let bound = place.is_some();
             let arrival = Arrival { number, tid, name, cpu, bound, caps, since };
-            ThreadRecord::new(arrival, sets, shared.log())
+            ThreadRecord::new(arrival, shared.events(), sets, shared.log())
         });
         owner.number(record.number);
         Ok(Attached::new(owner, record, Arc::clone(shared), place, binding))
@@ -220,19 +245,33 @@ impl Session {
     /// end of a `std::thread::scope` alone does not.
     ///
     /// # Errors
-    /// As for [`attach`](Self::attach).
+    /// As for [`attach`](Self::attach); `Detached` on a thread whose thread-locals are gone,
+    /// as those of the main thread are in exit handlers.
     pub fn attach_here(&self) -> Result<()> {
-        here::keep(self.attach()?);
-        Ok(())
+        self.keep(|| self.attach())
     }
 
     /// As [`attach_here`](Self::attach_here), bound to `place`.
     ///
     /// # Errors
-    /// As for [`attach_at`](Self::attach_at).
+    /// As for [`attach_at`](Self::attach_at) and [`attach_here`](Self::attach_here).
     pub fn attach_here_at(&self, place: &Place) -> Result<()> {
-        here::keep(self.attach_at(place)?);
-        Ok(())
+        self.keep(|| self.attach_at(place))
+    }
+
+    fn keep(&self, attach: impl FnOnce() -> Result<Attached>) -> Result<()> {
+        // Looked at first, so that a thread that ends opens no counters for nothing.
+        if here::can_keep() && here::keep(attach()?) {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Detached,
+            format!(
+                "cannot attach this thread to session {:?}: the thread is ending and keeps no \
+                 attachment any more; attach() gives one that the caller keeps",
+                self.name()
+            ),
+        ))
     }
 
     /// Detaches the calling thread after [`attach_here`](Self::attach_here).
@@ -288,14 +327,15 @@ impl Session {
         )
     }
 
-    /// A view of thread `number` for other threads, or `None` before it attached.
+    /// A view of thread `number` for other threads, or `None` before it attached, and once it has
+    /// ended after a thousand others: see [`Report::threads`].
     pub fn peer(&self, number: usize) -> Option<Peer> {
         Some(Peer::new(self.shared().thread(number)?, self.shared()))
     }
 
     /// Everything the session knows now, without disturbing its threads.
     pub fn report(&self) -> Report {
-        snapshot::report(self.shared())
+        cancel::put_off_during(|| snapshot::report(self.shared()))
     }
 
     fn shared(&self) -> &Arc<Shared> {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::attached::Sample;
-use super::log::Log;
 use super::meter::Meter;
+use super::open::{Open, reentered};
 use super::rows::Rows;
 use super::stack::{Books, Stack};
 use super::thread::{Counted, ThreadRecord};
@@ -97,25 +97,15 @@ impl Owner {
         Ok(())
     }
 
-    /// Whether a phase is open.
-    pub(super) fn depth(&self) -> usize {
-        self.stack.depth()
-    }
-
-    /// The innermost open phase.
-    pub(super) fn innermost(&self) -> Option<u32> {
-        self.stack.innermost()
-    }
-
     #[inline]
     pub(super) fn begin(&mut self, phase: u32, record: &ThreadRecord) -> Result<()> {
         // Up to four events are what most sessions count, and where the reads are so
         // cheap that the code around them shows: these are inlined, alone.
         match &record.counted {
             Counted::AtOnce(Tally { slot, rows: Rows::Four(_) }) => {
-                self.stack.begin::<4>(phase, &mut self.meter, slot)
+                self.stack.begin::<4>(phase, &mut self.meter, slot, &record.open)
             }
-            counted => self.begin_wider(phase, counted),
+            _ => self.begin_wider(phase, record),
         }
     }
 
@@ -123,30 +113,26 @@ impl Owner {
     pub(super) fn end(&mut self, phase: u32, record: &ThreadRecord, panicked: bool) -> Result<()> {
         match &record.counted {
             Counted::AtOnce(Tally { slot, rows: Rows::Four(rows) }) => {
-                let books = Books { slot, rows, log: &record.log, set: 0 };
+                let books = Books { slot, rows, log: &record.log, open: &record.open, set: 0 };
                 self.stack.end(phase, &mut self.meter, books, panicked)
             }
-            counted => self.end_wider(phase, counted, &record.log, panicked),
+            _ => self.end_wider(phase, record, panicked),
         }
     }
 
     #[inline(never)]
-    fn begin_wider(&mut self, phase: u32, counted: &Counted) -> Result<()> {
-        match counted {
-            Counted::AtOnce(tally) => begin(&mut self.stack, &mut self.meter, phase, tally),
-            Counted::InTurns(tallies) => self.begin_in_turns(phase, tallies),
+    fn begin_wider(&mut self, phase: u32, record: &ThreadRecord) -> Result<()> {
+        match &record.counted {
+            Counted::AtOnce(tally) => {
+                begin(&mut self.stack, &mut self.meter, phase, tally, &record.open)
+            }
+            Counted::InTurns(tallies) => self.begin_in_turns(phase, tallies, &record.open),
         }
     }
 
     #[inline(never)]
-    fn end_wider(
-        &mut self,
-        phase: u32,
-        counted: &Counted,
-        log: &Option<Log>,
-        panicked: bool,
-    ) -> Result<()> {
-        let ((stack, meter), tally, set) = match counted {
+    fn end_wider(&mut self, phase: u32, record: &ThreadRecord, panicked: bool) -> Result<()> {
+        let ((stack, meter), tally, set) = match &record.counted {
             Counted::AtOnce(tally) => ((&mut self.stack, &mut self.meter), tally, 0),
             Counted::InTurns(tallies) => {
                 let rota = self.rota.as_mut().expect(OPENED);
@@ -154,28 +140,35 @@ impl Owner {
                 ((&mut self.stack, rota.meter()), &tallies.each()[set], set as u32)
             }
         };
-        let slot = &tally.slot;
+        let (slot, log, open) = (&tally.slot, &record.log, &record.open);
+        macro_rules! end {
+            ($rows:expr) => {
+                stack.end(phase, meter, Books { slot, rows: $rows, log, open, set }, panicked)
+            };
+        }
         match &tally.rows {
-            Rows::Four(rows) => stack.end(phase, meter, Books { slot, rows, log, set }, panicked),
-            Rows::Eight(rows) => stack.end(phase, meter, Books { slot, rows, log, set }, panicked),
-            Rows::Sixteen(rows) => {
-                stack.end(phase, meter, Books { slot, rows, log, set }, panicked)
-            }
-            Rows::TwentyFour(rows) => {
-                stack.end(phase, meter, Books { slot, rows, log, set }, panicked)
-            }
+            Rows::Four(rows) => end!(rows),
+            Rows::Eight(rows) => end!(rows),
+            Rows::Sixteen(rows) => end!(rows),
+            Rows::TwentyFour(rows) => end!(rows),
         }
     }
 
-    fn begin_in_turns(&mut self, phase: u32, tallies: &Tallies) -> Result<()> {
-        let outermost = self.stack.depth() == 0;
+    fn begin_in_turns(&mut self, phase: u32, tallies: &Tallies, open: &Open) -> Result<()> {
+        if open.is_busy() {
+            return Err(reentered("begin"));
+        }
+        let outermost = open.depth() == 0;
         let rota = self.rota.as_mut().expect(OPENED);
         let mut act = || {
             if outermost {
-                rota.next(phase)?;
+                open.enter();
+                let changed = rota.next(phase);
+                open.leave(0);
+                changed?;
             }
             let set = rota.set();
-            begin(&mut self.stack, rota.meter(), phase, &tallies.each()[set])
+            begin(&mut self.stack, rota.meter(), phase, &tallies.each()[set], open)
         };
         let begun = act();
         match &begun {
@@ -194,11 +187,17 @@ impl Owner {
 const OPENED: &str = "threads of a session in turns open a rota";
 
 #[inline(always)]
-fn begin(stack: &mut Stack, meter: &mut Meter, phase: u32, tally: &Tally) -> Result<()> {
+fn begin(
+    stack: &mut Stack,
+    meter: &mut Meter,
+    phase: u32,
+    tally: &Tally,
+    open: &Open,
+) -> Result<()> {
     match &tally.rows {
-        Rows::Four(_) => stack.begin::<4>(phase, meter, &tally.slot),
-        Rows::Eight(_) => stack.begin::<8>(phase, meter, &tally.slot),
-        Rows::Sixteen(_) => stack.begin::<16>(phase, meter, &tally.slot),
-        Rows::TwentyFour(_) => stack.begin::<MAX_EVENTS>(phase, meter, &tally.slot),
+        Rows::Four(_) => stack.begin::<4>(phase, meter, &tally.slot, open),
+        Rows::Eight(_) => stack.begin::<8>(phase, meter, &tally.slot, open),
+        Rows::Sixteen(_) => stack.begin::<16>(phase, meter, &tally.slot, open),
+        Rows::TwentyFour(_) => stack.begin::<MAX_EVENTS>(phase, meter, &tally.slot, open),
     }
 }

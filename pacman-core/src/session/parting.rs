@@ -4,18 +4,18 @@
 //! exits, whichever comes first. `exec`, `_exit` and a deadly signal leave nothing.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, Weak};
 
-use parking_lot::Mutex;
+use pacman_events::shown;
 
 use super::shared::Shared;
 use super::snapshot;
 use crate::backend::perf;
-use crate::export;
+use crate::fork::Fenced;
+use crate::{export, whole};
 
 /// The directory for the reports; without it none is written.
 const DIRECTORY: &str = "PACMAN_REPORT_DIR";
@@ -32,7 +32,7 @@ pub(super) struct Parting {
 }
 
 /// The sessions to report when the process exits.
-static OPEN: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+static OPEN: Fenced<Vec<Weak<Shared>>> = Fenced::new(Vec::new());
 
 impl Parting {
     /// What the environment asks for now.
@@ -54,19 +54,16 @@ impl Parting {
                 "cannot leave the report of session {:?} in {}: {error}; {DIRECTORY} must name a \
                  directory that can be written to",
                 shared.name(),
-                self.directory.display()
+                shown::shown_path(&self.directory)
             ));
         }
     }
 
     fn write(&self, shared: &Shared) -> io::Result<()> {
         let name = format!("{}-{}.json", std::process::id(), shared.number());
-        // Whoever reads the directory meanwhile finds whole reports only.
-        let (partial, whole) =
-            (self.directory.join(format!("{name}.partial")), self.directory.join(name));
-        save(shared, &partial)
-            .and_then(|()| fs::rename(&partial, whole))
-            .inspect_err(|_| drop(fs::remove_file(&partial)))
+        let mut report = Vec::new();
+        export::json(&snapshot::report(shared), &mut report)?;
+        whole::write_in(&self.directory, &name, &report)
     }
 }
 
@@ -75,8 +72,6 @@ pub(super) fn enlist(shared: &Arc<Shared>) {
     if shared.parting().is_none() {
         return;
     }
-    // Now, because looking at the machine uses what a thread no longer has when it exits.
-    let _ = shared.topology();
     let mut open = OPEN.lock();
     open.retain(|session| session.strong_count() > 0);
     open.push(Arc::downgrade(shared));
@@ -91,8 +86,10 @@ pub(super) fn enlist(shared: &Arc<Shared>) {
 extern "C" fn leave_all() {
     // Held only by a thread that starts a session just now: that one has nothing to report.
     let Some(mut open) = OPEN.try_lock() else { return };
-    let open: Vec<Arc<Shared>> = open.drain(..).filter_map(|session| session.upgrade()).collect();
-    for shared in open {
+    let left: Vec<Arc<Shared>> = open.drain(..).filter_map(|session| session.upgrade()).collect();
+    // The end of a session takes another such lock.
+    drop(open);
+    for shared in left {
         if let Some(parting) = shared.parting() {
             parting.leave(&shared);
         }
@@ -111,15 +108,15 @@ pub(super) fn went_without(session: &str, error: &crate::Error) {
 }
 
 fn directory() -> Option<OsString> {
+    // Whoever started a program that has more rights than they must not have it write for them.
+    // SAFETY: takes a number and answers one.
+    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+        return None;
+    }
     std::env::var_os(DIRECTORY).filter(|path| !path.is_empty())
-}
-
-fn save(shared: &Shared, path: &Path) -> io::Result<()> {
-    let mut file = BufWriter::new(File::create(path)?);
-    export::json(&snapshot::report(shared), &mut file)
 }
 
 /// Whoever set the variable has no other way to learn of it; with standard error closed, none.
 fn complain(line: &str) {
-    let _ = writeln!(io::stderr(), "pacman: {line}");
+    let _ = writeln!(io::stderr(), "pacman: {}", shown::line(line));
 }

@@ -50,9 +50,9 @@ impl Peer {
     #[inline(always)]
     pub(super) fn read(&self, now: u64, latest: &mut Latest) -> bool {
         let turn = match &self.record.counted {
-            Counted::AtOnce(Tally { slot, rows: Rows::Four(_) }) => {
-                slot.read_first::<4>(&mut latest.sample).then_some(Turn::ONLY)
-            }
+            Counted::AtOnce(Tally { slot, rows: Rows::Four(_) }) => slot
+                .read_first::<4>(&mut latest.sample, || self.record.is_gone())
+                .then_some(Turn::ONLY),
             counted => self.read_wider(counted, latest),
         };
         let Some(turn) = turn else { return false };
@@ -64,11 +64,12 @@ impl Peer {
 
     #[inline(never)]
     fn read_wider(&self, counted: &Counted, latest: &mut Latest) -> Option<Turn> {
+        let is_gone = || self.record.is_gone();
         match counted {
             Counted::AtOnce(tally) => {
-                tally.slot.read(self.events, &mut latest.sample).then_some(Turn::ONLY)
+                tally.slot.read(self.events, &mut latest.sample, is_gone).then_some(Turn::ONLY)
             }
-            Counted::InTurns(tallies) => tallies.read(&mut latest.sample),
+            Counted::InTurns(tallies) => tallies.read(&mut latest.sample, is_gone),
         }
     }
 

@@ -1,11 +1,12 @@
 //! Planning a session that programs the counters' registers itself.
 
+use pacman_events::Encoding;
 use pacman_events::allocate::{Demand, Pmu};
 use pacman_events::encode::Rings;
 use pacman_events::partition::Partition;
-use pacman_events::{Encoding, Family};
 
 use crate::backend::Backend;
+use crate::backend::beside::{Beside, Part};
 use crate::backend::msr::{Contexts, DevMsr, MsrBackend, MsrIo};
 use crate::backend::summed::{Sum, Summed, sums};
 use crate::error::{Error, ErrorKind, Result};
@@ -18,35 +19,62 @@ use super::turns::Room;
 /// What an event counts that names no ring: as everywhere, user mode.
 const USER: Rings = Rings { user: true, kernel: false };
 
-/// Whether to program the registers although nobody asked for it: on a Pentium 4, for events
-/// of the hardware alone, where this process may.
+/// What keeps this process from programming the registers of `cpu` itself: what the system said,
+/// and what to do about it; `None` if nothing does.
 ///
-/// Linux's driver there writes a stale period over a counter when it changes threads, so that a
-/// count may be off by the counter's width. With the NMI watchdog on, a counter is the kernel's.
-pub(super) fn are_preferred(
-    events: &[Event],
+/// With the NMI watchdog on, a counter is the kernel's.
+pub(super) fn obstacle(
     topology: &Topology,
     machine: Option<&Machine>,
-) -> bool {
-    let cpu = machine.map_or_else(event::machine::model, Machine::cpu);
-    if cpu.facts().family != Family::NetBurst || !events.iter().all(Event::is_hardware) {
-        return false;
-    }
-    let Some(first) = topology.allowed().iter().next() else { return false };
+) -> Option<(ErrorKind, String)> {
+    let cpu = topology.allowed().iter().next()?;
     match machine {
-        Some(machine) => is_reachable(&machine.registers(), first),
-        None => is_reachable(&DevMsr::new(), first),
+        Some(machine) => obstacle_on(&machine.registers(), cpu),
+        None => obstacle_on(&DevMsr::new(), cpu),
     }
 }
 
-/// Whether this process can read the registers of `cpu` and nobody counts by the kernel's leave.
-fn is_reachable(io: &impl MsrIo, cpu: u32) -> bool {
-    !io.watchdog() && io.read(cpu, FIRST_COUNTER).is_ok()
+fn obstacle_on(io: &impl MsrIo, cpu: u32) -> Option<(ErrorKind, String)> {
+    if io.watchdog() {
+        let line = "the NMI watchdog holds a counter; sysctl kernel.nmi_watchdog=0 frees it";
+        return Some((ErrorKind::Conflict, line.into()));
+    }
+    let errno = io.read(cpu, TIME_STAMP).err()?.0;
+    let said = format!("/dev/cpu/{cpu}/msr says {}", std::io::Error::from_raw_os_error(errno));
+    Some(match errno {
+        // The device was reached, and this processor has no such register.
+        libc::EIO => return None,
+        libc::EACCES | libc::EPERM => {
+            (ErrorKind::Permission, format!("{said}; run as root (CAP_SYS_RAWIO)"))
+        }
+        _ => (ErrorKind::Unsupported, format!("{said}; load the msr module (modprobe msr)")),
+    })
 }
 
-/// `MSR_BPU_COUNTER0`.
-const FIRST_COUNTER: u32 = 0x300;
+/// `IA32_TIME_STAMP_COUNTER`, which every processor has.
+const TIME_STAMP: u32 = 0x10;
 
+/// A backend of `events` that needs nothing of the kernel's driver for those of the hardware.
+///
+/// `kernel` makes one of the kernel's own events.
+pub(super) fn backend_beside(
+    events: &[Event],
+    partition: Partition,
+    topology: &Topology,
+    machine: Option<&Machine>,
+    kernel: impl FnOnce(&[Event]) -> Result<Box<dyn Backend>>,
+) -> Result<Box<dyn Backend>> {
+    let (hardware, own): (Vec<usize>, Vec<usize>) =
+        (0..events.len()).partition(|at| events[*at].is_hardware());
+    let of = |places: &[usize]| places.iter().map(|at| events[*at].clone()).collect::<Vec<_>>();
+    let registers = backend(&of(&hardware), partition, topology, machine)?;
+    if own.is_empty() {
+        return Ok(registers);
+    }
+    let kernel = kernel(&of(&own))?;
+    let parts = [Part { places: hardware, of: registers }, Part { places: own, of: kernel }];
+    Ok(Box::new(Beside { parts }))
+}
 /// A backend that gives each context of a core its share of the PMU.
 pub(super) fn backend(
     events: &[Event],

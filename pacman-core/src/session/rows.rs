@@ -2,14 +2,22 @@
 
 use std::sync::OnceLock;
 
+use super::cells::{Cells, Execution, Seen, increase};
+use super::patience::Patience;
+use super::plausible::Limits;
 use crate::backend::MAX_EVENTS;
-use crate::primitive::{AtomicU64, Ordering, fence, relax};
+use crate::primitive::{Ordering, fence};
 
 /// Rows that a thread has from the start: programs with fewer phases never
 /// allocate one, and find it without a search.
 const FIRST: usize = 16;
-/// Buckets of 16, 32, 64, … further rows: enough for 2^32 phases.
-const BUCKETS: usize = 28;
+/// Further ones come by as many at a time, when one of them is first used.
+const CHUNK: usize = 16;
+/// They are found through two directories of so many entries, which come as late.
+const ENTRIES: usize = 64;
+
+/// The most phases of a session.
+pub const MAX_PHASES: usize = ENTRIES * ENTRIES * CHUNK;
 
 /// The rows of one thread, by phase number; written by the thread alone.
 ///
@@ -24,113 +32,78 @@ pub(crate) enum Rows {
 }
 
 /// Rows of up to `W` events.
+///
+/// Small, because a thread makes them on its own stack, which the program may have made the
+/// smallest there is: everything large is on the heap from the start.
 #[derive(Debug)]
 pub(crate) struct RowsOf<const W: usize> {
     first: Box<[Cells<W>; FIRST]>,
-    buckets: [OnceLock<Box<[Cells<W>]>>; BUCKETS],
+    beyond: OnceLock<Directory<Directory<Box<[Cells<W>]>>>>,
+    limits: Limits,
 }
 
-/// One row.
-#[derive(Debug)]
-struct Cells<const W: usize> {
-    sequence: AtomicU64,
-    executions: AtomicU64,
-    recursions: AtomicU64,
-    panics: AtomicU64,
-    enabled: AtomicU64,
-    running: AtomicU64,
-    time: StatCells,
-    events: [StatCells; W],
-}
+type Directory<T> = Box<[OnceLock<T>]>;
 
-#[derive(Debug)]
-struct StatCells {
-    sum: AtomicU64,
-    max: AtomicU64,
-    /// The greatest number until there is a value.
-    min: AtomicU64,
-}
-
-/// One finished execution of a phase.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Execution<'a, const W: usize> {
-    pub(crate) ticks: u64,
-    pub(crate) begin: &'a [u64; W],
-    pub(crate) end: &'a [u64; W],
-    /// Times enabled and running, of a group that shares its counters.
-    pub(crate) times: Option<(u64, u64)>,
-    pub(crate) panicked: bool,
-}
-
-/// Sum, least and greatest of one quantity over the executions of a phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stat {
-    /// The total.
-    pub sum: u64,
-    /// The least of a single execution.
-    pub min: u64,
-    /// The greatest of a single execution.
-    pub max: u64,
-}
-
-impl Stat {
-    /// Of the executions of both; each must have some.
-    pub(crate) fn and(self, other: Stat) -> Stat {
-        Stat {
-            sum: self.sum.wrapping_add(other.sum),
-            min: self.min.min(other.min),
-            max: self.max.max(other.max),
-        }
-    }
-}
-
-/// A row as it stood at one moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
-    pub(crate) executions: u64,
-    pub(crate) recursions: u64,
-    pub(crate) panics: u64,
-    pub(crate) enabled: u64,
-    pub(crate) running: u64,
-    pub(crate) ticks: Stat,
-    /// One entry a column; those beyond the set's events mean nothing.
-    pub(crate) counts: Vec<Stat>,
-}
-
-/// The bucket of a phase beyond the first rows, and its place in it.
-fn place(phase: u32) -> (usize, usize) {
+/// Where a phase beyond the first rows stands: in both directories and in its chunk.
+fn place(phase: u32) -> [usize; 3] {
     let phase = phase as usize;
-    debug_assert!(phase >= FIRST);
-    let bucket = phase.ilog2() as usize - FIRST.ilog2() as usize;
-    (bucket, phase - (FIRST << bucket))
+    debug_assert!((FIRST..MAX_PHASES).contains(&phase));
+    [phase / CHUNK / ENTRIES, phase / CHUNK % ENTRIES, phase % CHUNK]
+}
+
+fn directory<T>() -> Directory<T> {
+    (0..ENTRIES).map(|_| OnceLock::new()).collect()
 }
 
 impl Rows {
-    pub(crate) fn new(events: usize) -> Rows {
+    pub(crate) fn new(events: usize, limits: Limits) -> Rows {
         match events {
-            0..=4 => Rows::Four(RowsOf::new()),
-            5..=8 => Rows::Eight(RowsOf::new()),
-            9..=16 => Rows::Sixteen(RowsOf::new()),
-            _ => Rows::TwentyFour(RowsOf::new()),
+            0..=4 => Rows::Four(RowsOf::new(limits)),
+            5..=8 => Rows::Eight(RowsOf::new(limits)),
+            9..=16 => Rows::Sixteen(RowsOf::new(limits)),
+            _ => Rows::TwentyFour(RowsOf::new(limits)),
         }
     }
 
-    /// The row of a phase as it stands, or `None` if the phase never ran here.
-    pub(crate) fn get(&self, phase: u32) -> Option<Row> {
+    /// What an execution may come to.
+    pub(crate) fn limits(&self) -> &Limits {
         match self {
-            Rows::Four(rows) => rows.get(phase),
-            Rows::Eight(rows) => rows.get(phase),
-            Rows::Sixteen(rows) => rows.get(phase),
-            Rows::TwentyFour(rows) => rows.get(phase),
+            Rows::Four(rows) => &rows.limits,
+            Rows::Eight(rows) => &rows.limits,
+            Rows::Sixteen(rows) => &rows.limits,
+            Rows::TwentyFour(rows) => &rows.limits,
+        }
+    }
+
+    /// The row of a phase as it stands; `is_gone` tells whether its owner is not in this process.
+    pub(crate) fn get(&self, phase: u32, is_gone: impl Fn() -> bool) -> Seen {
+        match self {
+            Rows::Four(rows) => rows.get(phase, is_gone),
+            Rows::Eight(rows) => rows.get(phase, is_gone),
+            Rows::Sixteen(rows) => rows.get(phase, is_gone),
+            Rows::TwentyFour(rows) => rows.get(phase, is_gone),
+        }
+    }
+
+    /// The phases that may have a row, ascending: all of them, and some besides.
+    pub(crate) fn phases(&self) -> Vec<u32> {
+        match self {
+            Rows::Four(rows) => rows.phases(),
+            Rows::Eight(rows) => rows.phases(),
+            Rows::Sixteen(rows) => rows.phases(),
+            Rows::TwentyFour(rows) => rows.phases(),
         }
     }
 }
 
 impl<const W: usize> RowsOf<W> {
-    fn new() -> RowsOf<W> {
+    fn new(limits: Limits) -> RowsOf<W> {
+        // One by one into the heap: an array would be made on the stack first.
+        let first: Box<[Cells<W>]> = (0..FIRST).map(|_| Cells::none()).collect();
         RowsOf {
-            first: Box::new(std::array::from_fn(|_| Cells::none())),
-            buckets: std::array::from_fn(|_| OnceLock::new()),
+            first: first.try_into().unwrap_or_else(|_| unreachable!("{FIRST} were made")),
+            beyond: OnceLock::new(),
+            limits,
         }
     }
 
@@ -142,32 +115,19 @@ impl<const W: usize> RowsOf<W> {
         }
     }
 
-    /// Allocates when a phase of its bucket ends for the first time on this thread.
+    /// Allocates when a phase of its chunk ends for the first time on this thread.
+    #[inline(never)]
     fn cells_beyond(&self, phase: u32) -> &Cells<W> {
-        let (bucket, row) = place(phase);
-        let rows = self.buckets[bucket]
-            .get_or_init(|| (0..FIRST << bucket).map(|_| Cells::none()).collect());
-        &rows[row]
+        let [outer, inner, row] = place(phase);
+        let outer = &self.beyond.get_or_init(directory)[outer];
+        let inner = &outer.get_or_init(directory)[inner];
+        &inner.get_or_init(|| (0..CHUNK).map(|_| Cells::none()).collect())[row]
     }
 
     /// Adds a finished execution. Only the rows' owner calls this.
     #[inline(always)]
-    pub(crate) fn add(&self, phase: u32, execution: &Execution<'_, W>) {
-        let cells = self.cells(phase);
-        let sequence = cells.start_writing();
-        increase(&cells.executions, 1);
-        if execution.panicked {
-            increase(&cells.panics, 1);
-        }
-        if let Some((enabled, running)) = execution.times {
-            increase(&cells.enabled, enabled);
-            increase(&cells.running, running);
-        }
-        cells.time.fold(execution.ticks);
-        for ((stat, end), begin) in cells.events.iter().zip(execution.end).zip(execution.begin) {
-            stat.fold(end.wrapping_sub(*begin));
-        }
-        cells.finish_writing(sequence);
+    pub(crate) fn add(&self, phase: u32, execution: Execution<'_, W>) {
+        self.cells(phase).add(execution, &self.limits);
     }
 
     /// Notes an execution inside one of the same phase: it is part of the outer
@@ -180,161 +140,157 @@ impl<const W: usize> RowsOf<W> {
         cells.finish_writing(sequence);
     }
 
-    fn get(&self, phase: u32) -> Option<Row> {
-        let cells = match self.first.get(phase as usize) {
-            Some(cells) => cells,
-            None => {
-                let (bucket, row) = place(phase);
-                &self.buckets[bucket].get()?[row]
-            }
-        };
+    fn find(&self, phase: u32) -> Option<&Cells<W>> {
+        if let Some(cells) = self.first.get(phase as usize) {
+            return Some(cells);
+        }
+        let [outer, inner, row] = place(phase);
+        Some(&self.beyond.get()?[outer].get()?[inner].get()?[row])
+    }
+
+    fn get(&self, phase: u32, is_gone: impl Fn() -> bool) -> Seen {
+        let Some(cells) = self.find(phase) else { return Seen::Never };
+        let mut patience = Patience::with(is_gone);
         loop {
             // ATOMICS: the sequence lock of README.md, reader's side.
             let before = cells.sequence.load(Ordering::Acquire);
             if before == 0 {
-                return None;
+                return Seen::Never;
             }
             if before & 1 == 0 {
                 let row = cells.copy();
                 fence(Ordering::Acquire);
                 if cells.sequence.load(Ordering::Relaxed) == before {
-                    return Some(row);
+                    return Seen::Whole(row);
                 }
             }
-            relax();
-        }
-    }
-}
-
-impl<const W: usize> Cells<W> {
-    fn none() -> Cells<W> {
-        Cells {
-            sequence: AtomicU64::new(0),
-            executions: AtomicU64::new(0),
-            recursions: AtomicU64::new(0),
-            panics: AtomicU64::new(0),
-            enabled: AtomicU64::new(0),
-            running: AtomicU64::new(0),
-            time: StatCells::none(),
-            events: std::array::from_fn(|_| StatCells::none()),
+            if !patience.wait() {
+                return Seen::Cut;
+            }
         }
     }
 
-    // ATOMICS: the sequence lock of README.md, writer's side; one writer, so a plain
-    // load of its own sequence will do.
-    #[inline(always)]
-    fn start_writing(&self) -> u64 {
-        let sequence = self.sequence.load(Ordering::Relaxed);
-        self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
-        fence(Ordering::Release);
-        sequence
-    }
-
-    #[inline(always)]
-    fn finish_writing(&self, sequence: u64) {
-        self.sequence.store(sequence.wrapping_add(2), Ordering::Release);
-    }
-
-    fn copy(&self) -> Row {
-        let load = |word: &AtomicU64| word.load(Ordering::Relaxed);
-        let executions = load(&self.executions);
-        let stat = |cells: &StatCells| Stat {
-            sum: load(&cells.sum),
-            min: if executions > 0 { load(&cells.min) } else { 0 },
-            max: load(&cells.max),
-        };
-        Row {
-            executions,
-            recursions: load(&self.recursions),
-            panics: load(&self.panics),
-            enabled: load(&self.enabled),
-            running: load(&self.running),
-            ticks: stat(&self.time),
-            counts: self.events.iter().map(stat).collect(),
+    fn phases(&self) -> Vec<u32> {
+        let mut phases: Vec<u32> = (0..FIRST as u32).collect();
+        let outer = self.beyond.get().into_iter().flatten().enumerate();
+        for (outer, inner) in outer.filter_map(|(at, inner)| Some((at, inner.get()?))) {
+            let chunks = inner.iter().enumerate().filter(|(_, chunk)| chunk.get().is_some());
+            for (inner, _) in chunks {
+                let first = ((outer * ENTRIES + inner) * CHUNK) as u32;
+                phases.extend(first..first + CHUNK as u32);
+            }
         }
+        phases
     }
-}
-
-impl StatCells {
-    fn none() -> StatCells {
-        StatCells { sum: AtomicU64::new(0), max: AtomicU64::new(0), min: AtomicU64::new(u64::MAX) }
-    }
-
-    #[inline(always)]
-    fn fold(&self, value: u64) {
-        increase(&self.sum, value);
-        if self.max.load(Ordering::Relaxed) < value {
-            self.max.store(value, Ordering::Relaxed);
-        }
-        if self.min.load(Ordering::Relaxed) > value {
-            self.min.store(value, Ordering::Relaxed);
-        }
-    }
-}
-
-// ATOMICS: one writer, so load and store need not be one operation.
-#[inline(always)]
-fn increase(word: &AtomicU64, by: u64) {
-    word.store(word.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::session::cells::{Row, Stat};
+
+    fn rows_of(events: usize) -> Rows {
+        Rows::new(events, Limits::of(std::iter::empty(), 0, false))
+    }
 
     fn add(rows: &Rows, phase: u32, ticks: u64, end: [u64; 4]) {
         let Rows::Four(rows) = rows else { panic!("four events are enough here") };
         let execution =
-            Execution { ticks, begin: &[0; 4], end: &end, times: None, panicked: false };
-        rows.add(phase, &execution);
+            Execution { ticks: 0..ticks, begin: &[0; 4], end: &end, times: None, panicked: false };
+        rows.add(phase, execution);
     }
 
-    #[test]
-    fn every_phase_number_has_one_place() {
-        let mut expected = (0, 0);
-        for phase in FIRST as u32..100_000 {
-            assert_eq!(place(phase), expected, "phase {phase}");
-            expected.1 += 1;
-            if expected.1 == FIRST << expected.0 {
-                expected = (expected.0 + 1, 0);
-            }
+    fn seen(rows: &Rows, phase: u32) -> Option<Row> {
+        match rows.get(phase, || false) {
+            Seen::Never => None,
+            Seen::Whole(row) => Some(row),
+            Seen::Cut => panic!("nobody died"),
         }
     }
 
     #[test]
+    fn every_phase_number_has_one_place() {
+        let all: Vec<_> = (FIRST as u32..MAX_PHASES as u32).map(place).collect();
+        assert!(all.is_sorted_by(|a, b| a < b));
+        assert_eq!(all.last(), Some(&[ENTRIES - 1, ENTRIES - 1, CHUNK - 1]));
+    }
+
+    #[test]
+    fn a_late_phase_takes_the_memory_of_a_few() {
+        let rows = rows_of(3);
+        add(&rows, MAX_PHASES as u32 - 1, 5, [1, 0, 0, 0]);
+        assert_eq!(seen(&rows, MAX_PHASES as u32 - 1).unwrap().executions, 1);
+        assert_eq!(seen(&rows, MAX_PHASES as u32 - 2), None);
+        assert_eq!(rows.phases().len(), FIRST + CHUNK);
+        assert_eq!(rows.phases().last(), Some(&(MAX_PHASES as u32 - 1)));
+    }
+
+    #[test]
+    fn a_row_that_a_dead_owner_left_half_written_is_cut() {
+        let rows = rows_of(3);
+        add(&rows, 0, 5, [1, 0, 0, 0]);
+        let Rows::Four(four) = &rows else { panic!("four events are enough here") };
+        let sequence = four.cells(0).start_writing();
+        assert_eq!(rows.get(0, || true), Seen::Cut);
+        four.cells(0).finish_writing(sequence);
+        assert!(matches!(rows.get(0, || true), Seen::Whole(_)));
+    }
+
+    #[test]
+    fn rows_add_up_to_the_row_of_all_executions() {
+        let (one, two, all) = (rows_of(2), rows_of(2), rows_of(2));
+        for (ticks, count) in [(5, 100), (3, 7), (8, 9)] {
+            add(&one, 0, ticks, [count, 2 * count, 0, 0]);
+            add(&all, 0, ticks, [count, 2 * count, 0, 0]);
+        }
+        add(&two, 0, 1, [50, 0, 0, 0]);
+        add(&all, 0, 1, [50, 0, 0, 0]);
+        if let Rows::Four(rows) = &two {
+            rows.add_recursion(1);
+            let only_inside = seen(&two, 1).unwrap();
+            let mut sum = only_inside.clone();
+            sum.add(&seen(&one, 0).unwrap());
+            assert_eq!((sum.ticks.min, sum.recursions), (3, 1), "no executions, no least");
+        }
+        let mut sum = seen(&one, 0).unwrap();
+        sum.add(&seen(&two, 0).unwrap());
+        assert_eq!(sum, seen(&all, 0).unwrap());
+    }
+
+    #[test]
     fn sums_and_extremes_follow_the_executions() {
-        let rows = Rows::new(2);
-        assert_eq!((rows.get(3), rows.get(40)), (None, None));
+        let rows = rows_of(2);
+        assert_eq!((seen(&rows, 3), seen(&rows, 40)), (None, None));
         add(&rows, 40, 5, [100, 0, 0, 0]);
         add(&rows, 40, 3, [7, 2, 0, 0]);
         if let Rows::Four(rows) = &rows {
             rows.add_recursion(40);
         }
-        let row = rows.get(40).unwrap();
+        let row = seen(&rows, 40).unwrap();
         assert_eq!((row.executions, row.recursions, row.panics), (2, 1, 0));
         assert_eq!(row.ticks, Stat { sum: 8, min: 3, max: 5 });
         assert_eq!(row.counts[0], Stat { sum: 107, min: 7, max: 100 });
         assert_eq!(row.counts[1], Stat { sum: 2, min: 0, max: 2 });
-        assert_eq!(rows.get(41), None, "its neighbour never ran");
+        assert_eq!(seen(&rows, 41), None, "its neighbour never ran");
     }
 
     #[test]
     fn each_width_holds_its_events() {
         for (events, columns) in [(1, 4), (4, 4), (5, 8), (8, 8), (9, 16), (16, 16), (17, 24)] {
-            let rows = Rows::new(events);
+            let rows = rows_of(events);
             match &rows {
                 Rows::Four(rows) => rows.add_recursion(0),
                 Rows::Eight(rows) => rows.add_recursion(0),
                 Rows::Sixteen(rows) => rows.add_recursion(0),
                 Rows::TwentyFour(rows) => rows.add_recursion(0),
             }
-            assert_eq!(rows.get(0).unwrap().counts.len(), columns);
+            assert_eq!(seen(&rows, 0).unwrap().counts.len(), columns);
         }
     }
 
     #[test]
     fn a_reader_sees_whole_rows_while_the_owner_writes() {
-        let rows = Rows::new(3);
+        let rows = rows_of(3);
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| {
                 for _ in 0..100_000 {
@@ -342,12 +298,61 @@ mod tests {
                 }
             });
             while !writer.is_finished() {
-                if let Some(row) = rows.get(0) {
+                if let Some(row) = seen(&rows, 0) {
                     assert_eq!(row.ticks.sum, 2 * row.executions);
                     assert_eq!(row.counts[2].sum, 6 * row.executions);
                 }
             }
         });
-        assert_eq!(rows.get(0).unwrap().executions, 100_000);
+        assert_eq!(seen(&rows, 0).unwrap().executions, 100_000);
+    }
+}
+
+/// Run as `slot::model` is.
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use crate::primitive::interleave;
+    use loom::sync::Arc;
+
+    #[test]
+    fn no_interleaving_tears_a_row() {
+        let mut builder = loom::model::Builder::new();
+        // A row is a dozen words: three changes of thread catch what more would.
+        builder.preemption_bound = Some(3);
+        interleave(builder, || {
+            let rows = Arc::new(RowsOf::<1>::new(Limits::of(std::iter::empty(), 0, false)));
+            let writer = {
+                let rows = Arc::clone(&rows);
+                loom::thread::spawn(move || {
+                    for _ in 0..2 {
+                        rows.add(
+                            0,
+                            Execution {
+                                ticks: 7..10,
+                                begin: &[0],
+                                end: &[5],
+                                times: None,
+                                panicked: false,
+                            },
+                        );
+                    }
+                })
+            };
+            match rows.get(0, || false) {
+                Seen::Never => {}
+                Seen::Whole(row) => {
+                    assert!((1..=2).contains(&row.executions));
+                    let sums = [row.ticks.sum, row.counts[0].sum];
+                    assert_eq!(sums, [3, 5].map(|one| one * row.executions));
+                    assert_eq!([row.ticks.min, row.ticks.max], [3; 2]);
+                    assert_eq!([row.counts[0].min, row.counts[0].max], [5; 2]);
+                }
+                Seen::Cut => panic!("nobody died"),
+            }
+            writer.join().unwrap();
+            let Seen::Whole(row) = rows.get(0, || false) else { panic!("it ran twice") };
+            assert_eq!((row.executions, row.counts[0].sum), (2, 10));
+        });
     }
 }

@@ -1,13 +1,12 @@
 //! What all threads of a session share.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use once_cell::sync::OnceCell;
-use parking_lot::Mutex;
-
+use super::members::{Members, Past};
 use super::parting::Parting;
+use super::rows::MAX_PHASES;
 use super::thread::ThreadRecord;
 use super::turns::Sets;
 use crate::backend::perf;
@@ -15,6 +14,7 @@ use crate::bind;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
+use crate::fork::Fenced;
 use crate::placement::{Place, Placement};
 use crate::sim::Machine;
 use crate::topology::Topology;
@@ -45,17 +45,20 @@ pub(crate) struct Shared {
     clock: Clock,
     since: u64,
     placement: Option<Placed>,
-    topology: OnceCell<Topology>,
+    topology: OnceLock<Topology>,
     machine: Option<Machine>,
     log: usize,
     closed: AtomicBool,
     parting: Option<Parting>,
-    state: Mutex<State>,
+    /// How many phases have a name.
+    known: AtomicU32,
+    state: Fenced<State>,
 }
 
 /// The places that attaching threads are given, in order.
 pub(super) struct Placed {
-    pub(super) placement: Placement,
+    /// `None` where each thread stays on the context that it runs on, or goes to another free one.
+    pub(super) placement: Option<Placement>,
     pub(super) places: Vec<Place>,
 }
 
@@ -63,7 +66,7 @@ pub(super) struct Placed {
 struct State {
     phases: Vec<Arc<str>>,
     by_name: HashMap<Arc<str>, u32>,
-    threads: Vec<Arc<ThreadRecord>>,
+    members: Members,
     /// How many attached threads each logical CPU has.
     taken: HashMap<u32, usize>,
 }
@@ -83,7 +86,7 @@ pub(super) struct Parts {
 }
 
 /// The names of open sessions, each with the process generation it belongs to.
-static NAMES: Mutex<Vec<(String, u32)>> = Mutex::new(Vec::new());
+static NAMES: Fenced<Vec<(String, u32)>> = Fenced::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Shared {
@@ -127,12 +130,13 @@ impl Shared {
             since: parts.clock.now(),
             clock: parts.clock,
             placement: parts.placement,
-            topology: parts.topology.map_or_else(OnceCell::new, OnceCell::with_value),
+            topology: parts.topology.map_or_else(OnceLock::new, OnceLock::from),
             machine: parts.machine,
             log: parts.log,
             closed: AtomicBool::new(false),
             parting: None,
-            state: Mutex::default(),
+            known: AtomicU32::new(0),
+            state: Fenced::default(),
         }
     }
 
@@ -172,10 +176,15 @@ impl Shared {
 
     /// The machine, read when first needed.
     pub(super) fn topology(&self) -> Result<&Topology> {
-        self.topology.get_or_try_init(|| match &self.machine {
-            Some(machine) => Ok(machine.topology()),
-            None => Topology::detect(),
-        })
+        if let Some(known) = self.topology.get() {
+            return Ok(known);
+        }
+        let read = match &self.machine {
+            Some(machine) => machine.topology(),
+            None => Topology::detect()?,
+        };
+        // Read twice where two come together: a thread that is ending cannot wait as others do.
+        Ok(self.topology.get_or_init(|| read))
     }
 
     /// The simulated machine it counts on, if it does.
@@ -234,10 +243,13 @@ impl Shared {
         let mut state = self.state.lock();
         let number = match state.by_name.get(name) {
             Some(number) => *number,
+            None if state.phases.len() == MAX_PHASES => return Err(self.too_many_phases(name)),
             None => {
                 let (number, name) = (state.phases.len() as u32, Arc::<str>::from(name));
                 state.phases.push(Arc::clone(&name));
                 state.by_name.insert(name, number);
+                // ATOMICS: a number alone; what it counts is read under the lock.
+                self.known.store(number + 1, Ordering::Relaxed);
                 number
             }
         };
@@ -247,8 +259,20 @@ impl Shared {
     /// The phase behind a word of [`Phase::to_bits`], if it is one of this session's.
     pub(super) fn phase_from_bits(&self, bits: u64) -> Option<Phase> {
         let phase = Phase { session: (bits >> 32) as u32, number: bits as u32 };
-        let known = self.state.lock().phases.len() as u32;
+        let known = self.known.load(Ordering::Relaxed);
         (phase.session == self.number as u32 && phase.number < known).then_some(phase)
+    }
+
+    #[cold]
+    fn too_many_phases(&self, name: &str) -> Error {
+        Error::new(
+            ErrorKind::InvalidInput,
+            format!(
+                "cannot name a phase {name:?} in session {:?}: it has {MAX_PHASES} phases, and \
+                 no session has more; give parts of the program that recur one name",
+                self.name
+            ),
+        )
     }
 
     pub(super) fn phase_name(&self, number: u32) -> String {
@@ -262,9 +286,24 @@ impl Shared {
     /// The next free place of the placement, if the session has one.
     pub(super) fn take_place(&self) -> Result<Option<Place>> {
         let Some(Placed { placement, places }) = &self.placement else { return Ok(None) };
+        let here = placement.is_none().then(|| self.current_cpu()).flatten();
         let mut state = self.state.lock();
-        let free = places.iter().find(|place| !state.taken.contains_key(&place.cpu()));
-        let Some(place) = free else {
+        let mut free = places.iter().filter(|place| !state.taken.contains_key(&place.cpu()));
+        let first = free.clone().next();
+        let Some(place) = free.find(|place| Some(place.cpu()) == here).or(first) else {
+            let Some(placement) = placement else {
+                return Err(Error::new(
+                    ErrorKind::NoSuchPlace,
+                    format!(
+                        "cannot attach another thread to session {:?}: counts here are those of a \
+                         hardware context, and all {} that the process may use have a thread; \
+                         detach one, or accept counts of the kernel's driver ({}=1)",
+                        self.name,
+                        places.len(),
+                        perf::TRUST_DRIVER
+                    ),
+                ));
+            };
             return Err(Error::new(
                 ErrorKind::NoSuchPlace,
                 format!(
@@ -277,6 +316,11 @@ impl Shared {
         };
         *state.taken.entry(place.cpu()).or_default() += 1;
         Ok(Some(*place))
+    }
+
+    /// Whether threads without a place of a placement are bound to a context of their own.
+    pub(super) fn binds_by_itself(&self) -> bool {
+        self.placement.as_ref().is_some_and(|placed| placed.placement.is_none())
     }
 
     /// Notes that a thread took a place of its own choice.
@@ -298,18 +342,23 @@ impl Shared {
 
     /// Adds a thread; `make` learns its number.
     pub(super) fn join(&self, make: impl FnOnce(usize) -> ThreadRecord) -> Arc<ThreadRecord> {
-        let mut state = self.state.lock();
-        let record = Arc::new(make(state.threads.len()));
-        state.threads.push(Arc::clone(&record));
-        record
+        self.state.lock().members.join(make)
     }
 
-    pub(super) fn threads(&self) -> Vec<Arc<ThreadRecord>> {
-        self.state.lock().threads.clone()
+    /// A thread has ended; its owner writes no more.
+    pub(super) fn retire(&self, record: &ThreadRecord) {
+        self.state.lock().members.retire(record);
     }
 
+    /// The threads that have rows of their own, and the sum of the others.
+    pub(super) fn threads(&self) -> (Vec<Arc<ThreadRecord>>, Option<Past>) {
+        let state = self.state.lock();
+        (state.members.kept(), state.members.past())
+    }
+
+    /// A thread that has rows of its own.
     pub(super) fn thread(&self, number: usize) -> Option<Arc<ThreadRecord>> {
-        self.state.lock().threads.get(number).cloned()
+        self.state.lock().members.get(number)
     }
 }
 

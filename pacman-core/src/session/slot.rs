@@ -2,8 +2,9 @@
 //!
 //! The protocol and its proof are in this folder's README.md.
 
+use super::patience::Patience;
 use crate::backend::MAX_EVENTS;
-use crate::primitive::{AtomicU64, Ordering, fence, relax};
+use crate::primitive::{AtomicU64, Ordering, fence, own};
 
 /// One thread's latest sample, written by its owner, read by anybody.
 ///
@@ -43,7 +44,7 @@ impl Slot {
     #[inline(always)]
     pub(crate) fn publish<const W: usize>(&self, ticks: u64, counts: &[u64; W]) {
         // ATOMICS: one writer, so a plain load of its own counter will do.
-        let sequence = self.sequence.load(Ordering::Relaxed);
+        let sequence = own(&self.sequence);
         self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
         // ATOMICS: pairs with the acquire fence in `read`: a reader that saw any
         // word written below also sees the odd sequence.
@@ -57,11 +58,19 @@ impl Slot {
         self.sequence.store(sequence.wrapping_add(2), Ordering::Release);
     }
 
-    /// Reads the latest whole sample of `events` counts; false before the first.
+    /// Reads the latest whole sample of `events` counts; false before the first, and where
+    /// there is none because the owner was stopped in the midst of its stores.
     ///
-    /// No system call; waits only while the owner is in the midst of its stores.
+    /// No system call, unless the owner is kept from finishing; `is_gone` tells whether it is
+    /// not in this process at all.
     #[inline]
-    pub(crate) fn read(&self, events: usize, into: &mut Published) -> bool {
+    pub(crate) fn read(
+        &self,
+        events: usize,
+        into: &mut Published,
+        is_gone: impl Fn() -> bool,
+    ) -> bool {
+        let mut patience = Patience::with(is_gone);
         loop {
             let before = self.sequence.load(Ordering::Acquire);
             if before == 0 {
@@ -82,31 +91,44 @@ impl Slot {
                     return true;
                 }
             }
-            relax();
+            if !patience.wait() {
+                return false;
+            }
         }
     }
 
     /// As [`read`](Self::read), of the first `W` counts and unrolled for them.
     #[inline(always)]
-    pub(crate) fn read_first<const W: usize>(&self, into: &mut Published) -> bool {
+    pub(crate) fn read_first<const W: usize>(
+        &self,
+        into: &mut Published,
+        is_gone: impl Fn() -> bool,
+    ) -> bool {
         // ATOMICS: as in `read`.
         let before = self.sequence.load(Ordering::Acquire);
         if before == 0 || before & 1 == 1 {
-            return self.read(W, into);
+            return self.read_late(W, into, is_gone);
         }
         into.ticks = self.ticks.load(Ordering::Relaxed);
         for (count, word) in into.counts[..W].iter_mut().zip(&self.counts[..W]) {
             *count = word.load(Ordering::Relaxed);
         }
         fence(Ordering::Acquire);
-        self.sequence.load(Ordering::Relaxed) == before || self.read(W, into)
+        self.sequence.load(Ordering::Relaxed) == before || self.read_late(W, into, is_gone)
+    }
+
+    /// As [`read`](Self::read), out of the way of those who find a whole sample at once.
+    #[cold]
+    #[inline(never)]
+    fn read_late(&self, events: usize, into: &mut Published, is_gone: impl Fn() -> bool) -> bool {
+        self.read(events, into, is_gone)
     }
 
     /// The latest whole sample of `events` counts.
     #[cfg(test)]
     pub(crate) fn latest(&self, events: usize) -> Option<Published> {
         let mut sample = Published::EMPTY;
-        self.read(events, &mut sample).then_some(sample)
+        self.read(events, &mut sample, || false).then_some(sample)
     }
 }
 
@@ -153,11 +175,12 @@ mod tests {
 #[cfg(all(test, loom))]
 mod model {
     use super::*;
-    use loom::sync::Arc;
+    use crate::primitive::interleave;
+    use loom::{model::Builder, sync::Arc};
 
     #[test]
     fn no_interleaving_tears_a_sample() {
-        loom::model(|| {
+        interleave(Builder::new(), || {
             let slot = Arc::new(Slot::new());
             let writer = {
                 let slot = Arc::clone(&slot);
@@ -171,6 +194,22 @@ mod model {
             }
             writer.join().unwrap();
             assert_eq!(slot.latest(2).unwrap().ticks, 2);
+        });
+    }
+
+    #[test]
+    fn no_interleaving_tears_the_first_of_a_sample() {
+        interleave(Builder::new(), || {
+            let slot = Arc::new(Slot::new());
+            slot.publish(1, &[1, 1]);
+            let writer = {
+                let slot = Arc::clone(&slot);
+                loom::thread::spawn(move || slot.publish(2, &[2, 2]))
+            };
+            let mut sample = Published::EMPTY;
+            assert!(slot.read_first::<2>(&mut sample, || false));
+            assert_eq!(sample.counts[..2], [sample.ticks; 2]);
+            writer.join().unwrap();
         });
     }
 }

@@ -1,11 +1,16 @@
 //! Copying what a session knows into a report.
 
-use super::rows::{Row, Stat};
+use std::sync::Arc;
+
+use super::cells::{Row, Seen, Stat};
+use super::members::{KEPT, Past};
+use super::plausible::Limits;
 use super::shared::Shared;
 use super::thread::ThreadRecord;
+use super::turns::Tally;
 use crate::report::{
-    CountReport, EventColumn, LoggedSample, PhaseReport, PlaceReport, Report, SetReport,
-    ThreadReport,
+    CountReport, EventColumn, Implausible, LoggedSample, PhaseReport, PlaceReport, Report,
+    SetReport, ThreadReport, ThreadState,
 };
 use crate::topology::Topology;
 
@@ -22,23 +27,41 @@ pub(super) fn report(shared: &Shared) -> Report {
             None
         }
     };
-    let records = shared.threads();
-    let threads: Vec<ThreadReport> = records
-        .iter()
-        .map(|record| ThreadReport {
+    if shared.binds_by_itself() {
+        notes.push(
+            "each thread was bound to one hardware context while it was attached: this \
+             processor's counters were programmed without the kernel's driver, and count a context"
+                .to_owned(),
+        );
+    }
+    let (records, past) = shared.threads();
+    let of_thread = |record: &Arc<ThreadRecord>| {
+        let mut cut = Vec::new();
+        let phases = phase_reports(record, &phases, shared, nanos, &mut cut);
+        ThreadReport {
             number: record.number,
+            threads: 1,
             tid: record.tid,
             name: record.name.clone(),
             place: place(record, topology),
             state: record.state(),
             attached: nanos(record.until(now).saturating_sub(record.since)),
             read_path: record.caps.read_path,
-            phases: phase_reports(record, phases.len(), shared, nanos),
+            phases,
             log: log_reports(record, shared, nanos),
             log_dropped: record.log.as_ref().map_or(0, |log| log.dropped()),
-            notes: record.notes(),
-        })
-        .collect();
+            notes: [record.notes(), cut].concat(),
+        }
+    };
+    let mut threads: Vec<ThreadReport> = records.iter().map(of_thread).collect();
+    if let Some(past) = &past {
+        threads.push(past_report(past, shared, nanos));
+        notes.push(format!(
+            "{} threads that ended share a row: the session keeps the rows of the first {KEPT} \
+             that end",
+            past.threads
+        ));
+    }
     let dropped: u64 = threads.iter().map(|thread| thread.log_dropped).sum();
     if dropped > 0 {
         notes.push(format!(
@@ -46,6 +69,8 @@ pub(super) fn report(shared: &Shared) -> Report {
             shared.log()
         ));
     }
+    let doubt = records.iter().find_map(|record| record.caps.doubt);
+    let doubt = doubt.or(past.as_ref().and_then(|past| past.doubt));
     let mut report = Report {
         session: shared.name().to_string(),
         events: shared
@@ -55,6 +80,7 @@ pub(super) fn report(shared: &Shared) -> Report {
                 name: event.name().to_string(),
                 unit: event.unit(),
                 hardware: event.is_hardware(),
+                doubt: doubt.filter(|_| event.is_hardware()),
             })
             .collect(),
         sets: shared.sets().described(),
@@ -62,7 +88,8 @@ pub(super) fn report(shared: &Shared) -> Report {
         phases,
         threads,
         age: nanos(now.saturating_sub(shared.since())),
-        simulated: records.iter().any(|record| record.caps.simulated),
+        simulated: records.iter().any(|record| record.caps.simulated)
+            || past.is_some_and(|past| past.simulated),
         notes,
     };
     report.notes.extend(report.silent());
@@ -82,25 +109,75 @@ fn place(record: &ThreadRecord, topology: Option<&Topology>) -> Option<PlaceRepo
     })
 }
 
+/// The phases that a thread ran; `cut` gets a line for each row that is half written.
 fn phase_reports(
     record: &ThreadRecord,
-    phases: usize,
+    names: &[String],
     shared: &Shared,
     nanos: impl Fn(u64) -> u64,
+    cut: &mut Vec<String>,
 ) -> Vec<PhaseReport> {
-    (0..phases).filter_map(|phase| phase_report(record, phase, shared, &nanos)).collect()
+    let mut phases: Vec<u32> =
+        record.tallies().iter().flat_map(|tally| tally.rows.phases()).collect();
+    let open = record.open.phases();
+    phases.extend(open.iter().map(|(phase, _)| *phase));
+    phases.sort_unstable();
+    phases.dedup();
+    let mut row = |tally: &Tally, phase: u32| match tally.rows.get(phase, || record.is_gone()) {
+        Seen::Never => None,
+        Seen::Whole(row) => Some(row),
+        Seen::Cut => {
+            let name = names.get(phase as usize).map_or("", String::as_str);
+            let why = if record.is_gone() {
+                "when the process forked: it is cut by the fork"
+            } else {
+                "for a second"
+            };
+            cut.push(format!(
+                "the row of {name:?} is left out, because the thread was in the midst of writing \
+                 it {why}"
+            ));
+            None
+        }
+    };
+    let mut report = |phase| {
+        let rows = record.tallies().iter().map(|tally| row(tally, phase)).collect();
+        let open = open.iter().find(|(open, _)| *open == phase).map_or(0, |(_, times)| *times);
+        phase_report(phase, rows, open, shared, &nanos)
+    };
+    phases.into_iter().filter_map(&mut report).collect()
+}
+
+/// The one row of threads that ended.
+fn past_report(past: &Past, shared: &Shared, nanos: impl Fn(u64) -> u64) -> ThreadReport {
+    let report = |phase| phase_report(phase, past.rows(phase), 0, shared, &nanos);
+    let all_exited = past.exited == past.threads;
+    ThreadReport {
+        number: past.number,
+        threads: past.threads,
+        tid: -1,
+        name: Some(format!("{} ended threads", past.threads)),
+        place: None,
+        state: if all_exited { ThreadState::Exited } else { ThreadState::Detached },
+        attached: nanos(past.ticks),
+        read_path: past.read_path,
+        phases: past.phases().into_iter().filter_map(report).collect(),
+        log: Vec::new(),
+        log_dropped: past.samples,
+        notes: past.notes(),
+    }
 }
 
 /// A phase's rows, one for each set, and their sum; `None` if it never ran here.
 fn phase_report(
-    record: &ThreadRecord,
-    phase: usize,
+    phase: u32,
+    rows: Vec<Option<Row>>,
+    open: u64,
     shared: &Shared,
     nanos: &impl Fn(u64) -> u64,
 ) -> Option<PhaseReport> {
-    let tallies = record.tallies();
-    let rows: Vec<Option<Row>> = tallies.iter().map(|tally| tally.rows.get(phase as u32)).collect();
-    if rows.iter().all(Option::is_none) {
+    let phase = phase as usize;
+    if open == 0 && rows.iter().all(Option::is_none) {
         return None;
     }
     let all = || rows.iter().flatten();
@@ -136,9 +213,31 @@ fn phase_report(
         executions,
         recursions: all().map(|row| row.recursions).sum(),
         panics: all().map(|row| row.panics).sum(),
+        open,
+        implausible: implausible(&rows, shared, nanos),
         time: finished.map(time).reduce(Stat::and).unwrap_or_default(),
         counts: counts.iter().map(|count| count.report(executions)).collect(),
         sets: rows.iter().enumerate().map(reported).collect(),
+    })
+}
+
+/// The executions that were set aside, and why the first of them was.
+fn implausible(
+    rows: &[Option<Row>],
+    shared: &Shared,
+    nanos: &impl Fn(u64) -> u64,
+) -> Option<Implausible> {
+    let aside = || {
+        let each = rows.iter().enumerate();
+        each.filter_map(|(set, row)| Some((set, row.as_ref()?.set_aside?)))
+    };
+    let (set, (_, doubt)) = aside().next()?;
+    let event = doubt.column.and_then(|column| shared.sets().events(set).get(column).copied());
+    let name = event.map_or("", |event| shared.events()[event].name());
+    Some(Implausible {
+        executions: aside().map(|(_, (executions, _))| executions).sum(),
+        event,
+        why: doubt.says(name, nanos).to_string(),
     })
 }
 
@@ -174,18 +273,23 @@ fn log_reports(
 ) -> Vec<LoggedSample> {
     let Some(log) = &record.log else { return Vec::new() };
     let since = shared.since();
+    let limits: Vec<Limits> = (0..shared.sets().len()).map(|set| record.limits(set)).collect();
     log.entries()
         .into_iter()
-        .map(|mut entry| {
+        .filter_map(|mut entry| {
             let set = entry.set as usize;
             entry.counts.truncate(shared.sets().width(set));
-            LoggedSample {
+            // The row names it, and what it says is no figure.
+            if limits[set].judge(entry.begin..entry.end, &entry.counts).is_some() {
+                return None;
+            }
+            Some(LoggedSample {
                 phase: entry.phase as usize,
                 begin: nanos(entry.begin.saturating_sub(since)),
                 end: nanos(entry.end.saturating_sub(since)),
                 set,
                 counts: entry.counts,
-            }
+            })
         })
         .collect()
 }

@@ -2,11 +2,13 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use parking_lot::Mutex;
-
 use super::log::Log;
+use super::open::Open;
+use super::plausible::Limits;
 use super::turns::{Sets, Tallies, Tally};
-use crate::backend::{Caps, MAX_EVENTS};
+use crate::backend::{Caps, MAX_EVENTS, perf};
+use crate::event::Event;
+use crate::fork::Fenced;
 use crate::report::ThreadState;
 
 /// Notes kept per thread; more are counted.
@@ -28,13 +30,17 @@ pub(crate) struct ThreadRecord {
     /// Ticks at detach, or 0.
     until: AtomicU64,
     state: AtomicU8,
+    /// The phases that it has begun and not ended.
+    pub(crate) open: Open,
     pub(crate) counted: Counted,
     pub(crate) log: Option<Log>,
-    notes: Mutex<Notes>,
+    notes: Fenced<Notes>,
+    /// The process that the thread is in: a forked child has its record and not the thread.
+    generation: u32,
 }
 
 /// What the thread shows of its counts.
-// A session has one kind of them, and threads are few: no use in boxing the larger.
+// A session has one kind of them: no use in boxing the larger, which the hot path goes through.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
 pub(crate) enum Counted {
@@ -60,7 +66,13 @@ pub(super) struct Arrival {
 }
 
 impl ThreadRecord {
-    pub(super) fn new(arrival: Arrival, sets: &Sets, log: usize) -> ThreadRecord {
+    /// The record of a thread that counts `events` in `sets`.
+    pub(super) fn new(arrival: Arrival, events: &[Event], sets: &Sets, log: usize) -> ThreadRecord {
+        let (since, timed) = (arrival.since, !arrival.caps.simulated);
+        let limits = |set: usize| {
+            let counted = sets.events(set).into_iter().map(|event| &events[event]);
+            Limits::of_events(counted, since, timed)
+        };
         let widest = (0..sets.len()).map(|set| sets.width(set)).max().unwrap_or(0);
         debug_assert!(widest <= MAX_EVENTS);
         ThreadRecord {
@@ -73,13 +85,25 @@ impl ThreadRecord {
             since: arrival.since,
             until: AtomicU64::new(0),
             state: AtomicU8::new(0),
+            open: Open::new(),
             counted: match sets.len() {
-                1 => Counted::AtOnce(Tally::new(widest)),
-                _ => Counted::InTurns(Tallies::new(sets)),
+                1 => Counted::AtOnce(Tally::new(widest, limits(0))),
+                _ => Counted::InTurns(Tallies::new(sets, limits)),
             },
             log: (log > 0).then(|| Log::new(log, widest)),
-            notes: Mutex::default(),
+            notes: Fenced::default(),
+            generation: perf::generation(),
         }
+    }
+
+    /// Whether the thread is not in this process, because another one forked.
+    pub(super) fn is_gone(&self) -> bool {
+        self.generation != perf::generation()
+    }
+
+    /// What an execution that counts a set may come to.
+    pub(super) fn limits(&self, set: usize) -> Limits {
+        self.tallies()[set].rows.limits().clone()
     }
 
     /// What the thread counted of each set, in order.

@@ -198,7 +198,7 @@ impl Watched {
         let record = shared.join(|number| {
             let (tid, name, since) = (NO_THREAD, Some("context".into()), last.ticks);
             let arrival = Arrival { number, tid, name, cpu: Some(cpu), bound: true, caps, since };
-            ThreadRecord::new(arrival, sets, shared.log())
+            ThreadRecord::new(arrival, shared.events(), sets, shared.log())
         });
         owner.number(record.number);
         let machine = shared.machine().cloned();

@@ -42,7 +42,7 @@ mod workload;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use pacman_events::{CpuId, CpuModel, SysfsPmu};
@@ -74,6 +74,8 @@ struct Inner {
     number: u64,
     /// When a live machine was switched on.
     since: Option<Instant>,
+    /// Its kernel's driver is one whose counts may be wrong.
+    distrusted: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -108,7 +110,15 @@ impl Machine {
         let contexts = Topology::synthetic(shape.topology)?;
         let state = Mutex::new(State::new(shape, &contexts, live));
         let since = live.then(Instant::now);
-        Ok(Machine { inner: Arc::new(Inner { shape, number, since, state }) })
+        Ok(Machine {
+            inner: Arc::new(Inner {
+                shape,
+                number,
+                since,
+                distrusted: AtomicBool::new(false),
+                state,
+            }),
+        })
     }
 
     /// The name it was made by.
@@ -146,7 +156,14 @@ impl Machine {
         standing.pmus = vec!["cpu".to_owned()];
         standing.rdpmc = Some(2);
         standing.smt = self.inner.shape.cpu().facts().smt_ways > 1;
+        let distrusted = self.inner.distrusted.load(Ordering::Relaxed);
+        standing.driver_doubt = distrusted.then_some("this machine's driver is told to be wrong");
         standing
+    }
+
+    /// Has its kernel's driver count as one that is not trusted, as Linux's on a Pentium 4.
+    pub fn distrust_driver(&self) {
+        self.inner.distrusted.store(true, Ordering::Relaxed);
     }
 
     /// Its kernel's counter interface.

@@ -36,13 +36,12 @@ impl Task {
 /// The calling thread's id.
 pub(super) fn caller() -> i32 {
     thread_local!(static ID: Cell<i32> = const { Cell::new(0) });
-    ID.with(|id| {
-        if id.get() == 0 {
-            // SAFETY: the call has no preconditions.
-            id.set(unsafe { libc::gettid() });
-        }
-        id.get()
-    })
+    // Without a destructor: always there.
+    if ID.get() == 0 {
+        // SAFETY: the call has no preconditions.
+        ID.set(unsafe { libc::gettid() });
+    }
+    ID.get()
 }
 
 /// The real CPU time of a thread in nanoseconds: to the moment for the caller, to its last

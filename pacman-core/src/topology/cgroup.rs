@@ -1,11 +1,10 @@
 //! What cgroups (version 1, 2 or both) take away: CPUs and CPU time.
 
-use std::fs;
-
 use super::CpuSet;
 use super::restriction::Quota;
 use super::sysfs::Tree;
 use crate::error::Result;
+use crate::input::{self, MOST_SYSTEM_BYTES};
 
 /// The CPUs that the innermost cpuset leaves, and the file that says so.
 pub(super) fn cpuset(tree: &Tree) -> Result<Option<(String, CpuSet)>> {
@@ -65,7 +64,8 @@ struct Groups {
 impl Groups {
     fn of(tree: &Tree) -> Groups {
         let mut groups = Groups::default();
-        let text = fs::read_to_string(tree.proc_file("self/cgroup")).unwrap_or_default();
+        let text =
+            input::read_text(&tree.proc_file("self/cgroup"), MOST_SYSTEM_BYTES).unwrap_or_default();
         for line in text.lines() {
             let mut fields = line.splitn(3, ':');
             let (Some(_), Some(controllers), Some(path)) =

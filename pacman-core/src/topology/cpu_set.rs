@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use pacman_events::shown::excerpt;
+
+use super::cpu_bits::{CpuBits, LAST_CPU};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A set of CPU numbers, kept in ascending order.
@@ -23,19 +26,18 @@ impl CpuSet {
     /// # Errors
     /// [`ErrorKind::InvalidInput`] if the text is not such a list or names a CPU above 65535.
     pub fn from_list(text: &str) -> Result<CpuSet> {
-        let mut cpus = Vec::new();
-        for item in text.trim().split(',').map(str::trim).filter(|item| !item.is_empty()) {
-            push_range(item, &mut cpus).ok_or_else(|| {
-                Error::new(
-                    ErrorKind::InvalidInput,
-                    format!(
-                        "cannot read cpu list {text:?}: {item:?} is not a cpu or range from 0 to \
-                         {LAST_CPU}; write it like 0-3,8"
-                    ),
-                )
-            })?;
-        }
-        Ok(cpus.into_iter().collect())
+        let bits = CpuBits::from_list(text).map_err(|item| {
+            Error::new(
+                ErrorKind::InvalidInput,
+                format!(
+                    "cannot read cpu list {}: {} is not a cpu or range from 0 to {LAST_CPU}; write \
+                     it like 0-3,8",
+                    excerpt(text),
+                    excerpt(item)
+                ),
+            )
+        })?;
+        Ok(bits.into())
     }
 
     /// The set that the kernel's mask notation describes: groups of 32 bits in hexadecimal, highest first.
@@ -43,25 +45,18 @@ impl CpuSet {
     /// # Errors
     /// [`ErrorKind::InvalidInput`] if the text is not such a mask or names a CPU above 65535.
     pub fn from_mask(text: &str) -> Result<CpuSet> {
-        let mut cpus = Vec::new();
-        for (word, digits) in text.trim().rsplit(',').enumerate() {
-            let base =
-                u32::try_from(word).ok().and_then(|word| word.checked_mul(32)).unwrap_or(LAST_CPU);
-            let is_hex = digits.trim().bytes().all(|byte| byte.is_ascii_hexdigit());
-            let bits =
-                u32::from_str_radix(digits.trim(), 16).ok().filter(|_| is_hex && base < LAST_CPU);
-            let Some(bits) = bits else {
-                return Err(Error::new(
-                    ErrorKind::InvalidInput,
-                    format!(
-                        "cannot read cpu mask {text:?}: {digits:?} is not a group of 32 bits below \
-                         cpu {LAST_CPU}; write it like ff,0000000f"
-                    ),
-                ));
-            };
-            cpus.extend((0..32).filter(|bit| bits >> bit & 1 == 1).map(|bit| base + bit));
-        }
-        Ok(cpus.into_iter().collect())
+        let bits = CpuBits::from_mask(text).map_err(|group| {
+            Error::new(
+                ErrorKind::InvalidInput,
+                format!(
+                    "cannot read cpu mask {}: {} is not a group of 32 bits below cpu {LAST_CPU}; \
+                     write it like ff,0000000f",
+                    excerpt(text),
+                    excerpt(group)
+                ),
+            )
+        })?;
+        Ok(bits.into())
     }
 
     /// Whether `cpu` is a member.
@@ -105,6 +100,12 @@ impl CpuSet {
     }
 }
 
+impl From<CpuBits> for CpuSet {
+    fn from(bits: CpuBits) -> CpuSet {
+        CpuSet(bits.iter().collect())
+    }
+}
+
 impl FromIterator<u32> for CpuSet {
     fn from_iter<I: IntoIterator<Item = u32>>(cpus: I) -> CpuSet {
         let mut cpus: Vec<u32> = cpus.into_iter().collect();
@@ -136,38 +137,6 @@ impl fmt::Display for CpuSet {
         Ok(())
     }
 }
-
-/// Appends what `item` names: `5`, `0-3`, or `0-31:2/8` (the first 2 of every 8).
-pub(crate) fn push_range(item: &str, cpus: &mut Vec<u32>) -> Option<()> {
-    let (range, stride) = match item.split_once(':') {
-        Some((range, stride)) => {
-            let (used, group) = stride.split_once('/')?;
-            (range, (number(used)?, number(group)?))
-        }
-        None => (item, (1, 1)),
-    };
-    let (first, last) = match range.split_once('-') {
-        Some((first, last)) => (number(first)?, number(last)?),
-        None => (number(range)?, number(range)?),
-    };
-    let (used, group) = stride;
-    if first > last || used == 0 || used > group {
-        return None;
-    }
-    cpus.extend((first..=last).filter(|cpu| (cpu - first) % group < used));
-    Some(())
-}
-
-fn number(digits: &str) -> Option<u32> {
-    let digits = digits.trim();
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    digits.parse().ok().filter(|&cpu| cpu <= LAST_CPU)
-}
-
-/// Eight times what any kernel can be configured for; keeps a typo from filling memory.
-pub(crate) const LAST_CPU: u32 = 65_535;
 
 #[cfg(test)]
 mod tests {
@@ -218,5 +187,15 @@ mod tests {
             "cannot read cpu mask \"xyz\": \"xyz\" is not a group of 32 bits below cpu 65535; \
              write it like ff,0000000f"
         );
+    }
+
+    #[test]
+    fn a_number_that_is_given_often_costs_nothing() {
+        // 96 kB, which name half a billion CPUs.
+        let text = "0-65535,".repeat(12_000);
+        let set = CpuSet::from_list(&text).unwrap();
+        assert_eq!((set.len(), set.to_string()), (65_536, "0-65535".into()));
+        let wrong = CpuSet::from_list(&(text + "x")).unwrap_err().to_string();
+        assert!(wrong.len() < 400 && wrong.contains("\"x\" is not a cpu"), "{wrong}");
     }
 }

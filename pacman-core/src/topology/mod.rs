@@ -8,6 +8,7 @@
 mod assemble;
 mod cgroup;
 mod core_type;
+mod cpu_bits;
 mod cpu_set;
 mod hwloc;
 mod restriction;
@@ -17,11 +18,14 @@ mod sysfs;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use pacman_events::shown::shown_path;
+
 pub use self::core_type::CoreType;
+pub(crate) use self::cpu_bits::{CpuBits, LAST_CPU, Range};
 pub use self::cpu_set::CpuSet;
-pub(crate) use self::cpu_set::push_range;
 pub use self::restriction::{Quota, Restriction, Restrictor};
 
+use crate::cancel;
 use crate::error::Result;
 use crate::sim::{self, Machine};
 
@@ -135,7 +139,7 @@ impl Topology {
     pub fn detect() -> Result<Topology> {
         match sim::current()? {
             Some(machine) => Ok(machine.topology()),
-            None => sysfs::detect(),
+            None => cancel::put_off_during(sysfs::detect),
         }
     }
 
@@ -308,7 +312,7 @@ impl fmt::Display for Source {
             Source::Hwloc => f.write_str("hwloc"),
             Source::Simulated(machine) => write!(f, "simulated {}", machine.name()),
             Source::Synthetic(text) => write!(f, "synthetic {text:?}"),
-            Source::Sysfs(root) => write!(f, "{}", root.join("sys").display()),
+            Source::Sysfs(root) => write!(f, "{}", shown_path(&root.join("sys"))),
         }
     }
 }

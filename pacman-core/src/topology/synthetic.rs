@@ -6,9 +6,10 @@
 //! level   = NUMBER NAME | NAME ":" NUMBER
 //! ```
 
+use pacman_events::shown::excerpt;
+
 use super::assemble::{CoreKey, Cpu, Surroundings, assemble};
-use super::cpu_set::LAST_CPU;
-use super::{CoreType, CpuSet, Source, Topology};
+use super::{CoreType, CpuSet, LAST_CPU, Source, Topology};
 use crate::error::{Error, ErrorKind, Result};
 
 pub(super) fn read(text: &str) -> Result<Topology> {
@@ -16,8 +17,9 @@ pub(super) fn read(text: &str) -> Result<Topology> {
         Error::new(
             ErrorKind::InvalidInput,
             format!(
-                "cannot read topology {text:?}: {reason}; write it like \"2 packages, 4 cores, 2 threads\" \
-                 or \"8 p-cores, 2 threads, 8 e-cores\""
+                "cannot read topology {}: {reason}; write it like \"2 packages, 4 cores, 2 threads\" \
+                 or \"8 p-cores, 2 threads, 8 e-cores\"",
+                excerpt(text)
             ),
         )
     })?;
@@ -68,7 +70,7 @@ impl Machine {
             let after_kind = matches!(deepest, Some(Level::Core(_) | Level::Thread));
             let another_kind = matches!(level, Level::Core(_)) && after_kind;
             if deepest.is_some_and(|deepest| deepest >= level) && !another_kind {
-                return Err(format!("{name:?} cannot stand inside what comes before it"));
+                return Err(format!("{} cannot stand inside what comes before it", excerpt(&name)));
             }
             match level {
                 Level::Package => machine.packages = count,
@@ -77,7 +79,7 @@ impl Machine {
                 Level::Core(kind) => machine.add_cores(kind, count)?,
                 Level::Thread => match machine.cores.last_mut() {
                     Some(cores) => cores.threads = count,
-                    None => return Err(format!("{name:?} need cores to stand in")),
+                    None => return Err(format!("{} need cores to stand in", excerpt(&name))),
                 },
             }
             deepest = Some(level);
@@ -149,11 +151,11 @@ fn levels(text: &str) -> Result<Vec<(Level, String, u32)>, String> {
             },
         };
         rest = if word.contains(':') { after } else { &after[1..] };
-        let level = level(name).ok_or_else(|| format!("{name:?} is not a level"))?;
+        let level = level(name).ok_or_else(|| format!("{} is not a level", excerpt(name)))?;
         let count = match count.parse() {
-            Ok(0) => return Err(format!("{name:?} cannot be 0")),
+            Ok(0) => return Err(format!("{} cannot be 0", excerpt(name))),
             Ok(count) => count,
-            Err(_) => return Err(format!("{count:?} is not a number of {name}")),
+            Err(_) => return Err(format!("{} is not a number of {name}", excerpt(count))),
         };
         levels.push((level, name.to_owned(), count));
     }

@@ -5,11 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use pacman_events::shown::{excerpt, shown_path};
+
 use super::assemble::{CoreKey, Cpu, Surroundings, assemble};
 use super::restriction::{Restriction, Restrictor};
-use super::{CoreType, CpuSet, Source, Topology, cgroup, core_type};
+use super::{CoreType, CpuBits, CpuSet, LAST_CPU, Source, Topology, cgroup, core_type};
 use crate::bind;
 use crate::error::{Error, ErrorKind, Result};
+use crate::input::{self, MOST_BYTES, MOST_SYSTEM_BYTES};
 
 pub(super) fn detect() -> Result<Topology> {
     read(&Tree::under(Path::new("/")), Some(bind::unbound_mask()?))
@@ -96,7 +99,7 @@ pub(super) fn online_and_offline(
             format!(
                 "cannot read the topology under {}: no cpu is listed in sys/devices/system/cpu; \
                  name the directory that holds sys",
-                tree.root.display()
+                shown_path(&tree.root)
             ),
         ));
     }
@@ -107,7 +110,8 @@ pub(super) fn online_and_offline(
 fn read_cpus(tree: &Tree, online: &CpuSet, caveats: &mut Vec<String>) -> Result<Vec<Cpu>> {
     let nodes = nodes(tree)?;
     let kinds = core_types(tree, online)?;
-    let mut lone = CpuSet::default();
+    let members = online.iter().collect::<CpuBits>();
+    let mut lone = Vec::new();
     let mut unnumbered: BTreeMap<u32, u32> = BTreeMap::new();
     let mut cpus = Vec::with_capacity(online.len());
     for cpu in online.iter() {
@@ -117,22 +121,22 @@ fn read_cpus(tree: &Tree, online: &CpuSet, caveats: &mut Vec<String>) -> Result<
             Some(Ok(package)) => package,
             // The kernel writes -1 where firmware numbers no packages: tell them apart by members.
             _ => {
-                let members = tree.first_set(&file("package_cpus"), &file("core_siblings"))?;
-                let lowest = members.and_then(|members| members.first()).unwrap_or(0);
+                let members = tree.first_bits(&file("package_cpus"), &file("core_siblings"))?;
+                let lowest = members.and_then(|members| members.iter().next()).unwrap_or(0);
                 let next = unnumbered.len() as u32;
                 *unnumbered.entry(lowest).or_insert(next)
             }
         };
-        let siblings = tree.first_set(&file("core_cpus"), &file("thread_siblings"))?;
+        let siblings = tree.first_bits(&file("core_cpus"), &file("thread_siblings"))?;
         let core_id = tree.number::<i64>(&file("core_id"))?.and_then(|id| u32::try_from(id).ok());
         let core_key = match (siblings, core_id) {
             (Some(siblings), _) => {
-                let lowest = siblings.intersection(online).first().unwrap_or(cpu);
+                let lowest = siblings.first_common(&members).unwrap_or(cpu);
                 CoreKey::LowestCpu(lowest.min(cpu))
             }
             (None, Some(id)) => CoreKey::Id { package, die, id },
             (None, None) => {
-                lone = lone.iter().chain([cpu]).collect();
+                lone.push(cpu);
                 CoreKey::LowestCpu(cpu)
             }
         };
@@ -146,6 +150,7 @@ fn read_cpus(tree: &Tree, online: &CpuSet, caveats: &mut Vec<String>) -> Result<
         });
     }
     if !lone.is_empty() {
+        let lone: CpuSet = lone.into_iter().collect();
         caveats.push(format!(
             "the system does not tell which contexts share a core (no topology directory for cpus \
              {lone}): each of them counts as a core of its own"
@@ -161,13 +166,17 @@ pub(super) fn die(tree: &Tree, cpu: u32) -> Result<u32> {
 }
 
 fn nodes(tree: &Tree) -> Result<BTreeMap<u32, u32>> {
-    let mut nodes = BTreeMap::new();
+    let (mut nodes, mut listed) = (BTreeMap::new(), 0);
     for node in tree.numbered("devices/system/node", "node").iter() {
         let directory = format!("devices/system/node/node{node}");
         let members = match tree.set(&format!("{directory}/cpulist"))? {
             Some(members) => members,
             None => tree.mask(&format!("{directory}/cpumap"))?.unwrap_or_default(),
         };
+        listed += members.len();
+        if listed > LAST_CPU as usize + 1 {
+            return Err(tree.malformed(&directory, "the nodes list more cpus than there can be"));
+        }
         nodes.extend(members.iter().map(|cpu| (cpu, node)));
     }
     Ok(nodes)
@@ -205,7 +214,7 @@ pub(super) fn core_types(tree: &Tree, online: &CpuSet) -> Result<BTreeMap<u32, C
 }
 
 fn machine_name(tree: &Tree) -> String {
-    let cpuinfo = fs::read_to_string(tree.proc_file("cpuinfo")).unwrap_or_default();
+    let cpuinfo = input::read_text(&tree.proc_file("cpuinfo"), MOST_BYTES).unwrap_or_default();
     for wanted in ["model name", "cpu", "cpu model", "Model"] {
         for line in cpuinfo.lines() {
             if let Some((key, value)) = line.split_once(':') {
@@ -244,7 +253,7 @@ impl Tree {
 
     /// A file's text without surrounding blanks; nothing if the file is absent, unreadable or empty.
     pub(super) fn text(&self, path: &str) -> Option<String> {
-        let text = fs::read_to_string(self.sys.join(path)).ok()?;
+        let text = input::read_text(&self.sys.join(path), MOST_SYSTEM_BYTES).ok()?;
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
         (!text.is_empty()).then(|| text.to_owned())
     }
@@ -253,7 +262,7 @@ impl Tree {
         let Some(text) = self.text(path) else { return Ok(None) };
         match text.parse() {
             Ok(number) => Ok(Some(number)),
-            Err(_) => Err(self.malformed(path, &format!("{text:?} is not a number"))),
+            Err(_) => Err(self.malformed(path, &format!("{} is not a number", excerpt(&text)))),
         }
     }
 
@@ -269,32 +278,35 @@ impl Tree {
     }
 
     /// The first of a new and an old name that exists, as list or as mask.
-    fn first_set(&self, new: &str, old: &str) -> Result<Option<CpuSet>> {
+    fn first_bits(&self, new: &str, old: &str) -> Result<Option<CpuBits>> {
         for name in [new, old] {
-            if let Some(set) = self.set(&format!("{name}_list"))? {
-                return Ok(Some(set));
-            }
-            if let Some(set) = self.mask(name)? {
-                return Ok(Some(set));
+            let list = format!("{name}_list");
+            for (path, read) in [
+                (list.as_str(), CpuBits::from_list as fn(&str) -> std::result::Result<_, &str>),
+                (name, CpuBits::from_mask),
+            ] {
+                let Some(text) = self.text(path) else { continue };
+                let wrong =
+                    |item| self.malformed(path, &format!("{} names no cpus", excerpt(item)));
+                return read(&text).map(Some).map_err(wrong);
             }
         }
         Ok(None)
     }
 
-    /// The numbers of the entries called `prefix` and a number.
+    /// The numbers of the entries called `prefix` and a number that a CPU could have.
     fn numbered(&self, directory: &str, prefix: &str) -> CpuSet {
         let Ok(entries) = fs::read_dir(self.sys.join(directory)) else { return CpuSet::default() };
-        entries
-            .filter_map(|entry| {
-                entry.ok()?.file_name().to_str()?.strip_prefix(prefix)?.parse().ok()
-            })
-            .collect()
+        let number = |entry: fs::DirEntry| {
+            entry.file_name().to_str()?.strip_prefix(prefix)?.parse::<u32>().ok()
+        };
+        entries.filter_map(|entry| number(entry.ok()?)).filter(|it| *it <= LAST_CPU).collect()
     }
 
     fn malformed(&self, path: &str, what: &str) -> Error {
         Error::new(
             ErrorKind::InvalidInput,
-            format!("cannot read the topology from {}: {what}", self.sys.join(path).display()),
+            format!("cannot read the topology from {}: {what}", shown_path(&self.sys.join(path))),
         )
     }
 }

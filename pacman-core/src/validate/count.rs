@@ -47,7 +47,8 @@ pub(super) fn count(
         .map(|(counted, truth)| Sample { truth, counted: counted.wrapping_sub(edge) })
         .collect();
     let verdict = Verdict::of(&samples);
-    Ok(Counted { read_path: thread.caps().read_path, samples, disturbed, verdict })
+    let caps = thread.caps();
+    Ok(Counted { read_path: caps.read_path, doubt: caps.doubt, samples, disturbed, verdict })
 }
 
 /// A long run; one that was disturbed is made again.

@@ -74,6 +74,8 @@ pub struct Outcome {
 pub struct Counted {
     /// How the counter was read.
     pub read_path: ReadPath,
+    /// Why its counts may be wrong, if they may: the kernel's driver is not trusted here.
+    pub doubt: Option<&'static str>,
     /// Every repeat, in order.
     pub samples: Vec<Sample>,
     /// Repeats during which others had the CPU, however often they were made again, on a

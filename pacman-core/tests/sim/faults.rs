@@ -1,6 +1,6 @@
 //! Every fault at every call: a count is right, or it is an error.
 
-use pacman_core::session::Sample;
+use pacman_core::session::{Sample, Uncounted};
 use pacman_core::sim::Fault;
 use pacman_core::{Placement, Result, Session};
 use pacman_events::partition::Partition;
@@ -145,4 +145,39 @@ pub(crate) fn a_fault_at_any_register_gives_the_truth_or_an_error(machine: &str)
             Fault::Unplug(0),
         ],
     );
+}
+
+/// With the error of a system call, or the loss of the counters, at each call of ten executions.
+pub(crate) fn run_gives_the_programs_value_whatever_the_counters_do(machine: &str) {
+    let mut lost = 0;
+    for (of, fault) in
+        [Fault::Errno(libc::EIO), Fault::Preempt(5000), Fault::Steal].iter().enumerate()
+    {
+        for call in 1..60 {
+            let program = Program::on(machine);
+            let name = format!("run {machine} {of} {call}");
+            let builder = Session::builder(name).on(&program.machine).events(EVENTS).unwrap();
+            let session = builder.start().unwrap();
+            let phase = session.phase("work").unwrap();
+            let thread = session.attach().unwrap();
+            program.machine.inject(call, *fault);
+            let mut uncounted = 0;
+            for n in 0..10u64 {
+                let ran = thread.run(phase, || {
+                    program.work(100, 1);
+                    n * n
+                });
+                uncounted += u64::from(ran.is_err());
+                assert_eq!(ran.unwrap_or_else(Uncounted::into_value), n * n);
+            }
+            drop(thread);
+            let report = session.report();
+            let row = &report.threads[0];
+            let counted = row.phases.first().map_or(0, |row| row.executions);
+            assert_eq!(counted + uncounted, 10, "{machine}, call {call}: {:?}", row.notes);
+            assert_eq!(uncounted > 0, row.notes.iter().any(|note| note.contains("not counted")));
+            lost += uncounted;
+        }
+    }
+    assert!(lost > 0, "{machine}: no fault met an execution");
 }

@@ -3,6 +3,7 @@
 mod faults;
 mod program;
 mod suite;
+mod trust;
 mod wide;
 
 /// Mounts the suite on a machine.
@@ -66,6 +67,11 @@ macro_rules! on {
             #[test]
             fn registers_are_as_before() {
                 suite::registers_are_as_before(NAME);
+            }
+
+            #[test]
+            fn run_gives_the_programs_value_whatever_the_counters_do() {
+                faults::run_gives_the_programs_value_whatever_the_counters_do(NAME);
             }
 
             #[test]

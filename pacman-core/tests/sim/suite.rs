@@ -1,12 +1,11 @@
 //! What must hold on every machine.
 
-use std::sync::Barrier;
-
 use pacman_core::export::{self, TableStyle};
 use pacman_core::sim::Fault;
 use pacman_core::{ErrorKind, Event, Placement, Report, Session};
 use pacman_events::partition::Partition;
 use pacman_events::resolve;
+use pacman_suite::Barrier;
 
 use crate::program::{EVENTS, Program, only};
 

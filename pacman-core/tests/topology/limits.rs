@@ -1,6 +1,9 @@
-//! What cgroups take away, in both of their versions.
+//! What cgroups take away, in both of their versions, and how much may be read.
+
+use std::time::Duration;
 
 use pacman_core::topology::Restrictor;
+use pacman_core::{ErrorKind, Topology};
 
 use crate::tree::Tree;
 
@@ -93,4 +96,41 @@ fn a_group_outside_the_namespace_falls_back_to_the_mount() {
         .with("sys/fs/cgroup/cpuset.cpus.effective", "4-7")
         .read();
     assert_eq!(machine.allowed().to_string(), "4-7");
+}
+
+/// The processor time of this thread.
+fn spent() -> Duration {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call fills in a time of ours.
+    assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut now) }, 0);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+}
+
+#[test]
+fn four_times_the_cpus_take_four_times_as_long_to_read() {
+    let read = |cpus: u32| {
+        let tree = Tree::empty().with("sys/devices/system/cpu/online", &format!("0-{}", cpus - 1));
+        let before = spent();
+        assert_eq!(tree.read().contexts().len(), cpus as usize);
+        spent() - before
+    };
+    let (few, many) = (read(4_096), read(16_384));
+    // 16 times and more, where each CPU is looked for among all the others.
+    assert!(many < 9 * few, "{few:?} for 4,096 cpus, {many:?} for 16,384");
+}
+
+#[test]
+fn more_than_any_kernel_has_is_refused() {
+    let nodes = (0..3).fold(Tree::of("xeon-e5-2660v2"), |tree, node| {
+        tree.with(&format!("sys/devices/system/node/node{node}/cpulist"), "0-32767")
+    });
+    let error = Topology::from_sysfs(nodes.root()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert!(error.to_string().ends_with("node2: the nodes list more cpus than there can be"));
+    // A directory of a number that no CPU has, where directories are all there is.
+    let machine = Tree::empty()
+        .with("sys/devices/system/cpu/cpu0/online", "1")
+        .with("sys/devices/system/cpu/cpu4000000000/online", "1")
+        .read();
+    assert_eq!(machine.contexts().len(), 1);
 }

@@ -6,11 +6,15 @@
 //! data must be where the thread of that number left it.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use pacman_regions::{Guard, Guarded};
 
+use crate::apart::apart;
+use crate::fork;
 use crate::function::Function;
+use crate::module::Module;
 use crate::process;
 use crate::region::{Region, Seen};
 use crate::worker::Worker;
@@ -22,6 +26,8 @@ pub(crate) struct Guards {
     decided: [AtomicU64; Guard::ALL.len()],
     /// What is never undone: see [`PINNED`].
     pinned: AtomicU32,
+    /// See [`tells_threads_apart`](Guards::tells_threads_apart).
+    numbers: OnceLock<bool>,
 }
 
 /// The program asked how many threads there may be, and then ran this region.
@@ -45,13 +51,27 @@ fn bit(guard: Guard, acts: bool) -> u32 {
 
 impl Guards {
     /// Takes what the program has done for this region alone: it pins the region if it asked how
-    /// many threads there may be; whether it has said how many it gets.
+    /// many threads there may be, or decided it and could tell them apart; whether it has said how
+    /// many it gets.
     #[inline]
-    pub(crate) fn take(&self, worker: &Worker) -> bool {
-        if worker.depth() == 0 && process::take_asked() {
-            self.pinned.store(PINNED, Ordering::Relaxed);
+    pub(crate) fn take(&self, region: &Region, worker: &Worker) -> bool {
+        if worker.depth() == 0 {
+            let (asked, decided) = (process::take_asked(), process::take_decided());
+            if asked || (decided && self.tells_threads_apart(region)) {
+                self.pinned.store(PINNED, Ordering::Relaxed);
+            }
         }
         worker.take_pushed()
+    }
+
+    /// Whether the region's module may ask for the numbers of its threads. Who has decided how many
+    /// there are may keep data for each; without numbers there is no way to it. GCC's own static
+    /// loops ask for numbers, and nobody can tell whose question that is.
+    #[cold]
+    fn tells_threads_apart(&self, region: &Region) -> bool {
+        *fork::once(&self.numbers, || {
+            apart(|| Module::imports(region.body, Function::tells_threads_apart))
+        })
     }
 
     /// Whether the next execution must be as the program has it, for another reason than those in
@@ -65,7 +85,7 @@ impl Guards {
         entry: Function,
         threads: u32,
     ) -> bool {
-        let pushed = self.take(worker);
+        let pushed = self.take(region, worker);
         let seen = region.seen.get();
         let saw = |bits: u32| seen & bits != 0;
         let llvm = is_llvms(entry);
@@ -119,7 +139,9 @@ fn why(guard: Guard) -> &'static str {
         Guard::NumThreads => "the program itself says how many threads it gets",
         Guard::Nested => "it is inside another region, has regions inside, or is a league of teams",
         Guard::TaskDepend => "its tasks depend on each other",
-        Guard::Query => "the program asked how many threads there may be, right before it or in it",
+        Guard::Query => {
+            "the program asked or said how many threads there may be, right before it or in it"
+        }
         Guard::ThreadNumber => {
             "its body asks for its thread's number, and may keep something by it for later"
         }

@@ -8,7 +8,7 @@ use pacman_regions::RuntimeFamily;
 
 use super::charge::Change;
 use super::steady::{Steady, Way};
-use super::{ADAPTING, Choice};
+use super::{ADAPTING, Adapting, Choice, say_if_due};
 use crate::floating;
 use crate::process;
 use crate::region::Region;
@@ -19,6 +19,7 @@ use crate::worker::Worker;
 pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32, ticks: u64) {
     let Some(Some(adapting)) = ADAPTING.get() else { return };
     adapting.ended(worker, None, size);
+    say_if_due(adapting, region, ticks);
     worker.waits.look(adapting, worker, region.runtime, false);
     if region.runtime.family == RuntimeFamily::Libgomp && worker.pool.changes_to(size) {
         floating::apart(|| {
@@ -79,6 +80,17 @@ pub(crate) fn finished(
 ) {
     let Some(Some(adapting)) = ADAPTING.get() else { return };
     adapting.ended(worker, choice.crew.as_deref(), size);
+    learn(adapting, region, worker, choice, (size, ticks, busy));
+    say_if_due(adapting, region, ticks);
+}
+
+fn learn(
+    adapting: &Adapting,
+    region: &'static Region,
+    worker: &Worker,
+    choice: &Choice,
+    (size, ticks, busy): (u32, u64, u64),
+) {
     let libgomp = region.runtime.family == RuntimeFamily::Libgomp;
     let narrowed = choice.threads > 0;
     let change = match libgomp {

@@ -32,13 +32,14 @@ pub(crate) use crew::{Crew, Crews};
 pub(crate) use guards::Guards;
 use guards::Lifted;
 pub(crate) use learn::{finished, finished_alone, finished_steady};
-pub(crate) use outcome::outcome;
+pub(crate) use outcome::say;
+use outcome::{Said, say_if_due};
 use phase::Phase;
 pub(crate) use places::{Bound, has_bound, mask_matters};
 pub(crate) use steady::Steady;
 pub(crate) use waiting::Waits;
 
-use crate::floating;
+use crate::apart::apart;
 use crate::fork;
 use crate::function::Function;
 use crate::process;
@@ -79,6 +80,7 @@ pub(crate) struct Adapted {
     /// See [`Adapted::choice`].
     choice: AtomicU32,
     phase: TryLock<Option<Phase>>,
+    said: Said,
 }
 
 /// How one execution is to run.
@@ -186,7 +188,7 @@ fn look<'w>(
     let by_itself = || plain && alone.is_some() && worker.gets_one_thread(region);
     if adapted.short.load(Ordering::Relaxed) || by_itself() {
         // What is asked once is not to be taken for the next region's.
-        adapted.guards.take(worker);
+        adapted.guards.take(region, worker);
         if let Some(steady) = alone.filter(|_| plain) {
             steady.stand(news, entry);
         }
@@ -224,7 +226,7 @@ impl Worker {
 /// in particular).
 pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
     let as_it_is = || Choice::of_the_program(threads);
-    let Some(adapting) = fork::once(&ADAPTING, || floating::apart(prepare)) else {
+    let Some(adapting) = fork::once(&ADAPTING, || apart(prepare)) else {
         return as_it_is();
     };
     let adapted = &region.adapted;
@@ -246,7 +248,7 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     let places = adapting.places && places::may_bind();
     if phase.as_ref().is_none_or(|phase| !phase.is_for(limited, places)) {
         adapted.chooses_anew();
-        *phase = floating::apart(|| Phase::of(adapting, region, limited, places));
+        *phase = apart(|| Phase::of(adapting, region, limited, places));
     }
     let Some(phase) = phase.as_mut() else { return as_it_is() };
     let on = phase.controller.next();
@@ -296,10 +298,20 @@ impl Adapting {
     }
 }
 
+/// Whether the runtime tells on standard error of every team that differs from the one before.
+fn displays_affinity() -> bool {
+    std::env::var("OMP_DISPLAY_AFFINITY")
+        .is_ok_and(|value| value.trim().eq_ignore_ascii_case("true") || value.trim() == "1")
+}
+
 /// Looks at the machine; says in the recording why nothing is adapted.
 #[cold]
 fn prepare() -> Option<Adapting> {
     let refuse = |why: String| process::note(format!("nothing is adapted: {why}"));
+    if displays_affinity() {
+        refuse("OMP_DISPLAY_AFFINITY is set, and narrower teams would be displayed".to_owned());
+        return None;
+    }
     let topology = Topology::detect().map_err(|error| refuse(error.to_string())).ok()?;
     let topology = match process::first() {
         Some(first) => topology.allowing(&first.cpus),

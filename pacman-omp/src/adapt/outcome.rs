@@ -1,16 +1,79 @@
 //! What came of adapting a region, for the recording.
+//!
+//! It is text, and takes as long as several regions to put together: it is written when the region is
+//! met, when the process exits, and in between after so much time in the region that nobody would
+//! notice. A process that is killed leaves the latest.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pacman_regions::arena::Slot;
 use pacman_regions::{Adaptation, Guarded, Objective};
+use try_lock::TryLock;
 
-use super::{ADAPTING, is_wished};
+use super::{ADAPTING, Adapting, is_wished};
+use crate::apart::apart;
+use crate::arena;
+use crate::floating;
 use crate::function::Function;
 use crate::process;
 use crate::region::Region;
 use crate::worker::Worker;
 use crate::worksharing;
 
-/// What was done with a region, for the recording.
-pub(crate) fn outcome(region: &Region, hosted_teams: u32) -> Option<Adaptation> {
+/// What is recorded of a region.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    slot: TryLock<Option<Slot>>,
+    /// Ticks in the region since.
+    since: AtomicU64,
+    /// After so many it is said again.
+    due: AtomicU64,
+}
+
+/// Seconds in a region after which it is said again, at the latest.
+const PATIENCE: f64 = 50e-3;
+
+/// An execution of `ticks` has ended: says what came of it and those before, if that is due.
+#[inline]
+pub(super) fn say_if_due(adapting: &Adapting, region: &Region, ticks: u64) {
+    let Said { since, due, .. } = &region.adapted.said;
+    let ticks = since.load(Ordering::Relaxed).saturating_add(ticks);
+    // ATOMICS: whoever else starts the region may overwrite it: it is said a little later.
+    since.store(ticks, Ordering::Relaxed);
+    if ticks >= due.load(Ordering::Relaxed) {
+        say_again(adapting, region);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn say_again(adapting: &Adapting, region: &Region) {
+    say(region);
+    let Said { since, due, .. } = &region.adapted.said;
+    let most = floating::apart(|| (PATIENCE / adapting.seconds_per_tick) as u64);
+    let next = due.load(Ordering::Relaxed).saturating_mul(2).clamp(adapting.long.min(most), most);
+    since.store(0, Ordering::Relaxed);
+    due.store(next, Ordering::Relaxed);
+}
+
+/// Says what came of adapting the region so far.
+#[cold]
+pub(crate) fn say(region: &Region) {
+    if !is_wished() || !process::wishes().records() {
+        return;
+    }
+    // Who else is at it says the same.
+    let Some(mut slot) = region.adapted.said.slot.try_lock() else { return };
+    apart(|| {
+        let text = outcome(region).and_then(|outcome| outcome.to_text());
+        if let Some(text) = text {
+            arena::replace(&mut slot, region.number, text.as_bytes());
+        }
+    });
+}
+
+/// What was done with a region; without a number of threads where it was left as it is.
+fn outcome(region: &Region) -> Option<Adaptation> {
     if !is_wished() {
         return None;
     }
@@ -32,18 +95,14 @@ pub(crate) fn outcome(region: &Region, hosted_teams: u32) -> Option<Adaptation> 
             }
             None if region.loops.adapt() => "its loops are adapted one by one".to_owned(),
             None if matches!(ADAPTING.get(), Some(None)) => "nothing is adapted here".to_owned(),
-            None if hosted_teams < 2 => "never ran on more than one thread".to_owned(),
-            None => "ran too few times: the first execution shows what a region does".to_owned(),
+            // The reader sees how many threads it had, and how often it ran.
+            None => String::new(),
         };
         return Some(Adaptation {
-            state: "as it is".to_owned(),
-            threads: hosted_teams,
-            configuration: hosted_teams.to_string(),
             why,
-            narrowed: 0,
-            gained: None,
             guards,
             loops: worksharing::recorded(region),
+            ..Adaptation::default()
         });
     };
     let on = phase.controller.next();

@@ -8,13 +8,13 @@
 
 use std::cell::Cell;
 
+use pacman_regions::arena::Widths;
 use pacman_regions::{RuntimeFamily, Waiting};
 
 use super::Adapting;
 use crate::floating;
 use crate::function::Function;
 use crate::process;
-use crate::rows::Widths;
 use crate::runtime::Runtime;
 use crate::worker::Worker;
 

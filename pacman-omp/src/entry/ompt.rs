@@ -13,6 +13,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::apart::apart;
 use crate::function::Function;
 use crate::process;
 use crate::region::{self, Region, Seen};
@@ -173,7 +174,7 @@ fn region_at(caller: *const c_void, requested: c_uint) -> Option<&'static Region
     region::find(call).or_else(|| {
         let runtime = Runtime::out_of_reach(RUNTIME.load(Ordering::Relaxed));
         process::first_region(runtime, requested.max(1));
-        region::enter(call, Function::ompt_start_tool, runtime, None)
+        apart(|| region::enter(call, Function::ompt_start_tool, runtime, None))
     })
 }
 
@@ -200,8 +201,7 @@ unsafe extern "C" fn parallel_end(
     drop(regions);
     let (begun, since) = process::own(ended.begun);
     let ticks = worker.now().saturating_sub(begun);
-    let hosted = worker.hosted(ended.region.number);
-    hosted.add(since, ticks, ended.size, ended.is_nested);
+    worker.enter(ended.region.number, since, ticks, ended.size, ended.is_nested);
     worker.ends_to_host();
 }
 

@@ -111,7 +111,7 @@ unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
 fn watch(meaning: Meaning, on_stack: impl Fn() -> u64) {
     let bits = match meaning {
         Meaning::Apart | Meaning::SizeAround => Seen::THREAD_NUMBER,
-        Meaning::Query => Seen::QUERY,
+        Meaning::Query | Meaning::Decides => Seen::QUERY,
         Meaning::Task if on_stack() & TASK_DEPEND == 0 => Seen::SHARES | Seen::TASKS,
         Meaning::Defers => Seen::SHARES | Seen::TASKS,
         Meaning::Shares => Seen::SHARES,
@@ -133,6 +133,7 @@ fn watch(meaning: Meaning, on_stack: impl Fn() -> u64) {
                 process::asked_inside();
             }
         }
+        _ if meaning == Meaning::Decides => process::decided(),
         _ if bits == Seen::QUERY => process::asked(),
         _ => {}
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Adapted, Team};
 use crate::adapt::{self, Course};
+use crate::apart::apart;
 use crate::callers;
 use crate::entry;
 use crate::floating;
@@ -189,11 +190,11 @@ impl Met {
                 .map(|runtime| Met { runtime, region: None });
         }
         entry::ompt::passed();
-        let runtime = callers::runtime_for(body, entry)?;
+        let runtime = apart(|| callers::runtime_for(body, entry))?;
         // SAFETY: LLVM's descriptions are constants of the program that end in a zero.
         let source = (!source.is_null()).then(|| unsafe { CStr::from_ptr(source) });
         let source = source.map(|text| text.to_string_lossy().into_owned());
         process::first_region(runtime, 1);
-        Some(Met { runtime, region: region::enter(body, entry, runtime, source) })
+        Some(Met { runtime, region: apart(|| region::enter(body, entry, runtime, source)) })
     }
 }

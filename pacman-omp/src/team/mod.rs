@@ -172,7 +172,7 @@ impl Team {
             UNKNOWN => worker.now().saturating_sub(begun),
             ticks => ticks,
         };
-        worker.hosted(region.number).add(since, ticks, size.get(), *depth > 0);
+        worker.enter(region.number, since, ticks, size.get(), *depth > 0);
         ticks
     }
 

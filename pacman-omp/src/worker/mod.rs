@@ -4,20 +4,20 @@ mod own_rows;
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ptr;
-use std::sync::Arc;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use pacman_core::backend::Reading;
 use pacman_core::clock::Clock;
+use pacman_regions::arena::{Row, Thread};
 
 use crate::adapt::{Bound, Crews, Pool, Waits};
-use crate::counting::{Counters, Counting, Plan};
+use crate::apart::apart;
+use crate::counting::{Counters, Counting};
 use crate::entry::ompt::UnderWay;
-use crate::floating;
 use crate::innermost::Innermost;
 use crate::process;
 use crate::region::{Region, Seen};
-use crate::rows::{Row, Table};
+use crate::rows;
 use crate::word;
 use crate::worksharing::Member;
 use own_rows::OwnRows;
@@ -32,7 +32,9 @@ pub(crate) struct Worker {
     counters: Cell<*const Counters>,
     /// By region.
     rows: UnsafeCell<Vec<OwnRows>>,
-    table: UnsafeCell<Arc<Table>>,
+    thread: Cell<&'static Thread>,
+    /// What that had when the thread forked.
+    hosted_at_fork: Cell<u64>,
     /// One more than the depth at which the runtime is starting a team that this library knows of.
     starting: Cell<u32>,
     /// The program itself has said how many threads its next region gets.
@@ -91,23 +93,26 @@ impl Worker {
 
     #[cold]
     fn make() -> &'static Worker {
-        let worker: &'static Worker = Box::leak(Box::new(Worker {
-            innermost: Cell::default(),
-            counters: Cell::new(ptr::null()),
-            rows: UnsafeCell::default(),
-            table: UnsafeCell::new(Table::enlisted()),
-            starting: Cell::new(0),
-            pushed: Cell::new(false),
-            crowded: Cell::new(false),
-            clock: process::clock(),
-            pool: Pool::default(),
-            member: Member::new(),
-            bound: Bound::default(),
-            crews: Crews::default(),
-            waits: Waits::default(),
-            started: RefCell::default(),
-            under_way: UnderWay::default(),
-        }));
+        let worker: &'static Worker = apart(|| {
+            Box::leak(Box::new(Worker {
+                innermost: Cell::default(),
+                counters: Cell::new(ptr::null()),
+                rows: UnsafeCell::default(),
+                thread: Cell::new(rows::thread()),
+                hosted_at_fork: Cell::new(0),
+                starting: Cell::new(0),
+                pushed: Cell::new(false),
+                crowded: Cell::new(false),
+                clock: process::clock(),
+                pool: Pool::default(),
+                member: Member::new(),
+                bound: Bound::default(),
+                crews: Crews::default(),
+                waits: Waits::default(),
+                started: RefCell::default(),
+                under_way: UnderWay::default(),
+            }))
+        });
         word::set(worker);
         worker
     }
@@ -189,8 +194,8 @@ impl Worker {
     /// The thread starts a region.
     #[inline]
     pub(crate) fn begins_to_host(&self) {
-        let hosting = &self.table().hosting;
-        hosting.store(hosting.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        let thread = self.thread.get();
+        thread.set_hosting(thread.hosting() + 1);
         // ATOMICS: a signal handler that ends the process may come at any instruction, here or on a
         // member of the team, which the runtime's own barriers order.
         compiler_fence(Ordering::SeqCst);
@@ -200,8 +205,8 @@ impl Worker {
     #[inline]
     pub(crate) fn ends_to_host(&self) {
         compiler_fence(Ordering::SeqCst);
-        let hosting = &self.table().hosting;
-        hosting.store(hosting.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+        let thread = self.thread.get();
+        thread.set_hosting(thread.hosting() - 1);
     }
 
     /// Whether such a team is being started, and none of its bodies runs here yet.
@@ -236,7 +241,7 @@ impl Worker {
             region.seen.add(seen);
         }
         let row = self.row(region.number, thread);
-        row.add(ticks);
+        row.add(ticks, rows::cpu);
         // In the child of a fork the thread has others, or none yet.
         if begun.counters == self.counters.get() {
             let depth = begun.around.depth() as usize;
@@ -264,8 +269,8 @@ impl Worker {
 
     #[cold]
     fn open(&self) {
-        let counters = floating::apart(Counters::open);
-        let counters = counters.map(|counters| Box::into_raw(Box::new(counters)).cast_const());
+        let counters = apart(|| Counters::open().map(|counters| Box::into_raw(Box::new(counters))));
+        let counters = counters.map(<*mut Counters>::cast_const);
         self.counters.set(counters.unwrap_or(UNCOUNTED));
     }
 
@@ -290,7 +295,7 @@ impl Worker {
     /// What begin and end take on this thread in ticks, a median; and how counts are read.
     pub(crate) fn measured(&self) -> (u64, &'static str) {
         const ROUNDS: usize = 101;
-        let row = Row::new(u32::MAX, 0, Plan::current().counted.len());
+        let row = Row::apart();
         let (clock, mut reading) = (process::clock(), Reading::EMPTY);
         let counters = self.prepared();
         let mut ticks: Vec<u64> = (0..ROUNDS)
@@ -298,7 +303,7 @@ impl Worker {
                 let begun = clock.now();
                 let is_begun = counters.is_some_and(|counters| counters.read(&mut reading));
                 let from = clock.now();
-                row.add(clock.now().saturating_sub(from));
+                row.add(clock.now().saturating_sub(from), rows::cpu);
                 if let (true, Some(counters)) = (is_begun, counters) {
                     row.count(|sums| counters.add_since(&reading, sums));
                 }
@@ -313,26 +318,29 @@ impl Worker {
     pub(crate) fn retire(self: Box<Worker>) {
         if self.counters().is_some() {
             // SAFETY: `open` made it a pointer, and no execution of this thread goes on.
-            drop(unsafe { Box::from_raw(self.counters.get().cast_mut()) });
+            apart(|| drop(unsafe { Box::from_raw(self.counters.get().cast_mut()) }));
         }
-        self.table.into_inner().retire();
+        let Worker { rows, thread, .. } = *self;
+        own_rows::give_back(thread.get(), &rows.into_inner());
+    }
+
+    /// The thread is about to fork. Its parent goes on with what it records, where both can see it.
+    pub(crate) fn forks() {
+        if let Some(worker) = Worker::known() {
+            worker.hosted_at_fork.set(worker.thread.get().hosting());
+        }
     }
 
     /// In the child of a fork: what this thread has counted, and counts by, is the parent's. The
     /// regions that it is inside of are the child's as well.
     pub(crate) fn forked() {
         let Some(worker) = Worker::known() else { return };
-        let new = Table::enlisted();
-        new.hosting.store(worker.table().hosting.load(Ordering::Relaxed), Ordering::Relaxed);
-        // SAFETY: this thread's own, and no reference to either lives here. The old table is left
-        // to itself: another thread may have been reading it.
-        unsafe {
-            std::mem::forget(std::mem::replace(&mut *worker.table.get(), new));
-            // The region that the thread is inside of will look at what it keeps for it.
-            for own in &mut *worker.rows.get() {
-                (own.row, own.hosted) = (ptr::null(), ptr::null());
-                own.steady.iter().for_each(|steady| steady.forget());
-            }
+        let new = rows::thread();
+        new.set_hosting(worker.hosted_at_fork.get());
+        worker.thread.set(new);
+        // SAFETY: this thread's own, and no reference to it lives here.
+        for own in unsafe { &mut *worker.rows.get() } {
+            own.forked();
         }
         // The parent's are left to themselves: their pages and descriptors are taken from the child
         // by who watches forks, and executions that are open know them by their address.

@@ -1,44 +1,91 @@
 //! Where a thread finds what it keeps for a region, by the region's number.
 
 use std::ptr;
-use std::sync::Arc;
+
+use pacman_regions::arena::{Hosted, Latest, Row, Thread, Widths};
 
 use super::Worker;
 use crate::adapt::Steady;
-use crate::counting::Plan;
-use crate::rows::{Hosted, Row, Table, Widths};
+use crate::apart::apart;
+use crate::rows;
 
-/// What a thread has of a region. The rows are its table's, which keeps them for as long as the
-/// thread lives; null before they are wanted.
+/// What a thread has of a region. Rows stay for as long as the process; null before they are wanted.
+///
+/// Nine words: one `lea` multiplies a place in the list by nine, and an address scales by eight.
+#[repr(C)]
 pub(super) struct OwnRows {
     /// Of the number that the thread had in the region last.
-    pub(super) row: *const Row,
-    pub(super) hosted: *const Hosted,
-    pub(super) steady: Option<Box<Steady>>,
+    row: *const Row,
+    /// That number, so that only a row that is wanted is touched; [`NOBODY`] before there is one.
+    thread: u32,
+    /// Where executions that it starts are entered, and where in it the latest one was.
+    hosted: *const Hosted,
+    latest: Latest,
+    steady: Option<Box<Steady>>,
+    /// Of other numbers, the latest first.
+    others: Option<Box<Others>>,
+    ninth: usize,
 }
 
+/// More than any thread's number.
+const NOBODY: u32 = u32::MAX;
+
+struct Others(Vec<&'static Row>);
+
+const _: () = assert!(size_of::<OwnRows>() == 9 * 8);
+
 impl OwnRows {
-    const NONE: OwnRows = OwnRows { row: ptr::null(), hosted: ptr::null(), steady: None };
+    const fn none() -> OwnRows {
+        OwnRows {
+            row: ptr::null(),
+            thread: NOBODY,
+            hosted: ptr::null(),
+            latest: Latest::none(),
+            steady: None,
+            others: None,
+            ninth: 0,
+        }
+    }
+
+    /// In the child of a fork: rows are the parent's. The region that the thread is inside of will
+    /// look at what it keeps for it.
+    pub(super) fn forked(&mut self) {
+        let steady = self.steady.take();
+        steady.iter().for_each(|steady| steady.forget());
+        *self = OwnRows { steady, ..OwnRows::none() };
+    }
+}
+
+/// The thread ends: others may go on with what it had.
+pub(super) fn give_back(thread: &'static Thread, all: &[OwnRows]) {
+    let rows = all.iter().flat_map(|own| {
+        // SAFETY: rows stay.
+        let latest = unsafe { own.row.as_ref() };
+        latest.into_iter().chain(own.others.iter().flat_map(|others| others.0.iter().copied()))
+    });
+    // SAFETY: as above.
+    let hosted = all.iter().filter_map(|own| unsafe { own.hosted.as_ref() });
+    rows::give_back(thread, rows, hosted);
 }
 
 impl Worker {
-    /// Where executions that this thread starts are entered.
-    #[inline]
-    pub(crate) fn hosted(&self, region: u32) -> &Hosted {
-        let own = self.rows_of(region);
-        // SAFETY: a row of the thread's table.
-        let hosted = own.and_then(|own| unsafe { own.hosted.as_ref() });
-        hosted.unwrap_or_else(|| self.new_hosted(region))
+    /// Enters an execution that this thread has started: `ticks`, from so many ticks `since` the
+    /// process began, with a team of `threads`.
+    #[inline(always)]
+    pub(crate) fn enter(&self, region: u32, since: u64, ticks: u64, threads: u32, nested: bool) {
+        let known = self.rows_of(region).filter(|own| !own.hosted.is_null());
+        let own = known.unwrap_or_else(|| self.with_hosted(region));
+        // SAFETY: rows stay, and the two are together from the beginning on.
+        unsafe { (*own.hosted).add(&own.latest, since, ticks, threads, nested) };
     }
 
     #[cold]
-    fn new_hosted(&self, region: u32) -> &Hosted {
-        let new = Arc::new(Hosted::new(region));
-        let hosted = Arc::as_ptr(&new);
-        self.table().hosted.lock().push(new);
-        self.keep(region, |own| own.hosted = hosted);
-        // SAFETY: the table has it.
-        unsafe { &*hosted }
+    fn with_hosted(&self, region: u32) -> &OwnRows {
+        apart(|| {
+            let hosted = rows::hosted(region);
+            self.keep(region, |own| (own.hosted, own.latest) = (hosted, Latest::none()));
+        });
+        self.rows_of(region).expect("it was put there")
     }
 
     /// How wide the teams were that it has started, where they usually have so many threads.
@@ -46,7 +93,7 @@ impl Worker {
         let mut widths = Widths::default();
         // SAFETY: this thread alone, and nothing here changes them.
         for own in unsafe { &*self.rows.get() } {
-            // SAFETY: a row of the thread's table.
+            // SAFETY: rows stay.
             if let Some(hosted) = unsafe { own.hosted.as_ref() } {
                 hosted.add_widths(usual, &mut widths);
             }
@@ -72,42 +119,40 @@ impl Worker {
 
     #[inline]
     pub(super) fn row(&self, region: u32, thread: u32) -> &Row {
-        // SAFETY: a row of the thread's table.
-        let row = self.rows_of(region).and_then(|own| unsafe { own.row.as_ref() });
-        row.filter(|row| row.thread == thread).unwrap_or_else(|| self.other_row(region, thread))
+        match self.rows_of(region) {
+            // SAFETY: rows stay, and a number is there with its row.
+            Some(own) if own.thread == thread => unsafe { &*own.row },
+            _ => self.other_row(region, thread),
+        }
     }
 
     /// The row for a number that the thread did not have in this region last time. A program may
-    /// have thousands of regions, so the table is not searched: rows of one region are a list by
-    /// when the thread had their numbers, the latest first.
+    /// have thousands of regions, so that only those of this one are searched.
     #[cold]
     fn other_row(&self, region: u32, thread: u32) -> &Row {
-        let latest = self.rows_of(region).map_or(ptr::null(), |own| own.row);
-        let row = self.taken_out(latest, thread).unwrap_or_else(|| {
-            let new = Arc::new(Row::new(region, thread, Plan::current().counted.len()));
-            let row = Arc::as_ptr(&new);
-            self.table().rows.lock().push(new);
-            // SAFETY: the table has it.
-            unsafe { &*row }
-        });
-        row.set_before(latest);
-        self.keep(region, |own| own.row = row);
-        row
+        apart(|| {
+            let known = self.taken_out(region, thread);
+            let row = known.unwrap_or_else(|| rows::row(region, thread));
+            self.keep(region, |own| {
+                own.thread = thread;
+                // SAFETY: rows stay.
+                if let Some(latest) = unsafe { std::mem::replace(&mut own.row, row).as_ref() } {
+                    own.others.get_or_insert_with(|| Box::new(Others(Vec::new()))).0.push(latest);
+                }
+            });
+            row
+        })
     }
 
-    /// The row of that number in the list behind `latest`, no more in it.
-    fn taken_out(&self, latest: *const Row, thread: u32) -> Option<&Row> {
-        // SAFETY: here and below: rows of the thread's table, or null.
-        let mut after = unsafe { latest.as_ref() }?;
-        loop {
-            // SAFETY: as above.
-            let row = unsafe { after.before().as_ref() }?;
-            if row.thread == thread {
-                after.set_before(row.before());
-                return Some(row);
-            }
-            after = row;
-        }
+    /// The row of that number among the others, no more among them.
+    fn taken_out(&self, region: u32, thread: u32) -> Option<&'static Row> {
+        let others = &self.rows_of(region)?.others.as_ref()?.0;
+        let at = others.iter().rposition(|row| row.thread() == thread)?;
+        let mut row = None;
+        self.keep(region, |own| {
+            row = own.others.as_mut().map(|others| others.0.remove(at));
+        });
+        row
     }
 
     #[inline(always)]
@@ -117,15 +162,10 @@ impl Worker {
     }
 
     fn keep(&self, region: u32, own: impl FnOnce(&mut OwnRows)) {
-        // SAFETY: as above; `own` sets a pointer.
+        // SAFETY: as above; `own` sets what is its own.
         let rows = unsafe { &mut *self.rows.get() };
-        rows.resize_with(rows.len().max(region as usize + 1), || OwnRows::NONE);
+        rows.resize_with(rows.len().max(region as usize + 1), OwnRows::none);
         own(&mut rows[region as usize]);
-    }
-
-    pub(super) fn table(&self) -> &Table {
-        // SAFETY: another one comes in the child of a fork only, which no reference lives to see.
-        unsafe { &*self.table.get() }
     }
 }
 
@@ -142,11 +182,14 @@ mod tests {
             draw = draw.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let (region, thread) = (draw >> 29, (draw >> 24) % 7);
             let row = worker.row(region, thread);
-            assert_eq!((row.region, row.thread), (region, thread));
+            assert_eq!((row.region(), row.thread()), (region, thread));
             let before = *known.entry((region, thread)).or_insert(ptr::from_ref(row));
             assert!(ptr::eq(before, row), "one row of region {region}, thread {thread}");
         }
         assert_eq!(known.len(), 8 * 7);
-        assert_eq!(worker.table().rows.lock().len(), known.len());
+        // SAFETY: this thread's, and nobody else looks.
+        let own = unsafe { &*worker.rows.get() };
+        let others = own.iter().flat_map(|own| own.others.iter().map(|others| others.0.len()));
+        assert_eq!(own.len() + others.sum::<usize>(), known.len());
     }
 }

@@ -20,7 +20,7 @@ use pacman_core::adapt::Rules;
 use pacman_regions::{Guard, RuntimeFamily};
 
 use crate::adapt::waiting;
-use crate::floating;
+use crate::apart::apart;
 use crate::fork;
 use crate::function::Function;
 use crate::module::Module;
@@ -51,7 +51,7 @@ static SETUP: OnceLock<Option<Setup>> = OnceLock::new();
 /// Begins an execution of `region` by a thread that is inside of `depth` others; `None` where its
 /// loops are not looked at.
 pub(crate) fn begin(region: &'static Region, depth: u32) -> Option<Execution> {
-    let setup = fork::once(&SETUP, || floating::apart(prepare)).as_ref()?;
+    let setup = fork::once(&SETUP, || apart(prepare)).as_ref()?;
     if depth > 0 || region.runtime.family != RuntimeFamily::Libomp {
         return None;
     }

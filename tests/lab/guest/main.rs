@@ -23,6 +23,8 @@ fn main() {
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["any-thread"] => groups::any_thread(),
         ["by-registers"] => by_registers::run(),
+        ["unplaced"] => by_registers::unplaced(),
+        ["unprivileged"] => by_registers::unprivileged(),
         ["eight"] => eight::run(),
         ["conflicts"] => conflicts::run(),
         ["forked"] => forked::run(),

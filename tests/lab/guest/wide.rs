@@ -59,7 +59,8 @@ fn print(which: &str, all: &SystemWide) {
     let report = all.report();
     for row in &report.threads {
         let cpu = row.place.expect("a context is a place").cpu;
-        for phase in &row.phases {
+        // A phase that was only begun is there as well, with no execution.
+        for phase in row.phases.iter().filter(|phase| phase.executions > 0) {
             let count = phase.counts[0].raw.sum;
             println!("row {cpu} {} {count}", report.phases[phase.phase]);
         }

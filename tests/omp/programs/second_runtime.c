@@ -16,7 +16,10 @@ int main(int count, char **arguments) {
     long before = 0, after = 0;
     for (int step = 0; step < 100; step++) before += work(0);
     const char *other = dlopen("libgomp.so.1", RTLD_NOW | RTLD_NOLOAD) ? "libomp.so.5" : "libgomp.so.1";
-    VERIFY(dlopen(other, RTLD_NOW | RTLD_GLOBAL));
+    if (!dlopen(other, RTLD_NOW | RTLD_GLOBAL)) {
+        printf("skipped: no %s\n", other);
+        return 0;
+    }
     for (int step = 0; step < 100; step++) after += work(0);
     VERIFY(before == after);
     for (int step = 0; step < 100; step++) after -= work(1);

@@ -1,5 +1,6 @@
 //! The panel of one region: its figures, its threads, what adaptation made of it.
 
+use pacman_events::shown::text_of;
 use pacman_regions::Adaptation;
 
 use super::colour;
@@ -36,7 +37,7 @@ pub(super) fn panel(
         Some(line) => format!("{file}:{line}"),
         None => file.clone(),
     });
-    let module = format!("{}+{:#x}", region.site.module.display(), region.site.address);
+    let module = format!("{}+{:#x}", text_of(&region.site.module), region.site.address);
     let origin = [file, Some(module), Some(region.entry.clone()), runtime];
     let origin: Vec<String> = origin.iter().flatten().map(|part| escaped(part)).collect();
     format!(

@@ -1,7 +1,5 @@
 //! The picture over time, of a run whose bins are known.
 
-use std::time::SystemTime;
-
 use pacman_regions::{Recording, TimelineRow};
 
 use super::timeline;
@@ -17,7 +15,6 @@ fn recording(regions: usize) -> Recording {
         })
     };
     serde_json::from_value(serde_json::json!({
-        "version": pacman_regions::VERSION,
         "process": {"pid": 1, "parent": 1, "command": ["x"], "seconds": 4.0, "ending": "exit"},
         "runtimes": [], "threads": 4, "contexts": 4, "events": [],
         "overhead": {"nanoseconds": null, "reads": "none"},
@@ -33,10 +30,16 @@ fn row(region: usize, thread_seconds: &[f64]) -> TimelineRow {
 }
 
 fn picture(recording: Recording) -> String {
-    let recordings = [(recording, SystemTime::now())];
+    let recordings = [recording];
     let run = Run {
         command: vec!["x".into()],
-        ended: crate::run::launch::Ended { status: 0, signal: None, seconds: 4.0 },
+        ended: crate::run::launch::Ended {
+            pid: 1,
+            status: 0,
+            signal: None,
+            seconds: 4.0,
+            at: std::time::SystemTime::now(),
+        },
         objective: None,
         simulated: None,
     };

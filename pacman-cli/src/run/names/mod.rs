@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use pacman_events::shown::{shown_path, text_of};
+
 use pacman_regions::Site;
 
 use module::Module;
@@ -45,7 +47,7 @@ impl Names {
     /// A module that is gone, or that changed since, gives no names: they could be wrong ones.
     pub(super) fn of(&mut self, site: &Site, began: SystemTime) -> Name {
         let source = site.source.as_deref().and_then(Source::parse);
-        let at = site.module.display().to_string();
+        let at = shown_path(&site.module);
         let module = self.modules.entry(site.module.clone()).or_insert_with(|| {
             let module = Module::open(&site.module, began);
             if let Err(why) = &module {
@@ -80,7 +82,7 @@ impl Names {
 }
 
 fn named(site: &Site, symbol: Option<&str>, source: Option<&Source>) -> String {
-    let module = site.module.file_name().map(|name| name.to_string_lossy().into_owned());
+    let module = site.module.file_name().map(text_of);
     let enclosing = source.and_then(|source| source.function.as_deref());
     let line = source.and_then(|source| source.line);
     if let Some(text) = outlined::human(symbol, enclosing, line, module.as_deref()) {

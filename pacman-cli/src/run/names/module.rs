@@ -56,6 +56,8 @@ impl Module {
 
     /// File and line of the code at this address.
     pub(super) fn place_of(&self, address: u64) -> Option<(String, Option<u32>)> {
+        // addr2line asks for what is below the address behind it.
+        address.checked_add(1)?;
         let location = self.lines.as_ref()?.find_location(address).ok()??;
         // Line 0 is code that the compiler added.
         let line = location.line.filter(|line| *line > 0);

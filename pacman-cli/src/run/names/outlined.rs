@@ -61,7 +61,11 @@ fn demangled(symbol: &str) -> Cow<'_, str> {
     let fortran = symbol.strip_prefix("__").and_then(|rest| rest.split_once("_MOD_"));
     match fortran {
         Some((module, procedure)) => Cow::Owned(format!("{module}::{procedure}")),
-        None => demangle_auto(Cow::Borrowed(symbol), None),
+        // Type codes of C++ are names as well: `f` would become `float`, and `St` `std`.
+        None if ["_Z", "__Z", "_R"].iter().any(|mark| symbol.starts_with(mark)) => {
+            demangle_auto(Cow::Borrowed(symbol), None)
+        }
+        None => Cow::Borrowed(symbol),
     }
 }
 
@@ -94,6 +98,10 @@ mod tests {
             ("main.omp_outlined_debug__.3", "main, region 3"),
             ("_ZN5alloc3vec12Vec$LT$T$GT$4push17h0123456789abcdefE", "alloc::vec::Vec<T>::push"),
             ("plain_function", "plain_function"),
+            ("f._omp_fn.0", "f, region 0"),
+            ("w._omp_fn.0", "w, region 0"),
+            ("St.omp_outlined", "St, region 0"),
+            ("v", "v"),
         ] {
             assert_eq!(of(symbol), name);
         }
@@ -105,6 +113,7 @@ mod tests {
         assert_eq!(name.as_deref(), Some("main, line 10"));
         let name = human(None, Some("lab::Grid<double>::smooth"), Some(3), None);
         assert_eq!(name.as_deref(), Some("lab::Grid<double>::smooth, line 3"));
+        assert_eq!(human(None, Some("f"), Some(3), None).as_deref(), Some("f, line 3"));
         assert_eq!(human(None, None, None, Some("a.out")), None);
     }
 }

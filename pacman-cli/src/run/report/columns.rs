@@ -3,8 +3,9 @@
 use std::str::FromStr;
 
 use pacman_core::Event;
+use pacman_core::backend::perf::Standing;
 use pacman_core::metrics::language::{Metric, builtin};
-use pacman_core::report::silent;
+use pacman_core::report::{DOUBTED, silent};
 
 /// What is counted, and which of the library's metrics that gives.
 #[derive(Debug)]
@@ -18,8 +19,10 @@ pub(in crate::run) struct Columns {
 /// One event.
 #[derive(Clone, Debug)]
 pub(in crate::run) struct Column {
-    /// As it was asked for.
+    /// As it was asked for; with a mark if its counts may be wrong.
     pub(in crate::run) name: String,
+    /// Why they may.
+    pub(in crate::run) doubt: Option<&'static str>,
     /// The name that metrics know it by.
     canonical: String,
     pub(in crate::run) unit: &'static str,
@@ -50,15 +53,19 @@ pub(in crate::run) struct Figures {
 impl Columns {
     /// `overhead` is what observing an execution takes, in nanoseconds.
     pub(super) fn of(events: &[pacman_regions::Event], overhead: Option<f64>) -> Columns {
+        let doubted = Standing::read().accepted_doubt();
         let events: Vec<Column> = events
             .iter()
             .map(|event| {
                 let known = Event::from_str(&event.name).ok();
+                let hardware = known.as_ref().is_some_and(Event::is_hardware);
+                let doubt = doubted.filter(|_| hardware);
                 Column {
-                    name: event.name.clone(),
+                    name: format!("{}{}", event.name, doubt.map_or("", |_| DOUBTED)),
+                    doubt,
                     canonical: known.as_ref().map_or(&*event.name, Event::name).to_owned(),
                     unit: known.as_ref().map_or("events", Event::unit),
-                    hardware: known.as_ref().is_some_and(Event::is_hardware),
+                    hardware,
                     uncounted: event.uncounted.clone(),
                 }
             })
@@ -134,6 +141,8 @@ impl Columns {
     /// Lines about events that were not counted, or of which it is doubtful.
     pub(super) fn notes(&self, total: &Figures) -> Vec<String> {
         let mut notes: Vec<String> = self.uncounted().collect();
+        let doubt = self.events.iter().find_map(|event| event.doubt);
+        notes.extend(doubt.map(|doubt| format!("{DOUBTED}  may be wrong: {doubt}")));
         let hardware = self.events.iter().zip(&total.counts).filter(|(event, _)| event.hardware);
         let counted: Vec<(&str, u64)> = hardware
             .filter_map(|(event, count)| Some((event.name.as_str(), (*count)?.value)))

@@ -7,7 +7,6 @@ mod region;
 mod tests;
 
 use std::collections::BTreeSet;
-use std::time::SystemTime;
 
 use pacman_core::Topology;
 use pacman_regions::Recording;
@@ -46,15 +45,11 @@ pub(super) struct Run {
 
 impl Report {
     /// Names and computes; `topology` tells which contexts share a core.
-    pub(super) fn of(
-        run: Run,
-        recordings: &[(Recording, SystemTime)],
-        topology: Option<&Topology>,
-    ) -> Report {
+    pub(super) fn of(run: Run, recordings: &[Recording], topology: Option<&Topology>) -> Report {
         let mut names = Names::default();
         let mut processes: Vec<ProcessReport> = recordings
             .iter()
-            .map(|(recording, began)| ProcessReport::of(recording, *began, &mut names, topology))
+            .map(|recording| ProcessReport::of(recording, &mut names, topology))
             .collect();
         processes.sort_by_key(|process| process.regions.is_empty());
         let mut notes = names.notes;

@@ -1,6 +1,7 @@
 //! One process: who ran, its regions by time, and when they ran.
 
-use std::time::SystemTime;
+use std::collections::BTreeSet;
+use std::time::{Duration, SystemTime};
 
 use pacman_core::Topology;
 use pacman_regions::{
@@ -9,6 +10,7 @@ use pacman_regions::{
 
 use super::columns::{Columns, Figures};
 use super::region::RegionReport;
+use crate::run::endings;
 use crate::run::names::{Name, Names, tell_apart};
 
 /// What is said about a process.
@@ -33,10 +35,11 @@ pub(in crate::run) struct ProcessReport {
 impl ProcessReport {
     pub(super) fn of(
         recording: &Recording,
-        began: SystemTime,
         names: &mut Names,
         topology: Option<&Topology>,
     ) -> ProcessReport {
+        let began = Duration::try_from_secs_f64(recording.process.began).unwrap_or_default();
+        let began = SystemTime::UNIX_EPOCH + began;
         let columns = Columns::of(&recording.events, recording.overhead.nanoseconds);
         let mut named: Vec<Name> =
             recording.regions.iter().map(|region| names.of(&region.site, began)).collect();
@@ -58,14 +61,8 @@ impl ProcessReport {
             .collect();
         let mut notes = recording.notes.clone();
         notes.extend(columns.notes(&total(recording, &columns)));
-        match recording.process.ending {
-            Ending::Exit => {}
-            Ending::ExitInRegion => notes.push(
-                "the process ended inside a region: executions under way are not counted".into(),
-            ),
-            Ending::Exec => notes
-                .push("the process became another program: what that one did is told apart".into()),
-        }
+        notes.extend(uncounted_threads(recording));
+        notes.extend(endings::note(recording));
         ProcessReport {
             in_regions: in_regions(recording),
             timeline: reordered(&recording.timeline, &order),
@@ -122,6 +119,22 @@ pub(in crate::run) fn runtime(runtime: &Runtime) -> String {
         Some(version) => format!("{family} ({version})"),
         None => family.to_owned(),
     }
+}
+
+/// Of how many threads not all executions were counted; the library has noted the reasons.
+fn uncounted_threads(recording: &Recording) -> Option<String> {
+    if recording.events.iter().all(|event| event.uncounted.is_some()) {
+        return None;
+    }
+    // What a process ends in may be entered before its counts are.
+    let unfinished = u64::from(recording.process.ending != Ending::Exit);
+    let rows = recording.regions.iter().flat_map(|region| &region.rows);
+    let lacking = rows.filter(|row| row.counted + unfinished < row.executions);
+    let threads: BTreeSet<u32> = lacking.map(|row| row.thread).collect();
+    let are = if threads.len() == 1 { "thread was" } else { "threads were" };
+    (!threads.is_empty()).then(|| {
+        format!("{} {are} not counted in every execution; their times are whole", threads.len())
+    })
 }
 
 fn in_regions(recording: &Recording) -> f64 {

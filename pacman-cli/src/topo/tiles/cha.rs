@@ -8,6 +8,8 @@
 use std::fs;
 use std::path::Path;
 
+use pacman_events::shown::shown_path;
+
 use super::processor::Processor;
 
 /// The slices of all dies of a machine.
@@ -73,7 +75,7 @@ impl Slices {
 impl Capability {
     fn read(&self, devices: &Path) -> Result<Slices, String> {
         let entries = fs::read_dir(devices)
-            .map_err(|error| format!("cannot read {}: {error}", devices.display()))?;
+            .map_err(|error| format!("cannot read {}: {error}", shown_path(&devices)))?;
         let mut addresses: Vec<String> =
             entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
         addresses.sort_unstable();
@@ -90,7 +92,7 @@ impl Capability {
                 "the register of its CHA slices is in PCI device 8086:{:04x}, which {} has \
                  not, as in most virtual machines",
                 self.device,
-                devices.display()
+                shown_path(&devices)
             ));
         }
         Ok(Slices { source: self.source, places: self.places, dies })
@@ -98,14 +100,14 @@ impl Capability {
 
     fn mask(&self, config: &Path) -> Result<u64, String> {
         let space = fs::read(config)
-            .map_err(|error| format!("cannot read {}: {error}", config.display()))?;
+            .map_err(|error| format!("cannot read {}: {error}", shown_path(&config)))?;
         let mut value = 0;
         for (half, &offset) in self.offsets.iter().enumerate() {
             let Some(bytes) = space.get(offset..).and_then(<[u8]>::first_chunk) else {
                 return Err(format!(
                     "cannot read its CHA slices: {} shows {} bytes, and the register is at {offset:#x}; \
                      it takes root to see more",
-                    config.display(),
+                    shown_path(&config),
                     space.len()
                 ));
             };
@@ -116,7 +118,7 @@ impl Capability {
         if value == 0 || space.starts_with(&[0xff; 4]) {
             return Err(format!(
                 "cannot read its CHA slices: {} answers nothing",
-                config.display()
+                shown_path(&config)
             ));
         }
         Ok(value)

@@ -9,6 +9,8 @@ mod tests;
 use std::fs;
 use std::io::{self, Write};
 
+use pacman_events::shown::shown_path;
+
 use pacman_core::Topology;
 use pacman_core::metrics::tiles::Tiles;
 use pacman_core::sim::Machine;
@@ -60,7 +62,7 @@ impl Die {
         };
         let file = root.join("proc/cpuinfo");
         let cpuinfo = fs::read_to_string(&file).map_err(|error| {
-            format!("cannot read {}: {error}; it goes with sys", file.display())
+            format!("cannot read {}: {error}; it goes with sys", shown_path(&file))
         })?;
         let processor = Processor::of_cpuinfo(&cpuinfo);
         let tiles = match processor {

@@ -208,12 +208,12 @@ impl Controller {
     /// Why the next execution runs where it does: one line.
     pub fn why(&self) -> String {
         let default = self.default_cost();
-        let lost = self.account.lost() / self.account.baseline().max(f64::MIN_POSITIVE) * 100.0;
+        let usual = self.candidates.default();
+        let more = self.account.lost() / self.account.baseline().max(f64::MIN_POSITIVE) * 100.0;
         let here = self.records[self.next].level();
         let mut line = format!("{}: {}, {}", self.next(), self.state, self.why);
         if here.is_finite() && default.is_finite() && self.next != self.candidates.default_index() {
-            let ratio = here / default;
-            line += &format!("; costs {ratio:.3} of {}", self.candidates.default());
+            line += &format!("; the latest cost {:.3} of one on {usual}", here / default);
         }
         if self.gone > 0 {
             line += &format!("; {} configurations gone with their contexts", self.gone);
@@ -222,8 +222,10 @@ impl Controller {
             // Nothing is lost or gained, and whoever knows that need not tell of each execution.
             return line;
         }
-        let word = if lost > 0.0 { "lost" } else { "gained" };
-        line + &format!("; {:.1} % {word} in {} executions", lost.abs(), self.account.executions())
+        // What the search and changes of the team have cost is in this, and not in the above.
+        let word = if more > 0.0 { "more" } else { "less" };
+        let executions = self.account.executions();
+        line + &format!("; all {executions} together {:.1} % {word} than on {usual}", more.abs())
     }
 
     /// An execution at `on` cost `cost` and took `seconds`.

@@ -11,6 +11,7 @@ use super::io::{Errno, MsrIo};
 use crate::backend::perf::Standing;
 use crate::backend::rdpmc::rdpmc;
 use crate::bind::current_cpu;
+use crate::cancel;
 
 /// The registers of the machine that the program runs on, through Linux's `msr` module.
 ///
@@ -55,15 +56,23 @@ impl MsrIo for DevMsr {
     fn read(&self, cpu: u32, msr: u32) -> Result<u64, Errno> {
         let fd = device(cpu)?;
         let mut value = 0u64;
+        let (into, at) = (&raw mut value, i64::from(msr));
+        // Not `pread`, at which a cancelled thread would be unwound.
         // SAFETY: the buffer is valid for the 8 bytes that the call may write.
-        let bytes = unsafe { libc::pread(fd, (&raw mut value).cast(), 8, i64::from(msr)) };
+        let bytes = unsafe { libc::syscall(libc::SYS_pread64, fd, into, 8usize, at) };
         whole(bytes).map(|()| value)
     }
 
     fn write(&self, cpu: u32, msr: u32, value: u64) -> Result<(), Errno> {
         let fd = device(cpu)?;
+        // The program may have closed it, and opened a file of its own under the number.
+        if !is_device(fd) {
+            return Err(Errno(libc::EBADF));
+        }
+        let (from, at) = (&raw const value, i64::from(msr));
+        // Not `pwrite`, as in `read`.
         // SAFETY: the buffer is valid for the 8 bytes that the call reads.
-        let bytes = unsafe { libc::pwrite(fd, (&raw const value).cast(), 8, i64::from(msr)) };
+        let bytes = unsafe { libc::syscall(libc::SYS_pwrite64, fd, from, 8usize, at) };
         whole(bytes)
     }
 
@@ -145,7 +154,7 @@ fn device(cpu: u32) -> Result<RawFd, Errno> {
     // ATOMICS: a descriptor is a number that means the same to every thread as soon as
     // it is there; nothing else is published with it.
     match slot.load(Ordering::Relaxed) {
-        0 => open(cpu, slot),
+        0 => cancel::put_off_during(|| open(cpu, slot)),
         kept => Ok(kept - 1),
     }
 }
@@ -175,8 +184,19 @@ fn open(cpu: u32, slot: &AtomicI32) -> Result<RawFd, Errno> {
     Err(errno)
 }
 
+/// Whether the descriptor is one of `/dev/cpu/N/msr`.
+fn is_device(fd: RawFd) -> bool {
+    /// Linux's major number of them.
+    const MSR: libc::c_uint = 202;
+    // SAFETY: all zeros is a valid description, which the call fills in.
+    let mut found: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: as above.
+    let known = unsafe { libc::fstat(fd, &raw mut found) } == 0;
+    known && found.st_mode & libc::S_IFMT == libc::S_IFCHR && libc::major(found.st_rdev) == MSR
+}
+
 /// Whether a register was transferred; the device knows no parts of one.
-fn whole(bytes: isize) -> Result<(), Errno> {
+fn whole(bytes: libc::c_long) -> Result<(), Errno> {
     match bytes {
         8 => Ok(()),
         ..0 => Err(last_errno()),

@@ -35,6 +35,8 @@ pub(super) struct Post {
     /// The descriptor plus 1; 0 for none. All zeros, the table takes no room in the
     /// program's file, and no memory where it is not used.
     fd: AtomicI32,
+    /// Which file that is: the program may close it, and open another one under the number.
+    file: [AtomicU64; 2],
     len: AtomicUsize,
     registers: [Register; REGISTERS],
 }
@@ -72,7 +74,10 @@ impl Post {
             post.taken.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         };
         let post = TABLE.iter().find(free)?;
-        post.fd.store(fd.map_or(0, |fd| fd + 1), Ordering::Relaxed);
+        let found = fd.and_then(|fd| Some((fd, identity(fd)?)));
+        let (fd, file) = found.map_or((0, [0; 2]), |(fd, file)| (fd + 1, file));
+        post.fd.store(fd, Ordering::Relaxed);
+        post.file.iter().zip(file).for_each(|(word, value)| word.store(value, Ordering::Relaxed));
         post.bound.store(cpu, Ordering::Release);
         Some(post)
     }
@@ -110,7 +115,7 @@ impl Post {
 }
 
 /// Restores every register of every post. For signal handlers and the end of the
-/// process: loads, stores, `pread(2)` and `pwrite(2)` only.
+/// process: loads, stores, `fstat(2)`, `pread(2)` and `pwrite(2)` only.
 pub(super) fn restore_all() {
     AT_WORK.fetch_add(1, Ordering::SeqCst);
     for post in &TABLE {
@@ -120,7 +125,9 @@ pub(super) fn restore_all() {
         }
         post.bound.store(GIVEN_BACK, Ordering::Relaxed);
         let fd = post.fd.load(Ordering::Relaxed) - 1;
-        for register in post.registers.iter().take(len).filter(|_| fd >= 0) {
+        let file = [0, 1].map(|word: usize| post.file[word].load(Ordering::Relaxed));
+        let is_ours = fd >= 0 && identity(fd) == Some(file);
+        for register in post.registers.iter().take(len).filter(|_| is_ours) {
             let before = Before {
                 msr: register.msr.load(Ordering::Relaxed),
                 mask: register.mask.load(Ordering::Relaxed),
@@ -139,6 +146,15 @@ pub(super) fn disown_all() {
         post.bound.store(FORKED, Ordering::Relaxed);
     }
     AT_WORK.store(0, Ordering::Relaxed);
+}
+
+/// The device and the inode behind a descriptor.
+fn identity(fd: RawFd) -> Option<[u64; 2]> {
+    // SAFETY: all zeros is a valid description, which the call fills in.
+    let mut found: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: as above; the call may be made in signal handlers.
+    let known = unsafe { libc::fstat(fd, &raw mut found) } == 0;
+    known.then_some([found.st_dev, found.st_ino])
 }
 
 fn restore(fd: RawFd, before: &Before) {
@@ -172,6 +188,7 @@ static TABLE: [Post; POSTS] = [const {
         taken: AtomicU32::new(0),
         bound: AtomicU32::new(0),
         fd: AtomicI32::new(0),
+        file: [const { AtomicU64::new(0) }; 2],
         len: AtomicUsize::new(0),
         registers: [const {
             Register { msr: AtomicU32::new(0), mask: AtomicU64::new(0), before: AtomicU64::new(0) }

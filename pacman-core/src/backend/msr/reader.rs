@@ -91,6 +91,7 @@ impl<M: MsrIo> Counters for DeviceCounters<M> {
             width: Some(self.width),
             multiplexed: false,
             simulated: !M::REAL,
+            doubt: None,
         }
     }
 }

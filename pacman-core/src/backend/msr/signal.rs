@@ -2,8 +2,8 @@
 //!
 //! While any set of counters is open, SIGINT and SIGTERM come to a handler that puts
 //! every register back with `pwrite(2)` and then does what would have been done without
-//! it: the program's own handler is called, or the process ends by the signal. A signal
-//! that the program ignores stays ignored. `exit(3)` restores as well, for threads that
+//! it: the program's own handler is called, as its flags and mask ask for, or the process
+//! ends by the signal. A signal that the program ignores stays ignored. `exit(3)` restores as well, for threads that
 //! never got to drop their counters; a forked child lets go of them.
 //!
 //! SIGKILL, and a panic in a program built with `panic = "abort"`, leave the registers
@@ -105,7 +105,12 @@ impl Previous {
         unsafe { *self.action.get() = Some(action) };
         let mut ours = action;
         ours.sa_sigaction = on_signal as *const () as usize;
-        ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | action.sa_flags & libc::SA_RESTART;
+        ours.sa_flags = match action.sa_sigaction {
+            libc::SIG_DFL => libc::SA_SIGINFO | libc::SA_ONSTACK,
+            // The program's handler runs inside of ours: on the stack, with the signals blocked
+            // and with the disposition left behind that its own flags and mask ask for.
+            _ => libc::SA_SIGINFO | action.sa_flags,
+        };
         // SAFETY: `on_signal` has the signature of a SA_SIGINFO handler and is
         // async-signal-safe.
         unsafe { libc::sigaction(signal, &raw const ours, std::ptr::null_mut()) };

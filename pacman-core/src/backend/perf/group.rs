@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use pacman_events::Encoding;
 use perf_event_open_sys::bindings as abi;
 
-use super::live::{self, LiveGroup};
+use super::live::{self, LiveGroup, Own};
 use super::page::Pages;
 use super::sys::{Errno, PerfSys};
 use crate::backend::Target;
@@ -75,7 +75,7 @@ pub(super) struct Refusal {
 #[derive(Debug)]
 pub(super) struct Group<S: PerfSys> {
     sys: S,
-    descriptors: Vec<RawFd>,
+    descriptors: Vec<Own>,
     /// The reservation of counter pages, or `None` where they are not used.
     pages: Option<NonNull<u8>>,
     /// The slot in the table of live groups, for real kernels.
@@ -112,10 +112,14 @@ impl<S: PerfSys> Group<S> {
             generation: live::generation(),
         };
         for (index, member) in members.iter().enumerate() {
-            let leader = group.descriptors.first().copied();
+            let leader = group.descriptors.first().map(|own| own.fd);
             let mut attr = member.attr(leader.is_none(), exclusive);
-            match sys.open(&mut attr, target, leader.unwrap_or(-1)) {
-                Ok(fd) => group.descriptors.push(fd),
+            let opened = sys.open(&mut attr, target, leader.unwrap_or(-1)).and_then(|fd| {
+                let id = sys.id(fd).inspect_err(|_| sys.close(fd))?;
+                Ok(Own { fd, id })
+            });
+            match opened {
+                Ok(own) => group.descriptors.push(own),
                 Err(errno) => {
                     group.close();
                     return Err(Refusal { member: index, errno });
@@ -137,9 +141,9 @@ impl<S: PerfSys> Group<S> {
 
     fn map(&mut self) {
         let Ok(base) = self.sys.reserve(self.descriptors.len()) else { return };
-        for (slot, fd) in self.descriptors.iter().enumerate() {
+        for (slot, own) in self.descriptors.iter().enumerate() {
             // SAFETY: the reservation above has a page for each descriptor.
-            if unsafe { self.sys.map(*fd, base, slot) }.is_err() {
+            if unsafe { self.sys.map(own.fd, base, slot) }.is_err() {
                 // SAFETY: the reservation is ours and nothing points into it yet.
                 unsafe { self.sys.release(base, self.descriptors.len()) };
                 return;
@@ -150,18 +154,26 @@ impl<S: PerfSys> Group<S> {
 
     /// Starts all members at once; only sets that take turns are ever stopped again.
     pub(super) fn enable(&self) -> Result<(), Errno> {
-        self.sys.enable_group(self.descriptors[0])
+        self.sys.enable_group(self.leader()?)
     }
 
     /// Stops all members at once.
     pub(super) fn disable(&self) -> Result<(), Errno> {
-        self.sys.disable_group(self.descriptors[0])
+        self.sys.disable_group(self.leader()?)
     }
 
-    /// `read(2)` of the whole group.
+    /// `read(2)` of the whole group; `EBADF` where its descriptor is not ours any more.
     #[inline]
     pub(super) fn read(&self, into: &mut [u64]) -> Result<usize, Errno> {
-        self.sys.read(self.descriptors[0], into)
+        self.sys.read(self.leader()?, into)
+    }
+
+    /// The leader's descriptor, known to be ours still: reading takes from a file what the program
+    /// would have read.
+    #[inline]
+    fn leader(&self) -> Result<RawFd, Errno> {
+        let own = self.descriptors[0];
+        if self.sys.id(own.fd) == Ok(own.id) { Ok(own.fd) } else { Err(Errno(libc::EBADF)) }
     }
 
     /// Whether this process opened the group, and did not inherit it over a fork.
@@ -195,8 +207,11 @@ impl<S: PerfSys> Group<S> {
         if self.is_ours() {
             // Siblings first: closing the leader first would make each of them a
             // group of its own for a moment, and schedule it.
-            for fd in self.descriptors.iter().rev() {
-                self.sys.close(*fd);
+            for own in self.descriptors.iter().rev() {
+                // The program may have closed it, and opened a file of its own under the number.
+                if self.sys.id(own.fd) == Ok(own.id) {
+                    self.sys.close(own.fd);
+                }
             }
         }
         self.descriptors.clear();

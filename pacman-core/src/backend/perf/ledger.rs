@@ -4,13 +4,12 @@
 //! switch happens in kernel mode, which the filter drops. Without the right to
 //! count the kernel, the same figure comes from where the kernel keeps it.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
-
 use super::standing::{Reach, Standing};
 use super::sys::Errno;
 use super::task::Task;
 use crate::backend::Target;
+use crate::cancel;
+use crate::descriptor::Kept;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Ledger;
 
@@ -38,7 +37,7 @@ enum Source {
 #[derive(Debug)]
 struct Sched {
     path: String,
-    file: File,
+    file: Kept,
 }
 
 /// What the kernel has noted of a thread.
@@ -84,7 +83,7 @@ impl Ledgers {
         };
         if wanted.iter().any(|(_, ledger)| *ledger == Ledger::Migrations) {
             let path = format!("{proc}/sched");
-            let file = File::open(&path).map_err(|error| {
+            let file = Kept::open(&path).map_err(|error| {
                 Error::from_errno(
                     ErrorKind::Permission,
                     error.raw_os_error().unwrap_or(0),
@@ -111,7 +110,7 @@ impl Ledgers {
         let noted = match &self.source {
             None => Noted::default(),
             Some(Source::Usage) => thread_usage()?,
-            Some(Source::Files(task)) => task.noted()?,
+            Some(Source::Files(task)) => cancel::put_off_during(|| task.noted())?,
         };
         for (place, ledger) in &self.wanted {
             counts[*place] = match ledger {
@@ -129,7 +128,8 @@ impl Ledgers {
         // The file is about 1.5 KB; the line stands near its top.
         let mut text = [0u8; 1024];
         let Sched { path, file } = self.sched.as_ref().expect("opened when migrations are wanted");
-        let length = file.read_at(&mut text, 0).map_err(|error| unreadable(path, &error))?;
+        let read = cancel::put_off_during(|| file.read_at(&mut text, 0));
+        let length = read.map_err(|error| unreadable(path, &error))?;
         parse_migrations(&text[..length]).ok_or_else(|| {
             Error::new(
                 ErrorKind::Unsupported,

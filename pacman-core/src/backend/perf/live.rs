@@ -11,13 +11,21 @@ use std::os::fd::RawFd;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::sys::PAGE;
+use super::sys::{PAGE, id_of};
 use crate::fork::{Held, Lock, Locked};
+
+/// A descriptor that this library opened.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Own {
+    pub(super) fd: RawFd,
+    /// What [`PerfSys::id`](super::sys::PerfSys::id) said of it then.
+    pub(super) id: u64,
+}
 
 /// One open group.
 #[derive(Clone, Debug)]
 pub(super) struct LiveGroup {
-    pub(super) descriptors: Vec<RawFd>,
+    pub(super) descriptors: Vec<Own>,
     pub(super) base: usize,
     pub(super) pages: usize,
 }
@@ -96,10 +104,10 @@ extern "C" fn in_child() {
     let mut table = unsafe { HELD.take() };
     for group in table.groups.iter_mut() {
         let Some(live) = group else { continue };
-        for fd in &live.descriptors {
-            // SAFETY: the child's own copies of descriptors that a group owned;
-            // the group sees the generation and will not close them again.
-            unsafe { libc::close(*fd) };
+        for own in live.descriptors.iter().filter(|own| id_of(own.fd) == Ok(own.id)) {
+            // SAFETY: the child's own copies of descriptors that a group owned, and which are
+            // its still; the group sees the generation and will not close them again.
+            unsafe { libc::close(own.fd) };
         }
         if live.pages > 0 {
             // SAFETY: the range is a reservation of ours, of which the kernel left

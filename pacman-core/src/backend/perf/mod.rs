@@ -5,6 +5,7 @@
 //! with RDPMC where the kernel allows it, everything else with one `read(2)`.
 
 mod conflict;
+mod files;
 mod group;
 mod ledger;
 mod live;
@@ -15,15 +16,18 @@ mod standing;
 mod sys;
 mod target;
 mod task;
+mod trust;
 
 pub use standing::Standing;
 pub use sys::{Errno, Kernel, PAGE, PerfSys};
+pub use trust::TRUST_DRIVER;
 
 pub(crate) use live::{generation, watch_forks};
 
 use std::sync::Arc;
 
 use crate::backend::{Backend, Counters, Target};
+use crate::descriptor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 
@@ -64,8 +68,12 @@ struct Prepared {
 
 impl Prepared {
     fn names(&self) -> String {
-        let names: Vec<&str> = self.plan.members.iter().map(|m| m.name.as_str()).collect();
-        names.join(", ")
+        self.plan.names()
+    }
+
+    /// Why counts may be wrong, if they may.
+    fn doubt(&self) -> Option<&'static str> {
+        self.standing.driver_doubt.filter(|_| self.plan.counts_hardware())
     }
 }
 
@@ -73,7 +81,8 @@ impl PerfBackend<Kernel> {
     /// Tries `events` on the calling thread.
     ///
     /// # Errors
-    /// `Empty`, `TooManyEvents`, and what the kernel says about the events:
+    /// `Empty`, `TooManyEvents`, `Unsupported` for hardware events where the driver is not
+    /// [trusted](Standing::driver_doubt), and what the kernel says about the events:
     /// `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
     pub fn new(events: &[Event], sharing: Sharing) -> Result<PerfBackend> {
         PerfBackend::with_sys(Kernel, events, sharing, Standing::read())
@@ -92,6 +101,7 @@ impl<S: PerfSys> PerfBackend<S> {
         standing: Standing,
     ) -> Result<PerfBackend<S>> {
         let plan = Plan::new(events, sharing, &standing)?;
+        standing.check_trust(&plan)?;
         Ledgers::open(&plan.ledgers, Target::Caller, &standing)?;
         let mut backend =
             PerfBackend { sys, prepared: Arc::new(Prepared { plan, standing }), _held: None };
@@ -153,7 +163,7 @@ impl<S: PerfSys> PerfBackend<S> {
         let mut standing = self.prepared.standing.clone();
         if S::REAL {
             // The limit may have been changed since the session began.
-            standing.descriptors = standing::descriptor_limit();
+            standing.descriptors = descriptor::limit();
         }
         standing.explain(&member.name, hardware, reach, target, refusal.errno)
     }

@@ -17,13 +17,13 @@
 //! where it is no longer allowed (a forked child finds zero pages); the second
 //! proves that nothing moved while the counters were read.
 
-use std::arch::asm;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use perf_event_open_sys::bindings::perf_event_mmap_page;
 
 use super::sys::{PAGE, PerfSys};
+use crate::primitive::made;
 
 /// Why the pages could not answer: the caller asks the kernel instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -261,18 +261,6 @@ impl Stations<Vec<Station>> {
         self.stamp = pages.survey(sys, &mut self.events)?;
         Ok(())
     }
-}
-
-/// `value`, computed before what follows: else the compiler puts off what nobody needs if the
-/// stations have moved, and keeps twice as many words until then.
-#[inline(always)]
-fn made(value: u64) -> u64 {
-    let made;
-    // SAFETY: no instruction. Not `pure`, or it would be put off as well.
-    unsafe {
-        asm!("/* {0} */", inout(reg) value => made, options(nomem, nostack, preserves_flags));
-    }
-    made
 }
 
 /// The two halves of a counter wider than 32 bits as a signed number.

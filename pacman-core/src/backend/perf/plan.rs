@@ -71,13 +71,24 @@ impl Plan {
         if parts.len() > MAX_EVENTS {
             return Err(too_many(events.len(), parts.len()));
         }
-        // RDPMC of a counter that the other core type of a hybrid lacks faults, and
-        // only the kernel knows where the thread runs next.
+        // RDPMC of a counter that the other core type of a hybrid lacks faults, and only the
+        // kernel knows where the thread runs next: whoever bound it, another may move it.
         let pages = cfg!(target_arch = "x86_64")
             && sharing == Sharing::Exclusive
             && events.iter().all(Event::is_hardware)
-            && standing.pmus.len() <= 1;
+            && !standing.is_hybrid();
         Ok(Plan::arrange(parts, sharing, pages))
+    }
+
+    /// The events' names, as one line.
+    pub(super) fn names(&self) -> String {
+        let names: Vec<&str> = self.members.iter().map(|member| member.name.as_str()).collect();
+        names.join(", ")
+    }
+
+    /// Whether a counter of the hardware is needed.
+    pub(super) fn counts_hardware(&self) -> bool {
+        self.members.iter().any(|member| matches!(member.ask, Ask::Hardware(_)))
     }
 
     fn arrange(mut parts: Vec<Part>, sharing: Sharing, pages: bool) -> Plan {
@@ -166,6 +177,21 @@ mod tests {
     fn plain_hardware_is_read_as_it_stands() {
         let plan = plan("skl", &["CYCLES", "INSTRUCTIONS"], 2);
         assert_eq!(plan.sums, None);
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn no_counter_of_a_hybrid_is_read_in_user_mode() {
+        let cpu = CpuModel::named("skl").unwrap();
+        let events = [Event::on(cpu, "CYCLES").unwrap()];
+        let mut standing = Standing::read_under(std::path::Path::new("/nowhere"));
+        let pages =
+            |standing: &Standing| Plan::new(&events, Sharing::Exclusive, standing).unwrap().pages;
+        assert!(pages(&standing), "all cores are alike");
+        standing.hybrid = true;
+        assert!(!pages(&standing), "CPUID tells where /sys is out of sight, as in a container");
+        (standing.hybrid, standing.pmus) = (false, vec!["cpu_atom".into(), "cpu_core".into()]);
+        assert!(!pages(&standing));
     }
 
     #[test]

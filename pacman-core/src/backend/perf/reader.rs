@@ -8,6 +8,7 @@ use crate::backend::summed::SummedCounters;
 use crate::backend::{
     Caps, Counters, EventSums, MAX_EVENTS, ReadPath, Reading, Target, add_differences,
 };
+use crate::cancel;
 use crate::error::{Error, ErrorKind, Result};
 
 use super::conflict;
@@ -59,15 +60,15 @@ fn one_by_one<S: PerfSys>(
     let Some((pages, width)) = by_call.readable_pages() else {
         return Ok(Box::new(by_call));
     };
-    let sys = by_call.sys().clone();
     macro_rules! by_page {
         ($($n:literal)*) => {
             match (by_call.len(), width) {
-                $(($n, 48) => Box::new(PageCounters::<S, $n, 48> { sys, pages, stations: Stations::unknown(), by_call }),)*
-                $(($n, 40) => Box::new(PageCounters::<S, $n, 40> { sys, pages, stations: Stations::unknown(), by_call }),)*
-                (n, _) => Box::new(AnyPageCounters {
-                    sys, pages, width, stations: Stations::unknown_of(n), by_call,
-                }),
+                $(($n, 48) => PageCounters::<S, $n, 48>::boxed(pages, by_call),)*
+                $(($n, 40) => PageCounters::<S, $n, 40>::boxed(pages, by_call),)*
+                (n, _) => {
+                    let (sys, stations) = (by_call.sys().clone(), Stations::unknown_of(n));
+                    Box::new(AnyPageCounters { sys, pages, width, stations, by_call })
+                }
             }
         };
     }
@@ -132,6 +133,18 @@ impl<S: PerfSys> CallCounters<S> {
 
     #[cold]
     fn unreadable(&self, errno: Errno) -> Error {
+        if errno.0 == libc::EBADF {
+            return Error::from_errno(
+                ErrorKind::System,
+                errno.0,
+                format!(
+                    "cannot read {}: the session's descriptors were closed by the program; have \
+                     it close those alone that it opened, then detach the thread and attach it \
+                     again",
+                    self.prepared.names()
+                ),
+            );
+        }
         Error::from_errno(
             ErrorKind::System,
             errno.0,
@@ -145,6 +158,9 @@ impl<S: PerfSys> CallCounters<S> {
 
     #[cold]
     fn unswitched(&self, to: &str, errno: Errno) -> Error {
+        if errno.0 == libc::EBADF {
+            return self.unreadable(errno);
+        }
         Error::from_errno(
             ErrorKind::System,
             errno.0,
@@ -159,9 +175,11 @@ impl<S: PerfSys> CallCounters<S> {
     #[cold]
     fn off_counters(&self) -> Error {
         let Prepared { plan, standing } = &*self.prepared;
-        let competitor = self
-            .competitor
-            .get_or_init(|| conflict::competitor(self.sys(), &plan.members, self.target, standing));
+        let competitor = self.competitor.get_or_init(|| {
+            cancel::put_off_during(|| {
+                conflict::competitor(self.sys(), &plan.members, self.target, standing)
+            })
+        });
         Error::new(
             ErrorKind::NotScheduled,
             format!(
@@ -207,6 +225,7 @@ impl<S: PerfSys> Counters for CallCounters<S> {
             width: None,
             multiplexed: !self.exclusive,
             simulated: !S::REAL,
+            doubt: self.prepared.doubt(),
         }
     }
 
@@ -237,6 +256,13 @@ struct PageCounters<S: PerfSys, const N: usize, const WIDTH: u32> {
 }
 
 impl<S: PerfSys, const N: usize, const WIDTH: u32> PageCounters<S, N, WIDTH> {
+    /// In a function of its own, so that the stack never has all sizes side by side.
+    #[inline(never)]
+    fn boxed(pages: Pages, by_call: CallCounters<S>) -> Box<dyn Counters> {
+        let (sys, stations) = (by_call.sys().clone(), Stations::unknown());
+        Box::new(PageCounters::<S, N, WIDTH> { sys, pages, stations, by_call })
+    }
+
     /// The stations have changed: the thread was switched out and in, or a
     /// counter overflowed.
     #[cold]

@@ -7,9 +7,13 @@ use std::fs;
 use std::path::Path;
 
 use crate::backend::Target;
+use crate::descriptor;
 use crate::error::{Error, ErrorKind};
+use crate::event::machine;
 
+use super::files::{container, core_pmus};
 use super::sys::Errno;
+use super::trust;
 
 /// `CAP_SYS_ADMIN` and `CAP_PERFMON`, either of which frees from the paranoia level.
 const CAPABILITIES: [(u32, &str); 2] = [(38, "CAP_PERFMON"), (21, "CAP_SYS_ADMIN")];
@@ -27,6 +31,12 @@ pub struct Standing {
     pub seccomp: u8,
     /// The core PMUs the kernel drives: `cpu`, or `cpu_core` and `cpu_atom`, …
     pub pmus: Vec<String>,
+    /// The processor has cores of several types, by CPUID: `/sys` may be out of sight.
+    pub hybrid: bool,
+    /// Why hardware counts of the kernel's driver may be wrong on this processor.
+    pub driver_doubt: Option<&'static str>,
+    /// Such counts are wanted all the same, and marked.
+    pub trusts_driver: bool,
     /// `/sys/bus/event_source/devices/cpu/rdpmc`: 0 never, 1 own events, 2 always.
     pub rdpmc: Option<u8>,
     /// The NMI watchdog is on, and with it one counter gone.
@@ -73,6 +83,7 @@ impl Standing {
     pub fn read_under(root: &Path) -> Standing {
         let text = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
         let status = text("proc/self/status");
+        let is_here = root == Path::new("/");
         let field = |name: &str| {
             status.lines().find_map(|line| Some(line.strip_prefix(name)?.trim().to_string()))
         };
@@ -92,6 +103,9 @@ impl Standing {
                 .map(|(_, name)| *name),
             seccomp: field("Seccomp:").and_then(|mode| mode.parse().ok()).unwrap_or(0),
             pmus: core_pmus(&root.join("sys/bus/event_source/devices")),
+            hybrid: is_here && machine::is_hybrid(),
+            driver_doubt: is_here.then(machine::model).and_then(machine::driver_doubt),
+            trusts_driver: trust::is_wished(),
             rdpmc: text("sys/bus/event_source/devices/cpu/rdpmc").trim().parse().ok(),
             watchdog: text("proc/sys/kernel/nmi_watchdog").trim() == "1",
             smt: text("sys/devices/system/cpu/smt/active").trim() == "1",
@@ -123,8 +137,8 @@ impl Standing {
     }
 
     /// Whether there are core types with PMUs of their own.
-    pub(super) fn is_hybrid(&self) -> bool {
-        self.pmus.len() > 1
+    pub(crate) fn is_hybrid(&self) -> bool {
+        self.hybrid || self.pmus.len() > 1
     }
 
     /// Why there is no core PMU, in words.
@@ -165,6 +179,14 @@ impl Standing {
                 ),
             ),
             libc::EACCES | libc::EPERM => (ErrorKind::Permission, self.why_forbidden(reach, errno)),
+            libc::EMFILE if descriptor::leaves_a_floor() => (
+                ErrorKind::NoDescriptors,
+                format!(
+                    "of this process's limit of {} open files a quarter, and 64, are left to the \
+                     program; raise it with ulimit -n",
+                    self.descriptors
+                ),
+            ),
             libc::EMFILE => (
                 ErrorKind::NoDescriptors,
                 format!(
@@ -249,39 +271,6 @@ impl Standing {
     }
 }
 
-/// The limit on open descriptors of this process now: asked of the kernel, because
-/// whoever is out of descriptors cannot open a file of `/proc`.
-pub(super) fn descriptor_limit() -> u64 {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the pointer is to a live rlimit.
-    let answer = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
-    if answer == 0 { limit.rlim_cur } else { u64::MAX }
-}
-
-/// The PMUs that count for cores: those with a `cpus` list, or x86's plain `cpu`.
-fn core_pmus(devices: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(devices) else { return Vec::new() };
-    let mut names: Vec<String> = entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| {
-            name == "cpu"
-                || name.starts_with("cpu_")
-                || name.starts_with("armv")
-                || name.starts_with("apple_")
-        })
-        .collect();
-    names.sort();
-    names
-}
-
-fn container(root: &Path) -> Option<&'static str> {
-    let marks = [(".dockerenv", "docker"), ("run/.containerenv", "podman")];
-    if let Some((_, name)) = marks.iter().find(|(file, _)| root.join(file).exists()) {
-        return Some(name);
-    }
-    fs::read_to_string(root.join("run/systemd/container")).ok().map(|_| "systemd-nspawn or LXC")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,6 +281,9 @@ mod tests {
             capability: None,
             seccomp: 0,
             pmus: vec!["cpu".into()],
+            hybrid: false,
+            driver_doubt: None,
+            trusts_driver: false,
             rdpmc: Some(1),
             watchdog: false,
             smt: true,
@@ -436,6 +428,9 @@ mod tests {
                 capability: Some("CAP_PERFMON"),
                 seccomp: 2,
                 pmus: vec!["cpu_atom".into(), "cpu_core".into()],
+                hybrid: false,
+                driver_doubt: None,
+                trusts_driver: false,
                 rdpmc: None,
                 watchdog: true,
                 smt: false,

@@ -10,6 +10,7 @@ use perf_event_open_sys::bindings::perf_event_attr;
 
 use crate::backend::Target;
 use crate::backend::rdpmc::rdpmc;
+use crate::descriptor;
 
 /// An `errno` value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,13 @@ pub trait PerfSys: Clone + Send + Sync + 'static {
         target: Target,
         group: RawFd,
     ) -> Result<RawFd, Errno>;
+
+    /// What tells the counter behind `fd` from every other one, now and later; an error where
+    /// there is none. A program may close what it did not open, and a number is then soon another
+    /// file's. A simulation's numbers are its own.
+    fn id(&self, fd: RawFd) -> Result<u64, Errno> {
+        Ok(fd as u64)
+    }
 
     /// `close(2)`.
     fn close(&self, fd: RawFd);
@@ -108,19 +116,13 @@ fn read_call(fd: RawFd, into: &mut [u64]) -> isize {
     if bytes < 0 { -(Errno::last().0 as isize) } else { bytes as isize }
 }
 
-/// Moves a descriptor out of the way of standard input, output and error: a
-/// program that was started with one of them closed would write into a counter.
-fn above_standard(fd: RawFd) -> Result<RawFd, Errno> {
-    const FIRST: RawFd = 3;
-    if fd >= FIRST {
-        return Ok(fd);
-    }
-    // SAFETY: duplicates a descriptor just made; nothing else knows its number.
-    let moved = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, FIRST) };
-    let moved = if moved < 0 { Err(Errno::last()) } else { Ok(moved) };
-    // SAFETY: closes the number just duplicated, or given up.
-    unsafe { libc::close(fd) };
-    moved
+/// As [`PerfSys::id`]: one `ioctl(2)`, also between fork and exec.
+#[inline]
+pub(super) fn id_of(fd: RawFd) -> Result<u64, Errno> {
+    let mut id = 0;
+    // SAFETY: the ioctl is perf's own and writes one word; other files refuse it.
+    let answer = unsafe { perf_event_open_sys::ioctls::ID(fd, &raw mut id) };
+    if answer < 0 { Err(Errno::last()) } else { Ok(id) }
 }
 
 impl PerfSys for Kernel {
@@ -143,7 +145,16 @@ impl PerfSys for Kernel {
         // SAFETY: `attr` is a live, initialised structure that states its own size.
         let fd =
             unsafe { perf_event_open_sys::perf_event_open(attr, tid, cpu, group, flags.into()) };
-        if fd < 0 { Err(Errno::last()) } else { above_standard(fd) }
+        if fd < 0 {
+            return Err(Errno::last());
+        }
+        descriptor::out_of_the_way(fd)
+            .map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EMFILE)))
+    }
+
+    #[inline]
+    fn id(&self, fd: RawFd) -> Result<u64, Errno> {
+        id_of(fd)
     }
 
     fn close(&self, fd: RawFd) {

@@ -141,6 +141,8 @@ fn why_a_read_takes_a_system_call() {
     off.rdpmc = Some(0);
     let mut hybrid = standing();
     hybrid.pmus = vec!["cpu_atom".into(), "cpu_core".into()];
+    let mut unseen = standing();
+    unseen.hybrid = true;
     let quiet = Fake::counting().without_rdpmc();
     for (fake, facts, outcome, cause, text) in [
         (
@@ -163,6 +165,13 @@ fn why_a_read_takes_a_system_call() {
             Outcome::Missing,
             Cause::HybridCores,
             "every read takes a system call: each core type has counters of its own (cpu_atom, cpu_core)",
+        ),
+        (
+            &Fake::counting(),
+            &unseen,
+            Outcome::Missing,
+            Cause::HybridCores,
+            "every read takes a system call: each core type has counters of its own (a hybrid processor by CPUID)",
         ),
         (
             &Fake::counting().unmappable(libc::EPERM),

@@ -92,6 +92,7 @@ fn facts_explain_and_do_not_change_the_verdict() {
     facts.virtual_machine = true;
     facts.container = Some("podman");
     facts.pmus = vec!["cpu_atom".into(), "cpu_core".into()];
+    facts.driver_doubt = Some("it jumps");
     let around = Surroundings {
         clock_source: Some("hpet".into()),
         cpu_limits: vec!["the affinity mask leaves 2 of 8 contexts".into()],
@@ -105,6 +106,7 @@ fn facts_explain_and_do_not_change_the_verdict() {
     assert_eq!(
         notes,
         [
+            "driver noted: not trusted: it jumps; sessions count by registers instead, which takes root and the msr module, and bind their threads",
             "watchdog noted: on: it holds one hardware counter of every context",
             "hybrid noted: cpu_atom, cpu_core: a count holds only while its thread is on one core type",
             "virtual-machine noted: counters belong to a hypervisor, which may emulate or share them",

@@ -25,13 +25,15 @@ const VERSION: u32 = 1;
 /// simulated     true if the counts come from a simulated machine
 /// age_ns        nanoseconds since the session began
 /// notes         [line …]
-/// events        [{name, unit, hardware} …]
+/// events        [{name, unit, hardware, doubt} …]; doubt is null, or why all counts of it
+///               may be wrong: the kernel's driver is not trusted on this processor
 /// sets          [[event …] …]: the events that were counted together, as indices into
 ///               events; one set where they fit at once
 /// turns         null, or who counted which set: "by-execution" | "by-spread"
 /// phases        [name …]
 /// threads       [{
 ///   number        the session's number for it, from 0
+///   threads       1, or how many ended threads share the row, the last one
 ///   tid           the kernel's
 ///   name          or null
 ///   place         null, or {cpu, package, core, sibling, node, core_type, bound}
@@ -43,6 +45,10 @@ const VERSION: u32 = 1;
 ///   phases        [{
 ///     phase         an index into the document's phases
 ///     executions, recursions, panics
+///     open          executions that were begun and have not ended
+///     implausible   null, or {executions, event, why}: executions that are in no figure because
+///                   a value of theirs is impossible, and what it was in the first of them; event
+///                   is null for a time
 ///     time_ns       {sum, min, max}, or null if no execution has finished
 ///     sets          [executions …]: how many counted each of the document's sets
 ///     counts        one for each of the document's events: [{
@@ -107,6 +113,7 @@ pub fn json(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
         to.name("name").string(&event.name);
         to.name("unit").string(event.unit);
         to.name("hardware").literal(event.hardware);
+        to.name("doubt").string_or_null(event.doubt);
         to.end('}');
     }
     to.end(']');
@@ -140,6 +147,7 @@ pub fn json(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
 fn thread(to: &mut Writer<'_>, report: &Report, thread: &ThreadReport) -> io::Result<()> {
     to.begin('{');
     to.name("number").literal(thread.number);
+    to.name("threads").literal(thread.threads);
     to.name("tid").literal(thread.tid);
     to.name("name").string_or_null(thread.name.as_deref());
     to.name("place");
@@ -185,6 +193,18 @@ fn phase(to: &mut Writer<'_>, report: &Report, row: &PhaseReport) {
     to.name("executions").literal(row.executions);
     to.name("recursions").literal(row.recursions);
     to.name("panics").literal(row.panics);
+    to.name("open").literal(row.open);
+    to.name("implausible");
+    match &row.implausible {
+        None => to.null(),
+        Some(aside) => {
+            to.begin('{');
+            to.name("executions").literal(aside.executions);
+            to.name("event").literal_or_null(aside.event);
+            to.name("why").string(&aside.why);
+            to.end('}');
+        }
+    }
     to.name("time_ns");
     stat(to, (row.executions > 0).then_some(&row.time));
     to.name("sets").begin('[');

@@ -184,7 +184,7 @@ impl<'a> Layout<'a> {
         for (event, rate) in self.report.events.iter().zip(&self.rates) {
             // A clock's figures carry their unit, unless they have all digits.
             let unit = if event.unit == "ns" && !self.style.exact { "" } else { event.unit };
-            columns.push(figure(&text::clean(&event.name), unit, false));
+            columns.push(figure(&text::clean(&event.title()), unit, false));
             let [name, unit] = rate.head();
             columns.push(figure(name, unit, true));
         }
@@ -240,7 +240,11 @@ impl<'a> Layout<'a> {
             None => keys.resize(self.keys() - 1, "?".to_string()),
         }
         let name = thread.name.as_deref().map(|name| format!(" {}", text::clean(name)));
-        let label = format!("{}{}", thread.number, name.unwrap_or_default());
+        let label = match thread.threads {
+            1 => format!("{}{}", thread.number, name.unwrap_or_default()),
+            // Of no one number.
+            _ => name.unwrap_or_default().trim_start().to_string(),
+        };
         keys.push(text::clip(&label, NAME, self.style.unicode));
         keys
     }
@@ -260,7 +264,7 @@ fn share(part: u128, whole: u128) -> Cell {
 /// The order of threads: package, core, sibling; those of unknown place last.
 fn seat(thread: &ThreadReport) -> impl Ord + use<> {
     let place = thread.place.map(|place| (place.package, place.core, place.sibling, place.cpu));
-    (place.is_none(), place, thread.number)
+    (thread.threads > 1, place.is_none(), place, thread.number)
 }
 
 fn same_core(one: &ThreadReport, two: &ThreadReport) -> bool {

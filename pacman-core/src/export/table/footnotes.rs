@@ -6,7 +6,7 @@ use super::block::{Member, UNBOUND};
 use super::cell::{Marks, UNDEFINED, absent, at_least};
 use super::{quantity, text};
 use crate::export::{Absent, TableStyle, count_of, only_set, phase_name};
-use crate::report::{Report, ThreadReport, ThreadState, Turns};
+use crate::report::{DOUBTED, Report, ThreadReport, ThreadState, Turns};
 
 /// What the marks mean that the table used.
 pub(super) fn legend(report: &Report, marks: &Marks, style: &TableStyle) -> Vec<String> {
@@ -36,6 +36,9 @@ pub(super) fn legend(report: &Report, marks: &Marks, style: &TableStyle) -> Vec<
     );
     explain(marks.missing, at_least(style), "the sum of those threads that have a figure");
     explain(marks.absent, absent(style), "no figure, for a reason given below");
+    if let Some(doubt) = report.events.iter().find_map(|event| event.doubt) {
+        explain(true, DOUBTED, &format!("may be wrong, and the rates made of it: {doubt}"));
+    }
     explain(marks.undefined, UNDEFINED, "no rate: nothing to divide by, or a thread has no figure");
     lines
 }
@@ -95,6 +98,22 @@ pub(super) fn of_phases(report: &Report, members: &[Vec<Member<'_>>]) -> Vec<Str
         let name = quoted(phase_name(report, phase));
         samples(report, &name, members, &mut lines);
         absences(report, &name, members, &mut lines);
+        for (thread, row) in members {
+            let on = format!("{name} on thread {}", thread.number);
+            if row.open > 0 {
+                let times = plural(row.open.into(), "time", "times");
+                lines.push(format!(
+                    "{on} was begun {times} and not ended: what is open is not in it"
+                ));
+            }
+            if let Some(aside) = &row.implausible {
+                let executions = plural(aside.executions.into(), "execution", "executions");
+                lines.push(format!(
+                    "{on}: {executions} set aside as impossible, and in no figure; the first: {}",
+                    text::clean(&aside.why)
+                ));
+            }
+        }
         let panics = tally(members, |(_, row)| row.panics);
         if let Some((panics, threads)) = panics {
             lines.push(format!("{name}: {panics} ended by a panic on {threads}, and counted"));
@@ -144,7 +163,7 @@ pub(super) fn of_threads(report: &Report) -> Vec<String> {
     );
     say(
         numbers(&|thread| thread.state == ThreadState::Attached),
-        "still attached when the report was made; an open execution is not in it",
+        "still attached when the report was made",
     );
     say(numbers(&|thread| thread.phases.is_empty()), "ran no phase");
     let dropped: u64 = report.threads.iter().map(|thread| thread.log_dropped).sum();
@@ -179,7 +198,7 @@ pub(super) fn of_threads(report: &Report) -> Vec<String> {
 fn absences(report: &Report, phase: &str, members: &[Member<'_>], lines: &mut Vec<String>) {
     let unfinished: Vec<usize> = members
         .iter()
-        .filter(|(_, row)| row.executions == 0)
+        .filter(|(_, row)| row.executions == 0 && row.open == 0 && row.implausible.is_none())
         .map(|(thread, _)| thread.number)
         .collect();
     if !unfinished.is_empty() {

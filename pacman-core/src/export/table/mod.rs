@@ -117,7 +117,7 @@ fn heading(report: &Report, style: &TableStyle, out: &mut dyn io::Write) -> io::
     cores.dedup();
     let mut parts = vec![
         format!("session \"{}\"", text::clean(&report.session)),
-        plural(report.threads.len() as u128, "thread", "threads"),
+        plural(report.threads.iter().map(|row| row.threads as u128).sum(), "thread", "threads"),
     ];
     if !cores.is_empty() {
         parts[1].push_str(&format!(" on {}", plural(cores.len() as u128, "core", "cores")));

@@ -118,7 +118,12 @@ mod tests {
     fn rates(names: &[(&str, &'static str)]) -> Vec<Rate> {
         let events: Vec<EventColumn> = names
             .iter()
-            .map(|&(name, unit)| EventColumn { name: name.to_string(), unit, hardware: true })
+            .map(|&(name, unit)| EventColumn {
+                name: name.to_string(),
+                unit,
+                hardware: true,
+                doubt: None,
+            })
             .collect();
         (0..events.len()).map(|event| Rate::of(&events, event)).collect()
     }

@@ -1,18 +1,11 @@
 //! Names in a terminal: what they may hold, how wide they are, where they break.
 
+use pacman_events::shown;
+
 /// A name without what moves the cursor or changes colours: control characters
 /// are written as escapes.
 pub(super) fn clean(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    for c in name.chars() {
-        // The marks that turn the direction of what follows them count, too.
-        if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
-            text.extend(c.escape_default());
-        } else {
-            text.push(c);
-        }
-    }
-    text
+    shown::line(name).into_owned()
 }
 
 /// How many columns a text takes.
@@ -107,8 +100,8 @@ mod tests {
 
     #[test]
     fn names_cannot_drive_the_terminal() {
-        assert_eq!(clean("a\u{1b}[2Jb\nc"), "a\\u{1b}[2Jb\\nc");
-        assert_eq!(clean("x\u{202e}y"), "x\\u{202e}y");
+        assert_eq!(clean("a\u{1b}[2Jb\nc"), r"a\e[2Jb\nc");
+        assert_eq!(clean("x\u{202e}y"), r"x\u202ey");
         assert_eq!(clean("größe 漢"), "größe 漢");
     }
 

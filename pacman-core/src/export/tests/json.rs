@@ -50,6 +50,7 @@ fn members_and_their_order_are_the_documented_ones() {
         names(thread),
         [
             "number",
+            "threads",
             "tid",
             "name",
             "place",
@@ -64,7 +65,17 @@ fn members_and_their_order_are_the_documented_ones() {
     );
     assert_eq!(
         names(&thread["phases"][0]),
-        ["phase", "executions", "recursions", "panics", "time_ns", "sets", "counts"]
+        [
+            "phase",
+            "executions",
+            "recursions",
+            "panics",
+            "open",
+            "implausible",
+            "time_ns",
+            "sets",
+            "counts"
+        ]
     );
     assert_eq!(
         names(&thread["phases"][0]["counts"][0]),

@@ -2,8 +2,8 @@
 
 use crate::backend::ReadPath;
 use crate::report::{
-    CountReport, EventColumn, EventSet, LoggedSample, PhaseReport, PlaceReport, Report, SetReport,
-    ThreadReport, ThreadState, Turns,
+    CountReport, EventColumn, EventSet, Implausible, LoggedSample, PhaseReport, PlaceReport,
+    Report, SetReport, ThreadReport, ThreadState, Turns,
 };
 use crate::session::Stat;
 use crate::topology::CoreType;
@@ -11,7 +11,8 @@ use crate::topology::CoreType;
 pub(super) const MS: u64 = 1_000_000;
 
 pub(super) fn event(name: &str, unit: &'static str) -> EventColumn {
-    EventColumn { name: name.to_string(), unit, hardware: unit != "ns" && unit != "faults" }
+    let hardware = unit != "ns" && unit != "faults";
+    EventColumn { name: name.to_string(), unit, hardware, doubt: None }
 }
 
 pub(super) fn report(session: &str, events: Vec<EventColumn>, phases: &[&str]) -> Report {
@@ -32,6 +33,7 @@ pub(super) fn report(session: &str, events: Vec<EventColumn>, phases: &[&str]) -
 pub(super) fn thread(number: usize, place: Option<PlaceReport>) -> ThreadReport {
     ThreadReport {
         number,
+        threads: 1,
         tid: 4000 + number as i32,
         name: Some(format!("worker-{number}")),
         place,
@@ -64,6 +66,8 @@ pub(super) fn row(phase: usize, executions: u64, time: u64, sums: &[u64]) -> Pha
         executions,
         recursions: 0,
         panics: 0,
+        open: 0,
+        implausible: None,
         time: stat(time, executions),
         counts: sums
             .iter()
@@ -152,6 +156,11 @@ pub(super) fn troubled() -> Report {
     let mut solve = row(0, 5, 50 * MS, &[0, 0]);
     solve.panics = 2;
     solve.recursions = 9;
+    solve.implausible = Some(Implausible {
+        executions: 3,
+        event: Some(0),
+        why: "CYCLES went backwards by 1046036".to_string(),
+    });
     for count in &mut solve.counts {
         *count = CountReport::new(count.raw, [5, 5], [0, 50 * MS]);
     }
@@ -162,6 +171,7 @@ pub(super) fn troubled() -> Report {
     two.state = ThreadState::Exited;
     let mut open = row(0, 0, 0, &[0, 0]);
     open.recursions = 1;
+    open.open = 2;
     two.phases = vec![open];
     two.log = vec![LoggedSample { phase: 0, begin: 10, end: 35, set: 0, counts: vec![7, 0] }];
     two.log_dropped = 1200;

@@ -1,5 +1,7 @@
 //! Reading metrics, line by line.
 
+use pacman_events::shown;
+
 use super::{Metric, Origin, parse};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -23,6 +25,9 @@ impl Metric {
                 let reason =
                     format!("{} is defined in line {} too", metric.name, first.origin.line);
                 return Err(at(&origin, &reason));
+            }
+            if metrics.len() == MOST_METRICS {
+                return Err(at(&origin, &format!("a file has at most {MOST_METRICS} metrics")));
             }
             metrics.push(metric);
         }
@@ -50,7 +55,7 @@ fn read(line: &str, origin: &Origin) -> Result<Metric, String> {
         if field.is_some_and(str::is_empty) {
             return Err(format!("the {what} of {name} is empty"));
         }
-        if field.is_some_and(|field| field.contains(char::is_control)) {
+        if field.is_some_and(|field| field.contains(shown::is_unsafe)) {
             return Err(format!("the {what} of {name} has a control character in it"));
         }
     }
@@ -75,6 +80,9 @@ fn check_name(name: &str) -> Result<(), String> {
     }
     Err(format!("{name:?} is no metric's name: those have lower-case letters, digits and hyphens"))
 }
+
+/// Keeps looking for equal names, each among all, short.
+const MOST_METRICS: usize = 4096;
 
 #[cold]
 fn at(origin: &Origin, reason: &str) -> Error {

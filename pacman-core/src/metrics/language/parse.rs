@@ -12,10 +12,6 @@ use super::token::{Token, tokens};
 /// Reads an expression; the error is a reason.
 pub(super) fn expression(text: &str) -> Result<Expression, String> {
     let tokens = tokens(text)?;
-    if tokens.len() > MOST_TOKENS {
-        let count = tokens.len();
-        return Err(format!("an expression has at most {MOST_TOKENS} words, and this has {count}"));
-    }
     let mut parser = Parser { tokens: tokens.into_iter().peekable() };
     let node = parser.sum()?;
     match parser.tokens.next() {
@@ -101,6 +97,3 @@ fn shown(token: &Token) -> String {
         Token::Sign(sign) => sign.to_string(),
     }
 }
-
-/// Bounds how deep the tree gets, and with it the stack of whoever walks it.
-const MOST_TOKENS: usize = 500;

@@ -95,13 +95,29 @@ fn lines_that_are_no_metric_are_refused_by_file_and_line() {
         ("m | 1 | \"A | w", "a name in quotes has no second quote"),
         ("m | 1 | \" A\" | w", "has blanks at its ends"),
         ("m | 1 | A | w\nn | 1 | A | w\nm | 1 | B | w", "t:3: m is defined in line 1 too"),
-        (&deep, "at most 500 words, and this has 601"),
-        (&long, "at most 500 words, and this has 601"),
+        (&deep, "at most 500 words, and this has more"),
+        (&long, "at most 500 words, and this has more"),
     ] {
         let error = Metric::read_all("t", text).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         assert!(error.to_string().contains(why), "{text}: {error}");
     }
+}
+
+#[test]
+fn quoted_names_have_no_control_characters_and_refusals_one_line() {
+    for text in
+        ["\"\" \nx\"", "\" \nx\"", "\"a\nb\"", "\"\u{1b}[2J\"", "\"\u{202e}\"", "\"\u{9b}m\""]
+    {
+        let error = text.parse::<Expression>().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{text:?}");
+        assert!(!error.to_string().contains(pacman_events::shown::is_unsafe), "{error:?}");
+        let error = Metric::read_all("t\n.metrics", &format!("m | 1 | {text} | w")).unwrap_err();
+        assert!(!error.to_string().contains(pacman_events::shown::is_unsafe), "{error:?}");
+    }
+    let many: String = (0..=4096).map(|one| format!("m{one} | 1 | A | w\n")).collect();
+    let error = Metric::read_all("t", &many).unwrap_err();
+    assert_eq!(error.to_string(), "t:4097: a file has at most 4096 metrics");
 }
 
 fn name() -> impl Strategy<Value = Node> {

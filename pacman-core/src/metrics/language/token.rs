@@ -1,5 +1,7 @@
 //! The words of an expression.
 
+use pacman_events::shown;
+
 /// One word.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
@@ -21,6 +23,11 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
+        if tokens.len() == MOST_TOKENS {
+            return Err(format!(
+                "an expression has at most {MOST_TOKENS} words, and this has more"
+            ));
+        }
         let (token, after) = match first {
             '+' | '-' | '*' | '/' | '(' | ')' | ',' => (Token::Sign(first), &rest[1..]),
             '"' => quoted(&rest[1..])?,
@@ -40,10 +47,10 @@ fn quoted(rest: &str) -> Result<(Token, &str), String> {
         return Err("a name in quotes has no second quote".into());
     };
     if name.trim() != name || name.is_empty() {
-        return Err(format!("the name \"{name}\" is empty or has blanks at its ends"));
+        return Err(format!("the name {name:?} is empty or has blanks at its ends"));
     }
     // The file separates its fields by bars.
-    if let Some(sign) = name.chars().find(|sign| *sign == '|' || sign.is_control()) {
+    if let Some(sign) = name.chars().find(|sign| *sign == '|' || shown::is_unsafe(*sign)) {
         return Err(format!("no event's name has {sign:?} in it"));
     }
     Ok((Token::Name(name.to_owned()), after))
@@ -88,3 +95,6 @@ fn unknown(sign: char) -> String {
          those with other signs in quotes"
     )
 }
+
+/// Bounds how deep the tree gets, and with it the stack of whoever walks it.
+const MOST_TOKENS: usize = 500;

@@ -1,12 +1,17 @@
 //! The owner's side: which set an execution counts, and putting it on the counters.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Sets, Turn, Turns};
 use crate::backend::{Caps, Counters, Reading, Target};
+use crate::cancel;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::session::meter::Meter;
+
+/// Phases whose executions are counted without a search.
+const FIRST: usize = 64;
 
 /// The sets of one thread, one of them on its counters.
 pub(in crate::session) struct Rota {
@@ -14,8 +19,9 @@ pub(in crate::session) struct Rota {
     target: Target,
     /// The set of each phase's first execution here.
     start: u64,
-    /// Outermost executions begun so far, by phase.
-    begun: Vec<u64>,
+    /// Outermost executions begun so far, by phase: of the first phases, and of others.
+    begun: [u64; FIRST],
+    begun_beyond: HashMap<u32, u64>,
     /// The set whose turn it is.
     set: usize,
     /// It is not on the counters: the switch to the next one failed.
@@ -40,7 +46,8 @@ impl Rota {
         }
         Ok(Rota {
             start: 0,
-            begun: Vec::new(),
+            begun: [0; FIRST],
+            begun_beyond: HashMap::new(),
             set: 0,
             is_off: false,
             turn: Turn { number: 0, live: sets.live(0) },
@@ -62,16 +69,19 @@ impl Rota {
     /// Makes sure that the counters have the set of the phase's next outermost
     /// execution.
     pub(in crate::session) fn next(&mut self, phase: u32) -> Result<()> {
-        let phase = phase as usize;
-        if phase >= self.begun.len() {
-            self.begun.resize(phase + 1, 0);
-        }
-        let turn = self.start.wrapping_add(self.begun[phase]);
+        let begun = match self.begun.get(phase as usize) {
+            Some(begun) => *begun,
+            None => *self.begun_beyond.entry(phase).or_default(),
+        };
+        let turn = self.start.wrapping_add(begun);
         let set = (turn % self.sets.len() as u64) as usize;
         if self.set != set || self.is_off {
-            self.switch(set)?;
+            cancel::put_off_during(|| self.switch(set))?;
         }
-        self.begun[phase] += 1;
+        match self.begun.get_mut(phase as usize) {
+            Some(counted) => *counted = begun + 1,
+            None => drop(self.begun_beyond.insert(phase, begun + 1)),
+        }
         Ok(())
     }
 
@@ -211,7 +221,7 @@ mod tests {
 
         fn caps(&self) -> Caps {
             let read_path = ReadPath::ReadCall;
-            Caps { read_path, width: None, multiplexed: false, simulated: true }
+            Caps { read_path, width: None, multiplexed: false, simulated: true, doubt: None }
         }
 
         fn stand_by(&mut self) -> Result<bool> {

@@ -1,7 +1,9 @@
 //! What a thread shows of each set: its latest sample, and its rows.
 
 use super::{MAX_EVENTS_IN_TURNS, Sets, Turn};
-use crate::primitive::{AtomicU64, Ordering, fence, relax};
+use crate::primitive::{AtomicU64, Ordering, fence};
+use crate::session::patience::Patience;
+use crate::session::plausible::Limits;
 use crate::session::rows::Rows;
 use crate::session::slot::{Published, Slot};
 
@@ -13,8 +15,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn new(events: usize) -> Tally {
-        Tally { slot: Slot::new(), rows: Rows::new(events) }
+    pub(crate) fn new(events: usize, limits: Limits) -> Tally {
+        Tally { slot: Slot::new(), rows: Rows::new(events, limits) }
     }
 }
 
@@ -36,10 +38,10 @@ const SETS: u64 = MAX_EVENTS_IN_TURNS as u64;
 const NOBODY: u64 = u64::MAX;
 
 impl Tallies {
-    pub(crate) fn new(sets: &Sets) -> Tallies {
+    pub(crate) fn new(sets: &Sets, limits: impl Fn(usize) -> Limits) -> Tallies {
         Tallies {
             turn: AtomicU64::new(NOBODY),
-            each: (0..sets.len()).map(|set| Tally::new(sets.width(set))).collect(),
+            each: (0..sets.len()).map(|set| Tally::new(sets.width(set), limits(set))).collect(),
             live: (0..sets.len()).map(|set| sets.live(set)).collect(),
         }
     }
@@ -64,8 +66,14 @@ impl Tallies {
         self.turn.store(NOBODY, Ordering::Relaxed);
     }
 
-    /// Reads the latest whole sample; answers its turn, or `None` before the first.
-    pub(crate) fn read(&self, into: &mut Published) -> Option<Turn> {
+    /// Reads the latest whole sample; answers its turn, or `None` before the first, and where
+    /// the owner was stopped in the midst of one.
+    pub(crate) fn read(
+        &self,
+        into: &mut Published,
+        is_gone: impl Fn() -> bool + Copy,
+    ) -> Option<Turn> {
+        let mut patience = Patience::with(is_gone);
         loop {
             let turn = self.turn.load(Ordering::Acquire);
             if turn == NOBODY {
@@ -73,7 +81,7 @@ impl Tallies {
             }
             let set = (turn % SETS) as usize;
             let live = self.live[set];
-            let published = self.each[set].slot.read(live.count_ones() as usize, into);
+            let published = self.each[set].slot.read(live.count_ones() as usize, into, is_gone);
             // ATOMICS: keeps the loads above before the check below. A slot is written
             // in a later turn of its set only after another set's turn, or nobody's, was
             // told, so a sample of that turn implies a word that moved on.
@@ -81,7 +89,9 @@ impl Tallies {
             if self.turn.load(Ordering::Relaxed) == turn {
                 return published.then_some(Turn { number: turn / SETS, live });
             }
-            relax();
+            if !patience.wait() {
+                return None;
+            }
         }
     }
 }
@@ -95,7 +105,7 @@ mod tests {
     fn two() -> Tallies {
         Tallies {
             turn: AtomicU64::new(NOBODY),
-            each: [Tally::new(2), Tally::new(2)].into(),
+            each: [(); 2].map(|()| Tally::new(2, Limits::of(std::iter::empty(), 0, false))).into(),
             live: [0b011, 0b110].into(),
         }
     }
@@ -103,13 +113,13 @@ mod tests {
     #[test]
     fn a_reader_never_takes_one_sets_sample_for_anothers() {
         let (tallies, done) = (two(), AtomicBool::new(false));
-        assert_eq!(tallies.read(&mut Published::EMPTY.clone()), None);
+        assert_eq!(tallies.read(&mut Published::EMPTY.clone(), || false), None);
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
                 let mut seen = 0u64;
                 while !done.load(Ordering::Relaxed) || seen == 0 {
                     let mut sample = Published::EMPTY;
-                    let Some(turn) = tallies.read(&mut sample) else { continue };
+                    let Some(turn) = tallies.read(&mut sample, || false) else { continue };
                     let set = turn.number % 2;
                     assert_eq!(turn.live, tallies.live[set as usize]);
                     // Each turn publishes twice: at 2 × number and one tick later.
@@ -130,6 +140,49 @@ mod tests {
             }
             done.store(true, Ordering::Relaxed);
             reader.join().unwrap();
+        });
+    }
+}
+
+/// Run as `slot::model` is.
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+    use crate::primitive::interleave;
+    use loom::sync::Arc;
+
+    #[test]
+    fn no_interleaving_takes_one_turns_sample_for_anothers() {
+        let mut builder = loom::model::Builder::new();
+        // Two slots and the word between them: more than three changes of thread take hours.
+        builder.preemption_bound = Some(3);
+        interleave(builder, || {
+            let tallies = Arc::new(Tallies {
+                turn: AtomicU64::new(NOBODY),
+                each: [(); 2]
+                    .map(|()| Tally::new(1, Limits::of(std::iter::empty(), 0, false)))
+                    .into(),
+                live: [0b01, 0b10].into(),
+            });
+            // Turn n is that of set n mod 2, and its sample is of tick 10 + n.
+            let turn = |tallies: &Tallies, number: u64| {
+                let set = (number % 2) as usize;
+                tallies.each[set].slot.publish(10 + number, &[number]);
+                tallies.turn_to(number, set);
+            };
+            turn(&tallies, 0);
+            let writer = {
+                let tallies = Arc::clone(&tallies);
+                loom::thread::spawn(move || {
+                    turn(&tallies, 1);
+                    turn(&tallies, 2);
+                })
+            };
+            let mut sample = Published::EMPTY;
+            let seen = tallies.read(&mut sample, || false).expect("a turn was told");
+            assert_eq!([sample.ticks, sample.counts[0]], [10 + seen.number, seen.number]);
+            assert_eq!(seen.live, tallies.live[(seen.number % 2) as usize]);
+            writer.join().unwrap();
         });
     }
 }

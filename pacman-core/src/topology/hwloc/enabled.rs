@@ -11,7 +11,7 @@ use crate::bind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::topology::assemble::{CoreKey, Cpu, assemble};
 use crate::topology::sysfs::{self, Tree};
-use crate::topology::{CoreType, CpuSet, Source, Topology};
+use crate::topology::{CoreType, CpuSet, LAST_CPU, Source, Topology};
 
 pub(in crate::topology) fn read() -> Result<Topology> {
     let machine = load()?;
@@ -70,7 +70,7 @@ fn lowest_node(object: &TopologyObject) -> Option<u32> {
 }
 
 fn number(object: &TopologyObject) -> Option<u32> {
-    u32::try_from(object.os_index()?).ok()
+    u32::try_from(object.os_index()?).ok().filter(|number| *number <= LAST_CPU)
 }
 
 fn one_line(text: &str) -> String {

@@ -2,6 +2,7 @@
 
 mod errors;
 mod fake;
+mod flags;
 mod ownership;
 mod sequence;
 mod signals;

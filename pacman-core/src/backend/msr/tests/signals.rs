@@ -18,10 +18,10 @@ const DEVICE: &str = "PACMAN_TEST_MSR_DEVICE";
 
 /// Runs a part of this module in a process of its own; answers the file that stood for
 /// the device.
-fn part(name: &str) -> File {
+pub(super) fn part(module: &str, name: &str) -> File {
     let path = std::env::temp_dir().join(format!("pacman-msr-{}-{name}", std::process::id()));
     let file = device(&path);
-    let part = format!("backend::msr::tests::signals::{name}");
+    let part = format!("backend::msr::tests::{module}::{name}");
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "--ignored", "--test-threads=1", &part])
         .env(DEVICE, &path)
@@ -47,20 +47,20 @@ fn register(file: &mut File, msr: u64) -> u64 {
 }
 
 /// Counters on registers that held something, over the file that the parent named.
-fn counters(io: &Fake) -> Box<dyn Counters> {
+pub(super) fn counters(io: &Fake) -> Box<dyn Counters> {
     io.set(0, 0x186, 0x0123);
     io.set(0, 0xc1, 77);
     let plan = backend(io, "hsw", [&["MEM_LOAD_UOPS_RETIRED.L2_MISS"], &[]]).unwrap();
     open(io, &plan, 0).unwrap()
 }
 
-fn named_device() -> File {
+pub(super) fn named_device() -> File {
     device(Path::new(&std::env::var_os(DEVICE).expect("run by its parent")))
 }
 
 #[test]
 fn a_signal_restores_and_then_does_what_it_would_have_done() {
-    let mut file = part("signalled");
+    let mut file = part("signals", "signalled");
     assert_eq!((register(&mut file, 0x186), register(&mut file, 0xc1)), (0x0123, 77));
 }
 
@@ -102,7 +102,7 @@ fn signalled() {
 
 #[test]
 fn a_process_that_exits_restores() {
-    let mut file = part("exiting");
+    let mut file = part("signals", "exiting");
     assert_eq!((register(&mut file, 0x186), register(&mut file, 0xc1)), (0x0123, 77));
 }
 
@@ -117,7 +117,7 @@ fn exiting() {
 
 #[test]
 fn a_forked_child_lets_go_without_writing() {
-    let mut file = part("forking");
+    let mut file = part("signals", "forking");
     // Nor did the parent need to: it dropped its counters, whose registers are no file.
     assert_eq!(register(&mut file, 0x186), 0);
 }

@@ -1,7 +1,7 @@
 //! Five phases of different character on pools whose size follows them, and why.
 //!
-//!     cargo run --release -p pacman-rayon --example adaptive
-//!     cargo run --release -p pacman-rayon --example adaptive -- --check
+//!     cargo run --release -p adaptive
+//!     cargo run --release -p adaptive -- --check
 //!
 //! `--rounds N` runs each phase N times (default 400: on two cores a sample of one may cost a whole
 //! execution, which takes a hundred to be paid for). `--check` runs each phase on all threads

@@ -1,9 +1,9 @@
 //! Three phases of different character on every hardware context, and the table
 //! of who did what.
 //!
-//!     cargo run --release --example phases
-//!     cargo run --release --example phases -- --events INSTRUCTIONS,CYCLES --json
-//!     cargo run --release --example phases -- --machine p4
+//!     cargo run --release -p phases
+//!     cargo run --release -p phases -- --events INSTRUCTIONS,CYCLES --json
+//!     cargo run --release -p phases -- --machine p4
 //!
 //! Options: `--machine NAME` for a simulated machine, `--events LIST`, `--placement compact|scatter|one-per-core|…`,
 //! `--threads N`, and `--json` or `--csv` instead of the table; `--help` prints them.

@@ -1,0 +1,54 @@
+//! A function for each target: it takes any bytes and panics where a promise is broken.
+//!
+//! Stable Rust runs them over the kept corpus (`tests/corpus.rs`); libFuzzer searches
+//! (`targets/`).
+
+mod c_api;
+mod core_text;
+// The command is no library; these files of it stand by themselves.
+#[allow(dead_code, reason = "the command uses the rest")]
+#[path = "../../pacman-cli/src/counts.rs"]
+mod counts;
+mod names;
+mod tables;
+
+pub use c_api::c_api;
+pub use core_text::{environment, events, metrics, models, pmus, recordings, topology};
+pub use names::modules;
+pub use tables::tables;
+
+use std::fmt::Display;
+
+/// A target.
+pub type Target = fn(&[u8]);
+
+/// All targets by name.
+pub const TARGETS: [(&str, Target); 10] = [
+    ("c_api", c_api),
+    ("environment", environment),
+    ("events", events),
+    ("metrics", metrics),
+    ("models", models),
+    ("modules", modules),
+    ("pmus", pmus),
+    ("recordings", recordings),
+    ("tables", tables),
+    ("topology", topology),
+];
+
+/// What is said to a person is one line of text, of a length that one can read.
+fn is_readable(said: impl Display) {
+    let said = said.to_string();
+    assert!(!said.is_empty(), "nothing is said");
+    assert!(!said.contains(pacman_events::shown::is_unsafe), "{said:?}");
+}
+
+/// The text of bytes, of which invalid ones are replaced: most parsers take text only.
+fn text(data: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(data)
+}
+
+/// The fields of the data, which lines of `---` part.
+fn fields(text: &str) -> impl Iterator<Item = &str> {
+    text.split("---\n")
+}

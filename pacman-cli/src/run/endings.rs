@@ -1,0 +1,141 @@
+//! How processes ended that did not say it themselves.
+
+use std::time::SystemTime;
+
+use pacman_regions::{Ending, Recording};
+
+use super::launch::Ended;
+
+/// Completes the endings of recordings, which are in the order in which their processes began, by
+/// what is known of the program that was waited for, and of processes that are still there.
+pub(super) fn complete(recordings: &mut [Recording], ended: &Ended) {
+    let unsaid = |recording: &&mut Recording| recording.process.ending == Ending::Unsaid;
+    for recording in recordings.iter_mut().filter(unsaid) {
+        let process = &mut recording.process;
+        if process.pid != ended.pid && is_alive(process.pid, process.began) {
+            process.ending = Ending::Running;
+            process.seconds = process.seconds.max(since_1970(SystemTime::now()) - process.began);
+        }
+    }
+    // It may have been several programs, one after the other.
+    let own = recordings.iter_mut().rfind(|recording| recording.process.pid == ended.pid);
+    let Some(process) = own.map(|recording| &mut recording.process) else { return };
+    // A program that the library was not loaded into may have come after it, and ended so.
+    if process.ending == Ending::Unsaid {
+        process.seconds = process.seconds.max(since_1970(ended.at) - process.began);
+    }
+    if let (Ending::Unsaid | Ending::Exit | Ending::ExitInRegion, Some(signal)) =
+        (process.ending, ended.signal)
+    {
+        process.ending = Ending::Killed(signal);
+    }
+}
+
+fn since_1970(time: SystemTime) -> f64 {
+    time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
+/// Whether the process is there that began recording at that time; one that came later may have its
+/// number.
+fn is_alive(pid: u32, began: f64) -> bool {
+    started(pid).is_some_and(|started| started <= began + CLOCKS_DIFFER)
+}
+
+/// When the process was started, in seconds since 1970; `None` if it has ended.
+fn started(pid: u32) -> Option<f64> {
+    let about = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may have anything in it, brackets, too.
+    let mut fields = about.rsplit_once(") ")?.1.split(' ');
+    let state = fields.next()?;
+    let since_boot: f64 = fields.nth(18)?.parse().ok()?;
+    let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
+    let uptime: f64 = uptime.split(' ').next()?.parse().ok()?;
+    // SAFETY: takes a number.
+    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
+    let now = since_1970(SystemTime::now());
+    (!matches!(state, "Z" | "X")).then_some(now - uptime + since_boot / ticks)
+}
+
+/// Seconds by which the start of a process may seem later than it was.
+const CLOCKS_DIFFER: f64 = 0.1;
+
+/// The name of a signal, as `SIGKILL`.
+pub(super) fn name(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        libc::SIGHUP => "SIGHUP",
+        libc::SIGINT => "SIGINT",
+        libc::SIGQUIT => "SIGQUIT",
+        libc::SIGILL => "SIGILL",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGUSR1 => "SIGUSR1",
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGUSR2 => "SIGUSR2",
+        libc::SIGPIPE => "SIGPIPE",
+        libc::SIGALRM => "SIGALRM",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGXCPU => "SIGXCPU",
+        libc::SIGXFSZ => "SIGXFSZ",
+        libc::SIGVTALRM => "SIGVTALRM",
+        libc::SIGPROF => "SIGPROF",
+        libc::SIGSYS => "SIGSYS",
+        _ => return None,
+    })
+}
+
+/// The same with its number: `SIGKILL (signal 9)`, `signal 40`.
+pub(super) fn named(signal: i32) -> String {
+    match name(signal) {
+        Some(name) => format!("{name} (signal {signal})"),
+        None => format!("signal {signal}"),
+    }
+}
+
+/// What must be known of an ending to read the figures, if anything.
+pub(super) fn note(recording: &Recording) -> Option<String> {
+    let executions = recording.executions();
+    let s = if executions == 1 { "" } else { "s" };
+    let after =
+        format!("after {executions} execution{s} of regions; those under way are not counted");
+    Some(match recording.process.ending {
+        Ending::Exit => return None,
+        Ending::ExitInRegion => {
+            "the process ended inside a region: executions under way are not counted".into()
+        }
+        Ending::Exec => {
+            "the process became another program: what that one did is told apart".into()
+        }
+        Ending::Killed(signal) => format!("the process was ended by {} {after}", named(signal)),
+        Ending::Unsaid => {
+            format!("the process ended without saying how, as by a signal or quick_exit, {after}")
+        }
+        Ending::Running => format!("the process went on when this was written, {after}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_are_told_from_later_ones_of_their_number() {
+        let own = std::process::id();
+        let now = since_1970(SystemTime::now());
+        assert!(is_alive(own, now), "this one");
+        let started = started(own).expect("it is there");
+        assert!(started <= now && now - started < 86_400.0, "{started}");
+        assert!(!is_alive(own, started - 60.0), "one that recorded before it was there");
+        let mut ended = std::process::Command::new("true").spawn().expect("it runs");
+        ended.wait().expect("it ends");
+        assert!(!is_alive(ended.id(), now));
+    }
+
+    #[test]
+    fn signals_have_names() {
+        assert_eq!(named(libc::SIGKILL), "SIGKILL (signal 9)");
+        assert_eq!(named(40), "signal 40");
+    }
+}

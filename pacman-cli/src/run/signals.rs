@@ -1,0 +1,72 @@
+//! The wait for the program, and signals meanwhile: they are the program's.
+//!
+//! A signal that somebody sends to this command is passed on, and one that the terminal sends has
+//! reached the program by itself. This command ends when the program has ended, and stops when the
+//! program stops that was asked to with it, so that a shell sees the job as it is.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use crate::stat::{Signals, Wake};
+
+/// Waits for the end of `pid`, a child that nobody else reaps.
+pub(super) fn wait(pid: libc::pid_t, signals: &Signals) -> io::Result<ExitStatus> {
+    // Somebody wants the job stopped.
+    let mut is_to_stop = false;
+    loop {
+        match change(pid)? {
+            Some(Change::Ended(status)) => return Ok(status),
+            Some(Change::Stopped) if is_to_stop => {
+                // SAFETY: raise has no preconditions; whoever continues this process goes on here.
+                unsafe { libc::raise(libc::SIGSTOP) };
+                is_to_stop = false;
+                continue;
+            }
+            Some(Change::Stopped) => continue,
+            None => {}
+        }
+        let Wake::Signal(sent) = signals.wait(Instant::now() + LOOK_ANYWAY)? else { continue };
+        match sent.number {
+            // A job is continued as a whole, which the program has seen then.
+            libc::SIGCONT if !is_stopped(pid) => {}
+            libc::SIGTSTP => {
+                is_to_stop = true;
+                sent.pass_on(pid);
+            }
+            _ => sent.pass_on(pid),
+        }
+    }
+}
+
+/// What became of a child.
+enum Change {
+    Ended(ExitStatus),
+    Stopped,
+}
+
+/// What has become of it since this was asked last.
+fn change(pid: libc::pid_t) -> io::Result<Option<Change>> {
+    let mut status = 0;
+    // SAFETY: the status is written to a live word.
+    match unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG | libc::WUNTRACED) } {
+        0 => Ok(None),
+        -1 => match io::Error::last_os_error() {
+            error if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            error => Err(error),
+        },
+        _ if libc::WIFSTOPPED(status) => Ok(Some(Change::Stopped)),
+        _ => Ok(Some(Change::Ended(ExitStatus::from_raw(status)))),
+    }
+}
+
+fn is_stopped(pid: libc::pid_t) -> bool {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The state follows the name, which ends with the last parenthesis.
+    let name_ends = stat.iter().rposition(|&byte| byte == b')');
+    name_ends.and_then(|end| stat.get(end + 2)) == Some(&b'T')
+}
+
+/// Signals of one kind merge: a child's end may come together with another child's.
+const LOOK_ANYWAY: Duration = Duration::from_secs(1);

@@ -1,0 +1,262 @@
+//! Every system call of the command and of the preloaded library failing in turn: the observed program
+//! prints and ends as it does alone, and the report is true, or a line says why there is none.
+//!
+//! Of calls that are many of a kind the first and the last fail, with errors that differ from call to
+//! call; `PACMAN_FAULTS=all` has each fail with each error.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use pacman_suite::inject::{Call, Fault, watch};
+use pacman_suite::skipped;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The calls that may fail, each with the errors that it may fail with.
+const KINDS: &[(i64, &[i32])] = &[
+    (libc::SYS_perf_event_open, &[libc::EMFILE, libc::EPERM, libc::ENOMEM, libc::EBUSY]),
+    (libc::SYS_mmap, &[libc::ENOMEM, libc::EPERM]),
+    (libc::SYS_openat, &[libc::EMFILE, libc::ENOMEM, libc::EACCES, libc::EINTR]),
+    (libc::SYS_read, &[libc::EINTR, libc::EIO]),
+    (libc::SYS_pread64, &[libc::EINTR, libc::EIO]),
+    (libc::SYS_write, &[libc::ENOSPC, libc::EINTR]),
+    (libc::SYS_pwrite64, &[libc::ENOSPC, libc::EINTR]),
+    (libc::SYS_ftruncate, &[libc::ENOSPC, libc::EINTR]),
+    (libc::SYS_fallocate, &[libc::ENOSPC, libc::EOPNOTSUPP]),
+    (libc::SYS_ioctl, &[libc::ENOMEM, libc::EPERM]),
+    (libc::SYS_fcntl, &[libc::EMFILE]),
+    (libc::SYS_pipe2, &[libc::EMFILE]),
+    (libc::SYS_socketpair, &[libc::EMFILE]),
+    (libc::SYS_memfd_create, &[libc::EMFILE]),
+    (libc::SYS_mkdir, &[libc::ENOSPC, libc::EACCES]),
+    (libc::SYS_mkdirat, &[libc::ENOSPC, libc::EACCES]),
+    (libc::SYS_rename, &[libc::EACCES]),
+    (libc::SYS_renameat2, &[libc::EACCES]),
+    (libc::SYS_sched_setaffinity, &[libc::EPERM, libc::EINVAL]),
+    (libc::SYS_clone, &[libc::EAGAIN]),
+    (libc::SYS_clone3, &[libc::EAGAIN]),
+    (libc::SYS_fork, &[libc::EAGAIN]),
+    (libc::SYS_vfork, &[libc::EAGAIN]),
+    (libc::SYS_shmget, &[libc::ENOMEM, libc::ENOSPC]),
+    (libc::SYS_shmat, &[libc::ENOMEM]),
+    (libc::SYS_ptrace, &[libc::EPERM]),
+    (libc::SYS_pidfd_open, &[libc::EMFILE]),
+    (libc::SYS_timer_create, &[libc::EAGAIN]),
+    (libc::SYS_rt_sigaction, &[libc::EINVAL]),
+    (libc::SYS_rt_sigprocmask, &[libc::EPERM]),
+    (libc::SYS_rt_sigtimedwait, &[libc::EAGAIN, libc::EINTR]),
+    (libc::SYS_prlimit64, &[libc::EPERM]),
+];
+
+const MODULES: &[&str] = &["/pacman-pmu", "/libpacman_omp.so"];
+
+/// What the world sees of a run.
+struct Seen {
+    hung: bool,
+    status: Option<i32>,
+    signal: Option<i32>,
+    printed: String,
+    complained: String,
+    report: Option<Value>,
+    calls: Vec<Call>,
+}
+
+/// The folder of a test, and the program in it.
+struct Place {
+    folder: TempDir,
+    program: PathBuf,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("program");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/program.c");
+        let built =
+            Command::new("cc").args(["-O1", "-fopenmp", "-o"]).arg(&program).arg(source).status();
+        assert!(built.expect("there is a C compiler").success());
+        Place { folder, program }
+    }
+
+    /// The command with the n-th of its calls failing; `None` where no call can.
+    fn run(&self, arguments: &[&str], fault: Option<Fault>) -> Option<Seen> {
+        let path = |name: &str| self.folder.path().join(name);
+        let (out, err, report) = (path("stdout"), path("stderr"), path("report.json"));
+        let _ = fs::remove_file(&report);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pacman-pmu"));
+        command.args(arguments).arg("--").arg(&self.program);
+        command.env("PACMAN_OMP_LIBRARY", library()).env("TMPDIR", self.folder.path());
+        command.env("OMP_WAIT_POLICY", "passive").current_dir(self.folder.path());
+        let file = |path: &Path| File::create(path).expect("a file for output");
+        command.stdin(Stdio::null()).stdout(file(&out)).stderr(file(&err));
+        let numbers: Vec<i64> = KINDS.iter().map(|(number, _)| *number).collect();
+        let (mut child, calls) = match watch(command, &numbers, MODULES, may_fail, fault) {
+            Ok((child, calls)) => (Some(child), calls),
+            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {
+                skipped(format_args!("no seccomp listener: {error}"));
+                return None;
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::TimedOut => (None, Vec::new()),
+            Err(error) => panic!("{fault:?}: {error}"),
+        };
+        let status = child.as_mut().map(|child| child.wait().expect("it ended"));
+        let text = |path: &Path| {
+            String::from_utf8_lossy(&fs::read(path).expect("the file was made")).into_owned()
+        };
+        let report = fs::read(&report).ok();
+        let report = report.map(|report| serde_json::from_slice(&report).expect("whole, or none"));
+        Some(Seen {
+            hung: status.is_none(),
+            status: status.and_then(|status| status.code()),
+            signal: status.and_then(|status| status.signal()),
+            printed: text(&out),
+            complained: text(&err),
+            report,
+            calls,
+        })
+    }
+}
+
+/// A descriptor's flags can always be read and set, another descriptor may be one too many; a thread that
+/// is followed can be told to go on, but following it may be forbidden.
+fn may_fail(call: &Call) -> bool {
+    let duplicates = [libc::F_DUPFD, libc::F_DUPFD_CLOEXEC].map(|it| it as u64);
+    match call.number {
+        libc::SYS_fcntl => duplicates.contains(&call.arguments[1]),
+        libc::SYS_ptrace => call.arguments[0] == u64::from(libc::PTRACE_SEIZE),
+        _ => true,
+    }
+}
+
+/// The library as cargo built it for this test.
+fn library() -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a path");
+    test.with_file_name("libpacman_omp.so")
+}
+
+/// Has each call of an undisturbed run fail, and says what was not as it must be.
+fn everywhere(arguments: &[&str], fault_of: impl Fn(&Seen, &Seen) -> Option<String>) {
+    let place = Place::new();
+    let Some(alone) = place.run(arguments, None) else { return };
+    assert_eq!((alone.status, &*alone.printed), (Some(7), "sum 12\n"), "{}", alone.complained);
+    assert_eq!(fault_of(&alone, &alone), None, "undisturbed");
+    let mut by_kind: BTreeMap<(usize, i64), usize> = BTreeMap::new();
+    for call in &alone.calls {
+        *by_kind.entry((call.module, call.number)).or_default() += 1;
+    }
+    println!("{arguments:?}: {} calls, {by_kind:?}", alone.calls.len());
+    let all = std::env::var_os("PACMAN_FAULTS").is_some_and(|which| which == "all");
+    let (mut wrong, mut runs) = (Vec::new(), 0);
+    let mut met: BTreeMap<(usize, i64), usize> = BTreeMap::new();
+    for (which, call) in alone.calls.iter().enumerate() {
+        let nth = met.entry((call.module, call.number)).or_default();
+        *nth += 1;
+        let left = by_kind[&(call.module, call.number)] - *nth;
+        // The many in the middle are of loops, and alike.
+        if !(all || *nth <= 8 || left < 2 || nth.is_power_of_two()) {
+            continue;
+        }
+        let errors =
+            KINDS.iter().find(|(number, _)| *number == call.number).expect("one of them").1;
+        let errors = if all { errors } else { &[errors[which % errors.len()]] };
+        for &errno in errors {
+            let (module, number) = (call.module, call.number);
+            let fails = Fault { module, number, nth: *nth, errno };
+            let seen = place.run(arguments, Some(fails)).expect("as before");
+            runs += 1;
+            if let Some(fault) = fault_of(&alone, &seen) {
+                let error = std::io::Error::from_raw_os_error(errno);
+                let (module, said) = (MODULES[module], seen.complained.trim());
+                wrong.push(format!(
+                    "call {nth} of number {number} by {module}: {error}: {fault}\n    {said}"
+                ));
+            }
+        }
+    }
+    println!("{arguments:?}: {runs} runs");
+    assert!(wrong.is_empty(), "{} of {runs} runs:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What the program shows: as alone, or it was not begun and one line says so.
+fn program_fault(alone: &Seen, seen: &Seen) -> Option<String> {
+    if seen.hung {
+        return Some("hung".to_owned());
+    }
+    let begun = !seen.printed.is_empty();
+    if let Some(signal) = seen.signal {
+        // Rust's standard library does so before main: it sets SIGPIPE and a stack for signals.
+        let before_main = !begun && seen.complained.contains("fatal runtime error");
+        return (!before_main).then(|| format!("signal {signal}"));
+    }
+    let one_line =
+        seen.complained.lines().count() == 1 && seen.complained.starts_with("pacman-pmu: ");
+    match (begun, seen.status) {
+        (false, Some(status)) if one_line && [1, 2, 4, 126].contains(&status) => None,
+        (true, _) if seen.printed != alone.printed => Some(format!("printed {:?}", seen.printed)),
+        // The report could not be written, and that is said.
+        (true, Some(4)) if seen.complained.contains("cannot write") => None,
+        (true, status) if status == alone.status => None,
+        (_, status) => Some(format!("status {status:?}, printed {:?}", seen.printed)),
+    }
+}
+
+#[test]
+fn run_with_events() {
+    everywhere(&["run", "-e", "task-clock,page-faults", "-o", "report.json"], |alone, seen| {
+        program_fault(alone, seen).or_else(|| run_fault(seen))
+    });
+}
+
+#[test]
+fn run_that_adapts() {
+    everywhere(&["run", "--adapt", "-o", "report.json"], |alone, seen| {
+        program_fault(alone, seen).or_else(|| run_fault(seen))
+    });
+}
+
+#[test]
+fn stat_by_thread() {
+    everywhere(&["stat", "--json", "-e", "task-clock,page-faults"], |alone, seen| {
+        program_fault(alone, seen).or_else(|| stat_fault(seen))
+    });
+}
+
+/// An answer of `stat`: a row with a count or a reason for each of two threads, or a line that says why
+/// there is none.
+fn stat_fault(seen: &Seen) -> Option<String> {
+    if seen.printed.is_empty() {
+        return None;
+    }
+    let said = seen.complained.lines().any(|line| line.starts_with("pacman"));
+    let answer = serde_json::from_str::<Value>(&seen.complained).ok();
+    let Some(answer) = answer.filter(|_| !said) else {
+        return (!said).then(|| "no answer, and nobody says why".to_owned());
+    };
+    let rows = answer["rows"].as_array().map_or(&[][..], Vec::as_slice);
+    let counts = |row: &&Value| row["counts"][0].as_u64().is_some_and(|it| it > 0);
+    let silent = rows.iter().find(|row| !counts(row) && row["notes"] == Value::Array(Vec::new()));
+    (rows.len() != 2 || silent.is_some())
+        .then(|| format!("not two threads with a clock, and nobody says why: {answer}"))
+}
+
+/// A report of `run`: all executions, or a line that says why not.
+fn run_fault(seen: &Seen) -> Option<String> {
+    if seen.printed.is_empty() {
+        return None;
+    }
+    let said = seen.complained.lines().any(|line| line.starts_with("pacman"));
+    let Some(report) = &seen.report else {
+        return (!said).then(|| "no report, and nobody says why".to_owned());
+    };
+    let processes = report["processes"].as_array().map_or(&[][..], Vec::as_slice);
+    let regions = || processes.iter().flat_map(|it| it["regions"].as_array().expect("regions"));
+    let executions: u64 = regions().filter_map(|region| region["executions"].as_u64()).sum();
+    let notes = report["notes"].to_string();
+    if executions != 4 && !said && notes == "[]" {
+        return Some(format!("{executions} executions of 4, and nobody says why"));
+    }
+    None
+}

@@ -1,0 +1,44 @@
+//! Whether counts of the kernel's driver are believed.
+
+use super::plan::Plan;
+use super::standing::Standing;
+use crate::error::{Error, ErrorKind, Result};
+
+/// The environment variable that, set to 1, accepts counts of a driver that is not trusted.
+pub const TRUST_DRIVER: &str = "PACMAN_TRUST_DRIVER";
+
+/// Whether the environment accepts such counts.
+pub(super) fn is_wished() -> bool {
+    std::env::var_os(TRUST_DRIVER).is_some_and(|value| value == "1")
+}
+
+impl Standing {
+    /// The same, with counts of a driver that is not trusted accepted: they are marked.
+    pub fn trusting_driver(self) -> Standing {
+        Standing { trusts_driver: true, ..self }
+    }
+
+    /// Why hardware events may not be counted through the kernel's driver.
+    pub(crate) fn distrust(&self) -> Option<&'static str> {
+        self.driver_doubt.filter(|_| !self.trusts_driver)
+    }
+
+    /// Why counts that are taken through the driver all the same may be wrong.
+    pub fn accepted_doubt(&self) -> Option<&'static str> {
+        self.driver_doubt.filter(|_| self.trusts_driver)
+    }
+
+    /// Refuses a plan whose counts nobody could believe.
+    pub(super) fn check_trust(&self, plan: &Plan) -> Result<()> {
+        let Some(doubt) = self.distrust().filter(|_| plan.counts_hardware()) else { return Ok(()) };
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "cannot count {} through the kernel: {doubt}; count threads of a session or whole \
+                 CPUs, which root does by registers (modprobe msr), or accept counts that may be \
+                 wrong and are marked ({TRUST_DRIVER}=1)",
+                plan.names()
+            ),
+        ))
+    }
+}

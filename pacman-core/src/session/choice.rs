@@ -1,0 +1,128 @@
+//! Who counts a session's events: the kernel's driver, or the registers by themselves.
+
+use pacman_events::partition::Partition;
+
+use super::builder::SessionBuilder;
+use super::registers;
+use super::turns::Room;
+use crate::backend::Backend;
+use crate::backend::perf::{Kernel, PerfBackend, Sharing, Standing, TRUST_DRIVER};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::Event;
+use crate::sim::Machine;
+use crate::topology::Topology;
+
+impl SessionBuilder {
+    /// What a thread has to count with, as far as a table knows.
+    pub(super) fn room(&self, machine: Option<&Machine>) -> Result<Option<Room>> {
+        match (self.registers, &self.placement) {
+            (Some(partition), Some((topology, _))) => {
+                registers::room(partition, topology, machine).map(Some)
+            }
+            _ if self.distrust(&self.events, machine).is_some() => {
+                registers::room(self.own_partition(), self.here(machine)?, machine).map(Some)
+            }
+            _ => Ok(Room::of_the_kernel(machine)),
+        }
+    }
+
+    pub(super) fn backend(
+        &self,
+        events: &[Event],
+        system: Option<&Topology>,
+        machine: Option<&Machine>,
+    ) -> Result<Box<dyn Backend>> {
+        let placed = self.placement.as_ref().map(|(topology, _)| topology);
+        match (self.registers, system.or(placed)) {
+            (Some(partition), Some(topology)) => {
+                registers::backend(events, partition, topology, machine)
+            }
+            (Some(_), None) => Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!(
+                    "cannot count by registers in session {:?} without places: counts are those \
+                     of the context a thread is bound to; give the session a placement",
+                    self.name
+                ),
+            )),
+            (None, topology) => match self.distrust(events, machine) {
+                Some(doubt) => self.by_registers(events, topology, machine, doubt),
+                None => self.by_kernel(events, machine),
+            },
+        }
+    }
+
+    fn by_kernel(&self, events: &[Event], machine: Option<&Machine>) -> Result<Box<dyn Backend>> {
+        let standing = self.standing(machine);
+        Ok(match machine {
+            None => Box::new(PerfBackend::with_sys(Kernel, events, self.sharing, standing)?),
+            Some(machine) => {
+                let kernel = machine.kernel();
+                Box::new(PerfBackend::with_sys(kernel, events, self.sharing, standing)?)
+            }
+        })
+    }
+
+    /// Counts without the driver, which is in `doubt`.
+    fn by_registers(
+        &self,
+        events: &[Event],
+        topology: Option<&Topology>,
+        machine: Option<&Machine>,
+        doubt: &str,
+    ) -> Result<Box<dyn Backend>> {
+        let topology = match topology {
+            Some(topology) => topology,
+            None => self.here(machine)?,
+        };
+        let obstacle = match self.sharing {
+            Sharing::Exclusive => registers::obstacle(topology, machine),
+            Sharing::Multiplexed => Some((
+                ErrorKind::Unsupported,
+                "only that driver takes turns with others; count without".to_owned(),
+            )),
+        };
+        if let Some((kind, why)) = obstacle {
+            let hardware = events.iter().filter(|event| event.is_hardware());
+            let names: Vec<&str> = hardware.map(Event::name).collect();
+            return Err(Error::new(
+                kind,
+                format!(
+                    "cannot count {}: {doubt}, and the registers cannot be programmed instead: \
+                     {why}; or accept counts that may be wrong and are marked ({TRUST_DRIVER}=1)",
+                    names.join(", ")
+                ),
+            ));
+        }
+        let kernel = |events: &[Event]| self.by_kernel(events, machine);
+        registers::backend_beside(events, self.own_partition(), topology, machine, kernel)
+    }
+
+    /// How siblings share a core where nobody asked for registers. In turns those that share
+    /// counters by demand could take each other's.
+    fn own_partition(&self) -> Partition {
+        if self.turns.is_some() { Partition::Even } else { Partition::ByDemand }
+    }
+
+    fn standing(&self, machine: Option<&Machine>) -> Standing {
+        let standing = machine.map_or_else(Standing::read, Machine::standing);
+        if self.trusts_driver { standing.trusting_driver() } else { standing }
+    }
+
+    /// Why the kernel's driver may not count `events`.
+    pub(super) fn distrust(
+        &self,
+        events: &[Event],
+        machine: Option<&Machine>,
+    ) -> Option<&'static str> {
+        let hardware = events.iter().any(Event::is_hardware);
+        self.standing(machine).distrust().filter(|_| hardware)
+    }
+
+    pub(super) fn here(&self, machine: Option<&Machine>) -> Result<&Topology> {
+        self.here.get_or_try_init(|| match machine {
+            Some(machine) => Ok(machine.topology()),
+            None => Topology::detect(),
+        })
+    }
+}

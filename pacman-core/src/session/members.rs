@@ -1,0 +1,154 @@
+//! The threads of a session: those that are attached, the first that ended, and the others' sum.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::cells::{Row, Seen};
+use super::thread::ThreadRecord;
+use crate::backend::ReadPath;
+use crate::report::ThreadState;
+
+/// Ended threads of which a session keeps each one's own rows. A program that starts a thread for
+/// every request would else need more memory with each.
+pub(super) const KEPT: usize = 1024;
+
+/// Notes kept of all the threads in a sum; more are counted.
+const NOTES: usize = 32;
+
+/// Every thread that ever attached.
+#[derive(Debug, Default)]
+pub(super) struct Members {
+    /// By number.
+    kept: BTreeMap<usize, Arc<ThreadRecord>>,
+    joined: usize,
+    /// How many of the kept ones have ended.
+    ended: usize,
+    past: Option<Past>,
+}
+
+/// What threads that ended have counted together.
+#[derive(Clone, Debug)]
+pub(super) struct Past {
+    /// The number of the first of them.
+    pub(super) number: usize,
+    pub(super) threads: usize,
+    /// Those that ended while attached.
+    pub(super) exited: usize,
+    pub(super) read_path: ReadPath,
+    pub(super) simulated: bool,
+    /// Why hardware counts may be wrong.
+    pub(super) doubt: Option<&'static str>,
+    /// How long they were attached, added up.
+    pub(super) ticks: u64,
+    /// By set, then by phase.
+    rows: Vec<BTreeMap<u32, Row>>,
+    /// Single samples that they had logged, or found no room for.
+    pub(super) samples: u64,
+    notes: Vec<String>,
+    more: usize,
+}
+
+impl Members {
+    /// Adds a thread; `make` learns its number.
+    pub(super) fn join(&mut self, make: impl FnOnce(usize) -> ThreadRecord) -> Arc<ThreadRecord> {
+        let record = Arc::new(make(self.joined));
+        self.kept.insert(self.joined, Arc::clone(&record));
+        self.joined += 1;
+        record
+    }
+
+    /// A thread has ended; its owner writes no more.
+    pub(super) fn retire(&mut self, record: &ThreadRecord) {
+        if self.ended < KEPT {
+            self.ended += 1;
+            return;
+        }
+        self.kept.remove(&record.number);
+        self.past.get_or_insert_with(|| Past::beginning_with(record)).add(record);
+    }
+
+    /// Those that have rows of their own, by number.
+    pub(super) fn kept(&self) -> Vec<Arc<ThreadRecord>> {
+        self.kept.values().cloned().collect()
+    }
+
+    pub(super) fn get(&self, number: usize) -> Option<Arc<ThreadRecord>> {
+        self.kept.get(&number).cloned()
+    }
+
+    pub(super) fn past(&self) -> Option<Past> {
+        self.past.clone()
+    }
+}
+
+impl Past {
+    fn beginning_with(record: &ThreadRecord) -> Past {
+        Past {
+            number: record.number,
+            threads: 0,
+            exited: 0,
+            read_path: record.caps.read_path,
+            simulated: record.caps.simulated,
+            doubt: record.caps.doubt,
+            ticks: 0,
+            rows: vec![BTreeMap::new(); record.tallies().len()],
+            samples: 0,
+            notes: Vec::new(),
+            more: 0,
+        }
+    }
+
+    fn add(&mut self, record: &ThreadRecord) {
+        self.number = self.number.min(record.number);
+        self.threads += 1;
+        self.exited += usize::from(record.state() == ThreadState::Exited);
+        self.ticks += record.until(record.since).saturating_sub(record.since);
+        for (sum, tally) in self.rows.iter_mut().zip(record.tallies()) {
+            for phase in tally.rows.phases() {
+                // The owner has ended, so nothing is half written.
+                let Seen::Whole(row) = tally.rows.get(phase, || true) else { continue };
+                match sum.get_mut(&phase) {
+                    Some(sum) => sum.add(&row),
+                    None => drop(sum.insert(phase, row)),
+                }
+            }
+        }
+        if let Some(log) = &record.log {
+            self.samples += log.len() + log.dropped();
+        }
+        for note in record.notes() {
+            if self.notes.len() < NOTES && !self.notes.contains(&note) {
+                self.notes.push(note);
+            } else {
+                self.more += 1;
+            }
+        }
+    }
+
+    /// The phases that any of them ran, ascending.
+    pub(super) fn phases(&self) -> Vec<u32> {
+        let mut phases: Vec<u32> = self.rows.iter().flat_map(|rows| rows.keys().copied()).collect();
+        phases.sort_unstable();
+        phases.dedup();
+        phases
+    }
+
+    /// The rows of a phase, one for each set.
+    pub(super) fn rows(&self, phase: u32) -> Vec<Option<Row>> {
+        self.rows.iter().map(|rows| rows.get(&phase).cloned()).collect()
+    }
+
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut lines = self.notes.clone();
+        if self.more > 0 {
+            lines.push(format!("{} more like these", self.more));
+        }
+        if self.samples > 0 {
+            lines.push(format!("{} single samples of theirs are not kept", self.samples));
+        }
+        if self.exited > 0 && self.exited < self.threads {
+            lines.push(format!("{} of {} ended while attached", self.exited, self.threads));
+        }
+        lines
+    }
+}

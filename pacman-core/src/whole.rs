@@ -1,0 +1,310 @@
+//! Files that are written as a whole: a reader finds what was there before, or all of the new.
+//!
+//! The new content is a draft beside the file until it is renamed. The draft has a random name and
+//! is made by O_CREAT | O_EXCL, which follows no link and opens no file that is there: whoever
+//! may write to the directory, too, can prepare nothing. Where no draft can be (a directory that
+//! is not one's own, a file that is mounted by itself), a file that is there is written in place.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// Whether [`write()`] can write there, as far as that can be known without writing.
+///
+/// # Errors
+/// As [`write()`].
+pub fn check(path: &Path) -> io::Result<()> {
+    let place = Place::of(path)?;
+    match place.draft() {
+        Some(Err(error)) if !place.can_be_in_place(&error) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Writes all of `content`, or leaves the file as it is; a link stays one, and a device or a
+/// pipe what it is.
+///
+/// # Errors
+/// What the system says, `IsADirectory` for a directory.
+pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let place = Place::of(path)?;
+    let done = match place.draft() {
+        None => return place.open()?.write_all(content),
+        Some(draft) => draft.and_then(|draft| finish(draft, &place.path, content)),
+    };
+    match done {
+        Err(error) if place.can_be_in_place(&error) => {
+            let mut file = place.open()?;
+            file.set_len(0)?;
+            file.write_all(content)
+        }
+        done => done,
+    }
+}
+
+/// Writes a file of a name that others can guess: whatever has the name is replaced, and a link
+/// is not followed.
+///
+/// # Errors
+/// What the system says; then nothing is left behind.
+pub fn write_in(directory: &Path, name: &str, content: &[u8]) -> io::Result<()> {
+    finish(Draft::within(directory, None)?, &directory.join(name), content)
+}
+
+/// Whether two names lead to one file: the second written would be all that is left.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    let [one, other] = [one, other].map(|path| Place::of(path).map(|place| place.path));
+    matches!((one, other), (Ok(one), Ok(other)) if one == other)
+}
+
+fn finish(mut draft: Draft, path: &Path, content: &[u8]) -> io::Result<()> {
+    draft.file.write_all(content)?;
+    fs::rename(&draft.path.0, path)?;
+    // It has another name now.
+    draft.path.0.clear();
+    Ok(())
+}
+
+/// A file under a name of nobody's, which goes when dropped.
+///
+/// Not crate `tempfile`'s: its random names need thread-local storage, and reports are written by
+/// threads that have none any more.
+struct Draft {
+    file: File,
+    path: Unfinished,
+}
+
+/// The name of a draft, removed when dropped; empty once it is no draft any more.
+struct Unfinished(PathBuf);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if !self.0.as_os_str().is_empty() {
+            // The first failure is the one to tell.
+            let _ = fs::remove_file(&self.0);
+        }
+    }
+}
+
+impl Draft {
+    /// With the permissions of the file that it replaces before anything is in it, else those that
+    /// a new file gets.
+    fn within(directory: &Path, replaced: Option<&fs::Metadata>) -> io::Result<Draft> {
+        let mode = if replaced.is_some() { 0o600 } else { 0o666 };
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(mode).custom_flags(libc::O_NOFOLLOW);
+        let mut tries = 0;
+        let draft = loop {
+            let path = directory.join(format!(".pacman-{:016x}.partial", random()));
+            match options.open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => {
+                    tries += 1;
+                }
+                opened => break Draft { file: opened?, path: Unfinished(path) },
+            }
+        };
+        if let Some(about) = replaced {
+            draft.file.set_permissions(about.permissions())?;
+        }
+        Ok(draft)
+    }
+}
+
+/// Names that are taken by others before one gives up.
+const TRIES: u32 = 64;
+
+/// For names that nobody can have taken on purpose. Where the kernel has no random number at hand
+/// one of the clock's: a name that is taken after all is refused by the kernel.
+fn random() -> u64 {
+    let mut bytes = [0; 8];
+    // SAFETY: at most as many bytes are written as the array has.
+    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), 8, libc::GRND_NONBLOCK) };
+    if got == 8 {
+        return u64::from_ne_bytes(bytes);
+    }
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |now| now.as_nanos() as u64) ^ u64::from(std::process::id()) << 32
+}
+
+/// Where a name leads.
+struct Place {
+    path: PathBuf,
+    there: Option<fs::Metadata>,
+}
+
+impl Place {
+    /// Refuses a directory, and a file that may not be written, which renaming would not mind.
+    fn of(path: &Path) -> io::Result<Place> {
+        match fs::canonicalize(path) {
+            Ok(path) => {
+                let about = fs::metadata(&path)?;
+                if about.is_file() {
+                    OpenOptions::new().write(true).open(&path)?;
+                } else if about.is_dir() {
+                    return Err(io::Error::from_raw_os_error(libc::EISDIR));
+                }
+                Ok(Place { path, there: Some(about) })
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A pipe behind /dev/stdout has no path of its own.
+                if let Ok(about) = fs::metadata(path) {
+                    return Ok(Place { path: path.to_owned(), there: Some(about) });
+                }
+                let beside = path.parent().unwrap_or(Path::new(""));
+                // A link that leads nowhere yet.
+                let path = fs::read_link(path).map_or(path.to_owned(), |to| beside.join(to));
+                Ok(Place { path, there: None })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A draft beside the file, so that the renaming stays on one file system; none for what is
+    /// no file, whose place must not be taken by one.
+    fn draft(&self) -> Option<io::Result<Draft>> {
+        if self.there.as_ref().is_some_and(|about| !about.is_file()) {
+            return None;
+        }
+        let directory = self.path.parent().unwrap_or(Path::new(""));
+        Some(Draft::within(directory, self.there.as_ref()))
+    }
+
+    /// Opens what is there, and makes nothing. A regular file's path has no link in it any more:
+    /// one that is there now was put there since.
+    fn open(&self) -> io::Result<File> {
+        let regular = self.there.as_ref().is_some_and(fs::Metadata::is_file);
+        let flags = if regular { libc::O_NOFOLLOW } else { 0 };
+        OpenOptions::new().write(true).custom_flags(flags).open(&self.path)
+    }
+
+    /// Whether it is the draft that is in the way, and not its content: a full disk must not cost
+    /// what was there.
+    fn can_be_in_place(&self, error: &io::Error) -> bool {
+        use libc::{EACCES, EBUSY, EPERM, EROFS};
+        let in_the_way = |code| [EACCES, EBUSY, EPERM, EROFS].contains(&code);
+        self.there.is_some() && error.raw_os_error().is_some_and(in_the_way)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+    use std::fs::Permissions;
+    use std::io::Read;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn links_and_permissions_stay() {
+        let place = tempfile::tempdir().unwrap();
+        let (file, link) = (place.path().join("file"), place.path().join("link"));
+        symlink("file", &link).unwrap();
+        check(&link).unwrap();
+        assert!(is_same(&link, &file) && !is_same(&link, &place.path().join("other")));
+        assert!(!file.exists(), "looking makes nothing");
+        write(&link, b"first").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        write(&link, b"second").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"second");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2, "nothing unfinished stays");
+    }
+
+    /// Runs on a thread of a user who may write to files of all, and to no directory of ours.
+    fn as_nobody<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+        let part = || {
+            // SAFETY: the call itself changes this thread alone, which ends after that.
+            let done = unsafe { libc::syscall(libc::SYS_setresuid, -1, 65_534, -1) };
+            assert!(done == 0 || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM));
+            run()
+        };
+        std::thread::scope(|scope| scope.spawn(part).join().unwrap())
+    }
+
+    #[test]
+    fn a_file_that_nothing_can_be_beside_is_written_where_it_is() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("file");
+        fs::write(&file, b"much longer than what comes").unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o666)).unwrap();
+        fs::set_permissions(place.path(), Permissions::from_mode(0o555)).unwrap();
+        as_nobody(|| {
+            check(&file).unwrap();
+            write(&file, b"new").unwrap();
+            let new = check(&place.path().join("new")).unwrap_err();
+            assert_eq!(new.raw_os_error(), Some(libc::EACCES));
+        });
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+    }
+
+    #[test]
+    fn links_at_names_that_could_be_guessed_lead_nowhere() {
+        let place = tempfile::tempdir().unwrap();
+        let (file, victim) = (place.path().join("file"), place.path().join("victim"));
+        fs::write(&file, b"old").unwrap();
+        fs::write(&victim, b"the user's").unwrap();
+        // SAFETY: neither call takes anything.
+        let numbers = unsafe { [libc::getpid(), libc::gettid()] };
+        for name in numbers.iter().flat_map(|n| [format!("file.{n}"), format!("file.{n}.part")]) {
+            let _ = symlink("victim", place.path().join(name));
+        }
+        let links = fs::read_dir(place.path()).unwrap().count();
+        check(&file).unwrap();
+        write(&file, b"new").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert_eq!(fs::read(&victim).unwrap(), b"the user's");
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), links, "nobody's file was deleted");
+
+        symlink("victim", place.path().join("1-1.json")).unwrap();
+        symlink("victim", place.path().join("1-1.json.partial")).unwrap();
+        write_in(place.path(), "1-1.json", b"report").unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"the user's");
+        let report = place.path().join("1-1.json");
+        assert!(!fs::symlink_metadata(&report).unwrap().is_symlink());
+        assert_eq!(fs::read(&report).unwrap(), b"report");
+    }
+
+    #[test]
+    fn new_files_get_what_the_umask_leaves() {
+        let place = tempfile::tempdir().unwrap();
+        let (ours, theirs) = (place.path().join("ours"), place.path().join("theirs"));
+        write(&ours, b"").unwrap();
+        fs::write(&theirs, b"").unwrap();
+        let [ours, theirs] = [ours, theirs].map(|path| fs::metadata(path).unwrap().permissions());
+        assert_eq!(ours, theirs);
+    }
+
+    #[test]
+    fn a_pipe_is_written_to_and_stays_a_pipe() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("pipe");
+        let name = CString::new(path.as_os_str().as_bytes()).unwrap();
+        // SAFETY: a zero closes the name.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        check(&path).unwrap();
+        let reader = {
+            let path = path.clone();
+            std::thread::spawn(move || {
+                let mut text = String::new();
+                File::open(path).unwrap().read_to_string(&mut text).map(|_| text)
+            })
+        };
+        write(&path, b"through").unwrap();
+        assert_eq!(reader.join().unwrap().unwrap(), "through");
+        assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
+    }
+
+    #[test]
+    fn directories_are_refused_before_anything_is_written() {
+        let place = tempfile::tempdir().unwrap();
+        assert_eq!(check(place.path()).unwrap_err().raw_os_error(), Some(libc::EISDIR));
+        let within = place.path().join("missing/file");
+        assert_eq!(check(&within).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(write(&within, b"").unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,167 @@
+//! Text of others on a terminal: the one place that makes it harmless.
+//!
+//! Names come from data files, models, paths, programs and kernels. A control character in one
+//! moves the cursor, a line feed forges a line, and U+202E turns a line around.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::fmt;
+
+/// A name as it may be printed: unchanged if all of it is harmless, else in the shell's `$'…'`
+/// form, which tells every byte and can be pasted back.
+///
+/// ```
+/// use pacman_events::shown::{shown, shown_path};
+/// use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+///
+/// assert_eq!(shown("phase 1").to_string(), "phase 1");
+/// assert_eq!(shown("a\x1b[2J\u{202e}").to_string(), r"$'a\e[2J\u202e'");
+/// assert_eq!(shown_path(OsStr::from_bytes(b"bad\xff/app")).to_string(), r"$'bad\xff/app'");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a>(&'a [u8]);
+
+/// A name that is text.
+pub fn shown<T: AsRef<str> + ?Sized>(name: &T) -> Shown<'_> {
+    Shown(name.as_ref().as_bytes())
+}
+
+/// A path, an argument or another name that need not be text.
+pub fn shown_path<T: AsRef<OsStr> + ?Sized>(name: &T) -> Shown<'_> {
+    Shown(name.as_ref().as_encoded_bytes())
+}
+
+/// A name that need not be text where text is kept, as in JSON and tables of data: unchanged if it
+/// is text, whatever that holds, else as [`shown_path`] has it.
+pub fn text_of<T: AsRef<OsStr> + ?Sized>(name: &T) -> String {
+    match name.as_ref().to_str() {
+        Some(text) => text.to_owned(),
+        None => shown_path(name).to_string(),
+    }
+}
+
+/// The whole of a line: what is not harmless is escaped where it stands, without quotes.
+///
+/// For lines that are made of text that passed [`shown`] already, and of text that did not.
+///
+/// ```
+/// use pacman_events::shown::line;
+/// assert_eq!(line("one\ntwo \u{9b}m"), r"one\ntwo \u009bm");
+/// ```
+pub fn line(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        escape(letter, &mut out);
+    }
+    Cow::Owned(out)
+}
+
+/// `text` in quotes with its escapes, and no more of it than a line has room for.
+///
+/// ```
+/// use pacman_events::shown::excerpt;
+/// assert_eq!(excerpt("a\tb"), r#""a\tb""#);
+/// assert!(excerpt(&"0,".repeat(5_000)).ends_with("… (10000 bytes)"));
+/// ```
+pub fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        None => format!("{text:?}"),
+        Some((end, _)) => format!("{:?}… ({} bytes)", &text[..end], text.len()),
+    }
+}
+
+/// The characters of an [`excerpt`].
+const LONGEST: usize = 120;
+
+/// Whether a character does something to the line that it is printed in, rather than stand there:
+/// control characters, and what turns the direction of text, breaks lines or cannot be seen.
+pub fn is_unsafe(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter,
+            '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match std::str::from_utf8(self.0) {
+            Ok(text) if !text.contains(is_unsafe) => return f.pad(text),
+            _ => {}
+        }
+        let mut out = String::from("$'");
+        for chunk in self.0.utf8_chunks() {
+            for letter in chunk.valid().chars() {
+                if matches!(letter, '\\' | '\'') {
+                    out.push('\\');
+                }
+                escape(letter, &mut out);
+            }
+            for byte in chunk.invalid() {
+                out.push_str(&format!("\\x{byte:02x}"));
+            }
+        }
+        out.push('\'');
+        f.pad(&out)
+    }
+}
+
+/// As bash reads it between `$'` and `'`.
+fn escape(letter: char, out: &mut String) {
+    match letter {
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        '\u{1b}' => out.push_str("\\e"),
+        letter if !is_unsafe(letter) => out.push(letter),
+        letter if letter.is_ascii() => out.push_str(&format!("\\x{:02x}", letter as u32)),
+        letter if letter <= '\u{ffff}' => out.push_str(&format!("\\u{:04x}", letter as u32)),
+        letter => out.push_str(&format!("\\U{:08x}", letter as u32)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn harmless_text_is_what_it_was() {
+        for text in ["", "C:\\x", "it's", "größe 大 e\u{301} \u{200d}", "$'x'"] {
+            assert_eq!(shown(text).to_string(), text);
+            assert_eq!(line(text), text);
+        }
+        assert_eq!(format!("{:>4}|{:<4}|", shown("ab"), shown("ab")), "  ab|ab  |");
+    }
+
+    #[test]
+    fn no_unsafe_character_passes_and_none_is_lost() {
+        let mut seen = std::collections::HashSet::new();
+        for letter in (0..=0x10_ffff).filter_map(char::from_u32).filter(|one| is_unsafe(*one)) {
+            let text = format!("a{letter}b");
+            for out in [shown(&text).to_string(), line(&text).into_owned()] {
+                assert!(!out.contains(is_unsafe), "{out:?}");
+                assert!(seen.insert(out), "two characters look the same");
+            }
+        }
+        assert!(seen.len() > 2 * (32 + 33 + 9));
+        for byte in 0x80..=0xff {
+            let out = shown_path(OsStr::from_bytes(&[b'a', byte])).to_string();
+            assert_eq!(out, format!("$'a\\x{byte:02x}'"));
+        }
+        assert_eq!(shown("it's \\ \n").to_string(), r"$'it\'s \\ \n'");
+    }
+
+    #[test]
+    fn what_was_shown_once_is_shown_the_same_again() {
+        for text in ["\u{1b}]0;x\u{7}", "a\nb", "\u{2066}", "plain"] {
+            let once = shown(text).to_string();
+            assert_eq!(shown(&once).to_string(), once);
+            assert_eq!(line(&once), once);
+        }
+    }
+}

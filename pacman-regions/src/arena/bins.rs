@@ -1,0 +1,296 @@
+//! When a region ran, in bins that become longer as the program goes on.
+
+use std::cell::Cell;
+use std::mem::offset_of;
+use std::sync::atomic::AtomicU64;
+
+use super::{add, load, publish, store, zero};
+
+/// How many bins a row has.
+pub(super) const BINS: usize = 512;
+/// The first bins are of 2^16 ticks: some tens of microseconds.
+pub(super) const FINEST: u64 = 16;
+/// So that a bin's length is a number: the last are of 2^63 ticks.
+const COARSEST: u64 = 47;
+
+/// The executions of one region that one thread started, over time.
+///
+/// One thread at a time writes. Ticks are counted from the start of the process.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Bins {
+    /// A bin's length is 2 to the power of this and [`FINEST`], in ticks; in the upper half, while bins
+    /// are folded, one more than the bin that comes next.
+    pub(super) state: AtomicU64,
+    /// The first bin to be, before it takes the place of one that it is made of.
+    pub(super) spare: Bin,
+    /// From when on the bin is that the latest execution ended in.
+    from: AtomicU64,
+    /// When the first of those ended that ended in it.
+    until: AtomicU64,
+    pub(super) bins: [Bin; BINS],
+}
+
+/// The bin that the latest execution of a thread ended in. It is not where others may write: an
+/// address is followed.
+#[derive(Debug)]
+pub struct Latest {
+    bin: Cell<*const Bin>,
+    /// From when on it is, and until when.
+    from: Cell<u64>,
+    to: Cell<u64>,
+}
+
+impl Latest {
+    /// None so far.
+    pub const fn none() -> Latest {
+        Latest { bin: Cell::new(std::ptr::null()), from: Cell::new(0), to: Cell::new(0) }
+    }
+}
+
+/// Ticks of one bin, and those times the threads of their teams.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Bin {
+    ticks: AtomicU64,
+    thread_ticks: AtomicU64,
+}
+
+/// What a row of bins held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) shift: u64,
+    pub(super) ticks: Vec<u64>,
+    pub(super) thread_ticks: Vec<u64>,
+}
+
+impl Bin {
+    const fn empty() -> Bin {
+        Bin { ticks: AtomicU64::new(0), thread_ticks: AtomicU64::new(0) }
+    }
+
+    #[inline(always)]
+    fn put(&self, ticks: u64, threads: u64) {
+        add(&self.ticks, ticks);
+        add(&self.thread_ticks, ticks.wrapping_mul(threads));
+    }
+
+    fn look(&self) -> (u64, u64) {
+        (load(&self.ticks), load(&self.thread_ticks))
+    }
+
+    fn set(&self, (ticks, thread_ticks): (u64, u64)) {
+        store(&self.ticks, ticks);
+        store(&self.thread_ticks, thread_ticks);
+    }
+}
+
+impl Bins {
+    pub(super) const fn new() -> Bins {
+        Bins {
+            state: zero(),
+            spare: Bin::empty(),
+            from: zero(),
+            until: zero(),
+            bins: [const { Bin::empty() }; BINS],
+        }
+    }
+
+    /// An execution of `ticks` from `begin` on, with a team of `threads`.
+    ///
+    /// # Safety
+    /// `latest` is of these bins, which are still there.
+    #[inline(always)]
+    pub(super) unsafe fn add(&self, latest: &Latest, begin: u64, ticks: u64, threads: u64) {
+        let end = begin.wrapping_add(ticks);
+        if begin < latest.from.get() || end >= latest.to.get() {
+            return self.spread(latest, begin, end.max(begin), threads);
+        }
+        // SAFETY: `spread` set it, with the times, to one of these bins.
+        unsafe { &*latest.bin.get() }.put(ticks, threads);
+    }
+
+    /// The same over several bins, or in another one than the latest.
+    #[inline(never)]
+    fn spread(&self, latest: &Latest, begin: u64, end: u64, threads: u64) {
+        let mut shift = (load(&self.state) & 0xffff_ffff).min(COARSEST) + FINEST;
+        if end >> shift >= BINS as u64 {
+            shift = self.fold(end);
+        }
+        let last = (end >> shift).min(BINS as u64 - 1);
+        for bin in begin >> shift..=last {
+            let (from, to) = (begin.max(bin << shift), end.min((bin + 1) << shift));
+            self.bins[bin as usize].put(to.saturating_sub(from), threads);
+        }
+        store(&self.from, last << shift);
+        store(&self.until, end);
+        latest.bin.set(&raw const self.bins[last as usize]);
+        latest.from.set(last << shift);
+        latest.to.set((last + 1) << shift);
+    }
+
+    /// They hold that, by bins of 2 to the power of `shift` ticks.
+    pub(super) fn are(&self, shift: u64, all: impl Iterator<Item = (u64, u64)>) {
+        store(&self.state, shift - FINEST);
+        self.bins.iter().zip(all).for_each(|(bin, ticks)| bin.set(ticks));
+    }
+
+    /// Makes bins longer until `end` is in one of them.
+    ///
+    /// A process may end at any store. Bin `n` becomes the sum of `2n` and `2n + 1`, which is right
+    /// however often it is done, but for bin 0: that is made beside, and then copied.
+    #[cold]
+    fn fold(&self, end: u64) -> u64 {
+        let mut shift = (load(&self.state) & 0xffff_ffff).min(COARSEST);
+        while end >> (shift + FINEST) >= BINS as u64 && shift < COARSEST {
+            let sum = |number: usize| {
+                let of = |number: usize| self.bins.get(number).map_or((0, 0), Bin::look);
+                let (first, second) = (of(2 * number), of(2 * number + 1));
+                (first.0.wrapping_add(second.0), first.1.wrapping_add(second.1))
+            };
+            self.spare.set(sum(0));
+            publish(&self.state, shift | 1 << 32);
+            self.bins[0].set(self.spare.look());
+            for number in 1..BINS {
+                publish(&self.state, shift | (number as u64 + 1) << 32);
+                self.bins[number].set(sum(number));
+            }
+            shift += 1;
+            publish(&self.state, shift);
+        }
+        shift + FINEST
+    }
+}
+
+impl Held {
+    /// From the words of [`Bins`]; a folding that was cut is done to its end.
+    pub(super) fn of(words: &[u64]) -> Held {
+        const STATE: usize = offset_of!(Bins, state) / 8;
+        const SPARE: usize = offset_of!(Bins, spare) / 8;
+        const FIRST: usize = offset_of!(Bins, bins) / 8;
+        let get = |at: usize| words.get(at).copied().unwrap_or(0);
+        let (shift, next) = (get(STATE) & 0xffff_ffff, (get(STATE) >> 32) as usize);
+        let mut bins: Vec<(u64, u64)> =
+            (0..BINS).map(|bin| (get(FIRST + 2 * bin), get(FIRST + 2 * bin + 1))).collect();
+        let mut shift = shift.min(COARSEST);
+        if next > 0 {
+            if next == 1 {
+                bins[0] = (get(SPARE), get(SPARE + 1));
+            }
+            for number in next.saturating_sub(1).max(1)..BINS {
+                let of = |number: usize| bins.get(number).copied().unwrap_or_default();
+                let (first, second) = (of(2 * number), of(2 * number + 1));
+                bins[number] = (first.0.wrapping_add(second.0), first.1.wrapping_add(second.1));
+            }
+            shift = (shift + 1).min(COARSEST);
+        }
+        let (ticks, thread_ticks) = bins.into_iter().unzip();
+        Held { shift: shift + FINEST, ticks, thread_ticks }
+    }
+
+    /// The ticks until which the latest execution went on, at the least; `words` are its own.
+    pub(super) fn until(&self, words: &[u64]) -> u64 {
+        let from = words.get(offset_of!(Bins, from) / 8).copied().unwrap_or(0);
+        let latest = usize::try_from(from >> self.shift).unwrap_or(usize::MAX);
+        let ticks = self.ticks.get(latest).copied().unwrap_or(0);
+        let until = words.get(offset_of!(Bins, until) / 8).copied().unwrap_or(0);
+        from.saturating_add(ticks.min(1 << self.shift)).max(until)
+    }
+
+    /// The same in bins of 2 to the power of `shift` ticks, which are no shorter.
+    pub(super) fn folded(mut self, shift: u64) -> Held {
+        while self.shift < shift {
+            for cells in [&mut self.ticks, &mut self.thread_ticks] {
+                let sum =
+                    |pair: &[u64]| pair.iter().fold(0u64, |sum, ticks| sum.wrapping_add(*ticks));
+                *cells = cells.chunks(2).map(sum).collect();
+            }
+            self.shift += 1;
+        }
+        self
+    }
+
+    /// Adds `other`, whose bins are as long.
+    pub(super) fn merge(&mut self, other: &Held) {
+        let both = [(&mut self.ticks, &other.ticks), (&mut self.thread_ticks, &other.thread_ticks)];
+        for (own, others) in both {
+            own.resize(own.len().max(others.len()), 0);
+            own.iter_mut().zip(others).for_each(|(sum, more)| *sum = sum.wrapping_add(*more));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::words_of;
+    use super::*;
+
+    impl Bins {
+        fn enter(&self, latest: &Latest, begin: u64, ticks: u64, threads: u64) {
+            // SAFETY: each test has one of either.
+            unsafe { self.add(latest, begin, ticks, threads) };
+        }
+    }
+
+    fn look(bins: &Bins) -> Held {
+        Held::of(&words_of(bins))
+    }
+
+    #[test]
+    fn nothing_is_lost_when_bins_fold_or_executions_span_them() {
+        let (bins, latest) = (Bins::new(), Latest::none());
+        let (mut sum, mut at) = (0, 0);
+        for round in 0..20_000u64 {
+            let length = round * round % 300_001;
+            bins.enter(&latest, at, length, 1 + round % 4);
+            (sum, at) = (sum + length * (1 + round % 4), at + length + 5);
+        }
+        let held = look(&bins);
+        assert_eq!(held.thread_ticks.iter().sum::<u64>(), sum);
+        assert_eq!(held.ticks.iter().sum::<u64>(), at - 20_000 * 5);
+        assert!(held.ticks.iter().all(|&ticks| ticks <= 1 << held.shift), "no bin is over-full");
+        let (shift, total) = (held.shift + 3, held.ticks.iter().sum::<u64>());
+        let mut coarse = held.folded(shift);
+        assert_eq!((coarse.ticks.len(), coarse.ticks.iter().sum::<u64>()), (BINS / 8, total));
+        coarse.merge(&coarse.clone());
+        assert_eq!(coarse.ticks.iter().sum::<u64>(), 2 * total);
+    }
+
+    #[test]
+    fn an_execution_is_where_it_was() {
+        let (bins, latest) = (Bins::new(), Latest::none());
+        bins.enter(&latest, 100 << FINEST, (2 << FINEST) + 7, 3);
+        let held = look(&bins);
+        let there: Vec<_> =
+            held.ticks.iter().enumerate().filter(|(_, ticks)| **ticks > 0).collect();
+        assert_eq!(there, [(100, &(1 << FINEST)), (101, &(1 << FINEST)), (102, &7)]);
+        assert_eq!(held.thread_ticks[102], 21);
+    }
+
+    #[test]
+    fn a_folding_that_is_cut_at_any_store_loses_and_doubles_nothing() {
+        let (bins, latest) = (Bins::new(), Latest::none());
+        for bin in 0..BINS as u64 {
+            bins.enter(&latest, bin << FINEST, 1 + bin * bin % 1_000, 3);
+        }
+        let whole = look(&bins);
+        let total = whole.ticks.iter().sum::<u64>();
+        let before = words_of(&bins);
+        let stores = super::super::tests::logged(|| {
+            bins.fold((BINS as u64) << FINEST);
+        });
+        assert!(stores.len() > 2 * BINS, "{} stores", stores.len());
+        let expected = whole.clone().folded(FINEST + 1);
+        let base = std::ptr::from_ref(&bins).addr();
+        let mut words = before;
+        for (done, (cell, value)) in stores.into_iter().enumerate() {
+            words[(cell - base) / 8] = value;
+            let held = Held::of(&words);
+            assert_eq!(held.ticks.iter().sum::<u64>(), total, "after {done} stores");
+            let mut coarse = held.folded(FINEST + 1);
+            coarse.ticks.truncate(BINS / 2);
+            coarse.thread_ticks.truncate(BINS / 2);
+            assert_eq!(coarse, expected, "after {done} stores");
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Records that change while the program runs: what is counted, in rows.
+//!
+//! A row is written by one thread at a time, with plain loads and stores.
+
+use std::sync::atomic::AtomicU64;
+
+use super::bins::{Bins, Latest};
+use super::{add, load, publish, store, zero};
+
+/// Sums of counts in a row: as many as a reading of counters has at most.
+pub const EVENTS: usize = 24;
+
+/// A process.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Process {
+    header: AtomicU64,
+    /// Its number, and that of its parent in the upper half.
+    pub(super) numbers: AtomicU64,
+    /// Nanoseconds since 1970.
+    pub(super) began: AtomicU64,
+    /// The bits of an `f64`.
+    pub(super) seconds_per_tick: AtomicU64,
+    /// The owner that it was forked from; 0 for a program that was started.
+    pub(super) forked_from: AtomicU64,
+    pub(super) ending: AtomicU64,
+    /// In ticks since it began.
+    pub(super) ended: AtomicU64,
+    /// Records that there was no place for.
+    pub(super) refused: AtomicU64,
+    /// 1 if something is adapted.
+    pub(super) adapted: AtomicU64,
+}
+
+/// Values of [`Process::ending`].
+pub(super) const EXIT: u64 = 1;
+pub(super) const EXEC: u64 = 2;
+
+impl Process {
+    /// It ends after so many ticks, or becomes another program. May be called from signal handlers.
+    pub fn ends(&self, becomes_another: bool, ticks: u64) {
+        store(&self.ended, ticks);
+        publish(&self.ending, if becomes_another { EXEC } else { EXIT });
+    }
+}
+
+/// A thread that starts regions.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Thread {
+    header: AtomicU64,
+    pub(super) hosting: AtomicU64,
+}
+
+impl Thread {
+    /// One that nobody sees.
+    pub const fn apart() -> Thread {
+        Thread { header: AtomicU64::new(0), hosting: AtomicU64::new(0) }
+    }
+
+    /// Regions that it has started and that are not in the rows yet.
+    #[inline(always)]
+    pub fn hosting(&self) -> u64 {
+        load(&self.hosting)
+    }
+
+    /// There are so many now.
+    #[inline(always)]
+    pub fn set_hosting(&self, regions: u64) {
+        store(&self.hosting, regions);
+    }
+}
+
+/// What a thread did in one region as number `thread` of the team.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Row {
+    header: AtomicU64,
+    /// The region, and the thread's number in the upper half.
+    pub(super) key: AtomicU64,
+    pub(super) executions: AtomicU64,
+    pub(super) ticks: AtomicU64,
+    /// One more than the context; 0 before it is looked at.
+    pub(super) cpu: AtomicU64,
+    pub(super) moves: AtomicU64,
+    pub(super) counted: AtomicU64,
+    pub(super) counts: [AtomicU64; EVENTS],
+}
+
+/// Every which execution a row's hardware context is looked at: it costs as much as a counter.
+const LOOK: u64 = 16;
+
+impl Row {
+    /// One that nobody sees.
+    pub const fn apart() -> Row {
+        Row {
+            header: zero(),
+            key: zero(),
+            executions: zero(),
+            ticks: zero(),
+            cpu: zero(),
+            moves: zero(),
+            counted: zero(),
+            counts: [const { zero() }; EVENTS],
+        }
+    }
+
+    /// It is about that region and number.
+    pub fn is_of(&self, region: u32, thread: u32) {
+        store(&self.key, u64::from(region) | u64::from(thread) << 32);
+    }
+
+    /// The region.
+    pub fn region(&self) -> u32 {
+        load(&self.key) as u32
+    }
+
+    /// The number.
+    #[inline(always)]
+    pub fn thread(&self) -> u32 {
+        (load(&self.key) >> 32) as u32
+    }
+
+    /// One execution; `cpu` answers which context the thread is on.
+    #[inline(always)]
+    pub fn add(&self, ticks: u64, cpu: impl FnOnce() -> Option<u32>) {
+        let executions = load(&self.executions);
+        if executions % LOOK == 0 {
+            self.look(cpu);
+        }
+        store(&self.executions, executions + 1);
+        add(&self.ticks, ticks);
+    }
+
+    /// What counted in it: `add_to` adds that to the sums, one an event, or answers false.
+    #[inline(always)]
+    pub fn count(&self, add_to: impl FnOnce(&[AtomicU64; EVENTS]) -> bool) {
+        if add_to(&self.counts) {
+            add(&self.counted, 1);
+        }
+    }
+
+    /// Which hardware context the thread is on.
+    #[inline(never)]
+    pub fn look(&self, cpu: impl FnOnce() -> Option<u32>) {
+        let Some(cpu) = cpu() else { return };
+        let (before, now) = (load(&self.cpu), u64::from(cpu) + 1);
+        store(&self.cpu, now);
+        if before != now && before != 0 {
+            add(&self.moves, 1);
+        }
+    }
+}
+
+/// The executions of one region that a thread started.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Hosted {
+    header: AtomicU64,
+    pub(super) region: AtomicU64,
+    pub(super) nested: AtomicU64,
+    /// The highest number before there are any.
+    pub(super) shortest: AtomicU64,
+    pub(super) longest: AtomicU64,
+    pub(super) teams: [Size; SIZES],
+    pub(super) bins: Bins,
+}
+
+/// More sizes of teams than adaptation has candidates; what comes later goes to the last.
+pub(super) const SIZES: usize = 16;
+
+/// Executions with teams of one size.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Size {
+    pub(super) threads: AtomicU64,
+    pub(super) executions: AtomicU64,
+    pub(super) ticks: AtomicU64,
+}
+
+impl Hosted {
+    /// One that nobody sees. Not on a small stack: it is 9 kB.
+    pub const fn apart() -> Hosted {
+        Hosted {
+            header: zero(),
+            region: zero(),
+            nested: zero(),
+            shortest: AtomicU64::new(u64::MAX),
+            longest: zero(),
+            teams: [const { Size { threads: zero(), executions: zero(), ticks: zero() } }; SIZES],
+            bins: Bins::new(),
+        }
+    }
+
+    /// It is about that region, of which nothing is in it.
+    pub fn is_of(&self, region: u32) {
+        store(&self.region, u64::from(region));
+        store(&self.shortest, u64::MAX);
+    }
+
+    /// The region.
+    pub fn region(&self) -> u32 {
+        load(&self.region) as u32
+    }
+
+    /// One execution with a team of `threads`: `ticks`, from so many ticks `since` the process began.
+    ///
+    /// # Safety
+    /// `latest` is for this alone, from [`Latest::none()`] on.
+    #[inline(always)]
+    pub unsafe fn add(&self, latest: &Latest, since: u64, ticks: u64, threads: u32, nested: bool) {
+        let first = &self.teams[0];
+        let is_first = load(&first.threads) == u64::from(threads);
+        let size = if is_first { first } else { self.size(threads) };
+        add(&size.ticks, ticks);
+        add(&size.executions, 1);
+        if ticks < load(&self.shortest) {
+            store(&self.shortest, ticks);
+        }
+        if ticks > load(&self.longest) {
+            store(&self.longest, ticks);
+        }
+        if nested {
+            add(&self.nested, 1);
+        } else {
+            // SAFETY: as the caller says.
+            unsafe { self.bins.add(latest, since, ticks, u64::from(threads)) };
+        }
+    }
+
+    /// Adds how wide its teams were, of which most have `usual` threads.
+    pub fn add_widths(&self, usual: u32, widths: &mut Widths) {
+        for size in &self.teams {
+            match load(&size.threads) {
+                0 => return,
+                wide if wide >= u64::from(usual) => widths.wide += load(&size.executions),
+                _ => widths.narrow_ticks += load(&size.ticks),
+            }
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn size(&self, threads: u32) -> &Size {
+        let mut sizes = self.teams.iter();
+        let size = sizes.find(|size| {
+            let known = load(&size.threads);
+            known == u64::from(threads) || known == 0
+        });
+        let size = size.unwrap_or(&self.teams[SIZES - 1]);
+        store(&size.threads, u64::from(threads));
+        size
+    }
+}
+
+/// How wide teams were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Widths {
+    /// Executions with as many threads as teams usually have, or more.
+    pub wide: u64,
+    /// Ticks of the others.
+    pub narrow_ticks: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn teams_are_wide_or_narrow() {
+        let (hosted, latest) = (Hosted::apart(), Latest::none());
+        let mut widths = Widths::default();
+        hosted.add_widths(4, &mut widths);
+        assert_eq!(widths, Widths::default());
+        for (threads, ticks) in [(4, 10), (2, 20), (4, 30), (1, 40), (8, 50)] {
+            // SAFETY: it is for this alone.
+            unsafe { hosted.add(&latest, 5, ticks, threads, false) };
+        }
+        hosted.add_widths(4, &mut widths);
+        assert_eq!(widths, Widths { wide: 3, narrow_ticks: 60 });
+        hosted.add_widths(1, &mut widths);
+        assert_eq!(widths, Widths { wide: 3 + 5, narrow_ticks: 60 });
+    }
+
+    #[test]
+    fn a_row_that_another_thread_goes_on_with_has_moved() {
+        let row = Row::apart();
+        row.look(|| None);
+        row.add(5, || Some(3));
+        row.add(5, || Some(9));
+        assert_eq!((load(&row.cpu), load(&row.moves)), (4, 0), "looked at in every 16th");
+        row.look(|| Some(3));
+        row.look(|| Some(4));
+        assert_eq!((load(&row.cpu), load(&row.moves)), (5, 1));
+    }
+}

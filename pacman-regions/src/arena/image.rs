@@ -1,0 +1,162 @@
+//! An arena that holds given recordings.
+
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::AtomicU64;
+
+use super::bins::FINEST;
+use super::writer::Beginning;
+use super::{Kind, PAGE, Payload, WORDS, Writer, copied, prepare, store};
+use crate::arena::Key;
+use crate::{Ending, Recording, Region, RuntimeFamily, TimelineRow};
+
+/// Times in the image, to some nanoseconds.
+#[derive(Clone, Copy)]
+struct Scale {
+    seconds_per_tick: f64,
+    /// A bin of the timeline.
+    shift: u64,
+}
+
+impl Scale {
+    fn of(recording: &Recording) -> Scale {
+        let bin = recording.timeline.bin;
+        let mut scale = Scale { seconds_per_tick: if bin > 0.0 { bin } else { 1.0 }, shift: 0 };
+        while scale.seconds_per_tick > 1e-9 || scale.shift < FINEST {
+            scale.seconds_per_tick /= 2.0;
+            scale.shift += 1;
+        }
+        scale
+    }
+
+    fn ticks(self, seconds: f64) -> u64 {
+        (seconds / self.seconds_per_tick).round() as u64
+    }
+}
+
+/// The bytes of an arena from which [`read`](super::read) makes these recordings, with times to
+/// some nanoseconds; for tests, and for who wants an example of one.
+///
+/// # Panics
+/// If they take more than 256 MiB.
+pub fn image_of(recordings: &[Recording]) -> Vec<u8> {
+    let records: usize = recordings.iter().map(words).sum();
+    let words: Vec<AtomicU64> = (0..records + 2 * WORDS).map(|_| AtomicU64::new(0)).collect();
+    assert!(words.len() * 8 <= PAGE << 16, "so large an image is for no test");
+    // Writers are for memory that stays; nobody uses these after the call.
+    let words: &'static [AtomicU64] = Box::leak(words.into_boxed_slice());
+    prepare(words, &Key { nonce: 0, uid: 0 });
+    for recording in recordings {
+        let mut writer = Writer::new(words, |_, _| true);
+        put(&mut writer, recording).expect("there is place for all");
+    }
+    copied(words)
+}
+
+/// More than what it takes.
+fn words(recording: &Recording) -> usize {
+    let rows: usize = recording.regions.iter().map(|region| 40 * region.rows.len()).sum();
+    let text = format!("{recording:?}").len();
+    8 * WORDS + 2 * (rows + 4 * WORDS * recording.regions.len() + text)
+}
+
+fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
+    let own = &recording.process;
+    let scale = Scale::of(recording);
+    let ticks = |seconds| scale.ticks(seconds);
+    let process = writer.begin(&Beginning {
+        numbers: (own.pid, own.parent),
+        began: (own.began * 1e9) as u64,
+        seconds_per_tick: scale.seconds_per_tick,
+        adapted: recording.regions.iter().any(|region| region.adaptation.is_some()),
+    })?;
+    let mut line = Vec::new();
+    for word in &own.command {
+        line.extend(word.as_bytes());
+        line.push(0);
+    }
+    writer.append(Kind::Command, &Payload::new().bytes(&line));
+    for (number, runtime) in recording.runtimes.iter().enumerate() {
+        let family = u64::from(runtime.family == RuntimeFamily::Libomp);
+        let payload = Payload::new().number(number as u64).number(family);
+        writer.append(Kind::Runtime, &payload.bytes(runtime.path.as_os_str().as_bytes()));
+    }
+    let overhead = recording.overhead.nanoseconds.map_or(0, |taken| ticks(taken * 1e-9));
+    let first = Payload::new().number(recording.threads.into()).number(recording.contexts.into());
+    writer.append(Kind::First, &first.number(overhead).bytes(recording.overhead.reads.as_bytes()));
+    let mut events = Payload::new().number(recording.events.len() as u64);
+    for event in &recording.events {
+        let why = event.uncounted.as_deref().map(str::as_bytes);
+        events = events.bytes(event.name.as_bytes()).optional(why);
+    }
+    let counted: Vec<usize> = (0..recording.events.len())
+        .filter(|event| recording.events[*event].uncounted.is_none())
+        .collect();
+    events = events.number(counted.len() as u64);
+    events = counted.iter().fold(events, |events, event| events.number(*event as u64));
+    writer.append(Kind::Events, &events);
+    for note in &recording.notes {
+        writer.append(Kind::Note, &Payload::new().bytes(note.as_bytes()));
+    }
+    for (number, region) in recording.regions.iter().enumerate() {
+        let bins = recording.timeline.rows.iter().find(|row| row.region == number);
+        put_region(writer, number as u32, (region, bins), &counted, scale)?;
+    }
+    if own.ending == Ending::ExitInRegion {
+        writer.thread()?.set_hosting(1);
+    }
+    match own.ending {
+        Ending::Exit | Ending::ExitInRegion => process.ends(false, ticks(own.seconds)),
+        Ending::Exec => process.ends(true, ticks(own.seconds)),
+        Ending::Killed(_) | Ending::Unsaid | Ending::Running => {}
+    }
+    Some(())
+}
+
+fn put_region(
+    writer: &mut Writer,
+    number: u32,
+    (region, bins): (&Region, Option<&TimelineRow>),
+    counted: &[usize],
+    scale: Scale,
+) -> Option<()> {
+    let ticks = |seconds| scale.ticks(seconds);
+    let site = &region.site;
+    let payload = Payload::new()
+        .number(number.into())
+        .number(region.runtime as u64)
+        .number(site.address)
+        .bytes(site.module.as_os_str().as_bytes())
+        .optional(site.source.as_deref().map(str::as_bytes))
+        .bytes(region.entry.as_bytes());
+    writer.append(Kind::Region, &payload);
+    for row in &region.rows {
+        let cells = writer.row(number, row.thread)?;
+        store(&cells.executions, row.executions);
+        store(&cells.ticks, ticks(row.seconds));
+        store(&cells.cpu, row.cpu.map_or(0, |cpu| u64::from(cpu) + 1));
+        store(&cells.moves, row.moves);
+        store(&cells.counted, row.counted);
+        for (cell, event) in cells.counts.iter().zip(counted) {
+            store(cell, row.counts[*event].unwrap_or(0));
+        }
+    }
+    let cells = writer.hosted(number)?;
+    store(&cells.nested, region.nested);
+    store(&cells.shortest, ticks(region.shortest));
+    store(&cells.longest, ticks(region.longest));
+    for (size, team) in cells.teams.iter().zip(&region.teams) {
+        store(&size.threads, team.threads.into());
+        store(&size.executions, team.executions);
+        store(&size.ticks, ticks(team.seconds));
+    }
+    if let Some(row) = bins {
+        let all = row.seconds.iter().zip(&row.thread_seconds);
+        let all = all.map(|(one, all)| (ticks(*one), ticks(*all)));
+        cells.bins.are(scale.shift, all);
+    }
+    if let Some(adaptation) = &region.adaptation {
+        let text = serde_json::to_vec(adaptation).ok()?;
+        writer.replace(&mut None, number, &text);
+    }
+    Some(())
+}

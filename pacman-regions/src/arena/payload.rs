@@ -1,0 +1,92 @@
+//! Words of records that do not change.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+/// The longest byte string of a record: a command line may be longer.
+const LONGEST: usize = 1 << 16;
+
+/// Words to append to an arena.
+#[derive(Clone, Debug, Default)]
+pub struct Payload(Vec<u64>);
+
+impl Payload {
+    /// Without anything.
+    pub fn new() -> Payload {
+        Payload::default()
+    }
+
+    /// Adds a number.
+    #[must_use]
+    pub fn number(mut self, number: u64) -> Payload {
+        self.0.push(number);
+        self
+    }
+
+    /// Adds bytes; what is beyond the first 65,536 is left out.
+    #[must_use]
+    pub fn bytes(mut self, bytes: &[u8]) -> Payload {
+        let bytes = &bytes[..bytes.len().min(LONGEST)];
+        self.0.push(bytes.len() as u64);
+        self.0.extend(bytes.chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(word)
+        }));
+        self
+    }
+
+    /// Adds bytes that may be absent.
+    #[must_use]
+    pub fn optional(self, bytes: Option<&[u8]>) -> Payload {
+        match bytes {
+            Some(bytes) => self.number(1).bytes(bytes),
+            None => self.number(0),
+        }
+    }
+
+    pub(super) fn words(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+/// Reads what a [`Payload`] was; all answers are `None` from where it ends too early.
+pub(super) struct Cursor<'w>(pub(super) &'w [u64]);
+
+impl Cursor<'_> {
+    pub(super) fn number(&mut self) -> Option<u64> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    pub(super) fn small(&mut self) -> Option<u32> {
+        u32::try_from(self.number()?).ok()
+    }
+
+    pub(super) fn bytes(&mut self) -> Option<Vec<u8>> {
+        let length = usize::try_from(self.number()?).ok().filter(|length| *length <= LONGEST)?;
+        let (words, rest) = self.0.split_at_checked(length.div_ceil(8))?;
+        self.0 = rest;
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.truncate(length);
+        Some(bytes)
+    }
+
+    pub(super) fn text(&mut self) -> Option<String> {
+        self.bytes().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    pub(super) fn path(&mut self) -> Option<PathBuf> {
+        self.bytes().map(|bytes| PathBuf::from(OsStr::from_bytes(&bytes)))
+    }
+
+    /// `Some(None)` if it is said to be absent.
+    pub(super) fn optional(&mut self) -> Option<Option<String>> {
+        match self.number()? {
+            0 => Some(None),
+            _ => self.text().map(Some),
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! The whole way: stores of a writer, cut anywhere, and what a reader makes of them.
+
+use std::cell::RefCell;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    Adaptation, Ending, Event, Overhead, Process as Ran, Recording, Region, Row as Part, Runtime,
+    RuntimeFamily, Site, Team, Timeline, TimelineRow,
+};
+
+thread_local! {
+    static LOG: RefCell<Option<Vec<(usize, u64)>>> = const { RefCell::new(None) };
+}
+
+/// A store; kept if somebody wants it.
+pub(super) fn log(cell: &AtomicU64, value: u64) {
+    let kept = LOG.try_with(|log| {
+        if let Some(log) = &mut *log.borrow_mut() {
+            log.push((std::ptr::from_ref(cell).addr(), value));
+        }
+    });
+    kept.expect("no test stores after its thread");
+}
+
+/// All stores of `act`: addresses and values.
+pub(super) fn logged(act: impl FnOnce()) -> Vec<(usize, u64)> {
+    LOG.set(Some(Vec::new()));
+    act();
+    LOG.take().expect("it was set")
+}
+
+/// What a record has in its words.
+pub(super) fn words_of<T>(record: &T) -> Vec<u64> {
+    let words = std::ptr::from_ref(record).cast::<AtomicU64>();
+    // SAFETY: records are made of such words.
+    (0..size_of::<T>() / 8).map(|at| load(unsafe { &*words.add(at) })).collect()
+}
+
+fn memory(pages: usize) -> &'static [AtomicU64] {
+    Box::leak((0..pages * WORDS).map(|_| AtomicU64::new(0)).collect())
+}
+
+const KEY: Key = Key { nonce: 0x0123_4567_89ab_cdef_0011_2233_4455_6677, uid: 1000 };
+
+fn arena(pages: usize) -> &'static [AtomicU64] {
+    let words = memory(pages);
+    prepare(words, &KEY);
+    words
+}
+
+fn beginning(pid: u32) -> Beginning {
+    let seconds_per_tick = 1e-9;
+    Beginning { numbers: (pid, 1), began: 5_000_000_000, seconds_per_tick, adapted: true }
+}
+
+fn region_record(number: u32) -> Payload {
+    let payload = Payload::new().number(number.into()).number(0).number(0x1200);
+    payload.bytes(b"/opt/b\xffd/app").optional(None).bytes(b"GOMP_parallel")
+}
+
+fn enter(hosted: &Hosted, latest: &Latest, (since, ticks): (u64, u64), threads: u32, nested: bool) {
+    // SAFETY: each is for one alone.
+    unsafe { hosted.add(latest, since, ticks, threads, nested) };
+}
+
+/// All that a process does: it begins, runs regions, adapts one, forks, and ends.
+fn life(words: &'static [AtomicU64]) {
+    let mut writer = Writer::new(words, |_, _| true);
+    let process = writer.begin(&beginning(7)).expect("there is place");
+    writer.append(Kind::Command, &Payload::new().bytes(b"./b\xffd\0arg\0"));
+    writer.append(Kind::Runtime, &Payload::new().number(0).number(1).bytes(b"/lib/libomp.so"));
+    writer.append(Kind::First, &Payload::new().number(2).number(4).number(50).bytes(b"rdpmc"));
+    let events = Payload::new().number(2).bytes(b"CYCLES").optional(None);
+    let events = events.bytes(b"ZEBRA").optional(Some(b"no such event")).number(1).number(0);
+    writer.append(Kind::Events, &events);
+    let thread = writer.thread().expect("there is place");
+    let mut slot = None;
+    for region in 0..2 {
+        writer.append(Kind::Region, &region_record(region));
+        let rows = [writer.row(region, 0), writer.row(region, 1)].map(Option::unwrap);
+        let hosted = writer.hosted(region).expect("there is place");
+        let latest = Latest::none();
+        for execution in 0..8 {
+            thread.set_hosting(1);
+            for row in rows {
+                row.add(90, || Some(3));
+                row.count(|sums| {
+                    add(&sums[0], 11);
+                    true
+                });
+            }
+            enter(hosted, &latest, (execution * 150_000, 100), 2, false);
+            thread.set_hosting(0);
+            let threads = execution as u32 + 1;
+            let why = "because ".repeat(execution as usize);
+            let adaptation = Adaptation { threads, why, ..Adaptation::default() };
+            let text = serde_json::to_vec(&adaptation).expect("text");
+            writer.replace(&mut slot, region, &text);
+        }
+        slot = None;
+    }
+    writer.append(Kind::Note, &Payload::new().bytes(b"a note"));
+    process.ends(false, 9_000_000);
+    let child = writer.begin(&beginning(8)).expect("there is place");
+    writer.row(1, 0).expect("there is place").add(5, || None);
+    enter(writer.hosted(1).expect("there is place"), &Latest::none(), (0, 6), 1, true);
+    child.ends(true, 400);
+}
+
+#[test]
+fn what_was_written_is_read() {
+    let words = arena(64);
+    life(words);
+    let [parent, child] = &read(&copied(words)).expect("an arena")[..] else { panic!("two") };
+    assert_eq!((parent.process.pid, parent.process.parent), (7, 1));
+    assert_eq!(parent.process.command, ["./b\u{fffd}d", "arg"]);
+    assert_eq!(parent.process.ending, Ending::Exit);
+    assert!((parent.process.seconds - 9e-3).abs() < 1e-12, "{}", parent.process.seconds);
+    assert_eq!((parent.threads, parent.contexts, &parent.overhead.reads[..]), (2, 4, "rdpmc"));
+    assert_eq!(parent.events[1].uncounted.as_deref(), Some("no such event"));
+    assert_eq!((parent.regions.len(), parent.executions()), (2, 16));
+    let region = &parent.regions[1];
+    assert_eq!(region.site.module.as_os_str().as_encoded_bytes(), b"/opt/b\xffd/app");
+    assert_eq!((region.executions, region.rows.len(), region.rows[1].thread), (8, 2, 1));
+    let row = &region.rows[1];
+    assert_eq!((row.executions, row.counted, row.cpu), (8, 8, Some(3)));
+    assert_eq!(row.counts, [Some(88), None]);
+    assert_eq!(region.adaptation.as_ref().map(|adaptation| adaptation.threads), Some(8));
+    assert_eq!(parent.notes, ["a note"]);
+    assert_eq!((child.process.pid, child.process.ending), (8, Ending::Exec));
+    assert_eq!(child.process.command, parent.process.command, "a fork has its parent's");
+    assert_eq!(child.regions[0].site, region.site, "and knows its regions");
+    assert_eq!((child.regions.len(), child.executions()), (1, 1));
+}
+
+#[test]
+fn a_writer_that_ends_at_any_store_leaves_what_it_had_done() {
+    let words = arena(64);
+    let base = words.as_ptr().addr();
+    let mut image: Vec<u64> = words.iter().map(load).collect();
+    let next = header::NEXT;
+    let stores = logged(|| life(words));
+    let all = load(&words[next]);
+    image.truncate(used(words));
+    assert!(stores.len() > 500, "{} stores", stores.len());
+    // Pages are taken by an addition, not a store; which ones, is no matter here.
+    image[next] = all;
+    let (mut executions, mut ended) = (0, 0);
+    for (done, (cell, value)) in stores.into_iter().enumerate() {
+        image[(cell - base) / 8] = value;
+        let bytes: Vec<u8> = image.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let recordings = read(&bytes).expect("an arena at every instant");
+        let now: u64 = recordings.iter().map(Recording::executions).sum();
+        let said = recordings.iter().filter(|one| one.process.ending != Ending::Unsaid).count();
+        assert!(now == executions || now == executions + 1, "{executions} to {now} at {done}");
+        assert!(said >= ended, "an ending is not taken back");
+        (executions, ended) = (now, said);
+        for recording in &recordings {
+            let damaged = recording.notes.iter().any(|note| note.contains("written over"));
+            assert!(!damaged, "at store {done}");
+            for region in &recording.regions {
+                assert_eq!(region.entry, "GOMP_parallel", "at store {done}");
+                let times = region.shortest <= region.longest && region.longest <= region.seconds;
+                assert!(times, "at store {done}: {region:?}");
+                let parts = || region.rows.iter().map(|row| row.executions);
+                let near = |part: u64| (region.executions..=region.executions + 1).contains(&part);
+                assert!(parts().all(near), "at store {done}: {region:?}");
+                let executed = region.executions as u32;
+                let told = region.adaptation.as_ref().map_or(0, |adaptation| adaptation.threads);
+                assert!(told <= executed.max(2) && told + 2 > executed, "{told} at {executed}");
+            }
+        }
+    }
+    assert_eq!((executions, ended), (17, 2));
+}
+
+#[test]
+fn an_arena_that_is_full_says_how_much_it_lacks() {
+    let words = arena(8);
+    let mut writer = Writer::new(words, |_, _| true);
+    writer.begin(&beginning(7)).expect("there is place");
+    writer.append(Kind::Region, &region_record(0));
+    enter(writer.hosted(0).expect("there is place"), &Latest::none(), (0, 5), 1, false);
+    let refused = (0..200).filter(|thread| writer.row(0, *thread).is_none()).count();
+    assert!((100..200).contains(&refused), "{refused}");
+    assert!(!writer.append(Kind::Note, &Payload::new().bytes(&[b'x'; 5000])));
+    let recordings = read(&copied(words)).expect("an arena");
+    assert_eq!((recordings.len(), recordings[0].executions()), (1, 1));
+    let said = format!("no place left for {} rows", refused + 1);
+    assert!(recordings[0].notes[0].contains(&said), "{:?}", recordings[0].notes);
+    let mut late = Writer::new(words, |_, _| true);
+    assert!(late.begin(&beginning(8)).is_none());
+    let notes = &read(&copied(words)).expect("an arena")[0].notes;
+    assert!(notes.iter().any(|note| note.starts_with("1 more processes are not")), "{notes:?}");
+}
+
+#[test]
+fn what_cannot_be_made_usable_is_asked_for_once() {
+    thread_local!(static ASKED: RefCell<Vec<(usize, usize)>> = const { RefCell::new(Vec::new()) });
+    let words = arena(64);
+    let mut writer = Writer::new(words, |page, pages| {
+        let asked = ASKED.try_with(|asked| asked.borrow_mut().push((page, pages)));
+        asked.expect("it is called by this test");
+        page == 1
+    });
+    writer.begin(&beginning(7)).expect("the first page is there");
+    assert!(writer.hosted(0).is_none() && writer.hosted(1).is_none());
+    assert_eq!(ASKED.take(), [(1, 1), (2, 3)]);
+    assert!(writer.append(Kind::Note, &Payload::new().bytes(b"short")), "there was room for it");
+    let recordings = read(&copied(words)).expect("an arena");
+    assert!(recordings[0].notes.contains(&"short".to_owned()));
+}
+
+#[test]
+fn processes_share_an_arena() {
+    let words = arena(2_000);
+    let threads: Vec<_> = (0..4)
+        .map(|pid| {
+            std::thread::spawn(move || {
+                let mut writer = Writer::new(words, |_, _| true);
+                let process = writer.begin(&beginning(pid)).expect("there is place");
+                for region in 0..20 {
+                    writer.append(Kind::Region, &region_record(region));
+                    let hosted = writer.hosted(region).expect("there is place");
+                    enter(hosted, &Latest::none(), (0, 5), pid + 1, false);
+                }
+                process.ends(false, 100);
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("it writes"));
+    let recordings = read(&copied(words)).expect("an arena");
+    assert_eq!(recordings.len(), 4);
+    for recording in recordings {
+        assert_eq!(recording.executions(), 20);
+        let own = |region: &Region| region.teams[0].threads == recording.process.pid + 1;
+        assert!(recording.regions.iter().all(own));
+    }
+}
+
+#[test]
+fn another_arena_is_told_apart() {
+    let words = arena(2);
+    assert_eq!(check(words, &KEY), Ok(()));
+    for key in [Key { nonce: KEY.nonce + 1, ..KEY }, Key { uid: 0, ..KEY }] {
+        assert_eq!(check(words, &key), Err("it is another run's".to_owned()));
+    }
+    assert_eq!(check(memory(1), &KEY), Err("it is no arena".to_owned()));
+    assert_eq!(check(&words[..8], &KEY), Err("it is no arena".to_owned()));
+    assert!(read(b"").is_err() && read(&[0; 8192]).is_err());
+}
+
+/// A recording of which an image can be made without a loss.
+pub(crate) fn specimen() -> Recording {
+    let row = |thread| Part {
+        thread,
+        executions: 5,
+        seconds: 0.25,
+        cpu: Some(thread),
+        moves: 0,
+        counted: 5,
+        counts: vec![Some(1234), None],
+    };
+    let adaptation = Adaptation {
+        state: "holding".into(),
+        threads: 2,
+        configuration: "2x1".into(),
+        why: "it is better".into(),
+        narrowed: 3,
+        gained: Some(0.5),
+        ..Adaptation::default()
+    };
+    let region = Region {
+        site: Site { module: "/opt/app".into(), address: 0x1200, source: Some(";a.c;".into()) },
+        entry: "__kmpc_fork_call".into(),
+        runtime: 0,
+        executions: 5,
+        nested: 5,
+        seconds: 0.5,
+        shortest: 0.0625,
+        longest: 0.25,
+        teams: vec![Team { threads: 2, executions: 5, seconds: 0.5 }],
+        rows: vec![row(0), row(1)],
+        adaptation: Some(adaptation),
+    };
+    let events = [("CYCLES", None), ("ZEBRA", Some("no event"))]
+        .map(|(name, why)| Event { name: name.into(), uncounted: why.map(str::to_owned) });
+    let (family, path) = (RuntimeFamily::Libomp, "/lib/libomp.so".into());
+    Recording {
+        process: Ran {
+            pid: 9,
+            parent: 8,
+            command: vec!["app".into(), "4".into()],
+            began: 1e9,
+            seconds: 2.0,
+            ending: Ending::ExitInRegion,
+        },
+        runtimes: vec![Runtime { family, path, version: None }],
+        threads: 2,
+        contexts: 4,
+        events: events.to_vec(),
+        overhead: Overhead { nanoseconds: Some(1e9 / 1_048_576.0), reads: "read".into() },
+        regions: vec![region],
+        timeline: Timeline {
+            bin: 0.25,
+            rows: vec![TimelineRow {
+                region: 0,
+                seconds: vec![0.0, 0.25],
+                thread_seconds: vec![0.0, 0.5],
+            }],
+        },
+        notes: vec!["a note".into()],
+    }
+}
+
+#[test]
+fn an_image_holds_its_recordings() {
+    let (one, mut other) = (specimen(), specimen());
+    (other.process.pid, other.process.ending) = (10, Ending::Exec);
+    let read = read(&image_of(&[one.clone(), other.clone()])).expect("an arena");
+    assert_eq!(read, [one, other]);
+}
+
+fn living() -> Vec<u8> {
+    static LIVING: OnceLock<Vec<u8>> = OnceLock::new();
+    let made = || {
+        let words = arena(64);
+        life(words);
+        copied(words)
+    };
+    LIVING.get_or_init(made).clone()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_cut_short_is_read_or_refused(length in 0usize..64 * PAGE) {
+        let mut bytes = living();
+        bytes.truncate(length);
+        if let Ok(recordings) = read(&bytes) {
+            prop_assert!(recordings.len() <= 2);
+        }
+    }
+
+    #[test]
+    fn what_is_written_over_is_read_or_refused(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u64>(), 0u32..64), 1..40)
+    ) {
+        let mut bytes = living();
+        for (at, value, shift) in changes {
+            // Small numbers, too: they are what lengths and places are.
+            let at = at.index(bytes.len() / 8) * 8;
+            bytes[at..at + 8].copy_from_slice(&(value >> shift).to_le_bytes());
+        }
+        if let Ok(recordings) = read(&bytes) {
+            prop_assert!(recordings.len() <= 64);
+            for recording in recordings {
+                let rows = recording.regions.iter().flat_map(|region| &region.rows);
+                prop_assert!(rows.into_iter().all(|row| row.counts.len() == recording.events.len()));
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Takes chunks of an arena for one process, and records from these.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::cells::{Hosted, Process, Row, Thread};
+use super::{CHUNK, Kind, LINE, Payload, WORDS, add, header, load, publish, store};
+
+/// Chunks are as long as all before them together, up to so many pages: each is a call of the
+/// system.
+const LARGEST: usize = 256;
+
+/// What one process writes. One thread at a time may use it.
+pub struct Writer {
+    words: &'static [AtomicU64],
+    /// Makes so many pages from that one on usable, or answers false.
+    grow: fn(usize, usize) -> bool,
+    /// The first page of the process's first chunk; 0 before it has one.
+    owner: usize,
+    /// The process's own record.
+    process: Option<&'static Process>,
+    /// The first word of the chunk, the words in use, and how many it has.
+    chunk: usize,
+    used: usize,
+    size: usize,
+    /// Pages taken.
+    taken: usize,
+    /// Nothing more can be made usable.
+    closed: bool,
+}
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer").field("owner", &self.owner).finish_non_exhaustive()
+    }
+}
+
+/// Where the text about a region is replaced: two places by turns.
+#[derive(Debug)]
+pub struct Slot {
+    owner: usize,
+    at: usize,
+    /// Words of each place.
+    half: usize,
+}
+
+/// Words of a [`Slot`] before its places.
+pub(super) mod slot {
+    pub(in super::super) const REGION: usize = 1;
+    pub(in super::super) const SERIAL: usize = 2;
+    pub(in super::super) const HALF: usize = 3;
+    /// The bytes in use and one more, and in the lowest bit which place it is; 0 before there are any.
+    pub(in super::super) const STATE: usize = 4;
+    pub(in super::super) const PLACES: usize = 8;
+}
+
+/// What a process is when it begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Beginning {
+    /// Its number and its parent's.
+    pub numbers: (u32, u32),
+    /// Nanoseconds since 1970.
+    pub began: u64,
+    /// How long a tick is.
+    pub seconds_per_tick: f64,
+    /// Whether something is adapted.
+    pub adapted: bool,
+}
+
+impl Writer {
+    /// For an arena that is [prepared](super::prepare), and of which the first page may be written;
+    /// `grow` is called before anything is written to other pages.
+    pub const fn new(words: &'static [AtomicU64], grow: fn(usize, usize) -> bool) -> Writer {
+        Writer {
+            words,
+            grow,
+            owner: 0,
+            process: None,
+            chunk: 0,
+            used: 0,
+            size: 0,
+            taken: 0,
+            closed: false,
+        }
+    }
+
+    /// A process begins, by being started, or forked from the one that wrote until now. Its record, if
+    /// there is place for one.
+    pub fn begin(&mut self, beginning: &Beginning) -> Option<&'static Process> {
+        let from = self.owner;
+        *self = Writer::new(self.words, self.grow);
+        let at = self.take(size_of::<Process>() / 8)?;
+        // SAFETY: `take` answers a place of that length, and the words stay.
+        let process = unsafe { self.cells::<Process>(at) };
+        let (pid, parent) = beginning.numbers;
+        store(&process.numbers, u64::from(pid) | u64::from(parent) << 32);
+        store(&process.began, beginning.began);
+        store(&process.seconds_per_tick, beginning.seconds_per_tick.to_bits());
+        store(&process.forked_from, from as u64);
+        store(&process.adapted, u64::from(beginning.adapted));
+        self.publish(at, Kind::Process);
+        self.process = Some(process);
+        self.process
+    }
+
+    /// Its record, once there is one.
+    pub fn process(&self) -> Option<&'static Process> {
+        self.process
+    }
+
+    /// Appends a record that stays as it is; false if there is no place, which is counted.
+    pub fn append(&mut self, kind: Kind, payload: &Payload) -> bool {
+        let words = payload.words();
+        let Some(at) = self.take(1 + words.len()) else { return false };
+        let cells = self.words[at + 1..].iter();
+        cells.zip(words).for_each(|(cell, word)| store(cell, *word));
+        self.publish(at, kind);
+        true
+    }
+
+    /// A row for what a thread does as number `thread` in a region.
+    pub fn row(&mut self, region: u32, thread: u32) -> Option<&'static Row> {
+        let at = self.take(size_of::<Row>() / 8)?;
+        // SAFETY: as in `begin`.
+        let row = unsafe { self.cells::<Row>(at) };
+        row.is_of(region, thread);
+        self.publish(at, Kind::Row);
+        Some(row)
+    }
+
+    /// A row for the executions of a region that a thread starts.
+    pub fn hosted(&mut self, region: u32) -> Option<&'static Hosted> {
+        let at = self.take(size_of::<Hosted>() / 8)?;
+        // SAFETY: as in `begin`.
+        let hosted = unsafe { self.cells::<Hosted>(at) };
+        hosted.is_of(region);
+        self.publish(at, Kind::Hosted);
+        Some(hosted)
+    }
+
+    /// A record for a thread that starts regions.
+    pub fn thread(&mut self) -> Option<&'static Thread> {
+        let at = self.take(size_of::<Thread>() / 8)?;
+        self.publish(at, Kind::Thread);
+        // SAFETY: as in `begin`.
+        Some(unsafe { self.cells::<Thread>(at) })
+    }
+
+    /// Replaces the text about a region as a whole; `slot` is the region's.
+    pub fn replace(&mut self, slot: &mut Option<Slot>, region: u32, text: &[u8]) {
+        let known = slot.take().filter(|slot| slot.owner == self.owner);
+        let serial = known.as_ref().map_or(0, |slot| load(&self.words[slot.at + slot::SERIAL]));
+        let fits = |slot: &Slot| text.len() <= slot.half * 8;
+        let Some(own) =
+            known.filter(fits).or_else(|| self.new_slot(region, serial + 1, text.len()))
+        else {
+            return;
+        };
+        let cells = &self.words[own.at..][..slot::PLACES + 2 * own.half];
+        let which = 1 - (load(&cells[slot::STATE]) & 1);
+        let place = &cells[slot::PLACES + which as usize * own.half..];
+        for (cell, chunk) in place.iter().zip(text.chunks(8)) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            store(cell, u64::from_le_bytes(word));
+        }
+        publish(&cells[slot::STATE], (text.len() as u64 + 1) << 1 | which);
+        *slot = Some(own);
+    }
+
+    /// With room for the text to become longer; the one before is forgotten when this has a text.
+    fn new_slot(&mut self, region: u32, serial: u64, bytes: usize) -> Option<Slot> {
+        let half = (bytes.div_ceil(8) * 3 / 2).next_multiple_of(LINE);
+        let at = self.take(slot::PLACES + 2 * half)?;
+        let cells = &self.words[at..];
+        store(&cells[slot::REGION], u64::from(region));
+        store(&cells[slot::SERIAL], serial);
+        store(&cells[slot::HALF], half as u64);
+        self.publish(at, Kind::Adaptation);
+        Some(Slot { owner: self.owner, at, half })
+    }
+
+    /// A place for a record of so many words; there, of no kind yet, and zeros.
+    fn take(&mut self, words: usize) -> Option<usize> {
+        let words = words.next_multiple_of(LINE);
+        if self.used + words > self.size && !self.new_chunk(LINE + words) {
+            match self.process {
+                Some(process) => add(&process.refused, 1),
+                None => drop(self.words[header::REFUSED].fetch_add(1, Ordering::Relaxed)),
+            }
+            return None;
+        }
+        let at = self.chunk + self.used;
+        store(&self.words[at], words as u64);
+        self.used += words;
+        publish(&self.words[self.chunk + 2], self.used as u64);
+        Some(at)
+    }
+
+    fn publish(&self, at: usize, kind: Kind) {
+        let cell = &self.words[at];
+        publish(cell, u64::from(kind as u32) << 32 | load(cell) & 0xffff_ffff);
+    }
+
+    fn new_chunk(&mut self, words: usize) -> bool {
+        if self.closed || words > u32::MAX as usize {
+            return false;
+        }
+        let least = words.div_ceil(WORDS);
+        let wished = least.max(self.taken.clamp(1, LARGEST));
+        let Some((page, pages)) =
+            [wished, least].into_iter().find_map(|pages| Some((self.free(pages)?, pages)))
+        else {
+            return false;
+        };
+        if !(self.grow)(page, pages) {
+            // A full disk stays so for long, and each try leaves a hole.
+            self.closed = true;
+            return false;
+        }
+        if self.owner == 0 {
+            self.owner = page;
+        }
+        let chunk = page * WORDS;
+        store(&self.words[chunk + 1], self.owner as u64);
+        store(&self.words[chunk + 2], LINE as u64);
+        publish(&self.words[chunk], u64::from(CHUNK) << 32 | pages as u64);
+        (self.chunk, self.used, self.size) = (chunk, LINE, pages * WORDS);
+        self.taken += pages;
+        true
+    }
+
+    /// The first of so many pages that nobody has.
+    fn free(&self, pages: usize) -> Option<usize> {
+        let all = (self.words.len() / WORDS) as u64;
+        let taken = |next: u64| next.checked_add(pages as u64).filter(|end| *end <= all);
+        // ATOMICS: processes take pages from each other; nothing else is told by it.
+        let next = &self.words[header::NEXT];
+        let page = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).ok()?;
+        usize::try_from(page).ok().filter(|page| *page > 0)
+    }
+
+    /// The record at `at` as what it is.
+    ///
+    /// # Safety
+    /// `take` has answered `at` for as many words as a `T` has, and `T` is made of words.
+    unsafe fn cells<T>(&self, at: usize) -> &'static T {
+        debug_assert!(size_of::<T>().next_multiple_of(8 * LINE) / 8 <= self.size);
+        // SAFETY: all of it is in the words, which are aligned for words, and any word is a value.
+        unsafe { &*self.words[at..].as_ptr().cast::<T>() }
+    }
+}

@@ -1,0 +1,79 @@
+//! Phases of a signal handler beside phases of the thread that it interrupts.
+
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use pacman_core::session::Phase;
+use pacman_core::{Attached, ErrorKind, Session};
+
+static THREAD: AtomicPtr<(Attached, Phase)> = AtomicPtr::new(std::ptr::null_mut());
+static COUNTED: AtomicU64 = AtomicU64::new(0);
+static REFUSED: AtomicU64 = AtomicU64::new(0);
+static FAILED: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn on_signal(_: i32) {
+    // SAFETY: the thread is the one that the signal is sent to, and outlives the signals.
+    let Some((thread, phase)) = (unsafe { THREAD.load(Ordering::SeqCst).as_ref() }) else { return };
+    let counter = match thread.begin(*phase).map_err(|error| error.kind()) {
+        Ok(()) if thread.end(*phase).is_ok() => &COUNTED,
+        Err(ErrorKind::Reentered) => {
+            let ended = thread.end(*phase).map_err(|error| error.kind());
+            if ended == Err(ErrorKind::Reentered) { &REFUSED } else { &FAILED }
+        }
+        _ => &FAILED,
+    };
+    counter.fetch_add(1, Ordering::SeqCst);
+}
+
+#[test]
+fn a_handler_counts_or_is_refused_and_corrupts_nothing() {
+    const EACH: u64 = 10;
+    let session = Session::builder("interrupted").events("task-clock,page-faults").unwrap();
+    let session = session.start().unwrap();
+    let (work, handled) = (session.phase("work").unwrap(), session.phase("handled").unwrap());
+    let mut both = (session.attach().unwrap(), handled);
+    THREAD.store(&raw mut both, Ordering::SeqCst);
+    // SAFETY: the handler lives as long as the program; nobody else uses the signal here.
+    unsafe { libc::signal(libc::SIGUSR2, on_signal as *const () as usize) };
+    // SAFETY: takes nothing and cannot fail.
+    let target = unsafe { libc::pthread_self() };
+    let enough =
+        || COUNTED.load(Ordering::SeqCst) >= EACH && REFUSED.load(Ordering::SeqCst) >= EACH;
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let mut executions = 0;
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::SeqCst) {
+                // SAFETY: the thread waits for this one before it ends.
+                unsafe { libc::pthread_kill(target, libc::SIGUSR2) };
+                std::thread::yield_now();
+            }
+        });
+        while !enough() && Instant::now() < deadline {
+            // SAFETY: only this thread and its handlers use the pair, by shared references.
+            let thread = unsafe { &(*THREAD.load(Ordering::SeqCst)).0 };
+            for _ in 0..100 {
+                thread.begin(work).unwrap();
+                thread.end(work).unwrap();
+                executions += 1;
+            }
+        }
+        done.store(true, Ordering::SeqCst);
+    });
+    let deadline_met = enough();
+    THREAD.store(std::ptr::null_mut(), Ordering::SeqCst);
+    let (counted, refused) = (COUNTED.load(Ordering::SeqCst), REFUSED.load(Ordering::SeqCst));
+    assert!(deadline_met, "{counted} counted, {refused} refused");
+    assert_eq!(FAILED.load(Ordering::SeqCst), 0);
+    let report = session.report();
+    let thread = &report.threads[0];
+    let [of_work, of_handler] = &thread.phases[..] else { panic!("{:?}", thread.phases) };
+    assert_eq!((of_work.executions, of_handler.executions), (executions, counted));
+    for row in &thread.phases {
+        assert_eq!((row.open, &row.implausible), (0, &None), "{row:?}");
+        assert!(row.time.sum <= thread.attached, "{row:?}");
+        assert!(row.counts[0].raw.sum <= thread.attached, "{row:?}");
+    }
+    drop(both);
+}
