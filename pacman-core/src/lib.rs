@@ -25,6 +25,7 @@
 //! ```
 
 pub mod adapt;
+mod affinity;
 pub mod backend;
 pub mod bind;
 pub mod cancel;

@@ -9,8 +9,8 @@ use super::parting::Parting;
 use super::rows::MAX_PHASES;
 use super::thread::ThreadRecord;
 use super::turns::Sets;
+use crate::affinity;
 use crate::backend::perf;
-use crate::bind;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
@@ -196,7 +196,7 @@ impl Shared {
     pub(super) fn current_cpu(&self) -> Option<u32> {
         match &self.machine {
             Some(machine) => Some(machine.current_cpu()),
-            None => bind::current_cpu(),
+            None => affinity::current_cpu(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::{pace, stamp};
-use crate::bind::current_cpu;
+use crate::affinity::current_cpu;
 use crate::clock::Clock;
 #[cfg(target_arch = "x86_64")]
 use crate::clock::ClockSource;

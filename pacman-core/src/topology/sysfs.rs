@@ -10,12 +10,12 @@ use pacman_events::shown::{excerpt, shown_path};
 use super::assemble::{CoreKey, Cpu, Surroundings, assemble};
 use super::restriction::{Restriction, Restrictor};
 use super::{CoreType, CpuBits, CpuSet, LAST_CPU, Source, Topology, cgroup, core_type};
-use crate::bind;
+use crate::affinity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{self, MOST_BYTES, MOST_SYSTEM_BYTES};
 
 pub(super) fn detect() -> Result<Topology> {
-    read(&Tree::under(Path::new("/")), Some(bind::unbound_mask()?))
+    read(&Tree::under(Path::new("/")), Some(affinity::unbound_mask()?))
 }
 
 pub(super) fn from_tree(root: &Path) -> Result<Topology> {

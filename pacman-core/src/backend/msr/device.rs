@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use parking_lot::Mutex;
 
 use super::io::{Errno, MsrIo};
+use crate::affinity::current_cpu;
 use crate::backend::perf::Standing;
 use crate::backend::rdpmc::rdpmc;
-use crate::bind::current_cpu;
 use crate::cancel;
 
 /// The registers of the machine that the program runs on, through Linux's `msr` module.

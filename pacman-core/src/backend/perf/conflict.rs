@@ -9,8 +9,8 @@ use super::group::{Ask, Group, Member};
 use super::reader::HEADER;
 use super::standing::Standing;
 use super::sys::PerfSys;
+use crate::affinity::current_cpu;
 use crate::backend::{MAX_EVENTS, Target};
-use crate::bind::current_cpu;
 use crate::event::Hardware;
 use crate::topology::Topology;
 

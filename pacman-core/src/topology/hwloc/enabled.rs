@@ -7,7 +7,7 @@ use hwlocality::object::TopologyObject;
 use hwlocality::object::types::ObjectType;
 use hwlocality::topology::builder::BuildFlags;
 
-use crate::bind;
+use crate::affinity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::topology::assemble::{CoreKey, Cpu, assemble};
 use crate::topology::sysfs::{self, Tree};
@@ -39,7 +39,7 @@ pub(in crate::topology) fn read() -> Result<Topology> {
         });
     }
     let (offline, affinity) = if here {
-        let affinity = bind::unbound_mask()?;
+        let affinity = affinity::unbound_mask()?;
         (sysfs::online_and_offline(&tree, Some(&affinity))?.1, Some(affinity))
     } else {
         (CpuSet::default(), None)

@@ -1,13 +1,19 @@
-//! The calling thread's affinity mask, for any number of CPUs.
+//! The calling thread's affinity mask, for any number of CPUs, and the mask before it was bound.
+//!
+//! The module lies below [`topology`](crate::topology), which reads the mask to tell which contexts
+//! the thread may use, and below [`bind`](crate::bind), which sets it.
 
+use std::cell::RefCell;
 use std::io;
+use std::mem::{self, ManuallyDrop};
 
 use libc::c_ulong;
 
+use crate::error::{Error, ErrorKind, Result};
 use crate::topology::CpuSet;
 
 /// The calling thread's mask.
-pub(super) fn current() -> io::Result<CpuSet> {
+pub(crate) fn current() -> io::Result<CpuSet> {
     let mut words = 1024 / WORD_BITS;
     loop {
         let mut mask: Vec<c_ulong> = vec![0; words];
@@ -33,7 +39,7 @@ pub(super) fn current() -> io::Result<CpuSet> {
 }
 
 /// Replaces the calling thread's mask.
-pub(super) fn set(cpus: &CpuSet) -> io::Result<()> {
+pub(crate) fn set(cpus: &CpuSet) -> io::Result<()> {
     let mask = bits(cpus);
     // SAFETY: the pointer is valid for reads of the `size_of_val` bytes passed as the size; the
     // kernel copies them and keeps no pointer.
@@ -64,6 +70,65 @@ pub fn current_cpu() -> Option<u32> {
     // SAFETY: `sched_getcpu` takes no argument and has no precondition.
     let cpu = unsafe { libc::sched_getcpu() };
     u32::try_from(cpu).ok()
+}
+
+/// As [`current`], with an error for the user.
+pub(crate) fn current_mask() -> Result<CpuSet> {
+    current().map_err(|error| {
+        let errno = error.raw_os_error().unwrap_or(0);
+        Error::from_errno(
+            ErrorKind::System,
+            errno,
+            format!(
+                "cannot read the thread's affinity mask: sched_getaffinity says {error}; a seccomp filter may \
+                 forbid it"
+            ),
+        )
+    })
+}
+
+/// The calling thread's mask, or while it is bound the one that its outermost binding will restore.
+pub(crate) fn unbound_mask() -> Result<CpuSet> {
+    match remembered(|outermost| outermost.as_ref().map(|(_, mask)| mask.clone())) {
+        Some(mask) => Ok(mask),
+        None => current_mask(),
+    }
+}
+
+/// Whether the calling thread holds a binding.
+pub(crate) fn bound() -> bool {
+    remembered(|outermost| outermost.as_ref().map(drop)).is_some()
+}
+
+/// How many bindings a thread holds, and its mask before the first.
+type Outermost = Option<(usize, CpuSet)>;
+
+thread_local! {
+    /// Has no destructor, so that exit handlers and destructors of other thread-locals find it:
+    /// the end of the last binding empties it.
+    static OUTERMOST: RefCell<ManuallyDrop<Outermost>> =
+        const { RefCell::new(ManuallyDrop::new(None)) };
+}
+
+#[allow(clippy::disallowed_methods, reason = "has no destructor, so it is always there")]
+fn remembered<R>(act: impl FnOnce(&mut Outermost) -> R) -> R {
+    OUTERMOST.with_borrow_mut(|outermost| act(outermost))
+}
+
+/// Notes a binding of the calling thread and the mask that the binding replaced.
+pub(crate) fn remember(before: &CpuSet) {
+    remembered(|outermost| match outermost {
+        Some((held, _)) => *held += 1,
+        None => *outermost = Some((1, before.clone())),
+    });
+}
+
+/// Notes the end of a binding of the calling thread.
+pub(crate) fn forget() {
+    remembered(|outermost| match outermost {
+        Some((held, _)) if *held > 1 => *held -= 1,
+        _ => drop(mem::take(outermost)),
+    });
 }
 
 fn members(mask: &[c_ulong]) -> CpuSet {

@@ -1,13 +1,10 @@
 //! Keeping a thread on one hardware context for as long as a [`Binding`] lives.
 
-mod affinity;
-
-use std::cell::RefCell;
 use std::io;
 use std::marker::PhantomData;
-use std::mem::{self, ManuallyDrop};
 
-pub use self::affinity::current_cpu;
+use crate::affinity;
+pub use crate::affinity::current_cpu;
 use crate::error::{Error, ErrorKind, Result};
 use crate::placement::Place;
 use crate::sim::Stay;
@@ -81,10 +78,10 @@ impl Binding {
             let keeper = Keeper::Simulated(machine.stay(place)?);
             return Ok(Binding { place: *place, keeper, thread: PhantomData });
         }
-        let before = current_mask()?;
+        let before = affinity::current_mask()?;
         let ours: CpuSet = [place.cpu()].into_iter().collect();
         affinity::set(&ours).map_err(|error| refused(place, &error))?;
-        remember(&before);
+        affinity::remember(&before);
         let keeper = Keeper::Mask { ours, before };
         Ok(Binding { place: *place, keeper, thread: PhantomData })
     }
@@ -103,7 +100,7 @@ impl Binding {
             Keeper::Simulated(stay) if stay.holds() => return Ok(()),
             Keeper::Simulated(stay) => [stay.cpu()].into_iter().collect(),
             Keeper::Mask { ours, .. } => {
-                let now = current_mask()?;
+                let now = affinity::current_mask()?;
                 if now == *ours {
                     return Ok(());
                 }
@@ -124,7 +121,7 @@ impl Binding {
 impl Drop for Binding {
     fn drop(&mut self) {
         let Keeper::Mask { ours, before } = &self.keeper else { return };
-        forget();
+        affinity::forget();
         if affinity::current().is_ok_and(|now| now == *ours) {
             // A failure means that the cpuset has left the old mask no CPU; the kernel then keeps
             // the thread where the cpuset lets it run, and there is nothing to restore.
@@ -133,18 +130,14 @@ impl Drop for Binding {
     }
 }
 
-/// The calling thread's mask, or while it is bound the one that its outermost binding will restore.
-pub(crate) fn unbound_mask() -> Result<CpuSet> {
-    match remembered(|outermost| outermost.as_ref().map(|(_, mask)| mask.clone())) {
-        Some(mask) => Ok(mask),
-        None => current_mask(),
-    }
-}
-
 /// Gives a thread all that `topology` allows if its mask is a single CPU other than `place`: it
 /// has inherited that of the thread that started it, which was bound.
 pub(crate) fn widen(topology: &Topology, place: &Place) -> Result<()> {
-    let mask = if topology.machine().is_some() || bound() { None } else { Some(current_mask()?) };
+    let mask = if topology.machine().is_some() || affinity::bound() {
+        None
+    } else {
+        Some(affinity::current_mask()?)
+    };
     if mask.is_none_or(|mask| mask.len() > 1 || mask.contains(place.cpu())) {
         return Ok(());
     }
@@ -153,25 +146,6 @@ pub(crate) fn widen(topology: &Topology, place: &Place) -> Result<()> {
             ErrorKind::System,
             error.raw_os_error().unwrap_or(0),
             format!("cannot set the thread's affinity mask: sched_setaffinity says {error}"),
-        )
-    })
-}
-
-/// Whether the calling thread holds a binding.
-fn bound() -> bool {
-    remembered(|outermost| outermost.as_ref().map(drop)).is_some()
-}
-
-fn current_mask() -> Result<CpuSet> {
-    affinity::current().map_err(|error| {
-        let errno = error.raw_os_error().unwrap_or(0);
-        Error::from_errno(
-            ErrorKind::System,
-            errno,
-            format!(
-                "cannot read the thread's affinity mask: sched_getaffinity says {error}; a seccomp filter may \
-                 forbid it"
-            ),
         )
     })
 }
@@ -205,35 +179,6 @@ fn refused(place: &Place, error: &io::Error) -> Error {
             ),
         ),
     }
-}
-
-/// How many bindings a thread holds, and its mask before the first.
-type Outermost = Option<(usize, CpuSet)>;
-
-thread_local! {
-    /// Has no destructor, so that exit handlers and destructors of other thread-locals find it:
-    /// the end of the last binding empties it.
-    static OUTERMOST: RefCell<ManuallyDrop<Outermost>> =
-        const { RefCell::new(ManuallyDrop::new(None)) };
-}
-
-#[allow(clippy::disallowed_methods, reason = "has no destructor, so it is always there")]
-fn remembered<R>(act: impl FnOnce(&mut Outermost) -> R) -> R {
-    OUTERMOST.with_borrow_mut(|outermost| act(outermost))
-}
-
-fn remember(before: &CpuSet) {
-    remembered(|outermost| match outermost {
-        Some((held, _)) => *held += 1,
-        None => *outermost = Some((1, before.clone())),
-    });
-}
-
-fn forget() {
-    remembered(|outermost| match outermost {
-        Some((held, _)) if *held > 1 => *held -= 1,
-        _ => drop(mem::take(outermost)),
-    });
 }
 
 #[cfg(test)]
