@@ -1,4 +1,4 @@
-//! What this library does in a process that forks.
+//! Locks for a process that forks.
 //!
 //! `fork(3)` copies one thread, and memory as it was at that instant. A lock that another thread
 //! had, or waited for, stays so in the child for ever. So lists that a child goes on with are locked
@@ -13,33 +13,13 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::backend::{msr, perf};
-
-/// Has the C library call this library's handlers at forks from now on; without this it does from
-/// the first counters on.
-///
-/// For libraries that open counters while they have locks of their own, and lock those over forks
-/// by `pthread_atfork(3)` as well: what runs before a fork runs in the order opposite to that of
-/// registration, so this comes first, and theirs second. May be called any number of times.
-///
-/// # Examples
-///
-/// ```
-/// pacman_core::fork::watch();
-/// ```
-pub fn watch() {
-    perf::watch_forks();
-    msr::watch_forks();
-    watch_fence();
-}
-
 /// Nobody forks while somebody has a part of it.
 static FENCE: RwLock<()> = RwLock::new(());
 /// The whole of it, while its thread forks.
 static FORKING: Held<RwLockWriteGuard<'static, ()>> = Held::new();
 
 /// Registers the handlers below, once.
-fn watch_fence() {
+pub(crate) fn watch_fence() {
     static HANDLERS: Once = Once::new();
     HANDLERS.call_once(|| {
         // SAFETY: the handlers live as long as the program, and open and close one lock.

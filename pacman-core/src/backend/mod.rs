@@ -4,10 +4,13 @@
 //! differs between backends is data ([`Caps`]); nobody asks a backend's name.
 
 pub(crate) mod beside;
+mod forks;
 pub mod msr;
 pub mod perf;
 mod rdpmc;
 pub(crate) mod summed;
+
+pub use forks::watch_forks;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,0 +1,22 @@
+//! Registration of all handlers that this library has for forks.
+
+use super::{msr, perf};
+use crate::fork;
+
+/// Has the C library call this library's handlers at forks from now on.
+///
+/// Opening the first counters does the same. The call is for libraries that open counters while they
+/// hold locks of their own, and lock those over forks by `pthread_atfork(3)` as well. Handlers that
+/// run before a fork run in the reverse order of registration, so such a library makes this call
+/// first and registers its own handlers second. Further calls do nothing.
+///
+/// # Examples
+///
+/// ```
+/// pacman_core::backend::watch_forks();
+/// ```
+pub fn watch_forks() {
+    perf::watch_forks();
+    msr::watch_forks();
+    fork::watch_fence();
+}
