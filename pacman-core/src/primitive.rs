@@ -5,6 +5,8 @@
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU64, Ordering, fence};
+#[cfg(all(test, loom))]
+pub(crate) use pacman_suite::interleave;
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering, fence};
 
@@ -43,23 +45,4 @@ pub(crate) fn made(value: u64) -> u64 {
             options(nomem, nostack, preserves_flags));
     }
     made
-}
-
-/// Tries every interleaving of `body` that `limits` allows.
-///
-/// Panics where there are hardly any: a model that loom cannot interleave would pass and check nothing.
-#[cfg(all(test, loom))]
-pub(crate) fn interleave(limits: loom::model::Builder, body: impl Fn() + Sync + Send + 'static) {
-    use std::sync::{Arc, atomic::AtomicUsize};
-
-    // Not loom's: it counts across executions.
-    let count = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&count);
-    limits.check(move || {
-        counted.fetch_add(1, Ordering::Relaxed);
-        body();
-    });
-    let tried = count.load(Ordering::Relaxed);
-    println!("{tried} interleavings");
-    assert!(tried > 30, "only {tried} interleavings");
 }

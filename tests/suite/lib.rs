@@ -2,9 +2,13 @@
 
 mod barrier;
 pub mod inject;
+#[cfg(loom)]
+mod interleave;
 pub mod lab;
 pub mod process;
 mod skip;
 
 pub use barrier::Barrier;
+#[cfg(loom)]
+pub use interleave::interleave;
 pub use skip::{Skip, skipped, skipped_part, skips};

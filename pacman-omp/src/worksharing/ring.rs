@@ -53,7 +53,9 @@ mod tests {
 #[cfg(all(test, loom))]
 mod model {
     use super::*;
+    use loom::model::Builder;
     use loom::sync::{Arc, Condvar, Mutex};
+    use pacman_suite::interleave;
 
     /// A barrier that blocks: two threads that spin would keep loom busy with themselves.
     struct Barrier {
@@ -92,7 +94,7 @@ mod model {
     }
 
     fn run<const SLOTS: usize>(threads: usize, epochs: u32) {
-        loom::model(move || {
+        interleave(Builder::new(), move || {
             let team = Arc::new((
                 Ring::<SLOTS>::new(width(0)),
                 Barrier { threads, arrived: Mutex::new(0), departs: Condvar::new() },
