@@ -33,7 +33,8 @@ static void two(int round) {
   }
 }
 int main(int count, char **words) {
-  signal(SIGHUP, SIG_DFL); /* nohup(1) has it ignored. */
+  signal(SIGHUP, SIG_DFL); /* nohup(1) ignores it, and a shell ignores SIGINT for a job that it starts with &. */
+  signal(SIGINT, SIG_DFL);
   alarm(120); /* A signal that does not end it is an error, not a wait for ever. */
   int file = open(words[count - 1], O_RDWR);
   own = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
