@@ -1,0 +1,180 @@
+//! The types of the counting seam, below every backend.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::Result;
+
+/// The most events that are counted at a time.
+///
+/// Samples are fixed arrays of this size, so that no read ever allocates. The largest
+/// PMU here, a Pentium 4's, has 18 counters; what is left is for the kernel's own events.
+pub const MAX_EVENTS: usize = 24;
+
+/// What the counters of a thread showed at one moment.
+///
+/// Counts are raw: they only grow, and mean nothing but by their differences.
+/// Laid out as the kernel answers `read(2)` of a group, which thus needs no copy.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Reading {
+    /// What the kernel puts first: how many counts follow.
+    pub(crate) members: u64,
+    /// Nanoseconds that the group was enabled while its thread ran, as the last
+    /// system call told; RDPMC leaves it alone.
+    pub enabled: u64,
+    /// Nanoseconds of these that the group was on hardware counters.
+    pub running: u64,
+    /// One count an event, in the order of the session's events.
+    pub counts: [u64; MAX_EVENTS],
+}
+
+impl Reading {
+    /// All zeros: the place to read into.
+    pub const EMPTY: Reading =
+        Reading { members: 0, enabled: 0, running: 0, counts: [0; MAX_EVENTS] };
+
+    /// What event number `event` counted from `earlier` to this reading.
+    ///
+    /// # Panics
+    /// If `event` is [`MAX_EVENTS`] or more.
+    #[inline]
+    pub fn count_since(&self, earlier: &Reading, event: usize) -> u64 {
+        self.counts[event].wrapping_sub(earlier.counts[event])
+    }
+
+    /// Times enabled and running since `earlier`.
+    #[inline]
+    pub(crate) fn times_since(&self, earlier: &Reading) -> (u64, u64) {
+        (self.enabled.wrapping_sub(earlier.enabled), self.running.wrapping_sub(earlier.running))
+    }
+}
+
+/// Sums that [`Counters::add_since`] adds to, one an event; those beyond the events mean nothing.
+pub type EventSums = [AtomicU64; MAX_EVENTS];
+
+/// Adds to each of `sums` what its event counted from `begun` to `counts`.
+///
+/// The calling thread alone writes the sums; others may look at them at any time.
+#[inline(always)]
+pub(crate) fn add_differences(counts: &[u64], begun: &Reading, sums: &EventSums) {
+    for ((sum, now), before) in sums.iter().zip(counts).zip(&begun.counts) {
+        let counted = now.wrapping_sub(*before);
+        sum.store(sum.load(Ordering::Relaxed).wrapping_add(counted), Ordering::Relaxed);
+    }
+}
+
+/// What a backend can do on this machine, as facts for reports and decisions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Caps {
+    /// How a count gets from the counter to the program.
+    pub read_path: ReadPath,
+    /// The bits of a hardware counter; `None` where only software counts.
+    pub width: Option<u8>,
+    /// The kernel may take turns with other groups, so that counts may miss a part
+    /// of the time; each reading then tells how much.
+    pub multiplexed: bool,
+    /// The machine is a simulation: every report must say so.
+    pub simulated: bool,
+    /// Why hardware counts may be wrong, if they may: every report must say so.
+    pub doubt: Option<&'static str>,
+}
+
+/// How a count gets from the counter to the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReadPath {
+    /// RDPMC in user mode under the kernel page's sequence lock: no system call.
+    Rdpmc,
+    /// One `read(2)` of the whole group.
+    ReadCall,
+}
+
+/// Whose events a counter sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The calling thread.
+    Caller,
+    /// Another thread, by its id.
+    Thread(i32),
+    /// Whatever runs on a hardware context, by Linux's number of the logical CPU.
+    Context(u32),
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Caller => f.write_str("this thread"),
+            Target::Thread(tid) => write!(f, "thread {tid}"),
+            Target::Context(cpu) => write!(f, "CPU {cpu}"),
+        }
+    }
+}
+
+/// The counters of one target, read by the thread that opened them.
+///
+/// Not `Send`: RDPMC answers for whichever thread executes it.
+pub trait Counters {
+    /// Reads all counts at once.
+    ///
+    /// # Errors
+    /// `NotScheduled` when the kernel took the counters away, `Forked` in a
+    /// child process, `System` for what else the kernel says.
+    fn read(&mut self, into: &mut Reading) -> Result<()>;
+
+    /// Reads all counts at once, and adds to each of `sums` what its event counted since
+    /// `begun`.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read); nothing is added then.
+    fn add_since(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
+        let mut now = Reading::EMPTY;
+        self.read(&mut now)?;
+        add_differences(&now.counts, begun, sums);
+        Ok(())
+    }
+
+    /// What these counters can do.
+    fn caps(&self) -> Caps;
+
+    /// Looks closer than a read may: whether all that was counted until now was counted by
+    /// these counters.
+    ///
+    /// # Errors
+    /// `Conflict` if somebody has programmed them for himself, at an unknown time.
+    fn verify(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Leaves the hardware to other counters of this thread until [`resume`](Self::resume);
+    /// false if they leave it only by being dropped.
+    ///
+    /// # Errors
+    /// `System` for what the kernel says.
+    fn stand_by(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Counts on after [`stand_by`](Self::stand_by).
+    ///
+    /// # Errors
+    /// As for [`stand_by`](Self::stand_by).
+    fn resume(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A set of events, ready to be counted for any thread.
+pub trait Backend: Send + Sync {
+    /// Opens counters for `target`, started and never stopped again.
+    ///
+    /// Only the caller's own counters may be read without a system call.
+    ///
+    /// # Errors
+    /// `Permission`, `NoPmu`, `Conflict`, `NoDescriptors`, `NotScheduled`,
+    /// `System`, by what stood in the way; `Unsupported` for a target that these
+    /// events cannot be counted for, `PlaceNotAllowed` for a context that is offline.
+    /// Nothing stays open then.
+    fn open(&self, target: Target) -> Result<Box<dyn Counters>>;
+}
