@@ -17,7 +17,9 @@ use super::{exit_status, json, text};
 struct Refusing(i32);
 
 impl PerfSys for Refusing {
-    const REAL: bool = false;
+    fn is_real(&self) -> bool {
+        false
+    }
 
     fn open(&self, _: &mut perf_event_attr, _: Target, _: RawFd) -> Result<RawFd, Errno> {
         Err(Errno(self.0))

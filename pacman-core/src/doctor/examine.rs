@@ -32,14 +32,18 @@ const ALWAYS_COUNT: [&str; 2] = ["INSTRUCTIONS", "CYCLES"];
 /// The most events that are tried in one group.
 const GROUP: usize = 4;
 
-pub(super) fn examine<S: PerfSys>(sys: S, standing: &Standing, around: &Surroundings) -> Diagnosis {
+pub(super) fn examine<S: PerfSys + Clone>(
+    sys: S,
+    standing: &Standing,
+    around: &Surroundings,
+) -> Diagnosis {
     let sys = Witness::new(sys);
     let refused = trial::refusal(&sys);
     let examination = Examination { sys, facts: Circumstances { standing, around, refused } };
     examination.run()
 }
 
-struct Examination<'a, S: PerfSys> {
+struct Examination<'a, S: PerfSys + Clone> {
     sys: Witness<S>,
     facts: Circumstances<'a>,
 }
@@ -51,7 +55,7 @@ struct Single {
     result: Result<u64, (Cause, Asks)>,
 }
 
-impl<S: PerfSys> Examination<'_, S> {
+impl<S: PerfSys + Clone> Examination<'_, S> {
     fn run(&self) -> Diagnosis {
         let hardware = self.hardware();
         let software: Vec<Single> = Event::software_names().map(|name| self.single(name)).collect();

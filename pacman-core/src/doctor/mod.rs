@@ -73,7 +73,7 @@ impl Diagnosis {
     }
 
     /// As [`examine`](Self::examine), on another kernel seam and other facts.
-    pub fn examine_with<S: PerfSys>(
+    pub fn examine_with<S: PerfSys + Clone>(
         sys: S,
         standing: &Standing,
         surroundings: &Surroundings,

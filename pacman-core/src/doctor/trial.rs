@@ -19,7 +19,11 @@ pub(super) struct Counted {
 }
 
 /// Opens `events` together, works a little, and reads them.
-pub(super) fn count<S: PerfSys>(sys: &S, standing: &Standing, events: &[Event]) -> Result<Counted> {
+pub(super) fn count<S: PerfSys + Clone>(
+    sys: &S,
+    standing: &Standing,
+    events: &[Event],
+) -> Result<Counted> {
     // What the driver does is looked at; whether it is believed is another finding.
     let standing = standing.clone().trusting_driver();
     let backend = PerfBackend::with_sys(sys.clone(), events, Sharing::Exclusive, standing)?;

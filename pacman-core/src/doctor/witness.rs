@@ -33,7 +33,9 @@ impl<S: PerfSys> Witness<S> {
 }
 
 impl<S: PerfSys> PerfSys for Witness<S> {
-    const REAL: bool = S::REAL;
+    fn is_real(&self) -> bool {
+        self.sys.is_real()
+    }
 
     fn open(
         &self,

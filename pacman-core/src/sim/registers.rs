@@ -29,7 +29,9 @@ impl SimMsr {
 }
 
 impl MsrIo for SimMsr {
-    const REAL: bool = false;
+    fn is_real(&self) -> bool {
+        false
+    }
 
     fn read(&self, cpu: u32, msr: u32) -> Result<u64, Errno> {
         self.call(|state, _| {

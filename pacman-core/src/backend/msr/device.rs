@@ -51,7 +51,10 @@ impl Default for DevMsr {
 }
 
 impl MsrIo for DevMsr {
-    const REAL: bool = true;
+    #[inline(always)]
+    fn is_real(&self) -> bool {
+        true
+    }
 
     fn read(&self, cpu: u32, msr: u32) -> Result<u64, Errno> {
         let fd = device(cpu)?;

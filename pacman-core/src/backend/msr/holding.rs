@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 
 /// Registers that are programmed; dropping it restores them.
 #[derive(Debug)]
-pub(super) struct Holding<M: MsrIo> {
+pub(super) struct Holding<M: MsrIo + Clone> {
     io: M,
     site: Site,
     program: Program,
@@ -28,7 +28,7 @@ struct Saved {
     key: Option<Key>,
 }
 
-impl<M: MsrIo> Holding<M> {
+impl<M: MsrIo + Clone> Holding<M> {
     /// Takes the registers that `program` needs on `site`, or none of them.
     pub(super) fn take(io: &M, site: Site, program: &Program) -> Result<Holding<M>> {
         let mut ledger = ledger::lock();
@@ -239,7 +239,7 @@ impl<M: MsrIo> Holding<M> {
     }
 }
 
-impl<M: MsrIo> Drop for Holding<M> {
+impl<M: MsrIo + Clone> Drop for Holding<M> {
     fn drop(&mut self) {
         // A forked child holds nothing, and its copy of the lock's owner may be gone.
         if self.post.bound() != FORKED && !self.released {

@@ -4,6 +4,7 @@
 //! so that the backend itself runs unchanged on it.
 
 use std::os::fd::RawFd;
+use std::sync::Arc;
 
 pub use crate::backend::perf::Errno;
 
@@ -13,9 +14,11 @@ pub use crate::backend::perf::Errno;
 /// `msr` device answers: `EIO` where the processor faults, `ENXIO` where the context is
 /// not there, `EACCES` and `EPERM` where access is refused, `ENOENT` where the device
 /// is missing on every context.
-pub trait MsrIo: Clone + Send + Sync + 'static {
+///
+/// The trait can be an object, as [`PerfSys`](crate::backend::perf::PerfSys) can.
+pub trait MsrIo: Send + Sync + 'static {
     /// A simulation's counts are labelled as simulated.
-    const REAL: bool;
+    fn is_real(&self) -> bool;
 
     /// RDMSR on hardware context `cpu`.
     fn read(&self, cpu: u32, msr: u32) -> Result<u64, Errno>;
@@ -77,4 +80,60 @@ pub trait MsrIo: Clone + Send + Sync + 'static {
     /// may preempt.
     #[inline(always)]
     fn between_loads(&self) {}
+}
+
+/// Registers of another machine whose type nobody knows; a clone is the same machine.
+impl MsrIo for Arc<dyn MsrIo> {
+    fn is_real(&self) -> bool {
+        (**self).is_real()
+    }
+
+    fn read(&self, cpu: u32, msr: u32) -> Result<u64, Errno> {
+        (**self).read(cpu, msr)
+    }
+
+    fn write(&self, cpu: u32, msr: u32, value: u64) -> Result<(), Errno> {
+        (**self).write(cpu, msr, value)
+    }
+
+    unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
+        // SAFETY: passed on.
+        unsafe { (**self).rdpmc(index) }
+    }
+
+    fn cpu(&self) -> u32 {
+        (**self).cpu()
+    }
+
+    fn runs_on(&self, cpu: u32) -> bool {
+        (**self).runs_on(cpu)
+    }
+
+    fn user_rdpmc(&self) -> bool {
+        (**self).user_rdpmc()
+    }
+
+    fn watchdog(&self) -> bool {
+        (**self).watchdog()
+    }
+
+    fn machine(&self) -> u64 {
+        (**self).machine()
+    }
+
+    fn descriptor(&self, cpu: u32) -> Option<RawFd> {
+        (**self).descriptor(cpu)
+    }
+
+    fn claim(&self, cpu: u32, msr: u32) -> Result<(), i32> {
+        (**self).claim(cpu, msr)
+    }
+
+    fn release(&self, cpu: u32, msr: u32) {
+        (**self).release(cpu, msr);
+    }
+
+    fn between_loads(&self) {
+        (**self).between_loads();
+    }
 }

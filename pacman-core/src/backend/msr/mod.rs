@@ -65,7 +65,7 @@ use holding::Holding;
 ///
 /// A thread that opens counters gets those of the context it runs on: bind it first.
 #[derive(Debug)]
-pub struct MsrBackend<M: MsrIo = DevMsr> {
+pub struct MsrBackend<M: MsrIo + Clone = DevMsr> {
     io: M,
     contexts: Contexts,
     /// One for each context of a core; `None` for one that counts nothing.
@@ -91,7 +91,7 @@ impl MsrBackend<DevMsr> {
     }
 }
 
-impl<M: MsrIo> MsrBackend<M> {
+impl<M: MsrIo + Clone> MsrBackend<M> {
     /// As [`new`](MsrBackend::new), on another machine.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl<M: MsrIo> MsrBackend<M> {
     }
 }
 
-impl<M: MsrIo> Backend for MsrBackend<M> {
+impl<M: MsrIo + Clone> Backend for MsrBackend<M> {
     /// Programs the context that the calling thread runs on, or the one named.
     ///
     /// # Errors

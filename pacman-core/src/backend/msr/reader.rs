@@ -11,7 +11,11 @@ use super::io::MsrIo;
 use super::post::Post;
 
 /// The fastest reader that this machine and this set of events allow.
-pub(super) fn counters<M: MsrIo>(held: Holding<M>, width: u8, rdpmc: bool) -> Box<dyn Counters> {
+pub(super) fn counters<M: MsrIo + Clone>(
+    held: Holding<M>,
+    width: u8,
+    rdpmc: bool,
+) -> Box<dyn Counters> {
     let in_order = held.gauges().iter().enumerate().all(|(at, gauge)| gauge.place == at);
     let by_device = DeviceCounters::over(held, width, false);
     if !rdpmc {
@@ -29,12 +33,12 @@ pub(super) fn counters<M: MsrIo>(held: Holding<M>, width: u8, rdpmc: bool) -> Bo
 }
 
 /// A reader for a thread that runs anywhere: RDPMC would answer for where it runs.
-pub(super) fn from_outside<M: MsrIo>(held: Holding<M>, width: u8) -> Box<dyn Counters> {
+pub(super) fn from_outside<M: MsrIo + Clone>(held: Holding<M>, width: u8) -> Box<dyn Counters> {
     Box::new(DeviceCounters::over(held, width, true))
 }
 
 /// Counters read through the device, a system call each.
-struct DeviceCounters<M: MsrIo> {
+struct DeviceCounters<M: MsrIo + Clone> {
     io: M,
     width: u8,
     places: Vec<usize>,
@@ -46,7 +50,7 @@ struct DeviceCounters<M: MsrIo> {
     one_thread: PhantomData<*const ()>,
 }
 
-impl<M: MsrIo> DeviceCounters<M> {
+impl<M: MsrIo + Clone> DeviceCounters<M> {
     fn over(held: Holding<M>, width: u8, outside: bool) -> DeviceCounters<M> {
         let gauges = held.gauges();
         DeviceCounters {
@@ -68,7 +72,7 @@ impl<M: MsrIo> DeviceCounters<M> {
     }
 }
 
-impl<M: MsrIo> Counters for DeviceCounters<M> {
+impl<M: MsrIo + Clone> Counters for DeviceCounters<M> {
     fn read(&mut self, into: &mut Reading) -> Result<()> {
         self.check_place()?;
         for at in 0..self.turns.len() {
@@ -90,21 +94,21 @@ impl<M: MsrIo> Counters for DeviceCounters<M> {
             read_path: ReadPath::ReadCall,
             width: Some(self.width),
             multiplexed: false,
-            simulated: !M::REAL,
+            simulated: !self.io.is_real(),
             doubt: None,
         }
     }
 }
 
 /// `N` counters read with RDPMC into the first `N` places.
-struct RdpmcCounters<M: MsrIo, const N: usize> {
+struct RdpmcCounters<M: MsrIo + Clone, const N: usize> {
     io: M,
     post: &'static Post,
     turns: [Turns; N],
     by_device: DeviceCounters<M>,
 }
 
-impl<M: MsrIo, const N: usize> RdpmcCounters<M, N> {
+impl<M: MsrIo + Clone, const N: usize> RdpmcCounters<M, N> {
     fn over(by_device: DeviceCounters<M>) -> RdpmcCounters<M, N> {
         let turns = std::array::from_fn(|at| by_device.turns[at]);
         RdpmcCounters { io: by_device.io.clone(), post: by_device.held.post(), turns, by_device }
@@ -124,7 +128,7 @@ impl<M: MsrIo, const N: usize> RdpmcCounters<M, N> {
     }
 }
 
-impl<M: MsrIo, const N: usize> Counters for RdpmcCounters<M, N> {
+impl<M: MsrIo + Clone, const N: usize> Counters for RdpmcCounters<M, N> {
     fn read(&mut self, into: &mut Reading) -> Result<()> {
         for (turns, count) in self.turns.iter().zip(&mut into.counts) {
             // SAFETY: user RDPMC was allowed when the counters were opened, and the
@@ -153,11 +157,11 @@ impl<M: MsrIo, const N: usize> Counters for RdpmcCounters<M, N> {
 }
 
 /// As [`RdpmcCounters`], for more events and for those of a set that leaves places out.
-struct AnyRdpmcCounters<M: MsrIo> {
+struct AnyRdpmcCounters<M: MsrIo + Clone> {
     by_device: DeviceCounters<M>,
 }
 
-impl<M: MsrIo> Counters for AnyRdpmcCounters<M> {
+impl<M: MsrIo + Clone> Counters for AnyRdpmcCounters<M> {
     fn read(&mut self, into: &mut Reading) -> Result<()> {
         let DeviceCounters { io, width, places, turns, held, .. } = &mut self.by_device;
         let mut known = true;

@@ -33,7 +33,7 @@ pub(super) fn advice(members: &[Member], standing: &Standing) -> String {
 ///
 /// The kernel tries a new group on an empty PMU: the NMI watchdog, other groups and the
 /// sibling come into it only when the group is to run.
-pub(super) fn competitor<S: PerfSys>(
+pub(super) fn competitor<S: PerfSys + Clone>(
     sys: &S,
     members: &[Member],
     target: Target,
@@ -48,7 +48,7 @@ pub(super) fn competitor<S: PerfSys>(
     }
     // A sibling cannot be looked at. But if the same group without what siblings share
     // gets its counters, then counters are not what it lacked.
-    let here = S::REAL && target == Target::Caller;
+    let here = sys.is_real() && target == Target::Caller;
     let sibling = || if here { sibling_here() } else { None }.unwrap_or("the sibling".into());
     match asked.rival().map(|conflict| conflict.resource().clone()) {
         Some(Resource::Registers { registers }) if fits(sys, &asked.unshared(), target) => format!(
@@ -158,7 +158,7 @@ fn plain(member: &Member, hardware: Hardware) -> Member {
 }
 
 /// Whether the kernel puts the group on its counters now.
-fn fits<S: PerfSys>(sys: &S, members: &[Member], target: Target) -> bool {
+fn fits<S: PerfSys + Clone>(sys: &S, members: &[Member], target: Target) -> bool {
     let Ok(group) = Group::open(sys, members, target, true, false) else { return false };
     let mut answer = [0; HEADER + MAX_EVENTS];
     let words = HEADER + members.len();
@@ -226,7 +226,9 @@ mod tests {
     }
 
     impl PerfSys for Starving {
-        const REAL: bool = false;
+        fn is_real(&self) -> bool {
+            false
+        }
 
         fn open(&self, attr: &mut perf_event_attr, _: Target, _: RawFd) -> Result<RawFd, Errno> {
             // SAFETY: every event of these tests keeps its extra register there.

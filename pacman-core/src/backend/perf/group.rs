@@ -73,7 +73,7 @@ pub(super) struct Refusal {
 
 /// The descriptors of one group, closed together.
 #[derive(Debug)]
-pub(super) struct Group<S: PerfSys> {
+pub(super) struct Group<S: PerfSys + Clone> {
     sys: S,
     descriptors: Vec<Own>,
     /// The reservation of counter pages, or `None` where they are not used.
@@ -86,11 +86,11 @@ pub(super) struct Group<S: PerfSys> {
 // SAFETY: the pages are mapped memory that any thread may unmap, and descriptors
 // belong to the process. Reading through the pages is what must stay on one
 // thread; that is the reader's business, which is not `Send`.
-unsafe impl<S: PerfSys> Send for Group<S> {}
+unsafe impl<S: PerfSys + Clone> Send for Group<S> {}
 // SAFETY: `&Group` offers system calls only.
-unsafe impl<S: PerfSys> Sync for Group<S> {}
+unsafe impl<S: PerfSys + Clone> Sync for Group<S> {}
 
-impl<S: PerfSys> Group<S> {
+impl<S: PerfSys + Clone> Group<S> {
     /// Opens the members as one group that counts `target`, not yet enabled.
     ///
     /// With `pages`, also maps every member's counter page; where the kernel
@@ -103,7 +103,7 @@ impl<S: PerfSys> Group<S> {
         pages: bool,
     ) -> Result<Group<S>, Refusal> {
         // Held over the whole opening: a fork on another thread waits.
-        let mut table = S::REAL.then(live::lock);
+        let mut table = sys.is_real().then(live::lock);
         let mut group = Group {
             sys: sys.clone(),
             descriptors: Vec::with_capacity(members.len()),
@@ -218,7 +218,7 @@ impl<S: PerfSys> Group<S> {
     }
 }
 
-impl<S: PerfSys> Drop for Group<S> {
+impl<S: PerfSys + Clone> Drop for Group<S> {
     fn drop(&mut self) {
         if let Some(slot) = self.slot.take() {
             let mut table = live::lock();

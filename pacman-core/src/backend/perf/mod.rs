@@ -53,7 +53,7 @@ pub enum Sharing {
 /// its software-event paths patched in, which makes every further open some
 /// sixty times cheaper than the first.
 #[derive(Debug)]
-pub struct PerfBackend<S: PerfSys = Kernel> {
+pub struct PerfBackend<S: PerfSys + Clone = Kernel> {
     sys: S,
     prepared: Arc<Prepared>,
     _held: Option<Group<S>>,
@@ -64,6 +64,7 @@ pub struct PerfBackend<S: PerfSys = Kernel> {
 struct Prepared {
     plan: Plan,
     standing: Standing,
+    simulated: bool,
 }
 
 impl Prepared {
@@ -89,7 +90,7 @@ impl PerfBackend<Kernel> {
     }
 }
 
-impl<S: PerfSys> PerfBackend<S> {
+impl<S: PerfSys + Clone> PerfBackend<S> {
     /// As [`new`](PerfBackend::new), on another kernel seam and other facts.
     ///
     /// # Errors
@@ -103,8 +104,9 @@ impl<S: PerfSys> PerfBackend<S> {
         let plan = Plan::new(events, sharing, &standing)?;
         standing.check_trust(&plan)?;
         Ledgers::open(&plan.ledgers, Target::Caller, &standing)?;
-        let mut backend =
-            PerfBackend { sys, prepared: Arc::new(Prepared { plan, standing }), _held: None };
+        let simulated = !sys.is_real();
+        let prepared = Arc::new(Prepared { plan, standing, simulated });
+        let mut backend = PerfBackend { sys, prepared, _held: None };
         while !backend.prepared.plan.members.is_empty() {
             match backend.open_group(Target::Caller, false) {
                 Ok(group) => {
@@ -117,7 +119,7 @@ impl<S: PerfSys> PerfBackend<S> {
                     match backend.prepared.plan.without(refusal.member, refusal.errno) {
                         Some(plan) => {
                             let standing = backend.prepared.standing.clone();
-                            backend.prepared = Arc::new(Prepared { plan, standing });
+                            backend.prepared = Arc::new(Prepared { plan, standing, simulated });
                         }
                         None => return Err(backend.explain(Target::Caller, refusal)),
                     }
@@ -161,7 +163,7 @@ impl<S: PerfSys> PerfBackend<S> {
             }
         }
         let mut standing = self.prepared.standing.clone();
-        if S::REAL {
+        if self.sys.is_real() {
             // The limit may have been changed since the session began.
             standing.descriptors = descriptor::limit();
         }
@@ -169,9 +171,9 @@ impl<S: PerfSys> PerfBackend<S> {
     }
 }
 
-impl<S: PerfSys> Backend for PerfBackend<S> {
+impl<S: PerfSys + Clone> Backend for PerfBackend<S> {
     fn open(&self, target: Target) -> Result<Box<dyn Counters>> {
-        let Prepared { plan, standing } = &*self.prepared;
+        let Prepared { plan, standing, .. } = &*self.prepared;
         let refused = |refusal| self.explain(target, refusal);
         let ledgers = (!plan.ledgers.is_empty())
             .then(|| Ledgers::open(&plan.ledgers, target, standing))

@@ -25,7 +25,7 @@ pub(super) const HEADER: usize = 3;
 ///
 /// # Errors
 /// `NotScheduled` when an exclusive group did not get its counters.
-pub(super) fn counters<S: PerfSys>(
+pub(super) fn counters<S: PerfSys + Clone>(
     group: Option<Group<S>>,
     ledgers: Option<Ledgers>,
     prepared: Arc<Prepared>,
@@ -39,7 +39,7 @@ pub(super) fn counters<S: PerfSys>(
     })
 }
 
-fn one_by_one<S: PerfSys>(
+fn one_by_one<S: PerfSys + Clone>(
     group: Option<Group<S>>,
     ledgers: Option<Ledgers>,
     prepared: Arc<Prepared>,
@@ -85,7 +85,7 @@ fn answer(into: &mut Reading, words: usize) -> &mut [u64] {
 }
 
 /// Counters read with one `read(2)` of the group, and the ledgers if any.
-struct CallCounters<S: PerfSys> {
+struct CallCounters<S: PerfSys + Clone> {
     group: Option<Group<S>>,
     ledgers: Option<Ledgers>,
     exclusive: bool,
@@ -100,7 +100,7 @@ struct CallCounters<S: PerfSys> {
     one_thread: PhantomData<*const ()>,
 }
 
-impl<S: PerfSys> CallCounters<S> {
+impl<S: PerfSys + Clone> CallCounters<S> {
     fn len(&self) -> usize {
         self.group.as_ref().map_or(0, Group::len)
     }
@@ -174,7 +174,7 @@ impl<S: PerfSys> CallCounters<S> {
 
     #[cold]
     fn off_counters(&self) -> Error {
-        let Prepared { plan, standing } = &*self.prepared;
+        let Prepared { plan, standing, .. } = &*self.prepared;
         let competitor = self.competitor.get_or_init(|| {
             cancel::put_off_during(|| {
                 conflict::competitor(self.sys(), &plan.members, self.target, standing)
@@ -210,7 +210,7 @@ impl<S: PerfSys> CallCounters<S> {
     }
 }
 
-impl<S: PerfSys> Counters for CallCounters<S> {
+impl<S: PerfSys + Clone> Counters for CallCounters<S> {
     fn read(&mut self, into: &mut Reading) -> Result<()> {
         self.read_group(into)?;
         match &self.ledgers {
@@ -224,7 +224,7 @@ impl<S: PerfSys> Counters for CallCounters<S> {
             read_path: ReadPath::ReadCall,
             width: None,
             multiplexed: !self.exclusive,
-            simulated: !S::REAL,
+            simulated: self.prepared.simulated,
             doubt: self.prepared.doubt(),
         }
     }
@@ -248,14 +248,14 @@ impl<S: PerfSys> Counters for CallCounters<S> {
 }
 
 /// Counters read from `N` pages with RDPMC, `WIDTH` bits wide.
-struct PageCounters<S: PerfSys, const N: usize, const WIDTH: u32> {
+struct PageCounters<S: PerfSys + Clone, const N: usize, const WIDTH: u32> {
     sys: S,
     pages: Pages,
     stations: Stations<[Station; N]>,
     by_call: CallCounters<S>,
 }
 
-impl<S: PerfSys, const N: usize, const WIDTH: u32> PageCounters<S, N, WIDTH> {
+impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> PageCounters<S, N, WIDTH> {
     /// In a function of its own, so that the stack never has all sizes side by side.
     #[inline(never)]
     fn boxed(pages: Pages, by_call: CallCounters<S>) -> Box<dyn Counters> {
@@ -284,7 +284,7 @@ impl<S: PerfSys, const N: usize, const WIDTH: u32> PageCounters<S, N, WIDTH> {
     }
 }
 
-impl<S: PerfSys, const N: usize, const WIDTH: u32> Counters for PageCounters<S, N, WIDTH> {
+impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> Counters for PageCounters<S, N, WIDTH> {
     fn read(&mut self, into: &mut Reading) -> Result<()> {
         let counts = into.counts.first_chunk_mut().expect("N is at most MAX_EVENTS");
         // SAFETY: this thread opened the group (the reader is not `Send`), its pages
@@ -320,7 +320,7 @@ impl<S: PerfSys, const N: usize, const WIDTH: u32> Counters for PageCounters<S, 
 }
 
 /// As [`PageCounters`], for the rarer numbers of events and widths.
-struct AnyPageCounters<S: PerfSys> {
+struct AnyPageCounters<S: PerfSys + Clone> {
     sys: S,
     pages: Pages,
     width: u8,
@@ -328,7 +328,7 @@ struct AnyPageCounters<S: PerfSys> {
     by_call: CallCounters<S>,
 }
 
-impl<S: PerfSys> Counters for AnyPageCounters<S> {
+impl<S: PerfSys + Clone> Counters for AnyPageCounters<S> {
     fn read(&mut self, into: &mut Reading) -> Result<()> {
         loop {
             let counts = &mut into.counts[..self.by_call.len()];

@@ -5,6 +5,7 @@
 
 use std::os::fd::RawFd;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use perf_event_open_sys::bindings::perf_event_attr;
 
@@ -26,10 +27,14 @@ impl Errno {
 pub const PAGE: usize = 4096;
 
 /// The kernel's counter interface, as the perf backend uses it.
-pub trait PerfSys: Clone + Send + Sync + 'static {
+///
+/// The trait can be an object, so that a platform can hand out its
+/// kernel without telling the type. The driver is generic over the seam: for [`Kernel`] every call
+/// is direct.
+pub trait PerfSys: Send + Sync + 'static {
     /// Descriptors are this process's own and descend to a forked child; a
     /// simulation's are not, and its counts are labelled as simulated.
-    const REAL: bool;
+    fn is_real(&self) -> bool;
 
     /// `perf_event_open(2)`.
     fn open(
@@ -126,7 +131,10 @@ pub(super) fn id_of(fd: RawFd) -> Result<u64, Errno> {
 }
 
 impl PerfSys for Kernel {
-    const REAL: bool = true;
+    #[inline(always)]
+    fn is_real(&self) -> bool {
+        true
+    }
 
     fn open(
         &self,
@@ -225,5 +233,64 @@ impl PerfSys for Kernel {
     unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
         // SAFETY: passed on.
         unsafe { rdpmc(index) }
+    }
+}
+
+/// Another kernel whose type nobody knows; a clone is the same kernel.
+impl PerfSys for Arc<dyn PerfSys> {
+    fn is_real(&self) -> bool {
+        (**self).is_real()
+    }
+
+    fn open(
+        &self,
+        attr: &mut perf_event_attr,
+        target: Target,
+        group: RawFd,
+    ) -> Result<RawFd, Errno> {
+        (**self).open(attr, target, group)
+    }
+
+    fn id(&self, fd: RawFd) -> Result<u64, Errno> {
+        (**self).id(fd)
+    }
+
+    fn close(&self, fd: RawFd) {
+        (**self).close(fd);
+    }
+
+    fn enable_group(&self, leader: RawFd) -> Result<(), Errno> {
+        (**self).enable_group(leader)
+    }
+
+    fn disable_group(&self, leader: RawFd) -> Result<(), Errno> {
+        (**self).disable_group(leader)
+    }
+
+    fn read(&self, leader: RawFd, into: &mut [u64]) -> Result<usize, Errno> {
+        (**self).read(leader, into)
+    }
+
+    fn reserve(&self, pages: usize) -> Result<NonNull<u8>, Errno> {
+        (**self).reserve(pages)
+    }
+
+    unsafe fn map(&self, fd: RawFd, base: NonNull<u8>, slot: usize) -> Result<(), Errno> {
+        // SAFETY: passed on.
+        unsafe { (**self).map(fd, base, slot) }
+    }
+
+    unsafe fn release(&self, base: NonNull<u8>, pages: usize) {
+        // SAFETY: passed on.
+        unsafe { (**self).release(base, pages) };
+    }
+
+    unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
+        // SAFETY: passed on.
+        unsafe { (**self).rdpmc(index) }
+    }
+
+    fn between_loads(&self) {
+        (**self).between_loads();
     }
 }

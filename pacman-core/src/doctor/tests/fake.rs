@@ -105,7 +105,9 @@ impl Fake {
 }
 
 impl PerfSys for Fake {
-    const REAL: bool = false;
+    fn is_real(&self) -> bool {
+        false
+    }
 
     fn open(
         &self,

@@ -39,7 +39,9 @@ impl SimKernel {
 }
 
 impl PerfSys for SimKernel {
-    const REAL: bool = false;
+    fn is_real(&self) -> bool {
+        false
+    }
 
     fn open(
         &self,

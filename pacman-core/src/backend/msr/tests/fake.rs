@@ -113,7 +113,9 @@ impl Fake {
 }
 
 impl MsrIo for Fake {
-    const REAL: bool = false;
+    fn is_real(&self) -> bool {
+        false
+    }
 
     fn read(&self, cpu: u32, msr: u32) -> Result<u64, Errno> {
         self.check(false, msr)?;

@@ -21,7 +21,9 @@ thread_local! {
 struct Machine(Arc<Mutex<CorePmu>>);
 
 impl MsrIo for Machine {
-    const REAL: bool = false;
+    fn is_real(&self) -> bool {
+        false
+    }
 
     fn read(&self, cpu: u32, msr: u32) -> Result<u64, Errno> {
         self.0.lock().read(cpu as u8, msr).map_err(|_| Errno(libc::EIO))
