@@ -9,7 +9,7 @@ use pacman_core::sim::Machine;
 use pacman_core::topology::CpuSet;
 use pacman_core::{Event, Placement, Topology};
 use pacman_events::{CpuModel, Resolver, SysfsPmu, UserTable, resolve};
-use pacman_regions::{Wishes, arena};
+use pacman_regions::{Options, arena};
 
 use crate::{fields, is_readable, text};
 
@@ -264,7 +264,7 @@ pub fn environment(data: &[u8]) {
         let mut lines = text.lines().filter_map(|line| line.split_once('='));
         lines.find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
     };
-    let (_, wrong) = Wishes::read(|name| get(name).map(Into::into));
+    let (_, wrong) = Options::read(|name| get(name).map(Into::into));
     wrong.iter().for_each(is_readable);
     if let Some(machine) = get("PACMAN_MACHINE") {
         let _ = Machine::scripted(&machine).map_err(is_readable);

@@ -21,7 +21,7 @@ static USUAL: u32 = 0x1f80;
 /// ```
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub fn apart<R>(act: impl FnOnce() -> R) -> R {
+pub fn isolated<R>(act: impl FnOnce() -> R) -> R {
     /// Computes in here, and not before or after.
     #[inline(never)]
     fn within<R>(act: impl FnOnce() -> R) -> R {
@@ -43,7 +43,7 @@ pub fn apart<R>(act: impl FnOnce() -> R) -> R {
 /// Does `act`: this processor's state is not known here.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
-pub fn apart<R>(act: impl FnOnce() -> R) -> R {
+pub fn isolated<R>(act: impl FnOnce() -> R) -> R {
     act()
 }
 

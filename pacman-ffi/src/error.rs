@@ -161,7 +161,7 @@ pub(crate) fn answer(work: impl FnOnce() -> Result<Status>) -> c_int {
 /// and neither they nor this have anything to drop there.
 pub(crate) fn apart(work: impl FnOnce() -> Result<Status>) -> c_int {
     let before = cancel::put_off();
-    let status = floating::apart(|| answer(work));
+    let status = floating::isolated(|| answer(work));
     cancel::allow(before);
     status
 }

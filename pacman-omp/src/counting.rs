@@ -50,7 +50,7 @@ impl Plan {
             return plan;
         }
         descriptor::leave_a_floor();
-        let plan = Box::leak(Box::new(Plan::of(&process::wishes().events)));
+        let plan = Box::leak(Box::new(Plan::of(&process::options().events)));
         PLAN.store(plan, Ordering::Release);
         plan
     }
@@ -85,7 +85,7 @@ impl Plan {
     /// The events that were asked for, in a process that has run no region.
     pub(crate) fn wished() -> Vec<Event> {
         let event = |name: &str| Event { name: name.to_owned(), uncounted: None };
-        pacman_core::Event::names_in(&process::wishes().events).map(event).collect()
+        pacman_core::Event::names_in(&process::options().events).map(event).collect()
     }
 
     /// Forgets the plan in a forked child: its counters are the parent's.

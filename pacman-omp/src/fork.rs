@@ -11,10 +11,10 @@ use pacman_regions::arena::Writer;
 
 use crate::adapt;
 use crate::arena;
-use crate::callers::{self, Apart};
 use crate::counting::{self, Plan};
+use crate::interpose::{self, PrivateRuntime};
 use crate::module;
-use crate::process::{self, First};
+use crate::process::{self, FirstRegion};
 use crate::recording;
 use crate::region::{self, Region};
 use crate::rows::{self, Spare};
@@ -39,10 +39,10 @@ pub(crate) fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
 #[expect(dead_code, reason = "a lock is held for as long as this is there")]
 struct Locks {
     making: Locked<'static, ()>,
-    first: Locked<'static, Option<First>>,
+    first: Locked<'static, Option<FirstRegion>>,
     opening: Locked<'static, ()>,
     notes: Locked<'static, Vec<String>>,
-    apart: Locked<'static, Vec<Apart>>,
+    private_runtimes: Locked<'static, Vec<PrivateRuntime>>,
     known: Locked<'static, Vec<&'static Runtime>>,
     all: Locked<'static, Vec<&'static Region>>,
     searching: Locked<'static, ()>,
@@ -65,10 +65,10 @@ unsafe extern "C" fn before() {
     Worker::forks();
     let locks = Locks {
         making: MAKING.lock(),
-        first: process::FIRST.lock(),
+        first: process::FIRST_REGION.lock(),
         opening: counting::OPENING.lock(),
         notes: process::NOTES.lock(),
-        apart: callers::APART.lock(),
+        private_runtimes: interpose::PRIVATE_RUNTIMES.lock(),
         known: runtime::KNOWN.lock(),
         all: region::ALL.lock(),
         searching: module::SEARCHING.lock(),

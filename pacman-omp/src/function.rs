@@ -4,44 +4,44 @@ use std::ffi::CStr;
 
 /// What a call that is only watched tells of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub(crate) enum CallKind {
     /// Nothing; but often it is a program's first call, and where it passes, others do.
-    Nothing,
+    Neutral,
     /// The program may change how many threads its teams get.
-    Sets,
+    ChangesTeams,
     /// The body asks for its thread's number.
-    Number,
+    ThreadNumber,
     /// The body asks how many threads its team has.
-    Size,
+    TeamSize,
     /// The same of a team around it.
-    SizeAround,
+    AncestorTeamSize,
     /// The body asks something that tells threads or teams apart.
-    Apart,
+    Position,
     /// Somebody asks how many threads there may be.
     Query,
     /// Somebody decides it.
-    Decides,
+    SetsNumThreads,
     /// The body has the runtime share work out.
-    Shares,
+    SharesWork,
     /// The same as tasks, which may be done when the body is.
-    Defers,
+    SharesAsTasks,
     /// The body makes a task; its flags tell whether it depends on others.
     Task,
     /// The body makes a task that depends on others.
-    Depends,
+    DependentTask,
     /// The program itself has said how many threads its next region gets.
-    Pushes,
+    PushesNumThreads,
     /// The program has data by thread that the runtime keeps for it: clang's without thread-local
     /// storage of the system.
-    KeepsByThread,
+    Threadprivate,
     /// The program runs a league of teams.
     Teams,
     /// The process ends without its exit handlers.
-    Leaves,
+    Exits,
     /// The process becomes another program.
-    Becomes,
+    Execs,
     /// Somebody looks where a thread may run, or says so, or starts what inherits that.
-    Masks,
+    UsesAffinity,
 }
 
 /// Gives the table of all functions to the macro `$then`: those that have entries of their own or
@@ -71,14 +71,14 @@ macro_rules! functions {
                 omp_get_level omp_get_num_teams omp_get_team_num
                 omp_get_num_places omp_get_place_num_procs omp_get_place_proc_ids
             }
-            Nothing {
+            Neutral {
                 __kmpc_global_thread_num
                 omp_set_schedule omp_set_schedule_
                 omp_get_schedule omp_get_schedule_
                 omp_init_lock omp_init_lock_
                 omp_init_nest_lock omp_init_nest_lock_
             }
-            Sets {
+            ChangesTeams {
                 omp_set_max_active_levels omp_set_max_active_levels_
                 omp_set_nested omp_set_nested_
                 omp_set_dynamic omp_set_dynamic_
@@ -86,10 +86,10 @@ macro_rules! functions {
                 omp_pause_resource_all omp_pause_resource_all_
                 kmp_set_defaults kmp_set_defaults_
             }
-            Number { omp_get_thread_num omp_get_thread_num_ }
-            Size { omp_get_num_threads omp_get_num_threads_ }
-            SizeAround { omp_get_team_size omp_get_team_size_ omp_get_team_size_8_ }
-            Apart {
+            ThreadNumber { omp_get_thread_num omp_get_thread_num_ }
+            TeamSize { omp_get_num_threads omp_get_num_threads_ }
+            AncestorTeamSize { omp_get_team_size omp_get_team_size_ omp_get_team_size_8_ }
+            Position {
                 omp_get_ancestor_thread_num omp_get_ancestor_thread_num_
                 omp_get_ancestor_thread_num_8_
                 omp_in_parallel omp_in_parallel_
@@ -100,8 +100,8 @@ macro_rules! functions {
                 omp_get_num_procs omp_get_num_procs_
                 omp_get_thread_limit omp_get_thread_limit_
             }
-            Decides { omp_set_num_threads omp_set_num_threads_ omp_set_num_threads_8_ }
-            Shares {
+            SetsNumThreads { omp_set_num_threads omp_set_num_threads_ omp_set_num_threads_8_ }
+            SharesWork {
                 GOMP_loop_start GOMP_loop_ordered_start GOMP_loop_doacross_start
                 GOMP_loop_static_start GOMP_loop_dynamic_start
                 GOMP_loop_guided_start GOMP_loop_runtime_start
@@ -123,24 +123,24 @@ macro_rules! functions {
                 GOMP_loop_ull_doacross_guided_start GOMP_loop_ull_doacross_runtime_start
                 GOMP_sections_start GOMP_sections2_start
             }
-            Defers {
+            SharesAsTasks {
                 GOMP_taskloop GOMP_taskloop_ull
                 __kmpc_omp_task __kmpc_taskloop __kmpc_taskloop_5
             }
             Task { GOMP_task }
-            Depends { __kmpc_omp_task_with_deps }
-            Pushes {
+            DependentTask { __kmpc_omp_task_with_deps }
+            PushesNumThreads {
                 __kmpc_push_num_threads __kmpc_push_num_threads_strict
                 __kmpc_push_num_threads_list __kmpc_push_num_threads_list_strict
             }
-            KeepsByThread {
+            Threadprivate {
                 __kmpc_threadprivate_cached
                 __kmpc_threadprivate_register __kmpc_threadprivate_register_vec
             }
             Teams { __kmpc_fork_teams }
-            Leaves { _exit _Exit }
-            Becomes { execve execv execvp execvpe execl execlp execle fexecve }
-            Masks {
+            Exits { _exit _Exit }
+            Execs { execve execv execvp execvpe execl execlp execle fexecve }
+            UsesAffinity {
                 sched_getaffinity pthread_getaffinity_np
                 sched_setaffinity pthread_setaffinity_np
                 pthread_create posix_spawn posix_spawnp system popen vfork
@@ -151,19 +151,19 @@ macro_rules! functions {
 pub(crate) use functions;
 
 macro_rules! declare {
-    ({ $($called:ident)+ } $($meaning:ident { $($watched:ident)+ })+) => {
+    ({ $($called:ident)+ } $($kind:ident { $($watched:ident)+ })+) => {
         /// A function of a runtime, or of the C library.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u32)]
         #[allow(non_camel_case_types)]
         pub(crate) enum Function { $($called,)+ $($($watched,)+)+ }
 
-        const ALL: &[(Function, &CStr, Meaning)] = &[
-            $((Function::$called, name(concat!(stringify!($called), "\0")), Meaning::Nothing),)+
+        const ALL: &[(Function, &CStr, CallKind)] = &[
+            $((Function::$called, name(concat!(stringify!($called), "\0")), CallKind::Neutral),)+
             $($((
                 Function::$watched,
                 name(concat!(stringify!($watched), "\0")),
-                Meaning::$meaning,
+                CallKind::$kind,
             ),)+)+
         ];
     };
@@ -194,17 +194,17 @@ impl Function {
 
     /// What a call of it tells, where calls are only watched.
     #[inline]
-    pub(crate) fn meaning(self) -> Meaning {
+    pub(crate) fn kind(self) -> CallKind {
         ALL[self as usize].2
     }
 
     /// Whether by the name of an import a module could tell its threads apart.
     pub(crate) fn tells_threads_apart(name: &CStr) -> bool {
-        let numbers = |meaning: Meaning| {
-            use Meaning::{Apart, Number, Size, SizeAround};
-            matches!(meaning, Number | Size | SizeAround | Apart)
+        let numbers = |kind: CallKind| {
+            use CallKind::{AncestorTeamSize, Position, TeamSize, ThreadNumber};
+            matches!(kind, ThreadNumber | TeamSize | AncestorTeamSize | Position)
         };
-        ALL.iter().any(|(_, known, meaning)| numbers(*meaning) && *known == name)
+        ALL.iter().any(|(_, known, kind)| numbers(*kind) && *known == name)
     }
 
     /// The function of that number, as the assembly entries pass it.

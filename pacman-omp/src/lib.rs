@@ -27,16 +27,16 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod adapt;
-mod apart;
 mod arena;
-mod callers;
 mod counting;
 mod entry;
 mod fork;
 mod function;
 mod heap;
-mod innermost;
+mod interpose;
+mod isolation;
 mod module;
+mod nesting;
 mod process;
 mod recording;
 mod region;
@@ -44,7 +44,7 @@ mod rows;
 mod runtime;
 mod sanitizers;
 mod team;
-mod word;
+mod tls;
 mod worker;
 mod worksharing;
 

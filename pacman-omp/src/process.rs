@@ -8,23 +8,23 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use pacman_core::clock::Clock;
 use pacman_core::fork::Lock;
 use pacman_core::topology::CpuSet;
-use pacman_regions::Wishes;
+use pacman_regions::Options;
 
 use crate::adapt;
-use crate::apart::apart;
 use crate::arena;
 use crate::fork;
 use crate::function::Function;
 use crate::heap;
+use crate::isolation::isolated;
 use crate::recording;
 use crate::region;
 use crate::runtime::{self, Runtime};
-use crate::word;
+use crate::tls;
 use crate::worker::Worker;
 use crate::worksharing;
 
 struct Process {
-    wishes: Wishes,
+    options: Options,
     clock: Clock,
 }
 
@@ -39,8 +39,8 @@ struct AtEveryRegion {
     begun: AtomicU64,
     /// How often the program has called what may change the threads that its teams get.
     changes: AtomicU32,
-    /// See [`news`].
-    news: AtomicU32,
+    /// See [`config_epoch`].
+    config_epoch: AtomicU32,
 }
 
 static PROCESS: OnceLock<Process> = OnceLock::new();
@@ -49,12 +49,12 @@ static HERE: AtEveryRegion = AtEveryRegion {
     adapted: AtomicBool::new(false),
     begun: AtomicU64::new(0),
     changes: AtomicU32::new(0),
-    news: AtomicU32::new(1),
+    config_epoch: AtomicU32::new(1),
 };
 /// The process that all the above is of: in the child of a `vfork` it is another.
 static PID: AtomicU32 = AtomicU32::new(0);
 /// What the default of threads and the contexts were at the first region.
-pub(crate) static FIRST: Lock<Option<First>> = Lock::new(None);
+pub(crate) static FIRST_REGION: Lock<Option<FirstRegion>> = Lock::new(None);
 /// The program asked how many threads there may be since the last region.
 static ASKED: AtomicBool = AtomicBool::new(false);
 /// The program decided how many threads there are to be since the last region.
@@ -69,7 +69,7 @@ pub(crate) static NOTES: Lock<Vec<String>> = Lock::new(Vec::new());
 
 /// What was found at the first region.
 #[derive(Clone, Debug)]
-pub(crate) struct First {
+pub(crate) struct FirstRegion {
     pub(crate) threads: u32,
     /// The logical CPUs that the process may use.
     pub(crate) cpus: CpuSet,
@@ -99,20 +99,20 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
         }
         None
     };
-    let (wishes, wrong) = Wishes::read(get);
-    if !wishes.records() && wishes.adapt.is_none() {
+    let (options, wrong) = Options::read(get);
+    if !options.records() && options.adapt.is_none() {
         return;
     }
     let clock = Clock::detect();
     NOTES.lock().extend(wrong);
     let forced = get(worksharing::FORCED).is_some();
-    HERE.adapted.store(wishes.adapt.is_some() || forced, Ordering::Relaxed);
-    if PROCESS.set(Process { wishes, clock }).is_ok() {
-        arena::open(self::wishes());
+    HERE.adapted.store(options.adapt.is_some() || forced, Ordering::Relaxed);
+    if PROCESS.set(Process { options, clock }).is_ok() {
+        arena::open(self::options());
         begin();
         recording::command();
         notes().iter().for_each(|line| recording::note(line));
-        word::watch_threads();
+        tls::watch_threads();
         heap::watch_forks();
         pacman_core::backend::watch_forks();
         fork::watch();
@@ -143,9 +143,9 @@ pub(crate) fn is_adapted() -> bool {
 }
 
 /// What was wished for.
-pub(crate) fn wishes() -> &'static Wishes {
-    static NONE: OnceLock<Wishes> = OnceLock::new();
-    PROCESS.get().map_or_else(|| NONE.get_or_init(Wishes::default), |process| &process.wishes)
+pub(crate) fn options() -> &'static Options {
+    static NONE: OnceLock<Options> = OnceLock::new();
+    PROCESS.get().map_or_else(|| NONE.get_or_init(Options::default), |process| &process.options)
 }
 
 /// The clock of all times.
@@ -171,14 +171,14 @@ pub(crate) fn between(begun: u64, ended: u64) -> u64 {
 
 /// The program asked how many threads there may be, outside of regions.
 pub(crate) fn asked() {
-    becomes_true(&ASKED);
+    set_once(&ASKED);
     asked_inside();
 }
 
 /// The program decided how many threads there are to be, outside of regions: it knows their number
 /// from then on.
 pub(crate) fn decided() {
-    becomes_true(&DECIDED);
+    set_once(&DECIDED);
     asked_inside();
 }
 
@@ -190,7 +190,7 @@ pub(crate) fn take_decided() -> bool {
 
 /// The same from inside of a region.
 pub(crate) fn asked_inside() {
-    becomes_true(&EVER_ASKED);
+    set_once(&EVER_ASKED);
 }
 
 /// Whether it asked outside of regions since this was called last.
@@ -208,7 +208,7 @@ pub(crate) fn has_asked() -> bool {
 /// The program calls a function that may change how many threads its teams get.
 pub(crate) fn may_change_teams() {
     HERE.changes.fetch_add(1, Ordering::Relaxed);
-    there_is_news();
+    advance_config_epoch();
 }
 
 /// How often it has. What a runtime answered stays true while this does, on the same thread.
@@ -224,31 +224,31 @@ pub(crate) fn changes() -> u32 {
 /// Who has looked at all of that and finds the same number later need not look again. The number
 /// is asked for before the look.
 #[inline(always)]
-pub(crate) fn news() -> u32 {
+pub(crate) fn config_epoch() -> u32 {
     // ATOMICS: what other threads do at the same time may be noticed one region later.
-    HERE.news.load(Ordering::Relaxed)
+    HERE.config_epoch.load(Ordering::Relaxed)
 }
 
 /// Something of that kind has happened.
 #[cold]
-pub(crate) fn there_is_news() {
-    let next = |news: u32| Some(news.checked_add(1).unwrap_or(1));
-    let _ = HERE.news.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+pub(crate) fn advance_config_epoch() {
+    let next = |config_epoch: u32| Some(config_epoch.checked_add(1).unwrap_or(1));
+    let _ = HERE.config_epoch.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
 }
 
 /// What `known` is about has happened, which is news the first time.
 #[inline]
-pub(crate) fn becomes_true(known: &AtomicBool) {
+pub(crate) fn set_once(known: &AtomicBool) {
     if !known.load(Ordering::Relaxed) {
         known.store(true, Ordering::Relaxed);
-        there_is_news();
+        advance_config_epoch();
     }
 }
 
 /// The program has data by thread that the runtime keeps for it: clang's without thread-local
 /// storage of the system.
 pub(crate) fn keeps_by_thread() {
-    becomes_true(&BY_THREAD);
+    set_once(&BY_THREAD);
 }
 
 /// Whether it has such data.
@@ -258,7 +258,7 @@ pub(crate) fn has_data_by_thread() -> bool {
 
 /// The program has run a league of teams.
 pub(crate) fn teams() {
-    becomes_true(&TEAMS);
+    set_once(&TEAMS);
 }
 
 /// Whether it has run one.
@@ -281,15 +281,15 @@ pub(crate) fn notes() -> Vec<String> {
 }
 
 /// What was found at the first region.
-pub(crate) fn first() -> Option<First> {
-    FIRST.lock().clone()
+pub(crate) fn first() -> Option<FirstRegion> {
+    FIRST_REGION.lock().clone()
 }
 
 /// Looks at the machine and the runtime when a new region is met.
 ///
 /// Where the runtime cannot be asked for its number of threads it is what this region asked for.
 pub(crate) fn first_region(runtime: &'static Runtime, requested: u32) {
-    if FIRST.lock().is_some() {
+    if FIRST_REGION.lock().is_some() {
         return;
     }
     // Not with the lock: libomp begins when it is asked, and then has a lock that it holds over
@@ -297,12 +297,12 @@ pub(crate) fn first_region(runtime: &'static Runtime, requested: u32) {
     let threads = runtime.ask(Function::omp_get_max_threads).unwrap_or(requested);
     // A runtime that binds threads has bound this one by now.
     let cpus = own_mask().chain(runtime.places()).collect();
-    let mut first = FIRST.lock();
+    let mut first = FIRST_REGION.lock();
     if first.is_some() {
         return;
     }
-    let overhead = apart(|| Worker::here().measured());
-    recording::first(first.insert(First { threads, cpus, overhead }));
+    let overhead = isolated(|| Worker::here().measured());
+    recording::first(first.insert(FirstRegion { threads, cpus, overhead }));
 }
 
 /// The logical CPUs that the calling thread may use.
@@ -325,9 +325,9 @@ fn is_own() -> bool {
 
 extern "C" fn at_exit() {
     if is_own() {
-        apart(runtime::note_those_passed_by);
+        isolated(runtime::note_unreached_runtime);
         if is_adapted() {
-            region::all().into_iter().for_each(adapt::say);
+            region::all().into_iter().for_each(adapt::record_outcome);
         }
         ends(false);
     }

@@ -7,7 +7,7 @@ use pacman_regions::arena::{Kind, Payload};
 
 use crate::arena;
 use crate::counting::Plan;
-use crate::process::{self, First};
+use crate::process::{self, FirstRegion};
 use crate::region::Region;
 use crate::runtime::Runtime;
 
@@ -31,10 +31,10 @@ pub(crate) fn runtime(number: usize, runtime: &Runtime) {
 }
 
 /// The first region was met.
-pub(crate) fn first(first: &First) {
+pub(crate) fn first(first: &FirstRegion) {
     let (ticks, reads) = first.overhead;
     let payload = || Payload::new().number(first.threads.into()).number(first.cpus.len() as u64);
-    arena::append(Kind::First, || payload().number(ticks).bytes(reads.as_bytes()));
+    arena::append(Kind::FirstRegion, || payload().number(ticks).bytes(reads.as_bytes()));
 }
 
 /// A region was met, and has that runtime.

@@ -63,7 +63,7 @@ impl Seen {
     pub(crate) fn add(&self, bits: u32) {
         if self.get() & bits != bits {
             self.0.fetch_or(bits, Ordering::Relaxed);
-            process::there_is_news();
+            process::advance_config_epoch();
         }
     }
 
@@ -177,7 +177,7 @@ pub(crate) fn enter(
     TABLE[place].store(std::ptr::from_ref(region).cast_mut(), Ordering::Release);
     all.push(region);
     drop(all);
-    adapt::say(region);
+    adapt::record_outcome(region);
     Some(region)
 }
 

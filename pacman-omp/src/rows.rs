@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pacman_core::backend::MAX_EVENTS;
 use pacman_core::fork::Lock;
-use pacman_regions::arena::{EVENTS, Hosted, Kind, Row, Thread};
+use pacman_regions::arena::{EVENTS, Kind, PrimaryStats, Row, Thread};
 
 use crate::arena;
 use crate::recording;
@@ -22,7 +22,7 @@ pub(crate) struct Spare {
     /// By region and number of the thread.
     rows: BTreeMap<(u32, u32), Vec<&'static Row>>,
     /// By region.
-    hosted: BTreeMap<u32, Vec<&'static Hosted>>,
+    primary_stats: BTreeMap<u32, Vec<&'static PrimaryStats>>,
     threads: Vec<&'static Thread>,
 }
 
@@ -32,7 +32,7 @@ static EVENTS_SAID: AtomicBool = AtomicBool::new(false);
 
 impl Spare {
     const NONE: Spare =
-        Spare { rows: BTreeMap::new(), hosted: BTreeMap::new(), threads: Vec::new() };
+        Spare { rows: BTreeMap::new(), primary_stats: BTreeMap::new(), threads: Vec::new() };
 
     /// In the child of a fork: they are the parent's.
     pub(crate) fn forget(&mut self) {
@@ -50,30 +50,30 @@ pub(crate) fn row(region: u32, thread: u32) -> &'static Row {
     let spare = SPARE.lock().rows.get_mut(&(region, thread)).and_then(Vec::pop);
     if let Some(row) = spare {
         // Who had it before may have been on another context.
-        row.look(cpu);
+        row.sample_cpu(cpu);
         return row;
     }
     arena::with(|writer| writer.row(region, thread)).flatten().unwrap_or_else(|| {
-        let row: &'static Row = Box::leak(Box::new(Row::apart()));
-        row.is_of(region, thread);
+        let row: &'static Row = Box::leak(Box::new(Row::unrecorded()));
+        row.set_key(region, thread);
         row
     })
 }
 
 /// A row for the executions of a region that the calling thread starts.
-pub(crate) fn hosted(region: u32) -> &'static Hosted {
-    let spare = SPARE.lock().hosted.get_mut(&region).and_then(Vec::pop);
-    let new = || arena::with(|writer| writer.hosted(region)).flatten();
+pub(crate) fn primary_stats(region: u32) -> &'static PrimaryStats {
+    let spare = SPARE.lock().primary_stats.get_mut(&region).and_then(Vec::pop);
+    let new = || arena::with(|writer| writer.primary_stats(region)).flatten();
     spare.or_else(new).unwrap_or_else(|| {
         // Not by way of the stack: how large that of the program's thread is the program says.
-        let mut place = Box::<Hosted>::new_uninit();
+        let mut place = Box::<PrimaryStats>::new_uninit();
         // SAFETY: it is made of numbers, of which 0 is one.
-        let hosted: &'static Hosted = unsafe {
+        let primary_stats: &'static PrimaryStats = unsafe {
             place.as_mut_ptr().write_bytes(0, 1);
             Box::leak(place.assume_init())
         };
-        hosted.is_of(region);
-        hosted
+        primary_stats.set_key(region);
+        primary_stats
     })
 }
 
@@ -81,23 +81,23 @@ pub(crate) fn hosted(region: u32) -> &'static Hosted {
 pub(crate) fn thread() -> &'static Thread {
     let spare = SPARE.lock().threads.pop();
     let new = || arena::with(|writer| writer.thread()).flatten();
-    spare.or_else(new).unwrap_or_else(|| Box::leak(Box::new(Thread::apart())))
+    spare.or_else(new).unwrap_or_else(|| Box::leak(Box::new(Thread::unrecorded())))
 }
 
 /// The calling thread ends.
 pub(crate) fn give_back(
     thread: &'static Thread,
     rows: impl Iterator<Item = &'static Row>,
-    hosted: impl Iterator<Item = &'static Hosted>,
+    primary_stats: impl Iterator<Item = &'static PrimaryStats>,
 ) {
     let mut spare = SPARE.lock();
     for row in rows {
         spare.rows.entry((row.region(), row.thread())).or_default().push(row);
     }
-    for hosted in hosted {
-        spare.hosted.entry(hosted.region()).or_default().push(hosted);
+    for primary_stats in primary_stats {
+        spare.primary_stats.entry(primary_stats.region()).or_default().push(primary_stats);
     }
-    thread.set_hosting(0);
+    thread.set_open_regions(0);
     spare.threads.push(thread);
 }
 

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use pacman_core::fork::Lock;
 use pacman_regions::RuntimeFamily;
 
-use crate::callers::{loaded, look_up};
 use crate::function::Function;
+use crate::interpose::{loaded, look_up};
 use crate::module::Module;
 use crate::process;
 use crate::recording;
@@ -175,7 +175,7 @@ impl Runtime {
 
 /// Notes that a runtime is loaded which nobody has called by way of this library: where it is, and what
 /// may have bound its calls past us.
-pub(crate) fn note_those_passed_by() {
+pub(crate) fn note_unreached_runtime() {
     if !KNOWN.lock().is_empty() {
         return;
     }

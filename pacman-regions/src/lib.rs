@@ -1,4 +1,4 @@
-//! What passes between `pacman-pmu run` and `libpacman_omp.so`: the [`Wishes`] in the environment of
+//! What passes between `pacman-pmu run` and `libpacman_omp.so`: the [`Options`] in the environment of
 //! the program, and the [`arena`] in which its processes record what their regions did. A
 //! [`Recording`] is what is read from that, of one process.
 //!
@@ -6,11 +6,11 @@
 //! looks them up, at leisure and outside of the measured program.
 
 pub mod arena;
+mod options;
 mod recording;
-mod wishes;
 
+pub use options::{Guard, Objective, Options, Segment, Waiting};
 pub use recording::{
     Adaptation, Ending, Event, Guarded, Loop, Overhead, Process, Recording, Region, Row, Runtime,
     RuntimeFamily, Site, Team, Timeline, TimelineRow,
 };
-pub use wishes::{Guard, Objective, Segment, Waiting, Wishes};

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use pacman_regions::{Objective, Wishes};
+use pacman_regions::{Objective, Options};
 use tempfile::TempDir;
 
 use crate::catalogue::Program;
@@ -117,14 +117,14 @@ impl Built {
             preloaded.extend(runtime.clone());
         }
         if let Some(folder) = recordings {
-            let wishes = Wishes {
+            let options = Options {
                 directory: Some(folder.path().to_path_buf()),
                 events: manner.events().join(","),
                 adapt: manner.adapts().then_some(Objective::Time),
                 max_threads: (manner == Manner::Narrowed).then_some((threads / 2).max(1)),
-                ..Wishes::default()
+                ..Options::default()
             };
-            command.envs(wishes.variables());
+            command.envs(options.variables());
             preloaded.push(self.library.to_string_lossy().into_owned());
         }
         if flavour == Flavour::GccOnLibomp {

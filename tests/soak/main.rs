@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use pacman_core::{Phase, Session};
-use pacman_regions::{Recording, Wishes};
+use pacman_regions::{Options, Recording};
 use toolchain::{Language, Linking, compile, finish, folder, root};
 
 const EVENTS: &str = "task-clock,page-faults,context-switches";
@@ -199,11 +199,11 @@ fn regions_of_a_preloaded_program() {
         for events in ["", EVENTS] {
             let recordings = toolchain::folder();
             let directory = Some(recordings.path().to_path_buf());
-            let wishes = Wishes { directory, events: events.to_owned(), ..Wishes::default() };
+            let options = Options { directory, events: events.to_owned(), ..Options::default() };
             let mut command = Command::new(&program);
             // Threads that spin would take turns with each other's work.
             command.env("OMP_WAIT_POLICY", "passive").env("LD_PRELOAD", &library);
-            command.envs(wishes.variables());
+            command.envs(options.variables());
             let with = if events.is_empty() { "without" } else { "with" };
             let count = times(whole);
             let what = format!("regions preloaded {with} events, teams {part}");

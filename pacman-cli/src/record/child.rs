@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use libc::c_ulong;
 use pacman_events::shown::text_of;
 
-use crate::run::wishes::inherited;
+use crate::run::options::inherited;
 use crate::stat::signals::{Signals, Wake};
 
 /// What a run is given.

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use pacman_events::shown::text_of;
-use pacman_regions::{Recording, Region, Wishes};
+use pacman_regions::{Options, Recording, Region};
 
 use super::phases::{Found, Phase, column};
 use crate::run::memory::{self, Memory};
-use crate::run::wishes::preload;
+use crate::run::options::preload;
 
 /// What has a program record its regions to `memory`.
 pub(super) fn environment(
@@ -16,9 +16,9 @@ pub(super) fn environment(
     memory: &Memory,
     events: &str,
 ) -> Vec<(&'static str, OsString)> {
-    let mut wishes = Wishes { events: events.into(), ..Wishes::default() };
-    memory.wish_for(&mut wishes);
-    let mut variables = wishes.variables();
+    let mut options = Options { events: events.into(), ..Options::default() };
+    memory.add_to(&mut options);
+    let mut variables = options.variables();
     variables.extend(preload(library));
     variables
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicU64;
 use pacman_events::shown::shown_path;
 
 use pacman_regions::arena::{self, Key, PAGE};
-use pacman_regions::{Recording, Segment, Wishes};
+use pacman_regions::{Options, Recording, Segment};
 
 use super::directory::Directory;
 
@@ -48,10 +48,10 @@ impl Memory {
     }
 
     /// Has the library record to it.
-    pub(crate) fn wish_for(&self, wishes: &mut Wishes) {
+    pub(crate) fn add_to(&self, options: &mut Options) {
         match self {
-            Memory::Segment(attached) => wishes.segment = Some(attached.segment),
-            Memory::Directory(directory) => wishes.directory = Some(directory.path().to_owned()),
+            Memory::Segment(attached) => options.segment = Some(attached.segment),
+            Memory::Directory(directory) => options.directory = Some(directory.path().to_owned()),
         }
     }
 
@@ -181,9 +181,9 @@ mod tests {
     #[test]
     fn a_directory_serves_as_well() {
         let memory = Memory::Directory(Directory::in_memory().expect("a directory"));
-        let mut wishes = Wishes::default();
-        memory.wish_for(&mut wishes);
-        let directory = wishes.directory.expect("it is wished for");
+        let mut options = Options::default();
+        memory.add_to(&mut options);
+        let directory = options.directory.expect("it is wished for");
         assert!(memory.found().recordings.is_empty() && memory.found().wrong.is_empty());
         std::fs::write(directory.join("7-0.regions"), "x").expect("a file");
         let wrong = memory.found().wrong;

@@ -11,12 +11,12 @@ mod launch;
 pub(crate) mod library;
 pub(crate) mod memory;
 mod names;
+pub(crate) mod options;
 mod program;
 mod report;
 mod signals;
 mod text;
 mod training;
-pub(crate) mod wishes;
 
 use std::ffi::OsString;
 use std::io;
@@ -179,7 +179,7 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
             )));
         }
     }
-    if let Some(why) = wishes::never_possible(args) {
+    if let Some(why) = options::never_possible(args) {
         return Err(bad_input(why));
     }
     let mut in_the_way: Vec<String> = Vec::new();
@@ -191,9 +191,9 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
         None => None,
     };
     let blind = in_the_way.first().cloned();
-    in_the_way.extend(wishes::odd_events(args));
+    in_the_way.extend(options::odd_events(args));
     if args.strict {
-        in_the_way.extend(wishes::impossible(args));
+        in_the_way.extend(options::impossible(args));
     }
     let before_files = in_the_way.len();
     let destination = match args.output.as_deref().zip(form) {
@@ -219,7 +219,7 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
     in_the_way.iter().for_each(|line| refusal::complain(line));
     let usable = library.filter(|_| !obstacles.refuses_library).zip(memory);
     let (environment, memory) = match usable {
-        Some((library, memory)) => (wishes::environment(args, &library, &memory), Some(memory)),
+        Some((library, memory)) => (options::environment(args, &library, &memory), Some(memory)),
         None => (Environment::default(), None),
     };
     Ok(Prepared { destination, memory, environment, training, blind, unwritable })

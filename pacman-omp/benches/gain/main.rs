@@ -98,8 +98,8 @@ fn seconds(
     (threads, adapted): (usize, bool),
     executions: u32,
 ) -> io::Result<f64> {
-    let wishes: Option<&[_]> = if adapted { Some(&[("PACMAN_OMP_ADAPT", "time")]) } else { None };
-    let mut command = scratch.run(program, wishes);
+    let options: Option<&[_]> = if adapted { Some(&[("PACMAN_OMP_ADAPT", "time")]) } else { None };
+    let mut command = scratch.run(program, options);
     command.env("OMP_NUM_THREADS", threads.to_string()).arg(executions.to_string());
     let output = said(command)?;
     let text = String::from_utf8_lossy(&output.stderr);

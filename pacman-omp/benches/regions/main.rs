@@ -119,7 +119,7 @@ fn print_team(
         format!("{more:>9.2} {unit} (bound {bound}){mark}")
     };
 
-    let way = |job, wishes| Way { job, threads, wishes, rounds: ["2000", "50"] };
+    let way = |job, options| Way { job, threads, options, rounds: ["2000", "50"] };
     let reads = Way { threads: 1, ..way("reads", None) };
     let (bare, observed) = (way("empty", None), way("empty", Some(&[])));
     let counted = way("empty", Some(&[EVENTS]));
@@ -161,7 +161,7 @@ fn print_pairs(
     threads: usize,
 ) -> io::Result<()> {
     for (region, rounds) in [("loop", ["1000", "50"]), ("long", ["100", "50"])] {
-        let way = |wishes| Way { job: region, threads, wishes, rounds };
+        let way = |options| Way { job: region, threads, options, rounds };
         let ways = [way(None), way(Some(&[])), way(Some(&[ADAPT]))];
         let [bare, observed, adapted] = by_turns(scratch, program, ways)?.map(Added::of);
         let mark = |ns: f64, bound: f64| if ns > bound { "  OVER" } else { "" };
@@ -200,7 +200,7 @@ struct Way<'w> {
     job: &'w str,
     threads: usize,
     /// The library's; without them it stays out.
-    wishes: Option<&'w [(&'w str, &'w str)]>,
+    options: Option<&'w [(&'w str, &'w str)]>,
     /// Regions in a round, and rounds.
     rounds: [&'w str; 2],
 }
@@ -214,8 +214,8 @@ fn by_turns<const N: usize>(
 ) -> io::Result<[Vec<[f64; 2]>; N]> {
     let mut all: [Vec<[f64; 2]>; N] = std::array::from_fn(|_| Vec::new());
     for _ in 0..TURNS {
-        for (figures, Way { job, threads, wishes, rounds }) in all.iter_mut().zip(ways) {
-            let mut command = scratch.run(program, wishes);
+        for (figures, Way { job, threads, options, rounds }) in all.iter_mut().zip(ways) {
+            let mut command = scratch.run(program, options);
             // Waiting threads spin, so that waking them does not count.
             command.env("OMP_NUM_THREADS", threads.to_string()).env("OMP_WAIT_POLICY", "active");
             command.arg(job).args(rounds);
@@ -257,9 +257,9 @@ fn print_start(scratch: &Scratch) -> io::Result<()> {
     let program = scratch.build(&COMPILERS[0], "benches/regions/nothing.c")?;
     let mut all = [Vec::new(), Vec::new()];
     for _ in 0..STARTS {
-        for (taken, wishes) in all.iter_mut().zip([None, Some(&[][..])]) {
+        for (taken, options) in all.iter_mut().zip([None, Some(&[][..])]) {
             let begun = Instant::now();
-            said(scratch.run(&program, wishes))?;
+            said(scratch.run(&program, options))?;
             taken.push(begun.elapsed().as_secs_f64() * 1e3);
         }
     }

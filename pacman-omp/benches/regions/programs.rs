@@ -50,20 +50,20 @@ impl Scratch {
         Ok(program)
     }
 
-    /// A run of `program`; `wishes` are the library's, without which it stays out.
-    pub(crate) fn run(&self, program: &Path, wishes: Option<&[(&str, &str)]>) -> Command {
+    /// A run of `program`; `options` are the library's, without which it stays out.
+    pub(crate) fn run(&self, program: &Path, options: Option<&[(&str, &str)]>) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars() {
             if ["OMP_", "GOMP_", "KMP_", "PACMAN_"].iter().any(|prefix| name.starts_with(prefix)) {
                 command.env_remove(name);
             }
         }
-        if let Some(wishes) = wishes {
+        if let Some(options) = options {
             let library = std::env::current_exe().expect("a running program has a file");
             // Cargo builds it beside its benches.
             command.env("LD_PRELOAD", library.with_file_name("libpacman_omp.so"));
             command.env("PACMAN_OMP_DIR", self.0.join("recordings"));
-            command.envs(wishes.iter().copied());
+            command.envs(options.iter().copied());
         }
         command
     }

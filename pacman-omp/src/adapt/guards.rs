@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use pacman_regions::{Guard, Guarded};
 
-use crate::apart::apart;
 use crate::fork;
 use crate::function::Function;
+use crate::isolation::isolated;
 use crate::module::Module;
 use crate::process;
 use crate::region::{Region, Seen};
@@ -70,7 +70,7 @@ impl Guards {
     #[cold]
     fn tells_threads_apart(&self, region: &Region) -> bool {
         *fork::once(&self.numbers, || {
-            apart(|| Module::imports(region.body, Function::tells_threads_apart))
+            isolated(|| Module::imports(region.body, Function::tells_threads_apart))
         })
     }
 

@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 use pacman_core::adapt::{Execution, State};
 use pacman_regions::RuntimeFamily;
 
-use super::charge::Change;
-use super::steady::{Steady, Way};
-use super::{ADAPTING, Adapting, Choice, say_if_due};
+use super::cached_decision::{CachedDecision, DecisionKind};
+use super::restart_cost::Change;
+use super::{ADAPTING, Adapting, Choice, record_if_due};
 use crate::floating;
 use crate::process;
 use crate::region::Region;
@@ -19,10 +19,10 @@ use crate::worker::Worker;
 pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32, ticks: u64) {
     let Some(Some(adapting)) = ADAPTING.get() else { return };
     adapting.ended(worker, None, size);
-    say_if_due(adapting, region, ticks);
-    worker.waits.look(adapting, worker, region.runtime, false);
+    record_if_due(adapting, region, ticks);
+    worker.wait_policy.look(adapting, worker, region.runtime, false);
     if region.runtime.family == RuntimeFamily::Libgomp && worker.pool.changes_to(size) {
-        floating::apart(|| {
+        floating::isolated(|| {
             let change = worker.pool.team_of(region, size, false);
             let seconds = change.seconds(ticks as f64 * adapting.seconds_per_tick);
             if let Change::Wider(_, cause) = change {
@@ -37,34 +37,34 @@ pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32
     if short && ticks > adapting.long {
         // The next ones are looked at, until it is found to be short again.
         region.adapted.short.store(false, Ordering::Relaxed);
-        return process::there_is_news();
+        return process::advance_config_epoch();
     }
     let stays = short || (size == 1 && worker.gets_one_thread(region));
     if stays && worker.depth() == 0 {
         let pooled = region.runtime.family == RuntimeFamily::Libgomp;
-        let crowds = size > adapting.contexts;
-        let way = Way { default: size, threads: 0, alone: true, pooled, crowds };
+        let oversubscribes = size > adapting.contexts;
+        let kind = DecisionKind { default: size, threads: 0, alone: true, pooled, oversubscribes };
         let high = if short { adapting.long } else { u64::from(u32::MAX) - 1 };
-        worker.own_steady(region.number).hold(way, region.adapted.choice(), high);
+        worker.own_decision(region.number).hold(kind, region.adapted.choice(), high);
     }
 }
 
-/// An execution that went [as before](super::Course::Steady) took `ticks` with a team of `size`, and
+/// An execution that went [as before](super::Decision::Cached) took `ticks` with a team of `size`, and
 /// something is to be done about it.
 #[cold]
 #[inline(never)]
-pub(crate) fn finished_steady(
+pub(crate) fn finished_cached(
     region: &'static Region,
     worker: &Worker,
-    steady: &Steady,
+    cached: &CachedDecision,
     size: u32,
     ticks: u64,
 ) {
-    if steady.is_left_alone() {
+    if cached.is_left_alone() {
         return finished_alone(region, worker, size, ticks);
     }
-    let choice = Choice::of_the_program(steady.threads());
-    floating::apart(|| finished(region, worker, &choice, size, ticks, 0));
+    let choice = Choice::of_the_program(cached.threads());
+    floating::isolated(|| finished(region, worker, &choice, size, ticks, 0));
 }
 
 /// The execution that was chosen so took `ticks` with a team of `size`, whose members were busy
@@ -79,9 +79,9 @@ pub(crate) fn finished(
     busy: u64,
 ) {
     let Some(Some(adapting)) = ADAPTING.get() else { return };
-    adapting.ended(worker, choice.crew.as_deref(), size);
+    adapting.ended(worker, choice.affinity.as_deref(), size);
     learn(adapting, region, worker, choice, (size, ticks, busy));
-    say_if_due(adapting, region, ticks);
+    record_if_due(adapting, region, ticks);
 }
 
 fn learn(
@@ -99,8 +99,8 @@ fn learn(
     };
     let Some(mut phase) = region.adapted.phase.try_lock() else { return };
     let Some(phase) = phase.as_mut() else { return };
-    let steady = worker.steady(region.number);
-    let is_held = steady.is_some_and(|steady| steady.held_by(region.adapted.choice()).is_some());
+    let cached = worker.cached(region.number);
+    let is_held = cached.is_some_and(|cached| cached.held_in(region.adapted.choice()).is_some());
     // Where it is held, that is what was chosen; what waits may end that. Another thread may have
     // chosen something else by now.
     let on = match choice.on {
@@ -108,8 +108,8 @@ fn learn(
         None if is_held => phase.controller.next(),
         None => return,
     };
-    if let Some(steady) = steady {
-        phase.catch_up(adapting, region, steady);
+    if let Some(cached) = cached {
+        phase.catch_up(adapting, region, cached);
     }
     if size != on.threads() {
         phase.refused += 1;
@@ -151,7 +151,7 @@ fn learn(
                 || phase.default > adapting.contexts
                 || adapting.objective.needs_energy();
             let narrowed = narrowed && matters && state == State::Holding;
-            worker.waits.look(adapting, worker, region.runtime, narrowed);
+            worker.wait_policy.look(adapting, worker, region.runtime, narrowed);
         }
     }
     phase.holds(adapting, region, worker);

@@ -2,12 +2,11 @@
 //!
 //! [`choose`] is asked before a team starts and [`finished`] told after it has ended; in between
 //! they are [`pacman_core::adapt::Controller`]'s, one for each region. Most executions need neither:
-//! they go as the one before did ([`steady`]). What a program could notice of a narrower team is
-//! what the [`guards`] look for; what narrowing costs other regions is [charged](charge) to the one
+//! they go as the one before did ([`cached`]). What a program could notice of a narrower team is
+//! what the [`guards`] look for; what narrowing costs other regions is [charged](restart_cost) to the one
 //! that is narrowed.
 
-mod charge;
-mod crew;
+mod cached_decision;
 mod guards;
 mod learn;
 mod mask;
@@ -15,8 +14,9 @@ mod model;
 mod outcome;
 mod phase;
 mod places;
-mod steady;
-pub(crate) mod waiting;
+mod restart_cost;
+mod team_affinity;
+pub(crate) mod wait_policy;
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -27,21 +27,21 @@ use pacman_core::predict::{Configuration, Predictor};
 use pacman_core::{Place, Placement, Topology};
 use try_lock::TryLock;
 
-pub(crate) use charge::Pool;
-pub(crate) use crew::{Crew, Crews};
+pub(crate) use cached_decision::CachedDecision;
 pub(crate) use guards::Guards;
 use guards::Lifted;
-pub(crate) use learn::{finished, finished_alone, finished_steady};
-pub(crate) use outcome::say;
-use outcome::{Said, say_if_due};
+pub(crate) use learn::{finished, finished_alone, finished_cached};
+pub(crate) use outcome::record_outcome;
+use outcome::{OutcomeRecord, record_if_due};
 use phase::Phase;
 pub(crate) use places::{Bound, has_bound, mask_matters};
-pub(crate) use steady::Steady;
-pub(crate) use waiting::Waits;
+pub(crate) use restart_cost::Pool;
+pub(crate) use team_affinity::{TeamAffinities, TeamAffinity};
+pub(crate) use wait_policy::WaitPolicy;
 
-use crate::apart::apart;
 use crate::fork;
 use crate::function::Function;
+use crate::isolation::isolated;
 use crate::process;
 use crate::region::Region;
 use crate::worker::Worker;
@@ -80,7 +80,7 @@ pub(crate) struct Adapted {
     /// See [`Adapted::choice`].
     choice: AtomicU32,
     phase: TryLock<Option<Phase>>,
-    said: Said,
+    outcome: OutcomeRecord,
 }
 
 /// How one execution is to run.
@@ -90,7 +90,7 @@ pub(crate) struct Choice {
     /// Where its members run, if it matters.
     pub(crate) places: Option<Arc<[Place]>>,
     /// Whom its members belong to, where they are moved apart or that may come.
-    pub(crate) crew: Option<Arc<Crew>>,
+    pub(crate) affinity: Option<Arc<TeamAffinity>>,
     /// Whether the time that members are busy is worth adding up.
     pub(crate) wants_busy: bool,
     on: Option<Configuration>,
@@ -120,14 +120,14 @@ impl Adapted {
     /// What it was held at is no longer what was chosen.
     fn chooses_anew(&self) {
         self.choice.fetch_add(1, Ordering::Relaxed);
-        process::there_is_news();
+        process::advance_config_epoch();
     }
 }
 
 impl Choice {
     /// As the program has it.
     pub(crate) fn of_the_program(threads: u32) -> Choice {
-        Choice { threads, places: None, crew: None, wants_busy: false, on: None, joules: None }
+        Choice { threads, places: None, affinity: None, wants_busy: false, on: None, joules: None }
     }
 
     /// Whether it is, and nobody learns from the execution.
@@ -146,25 +146,25 @@ pub(crate) fn is_wished() -> bool {
 }
 
 /// How the next execution of a region goes.
-pub(crate) enum Course<'w> {
+pub(crate) enum Decision<'w> {
     /// As before.
-    Steady(&'w Steady),
+    Cached(&'w CachedDecision),
     /// As the program has it, and nothing is learnt from it.
-    Alone,
+    Unadapted,
     /// As [`choose`] says.
-    Chosen,
+    Choose,
 }
 
 /// How the next execution of `region` goes, for which the program asks for `threads`.
 #[inline(always)]
-pub(crate) fn course<'w>(
+pub(crate) fn decide<'w>(
     region: &Region,
     worker: &'w Worker,
     entry: Function,
     threads: u32,
-) -> Course<'w> {
-    match worker.steady(region.number) {
-        Some(steady) if steady.stands(worker, entry, threads) => Course::Steady(steady),
+) -> Decision<'w> {
+    match worker.cached(region.number) {
+        Some(cached) if cached.is_valid(worker, entry, threads) => Decision::Cached(cached),
         known => look(region, worker, known, entry, threads),
     }
 }
@@ -174,44 +174,44 @@ pub(crate) fn course<'w>(
 fn look<'w>(
     region: &Region,
     worker: &'w Worker,
-    known: Option<&'w Steady>,
+    known: Option<&'w CachedDecision>,
     entry: Function,
     threads: u32,
-) -> Course<'w> {
+) -> Decision<'w> {
     let adapted = &region.adapted;
     if has_bound() {
-        return Course::Chosen;
+        return Decision::Choose;
     }
-    let news = process::news();
-    let alone = known.filter(|steady| steady.is_left_alone());
+    let config_epoch = process::config_epoch();
+    let alone = known.filter(|cached| cached.is_left_alone());
     let plain = threads == 0 && worker.is_plain();
     let by_itself = || plain && alone.is_some() && worker.gets_one_thread(region);
     if adapted.short.load(Ordering::Relaxed) || by_itself() {
         // What is asked once is not to be taken for the next region's.
         adapted.guards.take(region, worker);
-        if let Some(steady) = alone.filter(|_| plain) {
-            steady.stand(news, entry);
+        if let Some(cached) = alone.filter(|_| plain) {
+            cached.validate(config_epoch, entry);
         }
-        return Course::Alone;
+        return Decision::Unadapted;
     }
-    let Some(Some(adapting)) = ADAPTING.get() else { return Course::Chosen };
-    let held = known.and_then(|steady| Some((steady, steady.held_by(adapted.choice())?)));
-    let Some((steady, way)) = held else { return Course::Chosen };
+    let Some(Some(adapting)) = ADAPTING.get() else { return Decision::Choose };
+    let held = known.and_then(|cached| Some((cached, cached.held_in(adapted.choice())?)));
+    let Some((cached, kind)) = held else { return Decision::Choose };
     let stays = worker.depth() == 0
-        && (way.crowds || !worker.crowded.get())
+        && (kind.oversubscribes || !worker.oversubscribed.get())
         && worksharing::leaves_alone(region)
-        && worker.pool.usual(region.runtime) == Some(way.default);
+        && worker.pool.usual(region.runtime) == Some(kind.default);
     if !stays {
-        return Course::Chosen;
+        return Decision::Choose;
     }
     if adapted.guards.forbid(adapting.lifted, region, worker, entry, threads) {
-        return Course::Alone;
+        return Decision::Unadapted;
     }
     // With the guard lifted it is not.
     if threads == 0 {
-        steady.stand(news, entry);
+        cached.validate(config_epoch, entry);
     }
-    Course::Steady(steady)
+    Decision::Cached(cached)
 }
 
 impl Worker {
@@ -226,7 +226,7 @@ impl Worker {
 /// in particular).
 pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
     let as_it_is = || Choice::of_the_program(threads);
-    let Some(adapting) = fork::once(&ADAPTING, || apart(prepare)) else {
+    let Some(adapting) = fork::once(&ADAPTING, || isolated(prepare)) else {
         return as_it_is();
     };
     let adapted = &region.adapted;
@@ -248,7 +248,7 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     let places = adapting.places && places::may_bind();
     if phase.as_ref().is_none_or(|phase| !phase.is_for(limited, places)) {
         adapted.chooses_anew();
-        *phase = apart(|| Phase::of(adapting, region, limited, places));
+        *phase = isolated(|| Phase::of(adapting, region, limited, places));
     }
     let Some(phase) = phase.as_mut() else { return as_it_is() };
     let on = phase.controller.next();
@@ -262,7 +262,7 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     Choice {
         threads: if on.threads() < default { on.threads() } else { 0 },
         places: places.map(Arc::from),
-        crew: adapting.crew(worker, on.threads(), default, wants_busy),
+        affinity: adapting.affinity(worker, on.threads(), default, wants_busy),
         wants_busy,
         on: Some(on),
         joules: adapting.rapl.as_ref().and_then(|rapl| rapl.read().ok()),
@@ -272,28 +272,34 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
 impl Adapting {
     /// Whom the members of a team of `threads` belong to, where it matters; they are moved apart if
     /// the team before was wider than the machine, and this one is not.
-    fn crew(&self, worker: &Worker, threads: u32, default: u32, learns: bool) -> Option<Arc<Crew>> {
+    fn affinity(
+        &self,
+        worker: &Worker,
+        threads: u32,
+        default: u32,
+        learns: bool,
+    ) -> Option<Arc<TeamAffinity>> {
         let cpus = self.apart.as_deref()?;
         let fits = (2..=self.contexts).contains(&threads);
-        let moves = fits && worker.crowded.get();
+        let moves = fits && worker.oversubscribed.get();
         if default <= self.contexts || worker.depth() > 0 || !(moves || learns) {
             return None;
         }
-        let crew = worker.crews.own(self.contexts);
+        let affinity = worker.affinities.own(self.contexts);
         if moves {
-            crew.move_apart(threads, cpus);
+            affinity.spread(threads, cpus);
         }
-        Some(crew)
+        Some(affinity)
     }
 
     /// A team of `size` has ended.
-    fn ended(&self, worker: &Worker, crew: Option<&Crew>, size: u32) {
+    fn ended(&self, worker: &Worker, affinity: Option<&TeamAffinity>, size: u32) {
         // Who works alone leaves the others as they are.
         if size > 1 && worker.depth() == 0 {
-            worker.crowded.set(size > self.contexts);
+            worker.oversubscribed.set(size > self.contexts);
         }
-        if let Some(crew) = crew {
-            crew.end();
+        if let Some(affinity) = affinity {
+            affinity.end();
         }
     }
 }
@@ -317,7 +323,7 @@ fn prepare() -> Option<Adapting> {
         Some(first) => topology.allowing(&first.cpus),
         None => topology,
     };
-    let objective = match process::wishes().adapt? {
+    let objective = match process::options().adapt? {
         pacman_regions::Objective::Time => Objective::Time,
         pacman_regions::Objective::Energy => Objective::Energy,
         pacman_regions::Objective::Edp => Objective::EnergyDelay,
@@ -331,14 +337,14 @@ fn prepare() -> Option<Adapting> {
     let free = !bound.iter().any(|name| std::env::var_os(name).is_some());
     let siblings = topology.contexts_per_core() > 1;
     let apart = (free && !siblings).then(|| topology.allowed().iter().collect());
-    let model = process::wishes().model.as_deref();
+    let model = process::options().model.as_deref();
     let predictor = model.and_then(|path| model::load(path, &topology, &objective));
-    let lifted = Lifted::of(&process::wishes().lifted);
+    let lifted = Lifted::of(&process::options().lifted);
     let seconds_per_tick = process::clock().nanos_per_tick() * 1e-9;
     let long = (BREAK_EVEN / seconds_per_tick) as u64;
     Some(Adapting {
         contexts: topology.allowed().len() as u32,
-        most: process::wishes().max_threads.unwrap_or(u32::MAX),
+        most: process::options().max_threads.unwrap_or(u32::MAX),
         topology,
         lifted,
         seconds_per_tick,

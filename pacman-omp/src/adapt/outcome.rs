@@ -11,10 +11,10 @@ use pacman_regions::{Adaptation, Guarded, Objective};
 use try_lock::TryLock;
 
 use super::{ADAPTING, Adapting, is_wished};
-use crate::apart::apart;
 use crate::arena;
 use crate::floating;
 use crate::function::Function;
+use crate::isolation::isolated;
 use crate::process;
 use crate::region::Region;
 use crate::worker::Worker;
@@ -22,7 +22,7 @@ use crate::worksharing;
 
 /// What is recorded of a region.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct OutcomeRecord {
     slot: TryLock<Option<Slot>>,
     /// Ticks in the region since.
     since: AtomicU64,
@@ -35,22 +35,22 @@ const PATIENCE: f64 = 50e-3;
 
 /// An execution of `ticks` has ended: says what came of it and those before, if that is due.
 #[inline]
-pub(super) fn say_if_due(adapting: &Adapting, region: &Region, ticks: u64) {
-    let Said { since, due, .. } = &region.adapted.said;
+pub(super) fn record_if_due(adapting: &Adapting, region: &Region, ticks: u64) {
+    let OutcomeRecord { since, due, .. } = &region.adapted.outcome;
     let ticks = since.load(Ordering::Relaxed).saturating_add(ticks);
     // ATOMICS: whoever else starts the region may overwrite it: it is said a little later.
     since.store(ticks, Ordering::Relaxed);
     if ticks >= due.load(Ordering::Relaxed) {
-        say_again(adapting, region);
+        record_again(adapting, region);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn say_again(adapting: &Adapting, region: &Region) {
-    say(region);
-    let Said { since, due, .. } = &region.adapted.said;
-    let most = floating::apart(|| (PATIENCE / adapting.seconds_per_tick) as u64);
+fn record_again(adapting: &Adapting, region: &Region) {
+    record_outcome(region);
+    let OutcomeRecord { since, due, .. } = &region.adapted.outcome;
+    let most = floating::isolated(|| (PATIENCE / adapting.seconds_per_tick) as u64);
     let next = due.load(Ordering::Relaxed).saturating_mul(2).clamp(adapting.long.min(most), most);
     since.store(0, Ordering::Relaxed);
     due.store(next, Ordering::Relaxed);
@@ -58,13 +58,13 @@ fn say_again(adapting: &Adapting, region: &Region) {
 
 /// Says what came of adapting the region so far.
 #[cold]
-pub(crate) fn say(region: &Region) {
-    if !is_wished() || !process::wishes().records() {
+pub(crate) fn record_outcome(region: &Region) {
+    if !is_wished() || !process::options().records() {
         return;
     }
     // Who else is at it says the same.
-    let Some(mut slot) = region.adapted.said.slot.try_lock() else { return };
-    apart(|| {
+    let Some(mut slot) = region.adapted.outcome.slot.try_lock() else { return };
+    isolated(|| {
         let text = outcome(region).and_then(|outcome| outcome.to_text());
         if let Some(text) = text {
             arena::replace(&mut slot, region.number, text.as_bytes());
@@ -82,10 +82,10 @@ fn outcome(region: &Region) -> Option<Adaptation> {
     let mut phase = region.adapted.phase.try_lock();
     let mut phase = phase.as_mut().and_then(|phase| phase.as_mut());
     // What other threads keep back, each less than eight executions, is left to them.
-    let steady = Worker::known().and_then(|worker| worker.steady(region.number));
-    if let (Some(phase), Some(Some(adapting)), Some(steady)) = (&mut phase, ADAPTING.get(), steady)
+    let cached = Worker::known().and_then(|worker| worker.cached(region.number));
+    if let (Some(phase), Some(Some(adapting)), Some(cached)) = (&mut phase, ADAPTING.get(), cached)
     {
-        phase.catch_up(adapting, region, steady);
+        phase.catch_up(adapting, region, cached);
     }
     let Some(phase) = phase else {
         let why = match guards.last() {
@@ -110,7 +110,7 @@ fn outcome(region: &Region) -> Option<Adaptation> {
     if phase.refused > 0 {
         why += &format!("; {} teams did not get the threads that were chosen", phase.refused);
     }
-    let time = matches!(process::wishes().adapt, Some(Objective::Time));
+    let time = matches!(process::options().adapt, Some(Objective::Time));
     Some(Adaptation {
         state: phase.controller.state().to_string(),
         threads: on.threads(),

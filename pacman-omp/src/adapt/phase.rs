@@ -6,8 +6,8 @@ use pacman_core::adapt::{Bound, Candidates, Controller, Execution, Objective, Ru
 use pacman_core::predict::Configuration;
 use pacman_regions::RuntimeFamily;
 
-use super::charge::of_a_thread;
-use super::steady::{MOST, Steady, Way};
+use super::cached_decision::{CachedDecision, DecisionKind, MOST};
+use super::restart_cost::thread_cost;
 use super::{Adapting, BREAK_EVEN, model};
 use crate::process;
 use crate::region::Region;
@@ -66,9 +66,9 @@ impl Phase {
         rules.break_even = BREAK_EVEN;
         if region.runtime.family == RuntimeFamily::Libgomp && default > 2 {
             // Narrowing to more than one thread ends the others.
-            rules.break_even = BREAK_EVEN.max(of_a_thread().whole());
+            rules.break_even = BREAK_EVEN.max(thread_cost().whole());
             let waits = if default > adapting.contexts { SLICE } else { 0.0 };
-            rules.returning = of_a_thread().whole() + waits;
+            rules.returning = thread_cost().whole() + waits;
         }
         let degree = rules.degree;
         let controller = Controller::new(candidates, rules);
@@ -118,10 +118,10 @@ impl Phase {
 
     /// Its latest execution on fewer threads has cost so many seconds elsewhere; another region's,
     /// which had its own size of team, or its own next.
-    pub(super) fn charge(&mut self, seconds: f64, another_s: bool) {
+    pub(super) fn charge(&mut self, seconds: f64, recurring: bool) {
         let Some((on, took, cost)) = self.narrowed else { return };
         let longer = (1.0 + seconds / took).powi(self.degree);
-        self.controller.charge(on, cost * (longer - 1.0), another_s);
+        self.controller.charge(on, cost * (longer - 1.0), recurring);
     }
 
     /// An execution at `on`.
@@ -147,15 +147,20 @@ impl Phase {
         self.controller.untypical(on, objective.cost(execution).unwrap_or(f64::NAN));
     }
 
-    /// What is kept in `steady` of executions that were held, and not told yet. What was held by
+    /// What is kept in `cached` of executions that were held, and not told yet. What was held by
     /// another choice than the present one is left out.
-    pub(super) fn catch_up(&mut self, adapting: &Adapting, region: &Region, steady: &Steady) {
+    pub(super) fn catch_up(
+        &mut self,
+        adapting: &Adapting,
+        region: &Region,
+        cached: &CachedDecision,
+    ) {
         let mut seconds = [0.0; MOST];
         let mut count = 0;
-        if steady.held_by(region.adapted.choice()).is_none() {
-            return steady.tell(|_| ());
+        if cached.held_in(region.adapted.choice()).is_none() {
+            return cached.tell(|_| ());
         }
-        steady.tell(|ticks| {
+        cached.tell(|ticks| {
             seconds[count] = ticks as f64 * adapting.seconds_per_tick;
             count += 1;
         });
@@ -186,15 +191,15 @@ impl Phase {
         }
         let default = worker.pool.usual(region.runtime).filter(|_| worker.depth() == 0);
         let (Some(usual), Some(default)) = (usual, default) else { return };
-        let way = Way {
+        let kind = DecisionKind {
             default,
             threads: if on.threads() < default { on.threads() } else { 0 },
             alone: false,
             pooled: region.runtime.family == RuntimeFamily::Libgomp,
-            crowds: on.threads() > adapting.contexts,
+            oversubscribes: on.threads() > adapting.contexts,
         };
         let high = (usual / adapting.seconds_per_tick) as u64;
-        worker.own_steady(region.number).hold(way, region.adapted.choice(), high);
+        worker.own_decision(region.number).hold(kind, region.adapted.choice(), high);
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn mask_matters() {
 
 /// Threads are going to be bound.
 pub(super) fn binds() {
-    process::becomes_true(&BOUND);
+    process::set_once(&BOUND);
 }
 
 /// Whether any thread of this process may be bound, or was.

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pacman_core::fork::Lock;
-use pacman_regions::Wishes;
-use pacman_regions::arena::{Beginning, Kind, PAGE, Payload, Process, Slot, Writer};
+use pacman_regions::Options;
+use pacman_regions::arena::{Kind, PAGE, Payload, Process, ProcessStart, Slot, Writer};
 
 use crate::process;
 
@@ -29,8 +29,8 @@ struct Mapped {
 }
 
 /// Maps what is wished for; a line for the user if that cannot be.
-pub(crate) fn open(wishes: &Wishes) {
-    let mapped = match (&wishes.segment, &wishes.directory) {
+pub(crate) fn open(options: &Options) {
+    let mapped = match (&options.segment, &options.directory) {
         (Some(segment), _) => segment::attach(segment),
         (None, Some(directory)) => file::create(directory).map_err(Some),
         (None, None) => Err(None),
@@ -52,11 +52,11 @@ fn complain(why: &str) {
 /// This process begins, by being started or forked; false if it does not record.
 pub(crate) fn begin() -> bool {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let beginning = Beginning {
+    let beginning = ProcessStart {
         numbers: (std::process::id(), std::os::unix::process::parent_id()),
         began: u64::try_from(now.as_nanos()).unwrap_or(u64::MAX),
         seconds_per_tick: process::clock().nanos_per_tick() * 1e-9,
-        adapted: process::wishes().adapt.is_some(),
+        adapted: process::options().adapt.is_some(),
     };
     let record = WRITER.lock().as_mut().and_then(|writer| writer.begin(&beginning));
     let record =

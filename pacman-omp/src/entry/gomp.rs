@@ -7,7 +7,7 @@ use std::ffi::{c_long, c_uint, c_void};
 
 use crate::counting::Counting;
 use crate::function::Function;
-use crate::team::{self, Call, Manner, Team};
+use crate::team::{self, Call, Team, TeamMode};
 use crate::worker::Worker;
 
 /// The body of a region as the compiler made it.
@@ -29,13 +29,13 @@ macro_rules! starts_a_team {
         ) {
             let body_of = body as *const c_void;
             let call = || Call::gomp(Function::$name, body_of, data, threads);
-            let ran = team::$via(body_of, call, |team, threads, manner| {
+            let ran = team::$via(body_of, call, |team, threads, mode| {
                 let Some(real) = team.real(Function::$name) else { return };
                 // SAFETY: the runtime's function of that name, with the program's own arguments.
                 unsafe {
                     let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint $(, $type)*) =
                         std::mem::transmute(real);
-                    real(gomp_body(manner), data_of(team), threads $(, $argument)*);
+                    real(gomp_body(mode), data_of(team), threads $(, $argument)*);
                 }
             });
             if !ran {
@@ -95,13 +95,13 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
     let name = Function::GOMP_parallel_reductions;
     let call = || Call::gomp(name, body as *const c_void, data, threads);
     let mut size = 1;
-    let ran = team::run(body as *const c_void, call, |team, threads, manner| {
+    let ran = team::run(body as *const c_void, call, |team, threads, mode| {
         let Some(real) = team.real(name) else { return };
         // SAFETY: the runtime's function of that name; a team begins with the first word of data.
         unsafe {
             let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint, c_uint) -> c_uint =
                 std::mem::transmute(real);
-            size = real(gomp_body(manner), data_of(team), threads, flags);
+            size = real(gomp_body(mode), data_of(team), threads, flags);
         }
     });
     if !ran {
@@ -113,11 +113,11 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
 
 /// What every member of a libgomp team runs.
 #[inline(always)]
-fn gomp_body(manner: Manner) -> Body {
-    match manner {
-        Manner::Bare => gomp_bare,
-        Manner::Observed => gomp_watched::<false>,
-        Manner::Adapted => gomp_watched::<true>,
+fn gomp_body(mode: TeamMode) -> Body {
+    match mode {
+        TeamMode::Unobserved => gomp_bare,
+        TeamMode::Observed => gomp_watched::<false>,
+        TeamMode::Adapted => gomp_watched::<true>,
     }
 }
 

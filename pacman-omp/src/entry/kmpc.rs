@@ -13,7 +13,7 @@ use std::ptr;
 use super::prologue_undone;
 use crate::counting::Counting;
 use crate::function::Function;
-use crate::team::{self, Call, Manner, Team};
+use crate::team::{self, Call, Team, TeamMode};
 use crate::worker::Worker;
 
 /// The start of LLVM's `ident_t`: the place in the source is its last member.
@@ -155,15 +155,15 @@ unsafe extern "C-unwind" fn fork_call(
     // SAFETY: compilers pass a description, or null.
     let source = unsafe { place.as_ref() }.map_or(ptr::null(), |place| place.source);
     let call = || Call { entry: name, body, data: words.cast(), words: count, threads: 0, source };
-    let ran = team::run(body, call, |team, threads, manner| {
+    let ran = team::run(body, call, |team, threads, mode| {
         let Some(real) = team.real(name) else { return };
         if threads > 0 {
             push_num_threads(team, place, threads);
         }
-        let body = match manner {
-            Manner::Bare => kmpc_bare,
-            Manner::Observed => kmpc_watched::<false>,
-            Manner::Adapted => kmpc_watched::<true>,
+        let body = match mode {
+            TeamMode::Unobserved => kmpc_bare,
+            TeamMode::Observed => kmpc_watched::<false>,
+            TeamMode::Adapted => kmpc_watched::<true>,
         };
         // SAFETY: the runtime's function of that name; a team is one word.
         unsafe {
@@ -309,10 +309,10 @@ unsafe extern "C-unwind" fn kmpc_bare(gtid: *mut i32, btid: *mut i32, team: *con
 unsafe extern "C-unwind" fn kmpc_either(gtid: *mut i32, btid: *mut i32, team: *const Team) {
     // SAFETY: passed on.
     unsafe {
-        match (*team).manner() {
-            Manner::Bare => kmpc_bare(gtid, btid, team),
-            Manner::Observed => kmpc_watched::<false>(gtid, btid, team),
-            Manner::Adapted => kmpc_watched::<true>(gtid, btid, team),
+        match (*team).mode() {
+            TeamMode::Unobserved => kmpc_bare(gtid, btid, team),
+            TeamMode::Observed => kmpc_watched::<false>(gtid, btid, team),
+            TeamMode::Adapted => kmpc_watched::<true>(gtid, btid, team),
         }
     }
 }

@@ -6,8 +6,8 @@
 use std::ffi::{c_int, c_void};
 
 use super::Stack;
-use crate::callers;
 use crate::function::Function;
+use crate::interpose;
 use crate::process;
 use crate::runtime::Question;
 use crate::worker::Worker;
@@ -20,7 +20,7 @@ macro_rules! numbers {
             if process::is_adapted() {
                 asked($which);
             }
-            match callers::real_for(stack.caller(), Function::$name) {
+            match interpose::real_for(stack.caller(), Function::$name) {
                 // SAFETY: the runtime's function of that name.
                 Some(real) => unsafe { std::mem::transmute::<*mut c_void, Question>(real)() },
                 None => $alone,

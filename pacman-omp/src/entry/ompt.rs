@@ -13,24 +13,24 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::apart::apart;
 use crate::function::Function;
+use crate::isolation::isolated;
 use crate::process;
 use crate::region::{self, Region, Seen};
 use crate::runtime::Runtime;
-use crate::worker::{Begun, Worker};
+use crate::worker::{PartStart, Worker};
 
 /// Some call has come to one of the entries here.
-static PASSED: AtomicBool = AtomicBool::new(false);
+static INTERPOSED: AtomicBool = AtomicBool::new(false);
 
 /// A function of the runtime that has asked for a tool.
 static RUNTIME: AtomicU64 = AtomicU64::new(0);
 
 /// Calls of the program to libomp come here.
 #[inline]
-pub(crate) fn passed() {
-    if !PASSED.load(Ordering::Relaxed) {
-        PASSED.store(true, Ordering::Relaxed);
+pub(crate) fn note_interposed() {
+    if !INTERPOSED.load(Ordering::Relaxed) {
+        INTERPOSED.store(true, Ordering::Relaxed);
     }
 }
 
@@ -49,7 +49,7 @@ pub struct StartToolResult {
 pub unsafe extern "C" fn ompt_start_tool(_: c_uint, _: *const c_char) -> *mut StartToolResult {
     static mut RESULT: StartToolResult =
         StartToolResult { initialize, finalize: finalized, data: 0 };
-    match process::is_observed() && !PASSED.load(Ordering::Relaxed) {
+    match process::is_observed() && !INTERPOSED.load(Ordering::Relaxed) {
         true => &raw mut RESULT,
         false => ptr::null_mut(),
     }
@@ -92,14 +92,14 @@ unsafe extern "C" fn finalized(_: *mut u64) {}
 ///
 /// Whoever finds it borrowed is a signal handler that ends the process, and leaves all as it is.
 #[derive(Default)]
-pub(crate) struct UnderWay {
-    regions: RefCell<Vec<Hosting>>,
+pub(crate) struct OmptState {
+    regions: RefCell<Vec<OpenRegion>>,
     parts: RefCell<Vec<Part>>,
 }
 
 /// A region that the thread has started.
-struct Hosting {
-    word: Word,
+struct OpenRegion {
+    word: ParallelData,
     region: &'static Region,
     begun: u64,
     size: u32,
@@ -109,7 +109,7 @@ struct Hosting {
 /// A part that the thread has in a region, under the number that the runtime keeps for it.
 struct Part {
     task: u64,
-    begun: Begun,
+    begun: PartStart,
     number: u32,
     region: &'static Region,
 }
@@ -120,23 +120,23 @@ struct Part {
 /// Not a pointer: LLVM 14 tells of the end of teams' regions whose beginning it has not told of, with
 /// whatever is in the word. Members learn the region from it without a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Word(u64);
+struct ParallelData(u64);
 
-impl Word {
+impl ParallelData {
     const MARK: u64 = 0x7061 << 48;
     const PLACE: u32 = 16;
 
-    fn of(region: &Region) -> Word {
-        const { assert!(region::PLACES <= 1 << Word::PLACE) };
+    fn of(region: &Region) -> ParallelData {
+        const { assert!(region::PLACES <= 1 << ParallelData::PLACE) };
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed) % (1 << (48 - Word::PLACE));
-        Word(Word::MARK | number << Word::PLACE | u64::from(region.place))
+        let number = NEXT.fetch_add(1, Ordering::Relaxed) % (1 << (48 - ParallelData::PLACE));
+        ParallelData(ParallelData::MARK | number << ParallelData::PLACE | u64::from(region.place))
     }
 
     /// The region, if it is a word of ours.
     fn region(self) -> Option<&'static Region> {
-        let place = (self.0 % (1 << Word::PLACE)) as usize;
-        (self.0 >> 48 == Word::MARK >> 48).then(|| region::at(place)).flatten()
+        let place = (self.0 % (1 << ParallelData::PLACE)) as usize;
+        (self.0 >> 48 == ParallelData::MARK >> 48).then(|| region::at(place)).flatten()
     }
 }
 
@@ -159,10 +159,10 @@ unsafe extern "C" fn parallel_begin(
     if is_nested {
         worker.saw(Seen::NESTED);
     }
-    let Ok(mut regions) = worker.under_way.regions.try_borrow_mut() else { return };
-    let word = Word::of(region);
-    worker.begins_to_host();
-    regions.push(Hosting { word, region, begun: worker.now(), size: 1, is_nested });
+    let Ok(mut regions) = worker.ompt.regions.try_borrow_mut() else { return };
+    let word = ParallelData::of(region);
+    worker.open_region();
+    regions.push(OpenRegion { word, region, begun: worker.now(), size: 1, is_nested });
     // SAFETY: as above.
     unsafe { *parallel = word.0 };
 }
@@ -174,7 +174,7 @@ fn region_at(caller: *const c_void, requested: c_uint) -> Option<&'static Region
     region::find(call).or_else(|| {
         let runtime = Runtime::out_of_reach(RUNTIME.load(Ordering::Relaxed));
         process::first_region(runtime, requested.max(1));
-        apart(|| region::enter(call, Function::ompt_start_tool, runtime, None))
+        isolated(|| region::enter(call, Function::ompt_start_tool, runtime, None))
     })
 }
 
@@ -190,9 +190,9 @@ unsafe extern "C" fn parallel_end(
     caller: *const c_void,
 ) {
     // SAFETY: the runtime's word for us.
-    let word = Word(unsafe { *parallel });
+    let word = ParallelData(unsafe { *parallel });
     let Some(worker) = Worker::known() else { return };
-    let Ok(mut regions) = worker.under_way.regions.try_borrow_mut() else { return };
+    let Ok(mut regions) = worker.ompt.regions.try_borrow_mut() else { return };
     let known = regions.iter().rposition(|region| region.word == word);
     // LLVM 19 has freed an inner team by now, and the word may be of another thread's region.
     let called = || regions.iter().rposition(|it| Some(it.region.body) == before(caller));
@@ -202,7 +202,7 @@ unsafe extern "C" fn parallel_end(
     let (begun, since) = process::own(ended.begun);
     let ticks = worker.now().saturating_sub(begun);
     worker.enter(ended.region.number, since, ticks, ended.size, ended.is_nested);
-    worker.ends_to_host();
+    worker.close_region();
 }
 
 unsafe extern "C" fn implicit_task(
@@ -225,14 +225,16 @@ unsafe extern "C" fn implicit_task(
         return;
     }
     // SAFETY: the runtime's word for us, of the member's region.
-    let word = Word(unsafe { *parallel });
+    let word = ParallelData(unsafe { *parallel });
     let Some(region) = word.region() else { return };
     let worker = Worker::here();
-    let UnderWay { regions, parts } = &worker.under_way;
+    let OmptState { regions, parts } = &worker.ompt;
     if number == 0 {
         let Ok(mut regions) = regions.try_borrow_mut() else { return };
-        let Some(hosting) = regions.iter_mut().rfind(|region| region.word == word) else { return };
-        hosting.size = size;
+        let Some(open_regions) = regions.iter_mut().rfind(|region| region.word == word) else {
+            return;
+        };
+        open_regions.size = size;
     }
     let Ok(mut parts) = parts.try_borrow_mut() else { return };
     *task = word.0;
@@ -258,7 +260,7 @@ unsafe extern "C" fn sync_region(
 /// That part of the calling thread has ended, if it has not before.
 fn end(task: u64) {
     let Some(worker) = Worker::known() else { return };
-    let Ok(mut parts) = worker.under_way.parts.try_borrow_mut() else { return };
+    let Ok(mut parts) = worker.ompt.parts.try_borrow_mut() else { return };
     let Some(place) = parts.iter().rposition(|part| part.task == task) else { return };
     let Part { begun, number, region, .. } = parts.swap_remove(place);
     drop(parts);
@@ -271,8 +273,8 @@ mod tests {
 
     #[test]
     fn words_that_are_not_ours_have_no_region() {
-        for word in [0, 1, u64::MAX, Word::MARK >> 1, Word::MARK | 0xffff] {
-            assert!(Word(word).region().is_none(), "{word:#x}");
+        for word in [0, 1, u64::MAX, ParallelData::MARK >> 1, ParallelData::MARK | 0xffff] {
+            assert!(ParallelData(word).region().is_none(), "{word:#x}");
         }
     }
 }

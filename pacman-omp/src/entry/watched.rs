@@ -8,8 +8,8 @@ use std::ffi::c_void;
 
 use super::prologue_undone;
 use crate::adapt;
-use crate::callers;
-use crate::function::{Function, Meaning, functions};
+use crate::function::{CallKind, Function, functions};
+use crate::interpose;
 use crate::process;
 use crate::region::Seen;
 use crate::worker::Worker;
@@ -48,13 +48,13 @@ global_asm!(
 );
 
 macro_rules! entries {
-    ({ $($called:ident)+ } $($meaning:ident { $($name:ident)+ })+) => {
-        $($(entries!($meaning $name);)+)+
+    ({ $($called:ident)+ } $($kind:ident { $($name:ident)+ })+) => {
+        $($(entries!($kind $name);)+)+
     };
     // These have entries in Rust.
-    (Number $name:ident) => {};
-    (Size $name:ident) => {};
-    ($meaning:ident $name:ident) => {
+    (ThreadNumber $name:ident) => {};
+    (TeamSize $name:ident) => {};
+    ($kind:ident $name:ident) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name() -> ! {
             // SAFETY: goes on to the real function, which returns to the caller.
@@ -80,48 +80,48 @@ const TASK_DEPEND: u64 = 8;
 /// stack behind it. Answers the function to go on to.
 unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
     let function = Function::numbered(number);
-    let meaning = function.meaning();
-    let real = match meaning {
-        Meaning::Leaves => {
+    let kind = function.kind();
+    let real = match kind {
+        CallKind::Exits => {
             process::leaves(false);
-            callers::next(function)
+            interpose::next(function)
         }
-        Meaning::Becomes => {
+        CallKind::Execs => {
             adapt::mask_matters();
             process::leaves(true);
-            callers::next(function)
+            interpose::next(function)
         }
-        Meaning::Masks => {
+        CallKind::UsesAffinity => {
             adapt::mask_matters();
-            callers::next(function)
+            interpose::next(function)
         }
         _ => {
             if process::is_observed() {
                 // SAFETY: the entry passes its own frame, and tasks have an argument there.
-                watch(meaning, || unsafe { *frame.add(1) });
+                watch(kind, || unsafe { *frame.add(1) });
             }
             // SAFETY: as above.
-            callers::real_for(unsafe { *frame }, function)
+            interpose::real_for(unsafe { *frame }, function)
         }
     };
-    real.map_or_else(|| without_runtime(meaning), <*mut c_void>::cast_const)
+    real.map_or_else(|| without_runtime(kind), <*mut c_void>::cast_const)
 }
 
 #[inline]
-fn watch(meaning: Meaning, on_stack: impl Fn() -> u64) {
-    let bits = match meaning {
-        Meaning::Apart | Meaning::SizeAround => Seen::THREAD_NUMBER,
-        Meaning::Query | Meaning::Decides => Seen::QUERY,
-        Meaning::Task if on_stack() & TASK_DEPEND == 0 => Seen::SHARES | Seen::TASKS,
-        Meaning::Defers => Seen::SHARES | Seen::TASKS,
-        Meaning::Shares => Seen::SHARES,
-        Meaning::Task | Meaning::Depends => Seen::TASK_DEPEND | Seen::TASKS,
-        Meaning::Pushes => return Worker::here().push(),
-        Meaning::KeepsByThread => return process::keeps_by_thread(),
-        Meaning::Teams => return process::teams(),
-        Meaning::Sets => return process::may_change_teams(),
-        Meaning::Nothing | Meaning::Number | Meaning::Size => return,
-        Meaning::Leaves | Meaning::Becomes | Meaning::Masks => return,
+fn watch(kind: CallKind, on_stack: impl Fn() -> u64) {
+    let bits = match kind {
+        CallKind::Position | CallKind::AncestorTeamSize => Seen::THREAD_NUMBER,
+        CallKind::Query | CallKind::SetsNumThreads => Seen::QUERY,
+        CallKind::Task if on_stack() & TASK_DEPEND == 0 => Seen::SHARES | Seen::TASKS,
+        CallKind::SharesAsTasks => Seen::SHARES | Seen::TASKS,
+        CallKind::SharesWork => Seen::SHARES,
+        CallKind::Task | CallKind::DependentTask => Seen::TASK_DEPEND | Seen::TASKS,
+        CallKind::PushesNumThreads => return Worker::here().push(),
+        CallKind::Threadprivate => return process::keeps_by_thread(),
+        CallKind::Teams => return process::teams(),
+        CallKind::ChangesTeams => return process::may_change_teams(),
+        CallKind::Neutral | CallKind::ThreadNumber | CallKind::TeamSize => return,
+        CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity => return,
     };
     if bits == Seen::QUERY {
         process::may_change_teams();
@@ -133,7 +133,7 @@ fn watch(meaning: Meaning, on_stack: impl Fn() -> u64) {
                 process::asked_inside();
             }
         }
-        _ if meaning == Meaning::Decides => process::decided(),
+        _ if kind == CallKind::SetsNumThreads => process::decided(),
         _ if bits == Seen::QUERY => process::asked(),
         _ => {}
     }
@@ -141,9 +141,9 @@ fn watch(meaning: Meaning, on_stack: impl Fn() -> u64) {
 
 /// What a process without an OpenMP runtime answers to the question: such programs ask only if
 /// they find the function, and with this library loaded they do.
-fn without_runtime(meaning: Meaning) -> *const c_void {
-    match meaning {
-        Meaning::Query | Meaning::SizeAround => one as *const c_void,
+fn without_runtime(kind: CallKind) -> *const c_void {
+    match kind {
+        CallKind::Query | CallKind::AncestorTeamSize => one as *const c_void,
         _ => nothing as *const c_void,
     }
 }

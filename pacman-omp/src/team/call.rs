@@ -5,12 +5,12 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Adapted, Team};
-use crate::adapt::{self, Course};
-use crate::apart::apart;
-use crate::callers;
+use crate::adapt::{self, Decision};
 use crate::entry;
 use crate::floating;
 use crate::function::Function;
+use crate::interpose;
+use crate::isolation::isolated;
 use crate::process;
 use crate::region::{self, Region};
 use crate::runtime::Runtime;
@@ -45,8 +45,8 @@ impl Call {
 
 /// What a team is watched for. Each has a body of ours by itself, which need not ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Manner {
-    Bare,
+pub(crate) enum TeamMode {
+    Unobserved,
     Observed,
     Adapted,
 }
@@ -58,7 +58,7 @@ pub(crate) enum Manner {
 pub(crate) fn run(
     body: *const c_void,
     call: impl Fn() -> Call,
-    start: impl FnOnce(&Team, u32, Manner),
+    start: impl FnOnce(&Team, u32, TeamMode),
 ) -> bool {
     let Some(region) = region::find(body as u64) else { return run_new(call(), start) };
     run_region(region, call, start);
@@ -67,12 +67,12 @@ pub(crate) fn run(
 
 /// The same for a region that is not known yet, or not observed.
 #[inline(never)]
-fn run_new(call: Call, start: impl FnOnce(&Team, u32, Manner)) -> bool {
-    match Met::of(call.entry, call.body as u64, call.source) {
+fn run_new(call: Call, start: impl FnOnce(&Team, u32, TeamMode)) -> bool {
+    match CallTarget::of(call.entry, call.body as u64, call.source) {
         None => return false,
-        Some(Met { region: Some(region), .. }) => run_region(region, || call, start),
-        Some(Met { runtime, region: None }) => {
-            start(&Team::new(&call, runtime, None, None), call.threads, Manner::Bare);
+        Some(CallTarget { region: Some(region), .. }) => run_region(region, || call, start),
+        Some(CallTarget { runtime, region: None }) => {
+            start(&Team::new(&call, runtime, None, None), call.threads, TeamMode::Unobserved);
         }
     }
     true
@@ -83,21 +83,21 @@ fn run_new(call: Call, start: impl FnOnce(&Team, u32, Manner)) -> bool {
 fn run_region(
     region: &'static Region,
     call: impl Fn() -> Call,
-    start: impl FnOnce(&Team, u32, Manner),
+    start: impl FnOnce(&Team, u32, TeamMode),
 ) {
     let worker = Worker::here();
     if !adapt::is_wished() {
         return run_observed(region, worker, call(), start, |_, _| ());
     }
     let Call { entry, threads, .. } = call();
-    let steady = match adapt::course(region, worker, entry, threads) {
-        Course::Steady(steady) => steady,
+    let cached = match adapt::decide(region, worker, entry, threads) {
+        Decision::Cached(cached) => cached,
         other => return run_wished(region, worker, &other, call(), start),
     };
-    let call = Call { threads: steady.threads(), ..call() };
+    let call = Call { threads: cached.threads(), ..call() };
     run_observed(region, worker, call, start, |size, ticks| {
-        if !steady.ended(worker, size, ticks) {
-            adapt::finished_steady(region, worker, steady, size, ticks);
+        if !cached.ended(worker, size, ticks) {
+            adapt::finished_cached(region, worker, cached, size, ticks);
         }
     });
 }
@@ -108,13 +108,13 @@ fn run_observed(
     region: &'static Region,
     worker: &Worker,
     call: Call,
-    start: impl FnOnce(&Team, u32, Manner),
+    start: impl FnOnce(&Team, u32, TeamMode),
     ended: impl FnOnce(u32, u64),
 ) {
     let team = Team::new(&call, region.runtime, Some(region), Some(worker));
-    worker.hosts(|| {
+    worker.run_as_primary(|| {
         team.own.begun.set(worker.now());
-        worker.starts(|| start(&team, call.threads, Manner::Observed));
+        worker.starts(|| start(&team, call.threads, TeamMode::Observed));
         let ticks = team.enter(region, worker);
         ended(team.own.size.get(), ticks);
     });
@@ -125,12 +125,12 @@ fn run_observed(
 fn run_wished(
     region: &'static Region,
     worker: &Worker,
-    course: &Course<'_>,
+    decide: &Decision<'_>,
     call: Call,
-    start: impl FnOnce(&Team, u32, Manner),
+    start: impl FnOnce(&Team, u32, TeamMode),
 ) {
-    match course {
-        Course::Alone => run_observed(region, worker, call, start, |size, ticks| {
+    match decide {
+        Decision::Unadapted => run_observed(region, worker, call, start, |size, ticks| {
             adapt::finished_alone(region, worker, size, ticks);
         }),
         _ => run_adapted(region, worker, call, start),
@@ -142,21 +142,21 @@ fn run_adapted(
     region: &'static Region,
     worker: &Worker,
     call: Call,
-    start: impl FnOnce(&Team, u32, Manner),
+    start: impl FnOnce(&Team, u32, TeamMode),
 ) {
     let team = Team::new(&call, region.runtime, Some(region), Some(worker));
-    worker.hosts(|| {
+    worker.run_as_primary(|| {
         let adapted = Adapted {
             choice: adapt::choose(region, worker, call.entry, call.threads),
             busy: AtomicU64::new(0),
             loops: worksharing::begin(region, team.own.depth),
         };
-        let manner = if adapted.concerns_members() { Manner::Adapted } else { Manner::Observed };
-        if manner == Manner::Adapted {
+        let mode = if adapted.concerns_members() { TeamMode::Adapted } else { TeamMode::Observed };
+        if mode == TeamMode::Adapted {
             team.adapted.set(&raw const adapted);
         }
         team.own.begun.set(worker.now());
-        worker.starts(|| start(&team, adapted.choice.threads, manner));
+        worker.starts(|| start(&team, adapted.choice.threads, mode));
         let ticks = team.enter(region, worker);
         if team.own.depth == 0 {
             worker.bound.at(None);
@@ -170,31 +170,34 @@ fn run_adapted(
         if adapted.choice.is_the_program_s() {
             return adapt::finished_alone(region, worker, size, ticks);
         }
-        floating::apart(|| adapt::finished(region, worker, &adapted.choice, size, ticks, busy));
+        floating::isolated(|| adapt::finished(region, worker, &adapted.choice, size, ticks, busy));
     });
 }
 
 /// What a call is found to be of.
-pub(super) struct Met {
+pub(super) struct CallTarget {
     pub(super) runtime: &'static Runtime,
     /// `None` where nothing is observed, or there are too many.
     pub(super) region: Option<&'static Region>,
 }
 
-impl Met {
+impl CallTarget {
     /// `None` if there is no runtime.
     #[cold]
-    pub(super) fn of(entry: Function, body: u64, source: *const c_char) -> Option<Met> {
+    pub(super) fn of(entry: Function, body: u64, source: *const c_char) -> Option<CallTarget> {
         if !process::is_observed() || region::are_enough() {
-            return callers::known_runtime_for(body, entry)
-                .map(|runtime| Met { runtime, region: None });
+            return interpose::known_runtime_for(body, entry)
+                .map(|runtime| CallTarget { runtime, region: None });
         }
-        entry::ompt::passed();
-        let runtime = apart(|| callers::runtime_for(body, entry))?;
+        entry::ompt::note_interposed();
+        let runtime = isolated(|| interpose::runtime_for(body, entry))?;
         // SAFETY: LLVM's descriptions are constants of the program that end in a zero.
         let source = (!source.is_null()).then(|| unsafe { CStr::from_ptr(source) });
         let source = source.map(|text| text.to_string_lossy().into_owned());
         process::first_region(runtime, 1);
-        Some(Met { runtime, region: apart(|| region::enter(body, entry, runtime, source)) })
+        Some(CallTarget {
+            runtime,
+            region: isolated(|| region::enter(body, entry, runtime, source)),
+        })
     }
 }

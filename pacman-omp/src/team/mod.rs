@@ -3,7 +3,7 @@
 mod call;
 mod started;
 
-pub(crate) use call::{Call, Manner, run};
+pub(crate) use call::{Call, TeamMode, run};
 pub(crate) use started::{Started, begin, end};
 
 use std::cell::Cell;
@@ -17,7 +17,7 @@ use crate::function::Function;
 use crate::process;
 use crate::region::{Region, Seen};
 use crate::runtime::Runtime;
-use crate::worker::{Begun, Worker};
+use crate::worker::{PartStart, Worker};
 use crate::worksharing;
 
 /// What the members of a team are given instead of the program's own data.
@@ -34,7 +34,7 @@ pub(crate) struct Team {
     pub(crate) data: *mut c_void,
     pub(crate) words: usize,
     /// Who starts the team and is its thread 0; null in leagues, where each team has one.
-    host: *const Worker,
+    primary: *const Worker,
     /// Null where regions are only observed.
     adapted: Cell<*const Adapted>,
     own: Own,
@@ -66,8 +66,8 @@ impl Adapted {
     /// the thread that starts the team, and each line of that takes as long to come as a region
     /// costs otherwise.
     fn concerns_members(&self) -> bool {
-        let Choice { places, crew, wants_busy, .. } = &self.choice;
-        let bound = places.is_some() || crew.is_some() || adapt::has_bound();
+        let Choice { places, affinity, wants_busy, .. } = &self.choice;
+        let bound = places.is_some() || affinity.is_some() || adapt::has_bound();
         self.loops.is_some() || bound || *wants_busy
     }
 }
@@ -90,7 +90,7 @@ impl Team {
             Function::GOMP_parallel_reductions => unsafe { *call.data.cast::<*mut c_void>() },
             _ => ptr::null_mut(),
         };
-        let host = match (call.entry, worker) {
+        let primary = match (call.entry, worker) {
             (Function::GOMP_teams_reg, _) | (_, None) => ptr::null(),
             (_, Some(worker)) => ptr::from_ref(worker),
         };
@@ -98,7 +98,7 @@ impl Team {
         let adapted = Cell::new(ptr::null());
         let (size, begun, ticks) = (Cell::new(1), Cell::new(0), Cell::new(UNKNOWN));
         let own = Own { depth, size, begun, ticks };
-        Team { first, runtime, region, body, data, words, host, adapted, own }
+        Team { first, runtime, region, body, data, words, primary, adapted, own }
     }
 
     /// A member of the team, which is observed and `ADAPTED` or not, does its part; `number`
@@ -113,14 +113,14 @@ impl Team {
         number: impl FnOnce() -> u32,
         body: impl FnOnce(),
     ) {
-        debug_assert_eq!(self.manner(), if ADAPTED { Manner::Adapted } else { Manner::Observed });
+        debug_assert_eq!(self.mode(), if ADAPTED { TeamMode::Adapted } else { TeamMode::Observed });
         // SAFETY: an observed team has one.
         let region = unsafe { self.region.unwrap_unchecked() };
-        let is_host = ptr::eq(worker, self.host);
-        let thread = if is_host {
+        let is_primary = ptr::eq(worker, self.primary);
+        let thread = if is_primary {
             self.own.size.set(self.runtime.ask_or(Function::omp_get_num_threads, 1));
             0
-        } else if self.host.is_null() {
+        } else if self.primary.is_null() {
             self.number_in_league()
         } else {
             number()
@@ -128,17 +128,17 @@ impl Team {
         if ADAPTED {
             return Part { team: self, region, worker, thread }.adapted(counting, body);
         }
-        let begun = self.begin(worker, counting, is_host);
+        let begun = self.begin(worker, counting, is_primary);
         body();
         self.end(&begun, region, worker, thread);
     }
 
     /// What it is watched for.
-    pub(crate) fn manner(&self) -> Manner {
+    pub(crate) fn mode(&self) -> TeamMode {
         match self.region {
-            None => Manner::Bare,
-            Some(_) if self.adapted.get().is_null() => Manner::Observed,
-            Some(_) => Manner::Adapted,
+            None => TeamMode::Unobserved,
+            Some(_) if self.adapted.get().is_null() => TeamMode::Observed,
+            Some(_) => TeamMode::Adapted,
         }
     }
 
@@ -146,14 +146,14 @@ impl Team {
     /// begin and end together, and the clock, dearer than all else here, is read twice, not four
     /// times.
     #[inline(always)]
-    fn begin(&self, worker: &Worker, counting: impl Counting, is_host: bool) -> Begun {
-        let alone = is_host && self.own.size.get() == 1;
+    fn begin(&self, worker: &Worker, counting: impl Counting, is_primary: bool) -> PartStart {
+        let alone = is_primary && self.own.size.get() == 1;
         worker.begin_counted(counting, alone.then(|| self.own.begun.get()))
     }
 
     /// It ends; answers how long it took.
     #[inline(always)]
-    fn end(&self, begun: &Begun, region: &Region, worker: &Worker, thread: u32) -> u64 {
+    fn end(&self, begun: &PartStart, region: &Region, worker: &Worker, thread: u32) -> u64 {
         // What is left of tasks runs after the body.
         let alone = begun.is_shared() && worker.seen() & Seen::TASKS == 0;
         let ticks = worker.end(begun, region, thread);
@@ -217,11 +217,11 @@ impl Part<'_> {
         if team.own.depth == 0 {
             let places = adapted.choice.places.as_ref();
             worker.bound.at(places.and_then(|places| places.get(thread as usize)));
-            if let Some(crew) = &adapted.choice.crew {
-                worker.crews.take_part(crew, thread);
+            if let Some(affinity) = &adapted.choice.affinity {
+                worker.affinities.take_part(affinity, thread);
             }
         }
-        let begun = team.begin(worker, counting, ptr::eq(worker, team.host));
+        let begun = team.begin(worker, counting, ptr::eq(worker, team.primary));
         match &adapted.loops {
             Some(loops) => worksharing::take_part(loops, thread, body),
             None => body(),

@@ -3,36 +3,36 @@
 use std::ffi::c_void;
 
 use super::Team;
-use super::call::{Call, Manner, Met};
+use super::call::{Call, CallTarget, TeamMode};
 use crate::function::Function;
 use crate::region;
-use crate::worker::{Begun, Worker};
+use crate::worker::{PartStart, Worker};
 
 /// An execution of GCC's older interface: the thread that starts the team runs the body itself,
 /// between two calls.
 pub(crate) struct Started {
     team: Box<Team>,
-    part: Begun,
+    part: PartStart,
 }
 
 /// As [`run`](super::run), for an entry that returns when the team has started.
 pub(crate) fn begin(
     body: *const c_void,
     call: impl FnOnce() -> Call,
-    start: impl FnOnce(&Team, u32, Manner),
+    start: impl FnOnce(&Team, u32, TeamMode),
 ) -> bool {
     let (call, known) = (call(), region::find(body as u64));
-    let met = known.map(|region| Met { runtime: region.runtime, region: Some(region) });
-    let met = met.or_else(|| Met::of(call.entry, call.body as u64, call.source));
-    let Some(Met { runtime, region }) = met else { return false };
+    let met = known.map(|region| CallTarget { runtime: region.runtime, region: Some(region) });
+    let met = met.or_else(|| CallTarget::of(call.entry, call.body as u64, call.source));
+    let Some(CallTarget { runtime, region }) = met else { return false };
     let worker = Worker::here();
     // On the heap, because the members need it for longer than this call.
     let team = Box::new(Team::new(&call, runtime, region, region.map(|_| worker)));
     // The thread's own clause is used up; such regions are not adapted.
     worker.take_pushed();
-    worker.begins_to_host();
+    worker.open_region();
     team.own.begun.set(worker.now());
-    worker.starts(|| start(&team, call.threads, team.manner()));
+    worker.starts(|| start(&team, call.threads, team.mode()));
     team.own.size.set(team.runtime.ask_or(Function::omp_get_num_threads, 1));
     let part = worker.begin();
     worker.started.borrow_mut().push(Started { team, part });
@@ -55,5 +55,5 @@ pub(crate) fn end(end: impl FnOnce(&Team)) {
             end(&team);
         }
     }
-    worker.ends_to_host();
+    worker.close_region();
 }

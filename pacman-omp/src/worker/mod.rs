@@ -10,15 +10,15 @@ use pacman_core::backend::Reading;
 use pacman_core::clock::Clock;
 use pacman_regions::arena::{Row, Thread};
 
-use crate::adapt::{Bound, Crews, Pool, Waits};
-use crate::apart::apart;
+use crate::adapt::{Bound, Pool, TeamAffinities, WaitPolicy};
 use crate::counting::{Counters, Counting};
-use crate::entry::ompt::UnderWay;
-use crate::innermost::Innermost;
+use crate::entry::ompt::OmptState;
+use crate::isolation::isolated;
+use crate::nesting::NestingState;
 use crate::process;
 use crate::region::{Region, Seen};
 use crate::rows;
-use crate::word;
+use crate::tls;
 use crate::worksharing::Member;
 use own_rows::OwnRows;
 
@@ -27,30 +27,30 @@ use own_rows::OwnRows;
 /// What every region needs is on its first cache line.
 #[repr(C, align(64))]
 pub(crate) struct Worker {
-    innermost: Cell<Innermost>,
+    nesting: Cell<NestingState>,
     /// Null before they are wanted, [`UNCOUNTED`] where there are none.
     counters: Cell<*const Counters>,
     /// By region.
     rows: UnsafeCell<Vec<OwnRows>>,
     thread: Cell<&'static Thread>,
     /// What that had when the thread forked.
-    hosted_at_fork: Cell<u64>,
+    open_at_fork: Cell<u64>,
     /// One more than the depth at which the runtime is starting a team that this library knows of.
     starting: Cell<u32>,
     /// The program itself has said how many threads its next region gets.
     pushed: Cell<bool>,
     /// The latest team had more threads than there are contexts.
-    pub(crate) crowded: Cell<bool>,
+    pub(crate) oversubscribed: Cell<bool>,
     clock: Clock,
     pub(crate) pool: Pool,
     pub(crate) member: Member,
     pub(crate) bound: Bound,
-    pub(crate) crews: Crews,
-    pub(crate) waits: Waits,
+    pub(crate) affinities: TeamAffinities,
+    pub(crate) wait_policy: WaitPolicy,
     /// Regions of GCC's older interface, which are begun and ended by different calls.
     pub(crate) started: RefCell<Vec<crate::team::Started>>,
     /// Regions that the runtime tells of.
-    pub(crate) under_way: UnderWay,
+    pub(crate) ompt: OmptState,
 }
 
 /// Stands for the counters of a thread that has none.
@@ -59,16 +59,16 @@ const UNCOUNTED: *const Counters = ptr::dangling();
 const UNREAD: *const Counters = ptr::without_provenance(2 * align_of::<Counters>());
 
 /// An execution of a body that has begun on this thread.
-pub(crate) struct Begun {
+pub(crate) struct PartStart {
     ticks: u64,
     /// Somebody else's beginning, too.
     shared: bool,
-    around: Innermost,
+    around: NestingState,
     /// The counters that it began to count by, or [`UNREAD`].
     counters: *const Counters,
 }
 
-impl Begun {
+impl PartStart {
     /// Whether it began when its region did.
     #[inline]
     pub(crate) fn is_shared(&self) -> bool {
@@ -88,32 +88,32 @@ impl Worker {
     pub(crate) fn known() -> Option<&'static Worker> {
         // SAFETY: set by `make`, and taken back when the thread runs no more of the program's
         // code. Nobody keeps the reference beyond a call.
-        unsafe { word::get().as_ref() }
+        unsafe { tls::get().as_ref() }
     }
 
     #[cold]
     fn make() -> &'static Worker {
-        let worker: &'static Worker = apart(|| {
+        let worker: &'static Worker = isolated(|| {
             Box::leak(Box::new(Worker {
-                innermost: Cell::default(),
+                nesting: Cell::default(),
                 counters: Cell::new(ptr::null()),
                 rows: UnsafeCell::default(),
                 thread: Cell::new(rows::thread()),
-                hosted_at_fork: Cell::new(0),
+                open_at_fork: Cell::new(0),
                 starting: Cell::new(0),
                 pushed: Cell::new(false),
-                crowded: Cell::new(false),
+                oversubscribed: Cell::new(false),
                 clock: process::clock(),
                 pool: Pool::default(),
                 member: Member::new(),
                 bound: Bound::default(),
-                crews: Crews::default(),
-                waits: Waits::default(),
+                affinities: TeamAffinities::default(),
+                wait_policy: WaitPolicy::default(),
                 started: RefCell::default(),
-                under_way: UnderWay::default(),
+                ompt: OmptState::default(),
             }))
         });
-        word::set(worker);
+        tls::set(worker);
         worker
     }
 
@@ -126,34 +126,34 @@ impl Worker {
     /// How many bodies of regions the thread is inside of.
     #[inline]
     pub(crate) fn depth(&self) -> u32 {
-        self.innermost.get().depth()
+        self.nesting.get().depth()
     }
 
     /// What the innermost body was seen to do so far.
     #[inline]
     pub(crate) fn seen(&self) -> u32 {
-        self.innermost.get().seen()
+        self.nesting.get().seen()
     }
 
     #[inline]
-    fn learn(&self, learn: impl FnOnce(Innermost) -> Innermost) {
-        self.innermost.set(learn(self.innermost.get()));
+    fn learn(&self, learn: impl FnOnce(NestingState) -> NestingState) {
+        self.nesting.set(learn(self.nesting.get()));
     }
 
     /// The innermost body does what `bits` say.
     #[inline]
     pub(crate) fn saw(&self, bits: u32) {
-        self.learn(|innermost| innermost.and_seen(bits));
+        self.learn(|nesting| nesting.and_seen(bits));
     }
 
     /// The innermost body asks for its thread's number (1), or for how many there are (-1).
     #[inline]
     pub(crate) fn asked_for_number(&self, which: i16) {
-        self.learn(|innermost| {
+        self.learn(|nesting| {
             // GCC's loops ask how many there are first. Who asks the other way round is the program.
-            let early = which > 0 && innermost.unpaired() >= 0;
+            let early = which > 0 && nesting.unpaired() >= 0;
             let seen = Seen::BOTH_NUMBERS | if early { Seen::THREAD_NUMBER } else { 0 };
-            innermost.and_seen(seen).and_asked(which)
+            nesting.and_seen(seen).and_asked(which)
         });
     }
 
@@ -185,17 +185,17 @@ impl Worker {
 
     /// Runs `whole`: a region that this thread starts, until it is entered in its rows.
     #[inline]
-    pub(crate) fn hosts(&self, whole: impl FnOnce()) {
-        self.begins_to_host();
+    pub(crate) fn run_as_primary(&self, whole: impl FnOnce()) {
+        self.open_region();
         whole();
-        self.ends_to_host();
+        self.close_region();
     }
 
     /// The thread starts a region.
     #[inline]
-    pub(crate) fn begins_to_host(&self) {
+    pub(crate) fn open_region(&self) {
         let thread = self.thread.get();
-        thread.set_hosting(thread.hosting() + 1);
+        thread.set_open_regions(thread.open_regions() + 1);
         // ATOMICS: a signal handler that ends the process may come at any instruction, here or on a
         // member of the team, which the runtime's own barriers order.
         compiler_fence(Ordering::SeqCst);
@@ -203,10 +203,10 @@ impl Worker {
 
     /// It is in the rows.
     #[inline]
-    pub(crate) fn ends_to_host(&self) {
+    pub(crate) fn close_region(&self) {
         compiler_fence(Ordering::SeqCst);
         let thread = self.thread.get();
-        thread.set_hosting(thread.hosting() - 1);
+        thread.set_open_regions(thread.open_regions() - 1);
     }
 
     /// Whether such a team is being started, and none of its bodies runs here yet.
@@ -216,7 +216,7 @@ impl Worker {
 
     /// The thread begins its part of a region.
     #[inline(always)]
-    pub(crate) fn begin(&self) -> Begun {
+    pub(crate) fn begin(&self) -> PartStart {
         match self.prepared() {
             Some(counters) => self.begin_counted(counters, None),
             None => self.begin_counted((), None),
@@ -226,16 +226,21 @@ impl Worker {
     /// The same for who has asked [`is_prepared`](Worker::is_prepared) before; `at` is when, if
     /// somebody has looked already.
     #[inline(always)]
-    pub(crate) fn begin_counted(&self, counting: impl Counting, at: Option<u64>) -> Begun {
-        let around = self.innermost.get();
-        self.innermost.set(around.inside());
+    pub(crate) fn begin_counted(&self, counting: impl Counting, at: Option<u64>) -> PartStart {
+        let around = self.nesting.get();
+        self.nesting.set(around.inside());
         let counters = counting.begin(around.depth() as usize).unwrap_or(UNREAD);
-        Begun { ticks: at.unwrap_or_else(|| self.now()), shared: at.is_some(), around, counters }
+        PartStart {
+            ticks: at.unwrap_or_else(|| self.now()),
+            shared: at.is_some(),
+            around,
+            counters,
+        }
     }
 
     /// It ends that part, as number `thread`; answers how long it took.
     #[inline(always)]
-    pub(crate) fn end(&self, begun: &Begun, region: &Region, thread: u32) -> u64 {
+    pub(crate) fn end(&self, begun: &PartStart, region: &Region, thread: u32) -> u64 {
         let ticks = process::between(begun.ticks, self.now());
         if let Some(seen) = self.leave(begun) {
             region.seen.add(seen);
@@ -269,7 +274,8 @@ impl Worker {
 
     #[cold]
     fn open(&self) {
-        let counters = apart(|| Counters::open().map(|counters| Box::into_raw(Box::new(counters))));
+        let counters =
+            isolated(|| Counters::open().map(|counters| Box::into_raw(Box::new(counters))));
         let counters = counters.map(<*mut Counters>::cast_const);
         self.counters.set(counters.unwrap_or(UNCOUNTED));
     }
@@ -285,17 +291,16 @@ impl Worker {
 
     /// It ends that part without an entry; answers what the body was seen to do, if anything.
     #[inline(always)]
-    pub(crate) fn leave(&self, begun: &Begun) -> Option<u32> {
-        let innermost = self.innermost.replace(begun.around);
-        (innermost != begun.around.inside()).then(|| {
-            innermost.seen() | if innermost.unpaired() != 0 { Seen::THREAD_NUMBER } else { 0 }
-        })
+    pub(crate) fn leave(&self, begun: &PartStart) -> Option<u32> {
+        let nesting = self.nesting.replace(begun.around);
+        (nesting != begun.around.inside())
+            .then(|| nesting.seen() | if nesting.unpaired() != 0 { Seen::THREAD_NUMBER } else { 0 })
     }
 
     /// What begin and end take on this thread in ticks, a median; and how counts are read.
     pub(crate) fn measured(&self) -> (u64, &'static str) {
         const ROUNDS: usize = 101;
-        let row = Row::apart();
+        let row = Row::unrecorded();
         let (clock, mut reading) = (process::clock(), Reading::EMPTY);
         let counters = self.prepared();
         let mut ticks: Vec<u64> = (0..ROUNDS)
@@ -318,7 +323,7 @@ impl Worker {
     pub(crate) fn retire(self: Box<Worker>) {
         if self.counters().is_some() {
             // SAFETY: `open` made it a pointer, and no execution of this thread goes on.
-            apart(|| drop(unsafe { Box::from_raw(self.counters.get().cast_mut()) }));
+            isolated(|| drop(unsafe { Box::from_raw(self.counters.get().cast_mut()) }));
         }
         let Worker { rows, thread, .. } = *self;
         own_rows::give_back(thread.get(), &rows.into_inner());
@@ -327,7 +332,7 @@ impl Worker {
     /// The thread is about to fork. Its parent goes on with what it records, where both can see it.
     pub(crate) fn forks() {
         if let Some(worker) = Worker::known() {
-            worker.hosted_at_fork.set(worker.thread.get().hosting());
+            worker.open_at_fork.set(worker.thread.get().open_regions());
         }
     }
 
@@ -336,7 +341,7 @@ impl Worker {
     pub(crate) fn forked() {
         let Some(worker) = Worker::known() else { return };
         let new = rows::thread();
-        new.set_hosting(worker.hosted_at_fork.get());
+        new.set_open_regions(worker.open_at_fork.get());
         worker.thread.set(new);
         // SAFETY: this thread's own, and no reference to it lives here.
         for own in unsafe { &mut *worker.rows.get() } {
@@ -345,7 +350,7 @@ impl Worker {
         // The parent's are left to themselves: their pages and descriptors are taken from the child
         // by who watches forks, and executions that are open know them by their address.
         worker.counters.set(ptr::null());
-        worker.crews.forget();
-        worker.waits.forget();
+        worker.affinities.forget();
+        worker.wait_policy.forget();
     }
 }

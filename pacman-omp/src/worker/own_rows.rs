@@ -2,11 +2,11 @@
 
 use std::ptr;
 
-use pacman_regions::arena::{Hosted, Latest, Row, Thread, Widths};
+use pacman_regions::arena::{CurrentBin, PrimaryStats, Row, Thread, Widths};
 
 use super::Worker;
-use crate::adapt::Steady;
-use crate::apart::apart;
+use crate::adapt::CachedDecision;
+use crate::isolation::isolated;
 use crate::rows;
 
 /// What a thread has of a region. Rows stay for as long as the process; null before they are wanted.
@@ -19,9 +19,9 @@ pub(super) struct OwnRows {
     /// That number, so that only a row that is wanted is touched; [`NOBODY`] before there is one.
     thread: u32,
     /// Where executions that it starts are entered, and where in it the latest one was.
-    hosted: *const Hosted,
-    latest: Latest,
-    steady: Option<Box<Steady>>,
+    primary_stats: *const PrimaryStats,
+    latest: CurrentBin,
+    cached: Option<Box<CachedDecision>>,
     /// Of other numbers, the latest first.
     others: Option<Box<Others>>,
     ninth: usize,
@@ -39,9 +39,9 @@ impl OwnRows {
         OwnRows {
             row: ptr::null(),
             thread: NOBODY,
-            hosted: ptr::null(),
-            latest: Latest::none(),
-            steady: None,
+            primary_stats: ptr::null(),
+            latest: CurrentBin::none(),
+            cached: None,
             others: None,
             ninth: 0,
         }
@@ -50,9 +50,9 @@ impl OwnRows {
     /// In the child of a fork: rows are the parent's. The region that the thread is inside of will
     /// look at what it keeps for it.
     pub(super) fn forked(&mut self) {
-        let steady = self.steady.take();
-        steady.iter().for_each(|steady| steady.forget());
-        *self = OwnRows { steady, ..OwnRows::none() };
+        let cached = self.cached.take();
+        cached.iter().for_each(|cached| cached.forget());
+        *self = OwnRows { cached, ..OwnRows::none() };
     }
 }
 
@@ -64,8 +64,8 @@ pub(super) fn give_back(thread: &'static Thread, all: &[OwnRows]) {
         latest.into_iter().chain(own.others.iter().flat_map(|others| others.0.iter().copied()))
     });
     // SAFETY: as above.
-    let hosted = all.iter().filter_map(|own| unsafe { own.hosted.as_ref() });
-    rows::give_back(thread, rows, hosted);
+    let primary_stats = all.iter().filter_map(|own| unsafe { own.primary_stats.as_ref() });
+    rows::give_back(thread, rows, primary_stats);
 }
 
 impl Worker {
@@ -73,17 +73,19 @@ impl Worker {
     /// process began, with a team of `threads`.
     #[inline(always)]
     pub(crate) fn enter(&self, region: u32, since: u64, ticks: u64, threads: u32, nested: bool) {
-        let known = self.rows_of(region).filter(|own| !own.hosted.is_null());
-        let own = known.unwrap_or_else(|| self.with_hosted(region));
+        let known = self.rows_of(region).filter(|own| !own.primary_stats.is_null());
+        let own = known.unwrap_or_else(|| self.with_primary_stats(region));
         // SAFETY: rows stay, and the two are together from the beginning on.
-        unsafe { (*own.hosted).add(&own.latest, since, ticks, threads, nested) };
+        unsafe { (*own.primary_stats).add(&own.latest, since, ticks, threads, nested) };
     }
 
     #[cold]
-    fn with_hosted(&self, region: u32) -> &OwnRows {
-        apart(|| {
-            let hosted = rows::hosted(region);
-            self.keep(region, |own| (own.hosted, own.latest) = (hosted, Latest::none()));
+    fn with_primary_stats(&self, region: u32) -> &OwnRows {
+        isolated(|| {
+            let primary_stats = rows::primary_stats(region);
+            self.keep(region, |own| {
+                (own.primary_stats, own.latest) = (primary_stats, CurrentBin::none())
+            });
         });
         self.rows_of(region).expect("it was put there")
     }
@@ -94,8 +96,8 @@ impl Worker {
         // SAFETY: this thread alone, and nothing here changes them.
         for own in unsafe { &*self.rows.get() } {
             // SAFETY: rows stay.
-            if let Some(hosted) = unsafe { own.hosted.as_ref() } {
-                hosted.add_widths(usual, &mut widths);
+            if let Some(primary_stats) = unsafe { own.primary_stats.as_ref() } {
+                primary_stats.add_widths(usual, &mut widths);
             }
         }
         widths
@@ -103,17 +105,17 @@ impl Worker {
 
     /// What it keeps for a region that runs as before, if it does.
     #[inline(always)]
-    pub(crate) fn steady(&self, region: u32) -> Option<&Steady> {
-        let steady = self.rows_of(region)?.steady.as_deref()?;
+    pub(crate) fn cached(&self, region: u32) -> Option<&CachedDecision> {
+        let cached = self.rows_of(region)?.cached.as_deref()?;
         // SAFETY: the list may move, and what it has boxed stays for as long as the worker.
-        Some(unsafe { &*ptr::from_ref(steady) })
+        Some(unsafe { &*ptr::from_ref(cached) })
     }
 
     /// The same, made when it is first wanted.
-    pub(crate) fn own_steady(&self, region: u32) -> &Steady {
-        self.steady(region).unwrap_or_else(|| {
-            self.keep(region, |own| own.steady = Some(Box::default()));
-            self.steady(region).expect("it was put there")
+    pub(crate) fn own_decision(&self, region: u32) -> &CachedDecision {
+        self.cached(region).unwrap_or_else(|| {
+            self.keep(region, |own| own.cached = Some(Box::default()));
+            self.cached(region).expect("it was put there")
         })
     }
 
@@ -130,7 +132,7 @@ impl Worker {
     /// have thousands of regions, so that only those of this one are searched.
     #[cold]
     fn other_row(&self, region: u32, thread: u32) -> &Row {
-        apart(|| {
+        isolated(|| {
             let known = self.taken_out(region, thread);
             let row = known.unwrap_or_else(|| rows::row(region, thread));
             self.keep(region, |own| {

@@ -1,28 +1,28 @@
-//! One execution of a region with stretches, and the threads that take part in it.
+//! One execution of a region with intervals, and the threads that take part in it.
 
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use try_lock::{Locked, TryLock};
 
-use super::course::{ALL, Course};
+use super::barrier_interval::{BarrierIntervals, Setup};
 use super::partition::{Division, Index, Iterations, Share};
+use super::region_run::{ALL, RegionRun};
 use super::ring::Ring;
-use super::schedule::Refusal;
-use super::stretch::{Setup, Stretches};
+use super::schedule::Indivisible;
 use crate::floating;
 
 /// The loops of one region.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct Loops {
-    stretches: TryLock<Stretches>,
+    intervals: TryLock<BarrierIntervals>,
     /// It has run often enough to be known for one without a time loop inside.
     left_alone: AtomicBool,
 }
 
 /// What an execution asks of the runtime and of the rest of the library.
-pub(crate) trait Surroundings: Sync {
+pub(crate) trait TeamQueries: Sync {
     /// How many regions the calling thread is inside of, of one thread or more.
     fn level(&self) -> i32;
     /// How many threads its team has.
@@ -39,7 +39,7 @@ pub(crate) trait Surroundings: Sync {
 /// than any member's part.
 pub(crate) struct Execution<S> {
     ring: Ring,
-    course: UnsafeCell<Course<'static, Locked<'static, Stretches>>>,
+    run: UnsafeCell<RegionRun<'static, Locked<'static, BarrierIntervals>>>,
     around: S,
 }
 
@@ -50,7 +50,7 @@ unsafe impl<S: Sync> Sync for Execution<S> {}
 impl Loops {
     /// Begins an execution; `None` if another one of this region is under way, which alone is
     /// adapted then. `refused` says why nothing may be adapted.
-    pub(crate) fn begin<S: Surroundings>(
+    pub(crate) fn begin<S: TeamQueries>(
         &'static self,
         setup: &'static Setup,
         refused: Option<&'static str>,
@@ -60,13 +60,13 @@ impl Loops {
         if self.left_alone.load(Ordering::Relaxed) {
             return None;
         }
-        let stretches = self.stretches.try_lock()?;
-        if stretches.never_repeat() && setup.forced.is_empty() {
+        let intervals = self.intervals.try_lock()?;
+        if intervals.never_repeat() && setup.forced.is_empty() {
             self.left_alone.store(true, Ordering::Relaxed);
             return None;
         }
-        let course = UnsafeCell::new(Course::new(stretches, setup, refused));
-        Some(Execution { ring: Ring::new(ALL), course, around })
+        let run = UnsafeCell::new(RegionRun::new(intervals, setup, refused));
+        Some(Execution { ring: Ring::new(ALL), run, around })
     }
 
     /// Whether they repeat too seldom to be looked at.
@@ -75,19 +75,19 @@ impl Loops {
         self.left_alone.load(Ordering::Relaxed)
     }
 
-    /// Whether stretches are adapted one by one, so that the team had better keep its size.
+    /// Whether intervals are adapted one by one, so that the team had better keep its size.
     pub(crate) fn adapt(&self) -> bool {
         !self.left_alone.load(Ordering::Relaxed)
-            && self.stretches.try_lock().is_some_and(|stretches| stretches.adapts())
+            && self.intervals.try_lock().is_some_and(|intervals| intervals.adapts())
     }
 
     /// For the recording; `place` names an address. Nothing while an execution is under way.
     pub(crate) fn recorded(&self, place: impl Fn(u64) -> String) -> Vec<pacman_regions::Loop> {
-        self.stretches.try_lock().map_or_else(Vec::new, |stretches| stretches.recorded(place))
+        self.intervals.try_lock().map_or_else(Vec::new, |intervals| intervals.recorded(place))
     }
 }
 
-/// The calling thread's part in the innermost execution that has stretches.
+/// The calling thread's part in the innermost execution that has intervals.
 pub(crate) struct Member<S: 'static> {
     execution: Cell<*const Execution<S>>,
     thread: Cell<u32>,
@@ -111,12 +111,12 @@ impl<S> Member<S> {
 }
 
 /// Puts back what was there around an execution, also when the body is left by unwinding.
-struct Restored<'m, S: 'static> {
+struct RestoreMember<'m, S: 'static> {
     member: &'m Member<S>,
     around: Member<S>,
 }
 
-impl<S> Drop for Restored<'_, S> {
+impl<S> Drop for RestoreMember<'_, S> {
     fn drop(&mut self) {
         self.member.execution.swap(&self.around.execution);
         self.member.thread.swap(&self.around.thread);
@@ -126,14 +126,14 @@ impl<S> Drop for Restored<'_, S> {
     }
 }
 
-impl<S: Surroundings> Execution<S> {
+impl<S: TeamQueries> Execution<S> {
     /// The calling thread does its part, as number `thread` of the team.
     pub(crate) fn take_part(&self, member: &Member<S>, thread: u32, body: impl FnOnce()) {
         let threads = u16::try_from(self.around.threads()).unwrap_or(u16::MAX);
         if thread == 0 {
             // SAFETY: this is the team's thread 0, and the reference ends here.
-            let course = unsafe { &mut *self.course.get() };
-            floating::apart(|| course.begin(threads, self.around.now()));
+            let run = unsafe { &mut *self.run.get() };
+            floating::isolated(|| run.begin(threads, self.around.now()));
         }
         let around = Member {
             execution: Cell::new(member.execution.replace(self)),
@@ -142,27 +142,27 @@ impl<S: Surroundings> Execution<S> {
             level: Cell::new(member.level.replace(self.around.level())),
             epoch: Cell::new(member.epoch.replace(0)),
         };
-        let _restored = Restored { member, around };
+        let _restored = RestoreMember { member, around };
         body();
     }
 
     /// The team has ended; what ran since its last barrier has, too.
     pub(crate) fn end(self) {
         let now = self.around.now();
-        let mut course = self.course.into_inner();
-        floating::apart(|| course.end_stretch(now));
+        let mut run = self.run.into_inner();
+        floating::isolated(|| run.end_interval(now));
     }
 }
 
-impl<S: Surroundings> Member<S> {
-    /// Whether the calling thread is in an execution with stretches at all.
+impl<S: TeamQueries> Member<S> {
+    /// Whether the calling thread is in an execution with intervals at all.
     #[inline]
     pub(crate) fn is_in(&self) -> bool {
         !self.execution.get().is_null()
     }
 
     /// The execution, unless the thread is in another region inside of it: one that the runtime
-    /// serialised, or that has no stretches.
+    /// serialised, or that has no intervals.
     #[inline]
     fn innermost(&self) -> Option<&Execution<S>> {
         // SAFETY: set by `take_part` to an execution that outlives the part.
@@ -182,14 +182,14 @@ impl<S: Surroundings> Member<S> {
         }
         let asks = execution.around.asks_for_number();
         // SAFETY: thread 0's; the reference ends before the wait, in which it may run tasks.
-        let course = unsafe { &mut *execution.course.get() };
-        let width = floating::apart(|| course.decide(asks));
+        let run = unsafe { &mut *execution.run.get() };
+        let width = floating::isolated(|| run.decide(asks));
         execution.ring.publish(next, width);
         wait();
         self.epoch.set(next);
         // SAFETY: as above.
-        let course = unsafe { &mut *execution.course.get() };
-        floating::apart(|| course.passed(execution.around.now()));
+        let run = unsafe { &mut *execution.run.get() };
+        floating::isolated(|| run.passed(execution.around.now()));
     }
 
     /// The thread begins a static loop whose call returns to `site`: its share, if that is not
@@ -199,7 +199,7 @@ impl<S: Surroundings> Member<S> {
         &self,
         site: u64,
         iterations: Iterations<T>,
-        division: impl FnOnce() -> Result<Division, Refusal>,
+        division: impl FnOnce() -> Result<Division, Indivisible>,
         source: impl FnOnce() -> Option<String>,
     ) -> Option<Share<T>> {
         // SAFETY: as in `innermost`.
@@ -212,11 +212,11 @@ impl<S: Surroundings> Member<S> {
         let execution = self.innermost()?;
         let division = division().and_then(|division| match iterations.count() {
             Some(count) if count > u64::from(threads) => Ok(division),
-            _ => Err(Refusal::FewIterations),
+            _ => Err(Indivisible::FewIterations),
         });
         if thread == 0 {
             // SAFETY: thread 0's, and nothing called here comes back.
-            unsafe { &mut *execution.course.get() }.met(site, division, source);
+            unsafe { &mut *execution.run.get() }.met(site, division, source);
         }
         let division = division.ok()?;
         if u32::from(width) <= thread {
@@ -233,8 +233,8 @@ impl<S: Surroundings> Member<S> {
         }
         if let Some(execution) = self.innermost() {
             // SAFETY: as in `share`.
-            let course = unsafe { &mut *execution.course.get() };
-            course.met(site, Err(Refusal::Fetched), source);
+            let run = unsafe { &mut *execution.run.get() };
+            run.met(site, Err(Indivisible::Fetched), source);
         }
     }
 }

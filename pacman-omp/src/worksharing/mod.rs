@@ -5,13 +5,13 @@
 //! may as well be that of a smaller team: the first threads share the iterations, the others get
 //! none and wait at the next barrier. This folder's README.md has the protocol and what is safe.
 
-mod course;
+mod barrier_interval;
 mod entries;
 mod execution;
 mod partition;
+mod region_run;
 mod ring;
 mod schedule;
-mod stretch;
 
 use std::sync::OnceLock;
 
@@ -19,27 +19,27 @@ use pacman_core::Topology;
 use pacman_core::adapt::Rules;
 use pacman_regions::{Guard, RuntimeFamily};
 
-use crate::adapt::waiting;
-use crate::apart::apart;
+use crate::adapt::wait_policy;
 use crate::fork;
 use crate::function::Function;
+use crate::isolation::isolated;
 use crate::module::Module;
 use crate::process;
 use crate::region::{Region, Seen};
 use crate::runtime::Question;
 use crate::worker::Worker;
-use execution::Surroundings;
-use stretch::Setup;
+use barrier_interval::Setup;
+use execution::TeamQueries;
 
 pub(crate) use execution::Loops;
 
 /// An execution of a region of the program.
-pub(crate) type Execution = execution::Execution<Around>;
+pub(crate) type Execution = execution::Execution<RuntimeQueries>;
 
 /// The part of a thread of the program; its worker keeps it.
-pub(crate) type Member = execution::Member<Around>;
+pub(crate) type Member = execution::Member<RuntimeQueries>;
 
-/// Stretches shorter than this are left alone: what they could gain drowns in the noise of a
+/// Intervals shorter than this are left alone: what they could gain drowns in the noise of a
 /// barrier.
 const BREAK_EVEN: f64 = 20e-6;
 
@@ -51,14 +51,14 @@ static SETUP: OnceLock<Option<Setup>> = OnceLock::new();
 /// Begins an execution of `region` by a thread that is inside of `depth` others; `None` where its
 /// loops are not looked at.
 pub(crate) fn begin(region: &'static Region, depth: u32) -> Option<Execution> {
-    let setup = fork::once(&SETUP, || apart(prepare)).as_ref()?;
+    let setup = fork::once(&SETUP, || isolated(prepare)).as_ref()?;
     if depth > 0 || region.runtime.family != RuntimeFamily::Libomp {
         return None;
     }
-    let lifted = process::wishes().lifted.contains(&Guard::ThreadLocal);
+    let lifted = process::options().lifted.contains(&Guard::ThreadLocal);
     let refused = ((region.module.thread_local > 0 || process::has_data_by_thread()) && !lifted)
         .then_some("its module has thread-local storage, which may have to stay with a share");
-    region.loops.begin(setup, refused, Around::of(region)?)
+    region.loops.begin(setup, refused, RuntimeQueries::of(region)?)
 }
 
 /// Whether loops of `region` are not looked at, and will not be.
@@ -92,7 +92,7 @@ fn prepare() -> Option<Setup> {
     let forced: Vec<u16> = std::env::var(FORCED)
         .map(|list| list.split(',').filter_map(|one| one.parse().ok()).collect())
         .unwrap_or_default();
-    if process::wishes().adapt.is_none() && forced.is_empty() {
+    if process::options().adapt.is_none() && forced.is_empty() {
         return None;
     }
     let topology = Topology::detect().ok()?;
@@ -103,21 +103,21 @@ fn prepare() -> Option<Setup> {
 }
 
 /// The runtime's answers about the calling thread, without asking through our own entries.
-pub(crate) struct Around {
+pub(crate) struct RuntimeQueries {
     region: &'static Region,
     level: Question,
     threads: Question,
 }
 
-impl Around {
-    fn of(region: &'static Region) -> Option<Around> {
+impl RuntimeQueries {
+    fn of(region: &'static Region) -> Option<RuntimeQueries> {
         let ask = |function| region.runtime.question(function);
         let (level, threads) = (ask(Function::omp_get_level)?, ask(Function::omp_get_num_threads)?);
-        Some(Around { region, level, threads })
+        Some(RuntimeQueries { region, level, threads })
     }
 }
 
-impl Surroundings for Around {
+impl TeamQueries for RuntimeQueries {
     #[inline]
     fn level(&self) -> i32 {
         (self.level)()
@@ -130,7 +130,7 @@ impl Surroundings for Around {
 
     #[inline]
     fn asks_for_number(&self) -> bool {
-        if process::wishes().lifted.contains(&Guard::ThreadNumber) {
+        if process::options().lifted.contains(&Guard::ThreadNumber) {
             return false;
         }
         let asked = Seen::THREAD_NUMBER | Seen::BOTH_NUMBERS;
@@ -145,8 +145,8 @@ impl Surroundings for Around {
     #[inline]
     fn idles(&self) {
         // Where threads outnumber the contexts libomp's give way to each other, and waking them for
-        // the next wider stretch takes longer.
-        waiting::block_here(self.region.runtime, || {
+        // the next wider interval takes longer.
+        wait_policy::block_here(self.region.runtime, || {
             let topology = SETUP.get().and_then(Option::as_ref).map(|setup| &setup.topology);
             topology.is_some_and(|topology| topology.contexts_per_core() > 1)
         });

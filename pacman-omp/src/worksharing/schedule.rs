@@ -31,7 +31,7 @@ pub(crate) struct Ident {
 
 /// Why a loop that is divided by `__kmpc_for_static_init_*` keeps all its threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum Indivisible {
     /// Sections may wait for each other, which a thread for each makes possible.
     Sections,
     /// It deals out among teams, not among threads.
@@ -44,34 +44,34 @@ pub(crate) enum Refusal {
     Fetched,
 }
 
-impl Refusal {
+impl Indivisible {
     /// In one line, for a recording.
     pub(crate) fn why(self) -> &'static str {
         match self {
-            Refusal::Sections => "sections, which may wait for each other",
-            Refusal::Distribute => "distributed among teams, not threads",
-            Refusal::Schedule => "its schedule is not static, or has chunks of whole vectors",
-            Refusal::FewIterations => {
+            Indivisible::Sections => "sections, which may wait for each other",
+            Indivisible::Distribute => "distributed among teams, not threads",
+            Indivisible::Schedule => "its schedule is not static, or has chunks of whole vectors",
+            Indivisible::FewIterations => {
                 "no more iterations than threads, so each may be meant for one thread"
             }
-            Refusal::Fetched => "its schedule is not static: threads fetch their iterations",
+            Indivisible::Fetched => "its schedule is not static: threads fetch their iterations",
         }
     }
 }
 
 /// How the loop is to be divided, if it may be divided otherwise than the runtime does.
-pub(crate) fn division(schedule: i32, flags: i32, chunk: i64) -> Result<Division, Refusal> {
+pub(crate) fn division(schedule: i32, flags: i32, chunk: i64) -> Result<Division, Indivisible> {
     if flags & SECTIONS != 0 {
-        return Err(Refusal::Sections);
+        return Err(Indivisible::Sections);
     }
     if flags & DISTRIBUTE != 0 {
-        return Err(Refusal::Distribute);
+        return Err(Indivisible::Distribute);
     }
     match schedule & !MODIFIERS {
         STATIC => Ok(Division::Balanced),
         STATIC_CHUNKED => Ok(Division::Chunked(chunk)),
-        DISTRIBUTE_STATIC | DISTRIBUTE_STATIC_CHUNKED => Err(Refusal::Distribute),
-        _ => Err(Refusal::Schedule),
+        DISTRIBUTE_STATIC | DISTRIBUTE_STATIC_CHUNKED => Err(Indivisible::Distribute),
+        _ => Err(Indivisible::Schedule),
     }
 }
 
@@ -114,11 +114,11 @@ mod tests {
         assert_eq!(division(34 | 1 << 29, LOOP, 1), Ok(Division::Balanced));
         assert_eq!(division(33 | 1 << 30, LOOP, 2), Ok(Division::Chunked(2)));
         for other in [35, 36, 37, 38, 40, 41, 44, 45, 65, 66] {
-            assert_eq!(division(other, LOOP, 1), Err(Refusal::Schedule), "{other}");
+            assert_eq!(division(other, LOOP, 1), Err(Indivisible::Schedule), "{other}");
         }
-        assert_eq!(division(92, 0x802, 1), Err(Refusal::Distribute));
-        assert_eq!(division(91, 0, 1), Err(Refusal::Distribute));
-        assert_eq!(division(34, 0x402, 1), Err(Refusal::Sections));
+        assert_eq!(division(92, 0x802, 1), Err(Indivisible::Distribute));
+        assert_eq!(division(91, 0, 1), Err(Indivisible::Distribute));
+        assert_eq!(division(34, 0x402, 1), Err(Indivisible::Sections));
     }
 
     #[test]

@@ -34,17 +34,17 @@ pub(super) struct Bins {
 /// The bin that the latest execution of a thread ended in. It is not where others may write: an
 /// address is followed.
 #[derive(Debug)]
-pub struct Latest {
+pub struct CurrentBin {
     bin: Cell<*const Bin>,
     /// From when on it is, and until when.
     from: Cell<u64>,
     to: Cell<u64>,
 }
 
-impl Latest {
+impl CurrentBin {
     /// None so far.
-    pub const fn none() -> Latest {
-        Latest { bin: Cell::new(std::ptr::null()), from: Cell::new(0), to: Cell::new(0) }
+    pub const fn none() -> CurrentBin {
+        CurrentBin { bin: Cell::new(std::ptr::null()), from: Cell::new(0), to: Cell::new(0) }
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Bin {
 
 /// What a row of bins held.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Held {
+pub(super) struct BinTotals {
     pub(super) shift: u64,
     pub(super) ticks: Vec<u64>,
     pub(super) thread_ticks: Vec<u64>,
@@ -101,7 +101,7 @@ impl Bins {
     /// # Safety
     /// `latest` is of these bins, which are still there.
     #[inline(always)]
-    pub(super) unsafe fn add(&self, latest: &Latest, begin: u64, ticks: u64, threads: u64) {
+    pub(super) unsafe fn add(&self, latest: &CurrentBin, begin: u64, ticks: u64, threads: u64) {
         let end = begin.wrapping_add(ticks);
         if begin < latest.from.get() || end >= latest.to.get() {
             return self.spread(latest, begin, end.max(begin), threads);
@@ -112,7 +112,7 @@ impl Bins {
 
     /// The same over several bins, or in another one than the latest.
     #[inline(never)]
-    fn spread(&self, latest: &Latest, begin: u64, end: u64, threads: u64) {
+    fn spread(&self, latest: &CurrentBin, begin: u64, end: u64, threads: u64) {
         let mut shift = (load(&self.state) & 0xffff_ffff).min(COARSEST) + FINEST;
         if end >> shift >= BINS as u64 {
             shift = self.fold(end);
@@ -162,9 +162,9 @@ impl Bins {
     }
 }
 
-impl Held {
+impl BinTotals {
     /// From the words of [`Bins`]; a folding that was cut is done to its end.
-    pub(super) fn of(words: &[u64]) -> Held {
+    pub(super) fn of(words: &[u64]) -> BinTotals {
         const STATE: usize = offset_of!(Bins, state) / 8;
         const SPARE: usize = offset_of!(Bins, spare) / 8;
         const FIRST: usize = offset_of!(Bins, bins) / 8;
@@ -185,7 +185,7 @@ impl Held {
             shift = (shift + 1).min(COARSEST);
         }
         let (ticks, thread_ticks) = bins.into_iter().unzip();
-        Held { shift: shift + FINEST, ticks, thread_ticks }
+        BinTotals { shift: shift + FINEST, ticks, thread_ticks }
     }
 
     /// The ticks until which the latest execution went on, at the least; `words` are its own.
@@ -198,7 +198,7 @@ impl Held {
     }
 
     /// The same in bins of 2 to the power of `shift` ticks, which are no shorter.
-    pub(super) fn folded(mut self, shift: u64) -> Held {
+    pub(super) fn folded(mut self, shift: u64) -> BinTotals {
         while self.shift < shift {
             for cells in [&mut self.ticks, &mut self.thread_ticks] {
                 let sum =
@@ -211,7 +211,7 @@ impl Held {
     }
 
     /// Adds `other`, whose bins are as long.
-    pub(super) fn merge(&mut self, other: &Held) {
+    pub(super) fn merge(&mut self, other: &BinTotals) {
         let both = [(&mut self.ticks, &other.ticks), (&mut self.thread_ticks, &other.thread_ticks)];
         for (own, others) in both {
             own.resize(own.len().max(others.len()), 0);
@@ -226,19 +226,19 @@ mod tests {
     use super::*;
 
     impl Bins {
-        fn enter(&self, latest: &Latest, begin: u64, ticks: u64, threads: u64) {
+        fn enter(&self, latest: &CurrentBin, begin: u64, ticks: u64, threads: u64) {
             // SAFETY: each test has one of either.
             unsafe { self.add(latest, begin, ticks, threads) };
         }
     }
 
-    fn look(bins: &Bins) -> Held {
-        Held::of(&words_of(bins))
+    fn look(bins: &Bins) -> BinTotals {
+        BinTotals::of(&words_of(bins))
     }
 
     #[test]
     fn nothing_is_lost_when_bins_fold_or_executions_span_them() {
-        let (bins, latest) = (Bins::new(), Latest::none());
+        let (bins, latest) = (Bins::new(), CurrentBin::none());
         let (mut sum, mut at) = (0, 0);
         for round in 0..20_000u64 {
             let length = round * round % 300_001;
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn an_execution_is_where_it_was() {
-        let (bins, latest) = (Bins::new(), Latest::none());
+        let (bins, latest) = (Bins::new(), CurrentBin::none());
         bins.enter(&latest, 100 << FINEST, (2 << FINEST) + 7, 3);
         let held = look(&bins);
         let there: Vec<_> =
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn a_folding_that_is_cut_at_any_store_loses_and_doubles_nothing() {
-        let (bins, latest) = (Bins::new(), Latest::none());
+        let (bins, latest) = (Bins::new(), CurrentBin::none());
         for bin in 0..BINS as u64 {
             bins.enter(&latest, bin << FINEST, 1 + bin * bin % 1_000, 3);
         }
@@ -285,7 +285,7 @@ mod tests {
         let mut words = before;
         for (done, (cell, value)) in stores.into_iter().enumerate() {
             words[(cell - base) / 8] = value;
-            let held = Held::of(&words);
+            let held = BinTotals::of(&words);
             assert_eq!(held.ticks.iter().sum::<u64>(), total, "after {done} stores");
             let mut coarse = held.folded(FINEST + 1);
             coarse.ticks.truncate(BINS / 2);

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::AtomicU64;
 
-use super::bins::{Bins, Latest};
+use super::bins::{Bins, CurrentBin};
 use super::{add, load, publish, store, zero};
 
 /// Sums of counts in a row: as many as a reading of counters has at most.
@@ -49,25 +49,25 @@ impl Process {
 #[repr(C)]
 pub struct Thread {
     header: AtomicU64,
-    pub(super) hosting: AtomicU64,
+    pub(super) open_regions: AtomicU64,
 }
 
 impl Thread {
     /// One that nobody sees.
-    pub const fn apart() -> Thread {
-        Thread { header: AtomicU64::new(0), hosting: AtomicU64::new(0) }
+    pub const fn unrecorded() -> Thread {
+        Thread { header: AtomicU64::new(0), open_regions: AtomicU64::new(0) }
     }
 
     /// Regions that it has started and that are not in the rows yet.
     #[inline(always)]
-    pub fn hosting(&self) -> u64 {
-        load(&self.hosting)
+    pub fn open_regions(&self) -> u64 {
+        load(&self.open_regions)
     }
 
     /// There are so many now.
     #[inline(always)]
-    pub fn set_hosting(&self, regions: u64) {
-        store(&self.hosting, regions);
+    pub fn set_open_regions(&self, regions: u64) {
+        store(&self.open_regions, regions);
     }
 }
 
@@ -92,7 +92,7 @@ const LOOK: u64 = 16;
 
 impl Row {
     /// One that nobody sees.
-    pub const fn apart() -> Row {
+    pub const fn unrecorded() -> Row {
         Row {
             header: zero(),
             key: zero(),
@@ -106,7 +106,7 @@ impl Row {
     }
 
     /// It is about that region and number.
-    pub fn is_of(&self, region: u32, thread: u32) {
+    pub fn set_key(&self, region: u32, thread: u32) {
         store(&self.key, u64::from(region) | u64::from(thread) << 32);
     }
 
@@ -126,7 +126,7 @@ impl Row {
     pub fn add(&self, ticks: u64, cpu: impl FnOnce() -> Option<u32>) {
         let executions = load(&self.executions);
         if executions % LOOK == 0 {
-            self.look(cpu);
+            self.sample_cpu(cpu);
         }
         store(&self.executions, executions + 1);
         add(&self.ticks, ticks);
@@ -142,7 +142,7 @@ impl Row {
 
     /// Which hardware context the thread is on.
     #[inline(never)]
-    pub fn look(&self, cpu: impl FnOnce() -> Option<u32>) {
+    pub fn sample_cpu(&self, cpu: impl FnOnce() -> Option<u32>) {
         let Some(cpu) = cpu() else { return };
         let (before, now) = (load(&self.cpu), u64::from(cpu) + 1);
         store(&self.cpu, now);
@@ -155,7 +155,7 @@ impl Row {
 /// The executions of one region that a thread started.
 #[derive(Debug)]
 #[repr(C)]
-pub struct Hosted {
+pub struct PrimaryStats {
     header: AtomicU64,
     pub(super) region: AtomicU64,
     pub(super) nested: AtomicU64,
@@ -178,10 +178,10 @@ pub(super) struct Size {
     pub(super) ticks: AtomicU64,
 }
 
-impl Hosted {
+impl PrimaryStats {
     /// One that nobody sees. Not on a small stack: it is 9 kB.
-    pub const fn apart() -> Hosted {
-        Hosted {
+    pub const fn unrecorded() -> PrimaryStats {
+        PrimaryStats {
             header: zero(),
             region: zero(),
             nested: zero(),
@@ -193,7 +193,7 @@ impl Hosted {
     }
 
     /// It is about that region, of which nothing is in it.
-    pub fn is_of(&self, region: u32) {
+    pub fn set_key(&self, region: u32) {
         store(&self.region, u64::from(region));
         store(&self.shortest, u64::MAX);
     }
@@ -206,9 +206,16 @@ impl Hosted {
     /// One execution with a team of `threads`: `ticks`, from so many ticks `since` the process began.
     ///
     /// # Safety
-    /// `latest` is for this alone, from [`Latest::none()`] on.
+    /// `latest` is for this alone, from [`CurrentBin::none()`] on.
     #[inline(always)]
-    pub unsafe fn add(&self, latest: &Latest, since: u64, ticks: u64, threads: u32, nested: bool) {
+    pub unsafe fn add(
+        &self,
+        latest: &CurrentBin,
+        since: u64,
+        ticks: u64,
+        threads: u32,
+        nested: bool,
+    ) {
         let first = &self.teams[0];
         let is_first = load(&first.threads) == u64::from(threads);
         let size = if is_first { first } else { self.size(threads) };
@@ -267,29 +274,29 @@ mod tests {
 
     #[test]
     fn teams_are_wide_or_narrow() {
-        let (hosted, latest) = (Hosted::apart(), Latest::none());
+        let (primary_stats, latest) = (PrimaryStats::unrecorded(), CurrentBin::none());
         let mut widths = Widths::default();
-        hosted.add_widths(4, &mut widths);
+        primary_stats.add_widths(4, &mut widths);
         assert_eq!(widths, Widths::default());
         for (threads, ticks) in [(4, 10), (2, 20), (4, 30), (1, 40), (8, 50)] {
             // SAFETY: it is for this alone.
-            unsafe { hosted.add(&latest, 5, ticks, threads, false) };
+            unsafe { primary_stats.add(&latest, 5, ticks, threads, false) };
         }
-        hosted.add_widths(4, &mut widths);
+        primary_stats.add_widths(4, &mut widths);
         assert_eq!(widths, Widths { wide: 3, narrow_ticks: 60 });
-        hosted.add_widths(1, &mut widths);
+        primary_stats.add_widths(1, &mut widths);
         assert_eq!(widths, Widths { wide: 3 + 5, narrow_ticks: 60 });
     }
 
     #[test]
     fn a_row_that_another_thread_goes_on_with_has_moved() {
-        let row = Row::apart();
-        row.look(|| None);
+        let row = Row::unrecorded();
+        row.sample_cpu(|| None);
         row.add(5, || Some(3));
         row.add(5, || Some(9));
         assert_eq!((load(&row.cpu), load(&row.moves)), (4, 0), "looked at in every 16th");
-        row.look(|| Some(3));
-        row.look(|| Some(4));
+        row.sample_cpu(|| Some(3));
+        row.sample_cpu(|| Some(4));
         assert_eq!((load(&row.cpu), load(&row.moves)), (5, 1));
     }
 }

@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::AtomicU64;
 
 use super::bins::FINEST;
-use super::writer::Beginning;
+use super::writer::ProcessStart;
 use super::{Kind, PAGE, Payload, WORDS, Writer, copied, prepare, store};
 use crate::arena::Key;
 use crate::{Ending, Recording, Region, RuntimeFamily, TimelineRow};
@@ -63,7 +63,7 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
     let own = &recording.process;
     let scale = Scale::of(recording);
     let ticks = |seconds| scale.ticks(seconds);
-    let process = writer.begin(&Beginning {
+    let process = writer.begin(&ProcessStart {
         numbers: (own.pid, own.parent),
         began: (own.began * 1e9) as u64,
         seconds_per_tick: scale.seconds_per_tick,
@@ -82,7 +82,10 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
     }
     let overhead = recording.overhead.nanoseconds.map_or(0, |taken| ticks(taken * 1e-9));
     let first = Payload::new().number(recording.threads.into()).number(recording.contexts.into());
-    writer.append(Kind::First, &first.number(overhead).bytes(recording.overhead.reads.as_bytes()));
+    writer.append(
+        Kind::FirstRegion,
+        &first.number(overhead).bytes(recording.overhead.reads.as_bytes()),
+    );
     let mut events = Payload::new().number(recording.events.len() as u64);
     for event in &recording.events {
         let why = event.uncounted.as_deref().map(str::as_bytes);
@@ -102,7 +105,7 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
         put_region(writer, number as u32, (region, bins), &counted, scale)?;
     }
     if own.ending == Ending::ExitInRegion {
-        writer.thread()?.set_hosting(1);
+        writer.thread()?.set_open_regions(1);
     }
     match own.ending {
         Ending::Exit | Ending::ExitInRegion => process.ends(false, ticks(own.seconds)),
@@ -140,7 +143,7 @@ fn put_region(
             store(cell, row.counts[*event].unwrap_or(0));
         }
     }
-    let cells = writer.hosted(number)?;
+    let cells = writer.primary_stats(number)?;
     store(&cells.nested, region.nested);
     store(&cells.shortest, ticks(region.shortest));
     store(&cells.longest, ticks(region.longest));

@@ -15,7 +15,7 @@
 //! record is there with its length and kind 0 first, is filled, and then gets its kind. A byte string
 //! is its length and as many words as it takes.
 //!
-//! The writer ([`Writer`], [`Row`], [`Hosted`]) is in the preloaded library, the reader
+//! The writer ([`Writer`], [`Row`], [`PrimaryStats`]) is in the preloaded library, the reader
 //! ([`read`]) in the command. The reader trusts nothing.
 
 mod bins;
@@ -31,13 +31,13 @@ mod tests;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub use bins::Latest;
-pub use cells::{EVENTS, Hosted, Process, Row, Thread, Widths};
+pub use bins::CurrentBin;
+pub use cells::{EVENTS, PrimaryStats, Process, Row, Thread, Widths};
 pub use file::{EXTENSION, found_in};
 pub use image::image_of;
 pub use payload::Payload;
 pub use reader::read;
-pub use writer::{Beginning, Slot, Writer};
+pub use writer::{ProcessStart, Slot, Writer};
 
 /// Bytes of a page.
 pub const PAGE: usize = 4096;
@@ -66,7 +66,7 @@ pub enum Kind {
     /// A runtime: its number, its family, its path.
     Runtime = 4,
     /// The first region: threads, contexts, ticks of a begin and an end, how counts are read.
-    First = 5,
+    FirstRegion = 5,
     /// The events: how many; of each its name, 1 or 0, why it is not counted; how many are counted; of
     /// each count its event.
     Events = 6,
@@ -76,8 +76,8 @@ pub enum Kind {
     Note = 8,
     /// One thread of the team in a region: [`Row`].
     Row = 9,
-    /// The executions of a region that one thread started: [`Hosted`].
-    Hosted = 10,
+    /// The executions of a region that one thread started: [`PrimaryStats`].
+    PrimaryStats = 10,
     /// What adaptation says of a region: [`Slot`].
     Adaptation = 11,
 }
@@ -88,12 +88,12 @@ impl Kind {
         Kind::Thread,
         Kind::Command,
         Kind::Runtime,
-        Kind::First,
+        Kind::FirstRegion,
         Kind::Events,
         Kind::Region,
         Kind::Note,
         Kind::Row,
-        Kind::Hosted,
+        Kind::PrimaryStats,
         Kind::Adaptation,
     ];
 

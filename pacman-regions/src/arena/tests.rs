@@ -52,9 +52,9 @@ fn arena(pages: usize) -> &'static [AtomicU64] {
     words
 }
 
-fn beginning(pid: u32) -> Beginning {
+fn beginning(pid: u32) -> ProcessStart {
     let seconds_per_tick = 1e-9;
-    Beginning { numbers: (pid, 1), began: 5_000_000_000, seconds_per_tick, adapted: true }
+    ProcessStart { numbers: (pid, 1), began: 5_000_000_000, seconds_per_tick, adapted: true }
 }
 
 fn region_record(number: u32) -> Payload {
@@ -62,9 +62,15 @@ fn region_record(number: u32) -> Payload {
     payload.bytes(b"/opt/b\xffd/app").optional(None).bytes(b"GOMP_parallel")
 }
 
-fn enter(hosted: &Hosted, latest: &Latest, (since, ticks): (u64, u64), threads: u32, nested: bool) {
+fn enter(
+    primary_stats: &PrimaryStats,
+    latest: &CurrentBin,
+    (since, ticks): (u64, u64),
+    threads: u32,
+    nested: bool,
+) {
     // SAFETY: each is for one alone.
-    unsafe { hosted.add(latest, since, ticks, threads, nested) };
+    unsafe { primary_stats.add(latest, since, ticks, threads, nested) };
 }
 
 /// All that a process does: it begins, runs regions, adapts one, forks, and ends.
@@ -73,7 +79,8 @@ fn life(words: &'static [AtomicU64]) {
     let process = writer.begin(&beginning(7)).expect("there is place");
     writer.append(Kind::Command, &Payload::new().bytes(b"./b\xffd\0arg\0"));
     writer.append(Kind::Runtime, &Payload::new().number(0).number(1).bytes(b"/lib/libomp.so"));
-    writer.append(Kind::First, &Payload::new().number(2).number(4).number(50).bytes(b"rdpmc"));
+    writer
+        .append(Kind::FirstRegion, &Payload::new().number(2).number(4).number(50).bytes(b"rdpmc"));
     let events = Payload::new().number(2).bytes(b"CYCLES").optional(None);
     let events = events.bytes(b"ZEBRA").optional(Some(b"no such event")).number(1).number(0);
     writer.append(Kind::Events, &events);
@@ -82,10 +89,10 @@ fn life(words: &'static [AtomicU64]) {
     for region in 0..2 {
         writer.append(Kind::Region, &region_record(region));
         let rows = [writer.row(region, 0), writer.row(region, 1)].map(Option::unwrap);
-        let hosted = writer.hosted(region).expect("there is place");
-        let latest = Latest::none();
+        let primary_stats = writer.primary_stats(region).expect("there is place");
+        let latest = CurrentBin::none();
         for execution in 0..8 {
-            thread.set_hosting(1);
+            thread.set_open_regions(1);
             for row in rows {
                 row.add(90, || Some(3));
                 row.count(|sums| {
@@ -93,8 +100,8 @@ fn life(words: &'static [AtomicU64]) {
                     true
                 });
             }
-            enter(hosted, &latest, (execution * 150_000, 100), 2, false);
-            thread.set_hosting(0);
+            enter(primary_stats, &latest, (execution * 150_000, 100), 2, false);
+            thread.set_open_regions(0);
             let threads = execution as u32 + 1;
             let why = "because ".repeat(execution as usize);
             let adaptation = Adaptation { threads, why, ..Adaptation::default() };
@@ -107,7 +114,7 @@ fn life(words: &'static [AtomicU64]) {
     process.ends(false, 9_000_000);
     let child = writer.begin(&beginning(8)).expect("there is place");
     writer.row(1, 0).expect("there is place").add(5, || None);
-    enter(writer.hosted(1).expect("there is place"), &Latest::none(), (0, 6), 1, true);
+    enter(writer.primary_stats(1).expect("there is place"), &CurrentBin::none(), (0, 6), 1, true);
     child.ends(true, 400);
 }
 
@@ -184,7 +191,7 @@ fn an_arena_that_is_full_says_how_much_it_lacks() {
     let mut writer = Writer::new(words, |_, _| true);
     writer.begin(&beginning(7)).expect("there is place");
     writer.append(Kind::Region, &region_record(0));
-    enter(writer.hosted(0).expect("there is place"), &Latest::none(), (0, 5), 1, false);
+    enter(writer.primary_stats(0).expect("there is place"), &CurrentBin::none(), (0, 5), 1, false);
     let refused = (0..200).filter(|thread| writer.row(0, *thread).is_none()).count();
     assert!((100..200).contains(&refused), "{refused}");
     assert!(!writer.append(Kind::Note, &Payload::new().bytes(&[b'x'; 5000])));
@@ -208,7 +215,7 @@ fn what_cannot_be_made_usable_is_asked_for_once() {
         page == 1
     });
     writer.begin(&beginning(7)).expect("the first page is there");
-    assert!(writer.hosted(0).is_none() && writer.hosted(1).is_none());
+    assert!(writer.primary_stats(0).is_none() && writer.primary_stats(1).is_none());
     assert_eq!(ASKED.take(), [(1, 1), (2, 3)]);
     assert!(writer.append(Kind::Note, &Payload::new().bytes(b"short")), "there was room for it");
     let recordings = read(&copied(words)).expect("an arena");
@@ -225,8 +232,8 @@ fn processes_share_an_arena() {
                 let process = writer.begin(&beginning(pid)).expect("there is place");
                 for region in 0..20 {
                     writer.append(Kind::Region, &region_record(region));
-                    let hosted = writer.hosted(region).expect("there is place");
-                    enter(hosted, &Latest::none(), (0, 5), pid + 1, false);
+                    let primary_stats = writer.primary_stats(region).expect("there is place");
+                    enter(primary_stats, &CurrentBin::none(), (0, 5), pid + 1, false);
                 }
                 process.ends(false, 100);
             })

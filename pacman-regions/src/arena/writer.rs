@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::cells::{Hosted, Process, Row, Thread};
+use super::cells::{PrimaryStats, Process, Row, Thread};
 use super::{CHUNK, Kind, LINE, Payload, WORDS, add, header, load, publish, store};
 
 /// Chunks are as long as all before them together, up to so many pages: each is a call of the
@@ -55,7 +55,7 @@ pub(super) mod slot {
 
 /// What a process is when it begins.
 #[derive(Clone, Copy, Debug)]
-pub struct Beginning {
+pub struct ProcessStart {
     /// Its number and its parent's.
     pub numbers: (u32, u32),
     /// Nanoseconds since 1970.
@@ -85,7 +85,7 @@ impl Writer {
 
     /// A process begins, by being started, or forked from the one that wrote until now. Its record, if
     /// there is place for one.
-    pub fn begin(&mut self, beginning: &Beginning) -> Option<&'static Process> {
+    pub fn begin(&mut self, beginning: &ProcessStart) -> Option<&'static Process> {
         let from = self.owner;
         *self = Writer::new(self.words, self.grow);
         let at = self.take(size_of::<Process>() / 8)?;
@@ -122,19 +122,19 @@ impl Writer {
         let at = self.take(size_of::<Row>() / 8)?;
         // SAFETY: as in `begin`.
         let row = unsafe { self.cells::<Row>(at) };
-        row.is_of(region, thread);
+        row.set_key(region, thread);
         self.publish(at, Kind::Row);
         Some(row)
     }
 
     /// A row for the executions of a region that a thread starts.
-    pub fn hosted(&mut self, region: u32) -> Option<&'static Hosted> {
-        let at = self.take(size_of::<Hosted>() / 8)?;
+    pub fn primary_stats(&mut self, region: u32) -> Option<&'static PrimaryStats> {
+        let at = self.take(size_of::<PrimaryStats>() / 8)?;
         // SAFETY: as in `begin`.
-        let hosted = unsafe { self.cells::<Hosted>(at) };
-        hosted.is_of(region);
-        self.publish(at, Kind::Hosted);
-        Some(hosted)
+        let primary_stats = unsafe { self.cells::<PrimaryStats>(at) };
+        primary_stats.set_key(region);
+        self.publish(at, Kind::PrimaryStats);
+        Some(primary_stats)
     }
 
     /// A record for a thread that starts regions.

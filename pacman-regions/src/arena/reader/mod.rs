@@ -9,14 +9,14 @@ mod sums;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
-use super::bins::Held;
+use super::bins::BinTotals;
 use super::cells::{self, EVENTS};
 use super::payload::Cursor;
 use super::writer::slot;
 use super::{CHUNK, Kind, LINE, MAGIC, VERSION, WORDS, header};
 use crate::{Adaptation, Ending, Event, Overhead, Process, Recording, Runtime, RuntimeFamily};
 use region::{Known, adaptation_of, region};
-use sums::{HostedSum, RowSum, timeline};
+use sums::{PrimarySum, RowSum, timeline};
 
 /// The recordings of all processes that wrote to the arena, in the order in which they began.
 ///
@@ -135,9 +135,9 @@ struct Sorted<'w> {
     counted: Vec<usize>,
     notes: Vec<String>,
     rows: BTreeMap<(u32, u32), RowSum>,
-    hosted: BTreeMap<u32, HostedSum>,
+    primary_stats: BTreeMap<u32, PrimarySum>,
     adaptations: BTreeMap<u32, (u64, &'w [u64])>,
-    hosting: u64,
+    open_regions: u64,
     /// Ticks until which something is known to have gone on.
     until: u64,
 }
@@ -157,15 +157,15 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
     let numbers = get(offset_of!(cells::Process, numbers));
     let (ending, ticks) = ending(&sorted, process);
     let mut regions = Vec::new();
-    let mut hosted = Vec::new();
+    let mut primary_stats = Vec::new();
     // A fork has said nothing of regions that it had from the other until something happens to them.
     let unsaid = get(offset_of!(cells::Process, adapted)) != 0 && records.forked_from != 0;
-    for (number, sum) in &sorted.hosted {
+    for (number, sum) in &sorted.primary_stats {
         let known = region_of(owned, owner, *number).and_then(Known::of);
         let said = sorted.adaptations.get(number).and_then(|(_, record)| adaptation_of(record));
         let adaptation = said.or_else(|| unsaid.then(Adaptation::default));
         regions.push(region(&sorted, *number, sum, known, adaptation, scale));
-        hosted.push(sum);
+        primary_stats.push(sum);
     }
     let mut notes = std::mem::take(&mut sorted.notes);
     let refused = get(offset_of!(cells::Process, refused));
@@ -199,7 +199,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
             nanoseconds: overhead,
             reads: first.map_or_else(|| "none".to_owned(), |first| first.3),
         },
-        timeline: timeline(&hosted, scale),
+        timeline: timeline(&primary_stats, scale),
         regions,
         notes,
     })
@@ -209,7 +209,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
 fn ending(sorted: &Sorted<'_>, process: &[u64]) -> (Ending, u64) {
     let ended = word(process, offset_of!(cells::Process, ended));
     let ending = match word(process, offset_of!(cells::Process, ending)) {
-        cells::EXIT if sorted.hosting > 0 => Ending::ExitInRegion,
+        cells::EXIT if sorted.open_regions > 0 => Ending::ExitInRegion,
         cells::EXIT => Ending::Exit,
         // What ran after that shows that it could not become what it wanted.
         cells::EXEC if sorted.until > ended => Ending::Unsaid,
@@ -245,8 +245,8 @@ impl<'w> Sorted<'w> {
         match kind {
             Kind::Process => self.process = Some(record),
             Kind::Thread => {
-                let hosting = word(record, offset_of!(cells::Thread, hosting));
-                self.hosting = self.hosting.saturating_add(hosting);
+                let open_regions = word(record, offset_of!(cells::Thread, open_regions));
+                self.open_regions = self.open_regions.saturating_add(open_regions);
             }
             Kind::Command => self.command = Some(cursor.bytes()?),
             Kind::Runtime => {
@@ -258,7 +258,7 @@ impl<'w> Sorted<'w> {
                 let runtime = Runtime { family, path: cursor.path()?, version: None };
                 self.runtimes.insert(number, runtime);
             }
-            Kind::First => {
+            Kind::FirstRegion => {
                 let first = (cursor.small()?, cursor.small()?, cursor.number()?, cursor.text()?);
                 self.first = Some(first);
             }
@@ -267,7 +267,7 @@ impl<'w> Sorted<'w> {
             Kind::Note if self.notes.len() < NOTES => self.notes.push(cursor.text()?),
             Kind::Note => {}
             Kind::Row => self.row(record)?,
-            Kind::Hosted => self.hosted(record)?,
+            Kind::PrimaryStats => self.primary_stats(record)?,
             Kind::Adaptation => {
                 let (region, serial) = (record[slot::REGION] as u32, record[slot::SERIAL]);
                 let known = self.adaptations.get(&region).map_or(0, |(serial, _)| *serial);
@@ -304,17 +304,17 @@ impl<'w> Sorted<'w> {
         Some(())
     }
 
-    fn hosted(&mut self, record: &[u64]) -> Option<()> {
-        const BINS: usize = offset_of!(cells::Hosted, bins) / 8;
-        if record.len() < size_of::<cells::Hosted>() / 8 {
+    fn primary_stats(&mut self, record: &[u64]) -> Option<()> {
+        const BINS: usize = offset_of!(cells::PrimaryStats, bins) / 8;
+        if record.len() < size_of::<cells::PrimaryStats>() / 8 {
             return None;
         }
-        let region = word(record, offset_of!(cells::Hosted, region)) as u32;
-        if let Some(sum) = HostedSum::of(record, Held::of(&record[BINS..])) {
+        let region = word(record, offset_of!(cells::PrimaryStats, region)) as u32;
+        if let Some(sum) = PrimarySum::of(record, BinTotals::of(&record[BINS..])) {
             self.until = self.until.max(sum.bins.until(&record[BINS..]));
-            match self.hosted.get_mut(&region) {
+            match self.primary_stats.get_mut(&region) {
                 Some(known) => known.merge(&sum),
-                None => drop(self.hosted.insert(region, sum)),
+                None => drop(self.primary_stats.insert(region, sum)),
             }
         }
         Some(())

@@ -1,7 +1,7 @@
 //! A region, put together.
 
 use super::Sorted;
-use super::sums::{HostedSum, RowSum};
+use super::sums::{PrimarySum, RowSum};
 use crate::arena::payload::Cursor;
 use crate::arena::writer::slot;
 use crate::{Adaptation, Region, Row, Site, Team};
@@ -25,7 +25,7 @@ impl Known {
 pub(super) fn region(
     sorted: &Sorted<'_>,
     number: u32,
-    sum: &HostedSum,
+    sum: &PrimarySum,
     known: Option<Known>,
     adaptation: Option<Adaptation>,
     scale: f64,

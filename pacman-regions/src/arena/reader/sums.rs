@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 
 use super::word;
-use crate::arena::bins::Held;
+use crate::arena::bins::BinTotals;
 use crate::arena::cells::{self, EVENTS, SIZES};
 use crate::{Timeline, TimelineRow};
 
@@ -19,7 +19,7 @@ pub(super) struct RowSum {
 }
 
 /// The sum over all threads that started a region.
-pub(super) struct HostedSum {
+pub(super) struct PrimarySum {
     pub(super) executions: u64,
     pub(super) nested: u64,
     pub(super) ticks: u64,
@@ -27,14 +27,14 @@ pub(super) struct HostedSum {
     pub(super) longest: u64,
     /// Threads, executions, ticks.
     pub(super) teams: Vec<(u32, u64, u64)>,
-    pub(super) bins: Held,
+    pub(super) bins: BinTotals,
 }
 
-impl HostedSum {
+impl PrimarySum {
     /// `None` before the first execution is entered. The process may have ended at any place in the
     /// entry of one: what is there of it goes with what was there before.
-    pub(super) fn of(record: &[u64], bins: Held) -> Option<HostedSum> {
-        const TEAMS: usize = offset_of!(cells::Hosted, teams) / 8;
+    pub(super) fn of(record: &[u64], bins: BinTotals) -> Option<PrimarySum> {
+        const TEAMS: usize = offset_of!(cells::PrimaryStats, teams) / 8;
         let get = |offset: usize| word(record, offset);
         let teams: Vec<(u32, u64, u64)> = record[TEAMS..TEAMS + 3 * SIZES]
             .chunks_exact(3)
@@ -43,22 +43,22 @@ impl HostedSum {
             .collect();
         let executions = teams.iter().fold(0u64, |sum, team| sum.saturating_add(team.1));
         let ticks = teams.iter().fold(0u64, |sum, team| sum.saturating_add(team.2));
-        let longest = match get(offset_of!(cells::Hosted, longest)) {
+        let longest = match get(offset_of!(cells::PrimaryStats, longest)) {
             0 => ticks,
             longest => longest.min(ticks),
         };
-        (executions > 0).then(|| HostedSum {
+        (executions > 0).then(|| PrimarySum {
             executions,
-            nested: get(offset_of!(cells::Hosted, nested)).min(executions),
+            nested: get(offset_of!(cells::PrimaryStats, nested)).min(executions),
             ticks,
-            shortest: get(offset_of!(cells::Hosted, shortest)).min(longest),
+            shortest: get(offset_of!(cells::PrimaryStats, shortest)).min(longest),
             longest,
             teams,
             bins,
         })
     }
 
-    pub(super) fn merge(&mut self, other: &HostedSum) {
+    pub(super) fn merge(&mut self, other: &PrimarySum) {
         self.executions = self.executions.saturating_add(other.executions);
         self.nested = self.nested.saturating_add(other.nested);
         self.ticks = self.ticks.saturating_add(other.ticks);
@@ -80,8 +80,8 @@ impl HostedSum {
 }
 
 /// The rows of regions that ran outside of others, all in bins of one length.
-pub(super) fn timeline(hosted: &[&HostedSum], scale: f64) -> Timeline {
-    let rows: Vec<(usize, &Held)> = hosted
+pub(super) fn timeline(primary_stats: &[&PrimarySum], scale: f64) -> Timeline {
+    let rows: Vec<(usize, &BinTotals)> = primary_stats
         .iter()
         .enumerate()
         .filter(|(_, sum)| sum.bins.ticks.iter().any(|&ticks| ticks > 0))

@@ -62,14 +62,14 @@ static SPARE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 /// `act` is not to unwind.
 #[cold]
 #[inline(never)]
-pub(crate) fn apart<R>(act: impl FnOnce() -> R) -> R {
+pub(crate) fn isolated<R>(act: impl FnOnce() -> R) -> R {
     /// What is done, and then what came of it.
     struct Work<F, R>(Option<F>, Option<R>);
 
     unsafe extern "C" fn within<F: FnOnce() -> R, R>(work: *mut c_void) {
         // SAFETY: passed below, and not used there meanwhile.
         let work = unsafe { &mut *work.cast::<Work<F, R>>() };
-        work.1 = work.0.take().map(|act| floating::apart(act));
+        work.1 = work.0.take().map(|act| floating::isolated(act));
     }
 
     fn on_a_stack<F: FnOnce() -> R, R>(work: &mut Work<F, R>) {
@@ -144,14 +144,14 @@ mod tests {
         let here = 0u8;
         // SAFETY: this thread's own word.
         unsafe { *libc::__errno_location() = 77 };
-        let at = apart(|| {
+        let at = isolated(|| {
             let there = 0u8;
             // SAFETY: closes nothing, and sets the thread's error.
             unsafe { libc::close(-1) };
             // What a small stack would not have.
             let large = std::hint::black_box([1u8; SIZE / 8]);
             assert_eq!(large.iter().map(|&one| usize::from(one)).sum::<usize>(), SIZE / 8);
-            assert_eq!(apart(|| 5), 5, "inside of another");
+            assert_eq!(isolated(|| 5), 5, "inside of another");
             (&raw const there).addr()
         });
         assert!(at.abs_diff((&raw const here).addr()) > SIZE / 2, "another stack");
@@ -162,7 +162,7 @@ mod tests {
     fn threads_at_the_same_time_have_each_their_own() {
         let barrier = std::sync::Barrier::new(8);
         let place = || {
-            apart(|| {
+            isolated(|| {
                 barrier.wait();
                 let there = 0u8;
                 (&raw const there).addr() / (SIZE / 2)

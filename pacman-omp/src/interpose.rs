@@ -26,18 +26,18 @@ type ByFunction = [AtomicPtr<c_void>; Function::COUNT];
 static NEXT: ByFunction = [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
 
 /// What [`real_for`] answers whoever asks: the same, as long as no module calls a runtime of its own.
-static EVERYBODY_S: ByFunction = [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
+static SHARED: ByFunction = [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
 
-/// The modules that call a runtime of their own. Who changes [`EVERYBODY_S`] has the lock.
-pub(crate) static APART: Lock<Vec<Apart>> = Lock::new(Vec::new());
+/// The modules that call a runtime of their own. Whoever changes [`SHARED`] has the lock.
+pub(crate) static PRIVATE_RUNTIMES: Lock<Vec<PrivateRuntime>> = Lock::new(Vec::new());
 
 /// Whether there are any.
-static ARE_APART: AtomicBool = AtomicBool::new(false);
+static HAS_PRIVATE_RUNTIMES: AtomicBool = AtomicBool::new(false);
 
 /// A module whose runtime was found in its own scope, by where it is: it stays there, because its
 /// handle is never closed.
 #[derive(Debug)]
-pub(crate) struct Apart {
+pub(crate) struct PrivateRuntime {
     bias: u64,
     handle: usize,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Apart {
 /// it is.
 #[inline]
 pub(crate) fn real_for(caller: u64, function: Function) -> Option<*mut c_void> {
-    let real = EVERYBODY_S[function as usize].load(Ordering::Relaxed);
+    let real = SHARED[function as usize].load(Ordering::Relaxed);
     if real.is_null() { real_at_site(caller, function) } else { Some(real) }
 }
 
@@ -54,13 +54,13 @@ pub(crate) fn real_for(caller: u64, function: Function) -> Option<*mut c_void> {
 #[cold]
 fn real_at_site(caller: u64, function: Function) -> Option<*mut c_void> {
     if is_own(caller) {
-        let next = if ARE_APART.load(Ordering::Relaxed) { None } else { next(function) };
+        let next = if HAS_PRIVATE_RUNTIMES.load(Ordering::Relaxed) { None } else { next(function) };
         return next.map(|real| share(function, real)).or_else(|| of_team(function));
     }
     if let Some(real) = SITES.find(caller, function) {
         return Some(real);
     }
-    entry::ompt::passed();
+    entry::ompt::note_interposed();
     let Some(real) = resolved(caller, function) else {
         // Code of no module, which cannot say what it would have reached.
         return of_team(function);
@@ -98,13 +98,12 @@ pub(crate) fn runtime_for(caller: u64, function: Function) -> Option<&'static Ru
 
 /// The same for who asks again and again.
 pub(crate) fn known_runtime_for(caller: u64, function: Function) -> Option<&'static Runtime> {
-    let everybody_s = EVERYBODY_S[function as usize].load(Ordering::Relaxed);
-    let known =
-        if everybody_s.is_null() { SITES.find(caller, function) } else { Some(everybody_s) };
+    let shared = SHARED[function as usize].load(Ordering::Relaxed);
+    let known = if shared.is_null() { SITES.find(caller, function) } else { Some(shared) };
     let real = match known {
         Some(real) => real,
         None => {
-            entry::ompt::passed();
+            entry::ompt::note_interposed();
             let real = resolved(caller, function)?;
             SITES.keep(caller, function, real);
             real
@@ -121,8 +120,8 @@ fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     if let Some(real) = itself.and_then(|runtime| runtime.real(function)) {
         return Some(real);
     }
-    let known = |apart: &&Apart| apart.bias == module.bias;
-    let apart = APART.lock().iter().find(known).map(|apart| apart.handle);
+    let known = |apart: &&PrivateRuntime| apart.bias == module.bias;
+    let apart = PRIVATE_RUNTIMES.lock().iter().find(known).map(|apart| apart.handle);
     if let Some(real) = apart.and_then(|handle| look_up(handle, function)) {
         return Some(real);
     }
@@ -138,19 +137,19 @@ fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     if next(Function::omp_get_thread_num).is_some() {
         return Some(real);
     }
-    let mut apart = APART.lock();
-    ARE_APART.store(true, Ordering::Relaxed);
+    let mut apart = PRIVATE_RUNTIMES.lock();
+    HAS_PRIVATE_RUNTIMES.store(true, Ordering::Relaxed);
     // ATOMICS: a thread that has read one of these before goes on to where it would have gone.
-    EVERYBODY_S.iter().for_each(|real| real.store(null_mut(), Ordering::Relaxed));
-    apart.push(Apart { bias: module.bias, handle });
+    SHARED.iter().for_each(|real| real.store(null_mut(), Ordering::Relaxed));
+    apart.push(PrivateRuntime { bias: module.bias, handle });
     Some(real)
 }
 
 /// The global scope's function is what everybody calls, if no module is apart; answers it.
 fn share(function: Function, real: *mut c_void) -> *mut c_void {
-    let apart = APART.lock();
+    let apart = PRIVATE_RUNTIMES.lock();
     if apart.is_empty() {
-        EVERYBODY_S[function as usize].store(real, Ordering::Relaxed);
+        SHARED[function as usize].store(real, Ordering::Relaxed);
     }
     real
 }
@@ -188,12 +187,12 @@ pub(crate) fn look_up(handle: usize, function: Function) -> Option<*mut c_void> 
 
 /// Calls whose function was found before, where modules differ: programs whose modules bring their
 /// runtimes along, as Python's do, make all of their calls through here.
-static SITES: Sites<4096> = Sites([const { Site::free() }; 4096]);
+static SITES: CallSites<4096> = CallSites([const { CallSite::free() }; 4096]);
 
 /// Up to `N` places that calls return to; a power of two. Nothing is taken out.
-struct Sites<const N: usize>([Site; N]);
+struct CallSites<const N: usize>([CallSite; N]);
 
-struct Site {
+struct CallSite {
     /// Where it returns to, and the function's number above that; 0 where there is none yet.
     call: AtomicU64,
     /// Null until it is there.
@@ -203,15 +202,15 @@ struct Site {
 /// How many places are looked at for one call.
 const TRIES: usize = 16;
 
-impl Site {
-    const fn free() -> Site {
-        Site { call: AtomicU64::new(0), real: AtomicPtr::new(null_mut()) }
+impl CallSite {
+    const fn free() -> CallSite {
+        CallSite { call: AtomicU64::new(0), real: AtomicPtr::new(null_mut()) }
     }
 }
 
-impl<const N: usize> Sites<N> {
+impl<const N: usize> CallSites<N> {
     /// The places where a call may be, and what it is known by.
-    fn places(&self, caller: u64, function: Function) -> (u64, impl Iterator<Item = &Site>) {
+    fn places(&self, caller: u64, function: Function) -> (u64, impl Iterator<Item = &CallSite>) {
         // Code is in the lower half of 48 bits.
         let call = caller | (function as u64) << 48;
         // Fibonacci hashing: calls of one function are close to each other.
@@ -230,7 +229,7 @@ impl<const N: usize> Sites<N> {
     /// Where all places are taken, the call is looked up every time.
     fn keep(&self, caller: u64, function: Function, real: *mut c_void) {
         let (call, mut places) = self.places(caller, function);
-        let is_own = |site: &&Site| {
+        let is_own = |site: &&CallSite| {
             let own = site.call.compare_exchange(0, call, Ordering::Relaxed, Ordering::Relaxed);
             own.map_or_else(|taken| taken == call, |_| true)
         };
@@ -246,7 +245,7 @@ mod tests {
 
     #[test]
     fn calls_are_known_by_where_they_return_to_and_what_they_call() {
-        let sites = Sites([const { Site::free() }; 64]);
+        let sites = CallSites([const { CallSite::free() }; 64]);
         let number = Function::omp_get_thread_num;
         let of = |caller: u64| std::ptr::without_provenance_mut::<c_void>(caller as usize + 7);
         assert_eq!(sites.find(0x5000, number), None);
@@ -264,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_full_table_knows_what_it_has() {
-        let sites = Sites([const { Site::free() }; 16]);
+        let sites = CallSites([const { CallSite::free() }; 16]);
         let number = Function::omp_get_thread_num;
         let of = |caller: u64| std::ptr::without_provenance_mut::<c_void>(caller as usize + 7);
         (1..=20).for_each(|caller| sites.keep(caller, number, of(caller)));

@@ -33,8 +33,8 @@ const SHARE: f64 = 0.05;
 
 /// How the workers wait of teams that one thread starts.
 #[derive(Debug, Default)]
-pub(crate) struct Waits {
-    how: Cell<How>,
+pub(crate) struct WaitPolicy {
+    how: Cell<WaitMode>,
     /// When to look again, in ticks.
     next: Cell<u64>,
     /// What had run when it was looked last, and how many threads teams usually had.
@@ -42,7 +42,7 @@ pub(crate) struct Waits {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum How {
+enum WaitMode {
     /// As the runtime has it.
     #[default]
     Spin,
@@ -52,7 +52,7 @@ enum How {
     Keep,
 }
 
-impl Waits {
+impl WaitPolicy {
     /// A region has ended that `worker` has started, and that is `narrowed` and held or not: looks
     /// whether workers had better wait otherwise.
     pub(super) fn look(
@@ -63,16 +63,16 @@ impl Waits {
         narrowed: bool,
     ) {
         let matters = match self.how.get() {
-            How::Spin => narrowed,
-            How::Block { .. } => true,
-            How::Keep => false,
+            WaitMode::Spin => narrowed,
+            WaitMode::Block { .. } => true,
+            WaitMode::Keep => false,
         };
         if !matters || runtime.family == RuntimeFamily::Libgomp {
             return;
         }
         let now = worker.now();
         if now >= self.next.get() {
-            floating::apart(|| self.look_again(adapting, worker, runtime, now));
+            floating::isolated(|| self.look_again(adapting, worker, runtime, now));
         }
     }
 
@@ -105,26 +105,26 @@ impl Waits {
         if how.stays(waking, narrowed) {
             return;
         }
-        if let How::Block { before } = how {
+        if let WaitMode::Block { before } = how {
             set(runtime, before);
             process::note("idle workers spin again: too many regions need them".to_owned());
-            return self.how.set(How::Keep);
+            return self.how.set(WaitMode::Keep);
         }
-        self.how.set(block(runtime).map_or(How::Keep, |before| {
+        self.how.set(block(runtime).map_or(WaitMode::Keep, |before| {
             process::note("idle workers block at once beside narrowed regions".to_owned());
-            How::Block { before }
+            WaitMode::Block { before }
         }));
     }
 }
 
-impl How {
+impl WaitMode {
     /// Whether it stays so where waking blocked threads takes so many seconds beside so many in
     /// narrowed teams.
     fn stays(self, waking: f64, narrowed: f64) -> bool {
         match self {
-            How::Spin => waking >= SHARE * narrowed,
-            How::Block { .. } => waking <= 2.0 * SHARE * narrowed,
-            How::Keep => true,
+            WaitMode::Spin => waking >= SHARE * narrowed,
+            WaitMode::Block { .. } => waking <= 2.0 * SHARE * narrowed,
+            WaitMode::Keep => true,
         }
     }
 }
@@ -142,7 +142,7 @@ pub(crate) fn block_here(runtime: &Runtime, needed: impl FnOnce() -> bool) {
 /// is forbidden, the user's own choice, or cannot be had.
 #[cold]
 fn block(runtime: &Runtime) -> Option<i32> {
-    if process::wishes().waiting == Waiting::Keep {
+    if process::options().waiting == Waiting::Keep {
         return None;
     }
     if std::env::var_os("KMP_BLOCKTIME").is_some() || std::env::var_os("OMP_WAIT_POLICY").is_some()
@@ -169,14 +169,14 @@ mod tests {
 
     #[test]
     fn workers_block_where_hardly_any_team_is_wide() {
-        let block = How::Block { before: 200 };
+        let block = WaitMode::Block { before: 200 };
         // Seconds that waking takes beside one second in narrowed teams.
-        for (how, stays, moves) in [(How::Spin, 0.051, 0.049), (block, 0.099, 0.101)] {
+        for (how, stays, moves) in [(WaitMode::Spin, 0.051, 0.049), (block, 0.099, 0.101)] {
             assert!(how.stays(stays, 1.0) && !how.stays(moves, 1.0), "{how:?}");
         }
-        assert!(!How::Spin.stays(0.0, 1e-3), "no other team at all");
+        assert!(!WaitMode::Spin.stays(0.0, 1e-3), "no other team at all");
         assert!(!block.stays(1e-6, 0.0), "nothing is narrowed any more");
-        assert!(How::Spin.stays(0.0, 0.0) && block.stays(0.0, 0.0));
-        assert!(How::Keep.stays(0.0, 1.0) && How::Keep.stays(1.0, 0.0));
+        assert!(WaitMode::Spin.stays(0.0, 0.0) && block.stays(0.0, 0.0));
+        assert!(WaitMode::Keep.stays(0.0, 1.0) && WaitMode::Keep.stays(1.0, 0.0));
     }
 }

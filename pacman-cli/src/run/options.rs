@@ -8,7 +8,7 @@ use pacman_events::shown::shown_path;
 use pacman_core::adapt::Rapl;
 use pacman_core::predict::{Model, machine_name};
 use pacman_core::{Error, ErrorKind, Event, Session, Topology, sim};
-use pacman_regions::{Objective, Waiting, Wishes};
+use pacman_regions::{Objective, Options, Waiting};
 
 use super::RunArgs;
 use super::launch::Environment;
@@ -107,7 +107,7 @@ fn events(list: &str) -> String {
 
 /// What the library reads, with nothing left of another run around this one.
 pub(super) fn environment(args: &RunArgs, library: &Path, memory: &Memory) -> Environment {
-    let mut wishes = Wishes {
+    let mut options = Options {
         events: args.events.as_deref().map(events).unwrap_or_default(),
         adapt: args.adapt.then(|| args.objective.unwrap_or_default()),
         // The program may change its directory before its first region.
@@ -115,15 +115,15 @@ pub(super) fn environment(args: &RunArgs, library: &Path, memory: &Memory) -> En
         max_threads: args.max_threads,
         lifted: args.lift.iter().copied().collect(),
         waiting: args.waiting.unwrap_or_default(),
-        ..Wishes::default()
+        ..Options::default()
     };
-    memory.wish_for(&mut wishes);
+    memory.add_to(&mut options);
     let mut environment = Environment::default();
     environment.removed.extend(inherited());
     let set = &mut environment.set;
-    set.extend(wishes.variables());
+    set.extend(options.variables());
     set.extend(preload(library));
-    if wishes.waiting == Waiting::Block {
+    if options.waiting == Waiting::Block {
         // The library comes too late for libgomp, which reads its variables when it is loaded.
         let unset = |(name, _): &(&str, &str)| std::env::var_os(name).is_none();
         set.extend(PASSIVE.into_iter().filter(unset).map(|(name, value)| (name, value.into())));

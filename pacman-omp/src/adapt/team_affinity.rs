@@ -16,7 +16,7 @@ use libc::{cpu_set_t, pid_t};
 use super::mask;
 
 /// The other members of the teams that a thread starts, by their numbers.
-pub(crate) struct Crew {
+pub(crate) struct TeamAffinity {
     members: Box<[Member]>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Crew {
 struct Member {
     thread: AtomicI32,
     /// Who was bound as this member, and gets [`own`](Member::own) back.
-    moved: AtomicI32,
+    displaced: AtomicI32,
     own: OwnMask,
 }
 
@@ -34,54 +34,54 @@ const NOBODY: pid_t = 0;
 #[derive(Default)]
 struct OwnMask(UnsafeCell<Option<cpu_set_t>>);
 
-// SAFETY: it is written by who starts the team while nobody is `moved`, and read by who has taken
+// SAFETY: it is written by who starts the team while nobody is `displaced`, and read by who has taken
 // the one that is.
 unsafe impl Sync for OwnMask {}
 
 /// What a thread keeps of this: who follows it, and whom it follows.
 #[derive(Default)]
-pub(crate) struct Crews {
-    own: RefCell<Option<Arc<Crew>>>,
-    enlisted: RefCell<Option<Enlisted>>,
+pub(crate) struct TeamAffinities {
+    own: RefCell<Option<Arc<TeamAffinity>>>,
+    membership: RefCell<Option<Membership>>,
 }
 
-struct Enlisted {
-    crew: Arc<Crew>,
+struct Membership {
+    affinity: Arc<TeamAffinity>,
     number: u32,
     thread: pid_t,
 }
 
-impl Drop for Enlisted {
+impl Drop for Membership {
     /// The kernel gives the number to another thread some day.
     fn drop(&mut self) {
-        let slot = &self.crew.members[self.number as usize].thread;
+        let slot = &self.affinity.members[self.number as usize].thread;
         let _ = slot.compare_exchange(self.thread, NOBODY, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
 
-impl Crews {
+impl TeamAffinities {
     /// The crew of the calling thread, for teams of up to `contexts` threads.
-    pub(super) fn own(&self, contexts: u32) -> Arc<Crew> {
+    pub(super) fn own(&self, contexts: u32) -> Arc<TeamAffinity> {
         let mut own = self.own.borrow_mut();
-        Arc::clone(own.get_or_insert_with(|| Arc::new(Crew::new(contexts))))
+        Arc::clone(own.get_or_insert_with(|| Arc::new(TeamAffinity::new(contexts))))
     }
 
-    /// The calling thread takes part as member `number` of `crew`'s team, and where it may run is
+    /// The calling thread takes part as member `number` of `affinity`'s team, and where it may run is
     /// its own again.
-    pub(crate) fn take_part(&self, crew: &Arc<Crew>, number: u32) {
-        let Some(member) = crew.members.get(number as usize) else { return };
+    pub(crate) fn take_part(&self, affinity: &Arc<TeamAffinity>, number: u32) {
+        let Some(member) = affinity.members.get(number as usize) else { return };
         if number == 0 {
             return;
         }
-        let known = |enlisted: &Enlisted| {
-            Arc::ptr_eq(&enlisted.crew, crew)
-                && enlisted.number == number
-                && member.thread.load(Ordering::Relaxed) == enlisted.thread
+        let known = |membership: &Membership| {
+            Arc::ptr_eq(&membership.affinity, affinity)
+                && membership.number == number
+                && member.thread.load(Ordering::Relaxed) == membership.thread
         };
-        let mut enlisted = self.enlisted.borrow_mut();
-        if !enlisted.as_ref().is_some_and(known) {
+        let mut membership = self.membership.borrow_mut();
+        if !membership.as_ref().is_some_and(known) {
             let thread = me();
-            *enlisted = Some(Enlisted { crew: Arc::clone(crew), number, thread });
+            *membership = Some(Membership { affinity: Arc::clone(affinity), number, thread });
             member.thread.store(thread, Ordering::Relaxed);
         }
         member.take_back();
@@ -90,23 +90,23 @@ impl Crews {
     /// In the child of a fork: all others are the parent's threads, and so is who this one was.
     pub(crate) fn forget(&self) {
         self.own.take();
-        std::mem::forget(self.enlisted.take());
+        std::mem::forget(self.membership.take());
     }
 }
 
-impl Crew {
-    fn new(contexts: u32) -> Crew {
+impl TeamAffinity {
+    fn new(contexts: u32) -> TeamAffinity {
         let nobody = || Member {
             thread: AtomicI32::new(NOBODY),
-            moved: AtomicI32::new(NOBODY),
+            displaced: AtomicI32::new(NOBODY),
             own: OwnMask::default(),
         };
-        Crew { members: (0..contexts).map(|_| nobody()).collect() }
+        TeamAffinity { members: (0..contexts).map(|_| nobody()).collect() }
     }
 
     /// Binds the members of a team of `size` that the calling thread is about to start: each to the
     /// next of `cpus` after the one where this thread is.
-    pub(super) fn move_apart(&self, size: u32, cpus: &[u32]) {
+    pub(super) fn spread(&self, size: u32, cpus: &[u32]) {
         // SAFETY: it only answers a number.
         let here = unsafe { libc::sched_getcpu() };
         let Some(here) = cpus.iter().position(|&cpu| i64::from(cpu) == i64::from(here)) else {
@@ -136,22 +136,22 @@ impl Member {
         let Some(own) = mask::of(thread) else { return };
         // SAFETY: a set.
         if mask::has(&own, cpu) && unsafe { libc::CPU_COUNT(&own) } > 1 {
-            // SAFETY: nobody reads it before somebody is `moved`.
+            // SAFETY: nobody reads it before somebody is `displaced`.
             unsafe { *self.own.0.get() = Some(own) };
             // ATOMICS: whoever takes it finds the mask. It is told before the thread is bound,
             // because what is given back without need is only its own.
-            self.moved.store(thread, Ordering::Release);
+            self.displaced.store(thread, Ordering::Release);
             mask::set(thread, &mask::with([cpu]));
         }
     }
 
     /// Who was moved gets its own mask back.
     fn take_back(&self) {
-        if self.moved.load(Ordering::Relaxed) == NOBODY {
+        if self.displaced.load(Ordering::Relaxed) == NOBODY {
             return;
         }
         // ATOMICS: as above.
-        let thread = self.moved.swap(NOBODY, Ordering::Acquire);
+        let thread = self.displaced.swap(NOBODY, Ordering::Acquire);
         // SAFETY: written before that, and not again until the next team.
         let own = unsafe { *self.own.0.get() };
         // To the kernel 0 is who asks.
@@ -179,16 +179,19 @@ mod tests {
     use super::*;
 
     /// A member that takes part whenever it is told to, and says where it may run then.
-    fn member(crew: &Arc<Crew>, number: u32) -> (Sender<()>, Receiver<Vec<u32>>, pid_t) {
+    fn member(
+        affinity: &Arc<TeamAffinity>,
+        number: u32,
+    ) -> (Sender<()>, Receiver<Vec<u32>>, pid_t) {
         let (tell, told) = channel();
         let (say, said) = channel();
-        let crew = Arc::clone(crew);
+        let affinity = Arc::clone(affinity);
         let (number_of, thread_of) = channel();
         thread::spawn(move || {
             number_of.send(me()).unwrap();
-            let crews = Crews::default();
+            let affinities = TeamAffinities::default();
             for () in told {
-                crews.take_part(&crew, number);
+                affinities.take_part(&affinity, number);
                 say.send(cpus(me())).unwrap();
             }
         });
@@ -209,11 +212,11 @@ mod tests {
     #[test]
     fn members_wait_apart_and_run_where_they_may() {
         let all = cpus(me());
-        let crew = Arc::new(Crew::new(3));
-        let (one, two) = (member(&crew, 1), member(&crew, 2));
+        let affinity = Arc::new(TeamAffinity::new(3));
+        let (one, two) = (member(&affinity, 1), member(&affinity, 2));
         assert_eq!((part(&one), part(&two)), (all.clone(), all.clone()));
 
-        crew.move_apart(2, &all);
+        affinity.spread(2, &all);
         if all.len() > 1 {
             let waits = cpus(one.2);
             assert_eq!(waits.len(), 1, "bound while it sleeps");
@@ -223,22 +226,22 @@ mod tests {
         assert_eq!(part(&one), all, "before any of the program's code");
         assert_eq!(cpus(one.2), all);
 
-        crew.move_apart(3, &all);
+        affinity.spread(3, &all);
         assert_eq!(part(&two), all);
-        crew.end();
+        affinity.end();
         assert_eq!(cpus(one.2), all, "although it took no part");
     }
 
     #[test]
     fn who_was_moved_gets_its_mask_back_where_another_is_the_member() {
         let all = cpus(me());
-        let crew = Arc::new(Crew::new(2));
-        let (one, other) = (member(&crew, 1), member(&crew, 1));
+        let affinity = Arc::new(TeamAffinity::new(2));
+        let (one, other) = (member(&affinity, 1), member(&affinity, 1));
         part(&one);
-        crew.move_apart(2, &all);
+        affinity.spread(2, &all);
         assert_eq!(part(&other), all);
         assert_eq!(cpus(one.2), all);
-        crew.move_apart(2, &all);
+        affinity.spread(2, &all);
         assert_eq!(cpus(one.2), all, "it is the other one now");
         assert_eq!(part(&other), all);
     }
@@ -246,22 +249,22 @@ mod tests {
     #[test]
     fn who_is_bound_already_stays_and_who_has_ended_is_left_out() {
         let all = cpus(me());
-        let crew = Arc::new(Crew::new(2));
-        let one = member(&crew, 1);
+        let affinity = Arc::new(TeamAffinity::new(2));
+        let one = member(&affinity, 1);
         part(&one);
         mask::set(one.2, &mask::with([all[0]]));
-        crew.move_apart(2, &all);
+        affinity.spread(2, &all);
         assert_eq!(part(&one), all[..1]);
 
-        assert_ne!(crew.members[1].thread.load(Ordering::Relaxed), NOBODY);
+        assert_ne!(affinity.members[1].thread.load(Ordering::Relaxed), NOBODY);
         let (tell, said, _) = one;
         drop(tell);
         // The channel closes when the thread drops what it has.
         assert!(said.recv().is_err());
-        while crew.members[1].thread.load(Ordering::Relaxed) != NOBODY {
+        while affinity.members[1].thread.load(Ordering::Relaxed) != NOBODY {
             thread::yield_now();
         }
-        crew.move_apart(2, &all);
-        assert_eq!(crew.members[1].moved.load(Ordering::Relaxed), NOBODY);
+        affinity.spread(2, &all);
+        assert_eq!(affinity.members[1].displaced.load(Ordering::Relaxed), NOBODY);
     }
 }

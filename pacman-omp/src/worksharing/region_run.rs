@@ -2,23 +2,23 @@
 
 use std::ops::DerefMut;
 
+use super::barrier_interval::{BarrierIntervals, Ran, Setup};
 use super::partition::Division;
-use super::schedule::Refusal;
-use super::stretch::{Ran, Setup, Stretches};
+use super::schedule::Indivisible;
 
 /// From barrier to barrier: what runs, since when, and on how many threads.
 ///
 /// The widths of an epoch are decided before the barrier that begins it, when nobody knows yet
-/// which stretch it will have: the one that came next last time is expected. Where that is wrong
-/// the stretch runs on as many threads as suit another, which costs time and nothing else.
-pub(super) struct Course<'r, S> {
-    stretches: S,
+/// which interval it will have: the one that came next last time is expected. Where that is wrong
+/// the interval runs on as many threads as suit another, which costs time and nothing else.
+pub(super) struct RegionRun<'r, S> {
+    intervals: S,
     setup: &'r Setup,
     /// Why nothing may be adapted in this execution.
     refused: Option<&'static str>,
     threads: u16,
     epoch: u32,
-    /// The stretch under way, once it has begun its first loop, and the one before.
+    /// The interval under way, once it has begun its first loop, and the one before.
     current: Option<usize>,
     before: Option<usize>,
     now: u16,
@@ -30,11 +30,11 @@ pub(super) struct Course<'r, S> {
 /// Of any team: all threads.
 pub(super) const ALL: u16 = u16::MAX;
 
-impl<'r, S: DerefMut<Target = Stretches>> Course<'r, S> {
-    pub(super) fn new(mut stretches: S, setup: &'r Setup, refused: Option<&'static str>) -> Self {
-        stretches.begin();
-        Course {
-            stretches,
+impl<'r, S: DerefMut<Target = BarrierIntervals>> RegionRun<'r, S> {
+    pub(super) fn new(mut intervals: S, setup: &'r Setup, refused: Option<&'static str>) -> Self {
+        intervals.begin();
+        RegionRun {
+            intervals,
             setup,
             refused,
             threads: 0,
@@ -59,15 +59,15 @@ impl<'r, S: DerefMut<Target = Stretches>> Course<'r, S> {
     pub(super) fn met(
         &mut self,
         site: u64,
-        division: Result<Division, Refusal>,
+        division: Result<Division, Indivisible>,
         source: impl FnOnce() -> Option<String>,
     ) {
         let at = match self.current {
             Some(at) => at,
-            None => self.stretches.at(site, self.before, source),
+            None => self.intervals.at(site, self.before, source),
         };
         self.current = Some(at);
-        self.stretches.has(at, division);
+        self.intervals.has(at, division);
     }
 
     /// A barrier is about to be entered: the width after it. `asks` says that the region was
@@ -84,8 +84,8 @@ impl<'r, S: DerefMut<Target = Stretches>> Course<'r, S> {
         } else if asks {
             ALL
         } else {
-            let expected = self.stretches.after(self.current.or(self.before));
-            expected.and_then(|at| self.stretches.width(at)).unwrap_or(ALL)
+            let expected = self.intervals.after(self.current.or(self.before));
+            expected.and_then(|at| self.intervals.width(at)).unwrap_or(ALL)
         };
         self.next
     }
@@ -93,13 +93,13 @@ impl<'r, S: DerefMut<Target = Stretches>> Course<'r, S> {
     /// The barrier has been passed.
     #[inline]
     pub(super) fn passed(&mut self, ticks: u64) {
-        self.end_stretch(ticks);
+        self.end_interval(ticks);
         self.now = self.next;
     }
 
-    /// The stretch under way ends, if one is.
+    /// The interval under way ends, if one is.
     #[inline]
-    pub(super) fn end_stretch(&mut self, ticks: u64) {
+    pub(super) fn end_interval(&mut self, ticks: u64) {
         if let Some(at) = self.current.take() {
             let seconds = ticks.saturating_sub(self.begun) as f64 * self.setup.seconds_per_tick;
             let ran = Ran {
@@ -109,7 +109,7 @@ impl<'r, S: DerefMut<Target = Stretches>> Course<'r, S> {
                 refused: self.refused,
                 asks: self.asks,
             };
-            self.stretches.ran(at, seconds, &ran);
+            self.intervals.ran(at, seconds, &ran);
             self.before = Some(at);
         }
         self.begun = ticks;
@@ -118,7 +118,7 @@ impl<'r, S: DerefMut<Target = Stretches>> Course<'r, S> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::stretch::ASKS;
+    use super::super::barrier_interval::ASKS;
     use super::*;
     use pacman_core::Topology;
     use pacman_core::adapt::Rules;
@@ -130,28 +130,28 @@ mod tests {
         Setup { seconds_per_tick: 1e-9, rules, topology, forced: forced.to_vec() }
     }
 
-    /// One execution: stretches in order, each taking what `ticks` says of it on so many threads.
+    /// One execution: intervals in order, each taking what `ticks` says of it on so many threads.
     /// Answers the widths that each ran on.
     fn run(
-        stretches: &RefCell<Stretches>,
+        intervals: &RefCell<BarrierIntervals>,
         setup: &Setup,
         threads: u16,
         order: &[u64],
         asks: bool,
-        division: Result<Division, Refusal>,
+        division: Result<Division, Indivisible>,
         ticks: impl Fn(u64, u16) -> u64,
     ) -> Vec<u16> {
-        let mut course = Course::new(stretches.borrow_mut(), setup, None);
+        let mut run = RegionRun::new(intervals.borrow_mut(), setup, None);
         let (mut now, mut width) = (1_000, ALL);
-        course.begin(threads, now);
+        run.begin(threads, now);
         let mut used = Vec::new();
         for &site in order {
-            course.met(site, division, || None);
-            course.met(site + 1, division, || None);
+            run.met(site, division, || None);
+            run.met(site + 1, division, || None);
             used.push(width.min(threads));
             now += ticks(site, width.min(threads));
-            width = course.decide(asks);
-            course.passed(now);
+            width = run.decide(asks);
+            run.passed(now);
         }
         used
     }
@@ -163,10 +163,10 @@ mod tests {
 
     #[test]
     fn each_stretch_comes_to_its_own_width() {
-        let (stretches, setup) = (RefCell::default(), setup(&[]));
+        let (intervals, setup) = (RefCell::default(), setup(&[]));
         let order: Vec<u64> = [100, 200, 300].into_iter().cycle().take(900).collect();
         let used =
-            run(&stretches, &setup, 4, &order, false, Ok(Division::Balanced), |site, width| {
+            run(&intervals, &setup, 4, &order, false, Ok(Division::Balanced), |site, width| {
                 match site {
                     100 => valley(1)(width),
                     200 => valley(4)(width),
@@ -180,27 +180,27 @@ mod tests {
             its.clone().filter(|&&used| used == width).count() as f64 / its.count() as f64
         };
         assert!(share(0, 1) > 0.9 && share(1, 4) > 0.9 && share(2, 2) > 0.9, "{late:?}");
-        let stretches = stretches.borrow();
-        assert!(stretches.adapts());
+        let intervals = intervals.borrow();
+        assert!(intervals.adapts());
 
-        let recorded = stretches.recorded(|site| format!("app+{site}"));
+        let recorded = intervals.recorded(|site| format!("app+{site}"));
         let told: Vec<_> = recorded.iter().map(|one| (&one.source[..], one.executions)).collect();
         assert_eq!(told, [("app+100", 300), ("app+200", 300), ("app+300", 300)]);
     }
 
     #[test]
     fn a_wrong_expectation_is_put_right_by_what_came() {
-        let (stretches, setup) = (RefCell::default(), setup(&[]));
+        let (intervals, setup) = (RefCell::default(), setup(&[]));
         let body = |site: u64, width| if site == 100 { valley(1)(width) } else { valley(4)(width) };
         let mut order: Vec<u64> = [100, 200].into_iter().cycle().take(400).collect();
-        run(&stretches, &setup, 4, &order, false, Ok(Division::Balanced), body);
+        run(&intervals, &setup, 4, &order, false, Ok(Division::Balanced), body);
         // From here on the second comes twice, then something new.
         order = [100, 200, 200].into_iter().cycle().take(600).collect();
         order.extend([100, 500, 100, 500]);
-        let used = run(&stretches, &setup, 4, &order, false, Ok(Division::Balanced), body);
+        let used = run(&intervals, &setup, 4, &order, false, Ok(Division::Balanced), body);
         // The loop that comes after itself and after another is expected in turn.
         assert_eq!(used.len(), order.len());
-        let recorded = stretches.borrow().recorded(|site| site.to_string());
+        let recorded = intervals.borrow().recorded(|site| site.to_string());
         assert_eq!(recorded.len(), 3);
         assert_eq!(recorded[2].executions, 2);
         assert_eq!(recorded.iter().find(|one| one.source == "100").unwrap().threads, 1);
@@ -208,60 +208,62 @@ mod tests {
 
     #[test]
     fn regions_without_a_loop_inside_are_left_to_others() {
-        let (stretches, setup) = (RefCell::default(), setup(&[]));
+        let (intervals, setup) = (RefCell::default(), setup(&[]));
         for _ in 0..100 {
             let order = [100, 200, 100, 300];
-            let used = run(&stretches, &setup, 4, &order, false, Ok(Division::Balanced), |_, w| {
+            let used = run(&intervals, &setup, 4, &order, false, Ok(Division::Balanced), |_, w| {
                 valley(1)(w)
             });
             assert_eq!(used, [4; 4]);
         }
-        assert!(!stretches.borrow().adapts());
-        assert_eq!(stretches.borrow().recorded(|_| String::new()), []);
+        assert!(!intervals.borrow().adapts());
+        assert_eq!(intervals.borrow().recorded(|_| String::new()), []);
     }
 
     #[test]
     fn regions_that_ask_for_numbers_keep_their_threads() {
-        let (stretches, setup) = (RefCell::default(), setup(&[]));
+        let (intervals, setup) = (RefCell::default(), setup(&[]));
         let plain = Ok(Division::Balanced);
-        let used = run(&stretches, &setup, 4, &[100; 300], true, plain, |_, w| valley(1)(w));
+        let used = run(&intervals, &setup, 4, &[100; 300], true, plain, |_, w| valley(1)(w));
         assert!(used.iter().all(|&width| width == 4), "{used:?}");
-        assert_eq!(stretches.borrow().recorded(|_| String::new())[0].why, ASKS);
+        assert_eq!(intervals.borrow().recorded(|_| String::new())[0].why, ASKS);
         // It may ask late: from then on they keep it.
-        let stretches = RefCell::default();
-        let used = run(&stretches, &setup, 4, &[100; 300], false, plain, |_, w| valley(1)(w));
+        let intervals = RefCell::default();
+        let used = run(&intervals, &setup, 4, &[100; 300], false, plain, |_, w| valley(1)(w));
         assert!(used[100..].contains(&1));
-        let used = run(&stretches, &setup, 4, &[100; 30], true, plain, |_, w| valley(1)(w));
+        let used = run(&intervals, &setup, 4, &[100; 30], true, plain, |_, w| valley(1)(w));
         assert_eq!(used, [4; 30]);
-        assert_eq!(stretches.borrow().recorded(|_| String::new())[0].why, ASKS);
+        assert_eq!(intervals.borrow().recorded(|_| String::new())[0].why, ASKS);
     }
 
     #[test]
     fn what_cannot_be_divided_is_told() {
-        let (stretches, setup) = (RefCell::default(), setup(&[]));
-        run(&stretches, &setup, 4, &[7; 30], false, Err(Refusal::Sections), |_, w| valley(1)(w));
-        let recorded = stretches.borrow().recorded(|_| "app+7".to_owned());
-        assert_eq!(recorded[0].why, Refusal::Sections.why());
+        let (intervals, setup) = (RefCell::default(), setup(&[]));
+        run(&intervals, &setup, 4, &[7; 30], false, Err(Indivisible::Sections), |_, w| {
+            valley(1)(w)
+        });
+        let recorded = intervals.borrow().recorded(|_| "app+7".to_owned());
+        assert_eq!(recorded[0].why, Indivisible::Sections.why());
         assert_eq!((recorded[0].executions, recorded[0].threads), (30, 4));
     }
 
     #[test]
     fn forced_widths_take_turns_from_the_first_barrier_on() {
-        let (stretches, setup) = (RefCell::default(), setup(&[1, 2, 3]));
-        let used = run(&stretches, &setup, 4, &[7; 7], true, Ok(Division::Chunked(1)), |_, _| 10);
+        let (intervals, setup) = (RefCell::default(), setup(&[1, 2, 3]));
+        let used = run(&intervals, &setup, 4, &[7; 7], true, Ok(Division::Chunked(1)), |_, _| 10);
         assert_eq!(used, [4, 2, 3, 1, 2, 3, 1]);
     }
 
     #[test]
     fn short_stretches_are_left_alone() {
-        let stretches = RefCell::default();
+        let intervals = RefCell::default();
         let mut setup = setup(&[]);
         setup.rules.break_even = 20e-6;
         let used =
-            run(&stretches, &setup, 4, &[7; 200], false, Ok(Division::Balanced), |_, width| {
+            run(&intervals, &setup, 4, &[7; 200], false, Ok(Division::Balanced), |_, width| {
                 1_000 * u64::from(width)
             });
         assert!(used.iter().all(|&width| width == 4));
-        assert!(!stretches.borrow().adapts());
+        assert!(!intervals.borrow().adapts());
     }
 }

@@ -93,10 +93,10 @@ impl Change {
     pub(crate) fn seconds(self, seconds: f64) -> f64 {
         let takes = match self {
             Change::None => 0.0,
-            Change::Narrower(ended) => f64::from(ended) * of_a_thread().end,
+            Change::Narrower(ended) => f64::from(ended) * thread_cost().end,
             // One after the other is created; they come up at the same time.
             Change::Wider(created, _) => {
-                f64::from(created) * of_a_thread().create + of_a_thread().start
+                f64::from(created) * thread_cost().create + thread_cost().start
             }
         };
         takes.min(seconds / 2.0)
@@ -105,7 +105,7 @@ impl Change {
     /// What has ended the threads before that are started now.
     pub(crate) fn ending(self) -> f64 {
         match self {
-            Change::Wider(created, _) => f64::from(created) * of_a_thread().end,
+            Change::Wider(created, _) => f64::from(created) * thread_cost().end,
             _ => 0.0,
         }
     }
@@ -113,22 +113,22 @@ impl Change {
 
 /// What a thread takes, in seconds.
 #[derive(Clone, Copy)]
-pub(crate) struct OfAThread {
+pub(crate) struct ThreadCost {
     create: f64,
     /// From then until it works.
     start: f64,
     end: f64,
 }
 
-impl OfAThread {
+impl ThreadCost {
     pub(crate) fn whole(self) -> f64 {
         self.create + self.start + self.end
     }
 }
 
 /// Measured here, once.
-pub(crate) fn of_a_thread() -> OfAThread {
-    static COST: OnceLock<OfAThread> = OnceLock::new();
+pub(crate) fn thread_cost() -> ThreadCost {
+    static COST: OnceLock<ThreadCost> = OnceLock::new();
     *fork::once(&COST, || {
         let rounds: Vec<[f64; 3]> = (0..9)
             .map(|_| {
@@ -151,6 +151,6 @@ pub(crate) fn of_a_thread() -> OfAThread {
             seconds.sort_by(f64::total_cmp);
             seconds[seconds.len() / 2]
         };
-        OfAThread { create: median(0), start: median(1), end: median(2) }
+        ThreadCost { create: median(0), start: median(1), end: median(2) }
     })
 }

@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// The variables work without the command, too:
 /// `LD_PRELOAD=libpacman_omp.so PACMAN_OMP_DIR=/tmp/regions ./app`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wishes {
+pub struct Options {
     /// The memory that recordings go to. Without this and a directory nothing is recorded.
     pub segment: Option<Segment>,
     /// Where recordings go as files: an existing directory of the user's own.
@@ -156,7 +156,7 @@ const MAX_THREADS: &str = "PACMAN_OMP_MAX_THREADS";
 const LIFTED: &str = "PACMAN_OMP_LIFT";
 const WAITING: &str = "PACMAN_OMP_WAITING";
 
-impl Wishes {
+impl Options {
     /// The variables to set; what is not wished for is left out.
     pub fn variables(&self) -> Vec<(&'static str, OsString)> {
         let mut all: Vec<(&'static str, OsString)> = Vec::new();
@@ -186,50 +186,50 @@ impl Wishes {
     /// What `variable` answers for the names above, and a line for each that makes no sense.
     ///
     /// A wish that makes no sense is left out: the program is to run in any case.
-    pub fn read(variable: impl Fn(&str) -> Option<OsString>) -> (Wishes, Vec<String>) {
+    pub fn read(variable: impl Fn(&str) -> Option<OsString>) -> (Options, Vec<String>) {
         let mut wrong = Vec::new();
         let path = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let text = |value: &OsStr| value.to_string_lossy().into_owned();
         let get =
             |name: &str| variable(name).as_deref().map(text).filter(|value| !value.is_empty());
-        let mut wishes = Wishes {
+        let mut options = Options {
             directory: path(DIRECTORY),
             events: get(EVENTS).unwrap_or_default(),
             model: path(MODEL),
-            ..Wishes::default()
+            ..Options::default()
         };
         let mut parsed = |name: &str, problem: String| wrong.push(format!("{name}: {problem}"));
         if let Some(word) = get(SEGMENT) {
             match word.parse() {
-                Ok(segment) => wishes.segment = Some(segment),
+                Ok(segment) => options.segment = Some(segment),
                 Err(problem) => parsed(SEGMENT, problem),
             }
         }
         if let Some(word) = get(ADAPT) {
             match word.parse() {
-                Ok(objective) => wishes.adapt = Some(objective),
+                Ok(objective) => options.adapt = Some(objective),
                 Err(problem) => parsed(ADAPT, problem),
             }
         }
         if let Some(word) = get(WAITING) {
             match word.parse() {
-                Ok(waiting) => wishes.waiting = waiting,
+                Ok(waiting) => options.waiting = waiting,
                 Err(problem) => parsed(WAITING, problem),
             }
         }
         if let Some(word) = get(MAX_THREADS) {
             match word.parse() {
-                Ok(most) if most > 0 => wishes.max_threads = Some(most),
+                Ok(most) if most > 0 => options.max_threads = Some(most),
                 _ => parsed(MAX_THREADS, format!("{word:?} is no number of threads above 0")),
             }
         }
         for word in get(LIFTED).iter().flat_map(|words| words.split(',')) {
             match word.parse() {
-                Ok(guard) => drop(wishes.lifted.insert(guard)),
+                Ok(guard) => drop(options.lifted.insert(guard)),
                 Err(problem) => parsed(LIFTED, problem),
             }
         }
-        (wishes, wrong)
+        (options, wrong)
     }
 }
 
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn wishes_come_back_from_their_variables() {
         let bytes = OsStr::from_bytes(b"/tmp/not\xfftext");
-        let wishes = Wishes {
+        let options = Options {
             segment: Some(Segment { id: 32_769, nonce: 0xfe << 120 | 7 }),
             directory: Some(bytes.into()),
             events: "CYCLES,INSTRUCTIONS".into(),
@@ -252,12 +252,12 @@ mod tests {
             lifted: [Guard::Query, Guard::ThreadLocal].into(),
             waiting: Waiting::Block,
         };
-        let variables = wishes.variables();
+        let variables = options.variables();
         let get = |name: &str| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone())
         };
-        assert_eq!(Wishes::read(get), (wishes, Vec::new()));
-        assert_eq!(Wishes::read(|_| None), (Wishes::default(), Vec::new()));
+        assert_eq!(Options::read(get), (options, Vec::new()));
+        assert_eq!(Options::read(|_| None), (Options::default(), Vec::new()));
     }
 
     #[test]
@@ -269,10 +269,10 @@ mod tests {
             LIFTED => Some("query,everything".into()),
             _ => None,
         };
-        let (wishes, wrong) = Wishes::read(get);
-        assert_eq!((wishes.adapt, wishes.max_threads), (None, None));
-        assert_eq!(wishes.lifted, [Guard::Query].into());
-        assert_eq!((wishes.segment, wrong.len()), (None, 4));
+        let (options, wrong) = Options::read(get);
+        assert_eq!((options.adapt, options.max_threads), (None, None));
+        assert_eq!(options.lifted, [Guard::Query].into());
+        assert_eq!((options.segment, wrong.len()), (None, 4));
         assert!(wrong[1].contains("time, energy, edp, ed2p"), "{}", wrong[1]);
     }
 }

@@ -1,4 +1,4 @@
-//! The stretches of a region, which follows which, and how many threads each gets.
+//! The intervals of a region, which follows which, and how many threads each gets.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use pacman_core::predict::Configuration;
 use pacman_regions::Loop;
 
 use super::partition::Division;
-use super::schedule::Refusal;
+use super::schedule::Indivisible;
 
 /// What is the same for all regions of the process.
 #[derive(Debug)]
@@ -20,21 +20,21 @@ pub(crate) struct Setup {
     pub(crate) forced: Vec<u16>,
 }
 
-/// A region counts as one with a time loop inside when a stretch has run so often in one
+/// A region counts as one with a time loop inside when an interval has run so often in one
 /// execution. Other regions are better adapted as a whole, threads and all.
 const REPEATED: u32 = 8;
 
-/// A region that has run so often without such a stretch has no time loop inside.
+/// A region that has run so often without such an interval has no time loop inside.
 const PATIENCE: u32 = 64;
 
-/// A region's stretches; whoever runs the region's thread 0 has them.
+/// A region's intervals; whoever runs the region's thread 0 has them.
 #[derive(Debug, Default)]
-pub(crate) struct Stretches {
-    all: Vec<Stretch>,
+pub(crate) struct BarrierIntervals {
+    all: Vec<BarrierInterval>,
     by_site: HashMap<u64, usize>,
     /// What began the latest execution.
     first: Option<usize>,
-    /// Some stretch was run again and again within one execution.
+    /// Some interval was run again and again within one execution.
     repeats: bool,
     /// Counts the region's executions.
     execution: u32,
@@ -46,7 +46,7 @@ pub(crate) struct Stretches {
 
 /// The loops between two barriers.
 #[derive(Debug)]
-struct Stretch {
+struct BarrierInterval {
     /// The address that its first loop's `__kmpc_for_static_init_*` returns to.
     site: u64,
     source: Option<String>,
@@ -60,12 +60,12 @@ struct Stretch {
     control: Control,
 }
 
-/// What loops a stretch was seen to have.
+/// What loops an interval was seen to have.
 #[derive(Clone, Copy, Debug, Default)]
 struct Kinds {
     /// Some that fewer threads can share.
     divided: bool,
-    refused: Option<Refusal>,
+    refused: Option<Indivisible>,
 }
 
 #[derive(Debug)]
@@ -81,7 +81,7 @@ enum Control {
 pub(super) const ASKS: &str =
     "the region asks for its thread's number, and may keep what it does by it";
 
-impl Stretches {
+impl BarrierIntervals {
     /// An execution of the region begins.
     pub(super) fn begin(&mut self) {
         self.execution = self.execution.wrapping_add(1);
@@ -92,7 +92,7 @@ impl Stretches {
         !self.repeats && self.execution >= PATIENCE
     }
 
-    /// The stretch whose first loop is at `site`, after `before` in the same execution.
+    /// The interval whose first loop is at `site`, after `before` in the same execution.
     #[inline]
     pub(super) fn at(
         &mut self,
@@ -115,7 +115,7 @@ impl Stretches {
     #[cold]
     fn found(&mut self, site: u64, source: impl FnOnce() -> Option<String>) -> usize {
         *self.by_site.entry(site).or_insert_with(|| {
-            self.all.push(Stretch {
+            self.all.push(BarrierInterval {
                 site,
                 source: source(),
                 next: None,
@@ -135,17 +135,17 @@ impl Stretches {
         before.map_or(self.first, |before| self.all[before].next)
     }
 
-    /// The stretch has such a loop.
+    /// The interval has such a loop.
     #[inline]
-    pub(super) fn has(&mut self, at: usize, division: Result<Division, Refusal>) {
+    pub(super) fn has(&mut self, at: usize, division: Result<Division, Indivisible>) {
         let loops = &mut self.all[at].loops;
         match division {
             Ok(_) => loops.divided = true,
-            Err(refusal) => loops.refused = Some(refusal),
+            Err(indivisible) => loops.refused = Some(indivisible),
         }
     }
 
-    /// How many threads the stretch's loops should get; `None` for all.
+    /// How many threads the interval's loops should get; `None` for all.
     #[inline]
     pub(super) fn width(&self, at: usize) -> Option<u16> {
         match &self.all[at].control {
@@ -154,19 +154,19 @@ impl Stretches {
         }
     }
 
-    /// The stretch ran on `width` threads of a team of `threads`, and took so long.
+    /// The interval ran on `width` threads of a team of `threads`, and took so long.
     ///
     /// `refused` says why nothing may be adapted; `asks` that the region asks for its thread's
     /// number.
     pub(super) fn ran(&mut self, at: usize, seconds: f64, ran: &Ran<'_>) {
         let execution = self.execution;
         self.threads = ran.threads;
-        let stretch = &mut self.all[at];
-        stretch.executions += 1;
-        stretch.rounds = if stretch.execution == execution { stretch.rounds + 1 } else { 1 };
-        stretch.execution = execution;
-        self.repeats |= stretch.rounds >= REPEATED;
-        if let Control::Adapted(team, controller) = &mut stretch.control {
+        let interval = &mut self.all[at];
+        interval.executions += 1;
+        interval.rounds = if interval.execution == execution { interval.rounds + 1 } else { 1 };
+        interval.execution = execution;
+        self.repeats |= interval.rounds >= REPEATED;
+        if let Control::Adapted(team, controller) = &mut interval.control {
             if *team == ran.threads {
                 if let Some(on) = configuration(controller, ran.width.min(ran.threads)) {
                     // What it refuses it leaves out, which is all there is to do about it.
@@ -182,19 +182,19 @@ impl Stretches {
         }
     }
 
-    /// Puts the stretch under control, or says why not; also when something has changed.
+    /// Puts the interval under control, or says why not; also when something has changed.
     #[cold]
     fn decide(&mut self, at: usize, ran: &Ran<'_>) {
-        let stretch = &mut self.all[at];
-        let loops = stretch.loops;
+        let interval = &mut self.all[at];
+        let loops = interval.loops;
         let refused = match (ran.refused, loops.refused) {
             (Some(why), _) => Some(why),
             (None, _) if ran.asks => Some(ASKS),
-            (None, Some(refusal)) if !loops.divided => Some(refusal.why()),
+            (None, Some(indivisible)) if !loops.divided => Some(indivisible.why()),
             _ => None,
         };
         if let Some(why) = refused {
-            stretch.control = Control::Refused(why);
+            interval.control = Control::Refused(why);
             return;
         }
         if self.candidates.as_ref().is_none_or(|(threads, _)| *threads != ran.threads) {
@@ -203,7 +203,7 @@ impl Stretches {
             self.candidates = list.map(|list| (ran.threads, list));
         }
         let Some((_, candidates)) = &self.candidates else { return };
-        match &mut stretch.control {
+        match &mut interval.control {
             Control::Adapted(team, controller) => {
                 *team = ran.threads;
                 controller.restrict(candidates.clone());
@@ -215,10 +215,10 @@ impl Stretches {
         }
     }
 
-    /// Whether some stretch gets fewer threads than the team has, or may come to it.
+    /// Whether some interval gets fewer threads than the team has, or may come to it.
     pub(super) fn adapts(&self) -> bool {
         use pacman_core::adapt::State::{LeftAlone, Off};
-        self.all.iter().any(|stretch| match &stretch.control {
+        self.all.iter().any(|interval| match &interval.control {
             Control::Adapted(_, controller) => !matches!(controller.state(), LeftAlone | Off),
             Control::Watched | Control::Refused(_) => false,
         })
@@ -226,21 +226,21 @@ impl Stretches {
 
     /// For the recording; nothing for a region without a time loop inside.
     pub(super) fn recorded(&self, place: impl Fn(u64) -> String) -> Vec<Loop> {
-        let stretches = self.all.iter().filter(|_| self.repeats);
-        let recorded = stretches.map(|stretch| {
-            let (threads, why) = match &stretch.control {
+        let intervals = self.all.iter().filter(|_| self.repeats);
+        let recorded = intervals.map(|interval| {
+            let (threads, why) = match &interval.control {
                 Control::Adapted(_, controller) => (controller.next().threads(), controller.why()),
                 Control::Refused(why) => (u32::from(self.threads), (*why).to_owned()),
                 Control::Watched => (u32::from(self.threads), "too few executions yet".to_owned()),
             };
-            let source = stretch.source.clone().unwrap_or_else(|| place(stretch.site));
-            Loop { source, executions: stretch.executions, threads, why }
+            let source = interval.source.clone().unwrap_or_else(|| place(interval.site));
+            Loop { source, executions: interval.executions, threads, why }
         });
         recorded.collect()
     }
 }
 
-/// How a stretch ran.
+/// How an interval ran.
 pub(super) struct Ran<'a> {
     pub(super) setup: &'a Setup,
     pub(super) width: u16,
@@ -249,7 +249,7 @@ pub(super) struct Ran<'a> {
     pub(super) asks: bool,
 }
 
-/// Which of the controller's configurations a stretch ran on: what it asked for, most likely. Of
+/// Which of the controller's configurations an interval ran on: what it asked for, most likely. Of
 /// several with as many threads the first, because threads are not moved for a loop.
 fn configuration(controller: &Controller, width: u16) -> Option<Configuration> {
     let is = |on: &Configuration| on.threads() == u32::from(width);
