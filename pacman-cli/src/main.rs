@@ -8,13 +8,13 @@ mod budget;
 mod command;
 mod counts;
 mod doctor;
+mod error;
 mod events;
 mod metrics;
 mod model;
 mod output;
 mod plan;
 mod record;
-mod refusal;
 mod run;
 mod smt;
 mod started;
@@ -36,7 +36,7 @@ use crate::output::Output;
 fn main() -> ExitCode {
     let mut out = Output::new(io::BufWriter::new(io::stdout().lock()));
     let status = answer(&mut out).unwrap_or_else(|(problem, status)| {
-        refusal::complain(&problem);
+        error::complain(&problem);
         status
     });
     ExitCode::from(status)
@@ -48,12 +48,12 @@ fn simulate(name: Option<&str>) -> Result<(), (String, u8)> {
     let chosen = name.map_or(Ok(()), sim::simulate).and_then(|()| sim::current());
     match chosen {
         Ok(None) => {}
-        Ok(Some(machine)) => refusal::complain(&format!(
+        Ok(Some(machine)) => error::complain(&format!(
             "simulated machine {}: {}; nothing here is measured",
             machine.name(),
             machine.title()
         )),
-        Err(error) => return Err((error.to_string(), refusal::BAD_INPUT)),
+        Err(error) => return Err((error.to_string(), error::BAD_INPUT)),
     }
     Ok(())
 }
@@ -75,8 +75,8 @@ fn answer(out: &mut dyn Write) -> Result<u8, (String, u8)> {
         Err(error) => {
             let arguments: Vec<String> =
                 env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-            return Err((refusal::usage(&error, &arguments), refusal::BAD_INPUT));
+            return Err((error::usage(&error, &arguments), error::BAD_INPUT));
         }
     };
-    done.and_then(|status| out.flush().map(|()| status)).map_err(|error| refusal::reason(&error))
+    done.and_then(|status| out.flush().map(|()| status)).map_err(|error| error::reason(&error))
 }

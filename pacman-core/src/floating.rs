@@ -71,8 +71,8 @@ mod tests {
         // Upwards; everything traps, nothing does, and each flag is set.
         for programs in [0x4000, 0x5f80, 0x5fbf] {
             set(programs);
-            let third = apart(|| std::hint::black_box(1.0) / std::hint::black_box(3.0));
-            let none = apart(|| std::hint::black_box(0.0) / std::hint::black_box(0.0));
+            let third = isolated(|| std::hint::black_box(1.0) / std::hint::black_box(3.0));
+            let none = isolated(|| std::hint::black_box(0.0) / std::hint::black_box(0.0));
             let after = state();
             set(before);
             assert_eq!(after, programs);

@@ -26,6 +26,8 @@
 
 pub mod adapt;
 mod affinity;
+#[doc(hidden)]
+pub mod atomic_write;
 pub mod backend;
 pub mod bind;
 pub mod cancel;
@@ -49,8 +51,6 @@ pub mod sim;
 pub mod timing;
 pub mod topology;
 pub mod validate;
-#[doc(hidden)]
-pub mod whole;
 
 pub use bind::Binding;
 pub use error::{Error, ErrorKind, Result};

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::RawFd;
 use std::path::Path;
 
-use pacman_core::whole;
+use pacman_core::atomic_write;
 
 /// Writes all of `bytes`, and waits where the descriptor does not block.
 pub(crate) fn write_all(fd: RawFd, bytes: &[u8]) -> io::Result<()> {
@@ -36,7 +36,7 @@ pub(crate) fn write_all(fd: RawFd, bytes: &[u8]) -> io::Result<()> {
 /// written to, and a link stays one.
 pub(crate) fn save(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let quiet = Quiet::new();
-    whole::write(path, bytes).inspect_err(|error| {
+    atomic_write::write(path, bytes).inspect_err(|error| {
         if error.kind() == io::ErrorKind::BrokenPipe {
             quiet.swallow();
         }

@@ -8,7 +8,7 @@ use pacman_events::shown::excerpt;
 use pacman_events::{CpuModel, Encoding, Resolved};
 
 use super::{Machine, OK, REFUSED, Tables, json, list};
-use crate::refusal;
+use crate::error;
 
 /// Show what events are to the hardware: registers, counters, perf_event_attr
 #[derive(Args, Clone, Debug)]
@@ -50,7 +50,7 @@ pub(crate) fn encode(
     let loaded = match args.tables.load(machine) {
         Ok(loaded) => loaded,
         Err(message) => {
-            refusal::complain(&message);
+            error::complain(&message);
             return Ok(REFUSED);
         }
     };
@@ -74,7 +74,7 @@ pub(crate) fn encode(
             (Err(why), false) => {
                 // Before the refusal, so that both come in order where they go to one terminal.
                 out.flush()?;
-                refusal::complain(&format!("cannot encode {}: {why}", excerpt(name)));
+                error::complain(&format!("cannot encode {}: {why}", excerpt(name)));
             }
         }
     }

@@ -8,7 +8,7 @@ use pacman_events::{AnyThread, CpuModel, EntryKind, Family, Preset, catalog};
 use serde_json::json;
 
 use super::{Loaded, Machine, OK, REFUSED, Tables, columns};
-use crate::refusal;
+use crate::error;
 
 /// List the events of a processor, or the processors
 #[derive(Args, Clone, Debug, Default)]
@@ -49,7 +49,7 @@ pub(crate) fn list(args: &ListArgs, machine: &dyn Machine, out: &mut dyn Write) 
     let loaded = match args.tables.load(machine) {
         Ok(loaded) => loaded,
         Err(message) => {
-            refusal::complain(&message);
+            error::complain(&message);
             return Ok(REFUSED);
         }
     };
@@ -64,7 +64,7 @@ fn cpus(pattern: &Pattern, as_json: bool, out: &mut dyn Write) -> io::Result<u8>
     let cpus: Vec<_> = CpuModel::all().filter(fits).collect();
     let status = if cpus.is_empty() { REFUSED } else { OK };
     if cpus.is_empty() {
-        refusal::complain(&format!(
+        error::complain(&format!(
             "no table has {:?} in its names or its title; pacman-pmu list --cpus shows all",
             pattern.0
         ));
@@ -153,7 +153,7 @@ fn events(
     }
     let none = rows.is_empty();
     if none {
-        refusal::complain(&format!(
+        error::complain(&format!(
             "no event of {cpu} ({}) has {:?} in its name; pacman-pmu list --cpu {cpu} shows all",
             cpu.title(),
             pattern.0

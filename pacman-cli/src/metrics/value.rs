@@ -6,8 +6,8 @@ use pacman_core::metrics::language::Metric;
 use serde_json::{Value, json};
 
 use crate::counts::Counted;
+use crate::error;
 use crate::events::columns;
-use crate::refusal;
 
 /// Writes the values. Of metrics that were `named` each must have one, or the exit status is 1;
 /// of all metrics those with one are shown, and the others listed.
@@ -43,7 +43,7 @@ pub(super) fn values(
         // Before the refusal, so that both come in order where they go to one terminal.
         out.flush()?;
         missing.iter().filter_map(|(_, value)| value.as_ref().err()).for_each(|because| {
-            refusal::complain(because);
+            error::complain(because);
         });
     } else if !missing.is_empty() {
         let names: Vec<&str> = missing.iter().map(|(metric, _)| metric.name()).collect();

@@ -13,7 +13,7 @@ use pacman_events::shown::shown;
 use super::refuse;
 use super::table::{Defaults, Table};
 use crate::counts::named;
-use crate::refusal;
+use crate::error;
 
 /// Which rows of the table.
 #[derive(Debug, Default, clap::Args)]
@@ -69,7 +69,7 @@ impl DataArgs {
         if !table.unused.is_empty() {
             let names = table.unused.join(", ");
             let data = named(&self.data);
-            refusal::complain(&format!("{data}: not used, being no numbers: {names}"));
+            error::complain(&format!("{data}: not used, being no numbers: {names}"));
         }
         table.without(&self.without)?;
         Ok(table)
@@ -81,7 +81,7 @@ impl DataArgs {
             .map_err(|error| refuse(format!("{}: {error}", named(&self.data))))?;
         if !data.left_out().is_empty() {
             let programs = data.left_out().join(", ");
-            refusal::complain(&format!("{}: left out: {programs}", shown(machine)));
+            error::complain(&format!("{}: left out: {programs}", shown(machine)));
         }
         Ok(data)
     }

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use pacman_core::atomic_write;
 use pacman_core::predict::Model;
-use pacman_core::whole;
 use pacman_events::shown::shown_path;
 
 use super::refuse;
@@ -20,6 +20,6 @@ pub(super) fn read(path: &Path) -> io::Result<Model> {
 /// Writes a model, all of it or nothing; the problem names the file.
 pub(super) fn write(path: &Path, model: &Model) -> Result<(), String> {
     let text = model.to_text().map_err(|error| error.to_string())?;
-    whole::write(path, text.as_bytes())
+    atomic_write::write(path, text.as_bytes())
         .map_err(|error| format!("cannot write {}: {error}", shown_path(path)))
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::table::{Defaults, Table};
 use super::{TABLE, columns, file, refuse};
 use crate::counts::named;
-use crate::refusal;
+use crate::error;
 
 /// Predict how long a phase takes at every configuration, and say what to run next.
 ///
@@ -107,7 +107,7 @@ fn rows(args: &PredictArgs) -> io::Result<Vec<Row>> {
         if !table.unused.is_empty() {
             let names = table.unused.join(", ");
             let samples = named(samples);
-            refusal::complain(&format!("{samples}: not used, being no numbers: {names}"));
+            error::complain(&format!("{samples}: not used, being no numbers: {names}"));
         }
         return Ok(table.rows);
     }

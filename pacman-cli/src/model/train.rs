@@ -12,8 +12,8 @@ use super::contenders::{DataArgs, LearnArgs};
 use super::progress::Progress;
 use super::{TABLE, file, percent, refuse};
 use crate::counts::named;
-use crate::refusal;
-use pacman_core::whole;
+use crate::error;
+use pacman_core::atomic_write;
 
 /// Train a model that predicts how long a phase takes with other numbers of threads.
 ///
@@ -46,7 +46,7 @@ pub(crate) struct TrainArgs {
 /// Trains, writes the model's file and says what it is.
 pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> io::Result<u8> {
     let output = shown_path(&args.output);
-    if whole::is_same(&args.data.data, &args.output) {
+    if atomic_write::is_same(&args.data.data, &args.output) {
         let why = format!("-o names the training data, {output}: the model would replace it");
         return Err(refuse(why));
     }
@@ -58,12 +58,12 @@ pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> io::Result<u8> {
     let model = fit(&data, &contender)
         .map_err(|error| refuse(format!("{}: {error}", named(&args.data.data))))?;
     if let Err(problem) = file::write(&args.output, &model) {
-        refusal::complain(&problem);
+        error::complain(&problem);
         return Ok(1);
     }
     let accuracy = model.cross_validation.accuracy;
     if accuracy < 0.0 {
-        refusal::complain(&format!(
+        error::complain(&format!(
             "{output}: its times are off by {} on average: this model is of no use; measure more \
              programs",
             percent(1.0 - accuracy, 0)

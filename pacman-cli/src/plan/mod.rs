@@ -11,8 +11,8 @@ use pacman_events::CpuModel;
 use pacman_events::allocate::{Conflict, Pmu};
 use pacman_events::partition::{Partition, Schedule};
 
+use crate::error;
 use crate::events::{Machine, OK, REFUSED, Tables};
-use crate::refusal;
 use request::{Failure, Request};
 
 /// The events cannot be counted as asked.
@@ -163,7 +163,7 @@ pub(crate) fn plan(args: &PlanArgs, machine: &dyn Machine, out: &mut dyn Write) 
 const MOST_EVENTS: usize = 256;
 
 fn wrong(message: &str) -> io::Result<u8> {
-    refusal::complain(message);
+    error::complain(message);
     Ok(REFUSED)
 }
 

@@ -4,7 +4,7 @@ mod child;
 mod phases;
 mod regions;
 mod schedule;
-pub(crate) mod sheet;
+pub(crate) mod training_csv;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -17,17 +17,17 @@ use pacman_core::predict::{Configuration, machine_name};
 use pacman_core::{Event, Placement, Topology, sim};
 use pacman_events::shown::{shown, shown_path};
 
+use crate::error;
 use crate::model::progress::Progress;
-use crate::refusal;
 use crate::run::directory::Directory;
 use crate::run::library;
 use crate::run::memory::Memory;
 use crate::stat::named_twice;
 use crate::stat::signals::Signals;
 use child::{Ended, Run};
-use pacman_core::whole;
+use pacman_core::atomic_write;
 use phases::{Found, Phase, Said};
-use sheet::Measurement;
+use training_csv::Measurement;
 
 /// Record how long a program's phases take on the configurations of this machine.
 ///
@@ -96,8 +96,8 @@ pub(crate) fn record(args: &RecordArgs, out: &mut dyn Write) -> io::Result<u8> {
             shown_path(&args.output)
         )));
     }
-    whole::check(&args.output).map_err(|error| refusal::unwritable(&args.output, &error))?;
-    let before = sheet::runs(&args.output, &plan.machine, &plan.app).map_err(refuse)?;
+    atomic_write::check(&args.output).map_err(|error| error::unwritable(&args.output, &error))?;
+    let before = training_csv::runs(&args.output, &plan.machine, &plan.app).map_err(refuse)?;
     let signals = match Signals::hold() {
         Ok(signals) => signals,
         Err(error) => return gave_up(&error.to_string()),
@@ -236,7 +236,7 @@ impl Recorder<'_> {
         };
         let (command, cpus) = (&self.args.command[..], self.plan.cpus(on));
         let run = Run { command, cpus, environment: &environment, quiet: self.args.quiet };
-        run.run(signals).map_err(|error| refusal::unrunnable(&command[0], &error))
+        run.run(signals).map_err(|error| error::unrunnable(&command[0], &error))
     }
 
     /// Takes over what a run left; a run that left nothing is the configuration's failure.
@@ -258,7 +258,7 @@ impl Recorder<'_> {
         };
         for line in wrong {
             if self.said.first(&line) {
-                refusal::complain(&format!("{}: {line}", self.plan.app));
+                error::complain(&format!("{}: {line}", self.plan.app));
             }
         }
         self.phases.extend(phases.iter().map(|phase| phase.name.clone()));
@@ -274,12 +274,12 @@ impl Recorder<'_> {
         };
         let rows: Vec<Measurement> = phases.into_iter().map(row).collect();
         self.rows += rows.len();
-        sheet::append(&self.args.output, &rows)
+        training_csv::append(&self.args.output, &rows)
     }
 
     fn fail(&mut self, on: Configuration, why: &str) {
         self.failed.insert(on);
-        refusal::complain(&format!("{} at {on}: {why}; not run there again", self.plan.app));
+        error::complain(&format!("{} at {on}: {why}; not run there again", self.plan.app));
     }
 
     fn sum_up(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -310,7 +310,7 @@ fn refuse(problem: String) -> io::Error {
 }
 
 fn gave_up(problem: &str) -> io::Result<u8> {
-    refusal::complain(problem);
+    error::complain(problem);
     Ok(1)
 }
 

@@ -7,7 +7,7 @@ use pacman_events::shown::shown_path;
 
 use super::report::Report;
 use super::{csv, html, json, text};
-use pacman_core::whole;
+use pacman_core::atomic_write;
 
 /// The form of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Destination {
     /// Looks whether the file can be written, so that it is known before the run. A report that is
     /// there stays until the new one is written.
     pub(super) fn file(path: &Path, form: Form) -> Result<Destination, String> {
-        whole::check(path).map_err(|error| unwritten(path, &error))?;
+        atomic_write::check(path).map_err(|error| unwritten(path, &error))?;
         Ok(Destination { form, file: Some(path.to_path_buf()) })
     }
 
@@ -75,7 +75,7 @@ impl Destination {
             say(&answer);
             return Ok(());
         };
-        whole::write(&path, answer.as_bytes()).map_err(|error| {
+        atomic_write::write(&path, answer.as_bytes()).map_err(|error| {
             say(&text::write(report, true));
             format!("{}; it went to standard error", unwritten(&path, &error))
         })

@@ -29,12 +29,12 @@ use pacman_events::shown::{shown_path, text_of};
 use pacman_core::{Topology, sim};
 use pacman_regions::{Guard, Objective, Waiting};
 
-use crate::refusal::{self, BAD_INPUT, UNWRITTEN};
+use crate::error::{self, BAD_INPUT, UNWRITTEN};
 use crate::stat::{Refusal, Signals};
 use destination::{Destination, Form};
 use launch::{Ended, Environment};
 use memory::{Found, Memory};
-use pacman_core::whole;
+use pacman_core::atomic_write;
 use report::{Report, Run};
 use training::Training;
 
@@ -118,7 +118,7 @@ pub(crate) fn run(args: &RunArgs) -> io::Result<u8> {
 }
 
 fn refused(Refusal { problem, status }: Refusal) -> u8 {
-    refusal::complain(&problem);
+    error::complain(&problem);
     status
 }
 
@@ -132,7 +132,7 @@ fn read(args: &RunArgs, directory: &Path) -> Result<u8, Refusal> {
     let found = memory::found_in(directory);
     let shown = shown_path(directory);
     for line in &found.wrong {
-        refusal::complain(&format!("a recording is left out: {line}"));
+        error::complain(&format!("a recording is left out: {line}"));
     }
     let Some(first) = found.recordings.first().map(|recording| recording.process.clone()) else {
         return Err(bad_input(format!("there is no recording in {shown}")));
@@ -145,7 +145,7 @@ fn read(args: &RunArgs, directory: &Path) -> Result<u8, Refusal> {
     let run = Run { command: first.command, ended, objective: None, simulated: None };
     let report = reported(run, found);
     if report.parallel().next().is_none() {
-        refusal::complain(&format!("no OpenMP region ran in what is in {shown}"));
+        error::complain(&format!("no OpenMP region ran in what is in {shown}"));
     }
     destination.write(&report).map_err(|problem| Refusal { problem, status: UNWRITTEN })?;
     Ok(0)
@@ -172,7 +172,7 @@ struct Prepared {
 fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
     let form = args.output.as_deref().map(Form::of).transpose().map_err(bad_input)?;
     if let (Some(report), Some(data)) = (&args.output, &args.record) {
-        if whole::is_same(report, data) {
+        if atomic_write::is_same(report, data) {
             return Err(bad_input(format!(
                 "-o and --record name one file, {}: the report would replace the training data",
                 shown_path(data)
@@ -213,10 +213,10 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
     });
     let unwritable = in_the_way.len() > before_files;
     if let (true, [before @ .., last]) = (args.strict, in_the_way.as_slice()) {
-        before.iter().for_each(|line| refusal::complain(line));
+        before.iter().for_each(|line| error::complain(line));
         return Err(Refusal { problem: format!("{last}; not run"), status: BAD_INPUT });
     }
-    in_the_way.iter().for_each(|line| refusal::complain(line));
+    in_the_way.iter().for_each(|line| error::complain(line));
     let usable = library.filter(|_| !obstacles.refuses_library).zip(memory);
     let (environment, memory) = match usable {
         Some((library, memory)) => (options::environment(args, &library, &memory), Some(memory)),
@@ -231,7 +231,7 @@ impl Prepared {
         let status = ended.status;
         let found = self.memory.map_or_else(Found::default, |memory| memory.found());
         for line in &found.wrong {
-            refusal::complain(&format!("a recording is left out: {line}"));
+            error::complain(&format!("a recording is left out: {line}"));
         }
         let words = args.command.iter().map(text_of);
         let run = Run {
@@ -243,11 +243,11 @@ impl Prepared {
         let report = reported(run, found);
         let seen = report.parallel().next().is_some();
         if !seen {
-            refusal::complain(&nothing_seen(&report, self.blind.as_deref()));
+            error::complain(&nothing_seen(&report, self.blind.as_deref()));
         }
         // Who looks at a file later, or has a program read it, should know now.
         if !self.destination.is_standard_error() {
-            report.uncounted().iter().for_each(|line| refusal::complain(line));
+            report.uncounted().iter().for_each(|line| error::complain(line));
         }
         let recorded = self.training.map_or(Ok(Vec::new()), |training| training.add(&report));
         let written = match seen || !self.destination.is_standard_error() {
@@ -256,10 +256,10 @@ impl Prepared {
             false => Ok(()),
         };
         for line in recorded.as_ref().into_iter().flatten() {
-            refusal::complain(line);
+            error::complain(line);
         }
         for why in recorded.as_ref().err().into_iter().chain(written.as_ref().err()) {
-            refusal::complain(why);
+            error::complain(why);
         }
         let failed = self.unwritable || recorded.is_err() || written.is_err();
         Ok(if failed && status == 0 { UNWRITTEN } else { status })

@@ -11,7 +11,7 @@ use pacman_regions::Team;
 
 use super::names;
 use super::report::{Columns, ProcessReport, RegionReport, Report};
-use crate::record::sheet::{self, Measurement};
+use crate::record::training_csv::{self, Measurement};
 
 /// The file, and whose rows it gets.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Training {
         }
         let machine = machine_name(&Topology::detect().map_err(words)?);
         let program = names::last(&text_of(program)).to_owned();
-        let run = sheet::runs(path, &machine, &program)? + 1;
+        let run = training_csv::runs(path, &machine, &program)? + 1;
         Ok(Training { path: path.to_owned(), machine, program, run })
     }
 
@@ -74,7 +74,7 @@ impl Training {
             lines.push(format!("nothing is added to {shown}: no region is there to add"));
             return Ok(lines);
         }
-        sheet::append(&self.path, &rows)?;
+        training_csv::append(&self.path, &rows)?;
         Ok(lines)
     }
 

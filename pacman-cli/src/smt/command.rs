@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::refusal::unrunnable;
+use crate::error::unrunnable;
 
 /// Something that ends a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

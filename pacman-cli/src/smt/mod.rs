@@ -21,7 +21,7 @@ use std::time::Duration;
 use pacman_core::Topology;
 use pacman_core::sim::Machine;
 
-use crate::refusal;
+use crate::error;
 
 use counters::Counters;
 use idle::IdleTimes;
@@ -94,14 +94,14 @@ pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> io::Result<u8> {
     let topology = match Topology::detect() {
         Ok(topology) => topology,
         Err(error) => {
-            refusal::complain(&error.to_string());
+            error::complain(&error.to_string());
             return Ok(UNREADABLE);
         }
     };
     let mut chosen = match choose(args.method, &topology) {
         Ok(chosen) => chosen,
         Err(problem) => {
-            refusal::complain(&problem);
+            error::complain(&problem);
             return Ok(UNREADABLE);
         }
     };
@@ -116,10 +116,10 @@ pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> io::Result<u8> {
             measure(!plain && redraws && io::stdout().is_terminal(), out)
         }
         Some(path) => {
-            let file = File::create(path).map_err(|error| refusal::unwritable(path, &error))?;
+            let file = File::create(path).map_err(|error| error::unwritable(path, &error))?;
             let mut file = BufWriter::new(file);
             let status = measure(false, &mut file)?;
-            file.flush().map_err(|error| refusal::unwritable(path, &error))?;
+            file.flush().map_err(|error| error::unwritable(path, &error))?;
             Ok(status)
         }
     }

@@ -10,7 +10,7 @@ use super::meter::{Activity, Meter};
 use super::picture::{Picture, Style};
 use super::source::{Reading, Source};
 use super::{SmtArgs, UNREADABLE, csv, json};
-use crate::refusal;
+use crate::error;
 
 /// Measures and writes as `args` say; the answer is the exit status.
 pub(super) fn run<S: Source>(
@@ -78,7 +78,7 @@ pub(super) fn measure<S: Source>(
             match bell.start(command) {
                 Ok(running) => Some(running),
                 Err(not_run) => {
-                    refusal::complain(&not_run.problem);
+                    error::complain(&not_run.problem);
                     return Ok(Err(not_run.status));
                 }
             }
@@ -127,6 +127,6 @@ pub(super) fn measure<S: Source>(
 
 /// Says why there is no reading; the answer is the exit status.
 fn unreadable(problem: &str) -> u8 {
-    refusal::complain(problem);
+    error::complain(problem);
     UNREADABLE
 }

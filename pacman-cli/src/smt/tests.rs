@@ -10,7 +10,7 @@ use super::meter::{Activity, Meter};
 use super::picture::{Picture, Style};
 use super::source::{Basis, Source};
 use super::{MethodArg, SmtArgs, csv, json, seconds, smt};
-use crate::refusal::{UNWRITTEN, reason};
+use crate::error::{UNWRITTEN, reason};
 
 mod simulated;
 mod truth;

@@ -12,8 +12,8 @@ use pacman_events::shown::{shown_path, text_of};
 use super::exit::Exit;
 use super::figures::{Columns, Figures, Row, Who, by_core, seated};
 use super::{Refusal, StatArgs, csv, json, text};
+use crate::error::{self, UNWRITTEN};
 use crate::output::Output;
-use crate::refusal::{self, UNWRITTEN};
 
 /// Where the answer goes; standard output is the command's.
 pub(super) struct Sink {
@@ -71,7 +71,7 @@ impl Sink {
             None => (Box::new(io::stderr()), "standard error".into()),
             Some(path) => {
                 let file = File::create(path).map_err(|error| Refusal {
-                    problem: refusal::unwritten(path, &error),
+                    problem: error::unwritten(path, &error),
                     status: UNWRITTEN,
                 })?;
                 (Box::new(file), shown_path(path).to_string())
@@ -173,7 +173,7 @@ impl Answer {
         };
         self.sink.write(&text);
         let error = self.sink.failed.as_ref()?;
-        refusal::complain(&format!("cannot write the answer to {}: {error}", self.sink.name));
+        error::complain(&format!("cannot write the answer to {}: {error}", self.sink.name));
         Some(UNWRITTEN)
     }
 

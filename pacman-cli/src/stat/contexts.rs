@@ -43,7 +43,7 @@ impl Contexts {
             .cloned()
             .fold(Session::builder(name), |builder, event| builder.event(event));
         let mut wide = builder.system_wide(cpus)?;
-        let seats: Vec<Option<Seat>> =
+        let places: Vec<Option<Seat>> =
             wide.places().map(|place| topology.context(place.cpu()).map(Seat::of)).collect();
         let samples = wide.sample().into_iter().collect::<Result<Vec<Sample>>>()?;
         let context = |(seat, first): (Option<Seat>, Sample)| Context {
@@ -53,7 +53,7 @@ impl Contexts {
             last: first,
             note: None,
         };
-        let contexts = seats.into_iter().zip(samples).map(context).collect();
+        let contexts = places.into_iter().zip(samples).map(context).collect();
         let now = Instant::now();
         Ok(Contexts { wide, contexts, began: now, marked: now, looked: now })
     }

@@ -7,7 +7,7 @@ use pacman_core::doctor::Diagnosis;
 use pacman_core::{Error, ErrorKind, Event, Result};
 
 use super::{REFUSED, Refusal};
-use crate::refusal::BAD_INPUT;
+use crate::error::BAD_INPUT;
 
 /// Events that work, and what was made for them.
 #[derive(Debug)]

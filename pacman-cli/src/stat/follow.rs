@@ -12,11 +12,11 @@ use pacman_core::backend::{Backend, Target};
 use pacman_core::{Error, Topology};
 
 use super::Refusal;
+use super::affinity::ThreadPlaces;
 use super::exit::Exit;
 use super::figures::{Figures, Row, Seat, Who};
 use super::ptrace::{self, Stop};
 use super::run::{Advance, Collector};
-use super::seats::Seats;
 use super::signals::Signals;
 use super::thread::{self, Span, Thread};
 
@@ -25,7 +25,7 @@ pub(super) struct Follower<'a> {
     backend: &'a dyn Backend,
     events: usize,
     topology: &'a Topology,
-    seats: Seats,
+    places: ThreadPlaces,
     /// Every thread there ever was, in the order of their coming.
     threads: Vec<Thread>,
     /// The followed ones, by id; before the command began it has no thread.
@@ -57,7 +57,7 @@ impl<'a> Follower<'a> {
     pub(super) fn new(
         backend: &'a dyn Backend,
         events: usize,
-        seats: Seats,
+        places: ThreadPlaces,
         main: i32,
         topology: &'a Topology,
     ) -> Follower<'a> {
@@ -65,7 +65,7 @@ impl<'a> Follower<'a> {
             backend,
             events,
             topology,
-            seats,
+            places,
             threads: Vec::new(),
             alive: HashMap::from([(main, None)]),
             coming: HashSet::new(),
@@ -107,7 +107,7 @@ impl<'a> Follower<'a> {
         self.coming.remove(&tid);
         let process = thread::process_of(tid).unwrap_or(tid);
         self.bind_waiting(process);
-        let seat = self.seats.take(tid, process == tid);
+        let seat = self.places.take(tid, process == tid);
         let counters = self.backend.open(Target::Thread(tid));
         if let (State::Waiting, Err(error)) = (&self.state, &counters) {
             self.state = State::Uncounted(error.clone());
@@ -126,7 +126,7 @@ impl<'a> Follower<'a> {
         let first = &mut self.threads[first];
         let waits = first.waits() && !first.has_ended();
         let Some(place) = first.place().copied().filter(|_| waits) else { return };
-        match self.seats.bind(process, &place) {
+        match self.places.bind(process, &place) {
             Ok(()) => first.was_bound(),
             Err(problem) => first.notes.push(problem),
         }
@@ -136,7 +136,7 @@ impl<'a> Follower<'a> {
     fn loosen(&mut self, tid: i32) {
         let Some(Some(first)) = self.alive.get(&tid).copied() else { return };
         let first = &mut self.threads[first];
-        if first.bound().is_some() && self.seats.are_several() && self.seats.loosen(tid).is_ok() {
+        if first.bound().is_some() && self.places.are_several() && self.places.loosen(tid).is_ok() {
             first.was_loosened();
         }
     }
@@ -173,7 +173,7 @@ impl<'a> Follower<'a> {
         if !thread.has_ended() {
             thread.end();
             if let Some(place) = thread.place() {
-                self.seats.leave(place);
+                self.places.leave(place);
             }
         }
     }
@@ -295,7 +295,7 @@ impl Collector for Follower<'_> {
                 _ => format!("{threads} of the command still run, and were let go"),
             });
         }
-        if self.seats.were_shared() {
+        if self.places.were_shared() {
             notes.push("there were more threads than places at one time: some shared one".into());
         }
         Ok(notes)

@@ -12,7 +12,7 @@ use pacman_events::shown::shown_path;
 
 use super::signals::Signals;
 use super::{REFUSED, Refusal, ptrace};
-use crate::refusal::unrunnable;
+use crate::error::unrunnable;
 
 /// A child that waits to become the command.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! `pacman-pmu stat`: counts of an unmodified command, by thread, core or context.
 
+mod affinity;
 mod answer;
 mod contexts;
 mod csv;
@@ -12,7 +13,6 @@ mod launch;
 mod progress;
 mod ptrace;
 mod run;
-mod seats;
 pub(crate) mod signals;
 mod text;
 mod thread;
@@ -26,14 +26,14 @@ use pacman_core::backend::perf::{PerfBackend, Sharing};
 use pacman_core::backend::{Backend, Reading, Target};
 use pacman_core::{Event, Placement, Topology, sim};
 
-use crate::refusal;
+use crate::error;
+use affinity::ThreadPlaces;
 use answer::{Answer, Sink};
 use contexts::Contexts;
 pub(crate) use events::named_twice;
 use follow::Follower;
 use launch::Held;
 pub(crate) use launch::{found, has_capabilities, not_run};
-use seats::Seats;
 pub(crate) use signals::{Signals, Wake};
 pub(crate) use text::{clean, grouped};
 
@@ -115,17 +115,17 @@ impl StatArgs {
 pub(crate) fn stat(args: &StatArgs) -> io::Result<u8> {
     let done = if args.all { contexts(args) } else { threads(args) };
     Ok(done.unwrap_or_else(|Refusal { problem, status }| {
-        refusal::complain(&problem);
+        error::complain(&problem);
         status
     }))
 }
 
 fn threads(args: &StatArgs) -> Result<u8, Refusal> {
     let topology = topology()?;
-    let seats = match &args.bind {
-        None => Seats::none(),
+    let places = match &args.bind {
+        None => ThreadPlaces::none(),
         Some(placement) => {
-            Seats::of(placement, &topology).map_err(|error| Refusal::from(&error))?
+            ThreadPlaces::of(placement, &topology).map_err(|error| Refusal::from(&error))?
         }
     };
     let chosen = events::choose(args.events.as_deref(), &THREADS_SOFTWARE, backend, counts)?;
@@ -137,7 +137,7 @@ fn threads(args: &StatArgs) -> Result<u8, Refusal> {
     let held = Held::start(&args.command, &signals)?;
     held.follow()?;
     let mut follower =
-        Follower::new(&*chosen.made, chosen.events.len(), seats, held.pid, &topology);
+        Follower::new(&*chosen.made, chosen.events.len(), places, held.pid, &topology);
     let mut answer = Answer::new(args, &chosen.events, doubt, sink);
     answer.notes.extend(chosen.footnote);
     run::run(Some(held), &mut follower, &signals, answer)

@@ -6,7 +6,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use crate::refusal::forbidden;
+use crate::error::forbidden;
 use crate::started;
 
 /// Something that ends a wait.

@@ -7,7 +7,7 @@ use pacman_core::backend::{Counters, Reading};
 use pacman_core::placement::Place;
 use pacman_core::{Error, sim};
 
-use super::seats::Taken;
+use super::affinity::Taken;
 
 /// A thread of the command, from its first instruction on.
 pub(super) struct Thread {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use pacman_core::Topology;
 
-use crate::refusal;
+use crate::error;
 
 /// Show the packages, cores and hardware contexts of this machine.
 ///
@@ -49,7 +49,7 @@ pub(crate) fn topo(args: &TopoArgs, out: &mut dyn Write) -> io::Result<u8> {
     let machine = match read(args) {
         Ok(machine) => machine,
         Err(error) => {
-            refusal::complain(&error.to_string());
+            error::complain(&error.to_string());
             let asked_for = args.synthetic.is_some() || args.sysfs.is_some();
             return Ok(if asked_for { 2 } else { 1 });
         }

@@ -12,7 +12,7 @@ use pacman_core::sim;
 use pacman_core::validate::{Check, Outcome, Validator};
 use pacman_events::CpuId;
 
-use crate::refusal;
+use crate::error;
 use progress::Progress;
 
 /// Count what is known by construction, and say how far each counter can be believed.
@@ -73,14 +73,14 @@ pub(crate) fn validate(args: &ValidateArgs, out: &mut dyn Write) -> io::Result<u
     let validator = match Validator::new() {
         Ok(validator) => validator,
         Err(error) => {
-            refusal::complain(&error.to_string());
+            error::complain(&error.to_string());
             return Ok(1);
         }
     };
     let report = run(&validator, &checks, usize::from(args.repeat));
     if let Some((file, path)) = kept {
         let json = path.extension().is_some_and(|extension| extension == "json");
-        keep(file, &render(&report, json)).map_err(|error| refusal::unwritable(path, &error))?;
+        keep(file, &render(&report, json)).map_err(|error| error::unwritable(path, &error))?;
     }
     out.write_all(render(&report, args.json).as_bytes())?;
     Ok(exit_status(&report))
@@ -118,7 +118,7 @@ fn render(report: &Report, json: bool) -> String {
 }
 
 fn create(path: &Path) -> io::Result<(File, &Path)> {
-    let file = File::create(path).map_err(|error| refusal::unwritable(path, &error))?;
+    let file = File::create(path).map_err(|error| error::unwritable(path, &error))?;
     Ok((file, path))
 }
 

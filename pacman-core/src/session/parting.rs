@@ -15,7 +15,7 @@ use super::shared::Shared;
 use super::snapshot;
 use crate::backend::perf;
 use crate::fork::Fenced;
-use crate::{export, whole};
+use crate::{atomic_write, export};
 
 /// The directory for the reports; without it none is written.
 const DIRECTORY: &str = "PACMAN_REPORT_DIR";
@@ -63,7 +63,7 @@ impl Parting {
         let name = format!("{}-{}.json", std::process::id(), shared.number());
         let mut report = Vec::new();
         export::json(&snapshot::report(shared), &mut report)?;
-        whole::write_in(&self.directory, &name, &report)
+        atomic_write::write_in(&self.directory, &name, &report)
     }
 }
 

@@ -18,7 +18,7 @@ use pacman_core::topology::Source;
 
 use self::cha::Slices;
 use self::processor::Processor;
-use crate::refusal;
+use crate::error;
 
 /// What is known of places on a die.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ pub(super) fn tiles(machine: &Topology, json: bool, out: &mut dyn Write) -> io::
     let die = match Die::read(machine) {
         Ok(die) => die,
         Err(problem) => {
-            refusal::complain(&problem);
-            return Ok(if machine.is_this_system() { UNKNOWN } else { refusal::BAD_INPUT });
+            error::complain(&problem);
+            return Ok(if machine.is_this_system() { UNKNOWN } else { error::BAD_INPUT });
         }
     };
     let status = if die.tiles.is_err() && die.slices.is_err() { UNKNOWN } else { 0 };
@@ -47,7 +47,7 @@ pub(super) fn tiles(machine: &Topology, json: bool, out: &mut dyn Write) -> io::
     } else if status == 0 {
         out.write_all(shown::text(&die).as_bytes())?;
     } else {
-        refusal::complain(&shown::nothing(&die));
+        error::complain(&shown::nothing(&die));
     }
     out.flush()?;
     Ok(status)

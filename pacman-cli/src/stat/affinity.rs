@@ -10,24 +10,30 @@ use pacman_core::{Topology, sim};
 
 /// The places, and how many threads each has now.
 #[derive(Debug)]
-pub(super) struct Seats {
+pub(super) struct ThreadPlaces {
     places: Vec<(Place, usize)>,
     shared: bool,
 }
 
-impl Seats {
+impl ThreadPlaces {
     /// No places: threads run where the kernel lets them.
-    pub(super) fn none() -> Seats {
-        Seats { places: Vec::new(), shared: false }
+    pub(super) fn none() -> ThreadPlaces {
+        ThreadPlaces { places: Vec::new(), shared: false }
     }
 
-    pub(super) fn of(placement: &Placement, topology: &Topology) -> pacman_core::Result<Seats> {
+    pub(super) fn of(
+        placement: &Placement,
+        topology: &Topology,
+    ) -> pacman_core::Result<ThreadPlaces> {
         let places = placement.places(topology, placement.capacity(topology)?)?;
-        Ok(Seats { places: places.into_iter().map(|place| (place, 0)).collect(), shared: false })
+        Ok(ThreadPlaces {
+            places: places.into_iter().map(|place| (place, 0)).collect(),
+            shared: false,
+        })
     }
 
     /// The first of the places with the fewest threads, which a stopped thread is bound to; if it
-    /// is the first of its process, to all places until [`bind`](Seats::bind).
+    /// is the first of its process, to all places until [`bind`](ThreadPlaces::bind).
     ///
     /// # Errors
     /// What the kernel says, with the CPU; the thread then runs where it could before.

@@ -8,7 +8,7 @@ use pacman_core::input::{self, MOST_BYTES};
 use pacman_core::predict::Configuration;
 use pacman_events::shown::shown_path;
 
-use pacman_core::whole;
+use pacman_core::atomic_write;
 
 /// What one run measured of one phase: a mean over its executions.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,9 +32,9 @@ pub(crate) struct Measurement {
 /// # Errors
 /// One line that names the file.
 pub(crate) fn append(path: &Path, rows: &[Measurement]) -> Result<(), String> {
-    let mut sheet = Sheet::read(path)?;
-    rows.iter().for_each(|row| sheet.push(row));
-    sheet.save()
+    let mut file = TrainingCsv::read(path)?;
+    rows.iter().for_each(|row| file.push(row));
+    file.save()
 }
 
 /// The highest number of a run of `program` on `machine` that a file has; 0 if there is none.
@@ -42,14 +42,14 @@ pub(crate) fn append(path: &Path, rows: &[Measurement]) -> Result<(), String> {
 /// # Errors
 /// As [`append`], which will not fail after that for a reason that is there already.
 pub(crate) fn runs(path: &Path, machine: &str, program: &str) -> Result<u64, String> {
-    let sheet = Sheet::read(path)?;
-    whole::check(path).map_err(|error| sheet.unwritten(&error))?;
-    Ok(sheet.runs_of(machine, program))
+    let file = TrainingCsv::read(path)?;
+    atomic_write::check(path).map_err(|error| file.unwritten(&error))?;
+    Ok(file.runs_of(machine, program))
 }
 
 /// A file of training data in memory.
 #[derive(Debug)]
-struct Sheet {
+struct TrainingCsv {
     path: PathBuf,
     /// Lines that begin with `#`.
     comments: Vec<String>,
@@ -57,28 +57,30 @@ struct Sheet {
     rows: Vec<Vec<String>>,
 }
 
-impl Sheet {
+impl TrainingCsv {
     /// What a file holds, to add to it; nothing if there is none.
-    fn read(path: &Path) -> Result<Sheet, String> {
+    fn read(path: &Path) -> Result<TrainingCsv, String> {
         let special = fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir());
         if special {
             return Err(format!("cannot add to {}: it is no regular file", shown_path(path)));
         }
         let text = match input::read_text(path, MOST_BYTES) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Sheet::empty(path)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(TrainingCsv::empty(path));
+            }
             Err(error) => return Err(format!("cannot read {}: {error}", shown_path(path))),
         };
-        let mut sheet = Sheet::empty(path);
+        let mut file = TrainingCsv::empty(path);
         let text = text.trim_start_matches('\u{feff}');
-        sheet.comments = text.lines().filter(|line| line.starts_with('#')).map(owned).collect();
+        file.comments = text.lines().filter(|line| line.starts_with('#')).map(owned).collect();
         let mut reader = ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
         let wrong = |why: String| format!("cannot add to {}: {why}", shown_path(path));
         let header = reader.headers().map_err(|error| wrong(error.to_string()))?;
         let names: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
         // An empty file has no header.
         if names.iter().all(String::is_empty) {
-            return Ok(sheet);
+            return Ok(file);
         }
         if let Some(missing) = [THREADS, TIME].iter().find(|name| !names.iter().any(|n| n == *name))
         {
@@ -86,20 +88,20 @@ impl Sheet {
                 "line 1: no column {missing}, so it is no table of measured programs"
             )));
         }
-        sheet.header = names;
+        file.header = names;
         for record in reader.records() {
             let record: StringRecord = record.map_err(|error| wrong(error.to_string()))?;
-            sheet.rows.push(record.iter().map(owned).collect());
+            file.rows.push(record.iter().map(owned).collect());
         }
         OWN.iter().for_each(|name| {
-            sheet.column(name);
+            file.column(name);
         });
-        Ok(sheet)
+        Ok(file)
     }
 
-    fn empty(path: &Path) -> Sheet {
+    fn empty(path: &Path) -> TrainingCsv {
         let header = OWN.iter().copied().map(owned).collect();
-        Sheet { path: path.to_owned(), comments: Vec::new(), header, rows: Vec::new() }
+        TrainingCsv { path: path.to_owned(), comments: Vec::new(), header, rows: Vec::new() }
     }
 
     fn runs_of(&self, machine: &str, program: &str) -> u64 {
@@ -140,7 +142,7 @@ impl Sheet {
     }
 
     fn save(&self) -> Result<(), String> {
-        let done = self.text().and_then(|text| whole::write(&self.path, &text));
+        let done = self.text().and_then(|text| atomic_write::write(&self.path, &text));
         done.map_err(|error| self.unwritten(&error))
     }
 
