@@ -2,15 +2,16 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use libc::c_ulong;
 use pacman_events::shown::text_of;
 
+use crate::exit::Exit;
 use crate::run::options::inherited;
-use crate::stat::signals::{Signals, Wake};
+use crate::signals::{Signals, Wake};
 
 /// What a run is given.
 pub(super) struct Run<'a> {
@@ -77,7 +78,7 @@ fn wait(mut child: Child, signals: &Signals) -> io::Result<Ended> {
     loop {
         if let Some(status) = child.try_wait()? {
             let stopping = stopping.is_some() | signals.asked_to_end()?;
-            return Ok(match failure(status) {
+            return Ok(match failure(status.into()) {
                 failure if stopping => Ended::Stopped { well: failure.is_none() },
                 None => Ended::Well,
                 Some(why) => Ended::Badly(why),
@@ -101,13 +102,8 @@ fn wait(mut child: Child, signals: &Signals) -> io::Result<Ended> {
     }
 }
 
-fn failure(status: ExitStatus) -> Option<String> {
-    match (status.code(), status.signal()) {
-        (Some(0), _) => None,
-        (Some(code), _) => Some(format!("it ended with status {code}")),
-        (None, Some(signal)) => Some(format!("signal {signal} ended it")),
-        (None, None) => Some("it ended in an unknown way".into()),
-    }
+fn failure(exit: Exit) -> Option<String> {
+    (exit != Exit::Status(0)).then(|| exit.to_string())
 }
 
 /// The bits that sched_setaffinity(2) takes.

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use pacman_regions::{Ending, Recording};
 
 use super::launch::Ended;
+use crate::exit::named;
 
 /// Completes the endings of recordings, which are in the order in which their processes began, by
 /// what is known of the program that was waited for, and of processes that are still there.
@@ -25,7 +26,7 @@ pub(super) fn complete(recordings: &mut [Recording], ended: &Ended) {
         process.seconds = process.seconds.max(since_1970(ended.at) - process.began);
     }
     if let (Ending::Unsaid | Ending::Exit | Ending::ExitInRegion, Some(signal)) =
-        (process.ending, ended.signal)
+        (process.ending, ended.exit.signal())
     {
         process.ending = Ending::Killed(signal);
     }
@@ -58,41 +59,6 @@ fn started(pid: u32) -> Option<f64> {
 
 /// Seconds by which the start of a process may seem later than it was.
 const CLOCKS_DIFFER: f64 = 0.1;
-
-/// The name of a signal, as `SIGKILL`.
-pub(super) fn name(signal: i32) -> Option<&'static str> {
-    Some(match signal {
-        libc::SIGHUP => "SIGHUP",
-        libc::SIGINT => "SIGINT",
-        libc::SIGQUIT => "SIGQUIT",
-        libc::SIGILL => "SIGILL",
-        libc::SIGTRAP => "SIGTRAP",
-        libc::SIGABRT => "SIGABRT",
-        libc::SIGBUS => "SIGBUS",
-        libc::SIGFPE => "SIGFPE",
-        libc::SIGKILL => "SIGKILL",
-        libc::SIGUSR1 => "SIGUSR1",
-        libc::SIGSEGV => "SIGSEGV",
-        libc::SIGUSR2 => "SIGUSR2",
-        libc::SIGPIPE => "SIGPIPE",
-        libc::SIGALRM => "SIGALRM",
-        libc::SIGTERM => "SIGTERM",
-        libc::SIGXCPU => "SIGXCPU",
-        libc::SIGXFSZ => "SIGXFSZ",
-        libc::SIGVTALRM => "SIGVTALRM",
-        libc::SIGPROF => "SIGPROF",
-        libc::SIGSYS => "SIGSYS",
-        _ => return None,
-    })
-}
-
-/// The same with its number: `SIGKILL (signal 9)`, `signal 40`.
-pub(super) fn named(signal: i32) -> String {
-    match name(signal) {
-        Some(name) => format!("{name} (signal {signal})"),
-        None => format!("signal {signal}"),
-    }
-}
 
 /// What must be known of an ending to read the figures, if anything.
 pub(super) fn note(recording: &Recording) -> Option<String> {
@@ -131,11 +97,5 @@ mod tests {
         let mut ended = std::process::Command::new("true").spawn().expect("it runs");
         ended.wait().expect("it ends");
         assert!(!is_alive(ended.id(), now));
-    }
-
-    #[test]
-    fn signals_have_names() {
-        assert_eq!(named(libc::SIGKILL), "SIGKILL (signal 9)");
-        assert_eq!(named(40), "signal 40");
     }
 }

@@ -1,22 +1,21 @@
 //! One run of the program, from its start to its end.
 
 use std::ffi::OsString;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::time::{Instant, SystemTime};
 
 use super::signals;
-use crate::stat::{Refusal, Signals, not_run};
+use crate::exit::Exit;
+use crate::signals::Signals;
+use crate::stat::{Refusal, not_run};
 
 /// How the program came to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ended {
     /// The process that was waited for; 0 where there was none.
     pub(super) pid: u32,
-    /// The exit status to pass on: 128 and more for a signal, as shells have it.
-    pub(super) status: u8,
-    /// The signal that ended it.
-    pub(super) signal: Option<i32>,
+    pub(super) exit: Exit,
     pub(super) seconds: f64,
     pub(super) at: SystemTime,
 }
@@ -42,13 +41,7 @@ pub(super) fn run(
     let pid = child.id() as libc::pid_t;
     let status = signals::wait(pid, held).map_err(|error| not_run(name, &error))?;
     let seconds = start.elapsed().as_secs_f64();
-    let signal = status.signal();
-    let code = match signal {
-        Some(signal) => 128 + signal,
-        None => status.code().unwrap_or(0),
-    };
-    let at = SystemTime::now();
-    Ok(Ended { pid: child.id(), status: code as u8, signal, seconds, at })
+    Ok(Ended { pid: child.id(), exit: status.into(), seconds, at: SystemTime::now() })
 }
 
 fn start_with(

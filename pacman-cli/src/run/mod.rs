@@ -30,7 +30,9 @@ use pacman_core::{Topology, sim};
 use pacman_regions::{Guard, Objective, Waiting};
 
 use crate::error::{self, BAD_INPUT, UNWRITTEN};
-use crate::stat::{Refusal, Signals};
+use crate::exit::{self, Exit};
+use crate::signals::Signals;
+use crate::stat::Refusal;
 use destination::{Destination, Form};
 use launch::{Ended, Environment};
 use memory::{Found, Memory};
@@ -141,7 +143,7 @@ fn read(args: &RunArgs, directory: &Path) -> Result<u8, Refusal> {
         recording.process.began + recording.process.seconds - first.began
     };
     let seconds = found.recordings.iter().map(end).fold(0.0, f64::max);
-    let ended = Ended { pid: 0, status: 0, signal: None, seconds, at: SystemTime::now() };
+    let ended = Ended { pid: 0, exit: Exit::Status(0), seconds, at: SystemTime::now() };
     let run = Run { command: first.command, ended, objective: None, simulated: None };
     let report = reported(run, found);
     if report.parallel().next().is_none() {
@@ -228,7 +230,7 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
 impl Prepared {
     fn run(self, args: &RunArgs, signals: &Signals) -> Result<u8, Refusal> {
         let ended = launch::run(&args.command, self.environment, signals)?;
-        let status = ended.status;
+        let status = ended.exit.status();
         let found = self.memory.map_or_else(Found::default, |memory| memory.found());
         for line in &found.wrong {
             error::complain(&format!("a recording is left out: {line}"));
@@ -273,11 +275,11 @@ fn nothing_seen(report: &Report, blind: Option<&str>) -> String {
         let notes = report.processes.iter().flat_map(|process| &process.notes);
         notes.into_iter().find(|note| note.contains("were bound past the library"))
     };
-    let why = match (report.processes.as_slice(), blind, report.ended.signal) {
+    let why = match (report.processes.as_slice(), blind, report.ended.exit.signal()) {
         (_, Some(_), _) => "why is said above, before it ran".to_owned(),
         ([], _, Some(signal)) => format!(
             "the library was loaded into no process, and it was ended by {}",
-            endings::named(signal)
+            exit::named(signal)
         ),
         ([], ..) => "the library was loaded into no process".to_owned(),
         (processes, ..) if processes.iter().all(|process| process.runtimes.is_empty()) => {
@@ -287,7 +289,7 @@ fn nothing_seen(report: &Report, blind: Option<&str>) -> String {
         }
         (_, _, Some(signal)) => format!(
             "an OpenMP runtime was there, but no parallel region had ended when it was ended by {}",
-            endings::named(signal)
+            exit::named(signal)
         ),
         _ => "an OpenMP runtime was there, but no parallel region was started".to_owned(),
     };

@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use crate::stat::{Signals, Wake};
+use crate::signals::{Signals, Wake};
 
 /// Waits for the end of `pid`, a child that nobody else reaps.
 pub(super) fn wait(pid: libc::pid_t, signals: &Signals) -> io::Result<ExitStatus> {

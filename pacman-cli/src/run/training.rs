@@ -11,6 +11,7 @@ use pacman_regions::Team;
 
 use super::names;
 use super::report::{Columns, ProcessReport, RegionReport, Report};
+use crate::exit::Exit;
 use crate::record::training_csv::{self, Measurement};
 
 /// The file, and whose rows it gets.
@@ -42,8 +43,8 @@ impl Training {
     /// Adds a row for each region; answers lines about what is not in them.
     pub(super) fn add(&self, report: &Report) -> Result<Vec<String>, String> {
         let shown = shown_path(&self.path);
-        if report.ended.status != 0 {
-            return Ok(vec![format!("nothing is added to {shown}: {}", report.ending())]);
+        if report.ended.exit != Exit::Status(0) {
+            return Ok(vec![format!("nothing is added to {shown}: {}", report.ended.exit)]);
         }
         let (mut rows, mut left_out, mut varied) = (Vec::new(), Vec::new(), Vec::new());
         for process in report.parallel() {

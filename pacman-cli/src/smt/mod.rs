@@ -170,7 +170,8 @@ Exit status:
   2    bad input
   4    the answer could not be written
   126  COMMAND could not be run
-  127  COMMAND was not found";
+  127  COMMAND was not found
+  130  interrupted twice: COMMAND still runs, and the activity until then is told";
 
 const FORMATS: &str = "\
 JSON:

@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 
 use pacman_core::Topology;
 
-use super::command::{Bell, Wake};
+use super::command::{Event, Watch};
 use super::meter::{Activity, Meter};
 use super::picture::{Picture, Style};
 use super::source::{Reading, Source};
 use super::{SmtArgs, UNREADABLE, csv, json};
 use crate::error;
+use crate::exit::Exit;
+use crate::stat::Refusal;
 
 /// Measures and writes as `args` say; the answer is the exit status.
 pub(super) fn run<S: Source>(
@@ -41,72 +43,86 @@ pub(super) fn run<S: Source>(
         }
         Ok(())
     };
-    let (whole, status) = match measure(args, topology, source, &mut each, out)? {
+    // Lives until the answer is written, so that no signal takes it away.
+    let mut watch = Watch::new()?;
+    let (whole, end) = match measure(args, topology, source, &mut watch, &mut each, out)? {
         Ok(measured) => measured,
         Err(status) => return Ok(status),
     };
     if args.json {
-        writeln!(out, "{:#}", json::summary(&basis, &whole, &intervals, status))?;
+        writeln!(out, "{:#}", json::summary(&basis, &whole, &intervals, end.of_command()))?;
     } else if !args.csv {
         out.write_all(picture.summary(&basis, &whole).as_bytes())?;
     }
-    Ok(status.unwrap_or(0))
+    Ok(end.status())
 }
 
-/// The whole activity and COMMAND's exit status, or the exit status for a command that does not
-/// run.
-pub(super) type Measured = Result<(Activity, Option<u8>), u8>;
+/// How a measurement ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// There is no command.
+    Alone,
+    Command(Exit),
+    /// The command still runs, after the second signal that asked it to end.
+    LetGo,
+}
+
+impl End {
+    /// The exit status of this process.
+    fn status(self) -> u8 {
+        match self {
+            End::Alone => 0,
+            End::Command(exit) => exit.status(),
+            End::LetGo => INTERRUPTED,
+        }
+    }
+
+    /// The exit status of the command.
+    fn of_command(self) -> Option<u8> {
+        match self {
+            End::Command(exit) => Some(exit.status()),
+            End::Alone | End::LetGo => None,
+        }
+    }
+}
+
+/// The whole activity, or the exit status where nothing could be measured.
+pub(super) type Measured = Result<(Activity, End), u8>;
 
 /// Measures until the command ends, the time is over or a signal comes.
 pub(super) fn measure<S: Source>(
     args: &SmtArgs,
     topology: &Topology,
     source: &mut S,
+    watch: &mut Watch,
     each: &mut dyn FnMut(Activity, &mut dyn Write) -> io::Result<()>,
     out: &mut dyn Write,
 ) -> io::Result<Measured> {
-    let mut bell = Bell::install()?;
     let first = match source.read() {
         Ok(first) => first,
         Err(problem) => return Ok(Err(unreadable(&problem))),
     };
     let begin = first.at();
-    let running = match args.command.as_slice() {
-        [] => None,
-        command => {
-            out.flush()?;
-            match bell.start(command) {
-                Ok(running) => Some(running),
-                Err(not_run) => {
-                    error::complain(&not_run.problem);
-                    return Ok(Err(not_run.status));
-                }
-            }
+    let alone = args.command.is_empty();
+    if !alone {
+        out.flush()?;
+        if let Err(Refusal { problem, status }) = watch.start(&args.command) {
+            error::complain(&problem);
+            return Ok(Err(status));
         }
-    };
+    }
     let mut meter = Meter::begin(topology, first);
     let stop = args.duration.map(|duration| begin + duration);
     let interval = Duration::from_millis(args.interval);
     let mut next = begin + interval;
-    let mut ended;
+    let mut event;
     loop {
-        let deadline = stop.map_or(next, |stop| stop.min(next));
-        let wake = bell.wait(Some(deadline))?;
-        match (wake, &running) {
-            (Wake::Terminated, Some(running)) => {
-                running.terminate();
-                continue;
-            }
-            // The command decides whether it ends by that.
-            (Wake::Interrupted, Some(_)) => continue,
-            _ => {}
-        }
+        event = watch.wait(Some(stop.map_or(next, |stop| stop.min(next))))?;
         match source.read() {
             Ok(now) => each(meter.next(now), out)?,
             Err(problem) => return Ok(Err(unreadable(&problem))),
         }
-        ended = wake == Wake::Ended;
-        if wake != Wake::Time || stop.is_some_and(|stop| Instant::now() >= stop) {
+        if event != Event::Time || stop.is_some_and(|stop| Instant::now() >= stop) {
             break;
         }
         // A late wake-up makes one interval longer, and not the next ones shorter.
@@ -114,15 +130,16 @@ pub(super) fn measure<S: Source>(
             next += interval;
         }
     }
-    let Some(running) = running else { return Ok(Ok((meter.whole(), None))) };
-    while !ended {
-        match bell.wait(None)? {
-            Wake::Ended => ended = true,
-            Wake::Terminated => running.terminate(),
-            Wake::Interrupted | Wake::Time => {}
-        }
+    // The command runs to its end after the time.
+    while event == Event::Time && !alone {
+        event = watch.wait(None)?;
     }
-    Ok(Ok((meter.whole(), Some(running.status()?))))
+    let end = match event {
+        Event::Ended(exit) => End::Command(exit),
+        Event::Asked if !alone => End::LetGo,
+        Event::Asked | Event::Time => End::Alone,
+    };
+    Ok(Ok((meter.whole(), end)))
 }
 
 /// Says why there is no reading; the answer is the exit status.
@@ -130,3 +147,6 @@ fn unreadable(problem: &str) -> u8 {
     error::complain(problem);
     UNREADABLE
 }
+
+/// As shells have it for SIGINT.
+const INTERRUPTED: u8 = 130;

@@ -9,10 +9,10 @@ use pacman_core::Event;
 use pacman_core::report::DOUBTED;
 use pacman_events::shown::{shown_path, text_of};
 
-use super::exit::Exit;
 use super::figures::{Columns, Figures, Row, Who, by_core, seated};
 use super::{Refusal, StatArgs, csv, json, text};
 use crate::error::{self, UNWRITTEN};
+use crate::exit::Exit;
 use crate::output::Output;
 
 /// Where the answer goes; standard output is the command's.

@@ -7,11 +7,11 @@ use pacman_core::session::{Sample, SystemWide};
 use pacman_core::topology::CpuSet;
 use pacman_core::{Event, Result, Session, Topology};
 
-use super::exit::Exit;
 use super::figures::{Figures, Row, Seat, Who};
 use super::ptrace::{self, Stop};
 use super::run::{Advance, Collector};
-use super::signals::Signals;
+use crate::exit::Exit;
+use crate::signals::Signals;
 
 /// All contexts, and what they showed.
 pub(super) struct Contexts {

@@ -13,12 +13,12 @@ use pacman_core::{Error, Topology};
 
 use super::Refusal;
 use super::affinity::ThreadPlaces;
-use super::exit::Exit;
 use super::figures::{Figures, Row, Seat, Who};
 use super::ptrace::{self, Stop};
 use super::run::{Advance, Collector};
-use super::signals::Signals;
 use super::thread::{self, Span, Thread};
+use crate::exit::Exit;
+use crate::signals::Signals;
 
 /// Everything that is followed.
 pub(super) struct Follower<'a> {

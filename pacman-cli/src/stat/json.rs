@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Interval};
-use super::exit::Exit;
 use super::figures::{Figures, Row, Who};
+use crate::exit::Exit;
 
 /// One document: an interval, or the whole run.
 pub(super) fn document(

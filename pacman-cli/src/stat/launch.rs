@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use pacman_events::shown::shown_path;
 
-use super::signals::Signals;
 use super::{REFUSED, Refusal, ptrace};
 use crate::error::unrunnable;
+use crate::signals::Signals;
 
 /// A child that waits to become the command.
 #[derive(Debug)]

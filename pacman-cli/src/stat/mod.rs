@@ -5,7 +5,6 @@ mod answer;
 mod contexts;
 mod csv;
 mod events;
-mod exit;
 mod figures;
 mod follow;
 mod json;
@@ -13,7 +12,6 @@ mod launch;
 mod progress;
 mod ptrace;
 mod run;
-pub(crate) mod signals;
 mod text;
 mod thread;
 
@@ -27,6 +25,7 @@ use pacman_core::backend::{Backend, Reading, Target};
 use pacman_core::{Event, Placement, Topology, sim};
 
 use crate::error;
+use crate::signals::Signals;
 use affinity::ThreadPlaces;
 use answer::{Answer, Sink};
 use contexts::Contexts;
@@ -34,7 +33,6 @@ pub(crate) use events::named_twice;
 use follow::Follower;
 use launch::Held;
 pub(crate) use launch::{found, has_capabilities, not_run};
-pub(crate) use signals::{Signals, Wake};
 pub(crate) use text::{clean, grouped};
 
 /// Count what a command does, by thread, with the threads that shared a core side by side.

@@ -4,12 +4,12 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::answer::{Answer, Interval};
-use super::exit::Exit;
 use super::figures::{Figures, Row};
 use super::launch::Held;
 use super::progress::Progress;
-use super::signals::{Signals, Wake};
 use super::{Refusal, system};
+use crate::exit::Exit;
+use crate::signals::{Signals, Wake};
 
 /// What counts while the command runs.
 pub(super) trait Collector {

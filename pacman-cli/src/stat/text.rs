@@ -5,8 +5,8 @@ use std::time::Duration;
 use pacman_events::shown;
 
 use super::answer::{Answer, By, Interval, census};
-use super::exit::Exit;
 use super::figures::{Columns, Figures, Row, Who, cores};
+use crate::exit::Exit;
 
 /// The block of one interval.
 pub(super) fn part(answer: &Answer, interval: Interval, rows: &[Row]) -> String {

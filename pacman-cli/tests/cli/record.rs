@@ -164,7 +164,7 @@ fn a_failure_at_one_configuration_keeps_the_rows_of_others() {
     let answer = record("fails on two", &data, &["--max-threads", "2", "--runs", "2"]);
     assert_eq!(answer.status.code(), Some(1));
     let said = text(&answer.stderr);
-    let failed = said.lines().filter(|line| line.contains("it ended with status 3; not run there"));
+    let failed = said.lines().filter(|line| line.contains("exit status 3; not run there"));
     assert_eq!(failed.count(), configurations() - 1, "each configuration once: {said}");
     let (_, rows) = table(&data);
     assert_eq!(rows.iter().map(|row| &row[3]).collect::<Vec<_>>(), ["1x1", "1x1"]);

@@ -1,60 +1,12 @@
 //! `stat` and signals: passed through, waited out, or taken as the end.
 
 use std::fs;
-use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdout, Output, Stdio};
 use std::time::Duration;
 
-use super::{pacman_pmu, run, text};
+use super::job::Job;
+use super::{run, text};
 
-/// `stat` on a shell script that prints a line once it is ready, in a process group of its
-/// own as a terminal's foreground job is.
-struct Job {
-    stat: Child,
-    said: BufReader<ChildStdout>,
-}
-
-impl Job {
-    fn start(script: &str) -> (Job, String) {
-        let mut command = pacman_pmu(&["stat", "-e", "task-clock", "--", "sh", "-c", script]);
-        // SAFETY: `signal` may be called between fork and exec, and touches no memory.
-        unsafe { command.pre_exec(as_from_a_terminal) };
-        let mut stat = command
-            .process_group(0)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the command was built");
-        let mut said = BufReader::new(stat.stdout.take().expect("a pipe"));
-        let mut line = String::new();
-        said.read_line(&mut line).expect("it says that it is ready");
-        (Job { stat, said }, line.trim().to_string())
-    }
-
-    /// Sends a signal to `stat`, and to the command as well as Ctrl-C does.
-    fn press(&self, signal: i32) {
-        // SAFETY: kill has no preconditions; the group is the one started here.
-        unsafe { libc::kill(-(self.stat.id() as i32), signal) };
-    }
-
-    fn end(mut self) -> Output {
-        let mut rest = String::new();
-        self.said.read_to_string(&mut rest).expect("text");
-        self.stat.wait_with_output().expect("it ends")
-    }
-}
-
-/// A shell's background job has SIGINT ignored, and a script cannot trap what was ignored
-/// when it began: these tests may run in one.
-fn as_from_a_terminal() -> io::Result<()> {
-    // SAFETY: the default action is valid for both.
-    unsafe {
-        libc::signal(libc::SIGINT, libc::SIG_DFL);
-        libc::signal(libc::SIGQUIT, libc::SIG_DFL);
-    }
-    Ok(())
-}
+const STAT: [&str; 3] = ["stat", "-e", "task-clock"];
 
 #[test]
 fn the_signal_that_killed_the_command_is_named() {
@@ -62,9 +14,9 @@ fn the_signal_that_killed_the_command_is_named() {
         let answer = run(&["stat", "-e", "task-clock", "--", "sh", "-c", script]);
         let heading = text(&answer.stderr).lines().next().unwrap_or_default();
         let (status, ending) = match script {
-            "kill -9 $$" => (137, ", killed by signal 9 (SIGKILL)"),
+            "kill -9 $$" => (137, ", killed by SIGKILL (signal 9)"),
             "exit 137" => (137, ", exit status 137"),
-            _ => (139, ", killed by signal 11 (SIGSEGV)"),
+            _ => (139, ", killed by SIGSEGV (signal 11)"),
         };
         assert_eq!(answer.status.code(), Some(status));
         assert!(heading.ends_with(ending), "{heading}");
@@ -89,7 +41,7 @@ fn how_the_command_ends_is_passed_on() {
 
 #[test]
 fn ctrl_c_ends_the_command_and_then_counts_are_printed() {
-    let (job, _) = Job::start("trap 'exit 7' INT; echo ready; while :; do sleep 0.02; done");
+    let (job, _) = Job::start(&STAT, "trap 'exit 7' INT; echo ready; while :; do sleep 0.02; done");
     job.press(libc::SIGINT);
     let answer = job.end();
     assert_eq!(answer.status.code(), Some(7));
@@ -98,9 +50,9 @@ fn ctrl_c_ends_the_command_and_then_counts_are_printed() {
 
 #[test]
 fn a_command_that_ignores_ctrl_c_is_let_go_by_the_second() {
-    let (mut job, pid) = Job::start("trap '' INT; echo $$; exec sleep 60");
+    let (mut job, pid) = Job::start(&STAT, "trap '' INT; echo $$; exec sleep 60");
     // Signals of one kind merge while nobody has taken the first.
-    while job.stat.try_wait().expect("a child").is_none() {
+    while job.pmu.try_wait().expect("a child").is_none() {
         job.press(libc::SIGINT);
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -116,15 +68,16 @@ fn a_command_that_ignores_ctrl_c_is_let_go_by_the_second() {
 
 #[test]
 fn sigterm_goes_to_the_command() {
-    let (job, _) = Job::start("trap 'exit 5' TERM; echo ready; while :; do sleep 0.02; done");
+    let (job, _) =
+        Job::start(&STAT, "trap 'exit 5' TERM; echo ready; while :; do sleep 0.02; done");
     // SAFETY: kill has no preconditions; the process is the one started here.
-    unsafe { libc::kill(job.stat.id() as i32, libc::SIGTERM) };
+    unsafe { libc::kill(job.pmu.id() as i32, libc::SIGTERM) };
     assert_eq!(job.end().status.code(), Some(5));
 }
 
 #[test]
 fn a_stopped_command_stays_stopped_until_it_is_continued() {
-    let (job, pid) = Job::start("echo $$; kill -STOP $$; exit 3");
+    let (job, pid) = Job::start(&STAT, "echo $$; kill -STOP $$; exit 3");
     let state = || {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("State:\t"));

@@ -34,7 +34,7 @@ pub(super) fn heading(report: &Report, processes: &[&ProcessReport]) -> String {
     };
     let mut facts = facts;
     if !processes.is_empty() {
-        facts.push(fact("ended with", &report.ending()));
+        facts.push(fact("ending", &report.ended.exit.to_string()));
     }
     if let Some(objective) = &report.objective {
         facts.push(fact("adapted for", objective));

@@ -3,6 +3,7 @@
 use pacman_regions::{Recording, TimelineRow};
 
 use super::timeline;
+use crate::exit::Exit;
 use crate::run::report::{ProcessReport, Report, Run};
 
 fn recording(regions: usize) -> Recording {
@@ -35,8 +36,7 @@ fn picture(recording: Recording) -> String {
         command: vec!["x".into()],
         ended: crate::run::launch::Ended {
             pid: 1,
-            status: 0,
-            signal: None,
+            exit: Exit::Status(0),
             seconds: 4.0,
             at: std::time::SystemTime::now(),
         },

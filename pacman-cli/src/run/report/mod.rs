@@ -71,12 +71,4 @@ impl Report {
     pub(super) fn uncounted(&self) -> BTreeSet<String> {
         self.parallel().flat_map(|process| process.columns.uncounted()).collect()
     }
-
-    /// How the program ended, if not as wished: `exit status 3`, `signal 9 (SIGKILL)`.
-    pub(super) fn ending(&self) -> String {
-        match self.ended.signal {
-            Some(signal) => format!("ended by signal {signal}"),
-            None => format!("exit status {}", self.ended.status),
-        }
-    }
 }

@@ -4,6 +4,7 @@ mod amount;
 mod table;
 
 use super::report::{ProcessReport, RegionReport, Report};
+use crate::exit::Exit;
 use crate::stat::{clean, grouped};
 pub(super) use amount::{difference, metric, number, quantity, rate, seconds, share};
 use table::{Align, Table};
@@ -61,8 +62,8 @@ fn heading(report: &Report) -> String {
     if processes > 1 {
         line.push_str(&format!(", {processes} processes"));
     }
-    if report.ended.status != 0 {
-        line.push_str(&format!(", {}", report.ending()));
+    if report.ended.exit != Exit::Status(0) {
+        line.push_str(&format!(", {}", report.ended.exit));
     }
     if let Some(objective) = &report.objective {
         line.push_str(&format!(", adapted for {objective}"));

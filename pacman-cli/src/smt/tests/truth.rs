@@ -13,9 +13,11 @@ use std::time::{Duration, Instant};
 use pacman_core::{Binding, Topology};
 
 use super::args;
+use crate::exit::Exit;
+use crate::smt::command::Watch;
 use crate::smt::idle::{IdleClocks, IdleTimes, step};
 use crate::smt::meter::Activity;
-use crate::smt::run::measure;
+use crate::smt::run::{End, measure};
 
 /// One sleep: from when to when, and for how much of it others ran on the CPU.
 struct Rest {
@@ -76,11 +78,18 @@ fn measured(spin: Duration, rest: Duration) -> Found {
         let idler = scope.spawn(|| idle_by_turns(&topology, cpu, spin, rest, &stop));
         let watched = args(&["sleep", "4"]);
         let mut source = IdleTimes::default();
-        let ended = measure(&watched, &topology, &mut source, &mut |_, _| Ok(()), &mut Vec::new());
+        let ended = measure(
+            &watched,
+            &topology,
+            &mut source,
+            &mut Watch::new().unwrap(),
+            &mut |_, _| Ok(()),
+            &mut Vec::new(),
+        );
         stop.store(true, Ordering::Relaxed);
         let rests = idler.join().unwrap();
-        let (whole, status) = ended.unwrap().unwrap();
-        assert_eq!(status, Some(0));
+        let (whole, end) = ended.unwrap().unwrap();
+        assert_eq!(end, End::Command(Exit::Status(0)));
         compare(&whole, cpu, &rests)
     })
 }
