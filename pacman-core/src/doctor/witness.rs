@@ -46,6 +46,10 @@ impl<S: PerfSys> PerfSys for Witness<S> {
         self.sys.open(attr, target, group)
     }
 
+    fn id(&self, fd: RawFd) -> Result<u64, Errno> {
+        self.sys.id(fd)
+    }
+
     fn close(&self, fd: RawFd) {
         self.sys.close(fd);
     }

@@ -241,6 +241,11 @@ impl Machine {
         self.state().faults.all_met()
     }
 
+    /// How many counters are open.
+    pub fn open_counters(&self) -> usize {
+        self.state().open_counters()
+    }
+
     /// The registers that do not hold what they hold after a reset, core by core.
     pub fn registers_in_use(&self) -> Vec<Vec<hardware::Changed>> {
         self.state().registers_in_use()

@@ -54,8 +54,11 @@ fn scenario(program: &Program, by_registers: bool, name: &str) -> Result<Outcome
 /// Runs the scenario with `fault` at each of its calls in turn.
 fn everywhere(machine: &str, by_registers: bool, faults: &[Fault]) {
     let undisturbed = Program::on(machine);
-    let outcome = scenario(&undisturbed, by_registers, &format!("undisturbed {machine}")).unwrap();
+    // Tests run side by side, and no two sessions of a process may share a name.
+    let title = if by_registers { format!("{machine} by registers") } else { machine.to_owned() };
+    let outcome = scenario(&undisturbed, by_registers, &format!("undisturbed {title}")).unwrap();
     assert_eq!(outcome.right, 4);
+    assert_eq!(undisturbed.machine.open_counters(), 0);
     let calls = undisturbed.machine.calls();
     assert!(calls > 20, "{calls} calls are too few to disturb");
     let (mut right, mut refused, mut failed) = (0, 0, 0);
@@ -63,7 +66,7 @@ fn everywhere(machine: &str, by_registers: bool, faults: &[Fault]) {
         for call in 0..calls {
             let program = Program::on(machine);
             program.machine.inject(call, *fault);
-            let name = format!("{machine}, {fault:?} at call {call}");
+            let name = format!("{title}, {fault:?} at call {call}");
             match scenario(&program, by_registers, &name) {
                 Ok(outcome) => {
                     right += outcome.right;
@@ -74,12 +77,13 @@ fn everywhere(machine: &str, by_registers: bool, faults: &[Fault]) {
                     failed += 1;
                 }
             }
+            let left = program.machine.open_counters();
+            assert_eq!(left, 0, "{name}: counters are left open");
         }
     }
     println!(
-        "{machine}{}: {} faults at each of {calls} calls: {right} reads right, {refused} refused, \
+        "{title}: {} faults at each of {calls} calls: {right} reads right, {refused} refused, \
          {failed} sessions refused, none wrong",
-        if by_registers { " by registers" } else { "" },
         faults.len()
     );
     assert!(right > refused, "most faults should not be noticed");

@@ -237,6 +237,10 @@ mod tests {
             Ok(self.opened.lock().len() as RawFd)
         }
 
+        fn id(&self, fd: RawFd) -> Result<u64, Errno> {
+            Ok(fd as u64)
+        }
+
         fn close(&self, _: RawFd) {
             self.opened.lock().pop().expect("closed once");
         }

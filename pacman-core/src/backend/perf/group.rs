@@ -173,7 +173,18 @@ impl<S: PerfSys + Clone> Group<S> {
     #[inline]
     fn leader(&self) -> Result<RawFd, Errno> {
         let own = self.descriptors[0];
-        if self.sys.id(own.fd) == Ok(own.id) { Ok(own.fd) } else { Err(Errno(libc::EBADF)) }
+        if self.holds(own)? { Ok(own.fd) } else { Err(Errno(libc::EBADF)) }
+    }
+
+    /// Whether a descriptor is the group's still; an error where the system does not say.
+    #[inline]
+    fn holds(&self, own: Own) -> Result<bool, Errno> {
+        match self.sys.id(own.fd) {
+            Ok(id) => Ok(id == own.id),
+            // The number is free, or a file of another kind has it.
+            Err(Errno(libc::EBADF | libc::ENOTTY)) => Ok(false),
+            Err(errno) => Err(errno),
+        }
     }
 
     /// Whether this process opened the group, and did not inherit it over a fork.
@@ -209,7 +220,9 @@ impl<S: PerfSys + Clone> Group<S> {
             // group of its own for a moment, and schedule it.
             for own in self.descriptors.iter().rev() {
                 // The program may have closed it, and opened a file of its own under the number.
-                if self.sys.id(own.fd) == Ok(own.id) {
+                // A question that fails is asked again: a pinned counter that stays open is lost to
+                // everybody else.
+                if self.holds(*own).or_else(|_| self.holds(*own)) == Ok(true) {
                     self.sys.close(own.fd);
                 }
             }

@@ -46,10 +46,8 @@ pub trait PerfSys: Send + Sync + 'static {
 
     /// What tells the counter behind `fd` from every other one, now and later; an error where
     /// there is none. A program may close what it did not open, and a number is then soon another
-    /// file's. A simulation's numbers are its own.
-    fn id(&self, fd: RawFd) -> Result<u64, Errno> {
-        Ok(fd as u64)
-    }
+    /// file's.
+    fn id(&self, fd: RawFd) -> Result<u64, Errno>;
 
     /// `close(2)`.
     fn close(&self, fd: RawFd);

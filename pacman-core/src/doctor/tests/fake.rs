@@ -140,6 +140,10 @@ impl PerfSys for Fake {
         Ok(fd)
     }
 
+    fn id(&self, fd: RawFd) -> Result<u64, Errno> {
+        Ok(fd as u64)
+    }
+
     fn close(&self, fd: RawFd) {
         assert!(self.state.lock().open.remove(&fd).is_some(), "{fd} was not open");
     }

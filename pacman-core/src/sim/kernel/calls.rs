@@ -63,12 +63,19 @@ impl PerfSys for SimKernel {
         })
     }
 
+    fn id(&self, fd: RawFd) -> Result<u64, Errno> {
+        self.call(|state, _| state.files.get(&fd).map(|file| file.id).ok_or(Errno(libc::EBADF)))
+    }
+
     fn close(&self, fd: RawFd) {
-        // Closing cannot fail, so a planned error is spent here.
-        let _ = self.call(|state, _| {
-            state.close(fd);
-            Ok(())
-        });
+        let close = || {
+            self.call(|state, _| {
+                state.close(fd);
+                Ok(())
+            })
+        };
+        // Linux closes a file whatever close(2) answers: after a planned error, too.
+        let _ = close().or_else(|_| close());
     }
 
     fn enable_group(&self, leader: RawFd) -> Result<(), Errno> {
@@ -157,7 +164,8 @@ impl State {
         }
         let fd = self.files.keys().next_back().map_or(FIRST_FD, |last| last + 1);
         let leader = if group >= 0 { group } else { fd };
-        let mut new = File::new(attr, what, whose, leader);
+        self.opened += 1;
+        let mut new = File::new(self.opened, attr, what, whose, leader);
         new.seen = self.seen(&new);
         self.files.insert(fd, new);
         if let Some(file) = self.files.get_mut(&leader) {

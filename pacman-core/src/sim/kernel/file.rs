@@ -37,6 +37,8 @@ pub(super) struct Station {
 /// An open counter.
 #[derive(Debug)]
 pub(super) struct File {
+    /// No other file of the machine ever has it.
+    pub(super) id: u64,
     pub(super) whose: Whose,
     pub(super) what: What,
     /// The group's leader, which may be this one; its members in order, where it is.
@@ -62,12 +64,14 @@ pub(super) struct File {
 
 impl File {
     pub(super) fn new(
+        id: u64,
         attr: &abi::perf_event_attr,
         what: What,
         whose: Whose,
         leader: RawFd,
     ) -> File {
         File {
+            id,
             whose,
             what,
             leader,

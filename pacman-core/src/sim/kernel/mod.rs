@@ -47,6 +47,8 @@ pub(super) struct State {
     contexts: Vec<Context>,
     tasks: BTreeMap<i32, Task>,
     files: BTreeMap<RawFd, File>,
+    /// How many files there ever were.
+    opened: u64,
     /// Nanoseconds of the machine's life.
     now: u64,
     /// By core.
@@ -101,12 +103,17 @@ impl State {
             contexts: topology.contexts().iter().map(context).collect(),
             tasks: BTreeMap::from([(SOMEBODY, Task::new(0, 0))]),
             files: BTreeMap::new(),
+            opened: 0,
             now: 0,
             activity: vec![CoreActivity::of(usize::from(ways)); topology.cores().len()],
             live,
             rates: if live { rates(cpu, shape.cycles_per_1000) } else { Vec::new() },
             faults: Faults::default(),
         }
+    }
+
+    pub(super) fn open_counters(&self) -> usize {
+        self.files.len()
     }
 
     pub(super) fn online(&self) -> impl Iterator<Item = u32> + '_ {
