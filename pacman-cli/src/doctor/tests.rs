@@ -25,6 +25,10 @@ impl PerfSys for Refusing {
         Err(Errno(self.0))
     }
 
+    fn id(&self, fd: RawFd) -> Result<u64, Errno> {
+        unreachable!("{fd} was never opened");
+    }
+
     fn close(&self, fd: RawFd) {
         unreachable!("{fd} was never opened");
     }
