@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use pacman_core::adapt::Adapter;
 use pacman_core::predict::Configuration;
-use pacman_core::{Result, Topology};
+use pacman_core::{Result, Topology, sim};
 use pacman_rayon::AdaptivePool;
 use rayon::prelude::*;
 
@@ -65,6 +65,8 @@ fn refuse(problem: &str) -> ExitCode {
 }
 
 fn run(rounds: usize, check: bool) -> Result<bool> {
+    // A simulated machine, if PACMAN_MACHINE names one.
+    sim::install()?;
     let pool = AdaptivePool::new(Adapter::builder(Topology::detect()?))?;
     let memory = Mutex::new(vec![1f64; 1 << 22]);
     let scalable = || {

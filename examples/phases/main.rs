@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pacman_core::export::{self, TableStyle};
 use pacman_core::session::Turns;
-use pacman_core::{Attached, ErrorKind, Phase, Placement, Report, Result, Session, Topology};
+use pacman_core::{Attached, ErrorKind, Phase, Placement, Report, Result, Session, Topology, sim};
 
 const HARDWARE: &str = "CYCLES,INSTRUCTIONS,CACHE_MISSES,BRANCH_MISSES";
 const SOFTWARE: &str = "task-clock,page-faults,context-switches,cpu-migrations";
@@ -194,6 +194,7 @@ impl Options {
             placement: Placement::Compact,
             threads: None,
         };
+        let mut machine = None;
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
@@ -208,11 +209,7 @@ impl Options {
                     options.threads =
                         Some(number.ok_or(format!("cannot run {text:?} threads; 1 or more"))?);
                 }
-                // First of all: names and places are those of the machine.
-                "--machine" => {
-                    let machine = value()?;
-                    pacman_core::sim::simulate(&machine).map_err(|error| format!("{error}"))?;
-                }
+                "--machine" => machine = Some(value()?),
                 "--help" => return Ok(None),
                 "--json" => options.format = Format::Json,
                 "--csv" => options.format = Format::Csv,
@@ -221,6 +218,10 @@ impl Options {
                 }
             }
         }
+        // Before anything is counted: event names and places are those of the machine.
+        machine
+            .map_or_else(sim::install, |name| sim::simulate(&name))
+            .map_err(|error| error.to_string())?;
         Ok(Some(options))
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use clap::{Parser, Subcommand};
+use pacman_core::platform;
 
 use crate::{budget, doctor, events, metrics, model, plan, record, run, smt, stat, topo, validate};
 
@@ -50,11 +51,11 @@ impl Command {
         match self {
             Command::Budget(args) => budget::budget(args, out),
             Command::Doctor(args) => doctor::doctor(args, out),
-            Command::Encode(args) => events::encode(args, &events::Here, out),
+            Command::Encode(args) => events::encode(args, &**platform::current(), out),
             Command::Evaluate(args) => model::evaluate(args, out),
-            Command::List(args) => events::list(args, &events::Here, out),
-            Command::Metrics(args) => metrics::metrics(args, &events::Here, out),
-            Command::Plan(args) => plan::plan(args, &events::Here, out),
+            Command::List(args) => events::list(args, &**platform::current(), out),
+            Command::Metrics(args) => metrics::metrics(args, &**platform::current(), out),
+            Command::Plan(args) => plan::plan(args, &**platform::current(), out),
             Command::Predict(args) => model::predict(args, out),
             Command::Record(args) => record::record(args, out),
             Command::Run(args) => run::run(args),

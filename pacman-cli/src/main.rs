@@ -21,6 +21,8 @@ mod signals;
 mod smt;
 mod started;
 mod stat;
+#[cfg(test)]
+mod test_platform;
 mod topo;
 mod validate;
 
@@ -30,7 +32,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use pacman_core::backend::perf::TRUST_DRIVER;
-use pacman_core::sim;
+use pacman_core::{platform, sim};
 
 use crate::command::Cli;
 use crate::output::Output;
@@ -47,15 +49,13 @@ fn main() -> ExitCode {
 /// Goes over to the simulated machine that the arguments or the environment name, and says so:
 /// nothing that follows was measured.
 fn simulate(name: Option<&str>) -> Result<(), (String, u8)> {
-    let chosen = name.map_or(Ok(()), sim::simulate).and_then(|()| sim::current());
-    match chosen {
-        Ok(None) => {}
-        Ok(Some(machine)) => error::complain(&format!(
+    name.map_or_else(sim::install, sim::simulate)
+        .map_err(|error| (error.to_string(), error::BAD_INPUT))?;
+    if let Some(machine) = platform::current().simulation() {
+        error::complain(&format!(
             "simulated machine {}: {}; nothing here is measured",
-            machine.name(),
-            machine.title()
-        )),
-        Err(error) => return Err((error.to_string(), error::BAD_INPUT)),
+            machine.name, machine.title
+        ));
     }
     Ok(())
 }

@@ -40,12 +40,17 @@ pub(crate) fn current() -> io::Result<CpuSet> {
 
 /// Replaces the calling thread's mask.
 pub(crate) fn set(cpus: &CpuSet) -> io::Result<()> {
+    set_of(0, cpus)
+}
+
+/// Replaces the mask of a thread of any process; 0 is the caller.
+pub(crate) fn set_of(tid: i32, cpus: &CpuSet) -> io::Result<()> {
     let mask = bits(cpus);
     // SAFETY: the pointer is valid for reads of the `size_of_val` bytes passed as the size; the
     // kernel copies them and keeps no pointer.
     let status = unsafe {
         libc::sched_setaffinity(
-            0,
+            tid,
             size_of_val(mask.as_slice()),
             mask.as_ptr().cast::<libc::cpu_set_t>(),
         )

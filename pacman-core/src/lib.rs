@@ -43,6 +43,7 @@ pub mod fork;
 pub mod input;
 pub mod metrics;
 pub mod placement;
+pub mod platform;
 pub mod predict;
 mod primitive;
 pub mod report;

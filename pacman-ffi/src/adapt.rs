@@ -16,6 +16,7 @@ use parking_lot::RwLock;
 
 use crate::error::{Failure, Result, Status, apart};
 use crate::input::{self, Sized32};
+use crate::machine;
 use crate::version;
 
 /// An adapter; only its handle leaves this library.
@@ -96,7 +97,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_open(
         // SAFETY: the caller's promise.
         let options = unsafe { input::sized(options) }?;
         version::shake_hands(options.abi)?;
-        let topology = Topology::detect()?;
+        let topology = machine::topology()?;
         // SAFETY: the caller's promise.
         let predictor = unsafe { predictor(&options, &topology) }?;
         let mut builder = Adapter::builder(topology)

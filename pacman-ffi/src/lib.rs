@@ -13,6 +13,7 @@ pub mod adapt;
 pub mod error;
 mod input;
 mod kept;
+mod machine;
 mod output;
 mod peer;
 pub mod phase;

@@ -6,11 +6,12 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use pacman_core::clock::ClockSource;
 use pacman_core::fork::Fenced;
 use pacman_core::session::Turns;
-use pacman_core::{Placement, Session, Topology};
+use pacman_core::{Placement, Session};
 
 use crate::error::{Failure, Result, Status, apart};
 use crate::input::{self, Sized32};
 use crate::kept;
+use crate::machine;
 use crate::registry::{self, Entry, pacman_session};
 use crate::version;
 
@@ -71,7 +72,7 @@ pub unsafe extern "C-unwind" fn pacman_session_open(
         // SAFETY: the caller's promise about the strings; they are not kept.
         let opened = unsafe { start(&options) }?;
         // Now, because threads inherit the masks that a session will give them.
-        let topology = Topology::detect();
+        let topology = machine::topology();
         let handle = registry::insert(opened, topology);
         // SAFETY: not null, and the caller's promise.
         unsafe { session.write(std::ptr::without_provenance_mut(handle)) };
@@ -99,11 +100,12 @@ unsafe fn start(options: &Options) -> Result<Session> {
     // SAFETY: the caller's promise.
     let events = unsafe { input::text(options.events, "this as a list of events") }?;
     let log = usize::try_from(options.log_samples).unwrap_or(usize::MAX);
+    machine::choose()?;
     let mut builder = Session::builder(name).events(events)?.log(log);
     if !options.placement.is_null() {
         // SAFETY: the caller's promise.
         let placement = unsafe { input::text(options.placement, "this as a placement") }?;
-        builder = builder.placement(Topology::detect()?, placement.parse::<Placement>()?)?;
+        builder = builder.placement(machine::topology()?, placement.parse::<Placement>()?)?;
     }
     if options.flags & MULTIPLEXED != 0 {
         builder = builder.multiplexed();

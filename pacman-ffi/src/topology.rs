@@ -2,11 +2,11 @@
 
 use std::ffi::c_int;
 
-use pacman_core::Topology;
 use pacman_core::topology::CoreType;
 
 use crate::error::{Failure, Status, apart};
 use crate::input::{self, Sized32};
+use crate::machine;
 
 /// Counts of a machine's parts; `pacman_topology` in C.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,7 +68,7 @@ const LEAST_CONTEXT: usize = 16;
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pacman_topology_read(topology: *mut TopologyCounts) -> c_int {
     apart(|| {
-        let machine = Topology::detect()?;
+        let machine = machine::topology()?;
         let counts = TopologyCounts {
             size: 0,
             contexts: machine.contexts().len() as u32,
@@ -110,7 +110,7 @@ pub unsafe extern "C-unwind" fn pacman_topology_contexts(
                 ),
             ));
         }
-        let machine = Topology::detect()?;
+        let machine = machine::topology()?;
         if machine.contexts().len() > capacity {
             return Err(Failure::new(
                 Status::Size,

@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use clap::Args;
+use pacman_core::platform::Platform;
 use pacman_events::encode::{Kind, NetBurst, Scope, ThreadKind};
 use pacman_events::shown::excerpt;
 use pacman_events::{CpuModel, Encoding, Resolved};
 
-use super::{Machine, OK, REFUSED, Tables, json, list};
+use super::{OK, REFUSED, Tables, json, list};
 use crate::error;
 
 /// Show what events are to the hardware: registers, counters, perf_event_attr
@@ -44,7 +45,7 @@ pub(crate) struct EncodeArgs {
 /// Only those of `out`.
 pub(crate) fn encode(
     args: &EncodeArgs,
-    machine: &dyn Machine,
+    machine: &dyn Platform,
     out: &mut dyn Write,
 ) -> io::Result<u8> {
     let loaded = match args.tables.load(machine) {

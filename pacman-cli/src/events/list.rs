@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use clap::Args;
+use pacman_core::platform::Platform;
 use pacman_events::encode::Kind;
 use pacman_events::{AnyThread, CpuModel, EntryKind, Family, Preset, catalog};
 use serde_json::json;
 
-use super::{Loaded, Machine, OK, REFUSED, Tables, columns};
+use super::{Loaded, OK, REFUSED, Tables, columns};
 use crate::error;
 
 /// List the events of a processor, or the processors
@@ -41,7 +42,7 @@ pub(crate) struct ListArgs {
 ///
 /// # Errors
 /// Only those of `out`.
-pub(crate) fn list(args: &ListArgs, machine: &dyn Machine, out: &mut dyn Write) -> io::Result<u8> {
+pub(crate) fn list(args: &ListArgs, machine: &dyn Platform, out: &mut dyn Write) -> io::Result<u8> {
     let pattern = Pattern::new(args.pattern.as_deref().unwrap_or(""));
     if args.cpus {
         return cpus(&pattern, args.json, out);

@@ -5,18 +5,17 @@ pub(crate) mod columns;
 mod encode;
 mod json;
 mod list;
-mod machine;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use encode::{EncodeArgs, encode};
 pub(crate) use list::{ListArgs, list};
-pub(crate) use machine::{Here, Machine};
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use pacman_core::input::{self, MOST_BYTES};
+use pacman_core::platform::{Platform, pmus_in};
 use pacman_events::encode::PerfAttr;
 use pacman_events::shown::shown_path;
 use pacman_events::{CpuModel, Refusal, Resolver, SysfsPmu, UserTable};
@@ -52,7 +51,7 @@ pub(crate) struct Loaded {
 
 impl Tables {
     /// Reads what the options name; the error is one line for the user.
-    pub(crate) fn load(&self, machine: &dyn Machine) -> Result<Loaded, String> {
+    pub(crate) fn load(&self, machine: &dyn Platform) -> Result<Loaded, String> {
         let cpu = match &self.cpu {
             Some(name) => CpuModel::named(name).ok_or_else(|| {
                 let near = match CpuModel::nearest(name).as_slice() {
@@ -61,7 +60,7 @@ impl Tables {
                 };
                 format!("no table {name}; {near}pacman-pmu list --cpus shows all")
             })?,
-            None => detect(machine),
+            None => machine.cpu_model(),
         };
         let user = match &self.events {
             Some(file) => {
@@ -74,20 +73,14 @@ impl Tables {
             None => None,
         };
         let devices = self.devices.as_deref();
-        let mut pmus = machine.pmus(devices.unwrap_or(Path::new("/sys/bus/event_source/devices")));
+        let mut pmus = devices.map_or_else(|| machine.pmus(), pmus_in);
         let numbers = pmus.iter().map(|pmu| (pmu.name().to_owned(), pmu.kind())).collect();
         // What this machine calls cpu/…/ says nothing of another's.
-        if devices.is_none() && cpu != detect(machine) {
+        if devices.is_none() && cpu != machine.cpu_model() {
             pmus.retain(|pmu| !pmu.name().starts_with("cpu"));
         }
         Ok(Loaded { cpu, user, pmus, numbers })
     }
-}
-
-/// This machine's table; one without a table has Linux's generic events.
-fn detect(machine: &dyn Machine) -> CpuModel {
-    let found = machine.cpu_id().and_then(|id| CpuModel::detect(&id));
-    found.unwrap_or_else(CpuModel::generic)
 }
 
 impl Loaded {

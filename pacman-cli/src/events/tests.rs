@@ -1,23 +1,15 @@
 //! The commands' output, on a machine of the tests' own.
 
-use std::path::Path;
-
 use pacman_events::{CpuId, SysfsPmu};
 use serde_json::Value;
 
-use super::{EncodeArgs, ListArgs, Machine, Tables, encode, list};
+use super::{EncodeArgs, ListArgs, Tables, encode, list};
+use crate::test_platform::TestPlatform;
 
 /// A machine with this CPUID and no PMU but one of a hybrid's.
-struct Fake(Option<CpuId>);
-
-impl Machine for Fake {
-    fn cpu_id(&self) -> Option<CpuId> {
-        self.0.clone()
-    }
-
-    fn pmus(&self, _devices: &Path) -> Vec<SysfsPmu> {
-        vec![SysfsPmu::parse("cpu_atom", "10", [("event", "config:0-7")], []).expect("a PMU")]
-    }
+fn fake(cpu_id: Option<CpuId>) -> TestPlatform {
+    let atom = SysfsPmu::parse("cpu_atom", "10", [("event", "config:0-7")], []).expect("a PMU");
+    TestPlatform { cpu_id, pmus: vec![atom], ..TestPlatform::default() }
 }
 
 fn tables(cpu: &str) -> Tables {
@@ -28,7 +20,7 @@ fn encoded(tables: Tables, names: &[&str]) -> (u8, Value) {
     let args =
         EncodeArgs { tables, json: true, names: names.iter().map(|n| (*n).to_owned()).collect() };
     let mut out = Vec::new();
-    let status = encode(&args, &Fake(None), &mut out).expect("writing to memory");
+    let status = encode(&args, &fake(None), &mut out).expect("writing to memory");
     (status, serde_json::from_slice(&out).expect("JSON"))
 }
 
@@ -121,17 +113,17 @@ fn a_refusal_takes_the_events_place_and_the_exit_status() {
 fn without_a_name_the_machines_own_table_answers() {
     let zen = CpuId::new("AuthenticAMD", 25, 0x61, 2);
     let args = EncodeArgs { tables: Tables::default(), json: false, names: vec!["CYCLES".into()] };
-    let (status, shown) = text(|out| encode(&args, &Fake(Some(zen)), out).expect("memory"));
+    let (status, shown) = text(|out| encode(&args, &fake(Some(zen)), out).expect("memory"));
     assert_eq!(status, 0);
     assert!(shown.starts_with("CYCLES on zen4 (Zen 4)\n"), "{shown}");
-    let (_, shown) = text(|out| encode(&args, &Fake(None), out).expect("memory"));
+    let (_, shown) = text(|out| encode(&args, &fake(None), out).expect("memory"));
     assert!(shown.contains("on linux"), "{shown}");
 }
 
 #[test]
 fn lists_are_tables_with_a_header() {
     let args = ListArgs { cpus: true, ..ListArgs::default() };
-    let (status, shown) = text(|out| list(&args, &Fake(None), out).expect("memory"));
+    let (status, shown) = text(|out| list(&args, &fake(None), out).expect("memory"));
     assert_eq!(status, 0);
     assert!(shown.lines().next().expect("a header").starts_with("TABLE"));
     let p4 = shown.lines().find(|line| line.starts_with("p4-prescott")).expect("a row");
@@ -140,35 +132,33 @@ fn lists_are_tables_with_a_header() {
 
     let pattern = Some("bsq_cache*miss".to_owned());
     let args = ListArgs { tables: tables("p4"), pattern, ..ListArgs::default() };
-    let (_, shown) = text(|out| list(&args, &Fake(None), out).expect("memory"));
+    let (_, shown) = text(|out| list(&args, &fake(None), out).expect("memory"));
     assert_eq!(shown.lines().filter(|line| line.starts_with("BSQ_cache_reference:")).count(), 4);
 
     let args =
         ListArgs { tables: tables("p4"), pattern: Some("zzz".into()), ..ListArgs::default() };
-    let (status, _) = text(|out| list(&args, &Fake(None), out).expect("memory"));
+    let (status, _) = text(|out| list(&args, &fake(None), out).expect("memory"));
     assert_eq!(status, 2);
 }
 
 #[test]
 fn another_processors_formats_are_not_this_machines() {
-    struct Power;
-    impl Machine for Power {
-        fn cpu_id(&self) -> Option<CpuId> {
-            None
-        }
-        fn pmus(&self, _devices: &Path) -> Vec<SysfsPmu> {
-            vec![SysfsPmu::parse("cpu", "4", [("event", "config:8-15")], []).expect("a PMU")]
-        }
-    }
+    let pmu = SysfsPmu::parse("cpu", "4", [("event", "config:8-15")], []).expect("a PMU");
+    let power = TestPlatform { pmus: vec![pmu], ..TestPlatform::default() };
     let config = |tables: Tables| {
         let args = EncodeArgs { tables, json: true, names: vec!["cpu/event=0x3c/".into()] };
         let mut out = Vec::new();
-        encode(&args, &Power, &mut out).expect("memory");
+        encode(&args, &power, &mut out).expect("memory");
         let objects: Value = serde_json::from_slice(&out).expect("JSON");
         objects[0]["perf"]["config"].clone()
     };
     assert_eq!(config(tables("skl")), "0x3c");
     assert_eq!(config(Tables::default()), "0x3c00");
-    let named = Tables { devices: Some("elsewhere".into()), ..tables("skl") };
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    let format = elsewhere.path().join("cpu/format");
+    std::fs::create_dir_all(&format).expect("a directory");
+    std::fs::write(elsewhere.path().join("cpu/type"), "4\n").expect("a file");
+    std::fs::write(format.join("event"), "config:8-15\n").expect("a file");
+    let named = Tables { devices: Some(elsewhere.path().into()), ..tables("skl") };
     assert_eq!(config(named), "0x3c00");
 }

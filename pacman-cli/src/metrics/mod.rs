@@ -9,10 +9,11 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use pacman_core::metrics::language::{Metric, builtin};
+use pacman_core::platform::Platform;
 use pacman_events::allocate::Pmu;
 
 use crate::counts;
-use crate::events::{Loaded, Machine, Tables};
+use crate::events::{Loaded, Tables};
 use crate::plan::Switch;
 
 /// List metrics and whether a model can count them, or compute them from counts.
@@ -50,7 +51,7 @@ pub(crate) struct MetricsArgs {
 /// Lists, shows or computes.
 pub(crate) fn metrics(
     args: &MetricsArgs,
-    machine: &dyn Machine,
+    machine: &dyn Platform,
     out: &mut dyn Write,
 ) -> io::Result<u8> {
     let both = [&args.file, &args.counts];

@@ -5,24 +5,10 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use clap::Parser;
-use pacman_events::CpuId;
 use serde_json::{Value, json};
 
 use crate::command::{Cli, Command};
-use crate::events::Machine;
-
-/// A machine without CPUID, whose table is Linux's.
-struct Unknown;
-
-impl Machine for Unknown {
-    fn cpu_id(&self) -> Option<CpuId> {
-        None
-    }
-
-    fn pmus(&self, _: &std::path::Path) -> Vec<pacman_events::SysfsPmu> {
-        Vec::new()
-    }
-}
+use crate::test_platform::TestPlatform;
 
 /// A file in the temporary directory, removed in the end.
 struct Written(PathBuf);
@@ -51,7 +37,7 @@ fn run(arguments: &[&str]) -> std::io::Result<(u8, String)> {
         panic!("another command");
     };
     let mut out = Vec::new();
-    let status = super::metrics(&args, &Unknown, &mut out)?;
+    let status = super::metrics(&args, &TestPlatform::default(), &mut out)?;
     Ok((status, String::from_utf8(out).unwrap()))
 }
 

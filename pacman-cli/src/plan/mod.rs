@@ -7,12 +7,13 @@ mod request;
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
+use pacman_core::platform::Platform;
 use pacman_events::CpuModel;
 use pacman_events::allocate::{Conflict, Pmu};
 use pacman_events::partition::{Partition, Schedule};
 
 use crate::error;
-use crate::events::{Machine, OK, REFUSED, Tables};
+use crate::events::{OK, REFUSED, Tables};
 use request::{Failure, Request};
 
 /// The events cannot be counted as asked.
@@ -91,7 +92,7 @@ pub(crate) enum Switch {
 ///
 /// # Errors
 /// Only those of `out`.
-pub(crate) fn plan(args: &PlanArgs, machine: &dyn Machine, out: &mut dyn Write) -> io::Result<u8> {
+pub(crate) fn plan(args: &PlanArgs, machine: &dyn Platform, out: &mut dyn Write) -> io::Result<u8> {
     let loaded = match args.tables.load(machine) {
         Ok(loaded) => loaded,
         Err(message) => return wrong(&message),
@@ -183,7 +184,7 @@ fn refuse(
 }
 
 /// The core that the options describe.
-fn core(args: &PlanArgs, cpu: CpuModel, machine: &dyn Machine) -> Pmu {
+fn core(args: &PlanArgs, cpu: CpuModel, machine: &dyn Platform) -> Pmu {
     let here = args.tables.cpu.is_none().then(|| machine.standing());
     let smt = match args.smt {
         Some(switch) => switch == Switch::On,

@@ -1,40 +1,18 @@
 //! The command as a user runs it, but for the process.
 
-use std::path::Path;
-
 use clap::Parser;
-use pacman_core::backend::perf::Standing;
 use pacman_events::CpuId;
 use serde_json::Value;
 
 use super::{PlanArgs, plan};
-use crate::events::Machine;
-
-/// A machine without CPUID.
-struct Nowhere;
-
-impl Machine for Nowhere {
-    fn cpu_id(&self) -> Option<CpuId> {
-        None
-    }
-}
+use crate::test_platform::TestPlatform;
 
 /// A Skylake whose siblings and watchdog are as given.
-struct Skylake {
-    smt: bool,
-    watchdog: bool,
-}
-
-impl Machine for Skylake {
-    fn cpu_id(&self) -> Option<CpuId> {
-        Some(CpuId::new("GenuineIntel", 6, 0x5e, 3))
-    }
-
-    fn standing(&self) -> Standing {
-        let mut standing = Standing::read_under(Path::new("/nowhere"));
-        (standing.smt, standing.watchdog) = (self.smt, self.watchdog);
-        standing
-    }
+fn skylake(smt: bool, watchdog: bool) -> TestPlatform {
+    let cpu_id = Some(CpuId::new("GenuineIntel", 6, 0x5e, 3));
+    let mut machine = TestPlatform { cpu_id, ..TestPlatform::default() };
+    (machine.standing.smt, machine.standing.watchdog) = (smt, watchdog);
+    machine
 }
 
 #[derive(Parser)]
@@ -44,10 +22,10 @@ struct Line {
 }
 
 fn run(line: &str) -> (u8, String) {
-    run_on(&Nowhere, line)
+    run_on(&TestPlatform::default(), line)
 }
 
-fn run_on(machine: &dyn Machine, line: &str) -> (u8, String) {
+fn run_on(machine: &TestPlatform, line: &str) -> (u8, String) {
     let words = std::iter::once("plan").chain(line.split_whitespace());
     let args = Line::try_parse_from(words).unwrap_or_else(|error| panic!("{error}")).args;
     let mut out = Vec::new();
@@ -174,12 +152,12 @@ fn the_watchdog_is_named_where_it_is_in_the_way() {
 #[test]
 fn without_a_table_s_name_siblings_and_watchdog_are_the_machine_s() {
     let pair = "--thread CYCLES --thread CYCLES";
-    assert_eq!(run_on(&Skylake { smt: true, watchdog: false }, pair).0, 0);
-    assert_eq!(run_on(&Skylake { smt: false, watchdog: false }, pair).0, 2);
-    assert_eq!(run_on(&Skylake { smt: false, watchdog: false }, &format!("--cpu skl {pair}")).0, 0);
+    assert_eq!(run_on(&skylake(true, false), pair).0, 0);
+    assert_eq!(run_on(&skylake(false, false), pair).0, 2);
+    assert_eq!(run_on(&skylake(false, false), &format!("--cpu skl {pair}")).0, 0);
     let fixed = "--at-once --thread CPU_CLK_UNHALTED.THREAD";
-    assert_eq!(run_on(&Skylake { smt: true, watchdog: false }, fixed).0, 0);
-    assert_eq!(run_on(&Skylake { smt: true, watchdog: true }, fixed).0, 3);
+    assert_eq!(run_on(&skylake(true, false), fixed).0, 0);
+    assert_eq!(run_on(&skylake(true, true), fixed).0, 3);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use pacman_core::adapt::{Candidates, places};
 use pacman_core::predict::{Configuration, machine_name};
-use pacman_core::{Event, Placement, Topology, sim};
+use pacman_core::{Event, Placement, Topology, platform};
 use pacman_events::shown::{shown, shown_path};
 
 use crate::error;
@@ -133,10 +133,10 @@ struct Plan {
 impl Plan {
     fn new(args: &RecordArgs) -> Result<Plan, String> {
         let words = |error: pacman_core::Error| error.to_string();
-        if let Some(machine) = sim::current().map_err(words)? {
+        if let Some(machine) = platform::current().simulation() {
             return Err(format!(
                 "cannot record on simulated machine {}: times would be those of this one",
-                machine.name()
+                machine.name
             ));
         }
         if let Some(events) = &args.events {

@@ -26,7 +26,7 @@ use std::time::SystemTime;
 
 use pacman_events::shown::{shown_path, text_of};
 
-use pacman_core::{Topology, sim};
+use pacman_core::{Topology, platform};
 use pacman_regions::{Guard, Objective, Waiting};
 
 use crate::error::{self, BAD_INPUT, UNWRITTEN};
@@ -240,7 +240,7 @@ impl Prepared {
             command: words.collect(),
             ended,
             objective: args.adapt.then(|| args.objective.unwrap_or_default().to_string()),
-            simulated: sim::current().ok().flatten().map(|machine| machine.title().to_owned()),
+            simulated: platform::current().simulation().map(|machine| machine.title.to_owned()),
         };
         let report = reported(run, found);
         let seen = report.parallel().next().is_some();

@@ -7,7 +7,7 @@ use pacman_events::shown::shown_path;
 
 use pacman_core::adapt::Rapl;
 use pacman_core::predict::{Model, machine_name};
-use pacman_core::{Error, ErrorKind, Event, Session, Topology, sim};
+use pacman_core::{Error, ErrorKind, Event, Session, Topology, platform};
 use pacman_regions::{Objective, Options, Waiting};
 
 use super::RunArgs;
@@ -128,8 +128,8 @@ pub(super) fn environment(args: &RunArgs, library: &Path, memory: &Memory) -> En
         let unset = |(name, _): &(&str, &str)| std::env::var_os(name).is_none();
         set.extend(PASSIVE.into_iter().filter(unset).map(|(name, value)| (name, value.into())));
     }
-    if let Ok(Some(machine)) = sim::current() {
-        set.push(("PACMAN_MACHINE", machine.name().into()));
+    if let Some(machine) = platform::current().simulation() {
+        set.push(("PACMAN_MACHINE", machine.name.into()));
     }
     environment
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pacman_events::shown::{shown_path, text_of};
 
 use pacman_core::predict::{Configuration, machine_name};
-use pacman_core::{Topology, sim};
+use pacman_core::{Topology, platform};
 use pacman_regions::Team;
 
 use super::names;
@@ -28,10 +28,10 @@ impl Training {
     /// Looks at the file, so that an unwritable one is known before the run.
     pub(super) fn begin(path: &Path, program: &OsStr) -> Result<Training, String> {
         let words = |error: pacman_core::Error| format!("cannot record: {error}");
-        if let Some(machine) = sim::current().map_err(words)? {
+        if let Some(machine) = platform::current().simulation() {
             return Err(format!(
                 "cannot record on simulated machine {}: times would be those of this one",
-                machine.name()
+                machine.name
             ));
         }
         let machine = machine_name(&Topology::detect().map_err(words)?);

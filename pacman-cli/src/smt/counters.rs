@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use pacman_core::backend::perf::{PerfBackend, Sharing, Standing};
+use pacman_core::backend::perf::{Sharing, backend_on};
 use pacman_core::backend::{self, Backend, Target};
 use pacman_core::metrics::smt::{ContextReading, Recipe};
-use pacman_core::sim::Machine;
+use pacman_core::platform::PlatformRef;
 use pacman_core::topology::Core;
-use pacman_core::{ErrorKind, Event, Topology, event};
-use pacman_events::CpuModel;
+use pacman_core::{ErrorKind, Event, Topology};
 
 use super::source::{Basis, Done, Reading, Source};
 use super::tsc::Tsc;
@@ -51,20 +50,20 @@ impl Counters {
     ///
     /// The error is a line that says what is missing: the counter, the privilege, the PMU.
     pub(super) fn open(topology: &Topology) -> Result<Counters, String> {
-        let machine = topology.machine();
-        let cpu = machine.map_or_else(event::machine::model, Machine::cpu);
-        let tsc = Tsc::of(machine).ok_or("this processor has no time stamp counter")?;
-        let recipes = Recipe::all(cpu, tsc.clocks()).map_err(|error| error.to_string())?;
+        let platform = topology.platform().ok_or("the topology is another machine's")?;
+        let tsc = Tsc::of(platform).ok_or("this processor has no time stamp counter")?;
+        let recipes =
+            Recipe::all(platform.cpu_model(), tsc.clocks()).map_err(|error| error.to_string())?;
         let mut refused = None;
         for recipe in recipes {
-            match open_all(topology, cpu, &recipe) {
+            match open_all(topology, platform, &recipe) {
                 Ok(cores) => {
                     let recipe = Rc::new(recipe);
                     return Ok(Counters { recipe, tsc, cores, choice: None });
                 }
                 // Who may not count one event may not count the other.
                 Err(error) if error.kind() == ErrorKind::Permission => {
-                    return Err(forbidden(machine, &error));
+                    return Err(forbidden(platform, &error));
                 }
                 Err(error) => refused = refused.or(Some(error.to_string())),
             }
@@ -80,9 +79,9 @@ impl Counters {
 
     #[cfg(test)]
     pub(super) fn by(topology: &Topology, recipe: Recipe) -> pacman_core::Result<Counters> {
-        let machine = topology.machine().expect("a simulated machine");
-        let cores = open_all(topology, machine.cpu(), &recipe)?;
-        let tsc = Tsc::of(Some(machine)).expect("it has a TSC");
+        let platform = topology.platform().expect("a simulated machine");
+        let cores = open_all(topology, platform, &recipe)?;
+        let tsc = Tsc::of(platform).expect("it has a TSC");
         Ok(Counters { recipe: Rc::new(recipe), tsc, cores, choice: None })
     }
 
@@ -147,7 +146,7 @@ impl Source for Counters {
             source: scale.event.to_owned(),
             method: self.recipe.method(),
             step: scale.step_ns() / 1e9,
-            simulated: self.tsc.machine().map(Machine::name),
+            simulated: self.tsc.simulated(),
             choice: self.choice.clone(),
         }
     }
@@ -233,7 +232,7 @@ impl Shown {
 /// Opens the counters of all contexts, core by core.
 fn open_all(
     topology: &Topology,
-    cpu: CpuModel,
+    platform: &PlatformRef,
     recipe: &Recipe,
 ) -> pacman_core::Result<Vec<Vec<Context>>> {
     let mut prepared: BTreeMap<String, Box<dyn Backend>> = BTreeMap::new();
@@ -243,7 +242,9 @@ fn open_all(
         for (place, number) in core.cpus.iter().enumerate() {
             let list = recipe.events(place);
             if !prepared.contains_key(&list) {
-                let backend = backend(topology.machine(), &Event::parse_list_on(cpu, &list)?)?;
+                let events = Event::parse_list_on(platform.cpu_model(), &list)?;
+                let backend =
+                    backend_on(platform, &events, Sharing::Exclusive, platform.standing())?;
                 prepared.insert(list.clone(), backend);
             }
             let counters = prepared[&list].open(Target::Context(*number))?;
@@ -254,21 +255,10 @@ fn open_all(
     Ok(cores)
 }
 
-fn backend(machine: Option<&Machine>, events: &[Event]) -> pacman_core::Result<Box<dyn Backend>> {
-    let sharing = Sharing::Exclusive;
-    Ok(match machine {
-        None => Box::new(PerfBackend::new(events, sharing)?),
-        Some(machine) => {
-            let (kernel, standing) = (machine.kernel(), machine.standing());
-            Box::new(PerfBackend::with_sys(kernel, events, sharing, standing)?)
-        }
-    })
-}
-
 /// Which privilege is missing. Events are tried on the calling thread first, for which less would
 /// do than for whole contexts; who followed such advice would have to come again.
-fn forbidden(machine: Option<&Machine>, error: &pacman_core::Error) -> String {
-    let standing = machine.map_or_else(Standing::read, Machine::standing);
+fn forbidden(platform: &PlatformRef, error: &pacman_core::Error) -> String {
+    let standing = platform.standing();
     match (standing.paranoid, standing.capability, standing.seccomp) {
         (Some(level @ 1..), None, 0) => format!(
             "cannot count whole CPUs: permission denied: perf_event_paranoid is {level}; 0 or less \

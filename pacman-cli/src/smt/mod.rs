@@ -19,7 +19,6 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::time::Duration;
 
 use pacman_core::Topology;
-use pacman_core::sim::Machine;
 
 use crate::error;
 
@@ -128,7 +127,8 @@ pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> io::Result<u8> {
 /// The source that was asked for, or the better one that there is; or a line that says why there
 /// is none.
 fn choose(method: MethodArg, topology: &Topology) -> Result<Chosen, String> {
-    let simulated = topology.machine().map(Machine::name);
+    let simulated = topology.platform().and_then(|platform| platform.simulation());
+    let simulated = simulated.map(|label| label.name);
     let real = "the idle times in /proc/stat are those of this machine and not of the simulated";
     match (method, simulated) {
         (MethodArg::Idle, Some(name)) => Err(format!("cannot measure by idle times: {real} {name}")),

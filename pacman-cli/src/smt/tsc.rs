@@ -1,51 +1,36 @@
-//! The time stamp counter that goes with the counts: the processor's own, or that of a simulated
-//! machine, where the real one means nothing.
+//! The time stamp counter that goes with the counts: that of the machine that is counted, because
+//! the one of this machine means nothing beside a simulated one's counts.
 
-use pacman_core::clock::Clock;
-use pacman_core::event;
 use pacman_core::metrics::smt::{Clocks, Crystal};
-use pacman_core::sim::Machine;
+use pacman_core::platform::PlatformRef;
 
-/// Where TSC ticks come from.
+/// Where TSC ticks come from: a machine that has one.
 #[derive(Clone, Debug)]
-pub(super) enum Tsc {
-    Real(Clock),
-    Simulated(Machine),
+pub(super) struct Tsc {
+    platform: PlatformRef,
+    hz: f64,
 }
 
 impl Tsc {
-    /// The TSC of a simulated machine, or of this one.
-    pub(super) fn of(machine: Option<&Machine>) -> Option<Tsc> {
-        match machine {
-            Some(machine) => Some(Tsc::Simulated(machine.clone())),
-            None => Clock::tsc().map(Tsc::Real),
-        }
+    /// The TSC of `platform`, if it has one.
+    pub(super) fn of(platform: &PlatformRef) -> Option<Tsc> {
+        Some(Tsc { platform: platform.clone(), hz: platform.tsc_hz()? })
     }
 
     /// Its ticks now.
     pub(super) fn now(&self) -> u64 {
-        match self {
-            Tsc::Real(clock) => clock.now(),
-            Tsc::Simulated(machine) => machine.tsc(),
-        }
+        self.platform.tsc().expect("a processor keeps its TSC")
     }
 
     /// The clocks that counts are scaled by.
     pub(super) fn clocks(&self) -> Clocks {
-        let (base_hz, crystal) = match self {
-            // Measured: leaf 16H is not there before Skylake, and is a nominal figure after.
-            Tsc::Real(clock) => (1e9 / clock.nanos_per_tick(), event::machine::crystal()),
-            Tsc::Simulated(machine) => (machine.tsc_hz() as f64, machine.crystal()),
-        };
+        let crystal = self.platform.crystal();
         let crystal = crystal.map(|(numerator, denominator)| Crystal { numerator, denominator });
-        Clocks { base_hz, crystal }
+        Clocks { base_hz: self.hz, crystal }
     }
 
-    /// The simulated machine, if it is one's.
-    pub(super) fn machine(&self) -> Option<&Machine> {
-        match self {
-            Tsc::Real(_) => None,
-            Tsc::Simulated(machine) => Some(machine),
-        }
+    /// The name of the machine, if it is a simulated one.
+    pub(super) fn simulated(&self) -> Option<&'static str> {
+        self.platform.simulation().map(|label| label.name)
     }
 }

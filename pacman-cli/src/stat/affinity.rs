@@ -6,7 +6,7 @@
 use std::io;
 
 use pacman_core::placement::{Place, Placement};
-use pacman_core::{Topology, sim};
+use pacman_core::{Topology, platform};
 
 /// The places, and how many threads each has now.
 #[derive(Debug)]
@@ -59,12 +59,7 @@ impl ThreadPlaces {
     /// # Errors
     /// What the kernel says, with the CPU; the thread then runs where it could before.
     pub(super) fn bind(&self, tid: i32, place: &Place) -> Result<(), String> {
-        if let Ok(Some(machine)) = sim::current() {
-            return machine.run_thread(tid, place).map_err(|error| error.to_string());
-        }
-        bind(tid, &[place.cpu()]).map_err(|error| {
-            format!("not bound to CPU {}: sched_setaffinity says {error}", place.cpu())
-        })
+        platform::current().move_thread(tid, place.cpu()).map_err(|error| error.to_string())
     }
 
     /// Lets a thread run on all places, and not elsewhere.
@@ -105,7 +100,7 @@ pub(super) struct Taken {
 }
 
 fn is_simulated() -> bool {
-    matches!(sim::current(), Ok(Some(_)))
+    platform::current().simulation().is_some()
 }
 
 fn bind(tid: i32, cpus: &[u32]) -> io::Result<()> {

@@ -20,9 +20,9 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pacman_core::backend::perf::{PerfBackend, Sharing};
+use pacman_core::backend::perf::{Sharing, backend_on};
 use pacman_core::backend::{Backend, Reading, Target};
-use pacman_core::{Event, Placement, Topology, sim};
+use pacman_core::{Event, Placement, Topology, platform};
 
 use crate::error;
 use crate::signals::Signals;
@@ -166,15 +166,8 @@ fn contexts(args: &StatArgs) -> Result<u8, Refusal> {
 }
 
 fn backend(events: &[Event]) -> pacman_core::Result<Box<dyn Backend>> {
-    let backend: Box<dyn Backend> = match sim::current()? {
-        None => Box::new(PerfBackend::new(events, Sharing::Exclusive)?),
-        Some(machine) => Box::new(PerfBackend::with_sys(
-            machine.kernel(),
-            events,
-            Sharing::Exclusive,
-            machine.standing(),
-        )?),
-    };
+    let platform = platform::current();
+    let backend = backend_on(platform, events, Sharing::Exclusive, platform.standing())?;
     // Some refusals come only when counters are to be on.
     backend.open(Target::Caller)?;
     Ok(backend)

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use pacman_core::backend::{Counters, Reading};
 use pacman_core::placement::Place;
-use pacman_core::{Error, sim};
+use pacman_core::{Error, platform};
 
 use super::affinity::Taken;
 
@@ -105,7 +105,7 @@ impl Thread {
         if let Ok(name) = fs::read_to_string(format!("{directory}/comm")) {
             self.name = name.trim_end_matches('\n').to_string();
         }
-        if let Some(cpu) = cpu_of(self.tid) {
+        if let Some(cpu) = platform::current().cpu_of(self.tid) {
             // Who is bound was elsewhere before at most: how it came to its place is no news.
             self.moved |= self.bound().is_none() && self.cpu.is_some_and(|before| before != cpu);
             self.cpu = Some(cpu);
@@ -204,25 +204,10 @@ pub(super) fn process_of(tid: i32) -> Option<i32> {
     status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
 }
 
-/// Field 39 of `stat`, `processor` (proc_pid_stat(5)).
-fn cpu_of(tid: i32) -> Option<u32> {
-    if let Ok(Some(machine)) = sim::current() {
-        return Some(machine.cpu_of(tid));
-    }
-    let stat = fs::read(format!("{}/stat", directory(tid))).ok()?;
-    processor(&String::from_utf8_lossy(&stat))
-}
-
-/// Fields are counted from the end of the name, which may hold anything.
-fn processor(stat: &str) -> Option<u32> {
-    let (_, after) = stat.rsplit_once(')')?;
-    after.split_ascii_whitespace().nth(39 - 3)?.parse().ok()
-}
-
 /// How often the kernel moved the thread, where it tells (`CONFIG_SCHED_DEBUG`).
 fn migrations(tid: i32) -> Option<u64> {
     // On a simulated machine threads stay where they are put, wherever they really run.
-    if matches!(sim::current(), Ok(Some(_))) {
+    if platform::current().simulation().is_some() {
         return None;
     }
     let sched = fs::read_to_string(format!("{}/sched", directory(tid))).ok()?;
@@ -235,18 +220,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_processor_is_field_39() {
-        let before: Vec<String> = (4..39).map(|field| field.to_string()).collect();
-        let stat = format!("77 (a) b) R {} 5 0 0", before.join(" "));
-        assert_eq!(processor(&stat), Some(5));
-        assert_eq!(processor("77 (short) R 1 2"), None);
-    }
-
-    #[test]
     fn this_thread_is_found() {
         // SAFETY: gettid takes nothing and cannot fail.
         let tid = unsafe { libc::gettid() };
         assert_eq!(process_of(tid), Some(std::process::id() as i32));
-        assert!(cpu_of(tid).is_some());
     }
 }

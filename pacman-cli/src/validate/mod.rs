@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use pacman_core::sim;
+use pacman_core::platform;
 use pacman_core::validate::{Check, Outcome, Validator};
 use pacman_events::CpuId;
 
@@ -58,10 +58,10 @@ struct Report {
 
 /// Validates and writes the report.
 pub(crate) fn validate(args: &ValidateArgs, out: &mut dyn Write) -> io::Result<u8> {
-    if let Some(machine) = sim::current().map_err(|error| refuse(error.to_string()))? {
+    if let Some(machine) = platform::current().simulation() {
         return Err(refuse(format!(
             "cannot validate on simulated machine {}: its counts are made up; leave --machine out",
-            machine.name()
+            machine.name
         )));
     }
     let checks = match &args.events {

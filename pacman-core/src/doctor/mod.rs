@@ -32,7 +32,7 @@ pub use surroundings::Surroundings;
 use std::fmt;
 
 use crate::backend::perf::{Kernel, PerfSys, Standing};
-use crate::sim;
+use crate::platform::{self, PlatformRef};
 
 /// Everything found out about counting on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,13 +63,18 @@ impl Diagnosis {
     /// On a simulated machine its kernel is examined, among surroundings without limits; no help
     /// is given there, for a command would change the real machine.
     pub fn examine() -> Diagnosis {
-        if let Ok(Some(machine)) = sim::current() {
-            let (sys, standing) = (machine.kernel(), machine.standing());
-            let mut diagnosis = Diagnosis::examine_with(sys, &standing, &Surroundings::unlimited());
-            diagnosis.findings.iter_mut().for_each(|finding| finding.help.clear());
-            return diagnosis;
-        }
-        Diagnosis::examine_with(Kernel, &Standing::read(), &Surroundings::read())
+        Diagnosis::examine_on(platform::current())
+    }
+
+    /// As [`examine`](Self::examine), on a machine that need not be the one that the process counts on.
+    pub fn examine_on(platform: &PlatformRef) -> Diagnosis {
+        let standing = platform.standing();
+        let Some(sys) = platform.perf() else {
+            return Diagnosis::examine_with(Kernel, &standing, &Surroundings::read());
+        };
+        let mut diagnosis = Diagnosis::examine_with(sys, &standing, &Surroundings::unlimited());
+        diagnosis.findings.iter_mut().for_each(|finding| finding.help.clear());
+        diagnosis
     }
 
     /// As [`examine`](Self::examine), on another kernel seam and other facts.

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::backend::perf::Standing;
+use crate::platform;
 use crate::topology::Topology;
 
 /// `CAP_SYS_ADMIN` and `CAP_PERFMON`, as bits of a capability set.
@@ -61,7 +62,7 @@ impl Surroundings {
     /// Reads the facts of the running system.
     pub fn read() -> Surroundings {
         let mut facts = Surroundings::read_under(Path::new("/"));
-        if let Ok(topology) = Topology::detect() {
+        if let Ok(topology) = Topology::of(platform::host()) {
             let all = topology.contexts().len();
             let lost = topology.restrictions().iter().map(|restriction| {
                 format!("{} leaves {} of {all} contexts", restriction.by, restriction.cpus.len())

@@ -1,128 +1,16 @@
-//! What event names need to know of this machine: its processor and its PMUs.
+//! The processor for which event names are resolved by default.
 
-use std::fs;
-use std::path::Path;
+use pacman_events::{CpuId, CpuModel};
 
-use once_cell::sync::OnceCell;
-use pacman_events::{CpuId, CpuModel, Family, SysfsPmu};
+use crate::platform;
 
-use crate::input::{self, MOST_SYSTEM_BYTES};
-use crate::sim;
-
-/// Where Linux describes its PMUs.
-pub const DEVICES: &str = "/sys/bus/event_source/devices";
-
-/// The event table of this machine's processor; on a hybrid, of the cores that the
-/// calling thread happens to run on when it is first asked for.
-///
-/// A processor without a table has the kernel's generic events.
+/// The event table of the processor that this process counts on; see
+/// [`Platform::cpu_model`](platform::Platform::cpu_model).
 pub fn model() -> CpuModel {
-    if let Ok(Some(machine)) = sim::current() {
-        return machine.cpu();
-    }
-    static MODEL: OnceCell<CpuModel> = OnceCell::new();
-    *MODEL.get_or_init(|| {
-        let found = cpu_id().and_then(|id| CpuModel::detect(&id));
-        found.unwrap_or_else(CpuModel::generic)
-    })
+    platform::current().cpu_model()
 }
 
-/// What CPUID says of the CPU that runs this; `None` where there is no CPUID.
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+/// The answer of CPUID there; `None` where there is no CPUID.
 pub fn cpu_id() -> Option<CpuId> {
-    use pacman_events::CoreKind;
-    if let Ok(Some(machine)) = sim::current() {
-        return machine.cpu_id();
-    }
-    let cpuid = raw_cpuid::CpuId::new();
-    let features = cpuid.get_feature_info()?;
-    let vendor = cpuid.get_vendor_info()?;
-    let (family, model) = (features.family_id(), features.model_id());
-    let id =
-        CpuId::new(vendor.as_str(), family.into(), model.into(), features.stepping_id().into());
-    // Leaf 1AH: core type in EAX[31:24], native model in EAX[23:0]; all zero where
-    // all cores are alike.
-    let hybrid = if raw_cpuid::cpuid!(0).eax >= 0x1a { raw_cpuid::cpuid!(0x1a).eax } else { 0 };
-    Some(match (hybrid >> 24, hybrid & 0xff_ffff) {
-        // Arrow Lake's low-power cores are Crestmont (2) beside Skymont (3).
-        (0x20, 2) if id.model == 0xc5 => id.with_core(CoreKind::LowPower),
-        (0x20, _) => id.with_core(CoreKind::Efficient),
-        (0x40, _) => id.with_core(CoreKind::Performance),
-        _ => id,
-    })
-}
-
-/// What CPUID says of the CPU that runs this; `None` where there is no CPUID.
-#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-pub fn cpu_id() -> Option<CpuId> {
-    None
-}
-
-/// Why hardware counts of Linux's driver may be wrong on a processor; `None` where they are right.
-///
-/// NetBurst's driver starts a counter by two writes (erratum N15), the second of them with a stale
-/// period: after a change of threads a count may be off by the counter's width.
-pub(crate) fn driver_doubt(cpu: CpuModel) -> Option<&'static str> {
-    (cpu.facts().family == Family::NetBurst).then_some(
-        "Linux's driver for NetBurst writes a stale period over a counter when threads change, so \
-         that a count may be off by up to 2^40",
-    )
-}
-
-/// Whether CPUID says that the processor has cores of several types (leaf 7, EDX bit 15).
-pub(crate) fn is_hybrid() -> bool {
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    if raw_cpuid::cpuid!(0).eax >= 7 {
-        return raw_cpuid::cpuid!(7, 0).edx >> 15 & 1 == 1;
-    }
-    false
-}
-
-/// CPUID leaf 15H of the CPU that runs this: EBX and EAX, the ratio of the TSC to the core's
-/// crystal. `None` where the leaf is not there or empty.
-pub fn crystal() -> Option<(u32, u32)> {
-    if let Ok(Some(machine)) = sim::current() {
-        return machine.crystal();
-    }
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    if raw_cpuid::cpuid!(0).eax >= 0x15 {
-        let leaf = raw_cpuid::cpuid!(0x15);
-        return Some((leaf.ebx, leaf.eax)).filter(|(ebx, eax)| *ebx > 0 && *eax > 0);
-    }
-    None
-}
-
-/// The PMUs described below a directory such as [`DEVICES`], by name; those that
-/// cannot be read are left out.
-pub fn pmus(devices: &Path) -> Vec<SysfsPmu> {
-    if devices == Path::new(DEVICES) && matches!(sim::current(), Ok(Some(_))) {
-        return sim::pmus();
-    }
-    let Ok(entries) = fs::read_dir(devices) else { return Vec::new() };
-    let mut pmus: Vec<_> = entries.flatten().filter_map(|entry| pmu(&entry.path())).collect();
-    pmus.sort_by(|one, other| one.name().cmp(other.name()));
-    pmus
-}
-
-fn pmu(directory: &Path) -> Option<SysfsPmu> {
-    let name = directory.file_name()?.to_str()?;
-    let kind = input::read_text(&directory.join("type"), MOST_SYSTEM_BYTES).ok()?;
-    let formats = files(&directory.join("format"));
-    let events = files(&directory.join("events"));
-    SysfsPmu::parse(
-        name,
-        &kind,
-        formats.iter().map(|(name, text)| (name.as_str(), text.as_str())),
-        events.iter().map(|(name, text)| (name.as_str(), text.as_str())),
-    )
-    .ok()
-}
-
-fn files(directory: &Path) -> Vec<(String, String)> {
-    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-    let read = |entry: fs::DirEntry| {
-        let name = entry.file_name().into_string().ok()?;
-        Some((name, input::read_text(&entry.path(), MOST_SYSTEM_BYTES).ok()?))
-    };
-    entries.flatten().filter_map(read).collect()
+    platform::current().cpu_id()
 }

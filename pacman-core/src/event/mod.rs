@@ -15,6 +15,7 @@ use std::str::FromStr;
 use pacman_events::{CpuModel, Encoding, Preset, Refusal, RefusalKind, Resolved, Resolver};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform;
 
 pub(crate) use software::{Ledger, Software};
 
@@ -101,11 +102,7 @@ impl Event {
             Some((_, kernels)) => [*kernels, &text[name.len()..]].concat(),
             None => text.to_string(),
         };
-        let pmus = if text.contains('/') {
-            machine::pmus(Path::new(machine::DEVICES))
-        } else {
-            Vec::new()
-        };
+        let pmus = if text.contains('/') { platform::current().pmus() } else { Vec::new() };
         let resolved = Resolver::new(cpu)
             .with_pmus(&pmus)
             .resolve(&asked)
@@ -248,7 +245,7 @@ fn hardware(text: &str, encoding: &Encoding) -> Result<Hardware> {
     let pmu = match perf.pmu {
         None => perf.kind,
         Some(directory) => {
-            let file = Path::new(machine::DEVICES).join(directory).join("type");
+            let file = Path::new(platform::DEVICES).join(directory).join("type");
             let number = fs::read_to_string(&file).ok().and_then(|n| n.trim().parse().ok());
             number.ok_or_else(|| {
                 cannot(format!("this kernel shows no PMU {directory}, which counts it"))

@@ -13,7 +13,7 @@ use crate::clock::{Clock, ClockSource};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{self, Event};
 use crate::placement::Placement;
-use crate::sim::{self, Machine};
+use crate::platform::{self, PlatformRef};
 use crate::topology::{CpuSet, Topology};
 
 /// The longest log of single samples a thread may keep.
@@ -30,7 +30,8 @@ pub struct SessionBuilder {
     pub(super) placement: Option<(Topology, Placement)>,
     pub(super) sharing: Sharing,
     pub(super) registers: Option<Partition>,
-    pub(super) machine: Option<Machine>,
+    /// The machine to count on; `None` for the one that the process counts on.
+    pub(super) platform: Option<PlatformRef>,
     pub(super) turns: Option<Turns>,
     pub(super) trusts_driver: bool,
     pub(super) clock: Clock,
@@ -48,7 +49,7 @@ impl SessionBuilder {
             placement: None,
             sharing: Sharing::Exclusive,
             registers: None,
-            machine: None,
+            platform: None,
             turns: None,
             trusts_driver: false,
             clock: Clock::detect(),
@@ -57,10 +58,10 @@ impl SessionBuilder {
         }
     }
 
-    /// Counts on a simulated machine; every report says so. To be called first: events
-    /// are then resolved for its processor.
-    pub fn on(mut self, machine: &Machine) -> SessionBuilder {
-        self.machine = Some(machine.clone());
+    /// Counts on `platform` instead of the [current](platform::current) one, such as a simulated
+    /// machine; every report says so. Call it first: later calls resolve events for its processor.
+    pub fn on(mut self, platform: impl Into<PlatformRef>) -> SessionBuilder {
+        self.platform = Some(platform.into());
         self
     }
 
@@ -69,7 +70,7 @@ impl SessionBuilder {
     /// # Errors
     /// `UnknownEvent`, `InvalidInput`, `Empty`, as for [`Event::parse_list`].
     pub fn events(mut self, list: &str) -> Result<SessionBuilder> {
-        let cpu = self.machine.as_ref().map_or_else(event::machine::model, Machine::cpu);
+        let cpu = self.platform.as_ref().unwrap_or_else(|| platform::current()).cpu_model();
         self.events.extend(Event::parse_list_on(cpu, list)?);
         Ok(self)
     }
@@ -222,10 +223,7 @@ impl SessionBuilder {
                 ),
             ));
         }
-        let topology = match self.machine()? {
-            Some(machine) => machine.topology(),
-            None => Topology::detect()?,
-        };
+        let topology = Topology::of(&self.platform()?)?;
         SystemWide::open(self.shared(Some(topology))?, cpus)
     }
 
@@ -246,19 +244,18 @@ impl SessionBuilder {
     }
 
     fn extend_events(&mut self, list: &str) -> Result<()> {
-        let machine = self.machine()?;
-        let cpu = machine.as_ref().map_or_else(event::machine::model, Machine::cpu);
-        for event in Event::parse_list_on(cpu, list)? {
+        let platform = self.platform()?;
+        for event in Event::parse_list_on(platform.cpu_model(), list)? {
             if !self.events.iter().any(|own| own.name() == event.name()) {
                 self.events.push(event);
             }
         }
-        let tried = self.sets(None, machine.as_ref());
+        let tried = self.sets(None, &platform);
         let may_turn = self.turns.is_none() && self.sharing == Sharing::Exclusive;
         match tried {
             Err(error) if may_turn && turns::is_lack_of_room(&error) => {
                 self.turns = Some(Turns::ByExecution);
-                self.sets(None, machine.as_ref()).map(drop)
+                self.sets(None, &platform).map(drop)
             }
             tried => tried.map(drop),
         }
@@ -268,7 +265,7 @@ impl SessionBuilder {
         if self.events.is_empty() {
             return Err(event::empty());
         }
-        let machine = self.machine()?;
+        let platform = self.platform()?;
         if self.log > LONGEST_LOG {
             return Err(Error::new(
                 ErrorKind::InvalidInput,
@@ -296,7 +293,7 @@ impl SessionBuilder {
             ));
         }
         Shared::claim(&self.name)?;
-        match self.parts(system, machine) {
+        match self.parts(system, platform) {
             Ok(parts) => Ok(Shared::new(parts)),
             Err((name, error)) => {
                 Shared::disclaim(&name);
@@ -316,15 +313,11 @@ impl SessionBuilder {
         None
     }
 
-    /// The simulated machine to count on, if it is one: the session's own, or else the
-    /// process's.
-    fn machine(&self) -> Result<Option<Machine>> {
-        let machine = match &self.machine {
-            Some(machine) => Some(machine.clone()),
-            None => sim::current()?.cloned(),
-        };
+    /// The machine to count on: the session's own, or else the process's.
+    fn platform(&self) -> Result<PlatformRef> {
+        let platform = self.platform.as_ref().unwrap_or_else(|| platform::current());
         match &self.placement {
-            Some((topology, _)) if topology.machine() != machine.as_ref() => Err(Error::new(
+            Some((topology, _)) if topology.platform() != Some(platform) => Err(Error::new(
                 ErrorKind::ForeignTopology,
                 format!(
                     "cannot place threads of session {:?}: the topology ({}) is of another \
@@ -333,14 +326,14 @@ impl SessionBuilder {
                     topology.source()
                 ),
             )),
-            _ => Ok(machine),
+            _ => Ok(platform.clone()),
         }
     }
 
     /// The sets to count: one, or those that take turns.
-    fn sets(&self, system: Option<&Topology>, machine: Option<&Machine>) -> Result<Sets> {
-        let open = |events: &[Event]| self.backend(events, system, machine);
-        let room = || self.room(machine);
+    fn sets(&self, system: Option<&Topology>, platform: &PlatformRef) -> Result<Sets> {
+        let open = |events: &[Event]| self.backend(events, system, platform);
+        let room = || self.room(platform);
         let plan = |turns| Sets::plan(turns, &self.events, &room, &open);
         match self.turns {
             Some(turns) => plan(turns),
@@ -354,17 +347,17 @@ impl SessionBuilder {
     fn parts(
         self,
         system: Option<Topology>,
-        machine: Option<Machine>,
+        platform: PlatformRef,
     ) -> Result<Parts, (String, Error)> {
-        let sets = match self.sets(system.as_ref(), machine.as_ref()) {
+        let sets = match self.sets(system.as_ref(), &platform) {
             Ok(sets) => sets,
             Err(error) => return Err((self.name, error)),
         };
         let by_context = system.is_none()
             && self.registers.is_none()
-            && self.distrust(&self.events, machine.as_ref()).is_some();
+            && self.distrust(&self.events, &platform).is_some();
         let (topology, placement) = match self.placement {
-            None if by_context => match self.here(machine.as_ref()).cloned() {
+            None if by_context => match self.here(&platform).cloned() {
                 Err(error) => return Err((self.name, error)),
                 Ok(topology) => {
                     let allowed = topology.allowed();
@@ -394,7 +387,7 @@ impl SessionBuilder {
             clock: self.clock,
             placement,
             topology,
-            machine,
+            platform,
             log: self.log,
         })
     }

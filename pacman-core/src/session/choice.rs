@@ -6,23 +6,23 @@ use super::builder::SessionBuilder;
 use super::registers;
 use super::turns::Room;
 use crate::backend::Backend;
-use crate::backend::perf::{Kernel, PerfBackend, Sharing, Standing, TRUST_DRIVER};
+use crate::backend::perf::{Sharing, Standing, TRUST_DRIVER, backend_on};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
-use crate::sim::Machine;
+use crate::platform::PlatformRef;
 use crate::topology::Topology;
 
 impl SessionBuilder {
     /// What a thread has to count with, as far as a table knows.
-    pub(super) fn room(&self, machine: Option<&Machine>) -> Result<Option<Room>> {
+    pub(super) fn room(&self, platform: &PlatformRef) -> Result<Option<Room>> {
         match (self.registers, &self.placement) {
             (Some(partition), Some((topology, _))) => {
-                registers::room(partition, topology, machine).map(Some)
+                registers::room(partition, topology, platform).map(Some)
             }
-            _ if self.distrust(&self.events, machine).is_some() => {
-                registers::room(self.own_partition(), self.here(machine)?, machine).map(Some)
+            _ if self.distrust(&self.events, platform).is_some() => {
+                registers::room(self.own_partition(), self.here(platform)?, platform).map(Some)
             }
-            _ => Ok(Room::of_the_kernel(machine)),
+            _ => Ok(Room::of_the_kernel(platform)),
         }
     }
 
@@ -30,12 +30,12 @@ impl SessionBuilder {
         &self,
         events: &[Event],
         system: Option<&Topology>,
-        machine: Option<&Machine>,
+        platform: &PlatformRef,
     ) -> Result<Box<dyn Backend>> {
         let placed = self.placement.as_ref().map(|(topology, _)| topology);
         match (self.registers, system.or(placed)) {
             (Some(partition), Some(topology)) => {
-                registers::backend(events, partition, topology, machine)
+                registers::backend(events, partition, topology, platform)
             }
             (Some(_), None) => Err(Error::new(
                 ErrorKind::InvalidInput,
@@ -45,22 +45,15 @@ impl SessionBuilder {
                     self.name
                 ),
             )),
-            (None, topology) => match self.distrust(events, machine) {
-                Some(doubt) => self.by_registers(events, topology, machine, doubt),
-                None => self.by_kernel(events, machine),
+            (None, topology) => match self.distrust(events, platform) {
+                Some(doubt) => self.by_registers(events, topology, platform, doubt),
+                None => self.by_kernel(events, platform),
             },
         }
     }
 
-    fn by_kernel(&self, events: &[Event], machine: Option<&Machine>) -> Result<Box<dyn Backend>> {
-        let standing = self.standing(machine);
-        Ok(match machine {
-            None => Box::new(PerfBackend::with_sys(Kernel, events, self.sharing, standing)?),
-            Some(machine) => {
-                let kernel = machine.kernel();
-                Box::new(PerfBackend::with_sys(kernel, events, self.sharing, standing)?)
-            }
-        })
+    fn by_kernel(&self, events: &[Event], platform: &PlatformRef) -> Result<Box<dyn Backend>> {
+        backend_on(platform, events, self.sharing, self.standing(platform))
     }
 
     /// Counts without the driver, which is in `doubt`.
@@ -68,15 +61,15 @@ impl SessionBuilder {
         &self,
         events: &[Event],
         topology: Option<&Topology>,
-        machine: Option<&Machine>,
+        platform: &PlatformRef,
         doubt: &str,
     ) -> Result<Box<dyn Backend>> {
         let topology = match topology {
             Some(topology) => topology,
-            None => self.here(machine)?,
+            None => self.here(platform)?,
         };
         let obstacle = match self.sharing {
-            Sharing::Exclusive => registers::obstacle(topology, machine),
+            Sharing::Exclusive => registers::obstacle(topology, platform),
             Sharing::Multiplexed => Some((
                 ErrorKind::Unsupported,
                 "only that driver takes turns with others; count without".to_owned(),
@@ -94,8 +87,8 @@ impl SessionBuilder {
                 ),
             ));
         }
-        let kernel = |events: &[Event]| self.by_kernel(events, machine);
-        registers::backend_beside(events, self.own_partition(), topology, machine, kernel)
+        let kernel = |events: &[Event]| self.by_kernel(events, platform);
+        registers::backend_beside(events, self.own_partition(), topology, platform, kernel)
     }
 
     /// How siblings share a core where nobody asked for registers. In turns those that share
@@ -104,8 +97,8 @@ impl SessionBuilder {
         if self.turns.is_some() { Partition::Even } else { Partition::ByDemand }
     }
 
-    fn standing(&self, machine: Option<&Machine>) -> Standing {
-        let standing = machine.map_or_else(Standing::read, Machine::standing);
+    fn standing(&self, platform: &PlatformRef) -> Standing {
+        let standing = platform.standing();
         if self.trusts_driver { standing.trusting_driver() } else { standing }
     }
 
@@ -113,16 +106,13 @@ impl SessionBuilder {
     pub(super) fn distrust(
         &self,
         events: &[Event],
-        machine: Option<&Machine>,
+        platform: &PlatformRef,
     ) -> Option<&'static str> {
         let hardware = events.iter().any(Event::is_hardware);
-        self.standing(machine).distrust().filter(|_| hardware)
+        self.standing(platform).distrust().filter(|_| hardware)
     }
 
-    pub(super) fn here(&self, machine: Option<&Machine>) -> Result<&Topology> {
-        self.here.get_or_try_init(|| match machine {
-            Some(machine) => Ok(machine.topology()),
-            None => Topology::detect(),
-        })
+    pub(super) fn here(&self, platform: &PlatformRef) -> Result<&Topology> {
+        self.here.get_or_try_init(|| Topology::of(platform))
     }
 }

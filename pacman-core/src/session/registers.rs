@@ -10,8 +10,8 @@ use crate::backend::beside::{Beside, Part};
 use crate::backend::msr::{Contexts, DevMsr, MsrBackend, MsrIo};
 use crate::backend::summed::{Sum, Summed, sums};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{self, Event, Source};
-use crate::sim::Machine;
+use crate::event::{Event, Source};
+use crate::platform::PlatformRef;
 use crate::topology::Topology;
 
 use super::turns::Room;
@@ -23,13 +23,10 @@ const USER: Rings = Rings { user: true, kernel: false };
 /// and what to do about it; `None` if nothing does.
 ///
 /// With the NMI watchdog on, a counter is the kernel's.
-pub(super) fn obstacle(
-    topology: &Topology,
-    machine: Option<&Machine>,
-) -> Option<(ErrorKind, String)> {
+pub(super) fn obstacle(topology: &Topology, platform: &PlatformRef) -> Option<(ErrorKind, String)> {
     let cpu = topology.allowed().iter().next()?;
-    match machine {
-        Some(machine) => obstacle_on(&machine.registers(), cpu),
+    match platform.msr() {
+        Some(io) => obstacle_on(&io, cpu),
         None => obstacle_on(&DevMsr::new(), cpu),
     }
 }
@@ -61,13 +58,13 @@ pub(super) fn backend_beside(
     events: &[Event],
     partition: Partition,
     topology: &Topology,
-    machine: Option<&Machine>,
+    platform: &PlatformRef,
     kernel: impl FnOnce(&[Event]) -> Result<Box<dyn Backend>>,
 ) -> Result<Box<dyn Backend>> {
     let (hardware, own): (Vec<usize>, Vec<usize>) =
         (0..events.len()).partition(|at| events[*at].is_hardware());
     let of = |places: &[usize]| places.iter().map(|at| events[*at].clone()).collect::<Vec<_>>();
-    let registers = backend(&of(&hardware), partition, topology, machine)?;
+    let registers = backend(&of(&hardware), partition, topology, platform)?;
     if own.is_empty() {
         return Ok(registers);
     }
@@ -80,7 +77,7 @@ pub(super) fn backend(
     events: &[Event],
     partition: Partition,
     topology: &Topology,
-    machine: Option<&Machine>,
+    platform: &PlatformRef,
 ) -> Result<Box<dyn Backend>> {
     let (mut encodings, mut parts) = (Vec::new(), Vec::new());
     for (place, event) in events.iter().enumerate() {
@@ -95,7 +92,7 @@ pub(super) fn backend(
             parts.push((place, term.coefficient));
         }
     }
-    let (contexts, pmu) = (topology.contexts_per_core(), pmu(topology, machine));
+    let (contexts, pmu) = (topology.contexts_per_core(), pmu(topology, platform));
     let lists: Vec<Vec<Encoding>> = (0..contexts)
         .map(|context| match partition {
             Partition::Whole { owner } if usize::from(owner) != context => Vec::new(),
@@ -126,10 +123,10 @@ pub(super) fn backend(
         )
     })?;
     let sums = sums(parts.into_iter());
-    Ok(match machine {
+    Ok(match platform.msr() {
         None => summed(MsrBackend::new(plan.contexts(), &lists, USER)?, sums),
-        Some(machine) => {
-            let (io, contexts) = (machine.registers(), Contexts::of(topology));
+        Some(io) => {
+            let contexts = Contexts::of(topology);
             summed(MsrBackend::with_io(io, contexts, plan.contexts(), &lists, USER)?, sums)
         }
     })
@@ -146,9 +143,9 @@ fn summed<B: Backend + 'static>(backend: B, sums: Option<Vec<Sum>>) -> Box<dyn B
 pub(super) fn room(
     partition: Partition,
     topology: &Topology,
-    machine: Option<&Machine>,
+    platform: &PlatformRef,
 ) -> Result<Room> {
-    let pmu = pmu(topology, machine);
+    let pmu = pmu(topology, platform);
     if partition == Partition::ByDemand && pmu.shares_counters() && pmu.contexts() > 1 {
         return Err(Error::new(
             ErrorKind::InvalidInput,
@@ -160,7 +157,6 @@ pub(super) fn room(
     Ok(Room { pmu, partition })
 }
 
-fn pmu(topology: &Topology, machine: Option<&Machine>) -> Pmu {
-    let cpu = machine.map_or_else(event::machine::model, Machine::cpu);
-    Pmu::of(cpu, topology.contexts_per_core() > 1)
+fn pmu(topology: &Topology, platform: &PlatformRef) -> Pmu {
+    Pmu::of(platform.cpu_model(), topology.contexts_per_core() > 1)
 }

@@ -9,14 +9,13 @@ use super::parting::Parting;
 use super::rows::MAX_PHASES;
 use super::thread::ThreadRecord;
 use super::turns::Sets;
-use crate::affinity;
 use crate::backend::perf;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fork::Fenced;
 use crate::placement::{Place, Placement};
-use crate::sim::Machine;
+use crate::platform::PlatformRef;
 use crate::topology::Topology;
 
 /// A phase of one session: a recurring part of the program, known by its name.
@@ -46,7 +45,7 @@ pub(crate) struct Shared {
     since: u64,
     placement: Option<Placed>,
     topology: OnceLock<Topology>,
-    machine: Option<Machine>,
+    platform: PlatformRef,
     log: usize,
     closed: AtomicBool,
     parting: Option<Parting>,
@@ -81,7 +80,7 @@ pub(super) struct Parts {
     pub(super) clock: Clock,
     pub(super) placement: Option<Placed>,
     pub(super) topology: Option<Topology>,
-    pub(super) machine: Option<Machine>,
+    pub(super) platform: PlatformRef,
     pub(super) log: usize,
 }
 
@@ -131,7 +130,7 @@ impl Shared {
             clock: parts.clock,
             placement: parts.placement,
             topology: parts.topology.map_or_else(OnceLock::new, OnceLock::from),
-            machine: parts.machine,
+            platform: parts.platform,
             log: parts.log,
             closed: AtomicBool::new(false),
             parting: None,
@@ -179,25 +178,19 @@ impl Shared {
         if let Some(known) = self.topology.get() {
             return Ok(known);
         }
-        let read = match &self.machine {
-            Some(machine) => machine.topology(),
-            None => Topology::detect()?,
-        };
+        let read = Topology::of(&self.platform)?;
         // Read twice where two come together: a thread that is ending cannot wait as others do.
         Ok(self.topology.get_or_init(|| read))
     }
 
-    /// The simulated machine it counts on, if it does.
-    pub(super) fn machine(&self) -> Option<&Machine> {
-        self.machine.as_ref()
+    /// The machine it counts on.
+    pub(super) fn platform(&self) -> &PlatformRef {
+        &self.platform
     }
 
     /// The hardware context that the calling thread runs on now.
     pub(super) fn current_cpu(&self) -> Option<u32> {
-        match &self.machine {
-            Some(machine) => Some(machine.current_cpu()),
-            None => affinity::current_cpu(),
-        }
+        self.platform.current_cpu()
     }
 
     /// The same with a report in the end, if the environment asks for it.

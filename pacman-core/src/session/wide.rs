@@ -14,8 +14,8 @@ use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::placement::Place;
+use crate::platform::PlatformRef;
 use crate::report::{Report, ThreadState};
-use crate::sim::Machine;
 use crate::topology::{CpuSet, Topology};
 
 /// Counters of whole hardware contexts, all of them under one controlling thread.
@@ -55,7 +55,7 @@ struct Watched {
     owner: Owner,
     record: Arc<ThreadRecord>,
     clock: Clock,
-    machine: Option<Machine>,
+    platform: PlatformRef,
     /// The last sample that was known to be whole.
     last: Sample,
     lost: Option<Error>,
@@ -154,7 +154,7 @@ impl SystemWide {
 
     /// Does something with every context that is left, and gives up those where it fails.
     fn each(&mut self, mut act: impl FnMut(&mut Watched) -> Result<()>) -> Result<()> {
-        let online = online(self.shared.machine());
+        let online = self.shared.platform().online();
         for context in self.contexts.iter_mut().filter(|context| context.lost.is_none()) {
             let acted = match &online {
                 Some(online) if !online.contains(context.place.cpu()) => Err(context.offline()),
@@ -201,8 +201,8 @@ impl Watched {
             ThreadRecord::new(arrival, shared.events(), sets, shared.log())
         });
         owner.number(record.number);
-        let machine = shared.machine().cloned();
-        Ok(Watched { place, owner, record, clock, machine, last, lost: None })
+        let platform = shared.platform().clone();
+        Ok(Watched { place, owner, record, clock, platform, last, lost: None })
     }
 
     /// Reads the context; an error if its counters stood still for a part of the time.
@@ -231,7 +231,7 @@ impl Watched {
     /// What became of the context, in place of what a read said.
     #[cold]
     fn away(&self, error: Error) -> Error {
-        let online = online(self.machine.as_ref());
+        let online = self.platform.online();
         if online.is_some_and(|online| !online.contains(self.place.cpu())) {
             return self.offline();
         }
@@ -280,15 +280,6 @@ impl fmt::Debug for SystemWide {
             .field("contexts", &self.contexts.len())
             .finish_non_exhaustive()
     }
-}
-
-/// The contexts that are online now, where the kernel tells.
-fn online(machine: Option<&Machine>) -> Option<CpuSet> {
-    if let Some(machine) = machine {
-        return Some(machine.online());
-    }
-    let list = fs::read_to_string("/sys/devices/system/cpu/online").ok()?;
-    CpuSet::from_list(list.trim()).ok()
 }
 
 /// The context's place, whether or not this process may run there: it need not.

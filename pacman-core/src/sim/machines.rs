@@ -1,6 +1,6 @@
 //! The machines that can be simulated: a model, its shape and its clocks.
 
-use pacman_events::CpuModel;
+use pacman_events::{CpuModel, SysfsPmu};
 use parking_lot::Mutex;
 
 use super::hardware::CorePmu;
@@ -132,6 +132,11 @@ static SHAPES: [Shape; 7] = [
         2000,
     ),
 ];
+
+/// The one PMU that every machine has.
+pub(in crate::sim) fn pmus() -> Vec<SysfsPmu> {
+    vec![SysfsPmu::parse("cpu", "4", [], []).expect("the plainest PMU there is")]
+}
 
 #[cfg(test)]
 mod tests {

@@ -16,6 +16,9 @@
 //! - On a [scripted](Machine::scripted) machine nothing happens but what the thread says:
 //!   [`execute`](Machine::execute), [`occur`](Machine::occur). Counts are then known exactly.
 //!
+//! A process counts on a live machine after [`install`] or [`simulate`]; a session counts on any
+//! machine that its builder names:
+//!
 //! ```
 //! use pacman_core::sim::Machine;
 //! use pacman_core::Session;
@@ -30,12 +33,13 @@
 //! ```
 
 mod background;
-mod current;
 mod fault;
 pub mod hardware;
+mod install;
 mod kernel;
 mod machines;
 pub mod phases;
+mod platform;
 mod registers;
 mod task;
 mod workload;
@@ -45,20 +49,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use pacman_events::{CpuId, CpuModel, SysfsPmu};
+use pacman_events::{CpuId, CpuModel};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::backend::perf::Standing;
 use crate::error::{Error, ErrorKind, Result};
-use crate::placement::Place;
 use crate::topology::{CpuSet, Topology};
 
 pub use background::CoreActivity;
-pub use current::{current, simulate};
 pub use fault::Fault;
+pub use install::{install, simulate};
 pub use kernel::SimKernel;
 pub use registers::SimMsr;
-pub(crate) use task::Stay;
 
 use kernel::State;
 use machines::Shape;
@@ -144,9 +146,7 @@ impl Machine {
 
     /// Its contexts; threads can be bound to them through it, on this machine only.
     pub fn topology(&self) -> Topology {
-        let shape = self.inner.shape.topology;
-        let made = Topology::synthetic(shape).expect("a test reads every shape");
-        made.simulated_by(self.clone())
+        Topology::of(&self.into()).expect("a test reads every shape")
     }
 
     /// What a process may count on it: everything of its own and the kernel's, RDPMC included.
@@ -220,11 +220,6 @@ impl Machine {
         self.inner.shape.tsc_mhz * 1_000_000
     }
 
-    /// What leaf 15H of CPUID says on it: EBX and EAX, the ratio of the TSC to the crystal.
-    pub fn crystal(&self) -> Option<(u32, u32)> {
-        self.inner.shape.crystal()
-    }
-
     /// Plans `fault` for the machine's call after `calls` more: system calls, register
     /// accesses, and the moments between any two loads of a read.
     pub fn inject(&self, calls: u64, fault: Fault) {
@@ -256,28 +251,9 @@ impl Machine {
         self.state().task(task::caller()).cpu
     }
 
-    /// The hardware context that a thread of this or another process runs on.
-    pub fn cpu_of(&self, tid: i32) -> u32 {
-        self.state().task(tid).cpu
-    }
-
-    /// Takes a thread of this or another process to a hardware context, for good.
-    ///
-    /// # Errors
-    /// `PlaceNotAllowed` for a context that is offline or not there.
-    pub fn run_thread(&self, tid: i32, place: &Place) -> Result<()> {
-        let bound = self.enter().bind(tid, place.cpu());
-        bound.map(drop).ok_or_else(|| task::offline(place))
-    }
-
     /// The contexts that are online.
     pub fn online(&self) -> CpuSet {
         self.state().online().collect()
-    }
-
-    /// Keeps the calling thread on a context for as long as the answer lives.
-    pub(crate) fn stay(&self, place: &Place) -> Result<Stay> {
-        Stay::begin(self.clone(), place)
     }
 
     /// As the threads' processors have gone on, so does the machine.
@@ -301,11 +277,6 @@ impl Machine {
     fn is_live(&self) -> bool {
         self.inner.since.is_some()
     }
-}
-
-/// The PMUs that every simulated machine has.
-pub(crate) fn pmus() -> Vec<SysfsPmu> {
-    vec![SysfsPmu::parse("cpu", "4", [], []).expect("the plainest PMU there is")]
 }
 
 impl PartialEq for Machine {

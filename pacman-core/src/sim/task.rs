@@ -2,11 +2,6 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::marker::PhantomData;
-
-use super::Machine;
-use crate::error::{Error, ErrorKind, Result};
-use crate::placement::Place;
 
 /// One thread.
 #[derive(Clone, Debug)]
@@ -56,47 +51,4 @@ pub(super) fn cpu_time(tid: i32) -> Option<u64> {
     // A thread that does not lead its process is not listed below /proc, but found there.
     let text = fs::read_to_string(format!("/proc/{tid}/schedstat")).ok()?;
     text.split_ascii_whitespace().next()?.parse().ok()
-}
-
-pub(super) fn offline(place: &Place) -> Error {
-    Error::new(
-        ErrorKind::PlaceNotAllowed,
-        format!("cannot bind to {place}: it went offline; choose another place"),
-    )
-}
-
-/// A thread's stay on one context of a simulated machine; it goes back when this is dropped.
-#[derive(Debug)]
-pub(crate) struct Stay {
-    machine: Machine,
-    cpu: u32,
-    before: u32,
-    one_thread: PhantomData<*const ()>,
-}
-
-impl Stay {
-    pub(super) fn begin(machine: Machine, place: &Place) -> Result<Stay> {
-        let cpu = place.cpu();
-        let before = machine.enter().bind(caller(), cpu).ok_or_else(|| offline(place))?;
-        Ok(Stay { machine, cpu, before, one_thread: PhantomData })
-    }
-
-    /// Where the thread is now.
-    pub(crate) fn cpu(&self) -> u32 {
-        self.machine.current_cpu()
-    }
-
-    /// Whether the thread is where it was bound.
-    pub(crate) fn holds(&self) -> bool {
-        self.cpu() == self.cpu
-    }
-}
-
-impl Drop for Stay {
-    fn drop(&mut self) {
-        // Back if nobody has moved the thread since, and to where it can be.
-        if self.holds() {
-            self.machine.enter().bind(caller(), self.before);
-        }
-    }
 }

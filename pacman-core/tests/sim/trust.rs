@@ -3,6 +3,7 @@
 use std::sync::Barrier;
 
 use pacman_core::export::{self, TableStyle};
+use pacman_core::platform::Platform;
 use pacman_core::session::SessionBuilder;
 use pacman_core::sim::{Fault, Machine};
 use pacman_core::{ErrorKind, Report, Session};
@@ -51,7 +52,7 @@ fn threads_without_a_placement_count_by_registers_on_a_context_of_their_own() {
                 let home = machine.cpu_of(tid());
                 let thread = session.attach().unwrap();
                 let bound = thread.place().expect("bound while it is attached").cpu();
-                assert_eq!(machine.cpu_of(tid()), bound);
+                assert_eq!(machine.cpu_of(tid()), Some(bound));
                 together.wait();
                 for _ in 0..10 {
                     thread.run(work, || machine.execute(1000 * (number + 1))).unwrap();

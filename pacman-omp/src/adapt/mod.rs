@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use pacman_core::adapt::{Microjoules, Objective, Rapl, State};
 use pacman_core::predict::{Configuration, Predictor};
-use pacman_core::{Place, Placement, Topology};
+use pacman_core::{Place, Placement, Topology, sim};
 use try_lock::TryLock;
 
 pub(crate) use cached_decision::CachedDecision;
@@ -318,7 +318,8 @@ fn prepare() -> Option<Adapting> {
         refuse("OMP_DISPLAY_AFFINITY is set, and narrower teams would be displayed".to_owned());
         return None;
     }
-    let topology = Topology::detect().map_err(|error| refuse(error.to_string())).ok()?;
+    let topology = sim::install().and_then(|()| Topology::detect());
+    let topology = topology.map_err(|error| refuse(error.to_string())).ok()?;
     let topology = match process::first() {
         Some(first) => topology.allowing(&first.cpus),
         None => topology,

@@ -15,8 +15,8 @@ mod schedule;
 
 use std::sync::OnceLock;
 
-use pacman_core::Topology;
 use pacman_core::adapt::Rules;
+use pacman_core::{Topology, sim};
 use pacman_regions::{Guard, RuntimeFamily};
 
 use crate::adapt::wait_policy;
@@ -95,7 +95,7 @@ fn prepare() -> Option<Setup> {
     if process::options().adapt.is_none() && forced.is_empty() {
         return None;
     }
-    let topology = Topology::detect().ok()?;
+    let topology = sim::install().and_then(|()| Topology::detect()).ok()?;
     let mut rules = Rules::default();
     rules.break_even = BREAK_EVEN;
     let seconds_per_tick = process::clock().nanos_per_tick() * 1e-9;

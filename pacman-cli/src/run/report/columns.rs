@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use pacman_core::Event;
-use pacman_core::backend::perf::Standing;
 use pacman_core::metrics::language::{Metric, builtin};
+use pacman_core::platform;
 use pacman_core::report::{DOUBTED, silent};
 
 /// What is counted, and which of the library's metrics that gives.
@@ -53,7 +53,7 @@ pub(in crate::run) struct Figures {
 impl Columns {
     /// `overhead` is what observing an execution takes, in nanoseconds.
     pub(super) fn of(events: &[pacman_regions::Event], overhead: Option<f64>) -> Columns {
-        let doubted = Standing::read().accepted_doubt();
+        let doubted = platform::current().standing().accepted_doubt();
         let events: Vec<Column> = events
             .iter()
             .map(|event| {

@@ -148,7 +148,7 @@ fn a_live_machine_keeps_to_its_timetable() {
 fn the_count_of_one_active_context_agrees() {
     for name in ["haswell", "skylake", "icelake"] {
         let (machine, topology) = machine(name);
-        let clocks = Tsc::of(Some(&machine)).unwrap().clocks();
+        let clocks = Tsc::of(&(&machine).into()).unwrap().clocks();
         let recipes = Recipe::all(machine.cpu(), clocks).unwrap();
         let second = recipes.into_iter().find(|it| it.method() == Method::OneThreadActive);
         let mut counters = Counters::by(&topology, second.unwrap()).unwrap();

@@ -13,7 +13,7 @@ use pacman_events::shown::shown_path;
 
 use pacman_core::Topology;
 use pacman_core::metrics::tiles::Tiles;
-use pacman_core::sim::Machine;
+use pacman_core::platform::PlatformRef;
 use pacman_core::topology::Source;
 
 use self::cha::Slices;
@@ -79,7 +79,7 @@ impl Die {
 
 impl Die {
     /// A simulated machine has the core ids of its model's tiles, and no PCI devices.
-    fn of_simulated(machine: &Topology, simulated: &Machine) -> Die {
+    fn of_simulated(machine: &Topology, simulated: &PlatformRef) -> Die {
         let processor = simulated.cpu_id().map(|id| Processor::of_cpuid(&id));
         let tiles = match processor {
             Some(Processor::KNIGHTS_LANDING) => {

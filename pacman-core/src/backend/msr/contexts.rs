@@ -5,6 +5,7 @@ use std::fs;
 use pacman_events::CpuId;
 
 use crate::error::Result;
+use crate::platform;
 use crate::topology::Topology;
 
 /// One hardware context, as the registers see it.
@@ -31,10 +32,10 @@ impl Contexts {
     /// Those of the machine that the program runs on.
     ///
     /// # Errors
-    /// As for [`Topology::detect`].
+    /// As for [`Topology::of`].
     pub fn detect() -> Result<Contexts> {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        Ok(Contexts::read(&Topology::detect()?, &cpuinfo))
+        Ok(Contexts::read(&Topology::of(platform::host())?, &cpuinfo))
     }
 
     /// Those of a topology, numbered within each core by their order.

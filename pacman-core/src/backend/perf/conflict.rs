@@ -12,6 +12,7 @@ use super::sys::PerfSys;
 use crate::affinity::current_cpu;
 use crate::backend::{MAX_EVENTS, Target};
 use crate::event::Hardware;
+use crate::platform;
 use crate::topology::Topology;
 
 /// Why the kernel may have refused the last of `members` beside the others, and what
@@ -168,7 +169,7 @@ fn fits<S: PerfSys + Clone>(sys: &S, members: &[Member], target: Target) -> bool
 /// The sibling of the context that the calling thread runs on, by number.
 fn sibling_here() -> Option<String> {
     let cpu = current_cpu()?;
-    let here = Topology::detect().ok()?;
+    let here = Topology::of(platform::host()).ok()?;
     let others: Vec<String> = here
         .siblings_of(cpu)
         .iter()

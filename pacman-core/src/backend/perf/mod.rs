@@ -9,6 +9,7 @@ mod files;
 mod group;
 mod ledger;
 mod live;
+mod on;
 mod page;
 mod plan;
 mod reader;
@@ -18,6 +19,7 @@ mod target;
 mod task;
 mod trust;
 
+pub use on::backend_on;
 pub use standing::Standing;
 pub use sys::{Errno, Kernel, PAGE, PerfSys};
 pub use trust::TRUST_DRIVER;

@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::backend::Target;
 use crate::descriptor;
 use crate::error::{Error, ErrorKind};
-use crate::event::machine;
+use crate::platform::cpuid;
 
 use super::files::{container, core_pmus};
 use super::sys::Errno;
@@ -103,8 +103,8 @@ impl Standing {
                 .map(|(_, name)| *name),
             seccomp: field("Seccomp:").and_then(|mode| mode.parse().ok()).unwrap_or(0),
             pmus: core_pmus(&root.join("sys/bus/event_source/devices")),
-            hybrid: is_here && machine::is_hybrid(),
-            driver_doubt: is_here.then(machine::model).and_then(machine::driver_doubt),
+            hybrid: is_here && cpuid::is_hybrid(),
+            driver_doubt: is_here.then(cpuid::driver_doubt).flatten(),
             trusts_driver: trust::is_wished(),
             rdpmc: text("sys/bus/event_source/devices/cpu/rdpmc").trim().parse().ok(),
             watchdog: text("proc/sys/kernel/nmi_watchdog").trim() == "1",

@@ -6,10 +6,9 @@ use pacman_events::partition::Partition;
 
 use super::{MAX_EVENTS_IN_TURNS, Set, Sets, Turns};
 use crate::backend::Backend;
-use crate::backend::perf::Standing;
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{Event, Source, machine};
-use crate::sim::Machine;
+use crate::event::{Event, Source};
+use crate::platform::PlatformRef;
 
 /// The PMU for which sets are planned, and one thread's share of it.
 pub(in crate::session) struct Room {
@@ -19,11 +18,8 @@ pub(in crate::session) struct Room {
 
 impl Room {
     /// What the kernel has for one thread; `None` for a processor without a table.
-    pub(in crate::session) fn of_the_kernel(machine: Option<&Machine>) -> Option<Room> {
-        let (model, standing) = match machine {
-            Some(machine) => (machine.cpu(), machine.standing()),
-            None => (machine::model(), Standing::read()),
-        };
+    pub(in crate::session) fn of_the_kernel(platform: &PlatformRef) -> Option<Room> {
+        let (model, standing) = (platform.cpu_model(), platform.standing());
         if model.facts().general.is_empty() {
             return None;
         }

@@ -108,7 +108,7 @@ pub(super) fn hardware(cpu: CpuModel, attr: &abi::perf_event_attr) -> Result<Wha
     let (config1, config2) =
         unsafe { (attr.__bindgen_anon_3.config1, attr.__bindgen_anon_4.config2) };
     let select = |name: &str| {
-        let pmus = crate::sim::pmus();
+        let pmus = crate::sim::machines::pmus();
         let resolved = Resolver::new(cpu).with_pmus(&pmus).resolve(name).ok()?;
         resolved.encoding().cloned()
     };

@@ -1,0 +1,25 @@
+//! The perf backend on any platform.
+
+use super::standing::Standing;
+use super::{Kernel, PerfBackend, Sharing};
+use crate::backend::Backend;
+use crate::error::Result;
+use crate::event::Event;
+use crate::platform::PlatformRef;
+
+/// Tries `events` on the calling thread of `platform`, with that platform's permissions or others.
+///
+/// # Errors
+/// As for [`PerfBackend::new`].
+pub fn backend_on(
+    platform: &PlatformRef,
+    events: &[Event],
+    sharing: Sharing,
+    standing: Standing,
+) -> Result<Box<dyn Backend>> {
+    Ok(match platform.perf() {
+        // The type is known here, so each call of the driver is direct.
+        None => Box::new(PerfBackend::with_sys(Kernel, events, sharing, standing)?),
+        Some(sys) => Box::new(PerfBackend::with_sys(sys, events, sharing, standing)?),
+    })
+}

@@ -1,0 +1,28 @@
+//! The machine below: the one that runs the program, or a simulated one.
+//!
+//! A [`Platform`] answers everything that differs between machines. [`current`] is the one that the
+//! process counts on, chosen once; [`host`] is always the real one.
+//!
+//! ```
+//! use pacman_core::platform;
+//!
+//! let machine = platform::current();
+//! println!("{}: {:?}", machine.cpu_model(), machine.cpu_id());
+//! assert!(machine.simulation().is_none(), "nobody has installed another machine");
+//! ```
+//!
+//! The module lies below topology, events and backends. The decision record
+//! `docs/decisions/001-platform.md` has the reasons.
+
+pub(crate) mod cpuid;
+mod handle;
+mod installed;
+mod interface;
+mod linux;
+mod pmus;
+
+pub use handle::PlatformRef;
+pub use installed::{current, host, install};
+pub use interface::{Layout, Platform, Simulation, Stay};
+pub use linux::Linux;
+pub use pmus::{DEVICES, pmus_in};
