@@ -1,7 +1,10 @@
 //! Simulated machines: every command says that nothing was measured.
 
+use std::fs;
+
 use serde_json::Value;
 
+use super::scratch::Scratch;
 use super::{pacman_pmu, run, text};
 
 #[test]
@@ -104,4 +107,33 @@ fn the_machine_that_samples_are_from_is_not_the_simulated_one() {
     let said = text(&answer.stderr);
     assert_eq!(answer.status.code(), Some(2), "{said}");
     assert!(said.starts_with("pacman-pmu: cannot read /no/model"), "{said}");
+}
+
+#[test]
+fn the_preloaded_library_counts_on_the_simulated_machine() {
+    const SOURCE: &str = "int main(void) { volatile double sum = 0;\n\
+        for (int turn = 0; turn < 20; turn++) {\n\
+        #pragma omp parallel num_threads(2)\n\
+        for (int i = 0; i < 10000; i++) sum = i;\n\
+        } return 0; }\n";
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("gcc", &["-g", "-O1", "-fopenmp"], SOURCE) else { return };
+    let path = scratch.path("report.json");
+    let mut command = pacman_pmu(&["--machine", "haswell", "run", "-e", "INSTRUCTIONS", "-o"]);
+    let answer = command.arg(&path).arg("--").arg(program).output().expect("it runs");
+    assert_eq!(answer.status.code(), Some(0), "{}", text(&answer.stderr));
+    let report = fs::read_to_string(&path).expect("a report");
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!(report["simulated"], "Haswell, four cores of two threads, 3.4 GHz");
+    let process = &report["processes"][0];
+    assert_eq!(process["events"][0]["name"], "INSTRUCTIONS");
+    assert_eq!(process["events"][0]["uncounted"], Value::Null);
+    let threads = process["regions"][0]["threads"].as_array().expect("threads");
+    assert_eq!(threads.len(), 2);
+    for thread in threads {
+        assert!(
+            thread["figures"]["counts"]["INSTRUCTIONS"].as_u64().is_some_and(|count| count > 0),
+            "{thread:#}"
+        );
+    }
 }

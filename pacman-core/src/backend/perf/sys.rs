@@ -28,7 +28,7 @@ pub const PAGE: usize = 4096;
 
 /// The kernel's counter interface, as the perf backend uses it.
 ///
-/// The trait can be an object, so that a platform can hand out its
+/// The trait can be an object, so that a [`Platform`](crate::platform::Platform) can hand out its
 /// kernel without telling the type. The driver is generic over the seam: for [`Kernel`] every call
 /// is direct.
 pub trait PerfSys: Send + Sync + 'static {
