@@ -17,7 +17,7 @@ static USUAL: u32 = 0x1f80;
 /// `act` is not to unwind: the program's state would stay away.
 ///
 /// ```
-/// assert_eq!(pacman_core::floating::apart(|| 1.0 / 4.0), 0.25);
+/// assert_eq!(pacman_core::floating::isolated(|| 1.0 / 4.0), 0.25);
 /// ```
 #[cfg(target_arch = "x86_64")]
 #[inline]
