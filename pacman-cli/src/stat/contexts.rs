@@ -8,9 +8,8 @@ use pacman_core::topology::CpuSet;
 use pacman_core::{Event, Result, Session, Topology};
 
 use super::figures::{Figures, Row, Seat, Who};
-use super::ptrace::{self, Stop};
+use super::ptrace;
 use super::run::{Advance, Collector};
-use crate::exit::Exit;
 use crate::signals::Signals;
 
 /// All contexts, and what they showed.
@@ -104,11 +103,8 @@ impl Collector for Contexts {
     }
 
     fn advance(&mut self) -> io::Result<Advance> {
-        Ok(match ptrace::next_stop()? {
-            Some((_, Stop::Exited(code))) => Advance::Ended(Exit::Status(code as u8)),
-            Some((_, Stop::Killed(signal))) => Advance::Ended(Exit::Signal(signal)),
-            _ => Advance::Waiting,
-        })
+        let ended = ptrace::next_stop()?.and_then(|(_, stop)| stop.exit());
+        Ok(ended.map_or(Advance::Waiting, Advance::Ended))
     }
 
     fn look(&mut self) {
@@ -139,6 +135,11 @@ impl Collector for Contexts {
 
     fn let_go(&mut self, _: &Signals) -> io::Result<Vec<String>> {
         Ok(Vec::new())
+    }
+
+    // Contexts are counted without ptrace, so nothing is ever lost.
+    fn abandon(&mut self, _: &Signals) -> io::Result<()> {
+        Ok(())
     }
 
     fn is_simulated(&self) -> bool {

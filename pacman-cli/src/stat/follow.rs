@@ -4,6 +4,8 @@
 //! goes on; before it ends it stops once more, and its counts are read. In between it runs
 //! as it would alone: system calls do not stop it, and signals are passed on as they come.
 
+mod let_go;
+
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
@@ -32,6 +34,8 @@ pub(super) struct Follower<'a> {
     alive: HashMap<i32, Option<usize>>,
     /// Threads that another one made, and that have not stopped for the first time yet.
     coming: HashSet<i32>,
+    /// Threads that ptrace did not let go: they stay stopped until this process ends.
+    stuck: HashSet<i32>,
     main: i32,
     state: State,
     began: Instant,
@@ -49,8 +53,6 @@ enum State {
 
 /// Stops handled in one go before signals and the time are looked at again.
 const BATCH: usize = 256;
-/// How long threads that outlive the command get to stop, so that they can be let go.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 impl<'a> Follower<'a> {
     /// Follows a child that was seized and waits to become the command.
@@ -69,37 +71,47 @@ impl<'a> Follower<'a> {
             threads: Vec::new(),
             alive: HashMap::from([(main, None)]),
             coming: HashSet::new(),
+            stuck: HashSet::new(),
             main,
             state: State::Waiting,
             began: Instant::now(),
         }
     }
 
-    fn handle(&mut self, tid: i32, stop: Stop) {
-        match stop {
-            Stop::Exited(code) => return self.gone(tid, Exit::Status(code as u8)),
-            Stop::Killed(signal) => return self.gone(tid, Exit::Signal(signal)),
-            // Its parent may tell of it later, or has told already: either will do.
-            _ if !self.alive.contains_key(&tid) => self.admit(tid),
-            _ => {}
+    /// Does what a stop asks for and lets the thread go on.
+    ///
+    /// # Errors
+    /// If ptrace refuses a request; the thread is not followed any more then.
+    fn handle(&mut self, tid: i32, stop: Stop) -> io::Result<()> {
+        if let Some(exit) = stop.exit() {
+            self.gone(tid, exit);
+            return Ok(());
         }
+        // Its parent may tell of it later, or has told already: either will do.
+        if !self.alive.contains_key(&tid) {
+            self.admit(tid);
+        }
+        let mut handled = Ok(());
         match stop {
             Stop::Child => self.expect(tid),
-            Stop::Exec => self.exec(tid),
+            Stop::Exec => handled = self.exec(tid),
             Stop::Exiting => self.end(tid),
             _ => {}
         }
-        match stop {
-            Stop::Signal(signal) => ptrace::go_on(tid, signal),
+        let went_on = handled.and_then(|()| match stop {
             Stop::Group(_) => ptrace::stay_stopped(tid),
-            _ => ptrace::go_on(tid, 0),
-        }
+            _ => ptrace::go_on(tid, stop.signal()),
+        });
+        // It must not stay stopped.
+        went_on.inspect_err(|_| self.detach(tid, stop.signal()))
     }
 
     /// A thread has made another one, unless that has stopped already.
     fn expect(&mut self, tid: i32) {
         let known = |child: &i32| self.threads.iter().any(|thread| thread.tid == *child);
-        self.coming.extend(ptrace::message(tid).filter(|child| !known(child)));
+        // Where ptrace does not tell, the child's own stop does.
+        let child = ptrace::message(tid).ok().flatten();
+        self.coming.extend(child.filter(|child| !known(child)));
     }
 
     /// Gives a thread its place and its counters before it goes on.
@@ -143,8 +155,8 @@ impl<'a> Follower<'a> {
 
     /// The thread runs another program. If it was not the first of its process, it has taken
     /// the first one's id, and all others of the process have ended.
-    fn exec(&mut self, tid: i32) {
-        let former = ptrace::message(tid).unwrap_or(tid);
+    fn exec(&mut self, tid: i32) -> io::Result<()> {
+        let former = ptrace::message(tid)?.unwrap_or(tid);
         if former != tid {
             let became = self.alive.get(&former).copied().flatten();
             self.end(tid);
@@ -164,6 +176,7 @@ impl<'a> Follower<'a> {
         } else {
             self.loosen(tid);
         }
+        Ok(())
     }
 
     /// Reads a thread for the last time.
@@ -219,9 +232,13 @@ impl Collector for Follower<'_> {
     fn advance(&mut self) -> io::Result<Advance> {
         for _ in 0..BATCH {
             let Some((tid, stop)) = ptrace::next_stop()? else { return Ok(Advance::Waiting) };
-            self.handle(tid, stop);
+            let handled = self.handle(tid, stop);
             match &self.state {
-                State::Waiting | State::Running => {}
+                State::Waiting | State::Running => {
+                    if let Err(error) = handled {
+                        return Ok(Advance::Lost(error));
+                    }
+                }
                 State::Uncounted(error) => return Ok(Advance::Refused(Refusal::from(error))),
                 State::Ended(_) if self.threads.is_empty() => return Ok(Advance::NotBegun),
                 State::Ended(exit) => return Ok(Advance::Ended(*exit)),
@@ -254,37 +271,8 @@ impl Collector for Follower<'_> {
         }
     }
 
-    /// Only a stopped thread can be let go. One that does not stop in time goes on when this
-    /// process ends.
     fn let_go(&mut self, signals: &Signals) -> io::Result<Vec<String>> {
-        // Those that are only coming stop by themselves.
-        for tid in self.alive.keys() {
-            ptrace::interrupt(*tid);
-        }
-        self.alive.extend(self.coming.drain().map(|tid| (tid, None)));
-        let deadline = Instant::now() + PATIENCE;
-        let mut outlived = 0;
-        while !self.alive.is_empty() && Instant::now() < deadline {
-            let Some((tid, stop)) = ptrace::next_stop()? else {
-                signals.wait(deadline)?;
-                continue;
-            };
-            self.end(tid);
-            let signal = match stop {
-                Stop::Exited(_) | Stop::Killed(_) => None,
-                Stop::Signal(signal) => Some(signal),
-                _ => Some(0),
-            };
-            if let Some(signal) = signal {
-                ptrace::detach(tid, signal);
-            }
-            let known = self.alive.remove(&tid).is_some();
-            outlived += usize::from(known && signal.is_some() && stop != Stop::Exiting);
-        }
-        outlived += self.alive.len();
-        for tid in self.alive.keys().copied().collect::<Vec<i32>>() {
-            self.end(tid);
-        }
+        let outlived = self.detach_all(signals)?;
         let mut notes = Vec::new();
         if outlived > 0 {
             let threads = if outlived == 1 { "1 thread" } else { &format!("{outlived} threads") };
@@ -299,6 +287,11 @@ impl Collector for Follower<'_> {
             notes.push("there were more threads than places at one time: some shared one".into());
         }
         Ok(notes)
+    }
+
+    fn abandon(&mut self, signals: &Signals) -> io::Result<()> {
+        self.detach_all(signals)?;
+        self.outlast(signals)
     }
 
     fn is_simulated(&self) -> bool {

@@ -214,7 +214,8 @@ Examples:
 
 Exit status:
   COMMAND's own, or 128 and the number of the signal that ended it; and
-  1    the machine does not let it be counted: permission, no such event, no ptrace
+  1    the machine does not let it be counted: permission, no such event, no ptrace; where ptrace
+       fails midway, COMMAND runs on to its end
   2    bad input
   4    the answer could not be written
   126  COMMAND could not be run

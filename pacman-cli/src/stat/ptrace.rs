@@ -8,6 +8,8 @@ use std::io;
 
 use libc::{c_int, c_long, c_uint, pid_t};
 
+use crate::exit::Exit;
+
 /// What a thread tells by stopping or ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
@@ -31,6 +33,23 @@ pub(super) enum Stop {
 }
 
 impl Stop {
+    /// How the thread ended, if it did.
+    pub(super) fn exit(self) -> Option<Exit> {
+        match self {
+            Stop::Exited(code) => Some(Exit::Status(code as u8)),
+            Stop::Killed(signal) => Some(Exit::Signal(signal)),
+            _ => None,
+        }
+    }
+
+    /// The signal that the thread gets when it goes on, or 0.
+    pub(super) fn signal(self) -> c_int {
+        match self {
+            Stop::Signal(signal) => signal,
+            _ => 0,
+        }
+    }
+
     /// What a status of waitpid(2) says.
     fn of(status: c_int) -> Stop {
         if libc::WIFEXITED(status) {
@@ -85,36 +104,47 @@ pub(super) fn seize(pid: pid_t) -> io::Result<()> {
 }
 
 /// Lets a stopped thread go on, with a signal or with none (0).
-pub(super) fn go_on(tid: pid_t, signal: c_int) {
-    quietly(libc::PTRACE_CONT, tid, signal);
+pub(super) fn go_on(tid: pid_t, signal: c_int) -> io::Result<()> {
+    ask(libc::PTRACE_CONT, tid, signal)
 }
 
 /// Leaves a thread in its group stop until a SIGCONT wakes it.
-pub(super) fn stay_stopped(tid: pid_t) {
-    quietly(libc::PTRACE_LISTEN, tid, 0);
+pub(super) fn stay_stopped(tid: pid_t) -> io::Result<()> {
+    ask(libc::PTRACE_LISTEN, tid, 0)
 }
 
 /// Asks a running thread to stop.
-pub(super) fn interrupt(tid: pid_t) {
-    quietly(libc::PTRACE_INTERRUPT, tid, 0);
+pub(super) fn interrupt(tid: pid_t) -> io::Result<()> {
+    ask(libc::PTRACE_INTERRUPT, tid, 0)
 }
 
 /// Ends following a stopped thread, which goes on with a signal or with none (0).
-pub(super) fn detach(tid: pid_t, signal: c_int) {
-    quietly(libc::PTRACE_DETACH, tid, signal);
+pub(super) fn detach(tid: pid_t, signal: c_int) -> io::Result<()> {
+    ask(libc::PTRACE_DETACH, tid, signal)
 }
 
-/// What the thread's event has to tell: after an exec, the id it had before.
-pub(super) fn message(tid: pid_t) -> Option<pid_t> {
+/// The thread id in the thread's event: after an exec, the id it had before. A killed thread has none.
+pub(super) fn message(tid: pid_t) -> io::Result<Option<pid_t>> {
     let mut message: libc::c_ulong = 0;
     let at = (&raw mut message) as c_long;
-    call(libc::PTRACE_GETEVENTMSG, tid, at).ok().map(|_| message as pid_t)
+    match call(libc::PTRACE_GETEVENTMSG, tid, at) {
+        Ok(_) => Ok(Some(message as pid_t)),
+        Err(error) if is_gone(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
-/// A thread may be killed at any moment, stopped or not; its end is reported then, and
-/// there is nothing to be done about the call.
-fn quietly(request: c_uint, tid: pid_t, data: c_int) {
-    let _ = call(request, tid, c_long::from(data));
+/// Makes a request that a killed thread does not need: its end is reported anyway.
+fn ask(request: c_uint, tid: pid_t, data: c_int) -> io::Result<()> {
+    match call(request, tid, c_long::from(data)) {
+        Err(error) if !is_gone(&error) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the thread is not stopped any more: it may be killed at any moment.
+fn is_gone(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ESRCH)
 }
 
 fn call(request: c_uint, tid: pid_t, data: c_long) -> io::Result<c_long> {

@@ -3,11 +3,14 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use pacman_events::shown::shown;
+
 use super::answer::{Answer, Interval};
 use super::figures::{Figures, Row};
 use super::launch::Held;
 use super::progress::Progress;
-use super::{Refusal, system};
+use super::{REFUSED, Refusal, system};
+use crate::error;
 use crate::exit::Exit;
 use crate::signals::{Signals, Wake};
 
@@ -34,6 +37,9 @@ pub(super) trait Collector {
     /// Lets go of whoever outlives the command, and says so.
     fn let_go(&mut self, signals: &Signals) -> io::Result<Vec<String>>;
 
+    /// Lets go of the command after [`Advance::Lost`], and waits for its end where it can.
+    fn abandon(&mut self, signals: &Signals) -> io::Result<()>;
+
     /// The counts are those of a simulated machine.
     fn is_simulated(&self) -> bool;
 
@@ -53,6 +59,8 @@ pub(super) enum Advance {
     Refused(Refusal),
     /// The command has ended.
     Ended(Exit),
+    /// The system refuses a request without which the command cannot be followed further.
+    Lost(io::Error),
 }
 
 /// Lets the command begin, counts until it ends and writes the answer.
@@ -80,6 +88,14 @@ pub(super) fn run(
         }
         End::Ended(exit) => Some(exit),
         End::LetGo => None,
+        End::Lost(error) => {
+            if let Some(progress) = &mut progress {
+                progress.wipe();
+            }
+            error::complain(&lost(&answer.command[0], &error));
+            collector.abandon(signals).map_err(|error| system(&error))?;
+            return Ok(REFUSED);
+        }
     };
     collector.look();
     let elapsed = collector.time();
@@ -103,6 +119,16 @@ enum End {
     LetGo,
     NotBegun,
     Refused(Refusal),
+    Lost(io::Error),
+}
+
+/// Why a command that runs already is not counted.
+fn lost(command: &str, error: &io::Error) -> String {
+    format!(
+        "cannot follow {} any further: ptrace says {error}; it runs on uncounted: allow ptrace \
+         in the container's profile, or count with -a",
+        shown(command)
+    )
 }
 
 fn wait(
@@ -141,6 +167,7 @@ fn wait(
             }
             Advance::NotBegun => return Ok(End::NotBegun),
             Advance::Refused(refusal) => return Ok(End::Refused(refusal)),
+            Advance::Lost(error) => return Ok(End::Lost(error)),
         };
         if clock.next().is_some_and(|next| next <= Instant::now()) {
             collector.look();
