@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pacman_core::Result;
 use pacman_core::backend::msr::MsrIo;
 use pacman_core::backend::perf::{PerfSys, Standing};
-use pacman_core::platform::{Layout, Platform, Simulation, Stay};
+use pacman_core::platform::{Layout, Platform, Simulation, ThreadBinding};
 use pacman_core::topology::CpuSet;
 use pacman_events::{CpuId, CpuModel, SysfsPmu};
 
@@ -75,7 +75,7 @@ impl Platform for TestPlatform {
         None
     }
 
-    fn bind(&self, cpu: u32) -> Result<Box<dyn Stay>> {
+    fn bind(&self, cpu: u32) -> Result<Box<dyn ThreadBinding>> {
         unreachable!("nobody binds a thread to CPU {cpu} of this machine")
     }
 

@@ -6,7 +6,7 @@ use crate::affinity;
 pub use crate::affinity::current_cpu;
 use crate::error::{Error, ErrorKind, Result};
 use crate::placement::Place;
-use crate::platform::Stay;
+use crate::platform::ThreadBinding;
 use crate::topology::Topology;
 
 /// The calling thread's stay on one hardware context; dropping it gives the thread its old mask back.
@@ -24,7 +24,7 @@ use crate::topology::Topology;
 #[must_use = "the thread is released when the binding is dropped"]
 pub struct Binding {
     place: Place,
-    stay: Box<dyn Stay>,
+    stay: Box<dyn ThreadBinding>,
     one_thread: PhantomData<*const ()>,
 }
 

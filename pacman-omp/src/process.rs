@@ -114,7 +114,7 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
         notes().iter().for_each(|line| recording::note(line));
         tls::watch_threads();
         heap::watch_forks();
-        pacman_core::backend::watch_forks();
+        pacman_core::backend::install_atfork();
         fork::watch();
         // SAFETY: a function of this library, which is never unloaded.
         unsafe { libc::atexit(at_exit) };

@@ -13,10 +13,10 @@ use crate::fork;
 /// # Examples
 ///
 /// ```
-/// pacman_core::backend::watch_forks();
+/// pacman_core::backend::install_atfork();
 /// ```
-pub fn watch_forks() {
-    perf::watch_forks();
-    msr::watch_forks();
+pub fn install_atfork() {
+    perf::install_atfork();
+    msr::install_atfork();
     fork::watch_fence();
 }

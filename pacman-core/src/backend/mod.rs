@@ -13,4 +13,4 @@ pub(crate) mod summed;
 
 pub(crate) use counting::add_differences;
 pub use counting::{Backend, Caps, Counters, EventSums, MAX_EVENTS, ReadPath, Reading, Target};
-pub use forks::watch_forks;
+pub use forks::install_atfork;

@@ -56,7 +56,7 @@ pub trait Platform: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// `PlaceNotAllowed` for a CPU that is offline or outside of the cpuset; `Permission` or `System`
     /// if the kernel refuses.
-    fn bind(&self, cpu: u32) -> Result<Box<dyn Stay>>;
+    fn bind(&self, cpu: u32) -> Result<Box<dyn ThreadBinding>>;
 
     /// Moves a thread of any process to `cpu` for good.
     ///
@@ -94,7 +94,7 @@ pub enum Layout {
 }
 
 /// A thread's binding to a CPU; dropping it releases the thread.
-pub trait Stay: fmt::Debug {
+pub trait ThreadBinding: fmt::Debug {
     /// `None` while the binding holds, otherwise the CPUs that the thread may run on now.
     ///
     /// # Errors

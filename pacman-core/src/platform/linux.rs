@@ -9,7 +9,7 @@ use std::sync::Arc;
 use pacman_events::{CpuId, CpuModel, SysfsPmu};
 
 use super::cpuid;
-use super::interface::{Layout, Platform, Simulation, Stay};
+use super::interface::{Layout, Platform, Simulation, ThreadBinding};
 use super::pmus::{DEVICES, pmus_in};
 use crate::affinity;
 use crate::backend::msr::MsrIo;
@@ -75,7 +75,7 @@ impl Platform for Linux {
         processor(&String::from_utf8_lossy(&stat))
     }
 
-    fn bind(&self, cpu: u32) -> Result<Box<dyn Stay>> {
+    fn bind(&self, cpu: u32) -> Result<Box<dyn ThreadBinding>> {
         let before = affinity::current_mask()?;
         let ours: CpuSet = [cpu].into_iter().collect();
         affinity::set(&ours).map_err(|error| refused(cpu, &error))?;
@@ -114,7 +114,7 @@ struct Mask {
     one_thread: PhantomData<*const ()>,
 }
 
-impl Stay for Mask {
+impl ThreadBinding for Mask {
     fn lost(&self) -> Result<Option<CpuSet>> {
         let now = affinity::current_mask()?;
         Ok((now != self.ours).then_some(now))

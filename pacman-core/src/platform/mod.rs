@@ -23,6 +23,6 @@ mod pmus;
 
 pub use handle::PlatformRef;
 pub use installed::{current, host, install};
-pub use interface::{Layout, Platform, Simulation, Stay};
+pub use interface::{Layout, Platform, Simulation, ThreadBinding};
 pub use linux::Linux;
 pub use pmus::{DEVICES, pmus_in};

@@ -10,7 +10,7 @@ use super::{Machine, machines};
 use crate::backend::msr::MsrIo;
 use crate::backend::perf::{PerfSys, Standing};
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::{Layout, Platform, PlatformRef, Simulation, Stay};
+use crate::platform::{Layout, Platform, PlatformRef, Simulation, ThreadBinding};
 use crate::topology::CpuSet;
 
 impl Platform for Machine {
@@ -62,7 +62,7 @@ impl Platform for Machine {
         Some(self.state().task(tid).cpu)
     }
 
-    fn bind(&self, cpu: u32) -> Result<Box<dyn Stay>> {
+    fn bind(&self, cpu: u32) -> Result<Box<dyn ThreadBinding>> {
         let before = self.enter().bind(caller(), cpu).ok_or_else(|| offline(cpu))?;
         Ok(Box::new(Bound { machine: self.clone(), cpu, before, one_thread: PhantomData }))
     }
@@ -107,7 +107,7 @@ struct Bound {
     one_thread: PhantomData<*const ()>,
 }
 
-impl Stay for Bound {
+impl ThreadBinding for Bound {
     fn lost(&self) -> Result<Option<CpuSet>> {
         let now = self.machine.current_cpu();
         Ok((now != self.cpu).then(|| [now].into_iter().collect()))

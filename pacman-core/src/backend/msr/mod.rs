@@ -45,7 +45,7 @@ mod signal;
 mod tests;
 
 pub(crate) use program::{Hold, Program};
-pub(crate) use signal::watch_forks;
+pub(crate) use signal::install_atfork;
 
 pub use contexts::{Contexts, Site};
 pub use device::DevMsr;

@@ -35,7 +35,7 @@ impl Handlers {
             // SAFETY: the function lives as long as the program.
             unsafe { libc::atexit(at_exit) };
         });
-        watch_forks();
+        install_atfork();
         self.users += 1;
         if self.users == 1 {
             for (signal, previous) in SIGNALS.into_iter().zip(&PREVIOUS) {
@@ -63,7 +63,7 @@ impl Handlers {
 }
 
 /// Registers the handlers of forks, once.
-pub(crate) fn watch_forks() {
+pub(crate) fn install_atfork() {
     static HANDLERS: Once = Once::new();
     HANDLERS.call_once(|| {
         let (before, in_parent) = (ledger::before_fork, ledger::in_parent);

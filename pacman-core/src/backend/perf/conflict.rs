@@ -5,8 +5,7 @@ use pacman_events::allocate::{Conflict, Demand, Pmu, Resource, Way, allocate};
 use pacman_events::encode::{ExtraReg, Rings, Scope};
 use pacman_events::partition::Partition;
 
-use super::group::{Ask, Group, Member};
-use super::reader::HEADER;
+use super::group::{Ask, Group, HEADER, Member};
 use super::standing::Standing;
 use super::sys::PerfSys;
 use crate::affinity::current_cpu;

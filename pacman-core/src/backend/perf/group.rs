@@ -12,6 +12,9 @@ use super::sys::{Errno, PerfSys};
 use crate::backend::Target;
 use crate::event::{Hardware, Software};
 
+/// Words that `read(2)` answers before the counts: number, enabled, running.
+pub(super) const HEADER: usize = 3;
+
 /// What is asked of the kernel for one member of a group.
 #[derive(Clone, Debug)]
 pub(super) struct Member {

@@ -6,7 +6,7 @@
 
 use super::standing::{Reach, Standing};
 use super::sys::Errno;
-use super::task::Task;
+use super::task::{Noted, Task, unreadable};
 use crate::backend::Target;
 use crate::cancel;
 use crate::descriptor::Kept;
@@ -38,14 +38,6 @@ enum Source {
 struct Sched {
     path: String,
     file: Kept,
-}
-
-/// What the kernel has noted of a thread.
-#[derive(Debug, Default)]
-pub(super) struct Noted {
-    pub(super) switches: u64,
-    pub(super) minor: u64,
-    pub(super) major: u64,
 }
 
 impl Ledgers {
@@ -137,15 +129,6 @@ impl Ledgers {
             )
         })
     }
-}
-
-#[cold]
-pub(super) fn unreadable(path: &str, error: &std::io::Error) -> Error {
-    Error::from_errno(
-        ErrorKind::System,
-        error.raw_os_error().unwrap_or(0),
-        format!("cannot read {path}: {error}"),
-    )
 }
 
 fn thread_usage() -> Result<Noted> {

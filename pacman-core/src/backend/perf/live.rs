@@ -68,12 +68,12 @@ static GENERATION: AtomicU32 = AtomicU32::new(0);
 /// Locks the table: held from the first open of a group to its entry here, and
 /// over its closing, so that a fork on another thread sees whole groups only.
 pub(super) fn lock() -> Locked<'static, Table> {
-    watch_forks();
+    install_atfork();
     TABLE.lock()
 }
 
 /// Registers the handlers below, once.
-pub(crate) fn watch_forks() {
+pub(crate) fn install_atfork() {
     static HANDLERS: Once = Once::new();
     HANDLERS.call_once(|| {
         // SAFETY: the handlers live as long as the program; `in_child` only makes

@@ -4,7 +4,9 @@
 //! a phase is the difference of two readings. The owner reads hardware groups
 //! with RDPMC where the kernel allows it, everything else with one `read(2)`.
 
+mod backend;
 mod conflict;
+mod explain;
 mod files;
 mod group;
 mod ledger;
@@ -12,182 +14,19 @@ mod live;
 mod on;
 mod page;
 mod plan;
+mod prepared;
 mod reader;
+mod sharing;
 mod standing;
 mod sys;
 mod target;
 mod task;
 mod trust;
 
+pub use backend::PerfBackend;
 pub use on::backend_on;
-pub use standing::Standing;
+pub use sharing::Sharing;
+pub use standing::{Standing, TRUST_DRIVER};
 pub use sys::{Errno, Kernel, PAGE, PerfSys};
-pub use trust::TRUST_DRIVER;
 
-pub(crate) use live::{generation, watch_forks};
-
-use std::sync::Arc;
-
-use crate::backend::{Backend, Counters, Target};
-use crate::descriptor;
-use crate::error::{Error, ErrorKind, Result};
-use crate::event::Event;
-
-use group::{Ask, Group, Refusal};
-use ledger::Ledgers;
-use plan::Plan;
-use standing::Reach;
-
-/// Whether a group insists on its counters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sharing {
-    /// On the counters whenever the thread runs, or an error: counts are exact.
-    #[default]
-    Exclusive,
-    /// The kernel may take turns with other groups; counts stay raw, and the
-    /// times that the group was enabled and running are kept beside them.
-    Multiplexed,
-}
-
-/// A set of events, tried on this machine and ready to be opened by threads.
-///
-/// Holds one group of its own, never enabled: while it lives, the kernel keeps
-/// its software-event paths patched in, which makes every further open some
-/// sixty times cheaper than the first.
-#[derive(Debug)]
-pub struct PerfBackend<S: PerfSys + Clone = Kernel> {
-    sys: S,
-    prepared: Arc<Prepared>,
-    _held: Option<Group<S>>,
-}
-
-/// What every thread's reader shares: the plan, and the facts for its errors.
-#[derive(Debug)]
-struct Prepared {
-    plan: Plan,
-    standing: Standing,
-    simulated: bool,
-}
-
-impl Prepared {
-    fn names(&self) -> String {
-        self.plan.names()
-    }
-
-    /// Why counts may be wrong, if they may.
-    fn doubt(&self) -> Option<&'static str> {
-        self.standing.driver_doubt.filter(|_| self.plan.counts_hardware())
-    }
-}
-
-impl PerfBackend<Kernel> {
-    /// Tries `events` on the calling thread.
-    ///
-    /// # Errors
-    /// `Empty`, `TooManyEvents`, `Unsupported` for hardware events where the driver is not
-    /// [trusted](Standing::driver_doubt), and what the kernel says about the events:
-    /// `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
-    pub fn new(events: &[Event], sharing: Sharing) -> Result<PerfBackend> {
-        PerfBackend::with_sys(Kernel, events, sharing, Standing::read())
-    }
-}
-
-impl<S: PerfSys + Clone> PerfBackend<S> {
-    /// As [`new`](PerfBackend::new), on another kernel seam and other facts.
-    ///
-    /// # Errors
-    /// As for [`new`](PerfBackend::new).
-    pub fn with_sys(
-        sys: S,
-        events: &[Event],
-        sharing: Sharing,
-        standing: Standing,
-    ) -> Result<PerfBackend<S>> {
-        let plan = Plan::new(events, sharing, &standing)?;
-        standing.check_trust(&plan)?;
-        Ledgers::open(&plan.ledgers, Target::Caller, &standing)?;
-        let simulated = !sys.is_real();
-        let prepared = Arc::new(Prepared { plan, standing, simulated });
-        let mut backend = PerfBackend { sys, prepared, _held: None };
-        while !backend.prepared.plan.members.is_empty() {
-            match backend.open_group(Target::Caller, false) {
-                Ok(group) => {
-                    backend._held = Some(group);
-                    break;
-                }
-                // Refused for whatever reason (a seccomp filter, say): the ledger
-                // knows the same count.
-                Err(refusal) => {
-                    match backend.prepared.plan.without(refusal.member, refusal.errno) {
-                        Some(plan) => {
-                            let standing = backend.prepared.standing.clone();
-                            backend.prepared = Arc::new(Prepared { plan, standing, simulated });
-                        }
-                        None => return Err(backend.explain(Target::Caller, refusal)),
-                    }
-                }
-            }
-        }
-        Ok(backend)
-    }
-
-    fn open_group(&self, target: Target, pages: bool) -> Result<Group<S>, Refusal> {
-        let plan = &self.prepared.plan;
-        let exclusive = plan.sharing == Sharing::Exclusive;
-        Group::open(&self.sys, &plan.members, target, exclusive, pages)
-    }
-
-    /// Why the kernel refused a member: for itself, or beside the others?
-    #[cold]
-    fn explain(&self, target: Target, refusal: Refusal) -> Error {
-        let members = &self.prepared.plan.members;
-        let member = &members[refusal.member];
-        let (hardware, kernel) = match member.ask {
-            Ask::Hardware(ask) => (true, ask.kernel),
-            Ask::Software(ask) => (false, ask.in_kernel),
-        };
-        let reach = match &member.encoding {
-            Some(encoding) if encoding.needs.privilege => Reach::Sibling,
-            _ if kernel => Reach::Kernel,
-            _ => Reach::User,
-        };
-        if refusal.errno.0 == libc::EINVAL && refusal.member > 0 {
-            let alone = Group::open(&self.sys, std::slice::from_ref(member), target, false, false);
-            if alone.is_ok() {
-                let others: Vec<&str> =
-                    members[..refusal.member].iter().map(|m| m.name.as_str()).collect();
-                let why = conflict::advice(&members[..=refusal.member], &self.prepared.standing);
-                return Error::from_errno(
-                    ErrorKind::Conflict,
-                    refusal.errno.0,
-                    format!("cannot count {} beside {}: {why}", member.name, others.join(", ")),
-                );
-            }
-        }
-        let mut standing = self.prepared.standing.clone();
-        if self.sys.is_real() {
-            // The limit may have been changed since the session began.
-            standing.descriptors = descriptor::limit();
-        }
-        standing.explain(&member.name, hardware, reach, target, refusal.errno)
-    }
-}
-
-impl<S: PerfSys + Clone> Backend for PerfBackend<S> {
-    fn open(&self, target: Target) -> Result<Box<dyn Counters>> {
-        let Prepared { plan, standing, .. } = &*self.prepared;
-        let refused = |refusal| self.explain(target, refusal);
-        let ledgers = (!plan.ledgers.is_empty())
-            .then(|| Ledgers::open(&plan.ledgers, target, standing))
-            .transpose()?;
-        // RDPMC answers for the executing thread, so nobody else's pages are of use.
-        let pages = plan.pages && target == Target::Caller;
-        let group = (!plan.members.is_empty())
-            .then(|| self.open_group(target, pages).map_err(refused))
-            .transpose()?;
-        if let Some(group) = &group {
-            group.enable().map_err(|errno| refused(Refusal { member: 0, errno }))?;
-        }
-        reader::counters(group, ledgers, Arc::clone(&self.prepared), target)
-    }
-}
+pub(crate) use live::{generation, install_atfork};

@@ -1,7 +1,9 @@
 //! The perf backend on any platform.
 
+use super::backend::PerfBackend;
+use super::sharing::Sharing;
 use super::standing::Standing;
-use super::{Kernel, PerfBackend, Sharing};
+use super::sys::Kernel;
 use crate::backend::Backend;
 use crate::error::Result;
 use crate::event::Event;

@@ -1,7 +1,7 @@
 //! Which kernel counter serves which event of a session.
 
-use super::Sharing;
 use super::group::{Ask, Member};
+use super::sharing::Sharing;
 use super::standing::Standing;
 use super::sys::Errno;
 use crate::backend::MAX_EVENTS;

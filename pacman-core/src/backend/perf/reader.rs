@@ -12,14 +12,12 @@ use crate::cancel;
 use crate::error::{Error, ErrorKind, Result};
 
 use super::conflict;
-use super::group::Group;
+use super::group::{Group, HEADER};
 use super::ledger::Ledgers;
 use super::page::{OffCounter, Pages, Station, Stations};
+use super::prepared::Prepared;
+use super::sharing::Sharing;
 use super::sys::{Errno, PerfSys};
-use super::{Prepared, Sharing};
-
-/// Words that `read(2)` answers before the counts: number, enabled, running.
-pub(super) const HEADER: usize = 3;
 
 /// The fastest reader that this group allows.
 ///

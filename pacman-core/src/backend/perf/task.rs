@@ -3,13 +3,20 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use super::ledger::{Noted, unreadable};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The longest `status` that is read: lists of CPUs and nodes make it long.
 const STATUS: usize = 16 << 10;
 /// The longest `stat` that is read: one line of some fifty numbers.
 const STAT: usize = 2 << 10;
+
+/// What the kernel has noted of a thread.
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    pub(super) switches: u64,
+    pub(super) minor: u64,
+    pub(super) major: u64,
+}
 
 /// The files of one thread, open for as long as it is counted.
 #[derive(Debug)]
@@ -55,6 +62,15 @@ impl Task {
         let start = text.iter().rposition(|byte| !byte.is_ascii()).map_or(0, |at| at + 1);
         Ok(std::str::from_utf8(&text[start..]).unwrap_or_default())
     }
+}
+
+#[cold]
+pub(super) fn unreadable(path: &str, error: &std::io::Error) -> Error {
+    Error::from_errno(
+        ErrorKind::System,
+        error.raw_os_error().unwrap_or(0),
+        format!("cannot read {path}: {error}"),
+    )
 }
 
 fn switches(status: &str) -> Option<u64> {

@@ -1,16 +1,8 @@
 //! Whether counts of the kernel's driver are believed.
 
 use super::plan::Plan;
-use super::standing::Standing;
+use super::standing::{Standing, TRUST_DRIVER};
 use crate::error::{Error, ErrorKind, Result};
-
-/// The environment variable that, set to 1, accepts counts of a driver that is not trusted.
-pub const TRUST_DRIVER: &str = "PACMAN_TRUST_DRIVER";
-
-/// Whether the environment accepts such counts.
-pub(super) fn is_wished() -> bool {
-    std::env::var_os(TRUST_DRIVER).is_some_and(|value| value == "1")
-}
 
 impl Standing {
     /// The same, with counts of a driver that is not trusted accepted: they are marked.

@@ -1,0 +1,23 @@
+//! A set of events that was tried, as its readers share it.
+
+use super::plan::Plan;
+use super::standing::Standing;
+
+/// What every thread's reader shares: the plan, and the facts for its errors.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) plan: Plan,
+    pub(super) standing: Standing,
+    pub(super) simulated: bool,
+}
+
+impl Prepared {
+    pub(super) fn names(&self) -> String {
+        self.plan.names()
+    }
+
+    /// Why counts may be wrong, if they may.
+    pub(super) fn doubt(&self) -> Option<&'static str> {
+        self.standing.driver_doubt.filter(|_| self.plan.counts_hardware())
+    }
+}
