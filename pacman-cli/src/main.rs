@@ -11,6 +11,7 @@ mod doctor;
 mod error;
 mod events;
 mod exit;
+mod implausible;
 mod metrics;
 mod model;
 mod output;

@@ -7,6 +7,7 @@ use pacman_events::shown::text_of;
 use pacman_regions::{Options, Recording, Region};
 
 use super::phases::{Found, Phase, column};
+use crate::implausible::{LeftOut, leave_out};
 use crate::run::memory::{self, Memory};
 use crate::run::options::preload;
 
@@ -25,14 +26,19 @@ pub(super) fn environment(
 
 /// The regions of all processes that recorded, or why there are none.
 pub(super) fn of(found: memory::Found, threads: u32) -> Result<Found, String> {
-    let memory::Found { recordings, wrong } = found;
+    let memory::Found { mut recordings, wrong } = found;
     if recordings.is_empty() {
         return Err("it left no recording: it is linked statically or has more rights than its \
                     user"
             .into());
     }
     let mut found = Found { phases: Vec::new(), wrong };
-    for recording in &recordings {
+    for recording in &mut recordings {
+        for one in leave_out(recording) {
+            let name = name(&recording.regions[one.region]);
+            let LeftOut { thread, why, .. } = one;
+            found.wrong.push(format!("{name}, T{thread}: impossible counts, left out: {why}"));
+        }
         let uncounted = recording.events.iter().filter_map(|event| {
             Some(format!("{} is not counted: {}", event.name, event.uncounted.as_ref()?))
         });

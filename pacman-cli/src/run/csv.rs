@@ -78,6 +78,7 @@ fn of_thread(thread: &Thread) -> Vec<String> {
         beside.join(" "),
         thread.row.moves.to_string(),
         thread.row.counted.to_string(),
+        thread.implausible.clone().unwrap_or_default(),
     ]
 }
 
@@ -93,7 +94,7 @@ fn optional(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-const FIXED: [&str; 28] = [
+const FIXED: [&str; 29] = [
     "pid",
     "parent",
     "program",
@@ -122,4 +123,5 @@ const FIXED: [&str; 28] = [
     "beside",
     "moves",
     "counted",
+    "implausible",
 ];

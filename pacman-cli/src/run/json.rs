@@ -107,6 +107,7 @@ fn thread(columns: &Columns, thread: &Thread) -> Value {
         "sibling": thread.seat.map(|seat| seat.sibling),
         "beside": thread.beside,
         "counted": thread.row.counted,
+        "implausible": thread.implausible,
         "figures": figures(columns, &thread.figures),
     })
 }

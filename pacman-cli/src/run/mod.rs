@@ -327,7 +327,7 @@ const FORMS: &str = "\
 CSV, a row a thread of a region:
   pid,parent,program,region,name,file,line,module,address,entry,runtime,executions,nested,
   region_seconds,share,imbalance,waiting,threads_chosen,thread,thread_executions,busy_seconds,
-  cpu,package,core,sibling,beside,moves,counted
+  cpu,package,core,sibling,beside,moves,counted,implausible
   and a column an event, such as CYCLES; what is absent is empty
 
 JSON:

@@ -136,7 +136,8 @@ impl Answer {
     }
 
     /// Writes what was counted in one interval.
-    pub(super) fn part(&mut self, interval: Interval, rows: Vec<Row>) {
+    pub(super) fn part(&mut self, interval: Interval, mut rows: Vec<Row>) {
+        self.columns.leave_out(&mut rows);
         let rows = self.arranged(rows);
         let text = match self.format {
             Format::Text => text::part(self, interval, &rows),
@@ -151,9 +152,10 @@ impl Answer {
     pub(super) fn whole(
         mut self,
         elapsed: Duration,
-        rows: Vec<Row>,
+        mut rows: Vec<Row>,
         exit: Option<Exit>,
     ) -> Option<u8> {
+        self.columns.leave_out(&mut rows);
         let interval = Interval { number: None, begin: Duration::ZERO, end: elapsed };
         let total = Figures::sum(rows.iter().map(|row| &row.figures));
         self.notes.extend(self.columns.silent(&total));

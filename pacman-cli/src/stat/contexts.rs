@@ -88,6 +88,7 @@ impl Contexts {
                 missing: usize::from(context.note.is_some()),
             },
             notes: context.note.iter().cloned().collect(),
+            implausible: None,
         };
         self.contexts.iter().map(row).collect()
     }

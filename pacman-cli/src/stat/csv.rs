@@ -48,6 +48,7 @@ fn line(answer: &Answer, interval: Interval, row: &Row) -> String {
         row.bound.to_string(),
         row.moved.to_string(),
         nanos(row.figures.time),
+        quoted(row.implausible.as_deref().unwrap_or_default()),
     ];
     match &row.figures.counts {
         Some(counts) => fields.extend(counts.iter().map(u64::to_string)),
@@ -69,4 +70,4 @@ fn quoted(field: &str) -> String {
 }
 
 const FIXED: &str = "begin_ns,end_ns,by,thread,pid,tid,name,rows,package,core,sibling,cpu,bound,\
-                     moved,time_ns";
+                     moved,time_ns,implausible";

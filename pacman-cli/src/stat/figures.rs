@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pacman_core::Event;
 use pacman_core::metrics::rates::{Counted, ipc};
-use pacman_core::report::{DOUBTED, silent};
+use pacman_core::report::{DOUBTED, implausible, silent};
 use pacman_core::topology::Context;
 
 /// What all rows have in common.
@@ -71,6 +71,8 @@ pub(super) struct Row {
     pub(super) moved: bool,
     pub(super) figures: Figures,
     pub(super) notes: Vec<String>,
+    /// Why its counts were left out, if they were.
+    pub(super) implausible: Option<String>,
 }
 
 /// Counts of one row or of several.
@@ -174,6 +176,25 @@ impl Columns {
 }
 
 impl Columns {
+    /// Removes the counts of rows that no processor can have counted in their time, and notes why.
+    pub(super) fn leave_out(&self, rows: &mut [Row]) {
+        let events: Vec<(&str, &str, bool)> = self
+            .events
+            .iter()
+            .map(|event| (event.name.as_str(), event.unit, event.hardware))
+            .collect();
+        for row in rows {
+            let Some(counts) = &row.figures.counts else { continue };
+            let time = u64::try_from(row.figures.time.as_nanos()).unwrap_or(u64::MAX);
+            if let Some(why) = implausible(&events, time, counts) {
+                row.figures.counts = None;
+                row.figures.missing = 1;
+                row.notes.push(format!("its counts are impossible, and in no sum: {why}"));
+                row.implausible = Some(why);
+            }
+        }
+    }
+
     /// Hardware events that stayed at 0 while another one counted a lot: on a machine that
     /// counts them that is hardly ever so.
     pub(super) fn silent(&self, total: &Figures) -> Vec<String> {
@@ -240,6 +261,7 @@ pub(super) fn by_core(rows: &[Row]) -> Vec<Row> {
             moved: of_core.iter().any(|row| row.moved),
             figures: Figures::sum(of_core.iter().map(|row| &row.figures)),
             notes: of_core.iter().flat_map(Row::told).collect(),
+            implausible: None,
         })
         .collect()
 }
@@ -282,6 +304,7 @@ mod tests {
                 missing,
             },
             notes: Vec::new(),
+            implausible: None,
         }
     }
 
@@ -311,6 +334,27 @@ mod tests {
         assert!(all.silent(&figures(&[5_000_000, 1])).is_empty());
         assert!(all.silent(&figures(&[900, 0])).is_empty(), "too little to tell");
         assert_eq!(all.derive(&figures(&[900, 0])).stalled, Some(0.0));
+    }
+
+    #[test]
+    fn impossible_counts_are_named_and_in_no_sum() {
+        let all = columns(&["CYCLES", "INSTRUCTIONS"]);
+        // The rows' time is a second.
+        let mut rows = vec![
+            row(0, 0, Some(&[3_000_000_000, 5_000_000_000])),
+            row(0, 1, Some(&[1 << 40, 5_000_000_000])),
+            row(1, 0, Some(&[7, 1_046_036u64.wrapping_neg()])),
+        ];
+        all.leave_out(&mut rows);
+        let total = Figures::sum(rows.iter().map(|row| &row.figures));
+        assert_eq!(total.counts, Some(vec![3_000_000_000, 5_000_000_000]));
+        assert_eq!(total.missing, 2);
+        assert_eq!(rows[0].implausible, None);
+        let why = rows[1].implausible.as_deref().unwrap();
+        assert!(why.starts_with("CYCLES came to 1099511627776, and its time allows "), "{why}");
+        assert_eq!(rows[1].notes, [format!("its counts are impossible, and in no sum: {why}")]);
+        let why = rows[2].implausible.as_deref();
+        assert_eq!(why, Some("INSTRUCTIONS went backwards by 1046036"));
     }
 
     #[test]

@@ -222,6 +222,7 @@ impl<'a> Follower<'a> {
                 time: span.time,
             },
             notes: thread.notes.clone(),
+            implausible: None,
         }
     }
 }

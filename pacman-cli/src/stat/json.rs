@@ -65,6 +65,7 @@ fn row(answer: &Answer, row: &Row) -> Value {
     value["bound"] = json!(row.bound);
     value["moved"] = json!(row.moved);
     value["notes"] = json!(row.notes);
+    value["implausible"] = json!(row.implausible);
     value
 }
 

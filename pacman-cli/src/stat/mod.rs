@@ -243,11 +243,13 @@ JSON:
     counts         one an event, or null where they could not be had
     ipc, stall_share, ghz
                    where their events were counted, else null
+    implausible    why its counts were left out as impossible, or null
     notes          a list of lines
   total            time_ns, counts, ipc, stall_share, ghz, and missing: rows without counts
   notes            what must be known to read the figures
 
 CSV:
-  begin_ns,end_ns,by,thread,pid,tid,name,rows,package,core,sibling,cpu,bound,moved,time_ns
+  begin_ns,end_ns,by,thread,pid,tid,name,rows,package,core,sibling,cpu,bound,moved,time_ns,
+  implausible
   and one column an event, such as CYCLES [cycles], or CYCLES? [cycles] where its counts may be
   wrong; what is absent is empty";

@@ -39,9 +39,13 @@ pub(super) const RECORDING: &str = r#"{"process": {"pid": 0, "parent": 1, "comma
 
 /// Runs a program that leaves the recording, and answers the report in `form`.
 pub(super) fn report(form: &str, arguments: &[&str]) -> Option<(String, String)> {
+    report_of(RECORDING, form, arguments)
+}
+
+fn report_of(recording: &str, form: &str, arguments: &[&str]) -> Option<(String, String)> {
     let scratch = Scratch::new();
     let library = recorder(&scratch)?;
-    let recording = recorded(&scratch, RECORDING);
+    let recording = recorded(&scratch, recording);
     let path = scratch.path(&format!("report.{form}"));
     // What was there before is longer, and nothing of it stays.
     fs::write(&path, "x".repeat(1 << 20)).expect("a file");
@@ -84,20 +88,55 @@ fn json_has_every_figure() {
     assert_eq!(process["timeline"]["rows"][0]["region"], 0, "regions are in another order");
 }
 
+/// Thread 1 counted a wrap of its counter: 2^40 cycles in a second.
+#[test]
+fn impossible_counts_are_named_and_in_no_sum() {
+    let wrapped = RECORDING.replace("[1000000, 1000000, null]", "[1099511627776, 1000000, null]");
+    let why = "CYCLES came to 1099511627776, and its time allows ";
+    let note = "T1's counts in solver+0x20 are impossible, and in no sum: CYCLES came to";
+    for form in ["json", "csv", "txt", "html"] {
+        let Some((report, _)) = report_of(&wrapped, form, &[]) else { return };
+        // Escaped for a page.
+        let report = report.replace("&#39;", "'").replace("&gt;", ">");
+        let has_reason = report.contains(if form == "csv" { why } else { note });
+        assert!(has_reason, "{form}: {report}");
+        let sums = match form {
+            "csv" => ",100,,3000000,6000000,",
+            "json" => "\"CYCLES\": 3000000,",
+            _ => ">=3,000,000",
+        };
+        assert!(report.contains(sums), "{form}: {report}");
+        if form == "json" {
+            let document: Value = serde_json::from_str(&report).expect("JSON");
+            let outer = &document["processes"][0]["regions"][0];
+            assert_eq!(outer["figures"]["complete"], false);
+            assert_eq!(outer["figures"]["metrics"]["ipc"], Value::Null);
+            let threads = outer["threads"].as_array().expect("a list");
+            assert_eq!(threads[0]["implausible"], Value::Null);
+            assert!(threads[1]["implausible"].as_str().expect("a reason").starts_with(why));
+            assert_eq!(threads[1]["figures"]["counts"]["CYCLES"], Value::Null);
+        }
+    }
+}
+
 #[test]
 fn csv_has_a_row_for_each_thread() {
     let Some((report, _)) = report("csv", &[]) else { return };
     let lines: Vec<&str> = report.lines().collect();
     assert_eq!(lines.len(), 4);
     assert!(lines[0].starts_with("pid,parent,program,region,name,"), "{}", lines[0]);
-    assert!(lines[0].ends_with(",counted,CYCLES,INSTRUCTIONS,LLC_MISSES"), "{}", lines[0]);
+    assert!(
+        lines[0].ends_with(",counted,implausible,CYCLES,INSTRUCTIONS,LLC_MISSES"),
+        "{}",
+        lines[0]
+    );
     let columns = lines[0].split(',').count();
     assert!(
         lines
             .iter()
             .all(|line| line.split(',').count() == columns + usize::from(line.contains('"')))
     );
-    assert!(lines[1].ends_with(",100,3000000,6000000,"), "what is absent is empty: {}", lines[1]);
+    assert!(lines[1].ends_with(",100,,3000000,6000000,"), "what is absent is empty: {}", lines[1]);
     assert!(lines[3].contains("\"lab::Grid<int>::inner, line 7\",a.cpp,7,"), "{}", lines[3]);
 }
 

@@ -47,6 +47,9 @@ fn rows(document: &Value) -> Vec<&Value> {
     rows
 }
 
+/// In nanoseconds.
+const MILLISECOND: i64 = 1_000_000;
+
 fn count(row: &Value, event: usize) -> i64 {
     row["counts"][event].as_i64().unwrap_or_else(|| panic!("no count in {row:#}"))
 }
@@ -69,7 +72,7 @@ fn each_thread_s_counts_are_those_that_it_knows_of_itself() {
         assert!((-1..=60).contains(&beyond(0)), "switches: {line} {row:#}");
         assert!((0..=60).contains(&beyond(1)), "faults: {line} {row:#}");
         let clock = beyond(2);
-        assert!((-2_000_000..=60_000_000).contains(&clock), "clock: {line} {row:#}");
+        assert!((-2 * MILLISECOND..=60 * MILLISECOND).contains(&clock), "clock: {line} {row:#}");
         seen.push(row["name"].as_str().expect("a name"));
     }
     seen.sort_unstable();
@@ -78,7 +81,8 @@ fn each_thread_s_counts_are_those_that_it_knows_of_itself() {
         |name: &str| rows(&document).into_iter().find(|row| row["name"] == name).expect("a row");
     // Now and then what it waits for is there already.
     assert!(count(of("waits"), 0) >= 25, "it waited for most of fifty");
-    assert!(count(of("burns"), 2) >= 120_000_000, "it burnt 120 ms");
+    // Its counters open up to two milliseconds after its own clock began, as above.
+    assert!(count(of("burns"), 2) >= 118 * MILLISECOND, "it burnt 120 ms");
     assert!(count(of("burns"), 1) >= 40, "it touched forty pages");
     let total: i64 = rows(&document).into_iter().map(|row| count(row, 2)).sum();
     assert_eq!(document["total"]["counts"][2], total);
@@ -272,7 +276,7 @@ fn csv_has_as_many_fields_everywhere() {
     let said = text(&answer.stderr);
     let table: Vec<&str> = said.lines().filter(|line| !line.starts_with("sh:")).collect();
     assert_eq!(table.len(), 2, "{said}");
-    assert!(table[0].ends_with(",time_ns,task-clock [ns]"));
+    assert!(table[0].ends_with(",time_ns,implausible,task-clock [ns]"));
     assert_eq!(table[0].split(',').count(), table[1].split(',').count());
     assert!(
         pacman_pmu(&["stat", "--csv", "--json", "--", "true"])

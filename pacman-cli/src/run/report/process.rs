@@ -10,6 +10,7 @@ use pacman_regions::{
 
 use super::columns::{Columns, Figures};
 use super::region::RegionReport;
+use crate::implausible::leave_out;
 use crate::run::endings;
 use crate::run::names::{Name, Names, tell_apart};
 
@@ -38,6 +39,9 @@ impl ProcessReport {
         names: &mut Names,
         topology: Option<&Topology>,
     ) -> ProcessReport {
+        let mut recording = recording.clone();
+        let left_out = leave_out(&mut recording);
+        let recording = &recording;
         let began = Duration::try_from_secs_f64(recording.process.began).unwrap_or_default();
         let began = SystemTime::UNIX_EPOCH + began;
         let columns = Columns::of(&recording.events, recording.overhead.nanoseconds);
@@ -51,7 +55,7 @@ impl ProcessReport {
         });
         let overhead = recording.overhead.nanoseconds;
         let seconds = recording.process.seconds;
-        let regions: Vec<RegionReport> = order
+        let mut regions: Vec<RegionReport> = order
             .iter()
             .map(|&at| {
                 let name = std::mem::take(&mut named[at]);
@@ -60,6 +64,10 @@ impl ProcessReport {
             })
             .collect();
         let mut notes = recording.notes.clone();
+        for one in &left_out {
+            let place = order.iter().position(|at| *at == one.region).expect("all are in order");
+            notes.push(regions[place].left_out(one.thread, &one.why));
+        }
         notes.extend(columns.notes(&total(recording, &columns)));
         notes.extend(uncounted_threads(recording));
         notes.extend(endings::note(recording));

@@ -42,6 +42,8 @@ pub(in crate::run) struct Thread {
     /// Threads of the team that were on the other contexts of its core all the time.
     pub(in crate::run) beside: Vec<u32>,
     pub(in crate::run) figures: Figures,
+    /// Why its counts were left out, if they were.
+    pub(in crate::run) implausible: Option<String>,
 }
 
 /// Where a thread was all the time.
@@ -90,6 +92,14 @@ impl RegionReport {
             threads: threads(&region.rows, columns, topology),
             adaptation: region.adaptation.clone(),
         }
+    }
+
+    /// Says that the counts of a thread were left out; answers the note about it.
+    pub(super) fn left_out(&mut self, thread: u32, why: &str) -> String {
+        if let Some(thread) = self.threads.iter_mut().find(|one| one.row.thread == thread) {
+            thread.implausible = Some(why.to_owned());
+        }
+        format!("T{thread}'s counts in {} are impossible, and in no sum: {why}", self.name.short())
     }
 
     /// Seconds of wall time that its waiting is worth.
@@ -162,6 +172,7 @@ fn threads(rows: &[Row], columns: &Columns, topology: Option<&Topology>) -> Vec<
                 .collect(),
             figures: columns.figures(&[row]),
             row: row.clone(),
+            implausible: None,
         })
         .collect();
     threads.sort_by_key(|thread| thread.row.thread);

@@ -1,0 +1,136 @@
+//! Counts that no processor can have: they are named, and left out of every sum.
+
+use std::str::FromStr;
+
+use pacman_core::Event;
+use pacman_core::report::implausible;
+use pacman_regions::Recording;
+
+/// A thread of a region whose counts were left out.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LeftOut {
+    /// Index in [`Recording::regions`].
+    pub(crate) region: usize,
+    /// Number in the team.
+    pub(crate) thread: u32,
+    pub(crate) why: String,
+}
+
+/// Nanoseconds that the ends of an execution may count beyond the time that is recorded for it.
+const ENDS: f64 = 1000.0;
+
+/// Removes the counts of every thread of a region that are impossible in its time.
+///
+/// All counts of such a thread go: they were read together, by the same reads.
+pub(crate) fn leave_out(recording: &mut Recording) -> Vec<LeftOut> {
+    let known: Vec<Option<Event>> =
+        recording.events.iter().map(|event| Event::from_str(&event.name).ok()).collect();
+    let described: Vec<(&str, &str, bool)> = recording
+        .events
+        .iter()
+        .zip(&known)
+        .map(|(event, known)| match known {
+            Some(known) => (known.name(), known.unit(), known.is_hardware()),
+            None => (event.name.as_str(), "", false),
+        })
+        .collect();
+    let mut left_out = Vec::new();
+    for (at, region) in recording.regions.iter_mut().enumerate() {
+        for row in &mut region.rows {
+            let nanoseconds = row.seconds * 1e9 + ENDS * row.counted as f64;
+            let (events, counts): (Vec<_>, Vec<u64>) = described
+                .iter()
+                .zip(&row.counts)
+                .filter_map(|(event, count)| Some((*event, (*count)?)))
+                .unzip();
+            if let Some(why) = implausible(&events, nanoseconds as u64, &counts) {
+                row.counts.fill(None);
+                left_out.push(LeftOut { region: at, thread: row.thread, why });
+            }
+        }
+    }
+    left_out
+}
+
+#[cfg(test)]
+mod tests {
+    use pacman_regions::{
+        Ending, Overhead, Process, Region, Row, Runtime, RuntimeFamily, Site, Timeline,
+    };
+
+    use super::*;
+
+    /// One region of a second on each thread, with these counts of CYCLES and INSTRUCTIONS.
+    fn recording(counts: &[[Option<u64>; 2]]) -> Recording {
+        let row = |(thread, counts): (usize, &[Option<u64>; 2])| Row {
+            thread: thread as u32,
+            executions: 10,
+            seconds: 1.0,
+            cpu: None,
+            moves: 0,
+            counted: 10,
+            counts: counts.to_vec(),
+        };
+        let region = Region {
+            site: Site { module: "/bin/x".into(), address: 1, source: None },
+            entry: "GOMP_parallel".into(),
+            runtime: 0,
+            executions: 10,
+            nested: 0,
+            seconds: 1.0,
+            shortest: 0.1,
+            longest: 0.1,
+            teams: Vec::new(),
+            rows: counts.iter().enumerate().map(row).collect(),
+            adaptation: None,
+        };
+        let process = Process {
+            began: 0.0,
+            pid: 7,
+            parent: 1,
+            command: vec!["x".into()],
+            seconds: 2.0,
+            ending: Ending::Exit,
+        };
+        let runtime =
+            Runtime { family: RuntimeFamily::Libgomp, path: "libgomp.so.1".into(), version: None };
+        let event = |name: &str| pacman_regions::Event { name: name.into(), uncounted: None };
+        Recording {
+            process,
+            runtimes: vec![runtime],
+            threads: 2,
+            contexts: 2,
+            events: vec![event("CYCLES"), event("INSTRUCTIONS")],
+            overhead: Overhead::default(),
+            regions: vec![region],
+            timeline: Timeline::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn impossible_counts_go_with_their_reason_and_the_others_stay() {
+        let right = [Some(3_000_000_000), Some(6_000_000_000)];
+        let wrapped = [Some(1 << 40), Some(6_000_000_000)];
+        let backwards = [Some(5), Some(1_046_036u64.wrapping_neg())];
+        let mut seen = recording(&[right, wrapped, backwards, [None, None]]);
+        let left_out = leave_out(&mut seen);
+        let of: Vec<(u32, &str)> =
+            left_out.iter().map(|one| (one.thread, one.why.as_str())).collect();
+        assert_eq!(of.len(), 2, "{of:?}");
+        assert!(of[0].0 == 1 && of[0].1.starts_with("CYCLES came to 1099511627776, "), "{of:?}");
+        assert_eq!(of[1], (2, "INSTRUCTIONS went backwards by 1046036"));
+        let rows = &seen.regions[0].rows;
+        assert_eq!(rows[0].counts, right);
+        assert!(rows[1..].iter().all(|row| row.counts == [None, None]));
+        assert!(leave_out(&mut seen).is_empty(), "nothing is left out twice");
+    }
+
+    #[test]
+    fn short_executions_may_count_their_ends() {
+        let mut seen = recording(&[[Some(8_000_000), Some(20_000)]]);
+        seen.regions[0].rows[0] =
+            Row { seconds: 1e-6, counted: 10_000, ..seen.regions[0].rows[0].clone() };
+        assert!(leave_out(&mut seen).is_empty(), "800 cycles each");
+    }
+}
