@@ -8,6 +8,7 @@ mod noise;
 mod predicted;
 mod stays;
 mod teams;
+mod verdict;
 
 use pacman_core::Topology;
 use pacman_core::adapt::{Candidates, Controller, Rules};
