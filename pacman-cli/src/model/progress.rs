@@ -1,7 +1,5 @@
 //! How far long work is.
 
-use std::time::Duration;
-
 use indicatif::{ProgressBar, ProgressStyle};
 use pacman_events::shown::shown;
 
@@ -14,8 +12,9 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} {eta}") {
             bar.set_style(style);
         }
-        // So that it shows that something happens before the first step is done.
-        bar.enable_steady_tick(Duration::from_millis(200));
+        // Shows the bar before the first step is done. A steady tick would need a thread, and
+        // indicatif panics where the system refuses one.
+        bar.tick();
         Progress(bar)
     }
 

@@ -4,7 +4,10 @@
 //! Of calls that are many of a kind the first and the last fail, with errors that differ from call to
 //! call; `PACMAN_FAULTS=all` has each fail with each error.
 
+mod record;
+
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -53,6 +56,9 @@ const KINDS: &[(i64, &[i32])] = &[
 
 const MODULES: &[&str] = &["/pacman-pmu", "/libpacman_omp.so"];
 
+/// The file that the command writes to.
+const OUTPUT: &str = "output.json";
+
 /// What the world sees of a run.
 struct Seen {
     hung: bool,
@@ -60,34 +66,36 @@ struct Seen {
     signal: Option<i32>,
     printed: String,
     complained: String,
-    report: Option<Value>,
+    /// What is in the file that `-o` names.
+    written: Option<Vec<u8>>,
     calls: Vec<Call>,
 }
 
-/// The folder of a test, and the program in it.
+/// The folder of a test, and the program that the command runs.
 struct Place {
     folder: TempDir,
-    program: PathBuf,
+    program: Vec<OsString>,
 }
 
 impl Place {
-    fn new() -> Place {
+    /// With a program that is compiled from `source`, a file beside this one.
+    fn with(source: &str) -> Place {
         let folder = tempfile::tempdir().expect("a folder");
         let program = folder.path().join("program");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/program.c");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults").join(source);
         let built =
             Command::new("cc").args(["-O1", "-fopenmp", "-o"]).arg(&program).arg(source).status();
         assert!(built.expect("there is a C compiler").success());
-        Place { folder, program }
+        Place { folder, program: vec![program.into()] }
     }
 
     /// The command with the n-th of its calls failing; `None` where no call can.
     fn run(&self, arguments: &[&str], fault: Option<Fault>) -> Option<Seen> {
         let path = |name: &str| self.folder.path().join(name);
-        let (out, err, report) = (path("stdout"), path("stderr"), path("report.json"));
-        let _ = fs::remove_file(&report);
+        let (out, err, written) = (path("stdout"), path("stderr"), path(OUTPUT));
+        let _ = fs::remove_file(&written);
         let mut command = Command::new(env!("CARGO_BIN_EXE_pacman-pmu"));
-        command.args(arguments).arg("--").arg(&self.program);
+        command.args(arguments).arg("--").args(&self.program);
         command.env("PACMAN_OMP_LIBRARY", library()).env("TMPDIR", self.folder.path());
         command.env("OMP_WAIT_POLICY", "passive").current_dir(self.folder.path());
         let file = |path: &Path| File::create(path).expect("a file for output");
@@ -106,15 +114,13 @@ impl Place {
         let text = |path: &Path| {
             String::from_utf8_lossy(&fs::read(path).expect("the file was made")).into_owned()
         };
-        let report = fs::read(&report).ok();
-        let report = report.map(|report| serde_json::from_slice(&report).expect("whole, or none"));
         Some(Seen {
             hung: status.is_none(),
             status: status.and_then(|status| status.code()),
             signal: status.and_then(|status| status.signal()),
             printed: text(&out),
             complained: text(&err),
-            report,
+            written: fs::read(&written).ok(),
             calls,
         })
     }
@@ -136,11 +142,13 @@ fn library() -> PathBuf {
 }
 
 /// Has each call of an undisturbed run fail, and says what was not as it must be.
-fn everywhere(arguments: &[&str], fault_of: impl Fn(&Seen, &Seen) -> Option<String>) {
-    let place = Place::new();
+fn everywhere(
+    place: &Place,
+    arguments: &[&str],
+    fault_of: impl Fn(&Seen, &Seen) -> Option<String>,
+) {
     let Some(alone) = place.run(arguments, None) else { return };
-    assert_eq!((alone.status, &*alone.printed), (Some(7), "sum 12\n"), "{}", alone.complained);
-    assert_eq!(fault_of(&alone, &alone), None, "undisturbed");
+    assert_eq!(fault_of(&alone, &alone), None, "undisturbed: {}", alone.complained);
     let mut by_kind: BTreeMap<(usize, i64), usize> = BTreeMap::new();
     for call in &alone.calls {
         *by_kind.entry((call.module, call.number)).or_default() += 1;
@@ -178,17 +186,28 @@ fn everywhere(arguments: &[&str], fault_of: impl Fn(&Seen, &Seen) -> Option<Stri
     assert!(wrong.is_empty(), "{} of {runs} runs:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What the program shows: as alone, or it was not begun and one line says so.
-fn program_fault(alone: &Seen, seen: &Seen) -> Option<String> {
+/// `run` and `stat` of a program that prints and has an exit status of its own.
+fn beside_program(arguments: &[&str], fault_of: impl Fn(&Seen) -> Option<String>) {
+    everywhere(&Place::with("program.c"), arguments, |alone, seen| {
+        assert_eq!((alone.status, &*alone.printed), (Some(7), "sum 12\n"), "{}", alone.complained);
+        ended(seen, || program_fault(alone, seen).or_else(|| fault_of(seen)))
+    });
+}
+
+/// Whether the command did not end by itself; the rest is asked of one that did.
+fn ended(seen: &Seen, rest: impl Fn() -> Option<String>) -> Option<String> {
     if seen.hung {
         return Some("hung".to_owned());
     }
+    let Some(signal) = seen.signal else { return rest() };
+    // Rust's standard library does so before main: it sets SIGPIPE and a stack for signals.
+    let before_main = seen.printed.is_empty() && seen.complained.contains("fatal runtime error");
+    (!before_main).then(|| format!("signal {signal}"))
+}
+
+/// What the program shows: as alone, or it was not begun and one line says so.
+fn program_fault(alone: &Seen, seen: &Seen) -> Option<String> {
     let begun = !seen.printed.is_empty();
-    if let Some(signal) = seen.signal {
-        // Rust's standard library does so before main: it sets SIGPIPE and a stack for signals.
-        let before_main = !begun && seen.complained.contains("fatal runtime error");
-        return (!before_main).then(|| format!("signal {signal}"));
-    }
     let one_line =
         seen.complained.lines().count() == 1 && seen.complained.starts_with("pacman-pmu: ");
     match (begun, seen.status) {
@@ -205,23 +224,17 @@ fn program_fault(alone: &Seen, seen: &Seen) -> Option<String> {
 
 #[test]
 fn run_with_events() {
-    everywhere(&["run", "-e", "task-clock,page-faults", "-o", "report.json"], |alone, seen| {
-        program_fault(alone, seen).or_else(|| run_fault(seen))
-    });
+    beside_program(&["run", "-e", "task-clock,page-faults", "-o", OUTPUT], run_fault);
 }
 
 #[test]
 fn run_that_adapts() {
-    everywhere(&["run", "--adapt", "-o", "report.json"], |alone, seen| {
-        program_fault(alone, seen).or_else(|| run_fault(seen))
-    });
+    beside_program(&["run", "--adapt", "-o", OUTPUT], run_fault);
 }
 
 #[test]
 fn stat_by_thread() {
-    everywhere(&["stat", "--json", "-e", "task-clock,page-faults"], |alone, seen| {
-        program_fault(alone, seen).or_else(|| stat_fault(seen))
-    });
+    beside_program(&["stat", "--json", "-e", "task-clock,page-faults"], stat_fault);
 }
 
 /// An answer of `stat`: a row with a count or a reason for each of two threads, or a line that says why
@@ -248,8 +261,11 @@ fn run_fault(seen: &Seen) -> Option<String> {
         return None;
     }
     let said = seen.complained.lines().any(|line| line.starts_with("pacman"));
-    let Some(report) = &seen.report else {
+    let Some(report) = &seen.written else {
         return (!said).then(|| "no report, and nobody says why".to_owned());
+    };
+    let Ok(report) = serde_json::from_slice::<Value>(report) else {
+        return Some("half a report".to_owned());
     };
     let processes = report["processes"].as_array().map_or(&[][..], Vec::as_slice);
     let regions = || processes.iter().flat_map(|it| it["regions"].as_array().expect("regions"));
