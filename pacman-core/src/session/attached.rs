@@ -207,8 +207,7 @@ impl Attached {
 
     /// Reads this thread's counters now.
     ///
-    /// With hardware events and RDPMC no system call is made; there is never an
-    /// allocation or a lock.
+    /// Never allocates or locks; with hardware events and RDPMC it makes no system call.
     ///
     /// # Errors
     /// `NotScheduled` when the kernel took the counters away, `Forked` in a
