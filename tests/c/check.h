@@ -62,6 +62,17 @@ static inline pacman_session *check_open(const char *name, const char *events)
     return session;
 }
 
+/* Kilobytes of memory that the process has now. */
+static inline long check_resident(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    CHECK(file && fscanf(file, "%*s %ld", &pages) == 1);
+    fclose(file);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
 static inline void check_begin(void)
 {
     alarm(120);

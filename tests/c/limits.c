@@ -4,16 +4,6 @@
 #define PHASES 65536
 #define DEEPEST 1024
 
-static long resident(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-
-    CHECK(file && fscanf(file, "%*s %ld", &pages) == 1);
-    fclose(file);
-    return pages * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 int main(void)
 {
     pacman_session *session;
@@ -34,11 +24,11 @@ int main(void)
                  pacman_phase_define(session, "one more", &first));
     ANSWERS(PACMAN_OK, pacman_phase_define(session, "phase 0", &first));
     ANSWERS(PACMAN_OK, pacman_attach(session));
-    before = resident();
+    before = check_resident();
     ANSWERS(PACMAN_OK, pacman_begin(session, last));
     ANSWERS(PACMAN_OK, pacman_end(session, last));
     /* The last phase takes no room for all the others. */
-    CHECK(resident() - before < 512);
+    CHECK(check_resident() - before < 512);
     ANSWERS(PACMAN_OK, pacman_count_read(session, 0, last, 0, &count));
     CHECK(count.executions == 1);
     REFUSES_LIKE(PACMAN_E_HANDLE, "it is not one of its phases", pacman_begin(session, last + 1));

@@ -9,16 +9,6 @@
 static pacman_session *session;
 static pacman_phase often, once;
 
-static long resident(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-
-    CHECK(file && fscanf(file, "%*s %ld", &pages) == 1);
-    fclose(file);
-    return pages * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 static void *live(void *detaches)
 {
     int i;
@@ -62,9 +52,9 @@ int main(int count, char **words)
     ANSWERS(PACMAN_OK, pacman_phase_define(session, "often", &often));
     ANSWERS(PACMAN_OK, pacman_phase_define(session, "once", &once));
     lives(WARM);
-    before = resident();
+    before = check_resident();
     lives(more);
-    after = resident();
+    after = check_resident();
     printf("%ld %ld\n", before, after);
     ANSWERS(PACMAN_OK, pacman_thread_count(session, &threads));
     CHECK(threads == (size_t)(WARM + more));

@@ -124,7 +124,7 @@ fn what_was_written_is_read() {
     life(words);
     let [parent, child] = &read(&copied(words)).expect("an arena")[..] else { panic!("two") };
     assert_eq!((parent.process.pid, parent.process.parent), (7, 1));
-    assert_eq!(parent.process.command, ["./b\u{fffd}d", "arg"]);
+    assert_eq!(parent.process.command, [r"$'./b\xffd'", "arg"]);
     assert_eq!(parent.process.ending, Ending::Exit);
     assert!((parent.process.seconds - 9e-3).abs() < 1e-12, "{}", parent.process.seconds);
     assert_eq!((parent.threads, parent.contexts, &parent.overhead.reads[..]), (2, 4, "rdpmc"));

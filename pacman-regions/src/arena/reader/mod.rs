@@ -7,7 +7,11 @@ mod region;
 mod sums;
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::mem::offset_of;
+use std::os::unix::ffi::OsStrExt;
+
+use pacman_events::shown::text_of;
 
 use super::bins::BinTotals;
 use super::cells::{self, EVENTS};
@@ -231,7 +235,7 @@ fn command_of(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Vec<String
         if let Some((_, record)) = own {
             let line = Cursor(&record[1..]).bytes()?;
             let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty());
-            return Some(words.map(|word| String::from_utf8_lossy(word).into_owned()).collect());
+            return Some(words.map(|word| text_of(OsStr::from_bytes(word))).collect());
         }
         owner = Some(process.forked_from).filter(|from| *from < owner)?;
     }
