@@ -66,6 +66,13 @@ use thread::{Arrival, ThreadRecord};
 /// Dropping the last handle closes the session: threads that are attached go on
 /// until they detach, new ones are refused, and the name is free again.
 ///
+/// Only threads that the C library knows may use a session: those of `std::thread`, of
+/// `pthread_create` and of an OpenMP runtime. A task that a program makes with a bare `clone(2)` or
+/// `vfork(2)` has no thread-local storage of its own. A child without `CLONE_VM` does not have the
+/// counter pages, which Linux leaves out of a copied address space; reading them with RDPMC ends it
+/// by a signal. Call nothing of the library there before `exec`; after `fork(2)` it says so itself
+/// ([`ErrorKind::Forked`](crate::ErrorKind::Forked)).
+///
 /// ```
 /// use pacman_core::Session;
 /// let session = Session::builder("doc-session").events("task-clock")?.start()?;

@@ -1,6 +1,7 @@
 //! The drivers on simulated machines: one suite on each, and every fault at every call.
 
 mod faults;
+mod folding;
 mod program;
 mod suite;
 mod trust;
