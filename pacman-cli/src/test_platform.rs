@@ -83,7 +83,7 @@ impl Platform for TestPlatform {
         unreachable!("nobody moves thread {tid} to CPU {cpu} of this machine")
     }
 
-    fn standing(&self) -> Standing {
+    fn permissions(&self) -> Standing {
         self.standing.clone()
     }
 

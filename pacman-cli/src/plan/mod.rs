@@ -185,7 +185,7 @@ fn refuse(
 
 /// The core that the options describe.
 fn core(args: &PlanArgs, cpu: CpuModel, machine: &dyn Platform) -> Pmu {
-    let here = args.tables.cpu.is_none().then(|| machine.standing());
+    let here = args.tables.cpu.is_none().then(|| machine.permissions());
     let smt = match args.smt {
         Some(switch) => switch == Switch::On,
         None => here.as_ref().is_none_or(|standing| standing.smt),

@@ -68,7 +68,7 @@ impl Diagnosis {
 
     /// As [`examine`](Self::examine), on a machine that need not be the one that the process counts on.
     pub fn examine_on(platform: &PlatformRef) -> Diagnosis {
-        let standing = platform.standing();
+        let standing = platform.permissions();
         let Some(sys) = platform.perf() else {
             return Diagnosis::examine_with(Kernel, &standing, &Surroundings::read());
         };

@@ -65,7 +65,7 @@ pub trait Platform: fmt::Debug + Send + Sync + 'static {
     fn move_thread(&self, tid: i32, cpu: u32) -> Result<()>;
 
     /// The permissions and limits that decide which counters may be opened.
-    fn standing(&self) -> Standing;
+    fn permissions(&self) -> Standing;
 
     /// The kernel's counter interface; `None` for the one of the kernel that runs the program, which
     /// the driver calls directly.

@@ -93,7 +93,7 @@ impl Platform for Linux {
         })
     }
 
-    fn standing(&self) -> Standing {
+    fn permissions(&self) -> Standing {
         Standing::read()
     }
 

@@ -98,7 +98,7 @@ impl SessionBuilder {
     }
 
     fn standing(&self, platform: &PlatformRef) -> Standing {
-        let standing = platform.standing();
+        let standing = platform.permissions();
         if self.trusts_driver { standing.trusting_driver() } else { standing }
     }
 

@@ -72,7 +72,7 @@ impl Platform for Machine {
     }
 
     /// All of the process and of the kernel may be counted, also by RDPMC.
-    fn standing(&self) -> Standing {
+    fn permissions(&self) -> Standing {
         self.standing()
     }
 

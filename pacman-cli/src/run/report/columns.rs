@@ -53,7 +53,7 @@ pub(in crate::run) struct Figures {
 impl Columns {
     /// `overhead` is what observing an execution takes, in nanoseconds.
     pub(super) fn of(events: &[pacman_regions::Event], overhead: Option<f64>) -> Columns {
-        let doubted = platform::current().standing().accepted_doubt();
+        let doubted = platform::current().permissions().accepted_doubt();
         let events: Vec<Column> = events
             .iter()
             .map(|event| {

@@ -19,7 +19,7 @@ pub(in crate::session) struct Room {
 impl Room {
     /// What the kernel has for one thread; `None` for a processor without a table.
     pub(in crate::session) fn of_the_kernel(platform: &PlatformRef) -> Option<Room> {
-        let (model, standing) = (platform.cpu_model(), platform.standing());
+        let (model, standing) = (platform.cpu_model(), platform.permissions());
         if model.facts().general.is_empty() {
             return None;
         }
