@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pacman_core::metrics::language::{Expression, Metric};
+use pacman_metrics::language::{Expression, Metric};
 use pacman_core::predict::{Configuration, Model, Predictor, Sample, Step};
 use pacman_core::sim::Machine;
 use pacman_core::topology::CpuSet;

@@ -112,6 +112,19 @@ impl Error {
     }
 }
 
+#[cfg(feature = "metrics")]
+impl From<pacman_metrics::Error> for Error {
+    fn from(error: pacman_metrics::Error) -> Error {
+        let kind = match error.kind() {
+            pacman_metrics::ErrorKind::InvalidInput => ErrorKind::InvalidInput,
+            pacman_metrics::ErrorKind::UnknownEvent => ErrorKind::UnknownEvent,
+            // The kind may grow; a metric's other failures are that it cannot be had.
+            _ => ErrorKind::NotComputable,
+        };
+        Error::new(kind, error.to_string())
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)
@@ -137,5 +150,18 @@ mod tests {
         let text = r"no \e[2J\n\u202ename; \u009b\n";
         assert_eq!(error.to_string(), text);
         assert_eq!(format!("{error:?}"), format!("InvalidInput: {text}"));
+    }
+
+    #[cfg(feature = "metrics")]
+    #[test]
+    fn an_error_of_a_metric_keeps_its_kind_and_its_line() {
+        let expression = "2 +".parse::<pacman_metrics::language::Expression>().unwrap_err();
+        let none = pacman_metrics::smt::idle_times(0.0, &[], 0.1).unwrap_err();
+        for (of_metrics, kind) in
+            [(expression, ErrorKind::InvalidInput), (none, ErrorKind::NotComputable)]
+        {
+            let error = Error::from(of_metrics.clone());
+            assert_eq!((error.kind(), error.to_string()), (kind, of_metrics.to_string()));
+        }
     }
 }

@@ -41,7 +41,6 @@ pub mod floating;
 pub mod fork;
 #[doc(hidden)]
 pub mod input;
-pub mod metrics;
 pub mod placement;
 pub mod platform;
 pub mod predict;
@@ -52,6 +51,9 @@ pub mod sim;
 pub mod timing;
 pub mod topology;
 pub mod validate;
+
+#[cfg(feature = "metrics")]
+pub use pacman_metrics as metrics;
 
 pub use bind::Binding;
 pub use error::{Error, ErrorKind, Result};

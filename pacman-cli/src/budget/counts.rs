@@ -1,6 +1,6 @@
 //! Counts of the events that have a cost, and of cycles.
 
-use pacman_core::metrics::budget::CostTable;
+use pacman_metrics::budget::CostTable;
 
 use crate::counts;
 

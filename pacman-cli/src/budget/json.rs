@@ -1,6 +1,6 @@
 //! A budget as JSON; `pacman-pmu budget --help` describes the fields.
 
-use pacman_core::metrics::budget::{Budget, CostTable};
+use pacman_metrics::budget::{Budget, CostTable};
 use serde_json::{Value, json};
 
 pub(super) fn budget(budget: &Budget, table: &CostTable, clock_hz: f64) -> Value {

@@ -9,8 +9,8 @@ mod text;
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 
-use pacman_core::metrics::budget::{Budget, CostTable};
 use pacman_events::CpuModel;
+use pacman_metrics::budget::{Budget, CostTable};
 
 use crate::counts::named;
 use counts::Counts;

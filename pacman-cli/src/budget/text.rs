@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use pacman_core::metrics::budget::{Budget, CostTable};
+use pacman_metrics::budget::{Budget, CostTable};
 
 /// The whole answer, ending in a newline.
 pub(super) fn budget(budget: &Budget, table: &CostTable, clock_hz: f64) -> String {

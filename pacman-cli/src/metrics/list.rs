@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use pacman_core::metrics::language::{Countable, Metric};
 use pacman_events::allocate::Pmu;
+use pacman_metrics::language::{Countable, Metric};
 use serde_json::{Value, json};
 
 use crate::events::{Loaded, columns};

@@ -8,9 +8,9 @@ mod value;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use pacman_core::metrics::language::{Metric, builtin};
 use pacman_core::platform::Platform;
 use pacman_events::allocate::Pmu;
+use pacman_metrics::language::{Metric, builtin};
 
 use crate::counts;
 use crate::events::{Loaded, Tables};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use pacman_core::metrics::language::Metric;
+use pacman_metrics::language::Metric;
 use serde_json::{Value, json};
 
 use crate::counts::Counted;

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use pacman_core::backend::perf::{Sharing, backend_on};
 use pacman_core::backend::{self, Backend, Target};
-use pacman_core::metrics::smt::{ContextReading, Recipe};
 use pacman_core::platform::PlatformRef;
 use pacman_core::topology::Core;
 use pacman_core::{ErrorKind, Event, Topology};
+use pacman_metrics::smt::{ContextReading, Recipe};
 
 use super::source::{Basis, Done, Reading, Source};
 use super::tsc::Tsc;

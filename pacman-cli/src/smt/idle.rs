@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 use std::{fs, io};
 
-use pacman_core::metrics::smt::{Method, idle_times};
 use pacman_core::topology::Core;
+use pacman_metrics::smt::{Method, idle_times};
 
 use super::source::{Basis, Done, Reading, Source};
 

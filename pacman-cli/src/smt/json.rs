@@ -1,6 +1,6 @@
 //! A measurement as JSON; `pacman-pmu smt --help` describes the fields.
 
-use pacman_core::metrics::smt::Bounds;
+use pacman_metrics::smt::Bounds;
 use serde_json::{Value, json};
 
 use super::meter::{Activity, CoreActivity};

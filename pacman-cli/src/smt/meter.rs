@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use pacman_core::Topology;
-use pacman_core::metrics::smt::Split;
 use pacman_core::topology::Core;
+use pacman_metrics::smt::Split;
 
 use super::source::{Done, Reading};
 

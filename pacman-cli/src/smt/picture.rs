@@ -4,7 +4,7 @@ use std::env;
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
 
-use pacman_core::metrics::smt::Method;
+use pacman_metrics::smt::Method;
 
 use super::meter::{Activity, CoreActivity};
 use super::source::Basis;

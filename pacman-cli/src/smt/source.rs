@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 use std::time::Instant;
 
-use pacman_core::metrics::smt::{Method, Split};
 use pacman_core::topology::Core;
+use pacman_metrics::smt::{Method, Split};
 
 /// Something that can be read again and again.
 pub(super) trait Source {

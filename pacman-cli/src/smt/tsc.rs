@@ -1,8 +1,8 @@
 //! The time stamp counter that goes with the counts: that of the machine that is counted, because
 //! the one of this machine means nothing beside a simulated one's counts.
 
-use pacman_core::metrics::smt::{Clocks, Crystal};
 use pacman_core::platform::PlatformRef;
+use pacman_metrics::smt::{Clocks, Crystal};
 
 /// Where TSC ticks come from: a machine that has one.
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use pacman_core::Event;
-use pacman_core::metrics::rates::{Counted, ipc};
 use pacman_core::report::{DOUBTED, implausible, silent};
 use pacman_core::topology::Context;
+use pacman_metrics::rates::{Counted, ipc};
 
 /// What all rows have in common.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 use std::str::FromStr;
 
 use pacman_core::Event;
-use pacman_core::metrics::language::{Metric, builtin};
 use pacman_core::platform;
 use pacman_core::report::{DOUBTED, silent};
+use pacman_metrics::language::{Metric, builtin};
 
 /// What is counted, and which of the library's metrics that gives.
 #[derive(Debug)]

@@ -4,8 +4,8 @@
 //! nanosecond, and counts differ from it by their steps alone.
 
 use pacman_core::Topology;
-use pacman_core::metrics::smt::{Method, Recipe, Split};
 use pacman_core::sim::{CoreActivity, Fault, Machine};
+use pacman_metrics::smt::{Method, Recipe, Split};
 
 use super::{PLAIN, Picture, csv, json};
 use crate::smt::counters::Counters;

@@ -12,9 +12,9 @@ use std::io::{self, Write};
 use pacman_events::shown::shown_path;
 
 use pacman_core::Topology;
-use pacman_core::metrics::tiles::Tiles;
 use pacman_core::platform::PlatformRef;
 use pacman_core::topology::Source;
+use pacman_metrics::tiles::Tiles;
 
 use self::cha::Slices;
 use self::processor::Processor;

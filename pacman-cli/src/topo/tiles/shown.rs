@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use pacman_core::metrics::tiles::{TILES, Tiles};
 use pacman_core::topology::CpuSet;
+use pacman_metrics::tiles::{TILES, Tiles};
 use serde_json::{Value, json};
 
 use super::Die;

@@ -1,0 +1,121 @@
+//! What an event costs, by model.
+
+use pacman_events::CpuModel;
+
+use super::Issue;
+use crate::error::Result;
+use crate::not_computable;
+
+/// The events of a model that cost cycles, and how its contexts share the slots.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CostTable {
+    /// The processor in words.
+    pub title: &'static str,
+    /// How contexts share the slots.
+    pub issue: Issue,
+    /// The event that counts instructions.
+    pub instructions: &'static str,
+    /// One entry per event, instructions among them.
+    pub costs: &'static [Cost],
+    /// What the figures leave out.
+    pub caveat: Option<&'static str>,
+    /// The document and the place in it.
+    pub source: &'static str,
+}
+
+/// What one event costs the context that it happens to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cost {
+    /// The event, as the model's table names it.
+    pub event: &'static str,
+    /// What it counts.
+    pub meaning: &'static str,
+    /// Cycles per event, estimated.
+    pub cycles: u32,
+}
+
+impl CostTable {
+    /// A table of a user's own.
+    pub const fn new(
+        title: &'static str,
+        issue: Issue,
+        instructions: &'static str,
+        costs: &'static [Cost],
+    ) -> CostTable {
+        CostTable { title, issue, instructions, costs, caveat: None, source: "the user's own" }
+    }
+
+    /// The published costs of a model.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for models without.
+    pub fn of(cpu: CpuModel) -> Result<&'static CostTable> {
+        match cpu.name() {
+            "niagara1" => Ok(&T1),
+            // T2+ is the T2's core with other links between the chips.
+            "niagara2" | "niagara2-plus" => Ok(&T2),
+            _ => Err(not_computable(
+                &format!("the issue budget of {}", cpu.title()),
+                "no costs of its events are published; UltraSPARC T1 and T2 have some",
+            )),
+        }
+    }
+
+    /// The cost of an event, named in any case.
+    pub fn cost(&self, event: &str) -> Option<&'static Cost> {
+        self.position(event).map(|at| &self.costs[at])
+    }
+
+    pub(super) fn position(&self, event: &str) -> Option<usize> {
+        self.costs.iter().position(|cost| cost.event.eq_ignore_ascii_case(event))
+    }
+}
+
+impl Cost {
+    /// `cycles` for every `event`.
+    pub const fn new(event: &'static str, meaning: &'static str, cycles: u32) -> Cost {
+        Cost { event, meaning, cycles }
+    }
+}
+
+static T1: CostTable = CostTable {
+    title: "UltraSPARC T1",
+    issue: Issue { width: 1.0, contexts: 4, alone: 1.0 },
+    instructions: "Instr_cnt",
+    costs: &[
+        Cost::new("SB_full", "cycles with a full store buffer", 1),
+        Cost::new("FP_instr_cnt", "floating-point instructions", 30),
+        Cost::new("IC_miss", "instruction cache misses", 20),
+        Cost::new("DC_miss", "data cache misses", 20),
+        Cost::new("ITLB_miss", "instruction TLB misses", 100),
+        Cost::new("DTLB_miss", "data TLB misses", 100),
+        Cost::new("L2_imiss", "instruction fetches that miss L2", 100),
+        Cost::new("L2_dmiss_ld", "loads that miss L2", 100),
+        Cost::new("Instr_cnt", "instructions", 1),
+    ],
+    caveat: Some("all cores share one floating-point unit, whose queue the costs leave out"),
+    source: "Gove 2007, table 1",
+};
+
+static T2: CostTable = CostTable {
+    title: "UltraSPARC T2",
+    issue: Issue { width: 2.0, contexts: 8, alone: 1.0 },
+    instructions: "Instr_cnt",
+    costs: &[
+        Cost::new("Instr_FGU_arithmetic", "floating-point instructions", 8),
+        Cost::new("IC_miss", "instruction cache misses", 20),
+        Cost::new("DC_miss", "data cache misses", 20),
+        Cost::new("ITLB_miss", "instruction TLB misses", 100),
+        Cost::new("DTLB_miss", "data TLB misses", 100),
+        Cost::new("L2_imiss", "instruction fetches that miss L2", 100),
+        Cost::new("L2_dmiss_ld", "loads that miss L2", 100),
+        Cost::new("Instr_cnt", "instructions", 1),
+    ],
+    caveat: Some(
+        "all eight threads share one memory pipe: with more than a load in two instructions the \
+         budget is smaller",
+    ),
+    source: "Gove 2007, table 3",
+};

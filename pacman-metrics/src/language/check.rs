@@ -1,0 +1,91 @@
+//! Whether a model can count what a metric needs.
+
+use pacman_events::allocate::{Demand, Pmu, allocate};
+use pacman_events::encode::Rings;
+use pacman_events::partition::Partition;
+use pacman_events::{Refusal, RefusalKind, Resolved};
+
+use super::Metric;
+use crate::error::{Error, ErrorKind, Result};
+
+/// How a core can count a metric's events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Countable {
+    /// All at once, in one set.
+    AtOnce,
+    /// Not at once, but in sets that take turns.
+    InTurns {
+        /// How many sets.
+        sets: usize,
+        /// Why one does not do.
+        because: String,
+    },
+    /// Not at all.
+    Never {
+        /// Why not.
+        because: String,
+    },
+}
+
+impl Metric {
+    /// Makes sure that some model knows each event: catches misspelt names.
+    ///
+    /// `resolve` is the model's resolver with its tables, such as
+    /// [`Resolver::resolve`](pacman_events::Resolver::resolve).
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownEvent`] as `FILE:LINE: reason`, with the nearest names, for an event
+    /// that no table knows, or a name that none could have.
+    pub fn check_names(&self, resolve: impl Fn(&str) -> Result<Resolved, Refusal>) -> Result<()> {
+        for event in self.events() {
+            let Err(refusal) = resolve(event) else { continue };
+            if matches!(refusal.kind(), RefusalKind::Grammar | RefusalKind::Unknown) {
+                let problem = format!("{}: {}: {refusal}", self.origin(), self.name());
+                return Err(Error::new(ErrorKind::UnknownEvent, problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether one context of `pmu`, with the core to itself, can count the metric's events.
+    ///
+    /// Events without `u` or `k` count in user mode. `TSC` and the other clocks take no counter.
+    ///
+    /// ```
+    /// use pacman_metrics::language::{Countable, builtin};
+    /// use pacman_events::{CpuModel, allocate::Pmu, resolve};
+    ///
+    /// let ipc = builtin().iter().find(|metric| metric.name() == "ipc").unwrap();
+    /// let skl = CpuModel::named("skl").unwrap();
+    /// let countable = ipc.countable(&Pmu::of(skl, true), |event| resolve(skl, event));
+    /// assert_eq!(countable, Countable::AtOnce);
+    /// ```
+    pub fn countable(
+        &self,
+        pmu: &Pmu,
+        resolve: impl Fn(&str) -> Result<Resolved, Refusal>,
+    ) -> Countable {
+        let mut demands = Vec::new();
+        for (bundle, event) in self.events().into_iter().enumerate() {
+            match resolve(event) {
+                // The terms of one event are best counted together.
+                Ok(resolved) => demands.extend(
+                    resolved
+                        .terms()
+                        .map(|term| Demand::of(&term.encoding, pmu, USER).in_bundle(bundle as u32)),
+                ),
+                Err(refusal) => return Countable::Never { because: refusal.to_string() },
+            }
+        }
+        let Err(conflict) = allocate(pmu, &demands) else { return Countable::AtOnce };
+        let because = conflict.reason().to_owned();
+        match Partition::ByDemand.sets(pmu, &[demands]) {
+            Ok(schedule) => Countable::InTurns { sets: schedule.sets().len(), because },
+            Err(alone) => Countable::Never { because: alone.reason().to_owned() },
+        }
+    }
+}
+
+/// What a thread may count without privilege.
+const USER: Rings = Rings { user: true, kernel: false };

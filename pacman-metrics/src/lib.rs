@@ -1,0 +1,100 @@
+//! Metrics of SMT machines, as practitioners published them.
+//!
+//! Every function here is pure: it takes differences of counts, and opens no counter. It answers a
+//! figure with a unit, or an error that says *"… is not computable because …"*. A [`Definition`]
+//! states a metric's unit, formula, events and source.
+//!
+//! ```
+//! use pacman_metrics::rates::{Counted, ipc};
+//! let exact = |count| Counted { count, group: 0, enabled: 1_000, running: 1_000 };
+//! let rate = ipc(exact(3_000), exact(2_000))?;
+//! assert_eq!(rate.value, 1.5);
+//! # Ok::<(), pacman_metrics::Error>(())
+//! ```
+//!
+//! - [`budget`]: what stalls cost where contexts share the issue slots.
+//! - [`clockticks`]: cycles per instruction on NetBurst, with and without halts.
+//! - [`language`]: metrics as text, of which a user adds his own in a file.
+//! - [`quality`]: whether a measurement of a short section can be trusted.
+//! - [`rates`]: IPC, slowdown by the sibling, misses per instruction, bandwidth.
+//! - [`smt`]: how often no, one or several contexts of a core were active.
+//! - [`stalls`]: stalled cycles and what they are worth, and those that wait for memory.
+//! - [`tiles`]: where on a Knights Landing die a logical CPU is.
+//! - [`utilisation`]: utilisation, frequencies and the kernel's part of a section of code.
+
+pub mod budget;
+pub mod clockticks;
+pub mod language;
+pub mod quality;
+pub mod rates;
+pub mod smt;
+pub mod stalls;
+pub mod tiles;
+pub mod utilisation;
+
+mod error;
+
+use std::fmt;
+
+pub use error::{Error, ErrorKind, Result};
+
+/// What a metric is made of.
+///
+/// ```
+/// for definition in pacman_metrics::definitions() {
+///     println!("{}: {} [{}]", definition.name, definition.formula, definition.unit);
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Definition {
+    /// The metric's name, in lower case with hyphens.
+    pub name: &'static str,
+    /// What one unit of the figure is.
+    pub unit: &'static str,
+    /// How it comes about; names as in [`needs`](Definition::needs).
+    pub formula: &'static str,
+    /// The events and clocks that go in.
+    pub needs: &'static [&'static str],
+    /// The document and the place in it.
+    pub source: &'static str,
+}
+
+/// Every metric of this module.
+pub fn definitions() -> impl Iterator<Item = &'static Definition> {
+    let parts: [&'static [Definition]; 8] = [
+        budget::DEFINITIONS,
+        clockticks::DEFINITIONS,
+        quality::DEFINITIONS,
+        rates::DEFINITIONS,
+        smt::DEFINITIONS,
+        stalls::DEFINITIONS,
+        tiles::DEFINITIONS,
+        utilisation::DEFINITIONS,
+    ];
+    parts.into_iter().flatten()
+}
+
+/// "… is not computable because …".
+#[cold]
+fn not_computable(what: &str, because: impl fmt::Display) -> Error {
+    Error::new(ErrorKind::NotComputable, format!("{what} is not computable because {because}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_are_complete_and_named_once() {
+        let mut names = Vec::new();
+        for definition in definitions() {
+            let Definition { name, unit, formula, needs, source } = definition;
+            assert!(!unit.is_empty() && !formula.is_empty() && !needs.is_empty(), "{name}");
+            assert!(source.contains(','), "{name}: author or document, then the place in it");
+            assert!(!names.contains(name), "{name} twice");
+            names.push(name);
+        }
+        assert!(!names.is_empty());
+    }
+}

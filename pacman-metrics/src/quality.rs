@@ -1,0 +1,305 @@
+//! When a measurement of a short section is to be thrown away.
+//!
+//! Two readings, before and after a section, say what happened to it besides itself. The rules
+//! are those of John McCalpin, *Comments on timing short code sections on Intel processors*, 2018,
+//! of which [`utilisation`] has the ones on counts; those on the thread and
+//! its clocks are here. A rule whose values were not read is not taken as kept: it is listed.
+
+use super::utilisation::{self, KernelPart, Section, Utilisation};
+use super::{Definition, not_computable};
+use crate::error::{Error, Result};
+
+/// What these flags are made of.
+pub const DEFINITIONS: &[Definition] = &[Definition {
+    name: "discard-flags",
+    unit: "set of flags",
+    formula: "CPU, switches, faults and interrupts alike at both ends; kernel counts 0 below a \
+              millisecond; REF_CYCLES close to TSC; TSC / base frequency close to the wall time",
+    needs: &["two readings of TSC, and of any of the others"],
+    source: "McCalpin 2018 (timing short code sections), recommendations and list of metrics",
+}];
+
+/// What is known at one end of a section; totals that only grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// Ticks of the TSC.
+    pub tsc: u64,
+    /// Nanoseconds of the system's clock.
+    pub nanos: Option<u64>,
+    /// The logical CPU.
+    pub cpu: Option<u32>,
+    /// The counters, where there are some.
+    pub counts: Option<Counts>,
+    /// Switches of the thread, voluntary or not.
+    pub switches: Option<u64>,
+    /// Page faults of the thread.
+    pub faults: Option<u64>,
+    /// Interrupts that the CPU has taken.
+    pub interrupts: Option<u64>,
+}
+
+/// The counters at one end of a section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Instructions, in both modes.
+    pub instructions: u64,
+    /// Core cycles while not halted, in both modes.
+    pub cycles: u64,
+    /// Reference cycles while not halted.
+    pub reference: u64,
+    /// The kernel's part, where it was counted.
+    pub kernel: Option<KernelPart>,
+}
+
+/// What speaks against a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Flag {
+    /// A total is smaller at the end than at the begin: a counter was reset or wrapped, or the
+    /// two readings are of different CPUs. Nothing else is looked at then.
+    NonMonotonic,
+    /// It ended on another CPU.
+    Migrated,
+    /// Another thread ran, or this one waited.
+    Switched,
+    /// The kernel handled page faults.
+    Faulted,
+    /// The CPU took an interrupt.
+    Interrupted,
+    /// The TSC and the system's clock do not agree on how long it took.
+    ClocksDisagree,
+    /// More reference cycles than ticks: the counter and the TSC are not of one section.
+    MoreThanTime,
+    /// The kernel counts more than both modes together.
+    KernelBeyondAll,
+    /// A rule on counts.
+    Counts(utilisation::Flag),
+}
+
+/// A rule that could not be applied, by what was not read at both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Unchecked {
+    /// The system's clock.
+    Clock,
+    /// The CPU.
+    Cpu,
+    /// The counters.
+    Counts,
+    /// The kernel's part of the counts.
+    Kernel,
+    /// Switches.
+    Switches,
+    /// Faults.
+    Faults,
+    /// Interrupts.
+    Interrupts,
+}
+
+/// What two readings say of the section between them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Quality {
+    /// What speaks against it, in order, each once.
+    pub flags: Vec<Flag>,
+    /// What was not looked at.
+    pub unchecked: Vec<Unchecked>,
+    /// Whether the section took less than a millisecond, in which the kernel has no business.
+    pub short: bool,
+}
+
+impl Flag {
+    /// Whether a short section, or a longer one, is to be thrown away for it.
+    fn discards(self, short: bool) -> bool {
+        match self {
+            Flag::Counts(flag) => flag.discards(),
+            // In a longer section the timer interrupts: the kernel's part of the counts decides.
+            Flag::Faulted | Flag::Interrupted => short,
+            _ => true,
+        }
+    }
+
+    /// The flag in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Flag::NonMonotonic => "a total went back",
+            Flag::Migrated => "the thread moved to another CPU",
+            Flag::Switched => "the thread waited, or another one ran",
+            Flag::Faulted => "the kernel handled a page fault",
+            Flag::Interrupted => "the CPU took an interrupt",
+            Flag::ClocksDisagree => "the TSC and the system's clock disagree",
+            Flag::MoreThanTime => "more reference cycles than time",
+            Flag::KernelBeyondAll => "the kernel counts more than both modes together",
+            Flag::Counts(flag) => flag.text(),
+        }
+    }
+}
+
+impl Quality {
+    /// Whether the measurement is to be thrown away.
+    pub fn discards(&self) -> bool {
+        self.flags.iter().any(|flag| flag.discards(self.short))
+    }
+}
+
+/// What speaks against the section between two readings, on a processor whose TSC ticks at
+/// `base_hz`.
+///
+/// # Errors
+/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) without a base frequency, and if
+/// no tick passed.
+///
+/// ```
+/// use pacman_metrics::quality::{Flag, Reading, check};
+/// let begin = Reading { tsc: 1_000, nanos: Some(500), cpu: Some(3), ..Reading::default() };
+/// let end = Reading { tsc: 3_000, nanos: Some(1_500), cpu: Some(4), ..Reading::default() };
+/// let quality = check(&begin, &end, 2e9)?;
+/// assert_eq!(quality.flags, [Flag::Migrated]);
+/// assert!(quality.discards());
+/// # Ok::<(), pacman_metrics::Error>(())
+/// ```
+pub fn check(begin: &Reading, end: &Reading, base_hz: f64) -> Result<Quality> {
+    if !(base_hz.is_finite() && base_hz > 0.0) {
+        return Err(refused("the base frequency is not known"));
+    }
+    if begin.tsc == end.tsc {
+        return Err(refused("no time passed on the TSC"));
+    }
+    let Some(passed) = Passed::between(begin, end) else {
+        return Ok(Quality { flags: vec![Flag::NonMonotonic], ..Quality::default() });
+    };
+    let short = passed.tsc as f64 / base_hz < utilisation::SHORT;
+    let mut quality = Quality { short, ..Quality::default() };
+    quality.thread(begin, end, &passed);
+    quality.clocks(&passed, base_hz);
+    quality.counts(&passed, base_hz)?;
+    quality.flags.sort_unstable();
+    quality.unchecked.sort_unstable();
+    Ok(quality)
+}
+
+/// Differences of two readings, where both have the value.
+struct Passed {
+    tsc: u64,
+    nanos: Option<u64>,
+    counts: Option<Counts>,
+    switches: Option<u64>,
+    faults: Option<u64>,
+    interrupts: Option<u64>,
+}
+
+impl Passed {
+    /// `None` if anything went back.
+    fn between(begin: &Reading, end: &Reading) -> Option<Passed> {
+        Some(Passed {
+            tsc: end.tsc.checked_sub(begin.tsc)?,
+            nanos: grown(begin.nanos, end.nanos)?,
+            counts: match (begin.counts, end.counts) {
+                (Some(begin), Some(end)) => Some(Counts::between(&begin, &end)?),
+                _ => None,
+            },
+            switches: grown(begin.switches, end.switches)?,
+            faults: grown(begin.faults, end.faults)?,
+            interrupts: grown(begin.interrupts, end.interrupts)?,
+        })
+    }
+}
+
+impl Counts {
+    fn between(begin: &Counts, end: &Counts) -> Option<Counts> {
+        Some(Counts {
+            instructions: end.instructions.checked_sub(begin.instructions)?,
+            cycles: end.cycles.checked_sub(begin.cycles)?,
+            reference: end.reference.checked_sub(begin.reference)?,
+            kernel: match (begin.kernel, end.kernel) {
+                (Some(begin), Some(end)) => Some(KernelPart {
+                    instructions: end.instructions.checked_sub(begin.instructions)?,
+                    cycles: end.cycles.checked_sub(begin.cycles)?,
+                }),
+                _ => None,
+            },
+        })
+    }
+}
+
+/// How much a total has grown, if both ends have it; `None` outside if it went back.
+fn grown(begin: Option<u64>, end: Option<u64>) -> Option<Option<u64>> {
+    match (begin, end) {
+        (Some(begin), Some(end)) => end.checked_sub(begin).map(Some),
+        _ => Some(None),
+    }
+}
+
+impl Quality {
+    fn thread(&mut self, begin: &Reading, end: &Reading, passed: &Passed) {
+        let moved = begin.cpu.zip(end.cpu).map(|(begin, end)| u64::from(begin != end));
+        for (happened, flag, rule) in [
+            (moved, Flag::Migrated, Unchecked::Cpu),
+            (passed.switches, Flag::Switched, Unchecked::Switches),
+            (passed.faults, Flag::Faulted, Unchecked::Faults),
+            (passed.interrupts, Flag::Interrupted, Unchecked::Interrupts),
+        ] {
+            match happened {
+                Some(0) => {}
+                Some(_) => self.flags.push(flag),
+                None => self.unchecked.push(rule),
+            }
+        }
+    }
+
+    fn clocks(&mut self, passed: &Passed, base_hz: f64) {
+        let Some(nanos) = passed.nanos else {
+            self.unchecked.push(Unchecked::Clock);
+            return;
+        };
+        let (wall, by_tsc) = (nanos as f64, passed.tsc as f64 / base_hz * 1e9);
+        if (wall - by_tsc).abs() > APART_NANOS + DISAGREEMENT * wall.max(by_tsc) {
+            self.flags.push(Flag::ClocksDisagree);
+        }
+    }
+
+    fn counts(&mut self, passed: &Passed, base_hz: f64) -> Result<()> {
+        let Some(counts) = passed.counts else {
+            self.unchecked.push(Unchecked::Counts);
+            self.unchecked.push(Unchecked::Kernel);
+            return Ok(());
+        };
+        let mut kernel = counts.kernel;
+        match kernel {
+            None => self.unchecked.push(Unchecked::Kernel),
+            Some(part)
+                if part.instructions > counts.instructions || part.cycles > counts.cycles =>
+            {
+                self.flags.push(Flag::KernelBeyondAll);
+                kernel = None;
+            }
+            Some(_) => {}
+        }
+        if counts.reference > passed.tsc.saturating_add(utilisation::LONGEST_STEP) {
+            self.flags.push(Flag::MoreThanTime);
+            return Ok(());
+        }
+        let section = Section {
+            tsc: passed.tsc,
+            instructions: counts.instructions,
+            cycles: counts.cycles,
+            reference: counts.reference,
+            kernel,
+            expected: None,
+        };
+        let found = Utilisation::of(&section, base_hz)?;
+        self.flags.extend(found.flags.into_iter().map(Flag::Counts));
+        Ok(())
+    }
+}
+
+#[cold]
+fn refused(because: &str) -> Error {
+    not_computable("whether to discard the section", because)
+}
+
+/// The two clocks are read one after the other, at both ends.
+const APART_NANOS: f64 = 200.0;
+
+/// What a clock that is slewed, and a base frequency that is rounded, may make of it.
+const DISAGREEMENT: f64 = 0.01;

@@ -1,0 +1,159 @@
+//! Splits where there is no PMU: from when, or how long, each context was idle.
+
+use std::ops::Range;
+
+use super::split::{Bounds, Method, Split};
+use crate::error::{Error, Result};
+use crate::not_computable;
+
+/// The split from the idle periods of each context, as the kernel's `cpu_idle` tracepoint gives
+/// them: decided for any number of contexts.
+///
+/// Periods are in order and may reach beyond the interval; the unit is free.
+///
+/// # Errors
+/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for an empty interval, no
+/// context, or periods that overlap or run backwards.
+///
+/// ```
+/// use pacman_metrics::smt::idle_periods;
+/// // Both rest at first; then one runs alone, then both.
+/// let split = idle_periods(0.0..10.0, &[&[0.0..2.0], &[0.0..5.0]])?;
+/// assert_eq!((split.idle, split.shared), (2.0, 5.0));
+/// assert_eq!(split.only, [3.0, 0.0]);
+/// # Ok::<(), pacman_metrics::Error>(())
+/// ```
+pub fn idle_periods(interval: Range<f64>, idle: &[&[Range<f64>]]) -> Result<Split> {
+    let elapsed = positive(interval.end - interval.start, idle.len())?;
+    // Every edge: when, whose, and whether it becomes idle.
+    let mut edges: Vec<(f64, usize, bool)> = Vec::new();
+    for (context, periods) in idle.iter().enumerate() {
+        let mut last = f64::NEG_INFINITY;
+        for period in *periods {
+            if !(last <= period.start && period.start <= period.end) {
+                return Err(refused("a context's idle periods overlap or run backwards"));
+            }
+            last = period.end;
+            let clip = |edge: f64| edge.clamp(interval.start, interval.end);
+            edges.push((clip(period.start), context, true));
+            edges.push((clip(period.end), context, false));
+        }
+    }
+    // Stable: a period that ends where the next begins leaves its context idle.
+    edges.sort_by(|one, other| one.0.total_cmp(&other.0));
+
+    let mut active = vec![true; idle.len()];
+    let (mut none, mut only, mut shared) = (0.0, vec![0.0; idle.len()], 0.0);
+    let mut since = interval.start;
+    for (time, context, becomes_idle) in edges.into_iter().chain([(interval.end, 0, false)]) {
+        let mut running = active.iter().enumerate().filter(|one| *one.1).map(|one| one.0);
+        match (running.next(), running.next()) {
+            (None, _) => none += time - since,
+            (Some(alone), None) => only[alone] += time - since,
+            (Some(_), Some(_)) => shared += time - since,
+        }
+        active[context] = !becomes_idle;
+        since = time;
+    }
+    Ok(Split {
+        elapsed,
+        idle: none,
+        idle_bounds: Bounds::exactly(none),
+        only_bounds: only.iter().map(|&only| Bounds::exactly(only)).collect(),
+        shared_bounds: Bounds::exactly(shared),
+        only,
+        shared,
+        skew: 0.0,
+        uncertainty: 0.0,
+        method: Method::IdlePeriods,
+    })
+}
+
+/// What the idle times of the contexts say: all of it for one context, bounds for more.
+///
+/// Two contexts idle for half of the interval each may have taken turns or rested together. The
+/// figures shown are those of contexts that do not heed each other, which lie within the bounds.
+/// `uncertainty` is how far an idle time may be off, in the unit of `elapsed`.
+///
+/// # Errors
+/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for an empty interval, no
+/// context, or one that was idle for longer than the interval and the uncertainty.
+///
+/// ```
+/// use pacman_metrics::smt::idle_times;
+/// let split = idle_times(1000.0, &[500.0, 500.0], 0.0)?;
+/// assert_eq!((split.shared_bounds.low, split.shared_bounds.high), (0.0, 500.0));
+/// assert_eq!(split.shared, 250.0);
+/// assert!(idle_times(1000.0, &[500.0], 0.0)?.is_decided());
+/// # Ok::<(), pacman_metrics::Error>(())
+/// ```
+pub fn idle_times(elapsed: f64, idle: &[f64], uncertainty: f64) -> Result<Split> {
+    positive(elapsed, idle.len())?;
+    for &time in idle {
+        if !(-uncertainty..=elapsed + uncertainty).contains(&time) {
+            return Err(refused(format_args!("a context was idle for {time} of {elapsed}")));
+        }
+    }
+    let active: Vec<f64> =
+        idle.iter().map(|time| 1.0 - time.clamp(0.0, elapsed) / elapsed).collect();
+    let sum: f64 = active.iter().sum();
+    let most = active.iter().copied().fold(0.0, f64::max);
+    let count = active.len() as f64;
+
+    // The core is active at least as long as its busiest context, and at most as all in turn.
+    let any = Bounds { low: most, high: sum.min(1.0) };
+    let mut only_bounds = Vec::with_capacity(active.len());
+    let mut only = Vec::with_capacity(active.len());
+    for context in 0..active.len() {
+        let others = || active.iter().enumerate().filter(|other| other.0 != context);
+        let busiest = others().map(|other| *other.1).fold(0.0, f64::max);
+        let rest: f64 = others().map(|other| other.1).sum();
+        let low = (active[context] - rest).max(0.0);
+        let high = active[context].min(1.0 - busiest);
+        only_bounds.push(Bounds { low: low * elapsed, high: high * elapsed });
+        let resting: f64 = others().map(|other| 1.0 - other.1).product();
+        only.push(active[context] * resting * elapsed);
+    }
+    let none = active.iter().map(|part| 1.0 - part).product::<f64>() * elapsed;
+    let shared_bounds = shared_of(&active, sum, count, elapsed);
+    let shared = (elapsed - none - only.iter().sum::<f64>()).max(0.0);
+    Ok(Split {
+        elapsed,
+        idle: none,
+        only,
+        shared,
+        idle_bounds: Bounds { low: (1.0 - any.high) * elapsed, high: (1.0 - any.low) * elapsed },
+        only_bounds,
+        shared_bounds,
+        skew: 0.0,
+        uncertainty,
+        method: Method::IdleTimes,
+    })
+}
+
+/// How long two contexts or more can have been active at once: at least what does not fit one
+/// after the other, at most what finds a partner.
+fn shared_of(active: &[f64], sum: f64, count: f64, elapsed: f64) -> Bounds {
+    if active.len() < 2 {
+        return Bounds::exactly(0.0);
+    }
+    let most = active.iter().copied().fold(0.0, f64::max);
+    let low = ((sum - 1.0) / (count - 1.0)).max(0.0);
+    let high = (sum - most).min(sum / 2.0).min(1.0);
+    Bounds { low: low * elapsed, high: high * elapsed }
+}
+
+fn positive(elapsed: f64, contexts: usize) -> Result<f64> {
+    if contexts == 0 {
+        return Err(refused("no context was looked at"));
+    }
+    if elapsed.is_finite() && elapsed > 0.0 {
+        return Ok(elapsed);
+    }
+    Err(refused("no time passed"))
+}
+
+#[cold]
+fn refused(because: impl std::fmt::Display) -> Error {
+    not_computable("the activity of the core's contexts", because)
+}

@@ -1,0 +1,138 @@
+//! The states of a core's contexts over an interval.
+
+use std::fmt;
+
+use crate::error::Result;
+use crate::not_computable;
+
+/// How long a core's contexts were idle, alone or together, in ticks of the TSC (or, from idle
+/// times, in whatever unit those had).
+///
+/// Each state is a pair of [`Bounds`], equal where the method decides it. The figures to show are
+/// [`idle`](Split::idle), [`only`](Split::only) and [`shared`](Split::shared): they lie within
+/// the bounds and sum to [`elapsed`](Split::elapsed).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Split {
+    /// The interval.
+    pub elapsed: f64,
+    /// No context was active.
+    pub idle: f64,
+    /// This context was active and no other, one entry per context.
+    pub only: Vec<f64>,
+    /// Two contexts or more were active.
+    pub shared: f64,
+    /// What [`idle`](Split::idle) may be.
+    pub idle_bounds: Bounds,
+    /// What the entries of [`only`](Split::only) may be.
+    pub only_bounds: Vec<Bounds>,
+    /// What [`shared`](Split::shared) may be.
+    pub shared_bounds: Bounds,
+    /// The part of [`uncertainty`](Split::uncertainty) that the contexts' readings make, for they
+    /// were not taken at one moment. Idle times and periods come without; who reads them one
+    /// after the other puts it here.
+    pub skew: f64,
+    /// By how much steps of the counters and unequal reading times may have moved any bound.
+    pub uncertainty: f64,
+    /// Where the figures come from.
+    pub method: Method,
+}
+
+/// The least and the most that something can be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// The least.
+    pub low: f64,
+    /// The most.
+    pub high: f64,
+}
+
+/// How a [`Split`] was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Method {
+    /// A core-wide count beside those of the contexts.
+    AnyThread,
+    /// Counts that are shared out between the active siblings.
+    Distributed,
+    /// The times at which contexts became idle and active.
+    IdlePeriods,
+    /// How long each context was idle.
+    IdleTimes,
+    /// Counts that run while the sibling rests.
+    OneThreadActive,
+}
+
+impl Split {
+    /// Whether the method decides every state, but for [`uncertainty`](Split::uncertainty).
+    pub fn is_decided(&self) -> bool {
+        let mut bounds = self.only_bounds.iter().chain([&self.idle_bounds, &self.shared_bounds]);
+        // Sums of doubles, not equal in their last places.
+        bounds.all(|bounds| bounds.high - bounds.low <= 1e-9 * self.elapsed)
+    }
+
+    /// A time of this split, such as [`idle`](Split::idle), as a part of the interval, 0 to 1.
+    pub fn share(&self, state: f64) -> f64 {
+        state / self.elapsed
+    }
+
+    /// How long the core was active: one of its contexts or more.
+    pub fn active(&self) -> f64 {
+        self.elapsed - self.idle
+    }
+
+    /// Adds the interval that follows.
+    ///
+    /// Bounds add up too, so many short intervals decide more than a long one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for another number of
+    /// contexts or another method.
+    pub fn extend(&mut self, next: &Split) -> Result<()> {
+        if self.only.len() != next.only.len() || self.method != next.method {
+            let what = "the activity of both intervals together";
+            return Err(not_computable(what, "they differ in contexts or method"));
+        }
+        self.elapsed += next.elapsed;
+        self.idle += next.idle;
+        self.shared += next.shared;
+        self.idle_bounds.extend(next.idle_bounds);
+        self.shared_bounds.extend(next.shared_bounds);
+        for (context, only) in self.only.iter_mut().enumerate() {
+            *only += next.only[context];
+            self.only_bounds[context].extend(next.only_bounds[context]);
+        }
+        self.skew += next.skew;
+        self.uncertainty += next.uncertainty;
+        Ok(())
+    }
+}
+
+impl Bounds {
+    /// The one value that it can be.
+    pub(super) fn exactly(value: f64) -> Bounds {
+        Bounds { low: value, high: value }
+    }
+
+    /// Half way.
+    pub fn middle(self) -> f64 {
+        f64::midpoint(self.low, self.high)
+    }
+
+    fn extend(&mut self, next: Bounds) {
+        self.low += next.low;
+        self.high += next.high;
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Method::AnyThread => "AnyThread reference cycles",
+            Method::Distributed => "distributed reference cycles",
+            Method::IdlePeriods => "idle periods",
+            Method::IdleTimes => "idle times",
+            Method::OneThreadActive => "cycles with one context active",
+        })
+    }
+}

@@ -1,0 +1,13 @@
+//! The articles' numbers, and schedules whose truth is known.
+
+mod budget;
+mod clockticks;
+mod language;
+mod quality;
+mod rates;
+mod smt;
+mod smt_recipe;
+mod smt_scale;
+mod stalls;
+mod tiles;
+mod utilisation;
