@@ -4,8 +4,8 @@
 //! halted, *non-sleep* clockticks run per package while any context is not, and the time stamp
 //! counter always runs. Intel, *Software Developer's Manual* volume 3B, section 18.17.
 
-use super::{Definition, not_computable};
-use crate::error::{Error, Result};
+use crate::definition::Definition;
+use crate::error::{Error, Result, not_computable};
 
 /// What these metrics are made of.
 pub const DEFINITIONS: &[Definition] = &[

@@ -59,6 +59,12 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {}
 
+/// "… is not computable because …".
+#[cold]
+pub(crate) fn not_computable(what: &str, because: impl fmt::Display) -> Error {
+    Error::new(ErrorKind::NotComputable, format!("{what} is not computable because {because}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -32,35 +32,13 @@ pub mod stalls;
 pub mod tiles;
 pub mod utilisation;
 
+mod definition;
 mod error;
 
-use std::fmt;
-
+pub use definition::Definition;
 pub use error::{Error, ErrorKind, Result};
 
-/// What a metric is made of.
-///
-/// ```
-/// for definition in pacman_metrics::definitions() {
-///     println!("{}: {} [{}]", definition.name, definition.formula, definition.unit);
-/// }
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Definition {
-    /// The metric's name, in lower case with hyphens.
-    pub name: &'static str,
-    /// What one unit of the figure is.
-    pub unit: &'static str,
-    /// How it comes about; names as in [`needs`](Definition::needs).
-    pub formula: &'static str,
-    /// The events and clocks that go in.
-    pub needs: &'static [&'static str],
-    /// The document and the place in it.
-    pub source: &'static str,
-}
-
-/// Every metric of this module.
+/// Every metric of this crate.
 pub fn definitions() -> impl Iterator<Item = &'static Definition> {
     let parts: [&'static [Definition]; 8] = [
         budget::DEFINITIONS,
@@ -73,12 +51,6 @@ pub fn definitions() -> impl Iterator<Item = &'static Definition> {
         utilisation::DEFINITIONS,
     ];
     parts.into_iter().flatten()
-}
-
-/// "… is not computable because …".
-#[cold]
-fn not_computable(what: &str, because: impl fmt::Display) -> Error {
-    Error::new(ErrorKind::NotComputable, format!("{what} is not computable because {because}"))
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 //! its clocks are here. A rule whose values were not read is not taken as kept: it is listed.
 
 use super::utilisation::{self, KernelPart, Section, Utilisation};
-use super::{Definition, not_computable};
-use crate::error::{Error, Result};
+use crate::definition::Definition;
+use crate::error::{Error, Result, not_computable};
 
 /// What these flags are made of.
 pub const DEFINITIONS: &[Definition] = &[Definition {

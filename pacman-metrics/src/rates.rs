@@ -4,8 +4,8 @@
 //! and stopped together. Counts of different groups, or of a group that the kernel let count for
 //! a part of the time only, still make a figure, but a flagged one.
 
-use super::{Definition, not_computable};
-use crate::error::{Error, Result};
+use crate::definition::Definition;
+use crate::error::{Error, Result, not_computable};
 
 /// What these metrics are made of.
 pub const DEFINITIONS: &[Definition] = &[

@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Definition, not_computable};
-use crate::error::{Error, Result};
+use crate::definition::Definition;
+use crate::error::{Error, Result, not_computable};
 
 /// What this metric is made of.
 pub const DEFINITIONS: &[Definition] = &[Definition {

@@ -5,8 +5,8 @@
 //! two more where counters can be programmed (both in kernel mode), and when to throw a
 //! measurement away.
 
-use super::{Definition, not_computable};
-use crate::error::{Error, Result};
+use crate::definition::Definition;
+use crate::error::{Error, Result, not_computable};
 
 /// What these metrics are made of.
 pub const DEFINITIONS: &[Definition] = &[

@@ -2,9 +2,8 @@
 
 use pacman_events::CpuModel;
 
-use super::Issue;
-use crate::error::Result;
-use crate::not_computable;
+use super::issue::Issue;
+use crate::error::{Result, not_computable};
 
 /// The events of a model that cost cycles, and how its contexts share the slots.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::Metric;
+use super::metric::Metric;
 
 /// The library's own metrics: those of [`rates`](crate::rates),
 /// [`utilisation`](crate::utilisation), [`stalls`](crate::stalls) and

@@ -5,7 +5,7 @@ use pacman_events::encode::Rings;
 use pacman_events::partition::Partition;
 use pacman_events::{Refusal, RefusalKind, Resolved};
 
-use super::Metric;
+use super::metric::Metric;
 use crate::error::{Error, ErrorKind, Result};
 
 /// How a core can count a metric's events.

@@ -1,10 +1,8 @@
 //! The tree of an expression, and its text.
 
 use std::fmt;
-use std::str::FromStr;
 
-use super::{parse, token};
-use crate::error::{Error, ErrorKind, Result};
+use super::token;
 
 /// A sum, product, quotient or the like of counts.
 ///
@@ -148,17 +146,5 @@ impl fmt::Display for Expression {
 impl fmt::Display for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, 3)
-    }
-}
-
-impl FromStr for Expression {
-    type Err = Error;
-
-    /// # Errors
-    /// [`ErrorKind::InvalidInput`] with the reason, for text that is no expression.
-    fn from_str(text: &str) -> Result<Expression> {
-        parse::expression(text).map_err(|reason| {
-            Error::new(ErrorKind::InvalidInput, format!("cannot read {text:?}: {reason}"))
-        })
     }
 }

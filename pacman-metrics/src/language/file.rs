@@ -2,7 +2,8 @@
 
 use pacman_events::shown;
 
-use super::{Metric, Origin, parse};
+use super::metric::{Metric, Origin};
+use super::parse;
 use crate::error::{Error, ErrorKind, Result};
 
 impl Metric {

@@ -26,6 +26,7 @@ mod check;
 mod evaluate;
 mod expression;
 mod file;
+mod metric;
 mod parse;
 mod token;
 
@@ -35,116 +36,4 @@ mod tests;
 pub use self::builtin::builtin;
 pub use self::check::Countable;
 pub use self::expression::Expression;
-
-use std::fmt;
-
-use self::expression::is_quantity;
-use super::not_computable;
-use crate::error::Result;
-
-/// A metric that was read from text.
-///
-/// `Display` writes the line that it can be read from again.
-///
-/// ```
-/// use pacman_metrics::language::Metric;
-///
-/// let text = "uop-fill | 1 | UOPS_ISSUED.ANY / (4 * CYCLES) | how full the front end was";
-/// let metrics = Metric::read_all("mine.metrics", text)?;
-/// let count = |name: &str| match name {
-///     "UOPS_ISSUED.ANY" => Some(6_000),
-///     "CYCLES" => Some(2_000),
-///     _ => None,
-/// };
-/// assert_eq!(metrics[0].value(count)?, 0.75);
-/// # Ok::<(), pacman_metrics::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Metric {
-    name: String,
-    unit: String,
-    expression: Expression,
-    text: String,
-    source: Option<String>,
-    origin: Origin,
-}
-
-/// Where a metric was read. Two metrics that say the same are equal, wherever they stand.
-#[derive(Clone, Debug)]
-struct Origin {
-    file: String,
-    line: usize,
-}
-
-impl Metric {
-    /// The metric's name, in lower case with hyphens.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// What one unit of the value is.
-    pub fn unit(&self) -> &str {
-        &self.unit
-    }
-
-    /// How the value comes about.
-    pub fn expression(&self) -> &Expression {
-        &self.expression
-    }
-
-    /// What the metric tells, in one line.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The document and the place in it, if the file names one.
-    pub fn source(&self) -> Option<&str> {
-        self.source.as_deref()
-    }
-
-    /// `FILE:LINE`, where the metric was read.
-    pub fn origin(&self) -> impl fmt::Display + '_ {
-        &self.origin
-    }
-
-    /// The value from the counts of one sample, which `count` knows by the expression's names.
-    ///
-    /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if a count is absent, a
-    /// divisor is 0, or the value is below 0 or beyond the largest number.
-    pub fn value(&self, count: impl Fn(&str) -> Option<u64>) -> Result<f64> {
-        let value = self.expression.value(&count).and_then(|value| match value {
-            ..0.0 => Err(format!("{} comes out as {value}, below 0", self.expression)),
-            // A product of 0 and something below it is a zero with a sign.
-            _ => Ok(value + 0.0),
-        });
-        value.map_err(|because| not_computable(&self.name, because))
-    }
-
-    /// The events of the expression, in its order, each once, without the clocks.
-    pub fn events(&self) -> Vec<&str> {
-        let mut names = self.expression.names();
-        names.retain(|name| !is_quantity(name));
-        names
-    }
-}
-
-impl fmt::Display for Metric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Metric { name, unit, expression, text, .. } = self;
-        write!(f, "{name} | {unit} | {expression} | {text}")?;
-        self.source.iter().try_for_each(|source| write!(f, " | {source}"))
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
-    }
-}
-
-impl PartialEq for Origin {
-    fn eq(&self, _: &Origin) -> bool {
-        true
-    }
-}
+pub use self::metric::Metric;

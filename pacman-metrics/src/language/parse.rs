@@ -6,8 +6,11 @@
 //! part    = NUMBER | NAME | "(" sum ")" | ("min" | "max") "(" sum ("," sum)* ")"
 //! ```
 
+use std::str::FromStr;
+
 use super::expression::{Expression, Function, Node, Operator};
 use super::token::{Token, tokens};
+use crate::error::{Error, ErrorKind};
 
 /// Reads an expression; the error is a reason.
 pub(super) fn expression(text: &str) -> Result<Expression, String> {
@@ -18,6 +21,18 @@ pub(super) fn expression(text: &str) -> Result<Expression, String> {
         None => Ok(Expression(node)),
         Some(Token::Sign(')')) => Err("there is a ) without its (".into()),
         Some(token) => Err(format!("an operator is expected before {}", shown(&token))),
+    }
+}
+
+impl FromStr for Expression {
+    type Err = Error;
+
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] with the reason, for text that is no expression.
+    fn from_str(text: &str) -> Result<Expression, Error> {
+        expression(text).map_err(|reason| {
+            Error::new(ErrorKind::InvalidInput, format!("cannot read {text:?}: {reason}"))
+        })
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::scale::Scale;
 use super::split::{Bounds, Method, Split};
-use crate::error::{Error, Result};
-use crate::not_computable;
+use crate::error::{Error, Result, not_computable};
 
 /// What was read on one context, at its begin and at its end of the interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

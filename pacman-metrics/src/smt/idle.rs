@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use super::split::{Bounds, Method, Split};
-use crate::error::{Error, Result};
-use crate::not_computable;
+use crate::error::{Error, Result, not_computable};
 
 /// The split from the idle periods of each context, as the kernel's `cpu_idle` tracepoint gives
 /// them: decided for any number of contexts.

@@ -41,7 +41,7 @@ pub use self::recipe::Recipe;
 pub use self::scale::{Clocks, Crystal, Scale};
 pub use self::split::{Bounds, Method, Split};
 
-use super::Definition;
+use crate::definition::Definition;
 
 /// What these metrics are made of.
 pub const DEFINITIONS: &[Definition] = &[

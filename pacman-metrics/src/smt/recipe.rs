@@ -5,8 +5,7 @@ use pacman_events::{AnyThread, CpuModel, resolve};
 use super::counters::{ContextReading, CoreReading, any_thread, distributed, one_thread_active};
 use super::scale::{Clocks, Scale, XCLK};
 use super::split::{Method, Split};
-use crate::error::{Error, Result};
-use crate::not_computable;
+use crate::error::{Error, Result, not_computable};
 
 /// One way to split the activity of a core by its counters.
 ///

@@ -2,8 +2,7 @@
 
 use pacman_events::{AnyThread, CpuModel, Family};
 
-use crate::error::Result;
-use crate::not_computable;
+use crate::error::{Result, not_computable};
 
 /// The clocks of one processor, as its name and CPUID tell them.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use crate::error::Result;
-use crate::not_computable;
+use crate::error::{Result, not_computable};
 
 /// How long a core's contexts were idle, alone or together, in ticks of the TSC (or, from idle
 /// times, in whatever unit those had).

@@ -2,9 +2,8 @@
 
 use pacman_events::CpuModel;
 
-use super::refused;
-use crate::error::Result;
-use crate::not_computable;
+use super::share::refused;
+use crate::error::{Result, not_computable};
 
 /// The two events of a model whose cycles wait for memory, and how they go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,224 @@
+//! Where the cycles of one context went.
+
+use super::costs::{Cost, CostTable};
+use super::issue::{Issue, refused};
+use super::remedy::{Remedy, RemedyKind};
+use crate::error::Result;
+
+/// One kind of event and what it cost.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Line {
+    /// The event, in the table's spelling.
+    pub event: &'static str,
+    /// What it counts.
+    pub meaning: &'static str,
+    /// Cycles that one costs.
+    pub cost: u32,
+    /// How often it happened.
+    pub count: u64,
+    /// Cycles that all cost.
+    pub cycles: u64,
+    /// The same in seconds.
+    pub seconds: f64,
+    /// The same as a part of the run time, from 0; estimates may pass 1.
+    pub share: f64,
+}
+
+/// Where a context's cycles went, and what its core still has to give.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Budget {
+    /// How the core's slots are shared.
+    pub issue: Issue,
+    /// Cycles of the run.
+    pub cycles: u64,
+    /// Seconds of the run.
+    pub seconds: f64,
+    /// One entry per event that was counted, in the table's order, instructions among them.
+    pub lines: Vec<Line>,
+    /// Events of the table that were not counted: stalls are at least those shown.
+    pub uncounted: Vec<&'static str>,
+    /// Instructions per cycle.
+    pub instructions: f64,
+    /// The part of its instruction budget that the context used; 1 is its fair share.
+    pub used: f64,
+    /// How many times faster it could be before the budget is used up; at least 1.
+    pub headroom: f64,
+    /// The part of its stall budget that the context used: beyond 1 stalls hold it up.
+    pub stalls_used: f64,
+    /// Cycles that no line explains: waiting for a turn, events not counted, and the error of
+    /// the costs; below 0 where the costs are too high.
+    pub unexplained: i64,
+    /// What would help, the most effective first.
+    pub remedies: Vec<Remedy>,
+}
+
+impl Budget {
+    /// A budget from counts of the events of `table`, named in any case.
+    ///
+    /// `counts` has the instructions and any of the others; `cycles` are those of the run, which
+    /// are the clock times its seconds.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) without instructions, cycles
+    /// or clock, with more instructions than slots, with an event that the table has not or that
+    /// is given twice.
+    ///
+    /// ```
+    /// use pacman_metrics::budget::{Budget, CostTable};
+    /// use pacman_events::CpuModel;
+    ///
+    /// let table = CostTable::of(CpuModel::named("niagara1").unwrap())?;
+    /// let counts = [("DC_miss", 16_829_760), ("Instr_cnt", 87_048_958)];
+    /// let budget = Budget::of(table, &counts, 636_000_000, 1.2e9)?;
+    /// assert_eq!((100.0 * budget.lines[0].share).round(), 53.0);
+    /// assert_eq!((100.0 * budget.instructions).round(), 14.0);
+    /// # Ok::<(), pacman_metrics::Error>(())
+    /// ```
+    pub fn of(
+        table: &CostTable,
+        counts: &[(&str, u64)],
+        cycles: u64,
+        clock_hz: f64,
+    ) -> Result<Budget> {
+        table.issue.check()?;
+        if cycles == 0 {
+            return Err(refused("the run has no cycles"));
+        }
+        if !(clock_hz.is_finite() && clock_hz > 0.0) {
+            return Err(refused("the clock does not tick"));
+        }
+        let mut given: Vec<Option<u64>> = vec![None; table.costs.len()];
+        for (event, count) in counts {
+            let Some(at) = table.position(event) else {
+                return Err(refused(format_args!("{} has no cost of {event:?}", table.title)));
+            };
+            if given[at].replace(*count).is_some() {
+                return Err(refused(format_args!("{event:?} is given twice")));
+            }
+        }
+        let mut lines = Vec::with_capacity(counts.len());
+        let mut uncounted = Vec::new();
+        for (cost, count) in table.costs.iter().zip(given) {
+            match count {
+                Some(count) => lines.push(cost.line(count, cycles, clock_hz)?),
+                None => uncounted.push(cost.event),
+            }
+        }
+        let Some(instructions) = lines.iter().find(|line| line.event == table.instructions) else {
+            return Err(refused(format_args!("{} was not counted", table.instructions)));
+        };
+        if instructions.count == 0 {
+            return Err(refused("the run executed no instruction"));
+        }
+        let per_cycle = instructions.count as f64 / cycles as f64;
+        if per_cycle > table.issue.alone {
+            return Err(refused(format_args!(
+                "{} instructions do not fit {cycles} cycles of one context",
+                instructions.count
+            )));
+        }
+        Ok(Budget::from_lines(table, lines, uncounted, per_cycle, cycles, clock_hz))
+    }
+
+    fn from_lines(
+        table: &CostTable,
+        lines: Vec<Line>,
+        uncounted: Vec<&'static str>,
+        instructions: f64,
+        cycles: u64,
+        clock_hz: f64,
+    ) -> Budget {
+        let issue = table.issue;
+        let total: i128 = lines.iter().map(|line| i128::from(line.cycles)).sum();
+        let stalls = lines.iter().filter(|line| line.event != table.instructions);
+        let stalled: f64 = stalls.map(|line| line.cycles as f64).sum();
+        let unexplained = i128::from(cycles) - total;
+        let mut budget = Budget {
+            issue,
+            cycles,
+            seconds: cycles as f64 / clock_hz,
+            lines,
+            uncounted,
+            instructions,
+            used: instructions / issue.fair(),
+            headroom: (issue.fair() / instructions).max(1.0),
+            stalls_used: part(stalled / cycles as f64, issue.stall_budget()),
+            unexplained: unexplained.clamp(i64::MIN.into(), i64::MAX.into()) as i64,
+            remedies: Vec::new(),
+        };
+        budget.remedies = ranked(&budget, stalled, table.instructions);
+        budget
+    }
+}
+
+impl Cost {
+    fn line(&self, count: u64, run: u64, clock_hz: f64) -> Result<Line> {
+        let Some(cycles) = count.checked_mul(u64::from(self.cycles)) else {
+            return Err(refused(format_args!("{count} of {} is more than a run has", self.event)));
+        };
+        Ok(Line {
+            event: self.event,
+            meaning: self.meaning,
+            cost: self.cycles,
+            count,
+            cycles,
+            seconds: cycles as f64 / clock_hz,
+            share: cycles as f64 / run as f64,
+        })
+    }
+}
+
+/// `used` of `budget`; nothing of nothing is nothing, and something of nothing is too much.
+fn part(used: f64, budget: f64) -> f64 {
+    if used == 0.0 { 0.0 } else { used / budget }
+}
+
+/// All three in Gove's order, with what each can bring at most.
+fn ranked(budget: &Budget, stalled: f64, instructions: &str) -> Vec<Remedy> {
+    let issue = budget.issue;
+    let threads = (issue.width / budget.instructions).clamp(1.0, f64::from(issue.contexts));
+    let cycles = budget.cycles as f64;
+    // Without its stalls the context still needs its other cycles, and gets no more than its
+    // share of slots once the siblings want theirs.
+    let unstalled = cycles / (cycles - stalled).max(1.0);
+    let stalls = unstalled.min(budget.headroom);
+    let worst = budget
+        .lines
+        .iter()
+        .filter(|line| line.event != instructions && line.cycles > 0)
+        .max_by_key(|line| line.cycles);
+    vec![
+        Remedy {
+            kind: RemedyKind::MoreThreads,
+            gain: Some(threads),
+            why: format!(
+                "each thread more has a budget of its own, {} instructions per cycle, until the \
+                 core's {} contexts are in use",
+                issue.fair(),
+                issue.contexts
+            ),
+        },
+        Remedy {
+            kind: RemedyKind::FewerInstructions,
+            gain: None,
+            why: "time goes down with the instructions, and with the stalls they bring".into(),
+        },
+        Remedy { kind: RemedyKind::FewerStalls, gain: Some(stalls), why: of_stalls(budget, worst) },
+    ]
+}
+
+fn of_stalls(budget: &Budget, worst: Option<&Line>) -> String {
+    match worst {
+        None => "no stall was counted".into(),
+        Some(_) if budget.headroom <= 1.0 => {
+            "the context has its fair share of slots: its stalls are its siblings' turns".into()
+        }
+        Some(line) => format!(
+            "most go to {}, {:.0} % of the time; beyond the fair share of slots they gain nothing",
+            line.meaning,
+            100.0 * line.share
+        ),
+    }
+}

@@ -1,0 +1,52 @@
+//! How contexts share the issue slots of a core.
+
+use crate::error::{Error, Result, not_computable};
+
+/// How contexts share the issue slots of a core.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Issue {
+    /// Instructions that the core issues per cycle.
+    pub width: f64,
+    /// Contexts that share them.
+    pub contexts: u32,
+    /// The most that one context issues per cycle when it is alone.
+    pub alone: f64,
+}
+
+impl Issue {
+    /// Slots of a core of `width` shared by `contexts`, each of which can fill all of them alone,
+    /// as on out-of-order cores.
+    pub fn shared(width: f64, contexts: u32) -> Issue {
+        Issue { width, contexts, alone: width }
+    }
+
+    /// Instructions per cycle that are one context's fair share.
+    ///
+    /// ```
+    /// use pacman_metrics::budget::Issue;
+    /// assert_eq!(Issue::shared(4.0, 2).fair(), 2.0);
+    /// // UltraSPARC T2: eight threads, two slots, one instruction per thread.
+    /// assert_eq!(Issue { width: 2.0, contexts: 8, alone: 1.0 }.fair(), 0.25);
+    /// ```
+    pub fn fair(&self) -> f64 {
+        (self.width / f64::from(self.contexts)).min(self.alone)
+    }
+
+    /// The part of its cycles in which a context may stall and still get its fair share.
+    pub fn stall_budget(&self) -> f64 {
+        1.0 - self.fair() / self.alone
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        let possible = |slots: f64| slots.is_finite() && slots > 0.0;
+        if self.contexts > 0 && possible(self.width) && possible(self.alone) {
+            return Ok(());
+        }
+        Err(refused("a core issues something, for one context or more"))
+    }
+}
+
+#[cold]
+pub(super) fn refused(because: impl std::fmt::Display) -> Error {
+    not_computable("the issue budget", because)
+}

@@ -1,0 +1,23 @@
+//! The description of a metric.
+
+/// The unit, formula, events and source of a metric.
+///
+/// ```
+/// for definition in pacman_metrics::definitions() {
+///     println!("{}: {} [{}]", definition.name, definition.formula, definition.unit);
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Definition {
+    /// The metric's name, in lower case with hyphens.
+    pub name: &'static str,
+    /// What one unit of the figure is.
+    pub unit: &'static str,
+    /// How it comes about; names as in [`needs`](Definition::needs).
+    pub formula: &'static str,
+    /// The events and clocks that go in.
+    pub needs: &'static [&'static str],
+    /// The document and the place in it.
+    pub source: &'static str,
+}
