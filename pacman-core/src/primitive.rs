@@ -4,11 +4,11 @@
 //! protocols import from here alone, so that the code checked is the code run.
 
 #[cfg(loom)]
-pub(crate) use loom::sync::atomic::{AtomicU64, Ordering, fence};
+pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 #[cfg(all(test, loom))]
 pub(crate) use pacman_suite::interleave;
 #[cfg(not(loom))]
-pub(crate) use std::sync::atomic::{AtomicU64, Ordering, fence};
+pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// Tells the machine (or loom) that this thread waits for another.
 #[inline]

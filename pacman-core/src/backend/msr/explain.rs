@@ -140,7 +140,7 @@ impl Explain<'_> {
 
     /// The table of registers to restore is full.
     #[cold]
-    pub(super) fn no_post(&self) -> Error {
+    pub(super) fn no_log(&self) -> Error {
         let reason = "the table of registers to restore is full; end some sessions first";
         Error::new(ErrorKind::System, self.line(reason))
     }
@@ -169,6 +169,13 @@ impl Explain<'_> {
     pub(super) fn given_back(&self) -> Error {
         let reason = "a signal asked the process to end, and the counters were restored; attach \
                       again to go on";
+        Error::new(ErrorKind::NotScheduled, self.line(reason))
+    }
+
+    /// Registers are not programmed any more.
+    #[cold]
+    pub(super) fn ending(&self) -> Error {
+        let reason = "the process is about to end; attach earlier";
         Error::new(ErrorKind::NotScheduled, self.line(reason))
     }
 

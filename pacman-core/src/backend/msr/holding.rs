@@ -4,8 +4,9 @@ use super::Site;
 use super::explain::{Access, Explain};
 use super::io::{Errno, MsrIo};
 use super::ledger::{self, Key, Ledger};
-use super::post::{Before, FORKED, GIVEN_BACK, Post, writes};
 use super::program::{Gauge, Guard, Hold, Program, Standing, Write};
+use super::undo::{Programming, UndoLog, writes};
+use super::undo_log::{Before, FORKED, GIVEN_BACK};
 use crate::error::{Error, Result};
 
 /// Registers that are programmed; dropping it restores them.
@@ -15,7 +16,7 @@ pub(super) struct Holding<M: MsrIo + Clone> {
     site: Site,
     program: Program,
     standing: Vec<Standing>,
-    post: &'static Post,
+    log: &'static UndoLog,
     claimed: Vec<Key>,
     saved: Vec<Saved>,
     released: bool,
@@ -38,14 +39,15 @@ impl<M: MsrIo + Clone> Holding<M> {
             Err(Errno(libc::EIO)) => Ok(false),
             Err(errno) => Err(explain.refused(Access::Read, msr, errno)),
         })?;
-        let post =
-            Post::take(site.cpu, io.descriptor(site.cpu)).ok_or_else(|| explain.no_post())?;
+        let programming = Programming::begin().ok_or_else(|| explain.ending())?;
+        let log =
+            programming.take(site.cpu, io.descriptor(site.cpu)).ok_or_else(|| explain.no_log())?;
         let mut holding = Holding {
             io: io.clone(),
             site,
             standing: fitted.standing(),
             program: fitted,
-            post,
+            log,
             claimed: Vec::new(),
             saved: Vec::new(),
             released: false,
@@ -54,7 +56,7 @@ impl<M: MsrIo + Clone> Holding<M> {
         match holding.program_all(&mut ledger) {
             Ok(()) => Ok(holding),
             Err(error) => {
-                holding.give_back(&mut ledger);
+                holding.give_back(&mut ledger, &programming, true);
                 Err(error)
             }
         }
@@ -73,8 +75,8 @@ impl<M: MsrIo + Clone> Holding<M> {
         self.site
     }
 
-    pub(super) fn post(&self) -> &'static Post {
-        self.post
+    pub(super) fn log(&self) -> &'static UndoLog {
+        self.log
     }
 
     pub(super) fn explain(&self) -> Explain<'_> {
@@ -95,7 +97,7 @@ impl<M: MsrIo + Clone> Holding<M> {
     /// Why the thread may no longer read, if it may not.
     #[cold]
     pub(super) fn elsewhere(&self, now: u32) -> Error {
-        match self.post.bound() {
+        match self.log.bound() {
             FORKED => self.explain().forked(),
             GIVEN_BACK => self.explain().given_back(),
             _ => self.explain().moved(now),
@@ -120,8 +122,8 @@ impl<M: MsrIo + Clone> Holding<M> {
         for at in 0..self.program.writes.len() {
             self.write(self.program.writes[at])?;
         }
-        // A signal may have come in between, and restored what was written so far.
-        if self.post.bound() == self.site.cpu { Ok(()) } else { Err(self.elsewhere(self.site.cpu)) }
+        // A handler out of patience may have restored what was written so far.
+        if self.log.is_undone() { Err(self.elsewhere(self.site.cpu)) } else { Ok(()) }
     }
 
     /// Nobody in this process and no other PACMAN process holds the registers.
@@ -170,12 +172,12 @@ impl<M: MsrIo + Clone> Holding<M> {
             },
             hold => {
                 let key = self.key(write.msr, hold);
-                let value = ledger.hold(key, hold, write.value, now);
+                let value = ledger.hold(key, hold, write.value, now, self.log);
                 Saved { before: Before { msr: write.msr, mask: u64::MAX, value }, key: Some(key) }
             }
         };
         self.saved.push(saved);
-        if self.post.note(saved.before) { Ok(()) } else { Err(self.explain().no_post()) }
+        if self.log.note(saved.before) { Ok(()) } else { Err(self.explain().no_log()) }
     }
 
     /// All bits of a shared register that the program holds.
@@ -199,13 +201,13 @@ impl<M: MsrIo + Clone> Holding<M> {
     }
 
     /// Restores what was saved, in the order of saving: enables first.
-    fn give_back(&mut self, ledger: &mut Ledger) {
-        if std::mem::replace(&mut self.released, true) || self.post.bound() == FORKED {
-            return;
-        }
+    ///
+    /// Those that a handler gave back are not `programmed`: they may be somebody else's by now.
+    fn give_back(&mut self, ledger: &mut Ledger, programming: &Programming, programmed: bool) {
+        self.released = true;
         for Saved { before, key } in self.saved.drain(..) {
-            let last = key.is_none_or(|key| ledger.release(key));
-            if !last {
+            let last = key.is_none_or(|key| ledger.release(key, self.log));
+            if !(last && programmed) {
                 continue;
             }
             let now = match before.mask {
@@ -225,7 +227,7 @@ impl<M: MsrIo + Clone> Holding<M> {
                 self.io.release(key.1, key.2);
             }
         }
-        self.post.leave();
+        programming.leave(self.log);
         ledger.handlers.leave();
     }
 
@@ -242,8 +244,14 @@ impl<M: MsrIo + Clone> Holding<M> {
 impl<M: MsrIo + Clone> Drop for Holding<M> {
     fn drop(&mut self) {
         // A forked child holds nothing, and its copy of the lock's owner may be gone.
-        if self.post.bound() != FORKED && !self.released {
-            self.give_back(&mut ledger::lock());
+        if self.log.bound() == FORKED || self.released {
+            return;
+        }
+        let mut ledger = ledger::lock();
+        // Where the process is about to end, a handler has restored them.
+        if let Some(programming) = Programming::begin() {
+            let programmed = !self.log.is_undone();
+            self.give_back(&mut ledger, &programming, programmed);
         }
     }
 }

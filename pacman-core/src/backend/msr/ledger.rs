@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::program::Hold;
 use super::signal::Handlers;
+use super::undo::UndoLog;
 use crate::fork::{Held, Lock, Locked};
 
 /// A register of a context or a core of a machine: machine, context, number.
@@ -25,7 +26,14 @@ struct Entry {
     hold: Hold,
     value: u64,
     before: u64,
-    users: usize,
+    holders: Vec<&'static UndoLog>,
+}
+
+impl Entry {
+    /// Whether it is programmed: where a handler restored it for all of its holders, it is not.
+    fn is_programmed(&self) -> bool {
+        !self.holders.iter().all(|log| log.is_undone())
+    }
 }
 
 impl Ledger {
@@ -37,11 +45,22 @@ impl Ledger {
         self.held.get(&key).is_none_or(alike)
     }
 
-    /// Holds a register that contains `now`, as [`allows`](Ledger::allows) allowed;
-    /// answers what is to be restored.
-    pub(super) fn hold(&mut self, key: Key, hold: Hold, value: u64, now: u64) -> u64 {
-        let entry = self.held.entry(key).or_insert(Entry { hold, value, before: now, users: 0 });
-        entry.users += 1;
+    /// Holds a register that contains `now` for the owner of `log`, as
+    /// [`allows`](Ledger::allows) allowed; answers what is to be restored.
+    pub(super) fn hold(
+        &mut self,
+        key: Key,
+        hold: Hold,
+        value: u64,
+        now: u64,
+        log: &'static UndoLog,
+    ) -> u64 {
+        let new = Entry { hold, value, before: now, holders: Vec::new() };
+        let entry = self.held.entry(key).or_insert(new);
+        if !entry.is_programmed() {
+            entry.before = now;
+        }
+        entry.holders.push(log);
         entry.before
     }
 
@@ -50,12 +69,12 @@ impl Ledger {
         self.held.contains_key(&key)
     }
 
-    /// Lets go of a register; whether it must be restored, because nobody else holds it.
-    pub(super) fn release(&mut self, key: Key) -> bool {
+    /// Lets go of a register; whether nobody else holds it programmed, so that it is to be restored.
+    pub(super) fn release(&mut self, key: Key, log: &'static UndoLog) -> bool {
         let Some(entry) = self.held.get_mut(&key) else { return true };
-        entry.users -= 1;
-        let last = entry.users == 0;
-        if last {
+        entry.holders.retain(|holder| !std::ptr::eq(*holder, log));
+        let last = !entry.is_programmed();
+        if entry.holders.is_empty() {
             self.held.remove(&key);
         }
         last

@@ -37,12 +37,13 @@ mod gauge;
 mod holding;
 mod io;
 mod ledger;
-mod post;
 mod program;
 mod reader;
 mod signal;
 #[cfg(test)]
 mod tests;
+mod undo;
+mod undo_log;
 
 pub(crate) use program::{Hold, Program};
 pub(crate) use signal::install_atfork;

@@ -8,7 +8,7 @@ use crate::error::Result;
 use super::gauge::Turns;
 use super::holding::Holding;
 use super::io::MsrIo;
-use super::post::Post;
+use super::undo::UndoLog;
 
 /// The fastest reader that this machine and this set of events allow.
 pub(super) fn counters<M: MsrIo + Clone>(
@@ -68,7 +68,7 @@ impl<M: MsrIo + Clone> DeviceCounters<M> {
     #[cold]
     fn check_place(&self) -> Result<()> {
         let now = if self.outside { self.held.site().cpu } else { self.io.cpu() };
-        if now == self.held.post().bound() { Ok(()) } else { Err(self.held.elsewhere(now)) }
+        if now == self.held.log().bound() { Ok(()) } else { Err(self.held.elsewhere(now)) }
     }
 }
 
@@ -103,7 +103,7 @@ impl<M: MsrIo + Clone> Counters for DeviceCounters<M> {
 /// `N` counters read with RDPMC into the first `N` places.
 struct RdpmcCounters<M: MsrIo + Clone, const N: usize> {
     io: M,
-    post: &'static Post,
+    log: &'static UndoLog,
     turns: [Turns; N],
     by_device: DeviceCounters<M>,
 }
@@ -111,7 +111,7 @@ struct RdpmcCounters<M: MsrIo + Clone, const N: usize> {
 impl<M: MsrIo + Clone, const N: usize> RdpmcCounters<M, N> {
     fn over(by_device: DeviceCounters<M>) -> RdpmcCounters<M, N> {
         let turns = std::array::from_fn(|at| by_device.turns[at]);
-        RdpmcCounters { io: by_device.io.clone(), post: by_device.held.post(), turns, by_device }
+        RdpmcCounters { io: by_device.io.clone(), log: by_device.held.log(), turns, by_device }
     }
 
     /// A counter has passed another 2^32: the time to see as well that it is still ours.
@@ -141,7 +141,7 @@ impl<M: MsrIo + Clone, const N: usize> Counters for RdpmcCounters<M, N> {
             }
         }
         // Last: wherever the thread was moved while it read, it shows here.
-        if self.io.runs_on(self.post.bound()) {
+        if self.io.runs_on(self.log.bound()) {
             return Ok(());
         }
         self.by_device.check_place()

@@ -1,7 +1,7 @@
 //! Restoring the registers when the process is told to end.
 //!
 //! While any set of counters is open, SIGINT and SIGTERM come to a handler that puts
-//! every register back with `pwrite(2)` and then does what would have been done without
+//! every register back with `pwrite(2)` (README.md has the protocol) and then does what would have been done without
 //! it: the program's own handler is called, as its flags and mask ask for, or the process
 //! ends by the signal. A signal that the program ignores stays ignored. `exit(3)` restores as well, for threads that
 //! never got to drop their counters; a forked child lets go of them.
@@ -13,7 +13,7 @@ use std::cell::UnsafeCell;
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{ledger, post};
+use super::{ledger, undo};
 
 /// The signals that end a process in an orderly way, and that a program may handle.
 const SIGNALS: [i32; 2] = [libc::SIGINT, libc::SIGTERM];
@@ -137,10 +137,11 @@ static PREVIOUS: [Previous; 2] = [const { Previous::new() }; 2];
 extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: errno is the thread's own; the interrupted code finds it unchanged.
     let errno = unsafe { *libc::__errno_location() };
-    post::restore_all();
     let at = SIGNALS.iter().position(|known| *known == signal).unwrap_or(0);
     let handler = PREVIOUS[at].handler.load(Ordering::SeqCst);
-    if handler == libc::SIG_DFL {
+    let ends = handler == libc::SIG_DFL;
+    undo::undo_all(ends);
+    if ends {
         // SAFETY: both calls are async-signal-safe. The signal is blocked until this
         // handler returns, and then ends the process.
         unsafe {
@@ -159,10 +160,10 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut l
 }
 
 extern "C" fn at_exit() {
-    post::restore_all();
+    undo::undo_all(true);
 }
 
 extern "C" fn in_child() {
-    post::disown_all();
+    undo::disown_all();
     ledger::in_child(Handlers::disown);
 }

@@ -8,6 +8,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
@@ -95,9 +96,41 @@ fn signalled() {
         "cannot count MEM_LOAD_UOPS_RETIRED.L2_MISS on cpu 0: a signal asked the process to end, \
          and the counters were restored; attach again to go on"
     );
+    io.written();
     drop(counters);
+    assert_eq!(io.written(), [], "given back, the registers may be somebody else's");
     // SAFETY: puts back what was there.
     assert_eq!(unsafe { libc::signal(libc::SIGTERM, before) }, own, "ours goes with the counters");
+}
+
+#[test]
+fn a_shared_register_that_was_given_back_is_restored_to_its_next_value() {
+    part("signals", "sharing");
+}
+
+#[test]
+#[ignore = "runs in a process of its own"]
+fn sharing() {
+    const SHARED: u32 = 0x3f1;
+    let file = named_device();
+    let io = Fake::shared().with_descriptor(file.as_raw_fd());
+    io.set(0, SHARED, 1);
+    let replay = "1stL_cache_load_miss_retired";
+    let plan = backend(&io, "p4", [&[replay], &[replay]]).unwrap();
+    // SAFETY: the handler only increments an atomic.
+    unsafe { libc::signal(libc::SIGTERM, the_programs_own as *const () as usize) };
+    let first = open(&io, &plan, 0).unwrap();
+    // SAFETY: the handler returns.
+    unsafe { libc::raise(libc::SIGTERM) };
+    // Another program has it now, and then goes.
+    io.set(0, SHARED, 5);
+    let second = open(&io, &plan, 1).unwrap();
+    assert_ne!(io.get(0, SHARED), 5);
+    io.written();
+    drop(first);
+    assert_eq!(io.written(), [], "the second one holds it");
+    drop(second);
+    assert_eq!(io.get(0, SHARED), 5);
 }
 
 #[test]
@@ -113,6 +146,36 @@ fn exiting() {
     let io = Fake::separate().with_descriptor(file.as_raw_fd());
     std::mem::forget(counters(&io));
     std::process::exit(0);
+}
+
+#[test]
+fn nothing_is_programmed_once_the_process_ends() {
+    part("signals", "late");
+}
+
+static LATE: OnceLock<Fake> = OnceLock::new();
+
+/// Runs after the library's own handler, which was registered later.
+extern "C" fn attach_late() {
+    let io = LATE.get().unwrap();
+    io.written();
+    let plan = backend(io, "hsw", [&["MEM_LOAD_UOPS_RETIRED.L2_MISS"], &[]]).unwrap();
+    let error = refusal(io, &plan, 0);
+    let told = error.to_string().ends_with("the process is about to end; attach earlier");
+    let status = if told && io.written().is_empty() { 0 } else { 1 };
+    // SAFETY: ends the process at once.
+    unsafe { libc::_exit(status) };
+}
+
+#[test]
+#[ignore = "runs in a process of its own"]
+fn late() {
+    let file = named_device();
+    let io = LATE.get_or_init(|| Fake::separate().with_descriptor(file.as_raw_fd()));
+    // SAFETY: the function lives as long as the program.
+    unsafe { libc::atexit(attach_late) };
+    drop(counters(io));
+    std::process::exit(3);
 }
 
 #[test]
