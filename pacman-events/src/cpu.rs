@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use crate::encode::Scope;
-use crate::{CounterSet, Event, db, nearest};
+use crate::CounterSet;
+use crate::scope::Scope;
 
 mod packed {
     use super::{AnyThread, CoreKind, CpuidRow, Family, ModelRow};
-    use crate::encode::Scope;
+    use crate::scope::Scope;
     include!(concat!(env!("OUT_DIR"), "/models.rs"));
 }
 
@@ -232,18 +232,6 @@ impl CpuModel {
     /// read; `None` where raw events of type 4 reach these cores.
     pub fn perf_pmu(self) -> Option<&'static str> {
         Some(self.row().pmu).filter(|pmu| !pmu.is_empty())
-    }
-
-    /// The events of the table itself, by name; none for NetBurst, whose events are
-    /// composed of unit masks (see [`catalog`](crate::catalog)).
-    pub fn events(self) -> impl ExactSizeIterator<Item = Event> {
-        db::events(self)
-    }
-
-    /// Names and aliases of tables that this one may have been meant for, nearest first.
-    pub fn nearest(name: &str) -> Vec<String> {
-        let all = packed::MODELS.iter().flat_map(|row| row.aliases.iter().chain([&row.table]));
-        nearest::among(name, all.copied())
     }
 
     /// The CPUID families and models that select this table, for lists.

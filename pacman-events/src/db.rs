@@ -71,6 +71,14 @@ pub(crate) fn tables_with(name: &str) -> impl Iterator<Item = CpuModel> + use<> 
     CpuModel::all().filter(move |cpu| number.is_some_and(|n| event_of(*cpu, n).is_some()))
 }
 
+impl CpuModel {
+    /// The events of the table itself, by name; none for NetBurst, whose events are
+    /// composed of unit masks (see [`catalog`](crate::catalog)).
+    pub fn events(self) -> impl ExactSizeIterator<Item = Event> {
+        events(self)
+    }
+}
+
 /// The events of a table by name.
 pub(crate) fn events(cpu: CpuModel) -> impl ExactSizeIterator<Item = Event> {
     let (first, count) = cpu.rows();

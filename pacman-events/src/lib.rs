@@ -50,6 +50,7 @@ mod cpu;
 mod db;
 pub mod encode;
 mod name;
+mod names;
 mod nearest;
 mod netburst_tables;
 pub mod partition;
@@ -59,6 +60,7 @@ mod preset;
 mod raw;
 mod refusal;
 mod resolve;
+mod scope;
 #[doc(hidden)]
 pub mod shown;
 mod sysfs;

@@ -11,7 +11,7 @@ use crate::refusal::Refusal;
 use crate::refusal::RefusalKind;
 use crate::sysfs::{SysfsPmu, X86_FORMATS};
 use crate::user_table::UserTable;
-use crate::{CpuModel, Family, db, nearest, raw, shown, unit_masks};
+use crate::{CpuModel, Family, db, names, nearest, raw, shown, unit_masks};
 
 /// A name resolved on one model: one event, or an expression of several.
 #[derive(Clone, Debug, PartialEq)]
@@ -274,7 +274,7 @@ impl<'a> Resolver<'a> {
         if elsewhere.is_empty() && netburst_parts(base).is_some() {
             elsewhere = CpuModel::all().filter(|cpu| cpu.family() == Family::NetBurst).collect();
         }
-        let mut near = nearest::names(self.cpu, base);
+        let mut near = names::nearest_to(self.cpu, base);
         if let Some(table) = self.user {
             near.splice(0..0, nearest::among(base, table.names()));
             near.truncate(5);

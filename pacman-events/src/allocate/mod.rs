@@ -15,6 +15,7 @@ mod assignment;
 mod bound;
 mod conflict;
 mod demand;
+mod division;
 mod encoding;
 mod matching;
 mod netburst;
@@ -32,8 +33,10 @@ pub use pmu::{Pmu, SiblingErratum};
 pub use register::{Register, RegisterKind};
 
 pub(crate) use assignment::assignments;
-pub(crate) use place::{Division, Grant, Refusal, items, place};
+pub(crate) use division::{Division, Grant};
+pub(crate) use place::{items, place};
 pub(crate) use problem::{Footprint, Item, Problem, Relax};
+pub(crate) use reason::Refusal;
 pub(crate) use search::Search;
 
 /// Places the events of one thread that has the core to itself: context 0, with all

@@ -1,7 +1,7 @@
 //! Demands and a core, compiled to bit masks over counter slots and register instances.
 
+use super::division::Grant;
 use super::matching::Slots;
-use super::place::Grant;
 use super::pmu::MAX_CONTEXTS;
 use super::{Claim, Counter, Demand, Pmu, Register, Take, Way};
 use crate::CounterSet;

@@ -3,8 +3,10 @@
 //! Nothing is guessed. The resource is found by dropping one rule after the other
 //! until the events fit; a remedy is named only if the events fit with it.
 
-use super::conflict::{Conflict, Contender, Details, Holder, Resource};
-use super::place::{Grant, Refusal};
+use std::sync::Arc;
+
+use super::conflict::{Conflict, Contender, Details, Holder, Resource, minimal};
+use super::division::{Division, Grant};
 use super::problem::{Item, Problem, Relax, Spot};
 use super::search::Search;
 use super::{Pmu, Register, RegisterKind, Way};
@@ -13,11 +15,45 @@ use crate::CounterSet;
 /// All rules about registers dropped.
 const NO_REGISTERS: Relax = Relax { reservations: false, erratum: false, registers: u32::MAX };
 
-pub(super) fn explain(
-    refusal: &Refusal<'_, '_>,
-    items: &[Item<'_>],
-    events: Vec<Contender>,
-) -> Conflict {
+/// A placement that failed.
+pub(crate) struct Refusal<'r, 'a> {
+    pub(crate) pmu: &'a Pmu,
+    pub(crate) division: &'r Division,
+    /// The events, all of those that were asked for together.
+    pub(crate) items: &'r [Item<'a>],
+    /// Thread and position of each event.
+    pub(crate) asked: &'r [(u8, usize)],
+}
+
+impl<'a> Refusal<'_, 'a> {
+    /// Finds a minimal conflict and explains it.
+    ///
+    /// # Panics
+    /// If the events fit after all.
+    #[cold]
+    pub(crate) fn explain(&self) -> Conflict {
+        let problem = Problem::new(self.pmu, &self.division.grants, self.items, Relax::default());
+        let set = minimal(&problem);
+        let items: Vec<Item<'a>> = set.iter().map(|at| self.items[usize::from(*at)]).collect();
+        let events = set
+            .iter()
+            .map(|at| {
+                let (thread, event) = self.asked[usize::from(*at)];
+                let name = Arc::clone(&self.items[usize::from(*at)].demand.name);
+                Contender { thread, event, name }
+            })
+            .collect();
+        explain(self, &items, events)
+    }
+
+    /// Whether these events fit under other rules or another division.
+    fn fits(&self, items: &[Item<'_>], relax: Relax, grants: &[Grant]) -> bool {
+        let problem = Problem::new(self.pmu, grants, items, relax);
+        Search::new(&problem).fits_all()
+    }
+}
+
+fn explain(refusal: &Refusal<'_, '_>, items: &[Item<'_>], events: Vec<Contender>) -> Conflict {
     let resource = if let [item] = items {
         resource_of_one(refusal, item)
     } else {

@@ -8,6 +8,7 @@ pub(crate) mod netburst_encoder;
 pub(crate) mod niagara;
 pub(crate) mod perf;
 
+pub use crate::scope::Scope;
 pub use name::{CanonicalName, Modifiers};
 pub use netburst::{Companion, EscrChoice, EscrId, NetBurst, Replay, Tag, ThreadKind};
 
@@ -83,18 +84,6 @@ pub struct Rings {
     pub user: bool,
     /// Count in kernel mode (`k`).
     pub kernel: bool,
-}
-
-/// What happens on a sibling context.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Scope {
-    /// The hardware context's own; a sibling has its own copy or count.
-    #[default]
-    Thread,
-    /// One per core: siblings share the register, or are counted together.
-    Core,
-    /// One per node or die (the northbridge events of AMD K8 to family 14h).
-    Node,
 }
 
 /// Restrictions beyond the set of legal counters.

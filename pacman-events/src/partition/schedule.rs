@@ -1,7 +1,7 @@
 //! More events than counters: the fewest sets, taking turns over a phase's executions.
 
 use super::fewest::{Cover, fewest};
-use super::{CorePlan, Partition};
+use super::plan::{CorePlan, Partition};
 use crate::allocate::{
     Conflict, Demand, Division, Item, Pmu, Problem, Refusal, Relax, Search, assignments, items,
 };
