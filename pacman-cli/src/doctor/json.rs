@@ -3,11 +3,13 @@
 use pacman_core::doctor::{Cause, Diagnosis, Finding};
 use serde_json::{Value, json};
 
+use super::status::exit_status;
+
 /// Everything that was found.
 pub(super) fn diagnosis(diagnosis: &Diagnosis) -> Value {
     json!({
         "verdict": diagnosis.verdict.id(),
-        "exit_status": super::exit_status(diagnosis.verdict),
+        "exit_status": exit_status(diagnosis.verdict),
         "cause": diagnosis.reason().and_then(|finding| finding.cause).map(Cause::id),
         "text": super::text::verdict(diagnosis),
         "findings": diagnosis.findings.iter().map(finding).collect::<Vec<Value>>(),

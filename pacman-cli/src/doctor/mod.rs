@@ -1,6 +1,7 @@
 //! `pacman-pmu doctor`: what this machine can count and what is in the way.
 
 mod json;
+mod status;
 mod style;
 #[cfg(test)]
 mod tests;
@@ -8,8 +9,9 @@ mod text;
 
 use std::io::{self, Write};
 
-use pacman_core::doctor::{Diagnosis, Verdict};
+use pacman_core::doctor::Diagnosis;
 
+use status::exit_status;
 use style::Style;
 
 /// Explain what this machine can count, and what is in the way.
@@ -33,15 +35,6 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut dyn Write) -> io::Result<u8> {
         out.write_all(text::diagnosis(&diagnosis, &Style::of_stdout()).as_bytes())?;
     }
     Ok(exit_status(diagnosis.verdict))
-}
-
-/// 0 when hardware counting works, 3 when only software events do, 1 when nothing does.
-fn exit_status(verdict: Verdict) -> u8 {
-    match verdict {
-        Verdict::Hardware => 0,
-        Verdict::SoftwareOnly => 3,
-        _ => 1,
-    }
 }
 
 const EXAMPLES: &str = "\

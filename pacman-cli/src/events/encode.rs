@@ -8,7 +8,10 @@ use pacman_events::encode::{Kind, NetBurst, Scope, ThreadKind};
 use pacman_events::shown::excerpt;
 use pacman_events::{CpuModel, Encoding, Resolved};
 
-use super::{OK, REFUSED, Tables, json, list};
+use super::json;
+use super::register::{counters, has_selector};
+use super::status::{OK, REFUSED};
+use super::tables::Tables;
 use crate::error;
 
 /// Show what events are to the hardware: registers, counters, perf_event_attr
@@ -114,7 +117,7 @@ fn describe(
 }
 
 fn registers(event: &Encoding, out: &mut dyn Write) -> io::Result<()> {
-    if list::has_selector(event.kind) {
+    if has_selector(event.kind) {
         let register = match event.kind {
             Kind::Amd => "PERF_CTL",
             Kind::Niagara => "PCR",
@@ -254,26 +257,4 @@ fn notes(event: &Encoding) -> Vec<String> {
         notes.push(format!("errata of the vendor: {}", event.errata));
     }
     notes
-}
-
-/// The event's code in a list.
-pub(super) fn code(event: &Encoding) -> String {
-    match (&event.netburst, event.kind) {
-        (Some(setup), _) => format!("{:#04x}:{:#06x}", setup.event_select, setup.event_mask),
-        (_, Kind::Fixed) => String::new(),
-        (_, Kind::Perf) => String::new(),
-        _ => format!("{:#x}", event.evtsel),
-    }
-}
-
-/// The legal counters in words.
-pub(super) fn counters(event: &Encoding) -> String {
-    let (on, off) = (event.counters, event.counters_smt_off);
-    let general = if on == off { on.to_string() } else { format!("{on} (SMT off {off})") };
-    match (event.fixed, off.is_empty()) {
-        (Some(fixed), true) => format!("fixed {fixed}"),
-        (Some(fixed), false) => format!("fixed {fixed}, or {general}"),
-        (None, true) => String::new(),
-        (None, false) => general,
-    }
 }

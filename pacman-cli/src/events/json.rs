@@ -5,8 +5,8 @@ use pacman_events::encode::{Kind, PerfAttr};
 use pacman_events::{CounterSet, Encoding, Refusal, Resolved};
 use serde_json::{Value, json};
 
-use super::Loaded;
-use super::list::has_selector;
+use super::register::has_selector;
+use super::tables::Loaded;
 
 /// The object of a name that resolved.
 pub(super) fn resolved(asked: &str, resolved: &Resolved, loaded: &Loaded) -> Value {

@@ -4,11 +4,13 @@ use std::io::{self, Write};
 
 use clap::Args;
 use pacman_core::platform::Platform;
-use pacman_events::encode::Kind;
 use pacman_events::{AnyThread, CpuModel, EntryKind, Family, Preset, catalog};
 use serde_json::json;
 
-use super::{Loaded, OK, REFUSED, Tables, columns};
+use super::columns;
+use super::register::{code, counters};
+use super::status::{OK, REFUSED};
+use super::tables::{Loaded, Tables};
 use crate::error;
 
 /// List the events of a processor, or the processors
@@ -192,7 +194,7 @@ fn events(
 fn row(loaded: &Loaded, name: &str, kind: &str, text: &str, errata: &str) -> [String; 5] {
     let (code, counters) = match loaded.resolve(name) {
         Ok(resolved) => match resolved.encoding() {
-            Some(event) => (super::encode::code(event), super::encode::counters(event)),
+            Some(event) => (code(event), counters(event)),
             None => (String::new(), "expression".to_owned()),
         },
         Err(_) => (String::new(), String::new()),
@@ -231,11 +233,6 @@ impl Pattern {
         }
         rest.ends_with(last)
     }
-}
-
-/// Whether the kind is programmed through a selector register.
-pub(super) fn has_selector(kind: Kind) -> bool {
-    matches!(kind, Kind::Arch | Kind::Amd | Kind::Niagara)
 }
 
 #[cfg(test)]

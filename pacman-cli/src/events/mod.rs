@@ -5,107 +5,13 @@ pub(crate) mod columns;
 mod encode;
 mod json;
 mod list;
+mod register;
+mod status;
+mod tables;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use encode::{EncodeArgs, encode};
 pub(crate) use list::{ListArgs, list};
-
-use std::path::PathBuf;
-
-use clap::Args;
-use pacman_core::input::{self, MOST_BYTES};
-use pacman_core::platform::{Platform, pmus_in};
-use pacman_events::encode::PerfAttr;
-use pacman_events::shown::shown_path;
-use pacman_events::{CpuModel, Refusal, Resolver, SysfsPmu, UserTable};
-
-/// Success.
-pub(crate) const OK: u8 = 0;
-/// Something asked for does not exist or cannot be counted.
-pub(crate) const REFUSED: u8 = 2;
-
-/// Which processor and which tables a command speaks of.
-#[derive(Args, Clone, Debug, Default)]
-pub(crate) struct Tables {
-    /// Table of events, such as skl, p4-prescott or zen4; this machine's if absent
-    #[arg(long, value_name = "NAME")]
-    pub(crate) cpu: Option<String>,
-    /// A perfmon-format JSON file whose events are asked first
-    #[arg(long, value_name = "FILE")]
-    pub(crate) events: Option<PathBuf>,
-    /// Where the PMUs of PMU/TERM=N/ names are described; this machine's if absent
-    #[arg(long, value_name = "DIR")]
-    pub(crate) devices: Option<PathBuf>,
-}
-
-/// The tables once read, ready to resolve names.
-pub(crate) struct Loaded {
-    cpu: CpuModel,
-    user: Option<UserTable>,
-    /// The PMUs that names may speak of.
-    pmus: Vec<SysfsPmu>,
-    /// The numbers this machine gave to its PMUs.
-    numbers: Vec<(String, u32)>,
-}
-
-impl Tables {
-    /// Reads what the options name; the error is one line for the user.
-    pub(crate) fn load(&self, machine: &dyn Platform) -> Result<Loaded, String> {
-        let cpu = match &self.cpu {
-            Some(name) => CpuModel::named(name).ok_or_else(|| {
-                let near = match CpuModel::nearest(name).as_slice() {
-                    [] => String::new(),
-                    names => format!("nearest: {}; ", names.join(", ")),
-                };
-                format!("no table {name}; {near}pacman-pmu list --cpus shows all")
-            })?,
-            None => machine.cpu_model(),
-        };
-        let user = match &self.events {
-            Some(file) => {
-                let named = shown_path(file);
-                let text = input::read_text(file, MOST_BYTES)
-                    .map_err(|error| format!("cannot read {named}: {error}"))?;
-                let table = UserTable::from_perfmon_json(cpu, &text);
-                Some(table.map_err(|refusal| format!("{named}: {refusal}"))?)
-            }
-            None => None,
-        };
-        let devices = self.devices.as_deref();
-        let mut pmus = devices.map_or_else(|| machine.pmus(), pmus_in);
-        let numbers = pmus.iter().map(|pmu| (pmu.name().to_owned(), pmu.kind())).collect();
-        // What this machine calls cpu/…/ says nothing of another's.
-        if devices.is_none() && cpu != machine.cpu_model() {
-            pmus.retain(|pmu| !pmu.name().starts_with("cpu"));
-        }
-        Ok(Loaded { cpu, user, pmus, numbers })
-    }
-}
-
-impl Loaded {
-    /// The processor the names are resolved for.
-    pub(crate) fn cpu(&self) -> CpuModel {
-        self.cpu
-    }
-
-    /// `attr.type`; `None` for a PMU whose number only the machine that has it knows.
-    pub(crate) fn perf_type(&self, attr: &PerfAttr) -> Option<u32> {
-        let Some(name) = attr.pmu else { return Some(attr.kind) };
-        self.numbers.iter().find(|(known, _)| known == name).map(|(_, kind)| *kind)
-    }
-
-    /// The names of the user's own table.
-    pub(crate) fn user_names(&self) -> impl Iterator<Item = &str> {
-        self.user.iter().flat_map(UserTable::names)
-    }
-
-    /// The event or expression of this name.
-    pub(crate) fn resolve(&self, name: &str) -> Result<pacman_events::Resolved, Refusal> {
-        let resolver = Resolver::new(self.cpu).with_pmus(&self.pmus);
-        match &self.user {
-            Some(table) => resolver.with_table(table).resolve(name),
-            None => resolver.resolve(name),
-        }
-    }
-}
+pub(crate) use status::{OK, REFUSED};
+pub(crate) use tables::{Loaded, Tables};

@@ -10,7 +10,7 @@ use pacman_core::predict::{Configuration, Target};
 
 use pacman_events::shown::shown;
 
-use super::refuse;
+use super::refusal::refuse;
 use super::table::{Defaults, Table};
 use crate::counts::named;
 use crate::error;

@@ -9,9 +9,12 @@ use pacman_core::predict::training::{
 use pacman_events::shown::shown;
 use serde_json::{Value, json};
 
+use super::columns;
 use super::contenders::{DataArgs, LearnArgs};
+use super::help::TABLE;
+use super::percent::percent;
 use super::progress::Progress;
-use super::{TABLE, columns, percent, refuse};
+use super::refusal::refuse;
 use crate::counts::named;
 
 /// Show how well predictors do on programs that they were not trained on.

@@ -7,7 +7,7 @@ use pacman_core::atomic_write;
 use pacman_core::predict::Model;
 use pacman_events::shown::shown_path;
 
-use super::refuse;
+use super::refusal::refuse;
 use crate::counts;
 
 /// Reads a model; a refusal names the file.

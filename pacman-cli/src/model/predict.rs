@@ -8,8 +8,10 @@ use pacman_core::predict::{Configuration, Forecast, Predictor, Sample, Step};
 use pacman_events::shown::{self, shown};
 use serde_json::{Value, json};
 
+use super::help::TABLE;
+use super::refusal::refuse;
 use super::table::{Defaults, Table};
-use super::{TABLE, columns, file, refuse};
+use super::{columns, file};
 use crate::counts::named;
 use crate::error;
 

@@ -7,7 +7,7 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 use pacman_core::predict::training::{Row, machines};
 use pacman_core::predict::{Configuration, Sample};
 
-use super::refuse;
+use super::refusal::refuse;
 use crate::counts;
 
 /// What a file holds.

@@ -9,8 +9,11 @@ use pacman_events::shown::{line, shown, shown_path};
 use serde_json::{Value, json};
 
 use super::contenders::{DataArgs, LearnArgs};
+use super::file;
+use super::help::TABLE;
+use super::percent::percent;
 use super::progress::Progress;
-use super::{TABLE, file, percent, refuse};
+use super::refusal::refuse;
 use crate::counts::named;
 use crate::error;
 use pacman_core::atomic_write;

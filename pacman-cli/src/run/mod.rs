@@ -1,5 +1,6 @@
 //! `pacman-pmu run`: an unmodified OpenMP program, its regions observed or adapted.
 
+mod arguments;
 mod csv;
 mod destination;
 pub(crate) mod directory;
@@ -18,94 +19,26 @@ mod signals;
 mod text;
 mod training;
 
-use std::ffi::OsString;
 use std::io;
 use std::mem::ManuallyDrop;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
 use pacman_events::shown::{shown_path, text_of};
 
 use pacman_core::{Topology, platform};
-use pacman_regions::{Guard, Objective, Waiting};
 
 use crate::error::{self, BAD_INPUT, UNWRITTEN};
 use crate::exit::{self, Exit};
 use crate::signals::Signals;
 use crate::stat::Refusal;
+pub(crate) use arguments::RunArgs;
 use destination::{Destination, Form};
 use launch::{Ended, Environment};
 use memory::{Found, Memory};
 use pacman_core::atomic_write;
 use report::{Report, Run};
 use training::Training;
-
-/// Run an OpenMP program and say what its parallel regions did; with --adapt, run each region
-/// with the number of threads that suits it.
-///
-/// COMMAND runs unmodified, with libpacman_omp.so preloaded into it: GCC's and LLVM's runtimes
-/// are known, and every process that COMMAND starts is observed too. Standard input, output and
-/// error are COMMAND's; the report follows on standard error, or goes to the file of -o. Times are
-/// wall time; counts are of user mode, by thread.
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{FORMS}"))]
-pub(crate) struct RunArgs {
-    /// Events to count in every region, separated by commas; else only times are taken
-    #[arg(short, long, value_name = "EVENTS")]
-    events: Option<String>,
-
-    /// Write the report to FILE, in the form of its ending: .txt, .csv, .json or .html
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-
-    /// Add the run's regions to this file as training data, for train and evaluate: run again at other
-    /// numbers of threads for more
-    #[arg(long, value_name = "DATA.csv", conflicts_with = "adapt")]
-    record: Option<PathBuf>,
-
-    /// Choose the threads of each region by trying
-    #[arg(long)]
-    adapt: bool,
-
-    /// What adaptation makes less: time, energy, edp (energy x time) or ed2p
-    #[arg(long, value_name = "WHAT", requires = "adapt")]
-    objective: Option<Objective>,
-
-    /// Predict from samples by this model (pacman-pmu train) in place of searching
-    #[arg(long, value_name = "FILE", requires = "adapt")]
-    model: Option<PathBuf>,
-
-    /// Give no region more than N threads
-    #[arg(long, value_name = "N", requires = "adapt",
-          value_parser = clap::value_parser!(u32).range(1..))]
-    max_threads: Option<u32>,
-
-    #[arg(long, value_name = "GUARDS", value_delimiter = ',', requires = "adapt", help = lift())]
-    lift: Vec<Guard>,
-
-    /// How idle threads wait: auto (no spinning beside a narrowed region), keep (as the runtime
-    /// does) or block (at once, from the start)
-    #[arg(long, value_name = "HOW", requires = "adapt")]
-    waiting: Option<Waiting>,
-
-    /// Do not run COMMAND if anything asked for is not possible; else it runs in any case. What only
-    /// the run shows (no region seen, a model that knows no team of that size) is said after it
-    #[arg(long)]
-    strict: bool,
-
-    /// Run nothing: report what programs recorded in DIR, with the library preloaded and PACMAN_OMP_DIR=DIR
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["events", "record", "adapt", "strict", "command"])]
-    read: Option<PathBuf>,
-
-    /// The program to run, with its arguments; its exit status becomes this one's
-    #[arg(last = true, required_unless_present = "read", value_name = "COMMAND")]
-    command: Vec<OsString>,
-}
-
-fn lift() -> String {
-    let words: Vec<_> = Guard::ALL.iter().map(|guard| guard.word()).collect();
-    format!("Adapt in spite of these guards, separated by commas: {}", words.join(", "))
-}
 
 /// Runs the program and reports; the exit status is the program's.
 pub(crate) fn run(args: &RunArgs) -> io::Result<u8> {
@@ -299,40 +232,3 @@ fn nothing_seen(report: &Report, blind: Option<&str>) -> String {
 fn bad_input(problem: String) -> Refusal {
     Refusal { problem, status: BAD_INPUT }
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  pacman-pmu run -- ./program 4                        times, balance and waiting by region
-  pacman-pmu run -e CYCLES,INSTRUCTIONS -- ./program   with counts
-  pacman-pmu run -o report.html -- ./program           a page for the browser
-  pacman-pmu run --adapt -- ./program                  threads chosen by region, for time
-  pacman-pmu run --adapt --objective edp --waiting block -- ./program
-  pacman-pmu run --adapt --lift query -o report.json -- ./program
-  pacman-pmu run -o ranks.csv -- mpirun -n 4 ./program
-  for n in 1 2 4; do OMP_NUM_THREADS=$n pacman-pmu run --record data.csv -- ./program; done
-                                                       training data, for pacman-pmu train
-
-Exit status:
-  COMMAND's own, or 128 and the number of the signal that ended it; and
-  2    bad input, or with --strict something that is not possible; COMMAND did not run
-  4    COMMAND ended well, but the report or --record's file could not be written
-  126  COMMAND could not be run
-  127  COMMAND was not found
-
-What cannot be seen: static programs, set-user-ID programs, other architectures, and regions that
-run on one thread because the compiler made them so. However a process ends, the report has all
-executions that had ended by then.";
-
-const FORMS: &str = "\
-CSV, a row a thread of a region:
-  pid,parent,program,region,name,file,line,module,address,entry,runtime,executions,nested,
-  region_seconds,share,imbalance,waiting,threads_chosen,thread,thread_executions,busy_seconds,
-  cpu,package,core,sibling,beside,moves,counted,implausible
-  and a column an event, such as CYCLES; what is absent is empty
-
-JSON:
-  format, version  \"pacman-run\", 1
-  command, seconds, exit_status, signal, objective, simulated, notes
-  processes        a list of pid, parent, command, seconds, ending, runtimes, threads, contexts,
-                   share, events, metrics, overhead, regions, timeline and notes
-  docs/openmp.md tells about every field.";

@@ -10,7 +10,7 @@ use pacman_core::predict::{Model, machine_name};
 use pacman_core::{Error, ErrorKind, Event, Session, Topology, platform};
 use pacman_regions::{Objective, Options, Waiting};
 
-use super::RunArgs;
+use super::arguments::RunArgs;
 use super::launch::Environment;
 use super::library::VARIABLE;
 use super::memory::Memory;

@@ -7,9 +7,10 @@ use pacman_core::Topology;
 
 use super::command::{Event, Watch};
 use super::meter::{Activity, Meter};
+use super::options::{SmtArgs, UNREADABLE};
 use super::picture::{Picture, Style};
 use super::source::{Reading, Source};
-use super::{SmtArgs, UNREADABLE, csv, json};
+use super::{csv, json};
 use crate::error;
 use crate::exit::Exit;
 use crate::stat::Refusal;

@@ -7,9 +7,10 @@ use pacman_core::Topology;
 
 use super::idle::{ContextClocks, IdleClocks, IdleTimes, parse};
 use super::meter::{Activity, Meter};
+use super::options::{MethodArg, SmtArgs, seconds};
 use super::picture::{Picture, Style};
 use super::source::{Basis, Source};
-use super::{MethodArg, SmtArgs, csv, json, seconds, smt};
+use super::{csv, json, smt};
 use crate::error::{UNWRITTEN, reason};
 
 mod simulated;

@@ -4,9 +4,9 @@ use std::hint::black_box;
 use std::str::FromStr;
 
 use pacman_core::doctor::Diagnosis;
-use pacman_core::{Error, ErrorKind, Event, Result};
+use pacman_core::{Event, Result};
 
-use super::{REFUSED, Refusal};
+use super::refusal::{REFUSED, Refusal};
 use crate::error::BAD_INPUT;
 
 /// Events that work, and what was made for them.
@@ -62,23 +62,6 @@ pub(super) fn choose<T>(
     let refused = || refused.map(|error| format!("no hardware events: {error}"));
     let footnote = if hardware { None } else { why_no_hardware().or_else(refused) };
     Ok(Chosen { events, made, footnote })
-}
-
-impl From<&Error> for Refusal {
-    /// What was asked for wrongly differs from what this machine refuses.
-    fn from(error: &Error) -> Refusal {
-        let bad_input = matches!(
-            error.kind(),
-            ErrorKind::Empty
-                | ErrorKind::InvalidInput
-                | ErrorKind::NoSuchPlace
-                | ErrorKind::OtherModel
-                | ErrorKind::TooManyEvents
-                | ErrorKind::UnknownEvent
-        );
-        let status = if bad_input { BAD_INPUT } else { REFUSED };
-        Refusal { problem: error.to_string(), status }
-    }
 }
 
 /// Something that makes every event of [`HARDWARE`] happen: branches that nobody can foresee,

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use pacman_core::backend::{Backend, Target};
 use pacman_core::{Error, Topology};
 
-use super::Refusal;
 use super::affinity::ThreadPlaces;
 use super::figures::{Figures, Row, Seat, Who};
 use super::ptrace::{self, Stop};
+use super::refusal::Refusal;
 use super::run::{Advance, Collector};
 use super::thread::{self, Span, Thread};
 use crate::exit::Exit;

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use pacman_events::shown::shown_path;
 
-use super::{REFUSED, Refusal, ptrace};
+use super::ptrace;
+use super::refusal::{REFUSED, Refusal};
 use crate::error::unrunnable;
 use crate::signals::Signals;
 

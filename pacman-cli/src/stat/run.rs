@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use pacman_events::shown::shown;
 
-use super::answer::{Answer, Interval};
+use super::answer::Interval;
 use super::figures::{Figures, Row};
 use super::launch::Held;
 use super::progress::Progress;
-use super::{REFUSED, Refusal, system};
+use super::refusal::{REFUSED, Refusal, system};
+use super::writer::AnswerWriter;
 use crate::error;
 use crate::exit::Exit;
 use crate::signals::{Signals, Wake};
@@ -68,7 +69,7 @@ pub(super) fn run(
     mut held: Option<Held>,
     collector: &mut dyn Collector,
     signals: &Signals,
-    mut answer: Answer,
+    mut writer: AnswerWriter,
 ) -> Result<u8, Refusal> {
     let began = Instant::now();
     collector.start();
@@ -76,9 +77,10 @@ pub(super) fn run(
         held.release()?;
     }
     let command = held.as_ref().map(|held| held.pid);
-    let mut clock = Ticks { began, interval: answer.interval, number: 0, begin: Duration::ZERO };
-    let mut progress = answer.is_live().then(|| Progress::new(began));
-    let end = wait(command, collector, signals, &mut answer, &mut clock, &mut progress)
+    let mut clock =
+        Ticks { began, interval: writer.answer.interval, number: 0, begin: Duration::ZERO };
+    let mut progress = writer.is_live().then(|| Progress::new(began));
+    let end = wait(command, collector, signals, &mut writer, &mut clock, &mut progress)
         .map_err(|error| system(&error))?;
     let exit = match end {
         End::Refused(refusal) => return Err(refusal),
@@ -92,7 +94,7 @@ pub(super) fn run(
             if let Some(progress) = &mut progress {
                 progress.wipe();
             }
-            error::complain(&lost(&answer.command[0], &error));
+            error::complain(&lost(&writer.answer.command[0], &error));
             collector.abandon(signals).map_err(|error| system(&error))?;
             return Ok(REFUSED);
         }
@@ -100,16 +102,16 @@ pub(super) fn run(
     collector.look();
     let elapsed = collector.time();
     let outlived = collector.let_go(signals).map_err(|error| system(&error))?;
-    answer.notes.extend(outlived);
-    answer.simulated = collector.is_simulated();
+    writer.answer.notes.extend(outlived);
+    writer.answer.simulated = collector.is_simulated();
     if let Some(progress) = &mut progress {
         progress.wipe();
     }
-    if answer.interval.is_some() {
-        clock.part(collector, &mut answer);
+    if writer.answer.interval.is_some() {
+        clock.part(collector, &mut writer);
     }
     let interrupted = if command.is_some() { INTERRUPTED } else { 0 };
-    let unwritten = answer.whole(elapsed, collector.whole(), exit);
+    let unwritten = writer.whole(elapsed, collector.whole(), exit);
     Ok(unwritten.unwrap_or(exit.map_or(interrupted, Exit::status)))
 }
 
@@ -135,7 +137,7 @@ fn wait(
     command: Option<libc::pid_t>,
     collector: &mut dyn Collector,
     signals: &Signals,
-    answer: &mut Answer,
+    writer: &mut AnswerWriter,
     clock: &mut Ticks,
     progress: &mut Option<Progress>,
 ) -> io::Result<End> {
@@ -171,13 +173,13 @@ fn wait(
         };
         if clock.next().is_some_and(|next| next <= Instant::now()) {
             collector.look();
-            clock.part(collector, answer);
+            clock.part(collector, writer);
         }
         if let Some(progress) = progress.as_mut().filter(|line| line.next() <= Instant::now()) {
             collector.look();
             let total = Figures::sum(collector.whole().iter().map(|row| &row.figures));
             let first = total.counts.as_ref().and_then(|counts| counts.first().copied());
-            let name = answer.columns.events.first().map(|event| event.name.as_str());
+            let name = writer.answer.columns.events.first().map(|event| event.name.as_str());
             progress.draw(collector.time(), &collector.running(), first.zip(name));
         }
     }
@@ -198,11 +200,11 @@ impl Ticks {
         self.interval.map(|interval| self.began + self.begin + interval)
     }
 
-    fn part(&mut self, collector: &mut dyn Collector, answer: &mut Answer) {
+    fn part(&mut self, collector: &mut dyn Collector, writer: &mut AnswerWriter) {
         let end = self.began.elapsed();
         let interval = Interval { number: Some(self.number), begin: self.begin, end };
-        answer.simulated = collector.is_simulated();
-        answer.part(interval, collector.since_mark());
+        writer.answer.simulated = collector.is_simulated();
+        writer.part(interval, collector.since_mark());
         (self.number, self.begin) = (self.number + 1, end);
     }
 }

@@ -4,7 +4,7 @@ use pacman_core::backend::ReadPath;
 use pacman_core::validate::{Counted, Outcome, Verdict};
 use serde_json::{Value, json};
 
-use super::Report;
+use super::report::{Report, exit_status};
 
 /// Everything, with every repeat.
 pub(super) fn report(report: &Report) -> Value {
@@ -21,7 +21,7 @@ pub(super) fn report(report: &Report) -> Value {
         },
         "cpu": report.cpu,
         "repeats": report.repeats,
-        "exit_status": super::exit_status(report),
+        "exit_status": exit_status(report),
         "events": report.outcomes.iter().map(event).collect::<Vec<Value>>(),
     })
 }

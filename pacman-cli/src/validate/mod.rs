@@ -2,6 +2,7 @@
 
 mod json;
 mod progress;
+mod report;
 mod text;
 
 use std::fs::File;
@@ -9,11 +10,11 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use pacman_core::platform;
-use pacman_core::validate::{Check, Outcome, Validator};
-use pacman_events::CpuId;
+use pacman_core::validate::{Check, Validator};
 
 use crate::error;
 use progress::Progress;
+use report::{Report, exit_status};
 
 /// Count what is known by construction, and say how far each counter can be believed.
 ///
@@ -42,18 +43,6 @@ pub(crate) struct ValidateArgs {
     /// Keep the report in a file too: as JSON if its name ends in .json, else as text
     #[arg(short, long, value_name = "REPORT")]
     output: Option<PathBuf>,
-}
-
-/// What was validated, where.
-#[derive(Debug)]
-struct Report {
-    machine: String,
-    /// The event table's name and the processor's in words.
-    table: (&'static str, &'static str),
-    cpu_id: Option<CpuId>,
-    cpu: u32,
-    repeats: usize,
-    outcomes: Vec<Outcome>,
 }
 
 /// Validates and writes the report.
@@ -104,13 +93,6 @@ fn run(validator: &Validator, checks: &[Check], repeats: usize) -> Report {
         repeats,
         outcomes,
     }
-}
-
-/// 0 when everything that was counted can be used, 1 when something cannot or nothing was.
-fn exit_status(report: &Report) -> u8 {
-    let mut counted = report.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
-    let nothing = counted.clone().next().is_none();
-    u8::from(nothing || counted.any(|counted| !counted.verdict.is_usable()))
 }
 
 fn render(report: &Report, json: bool) -> String {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use pacman_core::report::DOUBTED;
 use pacman_core::validate::{Counted, Outcome};
 
-use super::Report;
+use super::report::Report;
 
 const HEADER: [&str; 5] = ["EVENT", "KERNEL", "TRUE COUNT", "COUNTED", "VERDICT"];
 

@@ -3,7 +3,7 @@
 use pacman_events::shown::text_of;
 use pacman_regions::Adaptation;
 
-use super::colour;
+use super::colour::colour;
 use super::escape::escaped;
 use crate::run::report::{ProcessReport, RegionReport, Thread};
 use crate::run::text::{number, seconds, share};

@@ -1,5 +1,6 @@
 //! The report as a page: one file, without anything from elsewhere, that a browser opens.
 
+mod colour;
 mod detail;
 mod escape;
 mod regions;
@@ -54,13 +55,6 @@ fn sections(process: &ProcessReport, place: usize) -> String {
     .concat()
 }
 
-/// The class that colours a region: the first ones have colours, the others share one.
-fn colour(region: usize) -> String {
-    if region < COLOURS { format!("c{region}") } else { "cx".into() }
-}
-
-/// As many as can be told from each other.
-const COLOURS: usize = 8;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 

@@ -1,7 +1,8 @@
 //! Bars of regions by time, and the panel of each with its threads.
 
+use super::colour::colour;
+use super::detail;
 use super::escape::escaped;
-use super::{colour, detail};
 use crate::run::report::{ProcessReport, RegionReport};
 use crate::run::text::{number, seconds, share};
 

@@ -1,6 +1,6 @@
 //! Tables of all regions: counts, and what adaptation did.
 
-use super::colour;
+use super::colour::colour;
 use super::escape::escaped;
 use crate::run::report::{ProcessReport, RegionReport};
 use crate::run::text::{difference, metric, quantity, rate};

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
+use super::colour::{COLOURS, colour};
 use super::escape::{escaped, script_data};
-use super::{COLOURS, colour};
 use crate::run::report::ProcessReport;
 use crate::run::text::{number, seconds};
 

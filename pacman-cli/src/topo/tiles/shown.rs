@@ -6,8 +6,8 @@ use pacman_core::topology::CpuSet;
 use pacman_metrics::tiles::{TILES, Tiles};
 use serde_json::{Value, json};
 
-use super::Die;
 use super::cha::Slices;
+use super::die::Die;
 
 /// Everything that is known, for a person.
 pub(super) fn text(die: &Die) -> String {

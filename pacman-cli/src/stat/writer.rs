@@ -1,0 +1,186 @@
+//! Writes the answer in the format that was asked for.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use pacman_core::Event;
+use pacman_core::report::DOUBTED;
+use pacman_events::shown::{shown_path, text_of};
+
+use super::answer::{Answer, By, Interval};
+use super::arguments::StatArgs;
+use super::figures::{Columns, Figures, Row, by_core, seated};
+use super::refusal::Refusal;
+use super::{csv, json, text};
+use crate::error::{self, UNWRITTEN};
+use crate::exit::Exit;
+use crate::output::Output;
+
+/// Where the answer goes; standard output is the command's.
+pub(super) struct Sink {
+    out: Output<BufWriter<Box<dyn Write>>>,
+    name: String,
+    /// A person watches, and a line can be drawn over.
+    live: bool,
+    /// The first failure; nothing is written after it.
+    failed: Option<io::Error>,
+}
+
+/// Writes the parts of an answer, or its whole, to a sink.
+pub(super) struct AnswerWriter {
+    pub(super) answer: Answer,
+    format: Format,
+    sink: Sink,
+    /// CSV's heading is written.
+    heading: bool,
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Text,
+    Csv,
+    Json,
+}
+
+impl Sink {
+    pub(super) fn open(path: Option<&Path>) -> Result<Sink, Refusal> {
+        let (out, name): (Box<dyn Write>, String) = match path {
+            None => (Box::new(io::stderr()), "standard error".into()),
+            Some(path) => {
+                let file = File::create(path).map_err(|error| Refusal {
+                    problem: error::unwritten(path, &error),
+                    status: UNWRITTEN,
+                })?;
+                (Box::new(file), shown_path(path).to_string())
+            }
+        };
+        let redraws = std::env::var_os("TERM").is_some_and(|term| term != "dumb");
+        let live = redraws && io::stderr().is_terminal();
+        Ok(Sink { out: Output::new(BufWriter::new(out)), name, live, failed: None })
+    }
+
+    fn write(&mut self, text: &str) {
+        if self.failed.is_none() {
+            let done = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+            self.failed = done.err();
+        }
+    }
+}
+
+impl AnswerWriter {
+    /// The answer about `events`; `doubt` is why those of the hardware may be wrong.
+    pub(super) fn new(
+        args: &StatArgs,
+        events: &[Event],
+        doubt: Option<&'static str>,
+        sink: Sink,
+    ) -> AnswerWriter {
+        let by = if args.all {
+            By::Context
+        } else if args.per_core {
+            By::Core
+        } else {
+            By::Thread
+        };
+        let format = if args.json {
+            Format::Json
+        } else if args.csv {
+            Format::Csv
+        } else {
+            Format::Text
+        };
+        let answer = Answer {
+            command: args.command.iter().map(text_of).collect(),
+            columns: Columns::of(events, doubt),
+            by,
+            interval: args.interval(),
+            simulated: false,
+            notes: doubt
+                .map(|doubt| format!("{DOUBTED}  may be wrong: {doubt}"))
+                .into_iter()
+                .collect(),
+            width: if args.output.is_none() { width() } else { usize::MAX },
+        };
+        AnswerWriter { answer, format, sink, heading: false, quiet: args.quiet }
+    }
+
+    /// Whether a line of progress is wanted and can be drawn.
+    pub(super) fn is_live(&self) -> bool {
+        self.sink.live
+            && !self.quiet
+            && self.format == Format::Text
+            && self.answer.interval.is_none()
+    }
+
+    /// Writes what was counted in one interval.
+    pub(super) fn part(&mut self, interval: Interval, mut rows: Vec<Row>) {
+        self.answer.columns.leave_out(&mut rows);
+        let rows = self.arranged(rows);
+        let text = match self.format {
+            Format::Text => text::part(&self.answer, interval, &rows),
+            Format::Csv => self.csv(interval, &rows),
+            Format::Json => format!("{}\n", json::document(&self.answer, interval, &rows, None)),
+        };
+        self.sink.write(&text);
+    }
+
+    /// Writes what was counted in all, and says whether everything could be written: the
+    /// exit status if not.
+    pub(super) fn whole(
+        mut self,
+        elapsed: Duration,
+        mut rows: Vec<Row>,
+        exit: Option<Exit>,
+    ) -> Option<u8> {
+        self.answer.columns.leave_out(&mut rows);
+        let interval = Interval { number: None, begin: Duration::ZERO, end: elapsed };
+        let total = Figures::sum(rows.iter().map(|row| &row.figures));
+        self.answer.notes.extend(self.answer.columns.silent(&total));
+        let rows = self.arranged(rows);
+        let text = match self.format {
+            Format::Text => text::whole(&self.answer, interval, &rows, exit),
+            // Its lines add up to the whole.
+            Format::Csv if self.answer.interval.is_some() => String::new(),
+            Format::Csv => self.csv(interval, &rows),
+            Format::Json => {
+                let document = json::document(&self.answer, interval, &rows, exit);
+                match self.answer.interval {
+                    None => format!("{document:#}\n"),
+                    Some(_) => format!("{document}\n"),
+                }
+            }
+        };
+        self.sink.write(&text);
+        let error = self.sink.failed.as_ref()?;
+        error::complain(&format!("cannot write the answer to {}: {error}", self.sink.name));
+        Some(UNWRITTEN)
+    }
+
+    fn csv(&mut self, interval: Interval, rows: &[Row]) -> String {
+        let heading = !std::mem::replace(&mut self.heading, true);
+        let heading = if heading { csv::heading(&self.answer.columns) } else { String::new() };
+        heading + &csv::rows(&self.answer, interval, rows)
+    }
+
+    fn arranged(&self, rows: Vec<Row>) -> Vec<Row> {
+        let rows = seated(rows);
+        if self.answer.by == By::Core { by_core(&rows) } else { rows }
+    }
+}
+
+/// `COLUMNS`, else the width of the terminal on standard error, if it is one.
+fn width() -> usize {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    told.filter(|&columns| columns > 0).unwrap_or_else(terminal_width)
+}
+
+fn terminal_width() -> usize {
+    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: TIOCGWINSZ writes one `winsize`, and the pointer is to a live one; standard error
+    // being closed or no terminal is answered with an error.
+    let answer = unsafe { libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &raw mut size) };
+    if answer == 0 && size.ws_col > 0 { size.ws_col.into() } else { usize::MAX }
+}
