@@ -102,7 +102,7 @@ impl Program {
     }
 
     /// Its regions ask first when they have run often, and whoever narrows them before cannot know:
-    /// a limit that docs/openmp.md names.
+    /// a limit that docs/observe.md names.
     const fn only_observed(mut self) -> Program {
         self.may_be_adapted = false;
         self

@@ -344,7 +344,7 @@ fn evaluated(machine: &str, contender: &Contender) -> Option<Evaluation> {
     Some(evaluate(&data, contender, &mut || ()).unwrap())
 }
 
-/// Those bars of `docs/prediction.md` that are met; it says which are not.
+/// Those bars of `docs/research/prediction.md` that are met; it says which are not.
 #[test]
 fn measured_machines_meet_the_bars_that_the_protocol_found_met() {
     let mixture = Contender::Mixture(MixtureOptions::default());

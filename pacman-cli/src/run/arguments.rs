@@ -107,4 +107,4 @@ JSON:
   command, seconds, exit_status, signal, objective, simulated, notes
   processes        a list of pid, parent, command, seconds, ending, runtimes, threads, contexts,
                    share, events, metrics, overhead, regions, timeline and notes
-  docs/openmp.md tells about every field.";
+  docs/output.md describes every field.";

@@ -3,7 +3,7 @@
 //! `cargo bench -p pacman-core --features training --bench adaptation` prints what a decision costs
 //! here, and the regret on simulated phases; `-- 4 5 6` takes these seeds, `-- worth=0.45` an
 //! assumption of what a further context of a core is worth at most, and `-- counters` predicts
-//! from event counts. `docs/adaptation.md` has the protocol.
+//! from event counts. `docs/research/adaptation.md` has the protocol.
 
 mod trained;
 

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p pacman-core --features training --bench prediction` draws 24 machines with 15
 //! programs each, evaluates every predictor on each as `pacman-pmu evaluate` does, and prints
-//! means over the machines; `-- 7 8 9` draws these machines instead. `docs/prediction.md` has the
+//! means over the machines; `-- 7 8 9` draws these machines instead. `docs/research/prediction.md` has the
 //! protocol.
 
 mod drawn;

@@ -3,7 +3,7 @@
 //! An [`Adapter`] is asked before an execution and told after it. Each phase has a
 //! [`Controller`]: it samples what may be better, verifies it, holds it, checks now and then
 //! that the default is still worse, and starts again when the phase drifts. An [`Account`]
-//! bounds what all that may cost. `docs/adaptation.md` has the rules, their assumptions and
+//! bounds what all that may cost. `docs/research/adaptation.md` has the rules, their assumptions and
 //! what they came out as.
 //!
 //! ```

@@ -8,7 +8,7 @@
 //!   the machine and the data it was trained on, and the text of its file.
 //! - `training` makes and evaluates them (feature `training`).
 //!
-//! `docs/prediction.md` has the method, the protocol of its measurement and the results.
+//! `docs/research/prediction.md` has the method, the protocol of its measurement and the results.
 //!
 //! ```
 //! use pacman_core::predict::{Configuration, HillClimb, Predictor, Sample, Step};

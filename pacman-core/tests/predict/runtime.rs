@@ -64,7 +64,7 @@ fn run(adapter: &Adapter, phase: &SimPhase, seed: u64) -> (usize, f64) {
     (seen.len(), phase.seconds(last) / best - 1.0)
 }
 
-/// The figures that `docs/prediction.md` has for decisions at run time.
+/// The figures that `docs/research/prediction.md` has for decisions at run time.
 #[test]
 fn an_adapter_samples_less_with_a_model_and_decides_as_well() {
     for (cores, contexts) in [(2, 2), (4, 2), (8, 2), (2, 1), (4, 1), (8, 1)] {

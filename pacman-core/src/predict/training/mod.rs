@@ -2,7 +2,7 @@
 //!
 //! A [`Dataset`] is one machine's programs, each with a sample at each configuration. [`ridge`],
 //! [`mixture`](mixture()) and [`linear`] fit models to it; [`evaluate`] leaves out one program after
-//! the other and runs each to its decision. `docs/prediction.md` has the protocol.
+//! the other and runs each to its decision. `docs/research/prediction.md` has the protocol.
 //!
 //! ```
 //! use pacman_core::predict::training::{Dataset, RidgeOptions, Row, ridge};
