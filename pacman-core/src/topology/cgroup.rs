@@ -2,7 +2,7 @@
 
 use super::CpuSet;
 use super::restriction::Quota;
-use super::sysfs::Tree;
+use super::tree::Tree;
 use crate::error::Result;
 use crate::input::{self, MOST_SYSTEM_BYTES};
 

@@ -16,6 +16,7 @@ mod restriction;
 mod snapshot;
 mod synthetic;
 mod sysfs;
+mod tree;
 
 pub use self::core_type::CoreType;
 pub(crate) use self::cpu_bits::{CpuBits, LAST_CPU, Range};

@@ -10,7 +10,8 @@ use hwlocality::topology::builder::BuildFlags;
 use crate::affinity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::topology::assemble::{CoreKey, Cpu, assemble};
-use crate::topology::sysfs::{self, Tree};
+use crate::topology::sysfs;
+use crate::topology::tree::Tree;
 use crate::topology::{CoreType, CpuSet, LAST_CPU, Source, Topology};
 
 pub(in crate::topology) fn read() -> Result<Topology> {
