@@ -62,3 +62,13 @@ pub use placement::{Place, Placement};
 pub use report::Report;
 pub use session::{Attached, Phase, Session};
 pub use topology::Topology;
+
+// The examples of README.md are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+// So are those of the project's first page.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+mod project_readme {}

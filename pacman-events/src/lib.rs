@@ -78,3 +78,8 @@ pub use refusal::{Refusal, RefusalKind};
 pub use resolve::{Resolved, Resolver, Term, resolve};
 pub use sysfs::SysfsPmu;
 pub use user_table::UserTable;
+
+// The examples of README.md are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

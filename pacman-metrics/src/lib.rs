@@ -70,3 +70,8 @@ mod tests {
         assert!(!names.is_empty());
     }
 }
+
+// The examples of README.md are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -24,3 +24,8 @@ mod pool;
 mod workers;
 
 pub use pool::{AdaptivePhase, AdaptivePool};
+
+// The examples of README.md are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -14,3 +14,8 @@ pub use recording::{
     Adaptation, Ending, Event, Guarded, Loop, Overhead, Process, Recording, Region, Row, Runtime,
     RuntimeFamily, Site, Team, Timeline, TimelineRow,
 };
+
+// The examples of README.md are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
