@@ -6,8 +6,25 @@
 use crate::backend::ReadPath;
 use crate::topology::CoreType;
 
+pub use crate::session::Stat;
 pub use crate::session::plausible::implausible;
-pub use crate::session::{Stat, Turns};
+
+/// Who counts which set, where the events of a session do not fit at once.
+///
+/// Sets change between outermost executions of phases, never inside one; each phase
+/// goes through all sets on each thread, whatever its other phases do. So a phase
+/// that runs only inside others sees the sets that those are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Turns {
+    /// Execution *i* of a phase on a thread counts set *i* mod *n*: all threads
+    /// begin with set 0, and each can be compared with the others at any time.
+    ByExecution,
+    /// Execution *i* of a phase on thread *k* counts set (*i* + *k*) mod *n*: as many
+    /// threads as there are sets see all events in one execution. For threads that do
+    /// the same work, as those of a team do.
+    BySpread,
+}
 
 /// Everything a session knows at one moment.
 #[derive(Clone, Debug)]

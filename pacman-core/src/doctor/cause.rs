@@ -2,7 +2,6 @@
 
 use std::io;
 
-use super::finding::Outcome;
 use super::surroundings::Surroundings;
 use crate::backend::perf::Standing;
 use crate::error::{Error, ErrorKind};
@@ -84,22 +83,6 @@ impl Cause {
             Cause::UnsupportedArchitecture => "unsupported-architecture",
             Cause::UserNamespace => "user-namespace",
             Cause::Watchdog => "watchdog",
-        }
-    }
-
-    /// Whether the cause can be moved out of the way on this machine.
-    pub(super) fn outcome(self) -> Outcome {
-        match self {
-            Cause::NoLedger
-            | Cause::NoPerfEvents
-            | Cause::NoPmuInVm
-            | Cause::NotOffered
-            | Cause::NotTried
-            | Cause::PmuNotDriven
-            | Cause::SilentPmu
-            | Cause::TooFewCounters
-            | Cause::UnsupportedArchitecture => Outcome::Missing,
-            _ => Outcome::InTheWay,
         }
     }
 }

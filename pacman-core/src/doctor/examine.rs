@@ -1,18 +1,20 @@
 //! The examination: what is tried, in which order, and what follows from what.
 
 use crate::backend::ReadPath;
-use crate::backend::perf::{PerfSys, Standing};
+use crate::backend::perf::{Kernel, PerfSys, Standing};
 use crate::error::Error;
 use pacman_events::CpuModel;
 
 use crate::event::Event;
+use crate::platform::{self, PlatformRef};
 
 use super::cause::{Asks, Cause, Circumstances};
+use super::diagnosis::{Diagnosis, Verdict};
 use super::finding::{Finding, Outcome, Subject};
+use super::limits;
 use super::surroundings::Surroundings;
 use super::trial::{self, Counted};
 use super::witness::Witness;
-use super::{Diagnosis, Verdict, limits};
 
 /// Hardware events in the order in which programs want them: the first that
 /// work make the group.
@@ -32,11 +34,38 @@ const ALWAYS_COUNT: [&str; 2] = ["INSTRUCTIONS", "CYCLES"];
 /// The most events that are tried in one group.
 const GROUP: usize = 4;
 
-pub(super) fn examine<S: PerfSys + Clone>(
-    sys: S,
-    standing: &Standing,
-    around: &Surroundings,
-) -> Diagnosis {
+impl Diagnosis {
+    /// Examines this process on this machine: opens events for the calling
+    /// thread, and closes them again.
+    ///
+    /// On a simulated machine its kernel is examined, among surroundings without limits; no help
+    /// is given there, for a command would change the real machine.
+    pub fn examine() -> Diagnosis {
+        Diagnosis::examine_on(platform::current())
+    }
+
+    /// As [`examine`](Self::examine), on a machine that need not be the one that the process counts on.
+    pub fn examine_on(platform: &PlatformRef) -> Diagnosis {
+        let standing = platform.permissions();
+        let Some(sys) = platform.perf() else {
+            return Diagnosis::examine_with(Kernel, &standing, &Surroundings::read());
+        };
+        let mut diagnosis = Diagnosis::examine_with(sys, &standing, &Surroundings::unlimited());
+        diagnosis.findings.iter_mut().for_each(|finding| finding.help.clear());
+        diagnosis
+    }
+
+    /// As [`examine`](Self::examine), on another kernel seam and other facts.
+    pub fn examine_with<S: PerfSys + Clone>(
+        sys: S,
+        standing: &Standing,
+        surroundings: &Surroundings,
+    ) -> Diagnosis {
+        examine(sys, standing, surroundings)
+    }
+}
+
+fn examine<S: PerfSys + Clone>(sys: S, standing: &Standing, around: &Surroundings) -> Diagnosis {
     let sys = Witness::new(sys);
     let refused = trial::refusal(&sys);
     let examination = Examination { sys, facts: Circumstances { standing, around, refused } };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Cause;
+use super::cause::Cause;
 
 /// One thing that was tried, or one fact worth knowing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +35,24 @@ pub enum Outcome {
     Missing,
     /// A fact, neither good nor bad.
     Noted,
+}
+
+impl Cause {
+    /// Whether the cause can be moved out of the way on this machine.
+    pub(super) fn outcome(self) -> Outcome {
+        match self {
+            Cause::NoLedger
+            | Cause::NoPerfEvents
+            | Cause::NoPmuInVm
+            | Cause::NotOffered
+            | Cause::NotTried
+            | Cause::PmuNotDriven
+            | Cause::SilentPmu
+            | Cause::TooFewCounters
+            | Cause::UnsupportedArchitecture => Outcome::Missing,
+            _ => Outcome::InTheWay,
+        }
+    }
 }
 
 /// What a finding is about.

@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 use std::io;
 
-use super::{count_of, only_set, phase_name, read_path_code, state_code};
+use super::values::{count_of, only_set, phase_name, read_path_code, state_code};
 use crate::report::{PhaseReport, Report, ThreadReport};
 
 /// Writes a report as CSV: a header, then one row per phase and thread.

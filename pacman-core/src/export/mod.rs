@@ -38,6 +38,7 @@ mod csv;
 mod json;
 mod style;
 mod table;
+mod values;
 
 #[cfg(test)]
 mod tests;
@@ -46,83 +47,3 @@ pub use csv::{csv, csv_log};
 pub use json::json;
 pub use style::TableStyle;
 pub use table::table;
-
-use crate::backend::ReadPath;
-use crate::report::{CountReport, PhaseReport, Report, ThreadState, Turns};
-
-/// Why a count is not there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Absent {
-    /// The group was enabled, but the kernel never let it count.
-    NeverCounted,
-    /// No execution has finished, so there is nothing to sum up.
-    NotFinished,
-    /// The row holds no such count.
-    NotRecorded,
-    /// Sets take turns, and no execution has counted the event's yet.
-    NotSampled,
-}
-
-impl Absent {
-    /// The word that JSON has for it.
-    fn code(self) -> &'static str {
-        match self {
-            Absent::NeverCounted => "never-counted",
-            Absent::NotFinished => "not-finished",
-            Absent::NotRecorded => "not-recorded",
-            Absent::NotSampled => "not-sampled",
-        }
-    }
-}
-
-/// The count of event number `event` in a row, or why there is none.
-fn count_of(row: &PhaseReport, event: usize) -> Result<&CountReport, Absent> {
-    if row.executions == 0 {
-        return Err(Absent::NotFinished);
-    }
-    let count = row.counts.get(event).ok_or(Absent::NotRecorded)?;
-    if count.samples == 0 {
-        return Err(Absent::NotSampled);
-    }
-    if count.value().is_none() {
-        return Err(Absent::NeverCounted);
-    }
-    Ok(count)
-}
-
-/// The name of a phase; a report that was cut by hand may not have it.
-fn phase_name(report: &Report, phase: usize) -> &str {
-    report.phases.get(phase).map_or("?", String::as_str)
-}
-
-/// The only set that counts an event; `None` if every set does.
-fn only_set(report: &Report, event: usize) -> Option<usize> {
-    let mut sets = (0..report.sets.len()).filter(|set| report.sets[*set].events.contains(&event));
-    let set = sets.next()?;
-    (report.sets.len() > 1 && sets.next().is_none()).then_some(set)
-}
-
-/// A thread's state as the exchange formats spell it.
-fn state_code(state: ThreadState) -> &'static str {
-    match state {
-        ThreadState::Attached => "attached",
-        ThreadState::Detached => "detached",
-        ThreadState::Exited => "exited",
-    }
-}
-
-/// Who counted which set, as the exchange formats spell it.
-fn turns_code(turns: Turns) -> &'static str {
-    match turns {
-        Turns::ByExecution => "by-execution",
-        Turns::BySpread => "by-spread",
-    }
-}
-
-/// A read path as the exchange formats spell it.
-fn read_path_code(path: ReadPath) -> &'static str {
-    match path {
-        ReadPath::Rdpmc => "rdpmc",
-        ReadPath::ReadCall => "read",
-    }
-}

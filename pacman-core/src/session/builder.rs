@@ -3,7 +3,7 @@
 use once_cell::sync::OnceCell;
 
 use super::shared::{Parts, Placed, Shared};
-use super::turns::{self, Sets, Turns};
+use super::turns::{self, Sets};
 use super::{Session, SystemWide, parting};
 use pacman_events::partition::Partition;
 
@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{self, Event};
 use crate::placement::Placement;
 use crate::platform::{self, PlatformRef};
+use crate::report::Turns;
 use crate::topology::{CpuSet, Topology};
 
 /// The longest log of single samples a thread may keep.

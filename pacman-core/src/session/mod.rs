@@ -47,13 +47,14 @@ use crate::event::Event;
 use crate::placement::Place;
 use crate::report::{EventSet, Report, ThreadState};
 
+pub use crate::report::Turns;
 pub use attached::{Attached, Entered, Sample};
 pub use builder::SessionBuilder;
 pub use cells::Stat;
 pub use peer::{Latest, Pair, Peer};
 pub use rows::MAX_PHASES;
 pub use shared::Phase;
-pub use turns::{MAX_EVENTS_IN_TURNS, Turns};
+pub use turns::MAX_EVENTS_IN_TURNS;
 pub use uncounted::Uncounted;
 pub use wide::SystemWide;
 

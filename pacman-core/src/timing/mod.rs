@@ -33,6 +33,7 @@
 
 mod instrument;
 mod pace;
+mod plan;
 mod run;
 mod timed;
 
@@ -47,7 +48,7 @@ pub use self::timed::{Caveat, Discard, Discarded, Timed};
 use std::time::Duration;
 
 use self::instrument::Live;
-use self::run::Plan;
+use self::plan::Plan;
 use crate::clock::{Clock, ClockSource};
 use crate::error::{Error, ErrorKind, Result};
 

@@ -4,20 +4,9 @@ use std::hint::black_box;
 
 use super::instrument::{Instrument, KernelWork};
 use super::pace;
+use super::plan::Plan;
 use super::timed::{Discard, Timed, Verdicts};
-use crate::clock::ClockSource;
 use crate::error::Result;
-
-/// How a section is to be timed; times are in ticks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
-    pub(super) source: ClockSource,
-    pub(super) nanos_per_tick: f64,
-    pub(super) repetitions: u32,
-    pub(super) warm_up: u64,
-    /// How long a batch may take.
-    pub(super) batch: u64,
-}
 
 /// One run: ticks with their overhead, or none if the clock went back, and the CPU.
 #[derive(Clone, Copy, Debug)]

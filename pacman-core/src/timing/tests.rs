@@ -8,7 +8,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::instrument::{Instrument, KernelWork};
-use super::run::{Plan, run};
+use super::plan::Plan;
+use super::run::run;
 use super::timed::{Caveat, Discard, Discarded, Timed, Verdicts, step};
 use super::{Timer, no_tsc};
 use crate::clock::ClockSource;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::pace::{self, Pace};
-use super::run::Plan;
+use super::plan::Plan;
 use crate::clock::ClockSource;
 use crate::error::{Error, ErrorKind, Result};
 

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Counted;
 use super::around::{Around, Moment};
 use super::catalogue::KernelId;
+use super::counted::Counted;
 use super::kernel::{self, Ground, Kernel, Work, fence};
 use super::verdict::{Sample, Verdict};
 use crate::error::Result;

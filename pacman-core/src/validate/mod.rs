@@ -22,17 +22,18 @@
 mod around;
 mod catalogue;
 mod count;
+mod counted;
 pub mod kernel;
 mod native;
 mod verdict;
 
 pub use catalogue::{Check, KernelId};
+pub use counted::Counted;
 pub use native::Native;
 pub use verdict::{Fault, STABLE, Sample, TOLERANCE, Truth, Verdict};
 
 use pacman_events::{CpuId, CpuModel};
 
-use crate::backend::ReadPath;
 use crate::bind::{Binding, current_cpu};
 use crate::error::Result;
 use crate::event::machine;
@@ -66,23 +67,6 @@ pub struct Outcome {
     pub native: Option<Native>,
     /// The repeats and the verdict, or why it is not countable here.
     pub result: Result<Counted>,
-}
-
-/// What counting an event on a kernel gave.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Counted {
-    /// How the counter was read.
-    pub read_path: ReadPath,
-    /// Why its counts may be wrong, if they may: the kernel's driver is not trusted here.
-    pub doubt: Option<&'static str>,
-    /// Every repeat, in order.
-    pub samples: Vec<Sample>,
-    /// Repeats during which others had the CPU, however often they were made again, on a
-    /// kernel that suffers from it.
-    pub disturbed: usize,
-    /// What they say.
-    pub verdict: Verdict,
 }
 
 impl Validator {

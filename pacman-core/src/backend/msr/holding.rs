@@ -1,6 +1,7 @@
 //! The registers of one hardware context, taken over and given back.
 
 use super::Site;
+use super::atfork;
 use super::explain::{Access, Explain};
 use super::io::{Errno, MsrIo};
 use super::ledger::{self, Key, Ledger};
@@ -52,6 +53,7 @@ impl<M: MsrIo + Clone> Holding<M> {
             saved: Vec::new(),
             released: false,
         };
+        atfork::install_atfork();
         ledger.handlers.enter();
         match holding.program_all(&mut ledger) {
             Ok(()) => Ok(holding),

@@ -30,6 +30,7 @@
 //! setting while counters are open kills their readers by SIGSEGV. No perf event may be
 //! open on the same context: the kernel's driver stops and starts all counters at once.
 
+mod atfork;
 mod contexts;
 mod device;
 mod explain;
@@ -45,8 +46,8 @@ mod tests;
 mod undo;
 mod undo_log;
 
+pub(crate) use atfork::install_atfork;
 pub(crate) use program::{Hold, Program};
-pub(crate) use signal::install_atfork;
 
 pub use contexts::{Contexts, Site};
 pub use device::DevMsr;

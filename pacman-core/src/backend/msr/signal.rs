@@ -13,7 +13,7 @@ use std::cell::UnsafeCell;
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{ledger, undo};
+use super::undo;
 
 /// The signals that end a process in an orderly way, and that a program may handle.
 const SIGNALS: [i32; 2] = [libc::SIGINT, libc::SIGTERM];
@@ -35,7 +35,6 @@ impl Handlers {
             // SAFETY: the function lives as long as the program.
             unsafe { libc::atexit(at_exit) };
         });
-        install_atfork();
         self.users += 1;
         if self.users == 1 {
             for (signal, previous) in SIGNALS.into_iter().zip(&PREVIOUS) {
@@ -55,22 +54,11 @@ impl Handlers {
     }
 
     /// In a forked child: nothing is open there.
-    fn disown(&mut self) {
+    pub(super) fn disown(&mut self) {
         while self.users > 0 {
             self.leave();
         }
     }
-}
-
-/// Registers the handlers of forks, once.
-pub(crate) fn install_atfork() {
-    static HANDLERS: Once = Once::new();
-    HANDLERS.call_once(|| {
-        let (before, in_parent) = (ledger::before_fork, ledger::in_parent);
-        // SAFETY: the functions live as long as the program. `in_child` makes no call that is
-        // forbidden between fork and exec.
-        unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
-    });
 }
 
 /// What was done about a signal before.
@@ -161,9 +149,4 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut l
 
 extern "C" fn at_exit() {
     undo::undo_all(true);
-}
-
-extern "C" fn in_child() {
-    undo::disown_all();
-    ledger::in_child(Handlers::disown);
 }

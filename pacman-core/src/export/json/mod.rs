@@ -5,7 +5,7 @@ mod writer;
 use std::io;
 
 use self::writer::Writer;
-use super::{count_of, read_path_code, state_code, turns_code};
+use super::values::{count_of, read_path_code, state_code, turns_code};
 use crate::report::{LoggedSample, PhaseReport, Report, ThreadReport};
 use crate::session::Stat;
 

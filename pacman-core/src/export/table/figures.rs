@@ -1,6 +1,6 @@
 //! Sums over rows: what a phase cost one thread, a core, or everyone.
 
-use crate::export::{Absent, count_of};
+use crate::export::values::{Absent, count_of};
 use crate::report::{PhaseReport, Report, ThreadReport};
 
 /// What a phase cost one thread or several. Sums of 64-bit values in 128 bits.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::block::{Member, UNBOUND};
 use super::cell::{Marks, UNDEFINED, absent, at_least};
 use super::{quantity, text};
-use crate::export::{Absent, TableStyle, count_of, only_set, phase_name};
+use crate::export::TableStyle;
+use crate::export::values::{Absent, count_of, only_set, phase_name};
 use crate::report::{DOUBTED, Report, ThreadReport, ThreadState, Turns};
 
 /// What the marks mean that the table used.

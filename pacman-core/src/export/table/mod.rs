@@ -15,7 +15,8 @@ use self::block::{Layout, Member};
 use self::cell::Marks;
 use self::footnotes::plural;
 use self::grid::{Tone, line, rule};
-use super::{TableStyle, phase_name};
+use super::TableStyle;
+use super::values::phase_name;
 use crate::report::Report;
 
 /// Writes a report as a table: a block for each phase, those that took the most

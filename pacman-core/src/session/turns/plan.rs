@@ -4,11 +4,12 @@ use pacman_events::allocate::{Demand, Pmu};
 use pacman_events::encode::Rings;
 use pacman_events::partition::Partition;
 
-use super::{MAX_EVENTS_IN_TURNS, Set, Sets, Turns};
+use super::sets::{MAX_EVENTS_IN_TURNS, Set, Sets};
 use crate::backend::Backend;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Source};
 use crate::platform::PlatformRef;
+use crate::report::Turns;
 
 /// The PMU for which sets are planned, and one thread's share of it.
 pub(in crate::session) struct Room {

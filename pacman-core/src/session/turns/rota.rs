@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Sets, Turn, Turns};
+use super::sets::{Sets, Turn};
 use crate::backend::{Caps, Counters, Reading, Target};
 use crate::cancel;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
+use crate::report::Turns;
 use crate::session::meter::Meter;
 
 /// Phases whose executions are counted without a search.
@@ -179,7 +180,7 @@ mod tests {
 
     use super::*;
     use crate::backend::{Backend, ReadPath};
-    use crate::session::turns::Set;
+    use crate::session::turns::sets::Set;
 
     /// What was done to the counters of all sets, in order.
     #[derive(Default)]

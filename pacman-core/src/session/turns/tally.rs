@@ -1,6 +1,6 @@
 //! What a thread shows of each set: its latest sample, and its rows.
 
-use super::{MAX_EVENTS_IN_TURNS, Sets, Turn};
+use super::sets::{MAX_EVENTS_IN_TURNS, Sets, Turn};
 use crate::primitive::{AtomicU64, Ordering, fence};
 use crate::session::patience::Patience;
 use crate::session::plausible::Limits;

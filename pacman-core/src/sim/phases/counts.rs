@@ -1,6 +1,6 @@
 //! What the counters of a simulated machine say of an execution.
 
-use super::SimPhase;
+use super::phase::SimPhase;
 use crate::predict::{Configuration, Sample};
 
 /// Cycles of a simulated context in a second.

@@ -1,6 +1,6 @@
 //! Phases at random.
 
-use super::{SimPhase, SmtMachine};
+use super::phase::{SimPhase, SmtMachine};
 
 /// Numbers that only look random: the same seed gives the same ones everywhere.
 ///

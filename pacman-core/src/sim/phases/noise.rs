@@ -1,6 +1,6 @@
 //! What else happens on a machine.
 
-use super::Random;
+use super::draw::Random;
 
 /// Factors on times: a spread that is always there, and now and then a long disturbance.
 #[derive(Clone, Debug)]

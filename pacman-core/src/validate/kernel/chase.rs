@@ -3,7 +3,7 @@
 use super::caches::{self, Cache};
 use super::random;
 use super::region::{self, Pages, Region};
-use super::{Ground, Kernel, Work};
+use super::work::{Ground, Kernel, Work};
 use crate::error::Result;
 use crate::validate::around::Around;
 use crate::validate::verdict::Truth;

@@ -3,7 +3,7 @@
 use std::arch::asm;
 
 use super::random::SplitMix;
-use super::{Kernel, Work};
+use super::work::{Kernel, Work};
 use crate::error::Result;
 use crate::validate::around::Around;
 use crate::validate::catalogue::KernelId;

@@ -63,66 +63,14 @@ mod stepped;
 #[cfg(target_arch = "x86_64")]
 mod stream;
 mod waiting;
+mod work;
 
-use super::around::Around;
 use super::catalogue::KernelId;
-use super::verdict::Truth;
 use crate::error::Result;
 #[cfg(not(target_arch = "x86_64"))]
 use crate::error::{Error, ErrorKind};
-use crate::placement::Place;
-use crate::topology::Topology;
 
-/// How much of its work a kernel does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Work {
-    /// What cannot be left out: the way in and out.
-    Short = 0,
-    /// That, and what is counted.
-    Long = 1,
-}
-
-impl Work {
-    /// None or all of `long`. Not a choice but a product, because the instructions that
-    /// choose would differ between short and long.
-    #[inline(always)]
-    fn of(self, long: u64) -> u64 {
-        self as u64 * long
-    }
-}
-
-/// A program with a known count.
-pub(super) trait Kernel {
-    /// Makes ready what the next run uses up; not counted.
-    fn prepare(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    /// The counted part.
-    fn run(&mut self, work: Work) -> Result<()>;
-
-    /// What the last long run did more than a short one; `around` is what clocks and
-    /// ledgers showed around it.
-    fn truth(&self, around: &Around) -> Truth;
-
-    /// Whether the counts of short runs must be taken off.
-    fn has_edges(&self) -> bool {
-        true
-    }
-
-    /// Whether what happened around the last long run leaves little to say about it:
-    /// others used the caches, or time passed without this thread.
-    fn disturbed(&self, _: &Around) -> bool {
-        false
-    }
-}
-
-/// Where kernels run.
-#[derive(Debug)]
-pub(super) struct Ground {
-    pub(super) topology: Topology,
-    pub(super) place: Place,
-}
+pub(super) use work::{Ground, Kernel, Work};
 
 /// Makes the kernel `id`.
 ///

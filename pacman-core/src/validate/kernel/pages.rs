@@ -1,7 +1,7 @@
 //! First touches of fresh pages.
 
 use super::region::{Pages, Region};
-use super::{Kernel, Work};
+use super::work::{Kernel, Work};
 use crate::error::Result;
 use crate::validate::around::Around;
 use crate::validate::verdict::Truth;

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 
 #[cfg(target_arch = "x86_64")]
 use super::loops;
-use super::{Ground, Kernel, Work};
+use super::work::{Ground, Kernel, Work};
 use crate::bind::Binding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::placement::Place;

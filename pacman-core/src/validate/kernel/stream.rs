@@ -4,7 +4,7 @@ use std::arch::asm;
 
 use super::caches;
 use super::region::{self, Pages, Region};
-use super::{Ground, Kernel, Work};
+use super::work::{Ground, Kernel, Work};
 use crate::error::Result;
 use crate::validate::around::Around;
 use crate::validate::verdict::Truth;

@@ -1,6 +1,6 @@
 //! Waiting busily, by clocks that others keep.
 
-use super::{Kernel, Work};
+use super::work::{Kernel, Work};
 #[cfg(target_arch = "x86_64")]
 use crate::clock;
 use crate::error::Result;

@@ -1,0 +1,22 @@
+//! Forks: a child lets go of every register.
+
+use std::sync::Once;
+
+use super::signal::Handlers;
+use super::{ledger, undo};
+
+/// Registers the handlers of forks, once.
+pub(crate) fn install_atfork() {
+    static HANDLERS: Once = Once::new();
+    HANDLERS.call_once(|| {
+        let (before, in_parent) = (ledger::before_fork, ledger::in_parent);
+        // SAFETY: the functions live as long as the program. `in_child` makes no call that is
+        // forbidden between fork and exec.
+        unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+    });
+}
+
+extern "C" fn in_child() {
+    undo::disown_all();
+    ledger::in_child(Handlers::disown);
+}

@@ -1,0 +1,109 @@
+//! The sets of a session's events, and a set's stay on the counters.
+
+use crate::backend::Backend;
+use crate::report::{EventSet, Turns};
+
+/// The most events of a session whose sets take turns: which of them are being
+/// counted is one word.
+pub const MAX_EVENTS_IN_TURNS: usize = u64::BITS as usize;
+
+/// The sets of a session: one where all its events fit.
+pub(crate) struct Sets {
+    pub(super) turns: Turns,
+    pub(super) list: Vec<Set>,
+}
+
+/// Events that are counted together.
+pub(crate) struct Set {
+    /// A bit for each of the session's events.
+    pub(super) live: u64,
+    pub(super) backend: Box<dyn Backend>,
+}
+
+impl Sets {
+    /// All of a session's events, counted together.
+    pub(in crate::session) fn one(events: usize, backend: Box<dyn Backend>) -> Sets {
+        let live = u64::MAX >> (MAX_EVENTS_IN_TURNS - events);
+        Sets { turns: Turns::ByExecution, list: vec![Set { live, backend }] }
+    }
+
+    pub(in crate::session) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Who counts which set, if there are several.
+    pub(in crate::session) fn turns(&self) -> Option<Turns> {
+        (self.list.len() > 1).then_some(self.turns)
+    }
+
+    /// What opens the counters of a set.
+    pub(in crate::session) fn backend(&self, set: usize) -> &dyn Backend {
+        &*self.list[set].backend
+    }
+
+    /// The events of a set, a bit each.
+    pub(in crate::session) fn live(&self, set: usize) -> u64 {
+        self.list[set].live
+    }
+
+    /// How many events the set counts.
+    pub(in crate::session) fn width(&self, set: usize) -> usize {
+        self.live(set).count_ones() as usize
+    }
+
+    /// The session's numbers of a set's events, in the order in which they are read.
+    pub(in crate::session) fn events(&self, set: usize) -> Vec<usize> {
+        (0..MAX_EVENTS_IN_TURNS).filter(|event| self.live(set) >> event & 1 == 1).collect()
+    }
+
+    /// All sets, for programs and reports.
+    pub(in crate::session) fn described(&self) -> Vec<EventSet> {
+        (0..self.len()).map(|set| EventSet { events: self.events(set) }).collect()
+    }
+}
+
+/// A stay of one set on a thread's counters: two readings of the same stay can be
+/// subtracted, others cannot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::session) struct Turn {
+    /// How many switches came before.
+    pub(in crate::session) number: u64,
+    /// The session's events that are counted, a bit each.
+    pub(in crate::session) live: u64,
+}
+
+impl Turn {
+    /// The only turn of a session whose events fit at once.
+    pub(in crate::session) const ONLY: Turn = Turn { number: 0, live: u64::MAX };
+
+    /// Where in a reading the session's event number `event` stands, if it is counted.
+    #[inline]
+    pub(in crate::session) fn place(self, event: usize) -> Option<usize> {
+        let counted = event < MAX_EVENTS_IN_TURNS && self.live >> event & 1 == 1;
+        counted.then(|| (self.live & ((1 << event) - 1)).count_ones() as usize)
+    }
+
+    /// As [`place`](Self::place), for who knows that the event is counted.
+    #[inline]
+    pub(in crate::session) fn expect(self, event: usize) -> usize {
+        self.place(event).unwrap_or_else(|| not_counted(event))
+    }
+}
+
+#[cold]
+fn not_counted(event: usize) -> ! {
+    panic!("event {event} was not counted; a session in turns is asked with counted_since")
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counted_events_stand_in_their_order() {
+        let turn = Turn { number: 3, live: 1 << 63 | 0b1011_0000 };
+        let places: Vec<Option<usize>> = [3, 4, 5, 6, 7, 63, 64].map(|e| turn.place(e)).into();
+        assert_eq!(places, [None, Some(0), Some(1), None, Some(2), Some(3), None]);
+        assert_eq!((0..64).map(|event| Turn::ONLY.expect(event)).sum::<usize>(), 2016);
+    }
+}
