@@ -1,11 +1,8 @@
 //! What one process did in its parallel regions.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-
-use crate::arena;
 
 /// All regions of one process, from the loading of the library to its end, however that came.
 ///
@@ -265,14 +262,6 @@ pub struct TimelineRow {
 }
 
 impl Recording {
-    /// All recordings in `directory`, by process, and a line for each file that is none.
-    ///
-    /// # Errors
-    /// If the directory cannot be listed.
-    pub fn found_in(directory: &Path) -> io::Result<(Vec<Recording>, Vec<String>)> {
-        arena::found_in(directory)
-    }
-
     /// How often its regions ran, and ended.
     pub fn executions(&self) -> u64 {
         self.regions.iter().fold(0, |sum, region| sum.saturating_add(region.executions))

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::mem::offset_of;
 use std::sync::atomic::AtomicU64;
 
-use super::{add, load, publish, store, zero};
+use super::cell::{add, load, publish, store, zero};
 
 /// How many bins a row has.
 pub(super) const BINS: usize = 512;

@@ -5,7 +5,7 @@
 use std::sync::atomic::AtomicU64;
 
 use super::bins::{Bins, CurrentBin};
-use super::{add, load, publish, store, zero};
+use super::cell::{add, load, publish, store, zero};
 
 /// Sums of counts in a row: as many as a reading of counters has at most.
 pub const EVENTS: usize = 24;

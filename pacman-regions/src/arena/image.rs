@@ -4,9 +4,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::AtomicU64;
 
 use super::bins::FINEST;
+use super::cell::store;
+use super::format::{Key, Kind, PAGE, WORDS, copied, prepare};
+use super::payload::Payload;
 use super::writer::ProcessStart;
-use super::{Kind, PAGE, Payload, WORDS, Writer, copied, prepare, store};
-use crate::arena::Key;
+use super::writer::Writer;
 use crate::{Ending, Recording, Region, RuntimeFamily, TimelineRow};
 
 /// Times in the image, to some nanoseconds.

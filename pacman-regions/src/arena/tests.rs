@@ -6,6 +6,8 @@ use std::sync::atomic::AtomicU64;
 
 use proptest::prelude::*;
 
+use super::cell::{add, load};
+use super::format::{WORDS, header};
 use super::*;
 use crate::{
     Adaptation, Ending, Event, Overhead, Process as Ran, Recording, Region, Row as Part, Runtime,
@@ -254,10 +256,10 @@ fn another_arena_is_told_apart() {
     let words = arena(2);
     assert_eq!(check(words, &KEY), Ok(()));
     for key in [Key { nonce: KEY.nonce + 1, ..KEY }, Key { uid: 0, ..KEY }] {
-        assert_eq!(check(words, &key), Err("it is another run's".to_owned()));
+        assert_eq!(check(words, &key), Err("it belongs to another run".to_owned()));
     }
-    assert_eq!(check(memory(1), &KEY), Err("it is no arena".to_owned()));
-    assert_eq!(check(&words[..8], &KEY), Err("it is no arena".to_owned()));
+    assert_eq!(check(memory(1), &KEY), Err("it is not an arena".to_owned()));
+    assert_eq!(check(&words[..8], &KEY), Err("it is not an arena".to_owned()));
     assert!(read(b"").is_err() && read(&[0; 8192]).is_err());
 }
 

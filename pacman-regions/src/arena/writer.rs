@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::cell::{add, load, publish, store};
 use super::cells::{PrimaryStats, Process, Row, Thread};
-use super::{CHUNK, Kind, LINE, Payload, WORDS, add, header, load, publish, store};
+use super::format::{CHUNK, Kind, LINE, WORDS, header};
+use super::payload::Payload;
 
 /// Chunks are as long as all before them together, up to so many pages: each is a call of the
 /// system.

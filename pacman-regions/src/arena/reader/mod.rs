@@ -1,26 +1,23 @@
 //! From the bytes of an arena to recordings.
 //!
-//! The bytes may be of any process that had the arena: nothing in them is trusted. What is cut short
-//! because its process was ended there is left out; what contradicts itself is said.
+//! Any process that mapped the arena may have written the bytes, so the reader trusts none of them. It
+//! leaves out a record that its process did not finish, and notes a contradiction.
 
+mod records;
 mod region;
+mod sorted;
 mod sums;
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::mem::offset_of;
-use std::os::unix::ffi::OsStrExt;
 
-use pacman_events::shown::text_of;
-
-use super::bins::BinTotals;
-use super::cells::{self, EVENTS};
-use super::payload::Cursor;
-use super::writer::slot;
-use super::{CHUNK, Kind, LINE, MAGIC, VERSION, WORDS, header};
-use crate::{Adaptation, Ending, Event, Overhead, Process, Recording, Runtime, RuntimeFamily};
+use super::cells;
+use super::format::{MAGIC, VERSION, WORDS, header};
+use crate::{Adaptation, Ending, Overhead, Process, Recording};
+use records::{Owned, command_of, owned, region_of, word};
 use region::{Known, adaptation_of, region};
-use sums::{PrimarySum, RowSum, timeline};
+use sorted::Sorted;
+use sums::timeline;
 
 /// The recordings of all processes that wrote to the arena, in the order in which they began.
 ///
@@ -48,102 +45,6 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Recording>, String> {
         ));
     }
     Ok(recordings)
-}
-
-/// Records of one process.
-#[derive(Default)]
-struct Owned<'w> {
-    records: Vec<(Kind, &'w [u64])>,
-    /// By number.
-    regions: BTreeMap<u32, &'w [u64]>,
-    forked_from: u64,
-    /// Something in its chunks is none of what a writer leaves.
-    damaged: bool,
-}
-
-/// All records, by the owner of their chunks.
-fn owned(words: &[u64]) -> BTreeMap<u64, Owned<'_>> {
-    let mut owned: BTreeMap<u64, Owned<'_>> = BTreeMap::new();
-    let mut page = 1;
-    while let Some(chunk) = words.get(page * WORDS..).filter(|rest| rest.len() >= LINE) {
-        let pages = (chunk[0] & 0xffff_ffff) as usize;
-        if (chunk[0] >> 32) as u32 != CHUNK || pages == 0 {
-            page += 1;
-            continue;
-        }
-        let process = owned.entry(chunk[1]).or_default();
-        let size = pages.saturating_mul(WORDS).min(chunk.len());
-        let used = usize::try_from(chunk[2]).unwrap_or(usize::MAX);
-        process.damaged |= used > size;
-        records(&chunk[..used.min(size)], process);
-        page = page.saturating_add(pages);
-    }
-    owned
-}
-
-fn records<'w>(chunk: &'w [u64], process: &mut Owned<'w>) {
-    let mut at = LINE;
-    while at < chunk.len() {
-        let (kind, length) = ((chunk[at] >> 32) as u32, (chunk[at] & 0xffff_ffff) as usize);
-        let end = at.saturating_add(length);
-        if length < LINE || length % LINE != 0 || end > chunk.len() {
-            process.damaged = true;
-            return;
-        }
-        let record = &chunk[at..end];
-        match Kind::of(kind) {
-            Some(Kind::Region) => drop(process.regions.insert(record[1] as u32, record)),
-            Some(kind) => process.records.push((kind, record)),
-            // Its process was ended while it filled it.
-            None if kind == 0 => {}
-            None => process.damaged = true,
-        }
-        if kind == Kind::Process as u32 {
-            process.forked_from = word(record, offset_of!(cells::Process, forked_from));
-        }
-        at = end;
-    }
-}
-
-fn word(record: &[u64], offset: usize) -> u64 {
-    record.get(offset / 8).copied().unwrap_or(0)
-}
-
-/// The region of that number, which a forked process knows from the one that it was forked from.
-fn region_of<'w>(owned: &BTreeMap<u64, Owned<'w>>, owner: u64, number: u32) -> Option<&'w [u64]> {
-    let mut owner = owner;
-    for _ in 0..GENERATIONS {
-        let process = owned.get(&owner)?;
-        if let Some(record) = process.regions.get(&number) {
-            return Some(record);
-        }
-        // A child begins after its parent: what says otherwise would go in circles.
-        owner = Some(process.forked_from).filter(|from| *from < owner)?;
-    }
-    None
-}
-
-/// More than any program forks one from the other.
-const GENERATIONS: usize = 4096;
-/// More notes than the library makes.
-const NOTES: usize = 1000;
-
-/// What the records of one process are, put in order.
-#[derive(Default)]
-struct Sorted<'w> {
-    process: Option<&'w [u64]>,
-    command: Option<Vec<u8>>,
-    runtimes: BTreeMap<u32, Runtime>,
-    first: Option<(u32, u32, u64, String)>,
-    events: Vec<Event>,
-    counted: Vec<usize>,
-    notes: Vec<String>,
-    rows: BTreeMap<(u32, u32), RowSum>,
-    primary_stats: BTreeMap<u32, PrimarySum>,
-    adaptations: BTreeMap<u32, (u64, &'w [u64])>,
-    open_regions: u64,
-    /// Ticks until which something is known to have gone on.
-    until: u64,
 }
 
 fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> {
@@ -224,116 +125,4 @@ fn ending(sorted: &Sorted<'_>, process: &[u64]) -> (Ending, u64) {
         Ending::Unsaid => (ending, sorted.until),
         _ => (ending, ended.max(sorted.until)),
     }
-}
-
-/// Of the process, or of the one that it was forked from.
-fn command_of(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Vec<String>> {
-    let mut owner = owner;
-    for _ in 0..GENERATIONS {
-        let process = owned.get(&owner)?;
-        let own = process.records.iter().find(|(kind, _)| *kind == Kind::Command);
-        if let Some((_, record)) = own {
-            let line = Cursor(&record[1..]).bytes()?;
-            let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty());
-            return Some(words.map(|word| text_of(OsStr::from_bytes(word))).collect());
-        }
-        owner = Some(process.forked_from).filter(|from| *from < owner)?;
-    }
-    None
-}
-
-impl<'w> Sorted<'w> {
-    /// `None` if the record is not what its kind has.
-    fn take(&mut self, kind: Kind, record: &'w [u64]) -> Option<()> {
-        let mut cursor = Cursor(&record[1..]);
-        match kind {
-            Kind::Process => self.process = Some(record),
-            Kind::Thread => {
-                let open_regions = word(record, offset_of!(cells::Thread, open_regions));
-                self.open_regions = self.open_regions.saturating_add(open_regions);
-            }
-            Kind::Command => self.command = Some(cursor.bytes()?),
-            Kind::Runtime => {
-                let number = cursor.small()?;
-                let family = match cursor.number()? {
-                    0 => RuntimeFamily::Libgomp,
-                    _ => RuntimeFamily::Libomp,
-                };
-                let runtime = Runtime { family, path: cursor.path()?, version: None };
-                self.runtimes.insert(number, runtime);
-            }
-            Kind::FirstRegion => {
-                let first = (cursor.small()?, cursor.small()?, cursor.number()?, cursor.text()?);
-                self.first = Some(first);
-            }
-            Kind::Events => (self.events, self.counted) = events(&mut cursor)?,
-            Kind::Region => {}
-            Kind::Note if self.notes.len() < NOTES => self.notes.push(cursor.text()?),
-            Kind::Note => {}
-            Kind::Row => self.row(record)?,
-            Kind::PrimaryStats => self.primary_stats(record)?,
-            Kind::Adaptation => {
-                let (region, serial) = (record[slot::REGION] as u32, record[slot::SERIAL]);
-                let known = self.adaptations.get(&region).map_or(0, |(serial, _)| *serial);
-                // One that has no text yet has not taken the place of the one before.
-                if record[slot::STATE] != 0 && serial >= known {
-                    self.adaptations.insert(region, (serial, record));
-                }
-            }
-        }
-        Some(())
-    }
-
-    fn row(&mut self, record: &[u64]) -> Option<()> {
-        let get = |offset: usize| word(record, offset);
-        let counts = record.get(offset_of!(cells::Row, counts) / 8..)?.get(..EVENTS)?;
-        let key = get(offset_of!(cells::Row, key));
-        let sum = self.rows.entry((key as u32, (key >> 32) as u32)).or_default();
-        if let Some(cpu) = get(offset_of!(cells::Row, cpu)).checked_sub(1) {
-            let cpu = u32::try_from(cpu).ok()?;
-            // Another thread had this number as well: on another context, it has moved.
-            let elsewhere = sum.cpu.is_some_and(|before| before != cpu);
-            sum.moves = sum.moves.saturating_add(u64::from(elsewhere));
-            sum.cpu = Some(cpu);
-        }
-        for (sum, offset) in [
-            (&mut sum.executions, offset_of!(cells::Row, executions)),
-            (&mut sum.ticks, offset_of!(cells::Row, ticks)),
-            (&mut sum.moves, offset_of!(cells::Row, moves)),
-            (&mut sum.counted, offset_of!(cells::Row, counted)),
-        ] {
-            *sum = sum.saturating_add(get(offset));
-        }
-        sum.counts.iter_mut().zip(counts).for_each(|(sum, count)| *sum = sum.wrapping_add(*count));
-        Some(())
-    }
-
-    fn primary_stats(&mut self, record: &[u64]) -> Option<()> {
-        const BINS: usize = offset_of!(cells::PrimaryStats, bins) / 8;
-        if record.len() < size_of::<cells::PrimaryStats>() / 8 {
-            return None;
-        }
-        let region = word(record, offset_of!(cells::PrimaryStats, region)) as u32;
-        if let Some(sum) = PrimarySum::of(record, BinTotals::of(&record[BINS..])) {
-            self.until = self.until.max(sum.bins.until(&record[BINS..]));
-            match self.primary_stats.get_mut(&region) {
-                Some(known) => known.merge(&sum),
-                None => drop(self.primary_stats.insert(region, sum)),
-            }
-        }
-        Some(())
-    }
-}
-
-fn events(cursor: &mut Cursor<'_>) -> Option<(Vec<Event>, Vec<usize>)> {
-    let events = usize::try_from(cursor.number()?).ok()?;
-    let mut all = Vec::new();
-    for _ in 0..events {
-        all.push(Event { name: cursor.text()?, uncounted: cursor.optional()? });
-    }
-    let counts = usize::try_from(cursor.number()?).ok().filter(|counts| *counts <= EVENTS)?;
-    let event = |at: u64| usize::try_from(at).ok().filter(|event| *event < all.len());
-    let counted: Option<Vec<usize>> =
-        (0..counts).map(|_| cursor.number().and_then(event)).collect();
-    Some((all, counted?))
 }

@@ -1,6 +1,6 @@
 //! A region, put together.
 
-use super::Sorted;
+use super::sorted::Sorted;
 use super::sums::{PrimarySum, RowSum};
 use crate::arena::payload::Cursor;
 use crate::arena::writer::slot;

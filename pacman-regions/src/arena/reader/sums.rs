@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use super::word;
+use super::records::word;
 use crate::arena::bins::BinTotals;
 use crate::arena::cells::{self, EVENTS, SIZES};
 use crate::{Timeline, TimelineRow};

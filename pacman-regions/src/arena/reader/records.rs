@@ -1,0 +1,107 @@
+//! The records of an arena, by process.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::mem::offset_of;
+use std::os::unix::ffi::OsStrExt;
+
+use pacman_events::shown::text_of;
+
+use crate::arena::cells;
+use crate::arena::format::{CHUNK, Kind, LINE, WORDS};
+use crate::arena::payload::Cursor;
+
+/// Records of one process.
+#[derive(Default)]
+pub(super) struct Owned<'w> {
+    pub(super) records: Vec<(Kind, &'w [u64])>,
+    /// By number.
+    regions: BTreeMap<u32, &'w [u64]>,
+    pub(super) forked_from: u64,
+    /// Something in its chunks is none of what a writer leaves.
+    pub(super) damaged: bool,
+}
+
+/// All records, by the owner of their chunks.
+pub(super) fn owned(words: &[u64]) -> BTreeMap<u64, Owned<'_>> {
+    let mut owned: BTreeMap<u64, Owned<'_>> = BTreeMap::new();
+    let mut page = 1;
+    while let Some(chunk) = words.get(page * WORDS..).filter(|rest| rest.len() >= LINE) {
+        let pages = (chunk[0] & 0xffff_ffff) as usize;
+        if (chunk[0] >> 32) as u32 != CHUNK || pages == 0 {
+            page += 1;
+            continue;
+        }
+        let process = owned.entry(chunk[1]).or_default();
+        let size = pages.saturating_mul(WORDS).min(chunk.len());
+        let used = usize::try_from(chunk[2]).unwrap_or(usize::MAX);
+        process.damaged |= used > size;
+        records(&chunk[..used.min(size)], process);
+        page = page.saturating_add(pages);
+    }
+    owned
+}
+
+fn records<'w>(chunk: &'w [u64], process: &mut Owned<'w>) {
+    let mut at = LINE;
+    while at < chunk.len() {
+        let (kind, length) = ((chunk[at] >> 32) as u32, (chunk[at] & 0xffff_ffff) as usize);
+        let end = at.saturating_add(length);
+        if length < LINE || length % LINE != 0 || end > chunk.len() {
+            process.damaged = true;
+            return;
+        }
+        let record = &chunk[at..end];
+        match Kind::of(kind) {
+            Some(Kind::Region) => drop(process.regions.insert(record[1] as u32, record)),
+            Some(kind) => process.records.push((kind, record)),
+            // Its process was ended while it filled it.
+            None if kind == 0 => {}
+            None => process.damaged = true,
+        }
+        if kind == Kind::Process as u32 {
+            process.forked_from = word(record, offset_of!(cells::Process, forked_from));
+        }
+        at = end;
+    }
+}
+
+pub(super) fn word(record: &[u64], offset: usize) -> u64 {
+    record.get(offset / 8).copied().unwrap_or(0)
+}
+
+/// The region of that number, which a forked process knows from the one that it was forked from.
+pub(super) fn region_of<'w>(
+    owned: &BTreeMap<u64, Owned<'w>>,
+    owner: u64,
+    number: u32,
+) -> Option<&'w [u64]> {
+    let mut owner = owner;
+    for _ in 0..GENERATIONS {
+        let process = owned.get(&owner)?;
+        if let Some(record) = process.regions.get(&number) {
+            return Some(record);
+        }
+        // A child begins after its parent: what says otherwise would go in circles.
+        owner = Some(process.forked_from).filter(|from| *from < owner)?;
+    }
+    None
+}
+
+/// More than any program forks one from the other.
+const GENERATIONS: usize = 4096;
+/// Of the process, or of the one that it was forked from.
+pub(super) fn command_of(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Vec<String>> {
+    let mut owner = owner;
+    for _ in 0..GENERATIONS {
+        let process = owned.get(&owner)?;
+        let own = process.records.iter().find(|(kind, _)| *kind == Kind::Command);
+        if let Some((_, record)) = own {
+            let line = Cursor(&record[1..]).bytes()?;
+            let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+            return Some(words.map(|word| text_of(OsStr::from_bytes(word))).collect());
+        }
+        owner = Some(process.forked_from).filter(|from| *from < owner)?;
+    }
+    None
+}
