@@ -10,6 +10,7 @@ use pacman_core::fork::Lock;
 use pacman_core::{Attached, Error, Session, sim};
 use pacman_regions::Event;
 
+use crate::notes;
 use crate::process;
 
 /// What this process counts; made when its first region runs, and again after a fork.
@@ -59,7 +60,7 @@ impl Plan {
     /// as can.
     fn of(list: &str) -> Plan {
         let names: Vec<&str> = pacman_core::Event::names_in(list).collect();
-        let mut events = Plan::wished();
+        let mut events = Plan::requested();
         if names.is_empty() {
             return Plan { session: None, events, counted: Vec::new() };
         }
@@ -83,7 +84,7 @@ impl Plan {
     }
 
     /// The events that were asked for, in a process that has run no region.
-    pub(crate) fn wished() -> Vec<Event> {
+    pub(crate) fn requested() -> Vec<Event> {
         let event = |name: &str| Event { name: name.to_owned(), uncounted: None };
         pacman_core::Event::names_in(&process::options().events).map(event).collect()
     }
@@ -130,7 +131,7 @@ impl Counters {
         let attached = session.attach();
         drop(one);
         let attached = attached
-            .map_err(|error| process::note(format!("a thread was not counted: {error}")))
+            .map_err(|error| notes::note(format!("a thread was not counted: {error}")))
             .ok()?;
         let open = [const { UnsafeCell::new(Reading::EMPTY) }; DEPTH];
         Some(Counters { open, attached: ManuallyDrop::new(attached) })

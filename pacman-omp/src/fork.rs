@@ -1,42 +1,28 @@
-//! How the library goes through a fork.
+//! Handlers that carry the library over a fork.
 //!
-//! The child has the thread that forked, and memory as it was at that instant. So nobody may be in
-//! the midst of changing a list then: its lock is held over the fork. What was counted so far is
-//! the parent's; the child begins with nothing, inside of the same regions.
+//! The child has only the thread that forked, and memory as it was at that instant. So `before` takes
+//! every lock, and no list is half changed in the child. Counts so far belong to the parent; the
+//! child begins with none, inside the same regions.
 
-use std::sync::OnceLock;
-
-use pacman_core::fork::{Held, Lock, Locked};
+use pacman_core::fork::{Held, Locked};
 use pacman_regions::arena::Writer;
 
 use crate::adapt;
 use crate::arena;
 use crate::counting::{self, Plan};
+use crate::first_region::{self, FIRST_REGION, FirstRegion};
 use crate::interpose::{self, PrivateRuntime};
 use crate::module;
-use crate::process::{self, FirstRegion};
+use crate::notes;
+use crate::once::MAKING;
 use crate::recording;
 use crate::region::{self, Region};
 use crate::rows::{self, Spare};
 use crate::runtime::{self, Runtime};
 use crate::worker::Worker;
 
-/// Held while something is made that is made once.
-static MAKING: Lock<()> = Lock::new(());
-
-/// What is in `cell`, which `make` fills when it is first wanted. Nobody is at that when the process
-/// forks: the child would wait for them.
-#[inline]
-pub(crate) fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
-    cell.get().unwrap_or_else(|| {
-        let _one = MAKING.lock();
-        cell.get_or_init(make)
-    })
-}
-
-/// All locks that somebody may wait for. Whoever takes one while it has another takes them in this
-/// order.
-#[expect(dead_code, reason = "a lock is held for as long as this is there")]
+/// All locks of the library, in the order in which a thread may nest them.
+#[expect(dead_code, reason = "a guard holds its lock until it is dropped")]
 struct Locks {
     making: Locked<'static, ()>,
     first: Locked<'static, Option<FirstRegion>>,
@@ -52,22 +38,22 @@ struct Locks {
 
 static HELD: Held<Locks> = Held::new();
 
-/// Has the C library call the functions below. It calls them for `fork` only: the child of a
-/// `vfork` has its parent's memory, and nothing of this.
-pub(crate) fn watch() {
+/// Has the C library call the functions below for `fork`. It does not call them for `vfork`, whose
+/// child uses its parent's memory.
+pub(crate) fn install_atfork() {
     // SAFETY: functions of this library, which is never unloaded.
     unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
 }
 
 unsafe extern "C" fn before() {
-    // The child has the mask of who forks.
+    // The child inherits the affinity mask of the thread that forks.
     adapt::mask_matters();
     Worker::forks();
     let locks = Locks {
         making: MAKING.lock(),
-        first: process::FIRST_REGION.lock(),
+        first: FIRST_REGION.lock(),
         opening: counting::OPENING.lock(),
-        notes: process::NOTES.lock(),
+        notes: notes::NOTES.lock(),
         private_runtimes: interpose::PRIVATE_RUNTIMES.lock(),
         known: runtime::KNOWN.lock(),
         all: region::ALL.lock(),
@@ -75,7 +61,7 @@ unsafe extern "C" fn before() {
         spare: rows::SPARE.lock(),
         writer: arena::WRITER.lock(),
     };
-    // SAFETY: all of them, always.
+    // SAFETY: `in_parent` or `in_child` takes them before the next fork.
     unsafe { HELD.put(locks) };
 }
 
@@ -89,8 +75,18 @@ unsafe extern "C" fn in_child() {
     let mut locks = unsafe { HELD.take() };
     locks.spare.forget();
     drop(locks);
-    process::begin();
-    recording::inherited();
+    recording::begin();
+    record_inherited();
     Plan::forget();
     Worker::forked();
+}
+
+/// Records the facts that the child has from its parent. Regions are not among them: the reader
+/// looks them up in the parent's records.
+fn record_inherited() {
+    for (number, runtime) in Runtime::known().into_iter().enumerate() {
+        recording::runtime(number, runtime.family, &runtime.path);
+    }
+    first_region::record_again();
+    notes::record_all();
 }

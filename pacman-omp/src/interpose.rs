@@ -6,18 +6,15 @@
 //! module's own scope stays, as it does with the linker: a runtime that comes into the global scope
 //! later knows nothing of the teams that the module's own has started.
 
-use std::ffi::{CString, c_void};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use pacman_core::fork::Lock;
 
-use crate::entry;
 use crate::function::Function;
 use crate::module::Module;
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, loaded, look_up};
 
 type ByFunction = [AtomicPtr<c_void>; Function::COUNT];
 
@@ -42,6 +39,22 @@ pub(crate) struct PrivateRuntime {
     handle: usize,
 }
 
+/// Whether any call of the program to a runtime came here.
+static INTERPOSED: AtomicBool = AtomicBool::new(false);
+
+/// A call of the program to a runtime comes here.
+#[inline]
+pub(crate) fn note_interposed() {
+    if !INTERPOSED.load(Ordering::Relaxed) {
+        INTERPOSED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether any call of the program to a runtime came here.
+pub(crate) fn has_interposed() -> bool {
+    INTERPOSED.load(Ordering::Relaxed)
+}
+
 /// The real function of that name for a call that returns to `caller`, where no region says whose
 /// it is.
 #[inline]
@@ -60,7 +73,7 @@ fn real_at_site(caller: u64, function: Function) -> Option<*mut c_void> {
     if let Some(real) = SITES.find(caller, function) {
         return Some(real);
     }
-    entry::ompt::note_interposed();
+    note_interposed();
     let Some(real) = resolved(caller, function) else {
         // Code of no module, which cannot say what it would have reached.
         return of_team(function);
@@ -103,7 +116,7 @@ pub(crate) fn known_runtime_for(caller: u64, function: Function) -> Option<&'sta
     let real = match known {
         Some(real) => real,
         None => {
-            entry::ompt::note_interposed();
+            note_interposed();
             let real = resolved(caller, function)?;
             SITES.keep(caller, function, real);
             real
@@ -164,25 +177,6 @@ pub(crate) fn next(function: Function) -> Option<*mut c_void> {
     let real = look_up(libc::RTLD_NEXT as usize, function)?;
     next.store(real, Ordering::Relaxed);
     Some(real)
-}
-
-/// The handle of a module that is loaded; it stays so.
-pub(crate) fn loaded(path: &Path) -> Option<usize> {
-    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-    // SAFETY: finds the module again and adds to its count of users.
-    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-    (!handle.is_null()).then_some(handle as usize)
-}
-
-/// Looks a symbol up. Neither way of asking answers this library's own function of that name:
-/// it is not after itself, and not among what another module needs.
-pub(crate) fn look_up(handle: usize, function: Function) -> Option<*mut c_void> {
-    if handle == 0 {
-        return None;
-    }
-    // SAFETY: a handle of `dlopen` that is never closed, or RTLD_NEXT.
-    let real = unsafe { libc::dlsym(handle as *mut c_void, function.symbol().as_ptr()) };
-    (!real.is_null()).then_some(real)
 }
 
 /// Calls whose function was found before, where modules differ: programs whose modules bring their

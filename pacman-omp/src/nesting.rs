@@ -1,6 +1,6 @@
 //! What is known of the innermost body that a thread is inside of.
 
-use crate::region::Seen;
+use crate::seen::Seen;
 
 /// One word, which is put aside for each body and put back after it. From its lowest bit on:
 ///

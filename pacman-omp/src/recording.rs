@@ -1,15 +1,28 @@
-//! What the process records besides rows, each when it becomes known.
+//! Records of the process other than rows, each written when its facts become known.
+//!
+//! The functions take plain values, so that this module stays below the modules that call it.
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use pacman_regions::RuntimeFamily;
-use pacman_regions::arena::{Kind, Payload};
+use pacman_regions::arena::{Kind, Payload, ProcessStart};
+use pacman_regions::{Event, RuntimeFamily};
 
 use crate::arena;
-use crate::counting::Plan;
-use crate::process::{self, FirstRegion};
-use crate::region::Region;
-use crate::runtime::Runtime;
+use crate::process;
+
+/// The process starts, or has just been forked.
+pub(crate) fn begin() {
+    process::begin();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    arena::begin(&ProcessStart {
+        numbers: (std::process::id(), std::os::unix::process::parent_id()),
+        began: u64::try_from(now.as_nanos()).unwrap_or(u64::MAX),
+        seconds_per_tick: process::clock().nanos_per_tick() * 1e-9,
+        adapted: process::options().adapt.is_some(),
+    });
+}
 
 /// The command line.
 pub(crate) fn command() {
@@ -18,57 +31,60 @@ pub(crate) fn command() {
     });
 }
 
-/// A line for who reads the recording.
+/// A line for the reader of the recording.
 pub(crate) fn note(line: &str) {
     arena::append(Kind::Note, || Payload::new().bytes(line.as_bytes()));
 }
 
-/// A runtime was met; it is number `number`.
-pub(crate) fn runtime(number: usize, runtime: &Runtime) {
-    let family = u64::from(runtime.family == RuntimeFamily::Libomp);
+/// Runtime number `number`.
+pub(crate) fn runtime(number: usize, family: RuntimeFamily, path: &Path) {
+    let family = u64::from(family == RuntimeFamily::Libomp);
     let payload = || Payload::new().number(number as u64).number(family);
-    arena::append(Kind::Runtime, || payload().bytes(runtime.path.as_os_str().as_bytes()));
+    arena::append(Kind::Runtime, || payload().bytes(path.as_os_str().as_bytes()));
 }
 
-/// The first region was met.
-pub(crate) fn first(first: &FirstRegion) {
-    let (ticks, reads) = first.overhead;
-    let payload = || Payload::new().number(first.threads.into()).number(first.cpus.len() as u64);
+/// The first region: threads of a team by default, contexts that the process may use, ticks of a
+/// begin and an end, how counts are read.
+pub(crate) fn first_region(threads: u32, contexts: usize, (ticks, reads): (u64, &str)) {
+    let payload = || Payload::new().number(threads.into()).number(contexts as u64);
     arena::append(Kind::FirstRegion, || payload().number(ticks).bytes(reads.as_bytes()));
 }
 
-/// A region was met, and has that runtime.
-pub(crate) fn region(region: &Region, runtime: usize) {
-    let module = &region.module;
+/// Facts of a region that do not change.
+pub(crate) struct RegionFacts<'a> {
+    pub(crate) number: u32,
+    /// The number of its runtime.
+    pub(crate) runtime: usize,
+    /// The body's address in the symbol table of `module`.
+    pub(crate) address: u64,
+    pub(crate) module: &'a Path,
+    pub(crate) source: Option<&'a str>,
+    /// The name of the entry that started it first.
+    pub(crate) entry: &'a str,
+}
+
+/// A region that was met for the first time.
+pub(crate) fn region(facts: &RegionFacts<'_>) {
     let payload = || {
         Payload::new()
-            .number(region.number.into())
-            .number(runtime as u64)
-            .number(region.body.wrapping_sub(module.bias))
-            .bytes(module.path.as_os_str().as_bytes())
-            .optional(region.source.as_deref().map(str::as_bytes))
-            .bytes(region.entry.name().as_bytes())
+            .number(facts.number.into())
+            .number(facts.runtime as u64)
+            .number(facts.address)
+            .bytes(facts.module.as_os_str().as_bytes())
+            .optional(facts.source.map(str::as_bytes))
+            .bytes(facts.entry.as_bytes())
     };
     arena::append(Kind::Region, payload);
 }
 
-/// The events of this process.
-pub(crate) fn events() -> Payload {
-    let Plan { events, counted, .. } = Plan::current();
-    let all = events.iter().fold(Payload::new().number(events.len() as u64), |all, event| {
-        all.bytes(event.name.as_bytes()).optional(event.uncounted.as_deref().map(str::as_bytes))
+/// The events of this process; `counted` has the index of each counted event.
+pub(crate) fn events(events: &[Event], counted: &[usize]) {
+    arena::append(Kind::Events, || {
+        let all = Payload::new().number(events.len() as u64);
+        let all = events.iter().fold(all, |all, event| {
+            all.bytes(event.name.as_bytes()).optional(event.uncounted.as_deref().map(str::as_bytes))
+        });
+        let all = all.number(counted.len() as u64);
+        counted.iter().fold(all, |all, event| all.number(*event as u64))
     });
-    counted.iter().fold(all.number(counted.len() as u64), |all, event| all.number(*event as u64))
-}
-
-/// What a forked process has from the one that it was forked from, but for regions, which are looked
-/// up there.
-pub(crate) fn inherited() {
-    for (number, known) in Runtime::known().into_iter().enumerate() {
-        runtime(number, known);
-    }
-    if let Some(known) = process::first() {
-        first(&known);
-    }
-    process::notes().iter().for_each(|line| note(line));
 }

@@ -1,15 +1,16 @@
 //! The regions of the program, by the function that the compiler made of each body.
 
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use pacman_core::fork::Lock;
 
-use crate::adapt::{self, Adapted};
+use crate::adapt::Adapted;
 use crate::function::Function;
 use crate::module::Module;
-use crate::process;
-use crate::recording;
+use crate::notes;
+use crate::recording::{self, RegionFacts};
 use crate::runtime::Runtime;
+use crate::seen::Seen;
 use crate::worksharing::Loops;
 
 /// A parallel region; made at its first execution, and never freed.
@@ -35,41 +36,6 @@ pub(crate) struct Region {
     pub(crate) source: Option<String>,
     pub(crate) adapted: Adapted,
     pub(crate) loops: Loops,
-}
-
-/// What a body was seen to do, in bits that are only ever set.
-#[derive(Debug, Default)]
-pub(crate) struct Seen(AtomicU32);
-
-impl Seen {
-    /// It asked for its thread's number without asking how many there are, before that, or the
-    /// other way round.
-    pub(crate) const THREAD_NUMBER: u32 = 1;
-    /// It asked how many there are and then for its number: what GCC makes of a static loop.
-    pub(crate) const BOTH_NUMBERS: u32 = 16;
-    /// It asked how many threads there could be.
-    pub(crate) const QUERY: u32 = 2;
-    /// It has regions inside.
-    pub(crate) const NESTED: u32 = 4;
-    /// It has tasks that depend on each other.
-    pub(crate) const TASK_DEPEND: u32 = 8;
-    /// It had the runtime share work out, or did as GCC's loops do.
-    pub(crate) const SHARES: u32 = 32;
-    /// It has tasks, which may be done when it is.
-    pub(crate) const TASKS: u32 = 64;
-    /// All bits together.
-    pub(crate) const ALL: u32 = 127;
-
-    pub(crate) fn add(&self, bits: u32) {
-        if self.get() & bits != bits {
-            self.0.fetch_or(bits, Ordering::Relaxed);
-            process::advance_config_epoch();
-        }
-    }
-
-    pub(crate) fn get(&self) -> u32 {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 /// A power of two, several times what large programs have.
@@ -150,7 +116,7 @@ pub(crate) fn enter(
     if all.len() >= MOST {
         ENOUGH.store(true, Ordering::Relaxed);
         drop(all);
-        process::note(format!("there are more than {MOST} regions: the others are not observed"));
+        notes::note(format!("there are more than {MOST} regions: the others are not observed"));
         return None;
     }
     let number = all.len() as u32;
@@ -173,11 +139,16 @@ pub(crate) fn enter(
     });
     let region: &'static Region = Box::leak(region);
     // Before any thread can have a row of it.
-    recording::region(region, at_runtime);
+    recording::region(&RegionFacts {
+        number,
+        runtime: at_runtime,
+        address: body.wrapping_sub(region.module.bias),
+        module: &region.module.path,
+        source: region.source.as_deref(),
+        entry: entry.name(),
+    });
     TABLE[place].store(std::ptr::from_ref(region).cast_mut(), Ordering::Release);
     all.push(region);
-    drop(all);
-    adapt::record_outcome(region);
     Some(region)
 }
 

@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pacman_core::backend::MAX_EVENTS;
 use pacman_core::fork::Lock;
-use pacman_regions::arena::{EVENTS, Kind, PrimaryStats, Row, Thread};
+use pacman_regions::arena::{EVENTS, PrimaryStats, Row, Thread};
 
 use crate::arena;
+use crate::counting::Plan;
 use crate::recording;
 
 const _: () = assert!(EVENTS == MAX_EVENTS, "a row has a place for each count of a reading");
@@ -28,7 +29,7 @@ pub(crate) struct Spare {
 
 pub(crate) static SPARE: Lock<Spare> = Lock::new(Spare::NONE);
 /// Whether the process's events are recorded.
-static EVENTS_SAID: AtomicBool = AtomicBool::new(false);
+static EVENTS_RECORDED: AtomicBool = AtomicBool::new(false);
 
 impl Spare {
     const NONE: Spare =
@@ -37,15 +38,15 @@ impl Spare {
     /// In the child of a fork: they are the parent's.
     pub(crate) fn forget(&mut self) {
         *self = Spare::NONE;
-        EVENTS_SAID.store(false, Ordering::Relaxed);
+        EVENTS_RECORDED.store(false, Ordering::Relaxed);
     }
 }
 
 /// A row for what the calling thread does in a region as number `thread` of the team.
 pub(crate) fn row(region: u32, thread: u32) -> &'static Row {
-    if !EVENTS_SAID.swap(true, Ordering::Relaxed) {
-        let events = recording::events();
-        arena::append(Kind::Events, || events);
+    if !EVENTS_RECORDED.swap(true, Ordering::Relaxed) {
+        let plan = Plan::current();
+        recording::events(&plan.events, &plan.counted);
     }
     let spare = SPARE.lock().rows.get_mut(&(region, thread)).and_then(Vec::pop);
     if let Some(row) = spare {

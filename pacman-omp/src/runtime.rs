@@ -1,7 +1,8 @@
 //! The real OpenMP runtimes behind the entries.
 
-use std::ffi::{CStr, c_int, c_void};
-use std::path::PathBuf;
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::ptr::{self, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -9,9 +10,8 @@ use pacman_core::fork::Lock;
 use pacman_regions::RuntimeFamily;
 
 use crate::function::Function;
-use crate::interpose::{loaded, look_up};
 use crate::module::Module;
-use crate::process;
+use crate::notes;
 use crate::recording;
 
 /// One loaded runtime: where its functions are, each looked up when it is first wanted.
@@ -81,7 +81,7 @@ impl Runtime {
         if let Some(met) = MET.get(known.len()) {
             met.store(ptr::from_ref(runtime).cast_mut(), Ordering::Release);
         }
-        recording::runtime(known.len(), runtime);
+        recording::runtime(known.len(), runtime.family, &runtime.path);
         known.push(runtime);
         runtime
     }
@@ -173,6 +173,25 @@ impl Runtime {
     }
 }
 
+/// The handle of a module that is loaded; it stays so.
+pub(crate) fn loaded(path: &Path) -> Option<usize> {
+    let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+    // SAFETY: finds the module again and adds to its count of users.
+    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    (!handle.is_null()).then_some(handle as usize)
+}
+
+/// Looks a symbol up. Neither way of asking answers this library's own function of that name:
+/// it is not after itself, and not among what another module needs.
+pub(crate) fn look_up(handle: usize, function: Function) -> Option<*mut c_void> {
+    if handle == 0 {
+        return None;
+    }
+    // SAFETY: a handle of `dlopen` that is never closed, or RTLD_NEXT.
+    let real = unsafe { libc::dlsym(handle as *mut c_void, function.symbol().as_ptr()) };
+    (!real.is_null()).then_some(real)
+}
+
 /// Notes that a runtime is loaded which nobody has called by way of this library: where it is, and what
 /// may have bound its calls past us.
 pub(crate) fn note_unreached_runtime() {
@@ -180,7 +199,7 @@ pub(crate) fn note_unreached_runtime() {
         return;
     }
     if let Some((path, address)) = Module::named(&["libgomp.so", "libomp.so", "libiomp5.so"]) {
-        process::note(format!(
+        notes::note(format!(
             "{} is loaded at {address:#x}, and no call to it came by: either there was none, or its \
              calls were bound past the library (by RTLD_DEEPBIND, or to a runtime linked statically)",
             path.display()

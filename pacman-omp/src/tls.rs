@@ -1,16 +1,13 @@
-//! The word of thread-local storage that has the calling thread's worker.
+//! One word of static thread-local storage: the address of the calling thread's worker.
 //!
-//! It is in the block that the loader lays out when the program starts, which is where this library
-//! is loaded, and read in two instructions; what the compiler would do for a library that may be
-//! loaded at any time is a call with a dozen. There is no destructor: the main thread's would come
-//! before the program's last regions.
+//! The loader lays the word out when it loads this library with the program, so a read takes two
+//! instructions. Rust's `thread_local!` in a library that may be loaded at any time takes a call of a
+//! dozen. The word has no destructor: the main thread's would run before the program's last regions.
 
 use std::arch::{asm, global_asm};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-use crate::worker::Worker;
 
 global_asm!(
     ".pushsection .tbss.pacman_omp_worker, \"awT\", @nobits",
@@ -24,9 +21,9 @@ global_asm!(
     ".popsection",
 );
 
-/// The word; null before it is set.
+/// The address; null before it is set.
 #[inline(always)]
-pub(crate) fn get() -> *const Worker {
+pub(crate) fn get() -> *const c_void {
     let worker;
     // SAFETY: reads the word above.
     unsafe {
@@ -40,16 +37,20 @@ pub(crate) fn get() -> *const Worker {
     worker
 }
 
-/// Gives the thread its worker, which was leaked for it; it goes with the thread.
-pub(crate) fn set(worker: &'static Worker) {
+/// Sets the calling thread's address. At the thread's end the function given to [`watch_threads`]
+/// gets it.
+pub(crate) fn set(worker: *const c_void) {
     write(worker);
-    // SAFETY: the pointer comes back to `ended`, at this thread's end.
-    unsafe {
-        libc::pthread_setspecific(ENDING.load(Ordering::Relaxed), ptr::from_ref(worker).cast())
-    };
+    // SAFETY: any address may be kept. A refused key leaves the thread without a call at its end.
+    unsafe { libc::pthread_setspecific(ENDING.load(Ordering::Relaxed), worker) };
 }
 
-fn write(worker: *const Worker) {
+/// Clears the address.
+pub(crate) fn clear() {
+    write(ptr::null());
+}
+
+fn write(worker: *const c_void) {
     // SAFETY: writes the word above.
     unsafe {
         asm!(
@@ -62,24 +63,17 @@ fn write(worker: *const Worker) {
     }
 }
 
-/// Calls [`ended`] where a thread has a worker; made when the library is loaded.
+/// The key whose destructor runs at the end of a thread with a worker.
 static ENDING: AtomicU32 = AtomicU32::new(NO_KEY);
 
-/// `pthread_setspecific` refuses it: the rows of such threads stay where `rows::sums` finds them.
+/// `pthread_setspecific` refuses it. The rows of threads that end then stay as they are.
 const NO_KEY: libc::pthread_key_t = libc::pthread_key_t::MAX;
 
-/// Has the C library call [`ended`] for threads that end from now on.
-pub(crate) fn watch_threads() {
+/// Has the C library call `ended` with the address of each thread that ends from now on.
+pub(crate) fn watch_threads(ended: unsafe extern "C" fn(*mut c_void)) {
     let mut key = 0;
     // SAFETY: the key is written before it is used, and never deleted.
     if unsafe { libc::pthread_key_create(&raw mut key, Some(ended)) } == 0 {
         ENDING.store(key, Ordering::Relaxed);
     }
-}
-
-/// A thread of the program ends.
-unsafe extern "C" fn ended(worker: *mut c_void) {
-    write(ptr::null());
-    // SAFETY: leaked for this thread, which ends.
-    unsafe { Box::from_raw(worker.cast::<Worker>()) }.retire();
 }

@@ -1,4 +1,4 @@
-//! What is learnt from an execution that has ended.
+//! Learning from executions that have ended.
 
 use std::ptr;
 use std::sync::atomic::Ordering;
@@ -6,21 +6,24 @@ use std::sync::atomic::Ordering;
 use pacman_core::adapt::{Execution, State};
 use pacman_regions::RuntimeFamily;
 
+use super::adapting::{self, Adapting};
 use super::cached_decision::{CachedDecision, DecisionKind};
-use super::restart_cost::Change;
-use super::{ADAPTING, Adapting, Choice, record_if_due};
+use super::choice::Choice;
+use super::decide::gets_one_thread;
+use super::outcome::record_if_due;
+use super::pool::Change;
 use crate::floating;
 use crate::process;
 use crate::region::Region;
 use crate::worker::Worker;
 
-/// An execution as the program has it took `ticks` with a team of `size`. Computes nothing with
-/// floating-point numbers, but where threads are started anew.
+/// An execution with the program's own team of `size` took `ticks`. Uses no floating-point arithmetic
+/// unless threads started anew.
 pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32, ticks: u64) {
-    let Some(Some(adapting)) = ADAPTING.get() else { return };
+    let Some(adapting) = adapting::prepared() else { return };
     adapting.ended(worker, None, size);
     record_if_due(adapting, region, ticks);
-    worker.wait_policy.look(adapting, worker, region.runtime, false);
+    check_wait_policy(adapting, worker, region, false);
     if region.runtime.family == RuntimeFamily::Libgomp && worker.pool.changes_to(size) {
         floating::isolated(|| {
             let change = worker.pool.team_of(region, size, false);
@@ -35,22 +38,26 @@ pub(crate) fn finished_alone(region: &'static Region, worker: &Worker, size: u32
     }
     let short = region.adapted.short.load(Ordering::Relaxed);
     if short && ticks > adapting.long {
-        // The next ones are looked at, until it is found to be short again.
+        // The controller sees the next executions, until the region is found to be short again.
         region.adapted.short.store(false, Ordering::Relaxed);
         return process::advance_config_epoch();
     }
-    let stays = short || (size == 1 && worker.gets_one_thread(region));
+    let stays = short || (size == 1 && gets_one_thread(worker, region));
     if stays && worker.depth() == 0 {
         let pooled = region.runtime.family == RuntimeFamily::Libgomp;
         let oversubscribes = size > adapting.contexts;
         let kind = DecisionKind { default: size, threads: 0, alone: true, pooled, oversubscribes };
         let high = if short { adapting.long } else { u64::from(u32::MAX) - 1 };
-        worker.own_decision(region.number).hold(kind, region.adapted.choice(), high);
+        worker.rows.own_cached_decision(region.number).hold(
+            kind,
+            region.adapted.generation(),
+            high,
+        );
     }
 }
 
-/// An execution that went [as before](super::Decision::Cached) took `ticks` with a team of `size`, and
-/// something is to be done about it.
+/// An execution by a [cached decision](super::Decision::Cached) took `ticks` with a team of `size`, and
+/// must be reported.
 #[cold]
 #[inline(never)]
 pub(crate) fn finished_cached(
@@ -67,8 +74,8 @@ pub(crate) fn finished_cached(
     floating::isolated(|| finished(region, worker, &choice, size, ticks, 0));
 }
 
-/// The execution that was chosen so took `ticks` with a team of `size`, whose members were busy
-/// for `busy` ticks in all. Tells the controller, of those that wait to be told as well.
+/// An execution by `choice` took `ticks` with a team of `size`, whose members were busy for `busy`
+/// ticks in all. Reports it to the controller, together with the executions noted so far.
 #[cold]
 pub(crate) fn finished(
     region: &'static Region,
@@ -78,7 +85,7 @@ pub(crate) fn finished(
     ticks: u64,
     busy: u64,
 ) {
-    let Some(Some(adapting)) = ADAPTING.get() else { return };
+    let Some(adapting) = adapting::prepared() else { return };
     adapting.ended(worker, choice.affinity.as_deref(), size);
     learn(adapting, region, worker, choice, (size, ticks, busy));
     record_if_due(adapting, region, ticks);
@@ -99,10 +106,11 @@ fn learn(
     };
     let Some(mut phase) = region.adapted.phase.try_lock() else { return };
     let Some(phase) = phase.as_mut() else { return };
-    let cached = worker.cached(region.number);
-    let is_held = cached.is_some_and(|cached| cached.held_in(region.adapted.choice()).is_some());
-    // Where it is held, that is what was chosen; what waits may end that. Another thread may have
-    // chosen something else by now.
+    let cached = worker.rows.cached_decision(region.number);
+    let is_held =
+        cached.is_some_and(|cached| cached.held_in(region.adapted.generation()).is_some());
+    // A held region ran with the controller's choice, unless another thread has changed it since. The
+    // report of the noted executions may end the hold, so this reads the choice first.
     let on = match choice.on {
         Some(on) => on,
         None if is_held => phase.controller.next(),
@@ -113,7 +121,7 @@ fn learn(
     }
     if size != on.threads() {
         phase.refused += 1;
-        return phase.holds(adapting, region, worker);
+        return phase.hold(adapting, region, worker);
     }
     let seconds = ticks as f64 * adapting.seconds_per_tick;
     let renewed = matches!(change, Change::Wider(..));
@@ -138,7 +146,7 @@ fn learn(
     }
     if !is_typical {
         phase.untypical(&adapting.objective, on, &execution);
-        return phase.holds(adapting, region, worker);
+        return phase.hold(adapting, region, worker);
     }
     phase.enter(&adapting.objective, on, &execution);
     match phase.controller.state() {
@@ -146,13 +154,24 @@ fn learn(
             region.adapted.short.store(true, Ordering::Relaxed);
         }
         state => {
-            // Elsewhere who spins takes nothing from who works.
+            // Elsewhere a spinning thread takes nothing from a working one.
             let matters = adapting.topology.contexts_per_core() > 1
                 || phase.default > adapting.contexts
                 || adapting.objective.needs_energy();
             let narrowed = narrowed && matters && state == State::Holding;
-            worker.wait_policy.look(adapting, worker, region.runtime, narrowed);
+            check_wait_policy(adapting, worker, region, narrowed);
         }
     }
-    phase.holds(adapting, region, worker);
+    phase.hold(adapting, region, worker);
+}
+
+/// Checks whether the workers of the calling thread should wait otherwise.
+#[inline]
+fn check_wait_policy(adapting: &Adapting, worker: &Worker, region: &Region, narrowed: bool) {
+    let widths = || {
+        let usual = worker.pool.usual_size();
+        (worker.rows.widths(usual), usual)
+    };
+    let seconds_per_tick = adapting.seconds_per_tick;
+    worker.wait_policy.check(seconds_per_tick, region.runtime, narrowed, || worker.now(), widths);
 }

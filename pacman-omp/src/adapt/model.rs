@@ -7,7 +7,7 @@ use pacman_core::Topology;
 use pacman_core::adapt::{Candidates, Objective};
 use pacman_core::predict::{Configuration, Model, Predictor, machine_name};
 
-use crate::process;
+use crate::notes;
 
 /// The model in `path` for this machine. One that cannot be used leaves regions to the search, and
 /// the recording says why.
@@ -16,7 +16,7 @@ pub(super) fn load(
     topology: &Topology,
     objective: &Objective,
 ) -> Option<Arc<dyn Predictor>> {
-    let refused = |why: String| process::note(format!("searching without the model: {why}"));
+    let refused = |why: String| notes::note(format!("searching without the model: {why}"));
     if !matches!(objective, Objective::Time) {
         refused(format!("it predicts times, and {objective} is to become less"));
         return None;

@@ -1,44 +1,35 @@
-//! What came of adapting a region, for the recording.
+//! The record of what adaptation did with a region.
 //!
-//! It is text, and takes as long as several regions to put together: it is written when the region is
-//! met, when the process exits, and in between after so much time in the region that nobody would
-//! notice. A process that is killed leaves the latest.
+//! The record is text, and writing it takes as long as several regions. The library writes it when it
+//! meets the region and when the process exits, and in between after enough time in the region that
+//! the cost does not matter. A killed process leaves the latest record.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use pacman_regions::arena::Slot;
 use pacman_regions::{Adaptation, Guarded, Objective};
-use try_lock::TryLock;
 
-use super::{ADAPTING, Adapting, is_wished};
+use super::adapting::{self, Adapting};
+use super::state::OutcomeRecord;
 use crate::arena;
 use crate::floating;
 use crate::function::Function;
 use crate::isolation::isolated;
 use crate::process;
-use crate::region::Region;
+use crate::region::{self, Region};
+use crate::runtime::Runtime;
 use crate::worker::Worker;
 use crate::worksharing;
 
-/// What is recorded of a region.
-#[derive(Debug, Default)]
-pub(crate) struct OutcomeRecord {
-    slot: TryLock<Option<Slot>>,
-    /// Ticks in the region since.
-    since: AtomicU64,
-    /// After so many it is said again.
-    due: AtomicU64,
-}
-
-/// Seconds in a region after which it is said again, at the latest.
+/// The most seconds in a region between two records.
 const PATIENCE: f64 = 50e-3;
 
-/// An execution of `ticks` has ended: says what came of it and those before, if that is due.
+/// An execution of `ticks` has ended. Writes the record if it is due.
 #[inline]
 pub(super) fn record_if_due(adapting: &Adapting, region: &Region, ticks: u64) {
     let OutcomeRecord { since, due, .. } = &region.adapted.outcome;
     let ticks = since.load(Ordering::Relaxed).saturating_add(ticks);
-    // ATOMICS: whoever else starts the region may overwrite it: it is said a little later.
+    // ATOMICS: another thread that starts the region may overwrite the sum. The record is then written
+    // a little later.
     since.store(ticks, Ordering::Relaxed);
     if ticks >= due.load(Ordering::Relaxed) {
         record_again(adapting, region);
@@ -56,13 +47,24 @@ fn record_again(adapting: &Adapting, region: &Region) {
     due.store(next, Ordering::Relaxed);
 }
 
-/// Says what came of adapting the region so far.
+/// Enters a region at its first execution, and writes its first record. `None` if there are too many.
+#[cold]
+pub(crate) fn enter_region(
+    body: u64,
+    entry: Function,
+    runtime: &'static Runtime,
+    source: Option<String>,
+) -> Option<&'static Region> {
+    region::enter(body, entry, runtime, source).inspect(|region| record_outcome(region))
+}
+
+/// Writes the record of `region`.
 #[cold]
 pub(crate) fn record_outcome(region: &Region) {
-    if !is_wished() || !process::options().records() {
+    if !process::is_adapted() || !process::options().records() {
         return;
     }
-    // Who else is at it says the same.
+    // A thread that holds the slot writes the same.
     let Some(mut slot) = region.adapted.outcome.slot.try_lock() else { return };
     isolated(|| {
         let text = outcome(region).and_then(|outcome| outcome.to_text());
@@ -72,18 +74,18 @@ pub(crate) fn record_outcome(region: &Region) {
     });
 }
 
-/// What was done with a region; without a number of threads where it was left as it is.
+/// The facts of the record. `threads` is 0 for a region that runs with the program's own teams.
 fn outcome(region: &Region) -> Option<Adaptation> {
-    if !is_wished() {
+    if !process::is_adapted() {
         return None;
     }
     let guards = region.adapted.guards.acted();
-    // A thread that is in the midst of a decision while the process ends keeps it.
+    // A thread may be in a decision while the process ends; its phase is then left out.
     let mut phase = region.adapted.phase.try_lock();
     let mut phase = phase.as_mut().and_then(|phase| phase.as_mut());
-    // What other threads keep back, each less than eight executions, is left to them.
-    let cached = Worker::known().and_then(|worker| worker.cached(region.number));
-    if let (Some(phase), Some(Some(adapting)), Some(cached)) = (&mut phase, ADAPTING.get(), cached)
+    // Other threads keep their noted executions, up to fifteen each.
+    let cached = Worker::known().and_then(|worker| worker.rows.cached_decision(region.number));
+    if let (Some(phase), Some(adapting), Some(cached)) = (&mut phase, adapting::prepared(), cached)
     {
         phase.catch_up(adapting, region, cached);
     }
@@ -91,11 +93,11 @@ fn outcome(region: &Region) -> Option<Adaptation> {
         let why = match guards.last() {
             Some(Guarded { why, .. }) => why.clone(),
             None if region.entry == Function::ompt_start_tool => {
-                "seen through OMPT, which tells of teams when they have started".to_owned()
+                "seen through OMPT, which reports teams after they have started".to_owned()
             }
             None if region.loops.adapt() => "its loops are adapted one by one".to_owned(),
-            None if matches!(ADAPTING.get(), Some(None)) => "nothing is adapted here".to_owned(),
-            // The reader sees how many threads it had, and how often it ran.
+            None if adapting::is_impossible() => "nothing is adapted here".to_owned(),
+            // The reader knows its team sizes and executions.
             None => String::new(),
         };
         return Some(Adaptation {
@@ -117,7 +119,7 @@ fn outcome(region: &Region) -> Option<Adaptation> {
         configuration: on.to_string(),
         why,
         narrowed: phase.controller.narrowed(),
-        // Without a sign where nothing was: 0 - 0 is 0, and -0 is not.
+        // The subtraction turns a loss of 0 into 0, where a negation would give -0.
         gained: time.then(|| 0.0 - phase.controller.account().lost()),
         guards,
         loops: worksharing::recorded(region),

@@ -1,128 +1,63 @@
-//! Where the members of a narrowed team run: a core each, before any shares one.
+//! Binding the members of a smaller team: one to each core before any two share a core.
 //!
-//! Only on machines with SMT, and only where neither the user nor the runtime binds threads.
-//! libgomp never binds a worker anew that was bound here, and threads that it starts inherit the
-//! mask of the one that starts them: so that one gets its own mask back after every execution,
-//! and workers get theirs in the next team that is not placed.
+//! Only on machines with SMT, and only where neither the user nor the runtime binds threads. libgomp
+//! does not bind a worker again that was bound here, and new threads inherit the mask of the thread
+//! that starts them. So the primary thread gets its own mask back after every execution, and workers
+//! get theirs in the next team without places.
 //!
-//! A program that looks at its mask meanwhile, sets it, or starts what inherits it, finds its own:
-//! the thread gets it back before, and from then on nobody is bound in that process. System calls
-//! of the program's own, and `/proc`, tell of the one context still.
+//! A program may read its mask, set it, or start a thread or process that inherits it. It finds its
+//! own mask: the thread gets it back first, and no thread of that process is bound again. Only system
+//! calls that bypass the C library, and `/proc`, show the single context.
 
-use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use pacman_core::Place;
-
-use super::mask;
-use crate::process;
+use super::thread_binding::has_bound;
 use crate::worker::Worker;
 
-/// Threads were bound, and may have to be let go of.
-static BOUND: AtomicBool = AtomicBool::new(false);
-
-/// The program had to do with the mask of a thread that was bound: no more of that.
-static ENDED: AtomicBool = AtomicBool::new(false);
-
-/// Whether threads may be bound still.
-pub(super) fn may_bind() -> bool {
-    !ENDED.load(Ordering::Relaxed)
-}
-
-/// The calling thread has its mask told or set, or handed on, by what it calls next.
+/// The next call of the calling thread reads its mask, sets it, or hands it on.
 pub(crate) fn mask_matters() {
     if !has_bound() {
         return;
     }
-    if let Some(worker) = Worker::known().filter(|worker| worker.bound.to.get().is_some()) {
-        ENDED.store(true, Ordering::Relaxed);
-        worker.bound.at(None);
-    }
-}
-
-/// Threads are going to be bound.
-pub(super) fn binds() {
-    process::set_once(&BOUND);
-}
-
-/// Whether any thread of this process may be bound, or was.
-#[inline]
-pub(crate) fn has_bound() -> bool {
-    // ATOMICS: threads that a team binds come to know of it with the team.
-    BOUND.load(Ordering::Relaxed)
-}
-
-/// What is known of the mask of one thread.
-#[derive(Default)]
-pub(crate) struct Bound {
-    to: Cell<Option<u32>>,
-    own: Cell<Option<libc::cpu_set_t>>,
-}
-
-impl Bound {
-    /// The calling thread goes to `place`, or back to where it was without one.
-    #[inline]
-    pub(crate) fn at(&self, place: Option<&Place>) {
-        let wanted = place.map(Place::cpu);
-        if self.to.get() != wanted {
-            self.go(wanted);
-        }
-    }
-
-    #[cold]
-    fn go(&self, wanted: Option<u32>) {
-        if self.own.get().is_none() {
-            let Some(own) = mask::of(0) else { return };
-            self.own.set(Some(own));
-        }
-        let set = match wanted {
-            Some(cpu) => mask::with([cpu]),
-            // The program may bind threads itself between regions: looked up again next time.
-            None => match self.own.take() {
-                Some(own) => own,
-                None => return,
-            },
-        };
-        // A context that is gone leaves the thread where it is: that is slower, not wrong.
-        mask::set(0, &set);
-        self.to.set(wanted);
+    if let Some(worker) = Worker::known() {
+        worker.binding.end_all();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::mask;
+    use super::super::thread_binding::{bind_from_now_on, may_bind};
     use super::*;
 
-    fn told() -> u32 {
+    fn libc_count() -> u32 {
         let mut set = mask::with([]);
         let size = std::mem::size_of_val(&set);
-        // SAFETY: a set of the size that is told.
+        // SAFETY: a set of the given size.
         assert_eq!(unsafe { libc::sched_getaffinity(0, size, &raw mut set) }, 0);
         // SAFETY: a set.
         unsafe { libc::CPU_COUNT(&set) as u32 }
     }
 
-    /// One test for all, because whether anybody is bound is the process's.
+    /// One test for all, because the flags belong to the process.
     #[test]
-    fn a_program_that_looks_at_its_mask_finds_its_own() {
-        let own = told();
+    fn a_program_that_reads_its_mask_gets_its_own() {
+        let own = libc_count();
         assert!(may_bind() && own > 0);
-        binds();
+        bind_from_now_on();
         mask_matters();
-        assert!(may_bind(), "a thread that is not bound may look as it likes");
+        assert!(may_bind(), "a thread that is not bound may read its mask");
         let worker = Worker::here();
-        // SAFETY: it only answers a number.
+        // SAFETY: it only returns a number.
         let here = unsafe { libc::sched_getcpu() };
-        worker.bound.go(u32::try_from(here).ok());
+        worker.binding.bind_to(u32::try_from(here).ok());
         // SAFETY: a set.
         let truly = || mask::of(0).map(|set| unsafe { libc::CPU_COUNT(&set) });
         assert_eq!(truly(), Some(1));
-        assert_eq!(told(), own, "by the function that stands before the C library's");
+        assert_eq!(libc_count(), own, "by the function that this library interposes");
         assert_eq!(truly(), Some(own as i32));
-        assert!(!may_bind(), "that program looks");
+        assert!(!may_bind(), "the program reads its mask");
 
-        // What is started by who is bound inherits its own mask, too.
-        worker.bound.go(u32::try_from(here).ok());
-        assert_eq!(std::thread::spawn(told).join().expect("a thread"), own);
+        // A thread that a bound thread starts inherits the own mask, too.
+        worker.binding.bind_to(u32::try_from(here).ok());
+        assert_eq!(std::thread::spawn(libc_count).join().expect("a thread"), own);
     }
 }

@@ -1,68 +1,72 @@
-//! Idle workers of libomp spin for 200 ms after a region, on contexts whose siblings work.
+//! How idle workers of libomp wait.
 //!
-//! They can be had to block at once, and must then be woken for the next wider team, which takes
-//! longer than many a region does. So they block where hardly any team is wider than those that
-//! were narrowed, and spin again where that turns out to be otherwise.
+//! They spin for 200 ms after a region, on contexts whose siblings work. libomp can block them at once
+//! instead. Blocked workers must be woken for the next larger team, which takes longer than many
+//! regions. So they block where hardly any team is larger than those that adaptation made smaller,
+//! and spin again where that changes.
 //!
-//! libgomp has no call for that; its surplus workers end instead of spinning.
+//! libgomp has no call for this; its surplus workers end instead of spinning.
 
 use std::cell::Cell;
 
 use pacman_regions::arena::Widths;
 use pacman_regions::{RuntimeFamily, Waiting};
 
-use super::Adapting;
 use crate::floating;
 use crate::function::Function;
+use crate::notes;
 use crate::process;
 use crate::runtime::Runtime;
-use crate::worker::Worker;
 
 thread_local! {
-    /// The thread has been through [`block_here`].
+    /// The thread has called [`block_here`].
     static ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Seconds after which it is looked at again how many teams were wide.
+/// Seconds between two checks.
 const WINDOW: f64 = 0.05;
-/// Seconds that a team of threads that block takes longer to come: 20 to 90 microseconds with four
-/// threads on two contexts of a virtual machine.
+/// Seconds to wake the blocked threads of a team: 20 to 90 microseconds with four threads on two
+/// contexts of a virtual machine.
 const WAKING: f64 = 50e-6;
-/// Of the time in narrowed teams, what waking others may take; twice that ends it.
+/// The part of the time in smaller teams that waking others may take. Twice that ends blocking.
 const SHARE: f64 = 0.05;
 
-/// How the workers wait of teams that one thread starts.
+/// How the workers of one primary thread wait.
 #[derive(Debug, Default)]
 pub(crate) struct WaitPolicy {
-    how: Cell<WaitMode>,
-    /// When to look again, in ticks.
+    mode: Cell<WaitMode>,
+    /// When to check again, in ticks.
     next: Cell<u64>,
-    /// What had run when it was looked last, and how many threads teams usually had.
+    /// The widths and the default team size at the latest check.
     before: Cell<(Widths, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum WaitMode {
-    /// As the runtime has it.
+    /// The runtime decides.
     #[default]
     Spin,
-    /// At once; they spun for so many milliseconds before.
+    /// They block at once; `before` has the milliseconds that they spun.
     Block { before: i32 },
-    /// As the runtime has it, for good.
+    /// The runtime decides, for good.
     Keep,
 }
 
 impl WaitPolicy {
-    /// A region has ended that `worker` has started, and that is `narrowed` and held or not: looks
-    /// whether workers had better wait otherwise.
-    pub(super) fn look(
+    /// A region has ended that the calling thread started; `narrowed` if it is held at a smaller team.
+    /// Checks whether the workers should wait otherwise.
+    ///
+    /// `widths` answers the widths of the calling thread's teams so far, and their default size.
+    #[inline]
+    pub(super) fn check(
         &self,
-        adapting: &Adapting,
-        worker: &Worker,
+        seconds_per_tick: f64,
         runtime: &Runtime,
         narrowed: bool,
+        now: impl FnOnce() -> u64,
+        widths: impl FnOnce() -> (Widths, u32),
     ) {
-        let matters = match self.how.get() {
+        let matters = match self.mode.get() {
             WaitMode::Spin => narrowed,
             WaitMode::Block { .. } => true,
             WaitMode::Keep => false,
@@ -70,56 +74,60 @@ impl WaitPolicy {
         if !matters || runtime.family == RuntimeFamily::Libgomp {
             return;
         }
-        let now = worker.now();
+        let now = now();
         if now >= self.next.get() {
-            floating::isolated(|| self.look_again(adapting, worker, runtime, now));
+            floating::isolated(|| self.check_again(seconds_per_tick, runtime, now, widths()));
         }
     }
 
-    /// In the child of a fork: its runtime begins anew, and so do its rows.
+    /// In the child of a fork: its runtime starts anew, and so do its rows.
     pub(crate) fn forget(&self) {
-        self.how.take();
+        self.mode.take();
         self.next.take();
         self.before.take();
     }
 
     #[cold]
-    fn look_again(&self, adapting: &Adapting, worker: &Worker, runtime: &Runtime, now: u64) {
-        let ticks = WINDOW / adapting.seconds_per_tick;
+    fn check_again(
+        &self,
+        seconds_per_tick: f64,
+        runtime: &Runtime,
+        now: u64,
+        (widths, usual): (Widths, u32),
+    ) {
+        let ticks = WINDOW / seconds_per_tick;
         self.next.set(now + ticks as u64);
-        let usual = worker.pool.usual_size();
-        let widths = worker.widths(usual);
         let (before, then) = self.before.replace((widths, usual));
-        // What was wide for another size of teams is no measure.
+        // Wide meant another number of threads for another default size.
         if usual == then {
-            // Sizes that a row has no place for share one, which may go from the one to the other.
+            // Sizes without a place of their own in a row share one, so a sum may shrink.
             let waking = widths.wide.saturating_sub(before.wide) as f64 * WAKING;
             let narrow = widths.narrow_ticks.saturating_sub(before.narrow_ticks) as f64;
-            self.decide(runtime, waking, narrow * adapting.seconds_per_tick);
+            self.decide(runtime, waking, narrow * seconds_per_tick);
         }
     }
 
-    /// Waking blocked threads would take, or takes, so many seconds beside so many in narrowed teams.
+    /// Decides from the seconds that waking blocked threads takes or would take, and those in smaller
+    /// teams.
     fn decide(&self, runtime: &Runtime, waking: f64, narrowed: f64) {
-        let how = self.how.get();
-        if how.stays(waking, narrowed) {
+        let mode = self.mode.get();
+        if mode.stays(waking, narrowed) {
             return;
         }
-        if let WaitMode::Block { before } = how {
+        if let WaitMode::Block { before } = mode {
             set(runtime, before);
-            process::note("idle workers spin again: too many regions need them".to_owned());
-            return self.how.set(WaitMode::Keep);
+            notes::note("idle workers spin again: too many regions need them".to_owned());
+            return self.mode.set(WaitMode::Keep);
         }
-        self.how.set(block(runtime).map_or(WaitMode::Keep, |before| {
-            process::note("idle workers block at once beside narrowed regions".to_owned());
+        self.mode.set(block(runtime).map_or(WaitMode::Keep, |before| {
+            notes::note("idle workers block at once beside narrowed regions".to_owned());
             WaitMode::Block { before }
         }));
     }
 }
 
 impl WaitMode {
-    /// Whether it stays so where waking blocked threads takes so many seconds beside so many in
-    /// narrowed teams.
+    /// Whether the mode stays, by the same two times.
     fn stays(self, waking: f64, narrowed: f64) -> bool {
         match self {
             WaitMode::Spin => waking >= SHARE * narrowed,
@@ -129,17 +137,17 @@ impl WaitMode {
     }
 }
 
-/// The same for the calling thread, which is left without work in a region that goes on. libomp
-/// keeps the time by thread, so that each has to say it for itself; once.
+/// Makes the calling thread block at once. It got no work in a region that goes on. libomp keeps the
+/// spin time by thread, so each thread asks for itself, once.
 #[inline]
 pub(crate) fn block_here(runtime: &Runtime, needed: impl FnOnce() -> bool) {
     if !ASKED.replace(true) && needed() && block(runtime).is_some() {
-        process::note("threads without a share of a loop block at once".to_owned());
+        notes::note("threads without a share of a loop block at once".to_owned());
     }
 }
 
-/// Has workers block at once, and answers for how many milliseconds they spun before; `None` if that
-/// is forbidden, the user's own choice, or cannot be had.
+/// Makes workers block at once, and answers the milliseconds that they spun before. `None` if the user
+/// forbids it or has set the policy, or if the runtime has no such call.
 #[cold]
 fn block(runtime: &Runtime) -> Option<i32> {
     if process::options().waiting == Waiting::Keep {
@@ -147,17 +155,17 @@ fn block(runtime: &Runtime) -> Option<i32> {
     }
     if std::env::var_os("KMP_BLOCKTIME").is_some() || std::env::var_os("OMP_WAIT_POLICY").is_some()
     {
-        process::note("idle workers wait as the user has set it".to_owned());
+        notes::note("idle workers wait as the user has set it".to_owned());
         return None;
     }
     let before = runtime.question(Function::kmp_get_blocktime)?();
     set(runtime, 0).then_some(before)
 }
 
-/// Has them spin for so many milliseconds; whether the runtime can.
+/// Makes workers spin for `milliseconds`; false if the runtime cannot.
 fn set(runtime: &Runtime, milliseconds: i32) -> bool {
     let Some(real) = runtime.real(Function::kmp_set_blocktime) else { return false };
-    // SAFETY: libomp's function of that name takes milliseconds.
+    // SAFETY: libomp's function of that name takes milliseconds as an int.
     let real: extern "C" fn(i32) = unsafe { std::mem::transmute(real) };
     real(milliseconds);
     true
@@ -170,12 +178,12 @@ mod tests {
     #[test]
     fn workers_block_where_hardly_any_team_is_wide() {
         let block = WaitMode::Block { before: 200 };
-        // Seconds that waking takes beside one second in narrowed teams.
-        for (how, stays, moves) in [(WaitMode::Spin, 0.051, 0.049), (block, 0.099, 0.101)] {
-            assert!(how.stays(stays, 1.0) && !how.stays(moves, 1.0), "{how:?}");
+        // Seconds of waking for one second in smaller teams.
+        for (mode, stays, moves) in [(WaitMode::Spin, 0.051, 0.049), (block, 0.099, 0.101)] {
+            assert!(mode.stays(stays, 1.0) && !mode.stays(moves, 1.0), "{mode:?}");
         }
         assert!(!WaitMode::Spin.stays(0.0, 1e-3), "no other team at all");
-        assert!(!block.stays(1e-6, 0.0), "nothing is narrowed any more");
+        assert!(!block.stays(1e-6, 0.0), "no team is smaller any more");
         assert!(WaitMode::Spin.stays(0.0, 0.0) && block.stays(0.0, 0.0));
         assert!(WaitMode::Keep.stays(0.0, 1.0) && WaitMode::Keep.stays(1.0, 0.0));
     }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pacman_regions::arena::{EXTENSION, Key, PAGE, prepare};
 
-use super::{Mapped, allow, last_error, limit, room, words};
+use super::mapped::{Mapped, allow, last_error, limit, room, words};
 
 /// The file that this process and those that it forks write to.
 struct Made {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use pacman_regions::Segment;
 use pacman_regions::arena::{Key, PAGE, check};
 
-use super::{Mapped, allow, last_error, words};
+use super::mapped::{Mapped, allow, last_error, words};
 
 static BASE: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
 

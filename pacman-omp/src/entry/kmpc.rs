@@ -10,7 +10,7 @@ use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use super::prologue_undone;
+use super::prologue::prologue_undone;
 use crate::counting::Counting;
 use crate::function::Function;
 use crate::team::{self, Call, Team, TeamMode};

@@ -8,31 +8,25 @@
 //!
 //! Regions are only observed this way: their teams have started when the tool is told.
 
-use std::cell::RefCell;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::ompt_state::{OmptState, OpenRegion, ParallelData, Part};
+use crate::adapt;
+use crate::first_region;
 use crate::function::Function;
+use crate::interpose;
 use crate::isolation::isolated;
+use crate::notes;
 use crate::process;
-use crate::region::{self, Region, Seen};
+use crate::region::{self, Region};
 use crate::runtime::Runtime;
-use crate::worker::{PartStart, Worker};
-
-/// Some call has come to one of the entries here.
-static INTERPOSED: AtomicBool = AtomicBool::new(false);
+use crate::seen::Seen;
+use crate::worker::Worker;
 
 /// A function of the runtime that has asked for a tool.
 static RUNTIME: AtomicU64 = AtomicU64::new(0);
-
-/// Calls of the program to libomp come here.
-#[inline]
-pub(crate) fn note_interposed() {
-    if !INTERPOSED.load(Ordering::Relaxed) {
-        INTERPOSED.store(true, Ordering::Relaxed);
-    }
-}
 
 type LookUp = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 
@@ -49,7 +43,7 @@ pub struct StartToolResult {
 pub unsafe extern "C" fn ompt_start_tool(_: c_uint, _: *const c_char) -> *mut StartToolResult {
     static mut RESULT: StartToolResult =
         StartToolResult { initialize, finalize: finalized, data: 0 };
-    match process::is_observed() && !INTERPOSED.load(Ordering::Relaxed) {
+    match process::is_observed() && !interpose::has_interposed() {
         true => &raw mut RESULT,
         false => ptr::null_mut(),
     }
@@ -81,64 +75,11 @@ unsafe extern "C" fn initialize(look_up: LookUp, _: c_int, _: *mut u64) -> c_int
         set(IMPLICIT_TASK, implicit_task as *const c_void);
         set(SYNC_REGION, sync_region as *const c_void);
     }
-    process::note("regions that cannot be interposed are observed through OMPT".to_owned());
+    notes::note("regions that cannot be interposed are observed through OMPT".to_owned());
     1
 }
 
 unsafe extern "C" fn finalized(_: *mut u64) {}
-
-/// What a thread has under way of which the runtime has told. Its thread alone has it, and it is
-/// there for as long as the thread runs: the runtime goes on when the program has ended the thread.
-///
-/// Whoever finds it borrowed is a signal handler that ends the process, and leaves all as it is.
-#[derive(Default)]
-pub(crate) struct OmptState {
-    regions: RefCell<Vec<OpenRegion>>,
-    parts: RefCell<Vec<Part>>,
-}
-
-/// A region that the thread has started.
-struct OpenRegion {
-    word: ParallelData,
-    region: &'static Region,
-    begun: u64,
-    size: u32,
-    is_nested: bool,
-}
-
-/// A part that the thread has in a region, under the number that the runtime keeps for it.
-struct Part {
-    task: u64,
-    begun: PartStart,
-    number: u32,
-    region: &'static Region,
-}
-
-/// What the runtime keeps for a region under way, and hands from callback to callback: from its
-/// lowest bit on, the region's place, a number that no other execution has, and a mark.
-///
-/// Not a pointer: LLVM 14 tells of the end of teams' regions whose beginning it has not told of, with
-/// whatever is in the word. Members learn the region from it without a lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ParallelData(u64);
-
-impl ParallelData {
-    const MARK: u64 = 0x7061 << 48;
-    const PLACE: u32 = 16;
-
-    fn of(region: &Region) -> ParallelData {
-        const { assert!(region::PLACES <= 1 << ParallelData::PLACE) };
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed) % (1 << (48 - ParallelData::PLACE));
-        ParallelData(ParallelData::MARK | number << ParallelData::PLACE | u64::from(region.place))
-    }
-
-    /// The region, if it is a word of ours.
-    fn region(self) -> Option<&'static Region> {
-        let place = (self.0 % (1 << ParallelData::PLACE)) as usize;
-        (self.0 >> 48 == ParallelData::MARK >> 48).then(|| region::at(place)).flatten()
-    }
-}
 
 unsafe extern "C" fn parallel_begin(
     _task: *mut u64,
@@ -160,11 +101,11 @@ unsafe extern "C" fn parallel_begin(
         worker.saw(Seen::NESTED);
     }
     let Ok(mut regions) = worker.ompt.regions.try_borrow_mut() else { return };
-    let word = ParallelData::of(region);
+    let data = ParallelData::of(region);
     worker.open_region();
-    regions.push(OpenRegion { word, region, begun: worker.now(), size: 1, is_nested });
+    regions.push(OpenRegion { data, region, begun: worker.now(), size: 1, is_nested });
     // SAFETY: as above.
-    unsafe { *parallel = word.0 };
+    unsafe { *parallel = data.0 };
 }
 
 /// The region that is started there: known by the call, for the body is the runtime's secret.
@@ -173,8 +114,8 @@ fn region_at(caller: *const c_void, requested: c_uint) -> Option<&'static Region
     let call = before(caller)?;
     region::find(call).or_else(|| {
         let runtime = Runtime::out_of_reach(RUNTIME.load(Ordering::Relaxed));
-        process::first_region(runtime, requested.max(1));
-        isolated(|| region::enter(call, Function::ompt_start_tool, runtime, None))
+        first_region::meet(runtime, requested.max(1));
+        isolated(|| adapt::enter_region(call, Function::ompt_start_tool, runtime, None))
     })
 }
 
@@ -190,10 +131,10 @@ unsafe extern "C" fn parallel_end(
     caller: *const c_void,
 ) {
     // SAFETY: the runtime's word for us.
-    let word = ParallelData(unsafe { *parallel });
+    let data = ParallelData(unsafe { *parallel });
     let Some(worker) = Worker::known() else { return };
     let Ok(mut regions) = worker.ompt.regions.try_borrow_mut() else { return };
-    let known = regions.iter().rposition(|region| region.word == word);
+    let known = regions.iter().rposition(|region| region.data == data);
     // LLVM 19 has freed an inner team by now, and the word may be of another thread's region.
     let called = || regions.iter().rposition(|it| Some(it.region.body) == before(caller));
     let Some(place) = known.or_else(called) else { return };
@@ -201,7 +142,7 @@ unsafe extern "C" fn parallel_end(
     drop(regions);
     let (begun, since) = process::own(ended.begun);
     let ticks = worker.now().saturating_sub(begun);
-    worker.enter(ended.region.number, since, ticks, ended.size, ended.is_nested);
+    worker.rows.enter(ended.region.number, since, ticks, ended.size, ended.is_nested);
     worker.close_region();
 }
 
@@ -225,20 +166,20 @@ unsafe extern "C" fn implicit_task(
         return;
     }
     // SAFETY: the runtime's word for us, of the member's region.
-    let word = ParallelData(unsafe { *parallel });
-    let Some(region) = word.region() else { return };
+    let data = ParallelData(unsafe { *parallel });
+    let Some(region) = data.region() else { return };
     let worker = Worker::here();
     let OmptState { regions, parts } = &worker.ompt;
     if number == 0 {
         let Ok(mut regions) = regions.try_borrow_mut() else { return };
-        let Some(open_regions) = regions.iter_mut().rfind(|region| region.word == word) else {
+        let Some(open_regions) = regions.iter_mut().rfind(|region| region.data == data) else {
             return;
         };
         open_regions.size = size;
     }
     let Ok(mut parts) = parts.try_borrow_mut() else { return };
-    *task = word.0;
-    parts.push(Part { task: word.0, begun: worker.begin(), number, region });
+    *task = data.0;
+    parts.push(Part { task: data.0, begun: worker.begin(), number, region });
 }
 
 /// Workers are told of a region's end when the next one begins: the barrier is where it ended.
@@ -265,16 +206,4 @@ fn end(task: u64) {
     let Part { begun, number, region, .. } = parts.swap_remove(place);
     drop(parts);
     worker.end(&begun, region, number);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_that_are_not_ours_have_no_region() {
-        for word in [0, 1, u64::MAX, ParallelData::MARK >> 1, ParallelData::MARK | 0xffff] {
-            assert!(ParallelData(word).region().is_none(), "{word:#x}");
-        }
-    }
 }

@@ -6,12 +6,14 @@
 use std::arch::{asm, global_asm};
 use std::ffi::c_void;
 
-use super::prologue_undone;
+use super::prologue::prologue_undone;
 use crate::adapt;
 use crate::function::{CallKind, Function, functions};
 use crate::interpose;
+use crate::lifecycle;
 use crate::process;
-use crate::region::Seen;
+use crate::program;
+use crate::seen::Seen;
 use crate::worker::Worker;
 
 // The entry's number is in r11, the address of its first instruction in r10. Seven registers and
@@ -83,12 +85,12 @@ unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
     let kind = function.kind();
     let real = match kind {
         CallKind::Exits => {
-            process::leaves(false);
+            lifecycle::leave(false);
             interpose::next(function)
         }
         CallKind::Execs => {
             adapt::mask_matters();
-            process::leaves(true);
+            lifecycle::leave(true);
             interpose::next(function)
         }
         CallKind::UsesAffinity => {
@@ -117,8 +119,8 @@ fn watch(kind: CallKind, on_stack: impl Fn() -> u64) {
         CallKind::SharesWork => Seen::SHARES,
         CallKind::Task | CallKind::DependentTask => Seen::TASK_DEPEND | Seen::TASKS,
         CallKind::PushesNumThreads => return Worker::here().push(),
-        CallKind::Threadprivate => return process::keeps_by_thread(),
-        CallKind::Teams => return process::teams(),
+        CallKind::Threadprivate => return program::keeps_by_thread(),
+        CallKind::Teams => return program::teams(),
         CallKind::ChangesTeams => return process::may_change_teams(),
         CallKind::Neutral | CallKind::ThreadNumber | CallKind::TeamSize => return,
         CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity => return,
@@ -130,11 +132,11 @@ fn watch(kind: CallKind, on_stack: impl Fn() -> u64) {
         Some(worker) if worker.depth() > 0 => {
             worker.saw(bits);
             if bits == Seen::QUERY {
-                process::asked_inside();
+                program::asked_inside();
             }
         }
-        _ if kind == CallKind::SetsNumThreads => process::decided(),
-        _ if bits == Seen::QUERY => process::asked(),
+        _ if kind == CallKind::SetsNumThreads => program::decided(),
+        _ if bits == Seen::QUERY => program::asked(),
         _ => {}
     }
 }

@@ -1,21 +1,16 @@
-//! GCC's older interface, whose entries return when the team has started.
+//! GCC's older interface: its entries return when the team has started.
 
 use std::ffi::c_void;
+use std::ptr;
 
-use super::Team;
-use super::call::{Call, CallTarget, TeamMode};
+use super::call::{Call, TeamMode};
+use super::run::{CallTarget, observed_team};
+use super::state::{Started, Team};
 use crate::function::Function;
 use crate::region;
-use crate::worker::{PartStart, Worker};
+use crate::worker::Worker;
 
-/// An execution of GCC's older interface: the thread that starts the team runs the body itself,
-/// between two calls.
-pub(crate) struct Started {
-    team: Box<Team>,
-    part: PartStart,
-}
-
-/// As [`run`](super::run), for an entry that returns when the team has started.
+/// As [`run`](super::run()), for an entry that returns when the team has started.
 pub(crate) fn begin(
     body: *const c_void,
     call: impl FnOnce() -> Call,
@@ -26,9 +21,12 @@ pub(crate) fn begin(
     let met = met.or_else(|| CallTarget::of(call.entry, call.body as u64, call.source));
     let Some(CallTarget { runtime, region }) = met else { return false };
     let worker = Worker::here();
-    // On the heap, because the members need it for longer than this call.
-    let team = Box::new(Team::new(&call, runtime, region, region.map(|_| worker)));
-    // The thread's own clause is used up; such regions are not adapted.
+    // On the heap, because the members use it after this call.
+    let team = Box::new(match region {
+        Some(region) => observed_team(&call, region, worker),
+        None => Team::new(&call, runtime, None, 0, ptr::null()),
+    });
+    // The clause is for this region, which is not adapted.
     worker.take_pushed();
     worker.open_region();
     team.own.begun.set(worker.now());
@@ -39,10 +37,10 @@ pub(crate) fn begin(
     true
 }
 
-/// The thread that called [`begin`] has run the body; `end` ends the real team.
+/// The thread that called [`begin`] has run the body. `end` ends the real team.
 pub(crate) fn end(end: impl FnOnce(&Team)) {
     let worker = Worker::here();
-    // Without a beginning there is no runtime either, and nothing to end.
+    // Without a call of `begin` there is no runtime, and nothing to end.
     let Some(Started { team, part }) = worker.started.borrow_mut().pop() else { return };
     match team.region {
         Some(region) => {

@@ -7,14 +7,14 @@
 
 use std::ffi::c_void;
 
-use super::Member;
 use super::partition::{Index, Iterations};
+use super::queries::Member;
 use super::schedule::{self, Ident};
 use crate::entry::Stack;
 use crate::function::Function;
 use crate::interpose::real_for;
 use crate::process;
-use crate::region::Seen;
+use crate::seen::Seen;
 use crate::worker::Worker;
 
 macro_rules! static_loops {

@@ -1,0 +1,148 @@
+//! Facts that adaptation shares among all regions of the process.
+
+use std::sync::{Arc, OnceLock};
+
+use pacman_core::adapt::{Objective, Rapl};
+use pacman_core::predict::Predictor;
+use pacman_core::{Topology, sim};
+
+use super::guards::Lifted;
+use super::model;
+use super::team_affinity::TeamAffinity;
+use crate::first_region;
+use crate::isolation::isolated;
+use crate::notes;
+use crate::once::once;
+use crate::process;
+use crate::worker::Worker;
+
+/// Regions shorter than this are left alone where a change of threads costs no more than a decision.
+pub(super) const BREAK_EVEN: f64 = 20e-6;
+
+/// The machine, the user's options, and the facts that follow from them.
+pub(super) struct Adapting {
+    pub(super) topology: Topology,
+    /// Hardware contexts that the process may use.
+    pub(super) contexts: u32,
+    /// The most threads that a team may have.
+    pub(super) most: u32,
+    pub(super) lifted: Lifted,
+    pub(super) seconds_per_tick: f64,
+    /// An execution of more ticks ends the exemption of a short region.
+    pub(super) long: u64,
+    pub(super) objective: Objective,
+    pub(super) rapl: Option<Rapl>,
+    pub(super) predictor: Option<Arc<dyn Predictor>>,
+    /// Bind members: SMT siblings would otherwise share a core while another core is empty.
+    pub(super) places: bool,
+    /// All contexts, if members must be spread: oversubscribed threads would otherwise go on sharing.
+    apart: Option<Box<[u32]>>,
+}
+
+static ADAPTING: OnceLock<Option<Adapting>> = OnceLock::new();
+
+/// The facts, if they were prepared and adaptation is possible.
+#[inline]
+pub(super) fn prepared() -> Option<&'static Adapting> {
+    ADAPTING.get().and_then(Option::as_ref)
+}
+
+/// The facts, prepared at the first call; `None` if adaptation is impossible.
+#[inline]
+pub(super) fn get_or_prepare() -> Option<&'static Adapting> {
+    once(&ADAPTING, || isolated(prepare)).as_ref()
+}
+
+/// Whether adaptation was found to be impossible.
+pub(super) fn is_impossible() -> bool {
+    matches!(ADAPTING.get(), Some(None))
+}
+
+impl Adapting {
+    /// The affinities of a team of `threads`, if they matter. Spreads the members if this team fits
+    /// the machine and the team before did not.
+    pub(super) fn affinity(
+        &self,
+        worker: &Worker,
+        threads: u32,
+        default: u32,
+        learns: bool,
+    ) -> Option<Arc<TeamAffinity>> {
+        let cpus = self.apart.as_deref()?;
+        let fits = (2..=self.contexts).contains(&threads);
+        let moves = fits && worker.oversubscribed.get();
+        if default <= self.contexts || worker.depth() > 0 || !(moves || learns) {
+            return None;
+        }
+        let affinity = worker.affinities.own(self.contexts);
+        if moves {
+            affinity.spread(threads, cpus);
+        }
+        Some(affinity)
+    }
+
+    /// A team of `size` has ended.
+    pub(super) fn ended(&self, worker: &Worker, affinity: Option<&TeamAffinity>, size: u32) {
+        // A thread that works alone leaves the others where they are.
+        if size > 1 && worker.depth() == 0 {
+            worker.oversubscribed.set(size > self.contexts);
+        }
+        if let Some(affinity) = affinity {
+            affinity.end();
+        }
+    }
+}
+
+/// Whether the runtime prints the affinity of every team that differs from the one before.
+fn displays_affinity() -> bool {
+    std::env::var("OMP_DISPLAY_AFFINITY")
+        .is_ok_and(|value| value.trim().eq_ignore_ascii_case("true") || value.trim() == "1")
+}
+
+/// Examines the machine. Notes in the recording why adaptation is impossible.
+#[cold]
+fn prepare() -> Option<Adapting> {
+    let refuse = |why: String| notes::note(format!("nothing is adapted: {why}"));
+    if displays_affinity() {
+        refuse("OMP_DISPLAY_AFFINITY is set, and narrower teams would be displayed".to_owned());
+        return None;
+    }
+    let topology = sim::install().and_then(|()| Topology::detect());
+    let topology = topology.map_err(|error| refuse(error.to_string())).ok()?;
+    let topology = match first_region::known() {
+        Some(first) => topology.allowing(&first.cpus),
+        None => topology,
+    };
+    let objective = match process::options().adapt? {
+        pacman_regions::Objective::Time => Objective::Time,
+        pacman_regions::Objective::Energy => Objective::Energy,
+        pacman_regions::Objective::Edp => Objective::EnergyDelay,
+        pacman_regions::Objective::Ed2p => Objective::EnergyDelaySquared,
+    };
+    let rapl = match objective.needs_energy() {
+        true => Some(Rapl::detect().map_err(|error| refuse(error.to_string())).ok()?),
+        false => None,
+    };
+    let bound = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"];
+    let free = !bound.iter().any(|name| std::env::var_os(name).is_some());
+    let siblings = topology.contexts_per_core() > 1;
+    let apart = (free && !siblings).then(|| topology.allowed().iter().collect());
+    let model = process::options().model.as_deref();
+    let predictor = model.and_then(|path| model::load(path, &topology, &objective));
+    let lifted = Lifted::of(&process::options().lifted);
+    let seconds_per_tick = process::clock().nanos_per_tick() * 1e-9;
+    let long = (BREAK_EVEN / seconds_per_tick) as u64;
+    Some(Adapting {
+        contexts: topology.allowed().len() as u32,
+        most: process::options().max_threads.unwrap_or(u32::MAX),
+        topology,
+        lifted,
+        seconds_per_tick,
+        long,
+        objective,
+        rapl,
+        predictor,
+        places: free && siblings,
+        apart,
+    })
+}

@@ -1,0 +1,37 @@
+//! A choice for one execution of a region.
+
+use std::sync::Arc;
+
+use pacman_core::Place;
+use pacman_core::adapt::Microjoules;
+use pacman_core::predict::Configuration;
+
+use super::team_affinity::TeamAffinity;
+
+/// How one execution runs.
+pub(crate) struct Choice {
+    /// The number of threads for the real entry; 0 leaves it to the runtime.
+    pub(crate) threads: u32,
+    /// Where the members run, if the choice binds them.
+    pub(crate) places: Option<Arc<[Place]>>,
+    /// The affinities of the team, if members are spread now or may be later.
+    pub(crate) affinity: Option<Arc<TeamAffinity>>,
+    /// Whether to add up the time that members are busy.
+    pub(crate) wants_busy: bool,
+    /// The configuration to learn about; `None` to learn nothing.
+    pub(super) on: Option<Configuration>,
+    /// The energy counters before the execution.
+    pub(super) joules: Option<Microjoules>,
+}
+
+impl Choice {
+    /// The program's own choice; the controller learns nothing from the execution.
+    pub(crate) fn of_the_program(threads: u32) -> Choice {
+        Choice { threads, places: None, affinity: None, wants_busy: false, on: None, joules: None }
+    }
+
+    /// Whether this is the program's own choice.
+    pub(crate) fn is_the_program_s(&self) -> bool {
+        self.on.is_none()
+    }
+}

@@ -1,0 +1,146 @@
+//! Decisions before a team starts.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use pacman_core::Placement;
+use pacman_core::adapt::State;
+
+use super::adapting;
+use super::cached_decision::CachedDecision;
+use super::choice::Choice;
+use super::guards;
+use super::phase::Phase;
+use super::thread_binding::{self, has_bound};
+use crate::function::Function;
+use crate::isolation::isolated;
+use crate::process;
+use crate::region::Region;
+use crate::worker::Worker;
+use crate::worksharing;
+
+/// How the next execution of a region runs.
+pub(crate) enum Decision<'w> {
+    /// As the execution before.
+    Cached(&'w CachedDecision),
+    /// With the program's own team; the controller learns nothing.
+    Unadapted,
+    /// With the result of [`choose`].
+    Choose,
+}
+
+/// Decides how the next execution of `region` runs. The program asks for `threads`; 0 leaves the
+/// number to the runtime.
+#[inline(always)]
+pub(crate) fn decide<'w>(
+    region: &Region,
+    worker: &'w Worker,
+    entry: Function,
+    threads: u32,
+) -> Decision<'w> {
+    match worker.rows.cached_decision(region.number) {
+        Some(cached) if is_valid(cached, worker, entry, threads) => Decision::Cached(cached),
+        known => decide_anew(region, worker, known, entry, threads),
+    }
+}
+
+/// Whether the next execution by `worker`, a call of `entry` that asks for `threads`, runs as before.
+#[inline(always)]
+fn is_valid(cached: &CachedDecision, worker: &Worker, entry: Function, threads: u32) -> bool {
+    cached.is_valid(entry, threads, || worker.is_plain(), &worker.oversubscribed)
+}
+
+/// Decides where no cached decision is valid.
+#[inline(never)]
+fn decide_anew<'w>(
+    region: &Region,
+    worker: &'w Worker,
+    known: Option<&'w CachedDecision>,
+    entry: Function,
+    threads: u32,
+) -> Decision<'w> {
+    let adapted = &region.adapted;
+    if has_bound() {
+        return Decision::Choose;
+    }
+    let epoch = process::config_epoch();
+    let alone = known.filter(|cached| cached.is_left_alone());
+    let plain = threads == 0 && worker.is_plain();
+    let by_itself = || plain && alone.is_some() && gets_one_thread(worker, region);
+    if adapted.short.load(Ordering::Relaxed) || by_itself() {
+        // A question before this region must not count for the next one.
+        guards::take(region, worker);
+        if let Some(cached) = alone.filter(|_| plain) {
+            cached.validate(epoch, entry);
+        }
+        return Decision::Unadapted;
+    }
+    let Some(adapting) = adapting::prepared() else { return Decision::Choose };
+    let held = known.and_then(|cached| Some((cached, cached.held_in(adapted.generation())?)));
+    let Some((cached, kind)) = held else { return Decision::Choose };
+    let stays = worker.depth() == 0
+        && (kind.oversubscribes || !worker.oversubscribed.get())
+        && worksharing::leaves_alone(region)
+        && worker.pool.usual(region.runtime) == Some(kind.default);
+    if !stays {
+        return Decision::Choose;
+    }
+    if guards::forbid(adapting.lifted, region, worker, entry, threads) {
+        return Decision::Unadapted;
+    }
+    // With the guard lifted a clause may come here; its decision is not cached.
+    if threads == 0 {
+        cached.validate(epoch, entry);
+    }
+    Decision::Cached(cached)
+}
+
+/// Chooses how the next execution of `region` runs. The program asks for `threads`; 0 leaves the
+/// number to the runtime.
+pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads: u32) -> Choice {
+    let as_it_is = || Choice::of_the_program(threads);
+    let Some(adapting) = adapting::get_or_prepare() else { return as_it_is() };
+    let adapted = &region.adapted;
+    let forbidden = guards::forbid(adapting.lifted, region, worker, entry, threads);
+    if forbidden || !adapted.has_run_before() || adapted.short.load(Ordering::Relaxed) {
+        return as_it_is();
+    }
+    let default = match worker.depth() {
+        0 => worker.pool.usual(region.runtime),
+        _ => region.runtime.ask(Function::omp_get_max_threads),
+    };
+    let Some(default) = default else { return as_it_is() };
+    let limited = default.min(adapting.most);
+    if limited < 2 || worksharing::adapts(region) {
+        return Choice { threads: if limited < default { limited } else { threads }, ..as_it_is() };
+    }
+    // Another thread starts the same region: this execution is left out.
+    let Some(mut phase) = adapted.phase.try_lock() else { return as_it_is() };
+    let places = adapting.places && thread_binding::may_bind();
+    if phase.as_ref().is_none_or(|phase| !phase.is_for(limited, places)) {
+        adapted.advance_generation();
+        *phase = isolated(|| Phase::of(adapting, region, limited, places));
+    }
+    let Some(phase) = phase.as_mut() else { return as_it_is() };
+    let on = phase.controller.next();
+    let places = (places && on.threads() < limited)
+        .then(|| pacman_core::adapt::places(&adapting.topology, on, &Placement::Compact).ok())
+        .flatten();
+    if places.is_some() {
+        thread_binding::bind_from_now_on();
+    }
+    let wants_busy = phase.controller.state() != State::Holding;
+    Choice {
+        threads: if on.threads() < default { on.threads() } else { 0 },
+        places: places.map(Arc::from),
+        affinity: adapting.affinity(worker, on.threads(), default, wants_busy),
+        wants_busy,
+        on: Some(on),
+        joules: adapting.rapl.as_ref().and_then(|rapl| rapl.read().ok()),
+    }
+}
+
+/// Whether teams that `worker` starts outside of regions have one thread, so that there is no choice.
+pub(super) fn gets_one_thread(worker: &Worker, region: &Region) -> bool {
+    worker.pool.usual(region.runtime) == Some(1)
+}

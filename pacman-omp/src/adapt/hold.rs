@@ -1,0 +1,109 @@
+//! Phases between their region and the cached decisions of its threads.
+
+use std::sync::Arc;
+
+use pacman_core::adapt::{Candidates, Controller, Rules};
+use pacman_regions::RuntimeFamily;
+
+use super::adapting::{Adapting, BREAK_EVEN};
+use super::cached_decision::{BATCH, CachedDecision, DecisionKind};
+use super::model;
+use super::phase::Phase;
+use super::restart_cost::thread_cost;
+use crate::notes;
+use crate::region::Region;
+use crate::worker::Worker;
+
+/// Seconds that a new thread waits for a context on which others spin: a time slice. Traces of
+/// decisions on two contexts had 2 to 4 ms for the first team of four after one of two.
+const SLICE: f64 = 3e-3;
+
+impl Phase {
+    /// The phase of `region` with teams of `default` threads; `None` if there is no choice.
+    pub(super) fn of(
+        adapting: &Adapting,
+        region: &Region,
+        default: u32,
+        places: bool,
+    ) -> Option<Phase> {
+        let mut candidates =
+            Candidates::for_team(&adapting.topology, default as usize, None).ok()?;
+        if adapting.topology.contexts_per_core() > 1 && !places {
+            candidates = candidates.by_threads().ok()?;
+        }
+        let mut rules = Rules::default();
+        if let Some(predictor) = &adapting.predictor {
+            match model::among(predictor.as_ref(), &candidates) {
+                Ok(known) => {
+                    candidates = known;
+                    rules.predictor = Some(Arc::clone(predictor));
+                }
+                Err(why) => notes::note(format!(
+                    "searching without the model where teams have {default} threads: {why}"
+                )),
+            }
+        }
+        rules.degree = adapting.objective.degree();
+        rules.break_even = BREAK_EVEN;
+        if region.runtime.family == RuntimeFamily::Libgomp && default > 2 {
+            // A team of more than one thread ends the surplus threads.
+            rules.break_even = BREAK_EVEN.max(thread_cost().total());
+            let waits = if default > adapting.contexts { SLICE } else { 0.0 };
+            rules.returning = thread_cost().total() + waits;
+        }
+        let degree = rules.degree;
+        let controller = Controller::new(candidates, rules);
+        Some(Phase::new(default, places, degree, controller))
+    }
+
+    /// Reports the executions that `cached` noted, if they were held by the present choice.
+    pub(super) fn catch_up(
+        &mut self,
+        adapting: &Adapting,
+        region: &Region,
+        cached: &CachedDecision,
+    ) {
+        let mut seconds = [0.0; BATCH];
+        let mut count = 0;
+        if cached.held_in(region.adapted.generation()).is_none() {
+            return cached.drain(|_| ());
+        }
+        cached.drain(|ticks| {
+            seconds[count] = ticks as f64 * adapting.seconds_per_tick;
+            count += 1;
+        });
+        let [.., latest] = seconds[..count] else { return };
+        let on = self.controller.next();
+        // The controller names a refused execution in `why`.
+        let _ = self.controller.finished_together(on, &seconds[..count]);
+        self.note_narrowed(on, latest, latest);
+    }
+
+    /// Caches how `region` is held from now on, if the controller need not see each execution.
+    pub(super) fn hold(&mut self, adapting: &Adapting, region: &Region, worker: &Worker) {
+        let on = self.controller.next();
+        let usual = self.controller.usual().filter(|_| {
+            adapting.objective.is_time() && (!self.places || on.threads() == self.default)
+        });
+        let held = usual.map(|_| on);
+        if held != self.held {
+            self.held = held;
+            region.adapted.advance_generation();
+        }
+        let default = worker.pool.usual(region.runtime).filter(|_| worker.depth() == 0);
+        let (Some(usual), Some(default)) = (usual, default) else { return };
+        let kind = DecisionKind {
+            default,
+            threads: if on.threads() < default { on.threads() } else { 0 },
+            alone: false,
+            pooled: region.runtime.family == RuntimeFamily::Libgomp,
+            oversubscribes: on.threads() > adapting.contexts,
+        };
+        let high = (usual / adapting.seconds_per_tick) as u64;
+        worker.rows.own_cached_decision(region.number).hold(
+            kind,
+            region.adapted.generation(),
+            high,
+        );
+    }
+}

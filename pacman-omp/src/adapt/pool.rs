@@ -1,0 +1,80 @@
+//! The threads that a runtime keeps between teams.
+
+use std::cell::Cell;
+use std::ptr;
+
+use crate::function::Function;
+use crate::process;
+use crate::region::Region;
+use crate::runtime::Runtime;
+
+/// The threads that a runtime keeps for one primary thread.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub(crate) struct Pool {
+    /// The size of the latest team of two or more. First, so that it is on the worker's first cache
+    /// line.
+    size: Cell<u32>,
+    /// The runtime that answered last, [`process::changes`] at that time, and its default team size.
+    usual: Cell<Option<(&'static Runtime, u32, u32)>>,
+    narrowed_by: Cell<Option<&'static Region>>,
+}
+
+impl Pool {
+    /// The default size of teams that the calling thread starts outside of regions. Kept, because
+    /// libomp's answer takes longer than the rest of a decision.
+    #[inline]
+    pub(crate) fn usual(&self, runtime: &'static Runtime) -> Option<u32> {
+        let changes = process::changes();
+        match self.usual.get() {
+            Some((said, then, threads)) if then == changes && ptr::eq(said, runtime) => {
+                Some(threads)
+            }
+            _ => self.ask(runtime, changes),
+        }
+    }
+
+    /// The latest answer of [`usual`](Self::usual); 1 if there is none.
+    pub(crate) fn usual_size(&self) -> u32 {
+        self.usual.get().map_or(1, |(_, _, threads)| threads)
+    }
+
+    #[cold]
+    fn ask(&self, runtime: &'static Runtime, changes: u32) -> Option<u32> {
+        let threads = runtime.ask(Function::omp_get_max_threads)?;
+        self.usual.set(Some((runtime, changes, threads)));
+        Some(threads)
+    }
+
+    /// Whether a team of `size` needs other threads than the team before it.
+    #[inline(always)]
+    pub(crate) fn changes_to(&self, size: u32) -> bool {
+        size >= 2 && size != self.size.get()
+    }
+
+    /// A team of `size` has run `region`; `narrowed` if adaptation chose the size.
+    pub(crate) fn team_of(&self, region: &'static Region, size: u32, narrowed: bool) -> Change {
+        if !self.changes_to(size) {
+            return Change::None;
+        }
+        let before = self.size.replace(size);
+        if size < before {
+            self.narrowed_by.set(narrowed.then_some(region));
+            return Change::Narrower(before - size);
+        }
+        match self.narrowed_by.take() {
+            Some(cause) => Change::Wider(size - before, cause),
+            None => Change::None,
+        }
+    }
+}
+
+/// A change of the threads that a runtime keeps.
+#[derive(Clone, Copy)]
+pub(crate) enum Change {
+    None,
+    /// That many threads ended.
+    Narrower(u32),
+    /// That many threads started anew; the smaller team of that region had ended them.
+    Wider(u32, &'static Region),
+}

@@ -1,0 +1,61 @@
+//! The state of adaptation that each region holds.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use pacman_regions::arena::Slot;
+use try_lock::TryLock;
+
+use super::guard_state::Guards;
+use super::phase::Phase;
+use crate::process;
+
+/// The state of adaptation of one region.
+#[derive(Debug, Default)]
+pub(crate) struct Adapted {
+    pub(super) guards: Guards,
+    /// The region has run once with the program's own team, so that the guards know its body.
+    looked: AtomicBool,
+    /// The region is left alone because it is short.
+    pub(super) short: AtomicBool,
+    /// See [`Adapted::generation`].
+    generation: AtomicU32,
+    pub(super) phase: TryLock<Option<Phase>>,
+    pub(super) outcome: OutcomeRecord,
+}
+
+/// The record of what adaptation did with a region.
+#[derive(Debug, Default)]
+pub(super) struct OutcomeRecord {
+    pub(super) slot: TryLock<Option<Slot>>,
+    /// Ticks in the region since the last write.
+    pub(super) since: AtomicU64,
+    /// Ticks in the region after which to write again.
+    pub(super) due: AtomicU64,
+}
+
+impl Adapted {
+    /// Whether the region has run once with the program's own team.
+    pub(super) fn has_run(&self) -> bool {
+        self.looked.load(Ordering::Relaxed)
+    }
+
+    /// As [`has_run`](Self::has_run); afterwards it has.
+    pub(super) fn has_run_before(&self) -> bool {
+        let before = self.has_run();
+        if !before {
+            self.looked.store(true, Ordering::Relaxed);
+        }
+        before
+    }
+
+    /// The number of changes of the choice that the region is held at.
+    pub(super) fn generation(&self) -> u32 {
+        self.generation.load(Ordering::Relaxed)
+    }
+
+    /// The choice that the region is held at has changed.
+    pub(super) fn advance_generation(&self) {
+        self.generation.fetch_add(1, Ordering::Relaxed);
+        process::advance_config_epoch();
+    }
+}

@@ -1,0 +1,52 @@
+//! Mapped memory of an arena, and access to its pages.
+
+use std::sync::atomic::AtomicU64;
+
+use pacman_regions::arena::PAGE;
+
+/// Memory that other processes may have mapped as well.
+///
+/// Pages have no access until this process uses them: a program that locks or dumps its memory then
+/// has no more of it than it needs.
+pub(super) struct Mapped {
+    pub(super) words: &'static [AtomicU64],
+    /// Gives access to that many pages from a page on; false if it cannot.
+    pub(super) grow: fn(usize, usize) -> bool,
+}
+
+/// Bytes of address space to map: a program with a limit keeps nearly all of what it may have.
+pub(super) fn room() -> usize {
+    const MOST: usize = 1 << 30;
+    match limit(libc::RLIMIT_AS) {
+        libc::RLIM_INFINITY => MOST,
+        limit => MOST.min((limit / 16) as usize).next_multiple_of(PAGE),
+    }
+}
+
+pub(super) fn limit(of: libc::__rlimit_resource_t) -> libc::rlim_t {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: 0 };
+    // SAFETY: the call fills it or leaves it as it is.
+    unsafe { libc::getrlimit(of, &raw mut limit) };
+    limit.rlim_cur
+}
+
+/// The words of a mapping that is never unmapped.
+///
+/// # Safety
+/// `base` must be the page-aligned start of a mapping of `bytes`. No code may touch words of pages
+/// without access.
+pub(super) unsafe fn words(base: *mut libc::c_void, bytes: usize) -> &'static [AtomicU64] {
+    // SAFETY: as the caller says.
+    unsafe { std::slice::from_raw_parts(base.cast(), bytes / 8) }
+}
+
+/// Gives access to `pages` pages from `page` on, of words that begin at `base`.
+pub(super) fn allow(base: *const AtomicU64, page: usize, pages: usize) -> bool {
+    let from = base.cast::<u8>().wrapping_add(page * PAGE).cast_mut();
+    // SAFETY: pages of the mapping that only this process uses.
+    unsafe { libc::mprotect(from.cast(), pages * PAGE, libc::PROT_READ | libc::PROT_WRITE) == 0 }
+}
+
+pub(super) fn last_error() -> std::io::Error {
+    std::io::Error::last_os_error()
+}

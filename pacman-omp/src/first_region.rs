@@ -1,0 +1,73 @@
+//! Facts of the machine and the runtime, taken at the first region.
+
+use pacman_core::fork::Lock;
+use pacman_core::topology::CpuSet;
+
+use crate::function::Function;
+use crate::isolation::isolated;
+use crate::recording;
+use crate::runtime::Runtime;
+use crate::worker::Worker;
+
+pub(crate) static FIRST_REGION: Lock<Option<FirstRegion>> = Lock::new(None);
+
+#[derive(Clone, Debug)]
+pub(crate) struct FirstRegion {
+    /// Threads of a team by default.
+    threads: u32,
+    /// The logical CPUs that the process may use.
+    pub(crate) cpus: CpuSet,
+    /// Ticks of begin and end, and how counts are read.
+    overhead: (u64, &'static str),
+}
+
+impl FirstRegion {
+    fn record(&self) {
+        recording::first_region(self.threads, self.cpus.len(), self.overhead);
+    }
+}
+
+/// The facts, if a region has run.
+pub(crate) fn known() -> Option<FirstRegion> {
+    FIRST_REGION.lock().clone()
+}
+
+/// Records the facts again, in a forked process.
+pub(crate) fn record_again() {
+    if let Some(known) = known() {
+        known.record();
+    }
+}
+
+/// Takes the facts, unless they are known.
+///
+/// `requested` stands for the default team size where the runtime cannot be asked.
+pub(crate) fn meet(runtime: &'static Runtime, requested: u32) {
+    if FIRST_REGION.lock().is_some() {
+        return;
+    }
+    // Without the lock: libomp initialises itself when it is asked, under a lock of its own. It holds
+    // that lock over forks as well, and takes it before ours.
+    let threads = runtime.ask(Function::omp_get_max_threads).unwrap_or(requested);
+    // A runtime that binds threads has bound this one by now.
+    let cpus = own_mask().chain(runtime.places()).collect();
+    let mut first = FIRST_REGION.lock();
+    if first.is_some() {
+        return;
+    }
+    let overhead = isolated(|| Worker::here().measured());
+    first.insert(FirstRegion { threads, cpus, overhead }).record();
+}
+
+/// The logical CPUs that the calling thread may use.
+fn own_mask() -> impl Iterator<Item = u32> {
+    // SAFETY: a plain set of bits, filled by the call.
+    let mask = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::sched_getaffinity(0, std::mem::size_of_val(&set), &raw mut set);
+        set
+    };
+    // SAFETY: each of these CPUs has a bit in the set.
+    (0..libc::CPU_SETSIZE as u32)
+        .filter(move |cpu| unsafe { libc::CPU_ISSET(*cpu as usize, &mask) })
+}

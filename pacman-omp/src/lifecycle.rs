@@ -1,0 +1,87 @@
+//! The life of the process: the library is loaded, the program exits or becomes another program.
+
+use std::ffi::{CStr, OsStr, OsString, c_char, c_int};
+use std::os::unix::ffi::OsStrExt;
+
+use pacman_core::clock::Clock;
+use pacman_regions::Options;
+
+use crate::adapt;
+use crate::arena;
+use crate::fork;
+use crate::heap;
+use crate::isolation::isolated;
+use crate::notes;
+use crate::process;
+use crate::recording;
+use crate::region;
+use crate::runtime;
+use crate::worker::Worker;
+use crate::worksharing;
+
+/// The loader calls it before the program begins.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOADED: unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) = loaded;
+
+unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *const *const c_char) {
+    let get = |name: &str| -> Option<OsString> {
+        // SAFETY: an array of strings with a null at its end, as the C library passes it to every
+        // library that it loads. Nothing changes it before the program begins.
+        unsafe {
+            let mut at = environment;
+            while !at.is_null() && !(*at).is_null() {
+                let text = CStr::from_ptr(*at).to_bytes();
+                let value = text.strip_prefix(name.as_bytes());
+                if let Some(value) = value.and_then(|rest| rest.strip_prefix(b"=")) {
+                    return Some(OsStr::from_bytes(value).to_owned());
+                }
+                at = at.add(1);
+            }
+        }
+        None
+    };
+    let (options, wrong) = Options::read(get);
+    if !options.records() && options.adapt.is_none() {
+        return;
+    }
+    notes::NOTES.lock().extend(wrong);
+    let forced = get(worksharing::FORCED).is_some();
+    let adapted = options.adapt.is_some() || forced;
+    if process::set_up(options, Clock::detect(), adapted) {
+        arena::open(process::options());
+        recording::begin();
+        recording::command();
+        notes::record_all();
+        Worker::watch_threads();
+        heap::watch_forks();
+        pacman_core::backend::install_atfork();
+        fork::install_atfork();
+        // SAFETY: a function of this library, which is never unloaded.
+        unsafe { libc::atexit(at_exit) };
+        process::observe();
+    }
+}
+
+extern "C" fn at_exit() {
+    if process::is_own() {
+        isolated(runtime::note_unreached_runtime);
+        if process::is_adapted() {
+            region::all().into_iter().for_each(adapt::record_outcome);
+        }
+        end(false);
+    }
+}
+
+/// The process ends without its exit handlers, or becomes another program.
+///
+/// The caller may be a signal handler that interrupted any code, so this only stores numbers.
+pub(crate) fn leave(becomes_another: bool) {
+    if process::is_own() {
+        end(becomes_another);
+    }
+}
+
+fn end(becomes_another: bool) {
+    arena::end(becomes_another, process::own(process::clock().now()).1);
+}

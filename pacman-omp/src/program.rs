@@ -1,0 +1,72 @@
+//! What the library saw the program do outside of single regions.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::process::set_once;
+
+/// The program asked how many threads there may be since the last region.
+static ASKED: AtomicBool = AtomicBool::new(false);
+/// The program set the number of threads since the last region.
+static DECIDED: AtomicBool = AtomicBool::new(false);
+/// The program asked at any time, so it may keep data for each thread.
+static EVER_ASKED: AtomicBool = AtomicBool::new(false);
+/// See [`keeps_by_thread`].
+static BY_THREAD: AtomicBool = AtomicBool::new(false);
+/// LLVM's leagues start their teams' regions on threads that nothing else marks.
+static TEAMS: AtomicBool = AtomicBool::new(false);
+
+/// The program asks how many threads there may be, outside of regions.
+pub(crate) fn asked() {
+    set_once(&ASKED);
+    asked_inside();
+}
+
+/// The program sets the number of threads, outside of regions. It knows the number from then on.
+pub(crate) fn decided() {
+    set_once(&DECIDED);
+    asked_inside();
+}
+
+/// The program asks inside a region.
+pub(crate) fn asked_inside() {
+    set_once(&EVER_ASKED);
+}
+
+/// Whether the program asked outside of regions since the last call of this function.
+#[inline]
+pub(crate) fn take_asked() -> bool {
+    ASKED.load(Ordering::Relaxed) && ASKED.swap(false, Ordering::Relaxed)
+}
+
+/// Whether the program set the number of threads since the last call of this function.
+#[inline]
+pub(crate) fn take_decided() -> bool {
+    DECIDED.load(Ordering::Relaxed) && DECIDED.swap(false, Ordering::Relaxed)
+}
+
+/// Whether the program asked at any time.
+#[inline]
+pub(crate) fn has_asked() -> bool {
+    EVER_ASKED.load(Ordering::Relaxed)
+}
+
+/// The runtime keeps data for each thread of the program: clang's threadprivate data where the
+/// system has no thread-local storage.
+pub(crate) fn keeps_by_thread() {
+    set_once(&BY_THREAD);
+}
+
+/// Whether the runtime keeps such data.
+pub(crate) fn has_data_by_thread() -> bool {
+    BY_THREAD.load(Ordering::Relaxed)
+}
+
+/// The program runs a league of teams.
+pub(crate) fn teams() {
+    set_once(&TEAMS);
+}
+
+/// Whether the program ran a league of teams.
+pub(crate) fn has_teams() -> bool {
+    TEAMS.load(Ordering::Relaxed)
+}

@@ -1,0 +1,130 @@
+//! A member's part in a team.
+
+use std::ptr;
+use std::sync::atomic::Ordering;
+
+use super::call::TeamMode;
+use super::state::{Own, Team, UNKNOWN};
+use crate::counting::Counting;
+use crate::function::Function;
+use crate::process;
+use crate::region::Region;
+use crate::seen::Seen;
+use crate::worker::{PartStart, Worker};
+use crate::worksharing;
+
+impl Team {
+    /// Runs a member's part; `number` answers its number in the team.
+    ///
+    /// # Safety
+    /// The team must be observed, and adapted if `ADAPTED`.
+    #[inline(always)]
+    pub(crate) unsafe fn take_part<const ADAPTED: bool>(
+        &self,
+        (worker, counting): (&Worker, impl Counting),
+        number: impl FnOnce() -> u32,
+        body: impl FnOnce(),
+    ) {
+        debug_assert_eq!(self.mode(), if ADAPTED { TeamMode::Adapted } else { TeamMode::Observed });
+        // SAFETY: an observed team has one.
+        let region = unsafe { self.region.unwrap_unchecked() };
+        let is_primary = self.is_primary(worker);
+        let thread = if is_primary {
+            self.own.size.set(self.runtime.ask_or(Function::omp_get_num_threads, 1));
+            0
+        } else if self.primary.is_null() {
+            self.number_in_league()
+        } else {
+            number()
+        };
+        if ADAPTED {
+            return Part { team: self, region, worker, thread }.adapted(counting, body);
+        }
+        let begun = self.begin(worker, counting, is_primary);
+        body();
+        self.end(&begun, region, worker, thread);
+    }
+
+    /// Whether `worker` is the team's primary thread.
+    #[inline(always)]
+    fn is_primary(&self, worker: &Worker) -> bool {
+        ptr::eq(ptr::from_ref(worker).cast(), self.primary)
+    }
+
+    /// Begins a part. In a team of one the body and the region begin and end together, so two clock
+    /// readings do instead of four. A reading costs more than everything else here.
+    #[inline(always)]
+    fn begin(&self, worker: &Worker, counting: impl Counting, is_primary: bool) -> PartStart {
+        let alone = is_primary && self.own.size.get() == 1;
+        worker.begin_counted(counting, alone.then(|| self.own.begun.get()))
+    }
+
+    /// Ends a part; answers its ticks.
+    #[inline(always)]
+    fn end(&self, begun: &PartStart, region: &Region, worker: &Worker, thread: u32) -> u64 {
+        // Remaining tasks run after the body.
+        let alone = begun.is_shared() && worker.seen() & Seen::TASKS == 0;
+        let ticks = worker.end(begun, region, thread);
+        if alone {
+            self.own.ticks.set(ticks);
+        }
+        ticks
+    }
+
+    /// The team has ended: enters the execution in the rows, and answers its ticks.
+    #[inline(always)]
+    pub(super) fn enter(&self, region: &Region, worker: &Worker) -> u64 {
+        let Own { depth, size, begun, ticks } = &self.own;
+        let (begun, since) = process::own(begun.get());
+        let ticks = match ticks.get() {
+            UNKNOWN => worker.now().saturating_sub(begun),
+            ticks => ticks,
+        };
+        worker.rows.enter(region.number, since, ticks, size.get(), *depth > 0);
+        ticks
+    }
+
+    /// The number of the calling thread's team in a league. No member of a league is the thread that
+    /// started it.
+    #[cold]
+    fn number_in_league(&self) -> u32 {
+        let number = self.runtime.ask_or(Function::omp_get_team_num, 0);
+        if number == 0 {
+            self.own.size.set(self.runtime.ask_or(Function::omp_get_num_teams, 1));
+        }
+        number
+    }
+}
+
+/// A member's part in an adapted team.
+struct Part<'t> {
+    team: &'t Team,
+    region: &'t Region,
+    worker: &'t Worker,
+    thread: u32,
+}
+
+impl Part<'_> {
+    #[inline(always)]
+    fn adapted(self, counting: impl Counting, body: impl FnOnce()) {
+        let Part { team, region, worker, thread } = self;
+        // SAFETY: on the stack of the primary thread until all members are done.
+        let adapted = unsafe { &*team.adapted.get() };
+        if team.own.depth == 0 {
+            let places = adapted.choice.places.as_ref();
+            worker.binding.bind(places.and_then(|places| places.get(thread as usize)));
+            if let Some(affinity) = &adapted.choice.affinity {
+                worker.affinities.take_part(affinity, thread);
+            }
+        }
+        let begun = team.begin(worker, counting, team.is_primary(worker));
+        match &adapted.loops {
+            Some(loops) => worksharing::take_part(loops, thread, body),
+            None => body(),
+        }
+        let ticks = team.end(&begun, region, worker, thread);
+        if adapted.choice.wants_busy {
+            adapted.busy.fetch_add(ticks, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The run of a region: from the call of its entry to the end of its team.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::call::{Call, TeamMode};
+use super::state::{AdaptedRun, Team};
+use crate::adapt::{self, Decision};
+use crate::first_region;
+use crate::floating;
+use crate::function::Function;
+use crate::interpose;
+use crate::isolation::isolated;
+use crate::process;
+use crate::region::{self, Region};
+use crate::runtime::Runtime;
+use crate::seen::Seen;
+use crate::worker::Worker;
+use crate::worksharing;
+
+/// Runs one execution of `body`, which is called as `call` says: `start` has the real entry start a
+/// team of so many threads (0: as many as the runtime likes) on the body for that manner, with the
+/// team it is given. False if there is no runtime at all.
+#[inline(always)]
+pub(crate) fn run(
+    body: *const c_void,
+    call: impl Fn() -> Call,
+    start: impl FnOnce(&Team, u32, TeamMode),
+) -> bool {
+    let Some(region) = region::find(body as u64) else { return run_new(call(), start) };
+    run_region(region, call, start);
+    true
+}
+
+/// Runs a region that is not known yet, or not observed.
+#[inline(never)]
+fn run_new(call: Call, start: impl FnOnce(&Team, u32, TeamMode)) -> bool {
+    match CallTarget::of(call.entry, call.body as u64, call.source) {
+        None => return false,
+        Some(CallTarget { region: Some(region), .. }) => run_region(region, || call, start),
+        Some(CallTarget { runtime, region: None }) => {
+            start(
+                &Team::new(&call, runtime, None, 0, ptr::null()),
+                call.threads,
+                TeamMode::Unobserved,
+            );
+        }
+    }
+    true
+}
+
+/// Each branch makes the call by itself: a shared value would be passed in memory.
+#[inline(always)]
+fn run_region(
+    region: &'static Region,
+    call: impl Fn() -> Call,
+    start: impl FnOnce(&Team, u32, TeamMode),
+) {
+    let worker = Worker::here();
+    if !process::is_adapted() {
+        return run_observed(region, worker, call(), start, |_, _| ());
+    }
+    let Call { entry, threads, .. } = call();
+    let cached = match adapt::decide(region, worker, entry, threads) {
+        Decision::Cached(cached) => cached,
+        other => return run_uncached(region, worker, &other, call(), start),
+    };
+    let call = Call { threads: cached.threads(), ..call() };
+    run_observed(region, worker, call, start, |size, ticks| {
+        if !cached.ended(&worker.pool, &worker.oversubscribed, size, ticks) {
+            adapt::finished_cached(region, worker, cached, size, ticks);
+        }
+    });
+}
+
+/// The team of a call whose region is observed.
+#[inline(always)]
+pub(super) fn observed_team(call: &Call, region: &'static Region, worker: &Worker) -> Team {
+    let depth = worker.depth();
+    if depth > 0 {
+        worker.saw(Seen::NESTED);
+    }
+    Team::new(call, region.runtime, Some(region), depth, ptr::from_ref(worker).cast())
+}
+
+/// Runs the region with the team of the call. `ended` gets the size of the team and the ticks.
+#[inline(always)]
+fn run_observed(
+    region: &'static Region,
+    worker: &Worker,
+    call: Call,
+    start: impl FnOnce(&Team, u32, TeamMode),
+    ended: impl FnOnce(u32, u64),
+) {
+    let team = observed_team(&call, region, worker);
+    worker.run_as_primary(|| {
+        team.own.begun.set(worker.now());
+        worker.starts(|| start(&team, call.threads, TeamMode::Observed));
+        let ticks = team.enter(region, worker);
+        ended(team.own.size.get(), ticks);
+    });
+}
+
+/// Runs the region without a cached decision.
+#[inline(never)]
+fn run_uncached(
+    region: &'static Region,
+    worker: &Worker,
+    decide: &Decision<'_>,
+    call: Call,
+    start: impl FnOnce(&Team, u32, TeamMode),
+) {
+    match decide {
+        Decision::Unadapted => run_observed(region, worker, call, start, |size, ticks| {
+            adapt::finished_alone(region, worker, size, ticks);
+        }),
+        _ => run_adapted(region, worker, call, start),
+    }
+}
+
+#[inline(never)]
+fn run_adapted(
+    region: &'static Region,
+    worker: &Worker,
+    call: Call,
+    start: impl FnOnce(&Team, u32, TeamMode),
+) {
+    let team = observed_team(&call, region, worker);
+    worker.run_as_primary(|| {
+        let adapted = AdaptedRun {
+            choice: adapt::choose(region, worker, call.entry, call.threads),
+            busy: AtomicU64::new(0),
+            loops: worksharing::begin(region, team.own.depth),
+        };
+        let mode = if adapted.concerns_members() { TeamMode::Adapted } else { TeamMode::Observed };
+        if mode == TeamMode::Adapted {
+            team.adapted.set(&raw const adapted);
+        }
+        team.own.begun.set(worker.now());
+        worker.starts(|| start(&team, adapted.choice.threads, mode));
+        let ticks = team.enter(region, worker);
+        if team.own.depth == 0 {
+            worker.binding.bind(None);
+        }
+        if let Some(loops) = adapted.loops {
+            loops.end();
+        }
+        // ATOMICS: the runtime's end of the team orders the additions of its members.
+        let busy = adapted.busy.load(Ordering::Relaxed);
+        let size = team.own.size.get();
+        if adapted.choice.is_the_program_s() {
+            return adapt::finished_alone(region, worker, size, ticks);
+        }
+        floating::isolated(|| adapt::finished(region, worker, &adapted.choice, size, ticks, busy));
+    });
+}
+
+/// The runtime and the region that a call is for.
+pub(super) struct CallTarget {
+    pub(super) runtime: &'static Runtime,
+    /// `None` if nothing is observed, or too many regions are.
+    pub(super) region: Option<&'static Region>,
+}
+
+impl CallTarget {
+    /// `None` if there is no runtime.
+    #[cold]
+    pub(super) fn of(entry: Function, body: u64, source: *const c_char) -> Option<CallTarget> {
+        if !process::is_observed() || region::are_enough() {
+            return interpose::known_runtime_for(body, entry)
+                .map(|runtime| CallTarget { runtime, region: None });
+        }
+        interpose::note_interposed();
+        let runtime = isolated(|| interpose::runtime_for(body, entry))?;
+        // SAFETY: LLVM's descriptions are constants of the program that end in a zero.
+        let source = (!source.is_null()).then(|| unsafe { CStr::from_ptr(source) });
+        let source = source.map(|text| text.to_string_lossy().into_owned());
+        first_region::meet(runtime, 1);
+        Some(CallTarget {
+            runtime,
+            region: isolated(|| adapt::enter_region(body, entry, runtime, source)),
+        })
+    }
+}

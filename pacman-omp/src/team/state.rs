@@ -1,0 +1,121 @@
+//! The state of one execution of a region.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::AtomicU64;
+
+use super::call::{Call, TeamMode};
+use crate::adapt::{Choice, has_bound};
+use crate::function::Function;
+use crate::region::Region;
+use crate::runtime::Runtime;
+use crate::worker::PartStart;
+use crate::worksharing::Execution;
+
+/// The data that the members of a team get instead of the program's own.
+///
+/// Members read one cache line; thread 0 writes to another.
+#[repr(C, align(64))]
+pub(crate) struct Team {
+    /// libgomp looks for a region's reductions in the first word of its data.
+    pub(super) first: *mut c_void,
+    pub(super) runtime: &'static Runtime,
+    pub(super) region: Option<&'static Region>,
+    pub(crate) body: *const c_void,
+    /// The argument of the body: its data, or the first of `words` words for LLVM's bodies.
+    pub(crate) data: *mut c_void,
+    pub(crate) words: usize,
+    /// The address of the primary thread's worker; null in leagues, where each team has a primary.
+    pub(super) primary: *const (),
+    /// Null unless the team is adapted.
+    pub(super) adapted: Cell<*const AdaptedRun>,
+    pub(super) own: Own,
+}
+
+/// The part of a team that only its primary thread uses.
+pub(super) struct Own {
+    /// The nesting depth around the team.
+    pub(super) depth: u32,
+    /// The size of the team.
+    pub(super) size: Cell<u32>,
+    /// The time of the call, in ticks.
+    pub(super) begun: Cell<u64>,
+    /// The ticks of the body in a team of one that did nothing else; otherwise [`UNKNOWN`].
+    pub(super) ticks: Cell<u64>,
+}
+
+pub(super) const UNKNOWN: u64 = u64::MAX;
+
+/// An adapted execution.
+pub(super) struct AdaptedRun {
+    pub(super) choice: Choice,
+    /// The sum of the members' ticks in the body, if wanted.
+    pub(super) busy: AtomicU64,
+    pub(super) loops: Option<Execution>,
+}
+
+/// An execution of GCC's older interface: the primary thread runs the body itself, between two calls.
+pub(crate) struct Started {
+    pub(super) team: Box<Team>,
+    pub(super) part: PartStart,
+}
+
+impl AdaptedRun {
+    /// Whether members must read it. If not, they need not touch the stack of the primary thread: to
+    /// fetch a line of it takes as long as the rest of an observed region.
+    pub(super) fn concerns_members(&self) -> bool {
+        let Choice { places, affinity, wants_busy, .. } = &self.choice;
+        let bound = places.is_some() || affinity.is_some() || has_bound();
+        self.loops.is_some() || bound || *wants_busy
+    }
+}
+
+impl Team {
+    /// The team of a call by a thread at nesting `depth`; `primary` is the address of its worker, if the
+    /// team is observed. Inlined, so that nothing is copied.
+    #[inline(always)]
+    pub(super) fn new(
+        call: &Call,
+        runtime: &'static Runtime,
+        region: Option<&'static Region>,
+        depth: u32,
+        primary: *const (),
+    ) -> Team {
+        let first = match call.entry {
+            // SAFETY: the compiler passes data that the runtime reads as well.
+            Function::GOMP_parallel_reductions => unsafe { *call.data.cast::<*mut c_void>() },
+            _ => ptr::null_mut(),
+        };
+        let primary = match call.entry {
+            Function::GOMP_teams_reg => ptr::null(),
+            _ => primary,
+        };
+        let Call { body, data, words, .. } = *call;
+        let adapted = Cell::new(ptr::null());
+        let (size, begun, ticks) = (Cell::new(1), Cell::new(0), Cell::new(UNKNOWN));
+        let own = Own { depth, size, begun, ticks };
+        Team { first, runtime, region, body, data, words, primary, adapted, own }
+    }
+
+    /// How the library runs the team.
+    pub(crate) fn mode(&self) -> TeamMode {
+        match self.region {
+            None => TeamMode::Unobserved,
+            Some(_) if self.adapted.get().is_null() => TeamMode::Observed,
+            Some(_) => TeamMode::Adapted,
+        }
+    }
+
+    /// The calling thread's number in the team.
+    #[inline]
+    pub(crate) fn number(&self) -> u32 {
+        self.runtime.ask_or(Function::omp_get_thread_num, 0)
+    }
+
+    /// The runtime's function of that name.
+    #[inline]
+    pub(crate) fn real(&self, function: Function) -> Option<*mut c_void> {
+        self.runtime.real(function)
+    }
+}

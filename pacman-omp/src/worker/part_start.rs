@@ -1,0 +1,28 @@
+//! The start of a thread's part in a region.
+
+use std::ptr;
+
+use crate::counting::Counters;
+use crate::nesting::NestingState;
+
+/// Stands for the counters of a part whose first reading failed; no thread has them.
+pub(super) const UNREAD: *const Counters = ptr::without_provenance(2 * align_of::<Counters>());
+
+/// The start of a part: an execution of a body on this thread.
+pub(crate) struct PartStart {
+    pub(super) ticks: u64,
+    /// The region began at the same time.
+    pub(super) shared: bool,
+    /// The nesting state before the part.
+    pub(super) around: NestingState,
+    /// The counters that count the part, or [`UNREAD`].
+    pub(super) counters: *const Counters,
+}
+
+impl PartStart {
+    /// Whether the part began when its region did.
+    #[inline]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared
+    }
+}

@@ -1,0 +1,343 @@
+//! The state that the library keeps for each thread.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{Ordering, compiler_fence};
+
+use pacman_core::backend::Reading;
+use pacman_core::clock::Clock;
+use pacman_regions::arena::{Row, Thread};
+
+use super::part_start::{PartStart, UNREAD};
+use super::region_rows::RegionRows;
+use crate::adapt::{Pool, TeamAffinities, ThreadBinding, WaitPolicy};
+use crate::counting::{Counters, Counting};
+use crate::entry::OmptState;
+use crate::isolation::isolated;
+use crate::nesting::NestingState;
+use crate::process;
+use crate::region::Region;
+use crate::rows;
+use crate::seen::Seen;
+use crate::team::Started;
+use crate::tls;
+use crate::worksharing::Member;
+
+/// The state of one thread. Only that thread uses it.
+///
+/// Every region needs the first cache line only.
+#[repr(C, align(64))]
+pub(crate) struct Worker {
+    nesting: Cell<NestingState>,
+    /// Null before the first use; [`UNCOUNTED`] if the thread has none.
+    counters: Cell<*const Counters>,
+    pub(crate) rows: RegionRows,
+    thread: Cell<&'static Thread>,
+    /// The open regions in `thread` when the thread forked.
+    open_at_fork: Cell<u64>,
+    /// One more than the nesting depth at which the runtime starts a team of this library.
+    starting: Cell<u32>,
+    /// The program requested the team size of its next region.
+    pushed: Cell<bool>,
+    /// The latest team had more threads than there are contexts.
+    pub(crate) oversubscribed: Cell<bool>,
+    clock: Clock,
+    pub(crate) pool: Pool,
+    pub(crate) member: Member,
+    pub(crate) binding: ThreadBinding,
+    pub(crate) affinities: TeamAffinities,
+    pub(crate) wait_policy: WaitPolicy,
+    /// Regions of GCC's older interface, which different calls begin and end.
+    pub(crate) started: RefCell<Vec<Started>>,
+    /// Regions that the runtime reports through OMPT.
+    pub(crate) ompt: OmptState,
+}
+
+/// Stands for the counters of a thread without counters.
+const UNCOUNTED: *const Counters = ptr::dangling();
+impl Worker {
+    /// The calling thread's worker, made at the first use.
+    #[inline]
+    pub(crate) fn here() -> &'static Worker {
+        Worker::known().unwrap_or_else(Worker::make)
+    }
+
+    /// The calling thread's worker, if there is one.
+    #[inline]
+    pub(crate) fn known() -> Option<&'static Worker> {
+        // SAFETY: `make` sets it, and `retire` clears it after the thread's last code of the program.
+        // No caller keeps the reference beyond its call.
+        unsafe { tls::get().cast::<Worker>().as_ref() }
+    }
+
+    #[cold]
+    fn make() -> &'static Worker {
+        let worker: &'static Worker = isolated(|| {
+            Box::leak(Box::new(Worker {
+                nesting: Cell::default(),
+                counters: Cell::new(ptr::null()),
+                rows: RegionRows::default(),
+                thread: Cell::new(rows::thread()),
+                open_at_fork: Cell::new(0),
+                starting: Cell::new(0),
+                pushed: Cell::new(false),
+                oversubscribed: Cell::new(false),
+                clock: process::clock(),
+                pool: Pool::default(),
+                member: Member::new(),
+                binding: ThreadBinding::default(),
+                affinities: TeamAffinities::default(),
+                wait_policy: WaitPolicy::default(),
+                started: RefCell::default(),
+                ompt: OmptState::default(),
+            }))
+        });
+        tls::set(ptr::from_ref(worker).cast());
+        worker
+    }
+
+    /// Has the C library retire the workers of threads that end from now on.
+    pub(crate) fn watch_threads() {
+        unsafe extern "C" fn ended(worker: *mut c_void) {
+            tls::clear();
+            // SAFETY: leaked by `make` for this thread, which ends.
+            unsafe { Box::from_raw(worker.cast::<Worker>()) }.retire();
+        }
+        tls::watch_threads(ended);
+    }
+
+    /// The time, in ticks of the process's clock.
+    #[inline(always)]
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    /// The nesting depth of the thread: the bodies that it is inside.
+    #[inline]
+    pub(crate) fn depth(&self) -> u32 {
+        self.nesting.get().depth()
+    }
+
+    /// The actions of the innermost body so far, in bits of [`Seen`].
+    #[inline]
+    pub(crate) fn seen(&self) -> u32 {
+        self.nesting.get().seen()
+    }
+
+    #[inline]
+    fn learn(&self, learn: impl FnOnce(NestingState) -> NestingState) {
+        self.nesting.set(learn(self.nesting.get()));
+    }
+
+    /// The innermost body does this, in bits of [`Seen`].
+    #[inline]
+    pub(crate) fn saw(&self, bits: u32) {
+        self.learn(|nesting| nesting.and_seen(bits));
+    }
+
+    /// The innermost body asks for its thread's number (1), or for how many there are (-1).
+    #[inline]
+    pub(crate) fn asked_for_number(&self, which: i16) {
+        self.learn(|nesting| {
+            // GCC's loops ask how many there are first. Code that asks the other way round is the
+            // program's.
+            let early = which > 0 && nesting.unpaired() >= 0;
+            let seen = Seen::BOTH_NUMBERS | if early { Seen::THREAD_NUMBER } else { 0 };
+            nesting.and_seen(seen).and_asked(which)
+        });
+    }
+
+    /// The program requests the team size of its next region.
+    pub(crate) fn push(&self) {
+        self.pushed.set(true);
+    }
+
+    /// Whether the program requested a size since the last region.
+    #[inline]
+    pub(crate) fn take_pushed(&self) -> bool {
+        self.pushed.replace(false)
+    }
+
+    /// Whether the thread is outside of regions, and the program requested no team size.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.depth() == 0 && !self.pushed.get()
+    }
+
+    /// Runs `start`, in which the runtime starts a team of this library.
+    #[inline]
+    pub(crate) fn starts(&self, start: impl FnOnce()) {
+        let around = self.starting.replace(self.depth() + 1);
+        start();
+        self.starting.set(around);
+    }
+
+    /// Runs `whole`: a region with this thread as its primary, until it is in the rows.
+    #[inline]
+    pub(crate) fn run_as_primary(&self, whole: impl FnOnce()) {
+        self.open_region();
+        whole();
+        self.close_region();
+    }
+
+    /// The thread opens a region as its primary thread.
+    #[inline]
+    pub(crate) fn open_region(&self) {
+        let thread = self.thread.get();
+        thread.set_open_regions(thread.open_regions() + 1);
+        // ATOMICS: a signal handler may end the process at any instruction, here or on a member of the
+        // team. The fence orders this thread; the runtime's barriers order the members.
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// The region is in the rows.
+    #[inline]
+    pub(crate) fn close_region(&self) {
+        compiler_fence(Ordering::SeqCst);
+        let thread = self.thread.get();
+        thread.set_open_regions(thread.open_regions() - 1);
+    }
+
+    /// Whether the runtime is starting a team of this library, and no body of it runs here yet.
+    pub(crate) fn is_starting(&self) -> bool {
+        self.starting.get() == self.depth() + 1
+    }
+
+    /// Begins the thread's part of a region.
+    #[inline(always)]
+    pub(crate) fn begin(&self) -> PartStart {
+        match self.prepared() {
+            Some(counters) => self.begin_counted(counters, None),
+            None => self.begin_counted((), None),
+        }
+    }
+
+    /// As [`begin`](Self::begin), on a thread that [`is_prepared`](Self::is_prepared). `at` is the
+    /// time, if the caller has read the clock already.
+    #[inline(always)]
+    pub(crate) fn begin_counted(&self, counting: impl Counting, at: Option<u64>) -> PartStart {
+        let around = self.nesting.get();
+        self.nesting.set(around.inside());
+        let counters = counting.begin(around.depth() as usize).unwrap_or(UNREAD);
+        PartStart {
+            ticks: at.unwrap_or_else(|| self.now()),
+            shared: at.is_some(),
+            around,
+            counters,
+        }
+    }
+
+    /// Ends a part, as number `thread` of the team. Answers its ticks.
+    #[inline(always)]
+    pub(crate) fn end(&self, begun: &PartStart, region: &Region, thread: u32) -> u64 {
+        let ticks = process::between(begun.ticks, self.now());
+        if let Some(seen) = self.leave(begun) {
+            region.seen.add(seen);
+        }
+        let row = self.rows.row(region.number, thread);
+        row.add(ticks, rows::cpu);
+        // After a fork the child's thread has other counters, or none yet.
+        if begun.counters == self.counters.get() {
+            let depth = begun.around.depth() as usize;
+            // SAFETY: equal to the thread's own, so neither `UNREAD` nor `UNCOUNTED`. They began to
+            // count at that depth.
+            row.count(|sums| unsafe { (*begun.counters).end(depth, sums) });
+        }
+        ticks
+    }
+
+    /// Whether the counters were opened, or found to be missing.
+    #[inline(always)]
+    pub(crate) fn is_prepared(&self) -> bool {
+        !self.counters.get().is_null()
+    }
+
+    /// The counters, opened at the first use; `None` if the thread is not counted.
+    #[inline]
+    pub(crate) fn prepared(&self) -> Option<&Counters> {
+        if !self.is_prepared() {
+            self.open();
+        }
+        self.counters()
+    }
+
+    #[cold]
+    fn open(&self) {
+        let counters =
+            isolated(|| Counters::open().map(|counters| Box::into_raw(Box::new(counters))));
+        let counters = counters.map(<*mut Counters>::cast_const);
+        self.counters.set(counters.unwrap_or(UNCOUNTED));
+    }
+
+    /// The counters, if they are open.
+    #[inline(always)]
+    pub(crate) fn counters(&self) -> Option<&Counters> {
+        let counters = self.counters.get();
+        // One comparison: null and `UNCOUNTED` are the lowest two addresses.
+        // SAFETY: any other address is of counters that the thread keeps until it ends.
+        (counters.addr() > UNCOUNTED.addr()).then(|| unsafe { &*counters })
+    }
+
+    /// Ends a part without a row. Answers the body's actions, in bits of [`Seen`], if there are any.
+    #[inline(always)]
+    pub(crate) fn leave(&self, begun: &PartStart) -> Option<u32> {
+        let nesting = self.nesting.replace(begun.around);
+        (nesting != begun.around.inside())
+            .then(|| nesting.seen() | if nesting.unpaired() != 0 { Seen::THREAD_NUMBER } else { 0 })
+    }
+
+    /// The median ticks of a begin and an end on this thread, and how counts are read.
+    pub(crate) fn measured(&self) -> (u64, &'static str) {
+        const ROUNDS: usize = 101;
+        let row = Row::unrecorded();
+        let (clock, mut reading) = (process::clock(), Reading::EMPTY);
+        let counters = self.prepared();
+        let mut ticks: Vec<u64> = (0..ROUNDS)
+            .map(|_| {
+                let begun = clock.now();
+                let is_begun = counters.is_some_and(|counters| counters.read(&mut reading));
+                let from = clock.now();
+                row.add(clock.now().saturating_sub(from), rows::cpu);
+                if let (true, Some(counters)) = (is_begun, counters) {
+                    row.count(|sums| counters.add_since(&reading, sums));
+                }
+                clock.now().saturating_sub(begun)
+            })
+            .collect();
+        ticks.sort_unstable();
+        (ticks[ROUNDS / 2], counters.map_or("none", Counters::path))
+    }
+
+    /// The thread ends.
+    fn retire(self: Box<Worker>) {
+        if self.counters().is_some() {
+            // SAFETY: `open` leaked them, and no part of this thread is open.
+            isolated(|| drop(unsafe { Box::from_raw(self.counters.get().cast_mut()) }));
+        }
+        let Worker { rows, thread, .. } = *self;
+        rows.give_back(thread.get());
+    }
+
+    /// The thread is about to fork. Afterwards its parent goes on with the records that both see.
+    pub(crate) fn forks() {
+        if let Some(worker) = Worker::known() {
+            worker.open_at_fork.set(worker.thread.get().open_regions());
+        }
+    }
+
+    /// In the child of a fork: counters and rows of this thread are the parent's. The open regions are
+    /// the child's as well.
+    pub(crate) fn forked() {
+        let Some(worker) = Worker::known() else { return };
+        let new = rows::thread();
+        new.set_open_regions(worker.open_at_fork.get());
+        worker.thread.set(new);
+        worker.rows.forked();
+        // The parent's counters stay allocated: open parts compare their address. The core's fork
+        // handlers take their pages and descriptors from the child.
+        worker.counters.set(ptr::null());
+        worker.affinities.forget();
+        worker.wait_policy.forget();
+    }
+}
