@@ -1,9 +1,10 @@
-//! What passes between `pacman-pmu run` and `libpacman_omp.so`: the [`Options`] in the environment of
-//! the program, and the [`arena`] in which its processes record what their regions did. A
-//! [`Recording`] is what is read from that, of one process.
+//! The protocol between `pacman-pmu run` and `libpacman_omp.so`.
 //!
-//! The library knows no names: a region is a module and an offset. Who reads a recording
-//! looks them up, at leisure and outside of the measured program.
+//! The command passes [`Options`] in the environment of the program. The program's processes record their
+//! regions in an [`arena`]. A [`Recording`] is the decoded form of one process.
+//!
+//! The library records no names: a region is a module and an offset. The reader looks up names, after the
+//! run and outside of the measured program.
 
 pub mod arena;
 mod options;

@@ -1,4 +1,4 @@
-//! What the preloaded library is asked to do, as environment variables.
+//! The options of the preloaded library, as environment variables.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -6,36 +6,36 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// What a program is to be run with.
+/// The options of one run.
 ///
-/// The variables work without the command, too:
+/// The variables also work without the command:
 /// `LD_PRELOAD=libpacman_omp.so PACMAN_OMP_DIR=/tmp/regions ./app`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The memory that recordings go to. Without this and a directory nothing is recorded.
+    /// The memory for recordings. Without a segment or a directory nothing is recorded.
     pub segment: Option<Segment>,
-    /// Where recordings go as files: an existing directory of the user's own.
+    /// The directory for recordings as files. It must exist, and the user must own it.
     pub directory: Option<PathBuf>,
-    /// Names of the events to count, with commas between them; empty counts time alone.
+    /// The events to count, separated by commas; empty to record only times.
     pub events: String,
-    /// What adaptation makes less; `None` only observes.
+    /// The objective that adaptation minimises; `None` only observes.
     pub adapt: Option<Objective>,
-    /// A model file to choose samples by.
+    /// A model file that chooses samples.
     pub model: Option<PathBuf>,
-    /// No region gets more threads than this.
+    /// The most threads of an adapted region.
     pub max_threads: Option<u32>,
-    /// Guards that are lifted.
+    /// The guards that are switched off.
     pub lifted: BTreeSet<Guard>,
-    /// How idle workers wait once a region is narrowed.
+    /// How idle workers wait beside a smaller team.
     pub waiting: Waiting,
 }
 
 /// A System V segment with an [arena](crate::arena).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The system's number of it, which is used again once it is gone.
+    /// The system's number. The system reuses it after the segment is gone.
     pub id: i32,
-    /// The arena's own: see [`Key`](crate::arena::Key).
+    /// The random number of the arena; see [`Key`](crate::arena::Key).
     pub nonce: u128,
 }
 
@@ -52,17 +52,17 @@ impl FromStr for Segment {
         let parsed = text.split_once(':').and_then(|(id, nonce)| {
             Some(Segment { id: id.parse().ok()?, nonce: u128::from_str_radix(nonce, 16).ok()? })
         });
-        parsed.ok_or_else(|| format!("{text:?} is no number of a segment with its nonce"))
+        parsed.ok_or_else(|| format!("a segment must be NUMBER:NONCE, got {text:?}"))
     }
 }
 
-/// What adaptation makes less.
+/// The objective that adaptation minimises.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Objective {
     /// Wall time.
     #[default]
     Time,
-    /// Energy of the packages.
+    /// Energy of the processor packages.
     Energy,
     /// Energy times time.
     Edp,
@@ -73,42 +73,42 @@ pub enum Objective {
 /// How idle workers wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waiting {
-    /// They stop spinning where a narrowed region would have them spin beside it.
+    /// They stop spinning where they would spin beside a smaller team.
     #[default]
     Auto,
-    /// As the runtime was told by the user or by itself.
+    /// The runtime or the user decides.
     Keep,
-    /// They block at once, from the start.
+    /// They block at once, from the start of the program.
     Block,
 }
 
-/// A reason why a region keeps the threads it would have without adaptation.
+/// A reason why a region keeps the threads that it has without adaptation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Guard {
-    /// The region has a `num_threads` clause, or a strict push.
+    /// The region has a `num_threads` clause, or the program pushed a size.
     NumThreads,
-    /// It is inside another region, or has others inside.
+    /// The region is inside another, or has others inside.
     Nested,
     /// Its tasks depend on each other.
     TaskDepend,
-    /// `omp_get_max_threads`, `omp_get_num_procs` or their like was asked since the last region.
+    /// The program called `omp_get_max_threads`, `omp_get_num_procs` or the like since the last region.
     Query,
-    /// Its body asks for its thread's number or for how many there are, so that what it does
-    /// may depend on the answer beyond the region.
+    /// The body asks for its thread's number or for the size of the team. The effects of the answer may
+    /// outlast the region.
     ThreadNumber,
-    /// Its module has thread-local storage, which may have to live from region to region.
+    /// The module has thread-local storage, which may have to last from region to region.
     ThreadLocal,
-    /// It was never seen to share work out: what every member does, fewer members do less often.
+    /// The body was never seen to share work out. Fewer members would repeat its work less often.
     Replicated,
 }
 
 macro_rules! words {
     ($type:ident, $what:literal, $($variant:ident = $word:literal),+) => {
         impl $type {
-            /// All of them.
+            /// All values.
             pub const ALL: &'static [$type] = &[$($type::$variant),+];
 
-            /// The word on the command line and in recordings.
+            /// The name on the command line and in recordings.
             pub fn word(self) -> &'static str {
                 match self { $($type::$variant => $word),+ }
             }
@@ -126,7 +126,7 @@ macro_rules! words {
             fn from_str(word: &str) -> Result<$type, String> {
                 $type::ALL.iter().copied().find(|one| one.word() == word).ok_or_else(|| {
                     let all: Vec<_> = $type::ALL.iter().map(|one| one.word()).collect();
-                    format!(concat!("no ", $what, " is called {:?}: there are {}"), word, all.join(", "))
+                    format!(concat!($what, " must be one of {}, got {:?}"), all.join(", "), word)
                 })
             }
         }
@@ -157,7 +157,7 @@ const LIFTED: &str = "PACMAN_OMP_LIFT";
 const WAITING: &str = "PACMAN_OMP_WAITING";
 
 impl Options {
-    /// The variables to set; what is not wished for is left out.
+    /// The variables to set. Unset options have none.
     pub fn variables(&self) -> Vec<(&'static str, OsString)> {
         let mut all: Vec<(&'static str, OsString)> = Vec::new();
         all.extend(self.segment.map(|segment| (SEGMENT, segment.to_string().into())));
@@ -178,14 +178,14 @@ impl Options {
         all
     }
 
-    /// Whether anything is to be recorded.
+    /// Whether the process records.
     pub fn records(&self) -> bool {
         self.segment.is_some() || self.directory.is_some()
     }
 
-    /// What `variable` answers for the names above, and a line for each that makes no sense.
+    /// Reads the options from variables, with a line for each invalid one.
     ///
-    /// A wish that makes no sense is left out: the program is to run in any case.
+    /// An invalid option is left out, because the program must run in any case.
     pub fn read(variable: impl Fn(&str) -> Option<OsString>) -> (Options, Vec<String>) {
         let mut wrong = Vec::new();
         let path = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -220,7 +220,10 @@ impl Options {
         if let Some(word) = get(MAX_THREADS) {
             match word.parse() {
                 Ok(most) if most > 0 => options.max_threads = Some(most),
-                _ => parsed(MAX_THREADS, format!("{word:?} is no number of threads above 0")),
+                _ => parsed(
+                    MAX_THREADS,
+                    format!("the number of threads must be above 0, got {word:?}"),
+                ),
             }
         }
         for word in get(LIFTED).iter().flat_map(|words| words.split(',')) {
@@ -240,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wishes_come_back_from_their_variables() {
+    fn options_survive_their_variables() {
         let bytes = OsStr::from_bytes(b"/tmp/not\xfftext");
         let options = Options {
             segment: Some(Segment { id: 32_769, nonce: 0xfe << 120 | 7 }),
@@ -261,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_left_out_and_said() {
+    fn invalid_options_are_left_out_and_reported() {
         let get = |name: &str| match name {
             SEGMENT => Some("7".into()),
             ADAPT => Some("speed".into()),

@@ -1,75 +1,76 @@
-//! What one process did in its parallel regions.
+//! The parallel regions of one process.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// All regions of one process, from the loading of the library to its end, however that came.
+/// All regions of one process, from the loading of the library to the end of the process.
 ///
-/// Times are in seconds of wall time; counts are user-mode counts of the thread itself
-/// unless the event says otherwise, never its sibling's.
+/// Times are seconds of wall time. Counts are of the thread itself, never of its sibling, and of user mode
+/// unless the event says otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recording {
-    /// Who ran.
+    /// The observed process.
     pub process: Process,
-    /// The OpenMP runtimes that were met.
+    /// The OpenMP runtimes that ran regions.
     pub runtimes: Vec<Runtime>,
-    /// How many threads a region has by default (`omp_get_max_threads` at the first region).
+    /// The default team size (`omp_get_max_threads` at the first region).
     pub threads: u32,
-    /// Hardware contexts that the process might use at the first region.
+    /// The hardware contexts that the process could use at the first region.
     pub contexts: u32,
-    /// What was counted, in the order of every [`Row::counts`].
+    /// The requested events, in the order of every [`Row::counts`].
     pub events: Vec<Event>,
-    /// What a count costs, measured in this process.
+    /// The cost of a count, measured in this process.
     pub overhead: Overhead,
     /// Every region, in the order of first execution.
     pub regions: Vec<Region>,
-    /// When regions ran.
+    /// The times at which regions ran.
     pub timeline: Timeline,
-    /// What the reader should know: one line each.
+    /// Notes for the user, one line each.
     pub notes: Vec<String>,
 }
 
-/// The process that was observed.
+/// The observed process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Process {
-    /// Its number.
+    /// The process number.
     pub pid: u32,
-    /// The number of the process that started it.
+    /// The number of the parent process.
     pub parent: u32,
-    /// The program and its arguments, with U+FFFD for bytes that are no text.
+    /// The program and its arguments. A word that is not UTF-8 has the form `$'…'`, with `\xNN` for bytes.
     pub command: Vec<String>,
-    /// When the library was loaded, or the process forked, in seconds since 1970.
+    /// The time at which the library was loaded or the process was forked, in seconds since 1970.
     #[serde(default)]
     pub began: f64,
-    /// From then to its end; where it did not say when that was, to the latest end of a region.
+    /// Seconds from then to the end of the process, or to the latest end of a region if the process
+    /// recorded no end.
     pub seconds: f64,
-    /// How it came to its end.
+    /// How the process ended.
     pub ending: Ending,
 }
 
-/// How a process came to its end.
+/// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
-    /// By itself, outside of regions.
+    /// It exited outside of regions.
     Exit,
-    /// The same inside a region: executions under way are not in the rows.
+    /// It exited inside a region. Open executions are not in the rows.
     ExitInRegion,
-    /// Replaced by another program.
+    /// It became another program.
     Exec,
-    /// By the signal of that number: executions under way are not in the rows. Who waited for the
-    /// process says so, not the recording.
+    /// The signal of that number killed it. Open executions are not in the rows. The waiting process adds
+    /// this, not the recording.
     Killed(i32),
-    /// Without a word: by a signal, `quick_exit` or a system call of its own. Executions under way are
+    /// It recorded no end: a signal, `quick_exit` or a direct system call ended it. Open executions are
     /// not in the rows.
     Unsaid,
-    /// It had not when the recording was read.
+    /// It was still running when the recording was read.
     Running,
 }
 
 impl Ending {
-    /// The word for programs.
+    /// The name in JSON and CSV.
     pub fn word(self) -> &'static str {
         match self {
             Ending::Exit => "exit",
@@ -85,15 +86,15 @@ impl Ending {
 /// An OpenMP runtime.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Runtime {
-    /// Whose it is.
+    /// The origin of the runtime.
     pub family: RuntimeFamily,
-    /// The file.
+    /// The file of the runtime.
     pub path: PathBuf,
-    /// What it says of itself, where it does.
+    /// The version, if the runtime gives one.
     pub version: Option<String>,
 }
 
-/// Whose OpenMP runtime.
+/// The family of an OpenMP runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuntimeFamily {
@@ -103,20 +104,20 @@ pub enum RuntimeFamily {
     Libomp,
 }
 
-/// An event that was asked for.
+/// A requested event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// As it was asked for.
+    /// The name as requested.
     pub name: String,
-    /// Why it was not counted, if it was not; every row has no count of it then.
+    /// The reason if it was not counted; no row has a count of it then.
     pub uncounted: Option<String>,
 }
 
-/// What observing costs.
+/// The cost of observing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Overhead {
-    /// Nanoseconds that a begin and an end take on one thread, a median measured in this process
-    /// when it was first needed; `None` if no region ran.
+    /// Nanoseconds of a begin and an end on one thread: a median, measured in this process at its first
+    /// region; `None` if no region ran.
     pub nanoseconds: Option<f64>,
     /// How counts are read: `rdpmc`, `read`, `none`.
     pub reads: String,
@@ -125,151 +126,149 @@ pub struct Overhead {
 /// A parallel region.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Region {
-    /// Where its code is.
+    /// The code of the region.
     pub site: Site,
-    /// The runtime's entry that starts it, as `GOMP_parallel`.
+    /// The entry of the runtime that starts it, as `GOMP_parallel`.
     pub entry: String,
-    /// Which of [`Recording::runtimes`] ran it.
+    /// The index of its runtime in [`Recording::runtimes`].
     pub runtime: usize,
-    /// How often it ran, and ended.
+    /// Completed executions.
     pub executions: u64,
-    /// How many of these were inside another region.
+    /// The executions inside another region.
     pub nested: u64,
-    /// Sum over executions, from before the team starts to after it ended, on the thread that
-    /// started it.
+    /// The sum over executions, from before the team starts to after it ends, on the primary thread.
     pub seconds: f64,
     /// The shortest execution.
     pub shortest: f64,
     /// The longest execution.
     pub longest: f64,
-    /// The sizes that its teams had.
+    /// Its teams by size.
     pub teams: Vec<Team>,
-    /// What each thread of the team did, by its number in the team.
+    /// The parts of each thread, by its number in the team.
     pub rows: Vec<Row>,
-    /// What adaptation did with it; `None` if only observed.
+    /// The decisions of adaptation; `None` if the region was only observed.
     pub adaptation: Option<Adaptation>,
 }
 
-/// The code of a region: of the function that the compiler made of its body, or, where OMPT told of
-/// it, of the call that starts it.
+/// The code of a region: the compiler's function for its body or, for a region seen through OMPT, the call
+/// that starts it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Site {
-    /// The file that has it; empty for code outside of any file.
+    /// The file with the code; empty for code outside of any file.
     pub module: PathBuf,
-    /// Its address as the file's symbol table has it (less the address that the module was
-    /// loaded at, if the module can be loaded anywhere).
+    /// The address in the file's symbol table: relative to the load address, if the module can be loaded
+    /// anywhere.
     pub address: u64,
-    /// What the compiler left beside the call: `;file;function;line;column;;` of LLVM.
+    /// LLVM's description of the place: `;file;function;line;column;;`.
     pub source: Option<String>,
 }
 
 /// Executions with a team of one size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Team {
-    /// Threads that took part.
+    /// The size of the team.
     pub threads: u32,
-    /// How many executions.
+    /// Executions with that size.
     pub executions: u64,
-    /// Their time.
+    /// The sum of their times.
     pub seconds: f64,
 }
 
-/// What one thread of the team did in a region.
+/// The parts of one thread of the team in a region.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Its number in the team.
+    /// The number in the team.
     pub thread: u32,
-    /// How often it took part.
+    /// The executions that it took part in.
     pub executions: u64,
-    /// Time inside the body, waiting at barriers inside included; the wait for the others at
-    /// the end of the region is not.
+    /// Time inside the body, including waits at barriers inside, but not the wait at the end of the
+    /// region.
     pub seconds: f64,
-    /// The hardware context that it was on when that was looked at last: the first time it takes
-    /// part, and every 16th time after that.
+    /// The hardware context at the latest sample. The library samples the first part and every 16th after
+    /// it.
     pub cpu: Option<u32>,
-    /// How often it was found on another context than when looked at before.
+    /// The samples on another context than the sample before.
     pub moves: u64,
-    /// Executions with counts: fewer than `executions` where a read failed.
+    /// Executions with counts; fewer than `executions` if a read failed.
     pub counted: u64,
-    /// What each event counted over these, by [`Recording::events`]; `None` if it was not.
+    /// The counts over these, in the order of [`Recording::events`]; `None` for an event without counts.
     pub counts: Vec<Option<u64>>,
 }
 
-/// What the controller did with a region.
+/// The controller's decisions for a region.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Adaptation {
-    /// What the controller was at when the process ended.
+    /// The state of the controller at the end of the process.
     pub state: String,
-    /// Threads it would run with next.
+    /// The threads of the next execution.
     pub threads: u32,
-    /// Its configuration, as `2x1`.
+    /// The configuration of the next execution, as `2x1`.
     pub configuration: String,
-    /// Why, in one line.
+    /// The reason, in one line.
     pub why: String,
-    /// Executions on fewer threads than without adaptation.
+    /// Executions with fewer threads than without adaptation.
     pub narrowed: u64,
-    /// Seconds that the controller reckons it gained (below 0: lost) against the default.
+    /// The estimated gain against the default, in seconds; negative for a loss.
     pub gained: Option<f64>,
-    /// Guards that acted.
+    /// The guards that acted.
     pub guards: Vec<Guarded>,
-    /// Loops inside it that got threads of their own number.
+    /// The loops inside that have a number of threads of their own.
     pub loops: Vec<Loop>,
 }
 
 /// A guard that kept a region as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guarded {
-    /// The guard's word, as `--lift` takes it.
+    /// The name of the guard, as for `--lift`.
     pub guard: String,
-    /// What it saw, in one line.
+    /// The observation, in one line.
     pub why: String,
-    /// How many executions it decided.
+    /// The executions that it decided.
     pub executions: u64,
 }
 
-/// A stretch of worksharing loops between two barriers of a region.
+/// The worksharing loops of one barrier interval of a region.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Loop {
-    /// Where: the first loop's `;file;function;line;column;;`, or its address.
+    /// The place of the first loop: `;file;function;line;column;;`, or its address.
     pub source: String,
-    /// How often it ran.
+    /// The runs of the interval.
     pub executions: u64,
-    /// Threads that get iterations, at the end.
+    /// The threads that get iterations, at the end.
     pub threads: u32,
-    /// Why, in one line; also why it cannot be adapted.
+    /// The reason, in one line; also the reason against adaptation.
     pub why: String,
 }
 
-/// When regions ran: bins of equal length over the life of the process.
+/// The times at which regions ran, in bins of equal length over the life of the process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// Length of a bin in seconds.
+    /// The length of a bin, in seconds.
     pub bin: f64,
-    /// A row for each region that ran outside of others, by its index in [`Recording::regions`].
+    /// A row for each region that ran outside of others.
     pub rows: Vec<TimelineRow>,
 }
 
-/// A region over time. Both lists are as long as the process lived in bins, or shorter: what is
-/// missing at the end is 0.
+/// A region over time. Bins that are missing at the end of a list are 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimelineRow {
-    /// Which of [`Recording::regions`].
+    /// The index in [`Recording::regions`].
     pub region: usize,
-    /// Seconds of each bin during which it ran.
+    /// The seconds of each bin during which the region ran.
     pub seconds: Vec<f64>,
-    /// The same times the size of the team: divided by `seconds` it is how wide the region was.
+    /// Those seconds times the size of the team; divided by `seconds`, the mean size of the team.
     pub thread_seconds: Vec<f64>,
 }
 
 impl Recording {
-    /// How often its regions ran, and ended.
+    /// The completed executions of all regions.
     pub fn executions(&self) -> u64 {
         self.regions.iter().fold(0, |sum, region| sum.saturating_add(region.executions))
     }
 }
 
 impl Adaptation {
-    /// As an [arena](crate::arena) has it; `None` if a figure of it is none.
+    /// The text in an [arena](crate::arena); `None` if a number is not finite.
     pub fn to_text(&self) -> Option<String> {
         serde_json::to_string(self).ok()
     }

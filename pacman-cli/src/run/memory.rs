@@ -187,7 +187,7 @@ mod tests {
         assert!(memory.found().recordings.is_empty() && memory.found().wrong.is_empty());
         std::fs::write(directory.join("7-0.regions"), "x").expect("a file");
         let wrong = memory.found().wrong;
-        assert!(wrong[0].ends_with("7-0.regions: is no recording"), "{wrong:?}");
+        assert!(wrong[0].ends_with("7-0.regions: is not a recording"), "{wrong:?}");
         drop(memory);
         assert!(!directory.exists());
     }

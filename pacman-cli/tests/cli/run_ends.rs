@@ -274,7 +274,7 @@ fn nobody_s_link_is_followed() {
     assert_eq!((found[0].executions(), found[0].process.ending), (100, Ending::Exit));
 
     for (prepare, why) in [
-        ("chmod 777 $PLACE; at=$PLACE", "everybody may write to it"),
+        ("chmod 777 $PLACE; at=$PLACE", "every user may write to it"),
         ("ln -s $PLACE $PLACE/link; at=$PLACE/link", "Not a directory"),
         ("at=$PLACE/none", "No such file or directory"),
     ] {

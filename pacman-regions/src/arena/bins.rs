@@ -1,4 +1,4 @@
-//! When a region ran, in bins that become longer as the program goes on.
+//! The times of a region, in bins that grow with the run time of the program.
 
 use std::cell::Cell;
 use std::mem::offset_of;
@@ -6,49 +6,49 @@ use std::sync::atomic::AtomicU64;
 
 use super::cell::{add, load, publish, store, zero};
 
-/// How many bins a row has.
+/// The number of bins in a row.
 pub(super) const BINS: usize = 512;
-/// The first bins are of 2^16 ticks: some tens of microseconds.
+/// The length of the first bins: 2^16 ticks, some tens of microseconds.
 pub(super) const FINEST: u64 = 16;
-/// So that a bin's length is a number: the last are of 2^63 ticks.
+/// The most doublings: the longest bins are 2^63 ticks, which fits a number.
 const COARSEST: u64 = 47;
 
 /// The executions of one region that one thread started, over time.
 ///
-/// One thread at a time writes. Ticks are counted from the start of the process.
+/// One thread at a time writes. Ticks count from the start of the process.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Bins {
-    /// A bin's length is 2 to the power of this and [`FINEST`], in ticks; in the upper half, while bins
-    /// are folded, one more than the bin that comes next.
+    /// The lower half has the doublings: a bin is 2 to the power of this plus [`FINEST`] ticks long. The
+    /// upper half has, while bins fold, one more than the next bin to fold.
     pub(super) state: AtomicU64,
-    /// The first bin to be, before it takes the place of one that it is made of.
+    /// The new first bin, before it replaces one of the two that it is the sum of.
     pub(super) spare: Bin,
-    /// From when on the bin is that the latest execution ended in.
+    /// The start of the bin in which the latest execution ended.
     from: AtomicU64,
-    /// When the first of those ended that ended in it.
+    /// The end of the first execution that ended in that bin.
     until: AtomicU64,
     pub(super) bins: [Bin; BINS],
 }
 
-/// The bin that the latest execution of a thread ended in. It is not where others may write: an
-/// address is followed.
+/// The bin in which the latest execution of a thread ended. Kept in private memory, because it has an
+/// address to follow.
 #[derive(Debug)]
 pub struct CurrentBin {
     bin: Cell<*const Bin>,
-    /// From when on it is, and until when.
+    /// The start and the end of the bin.
     from: Cell<u64>,
     to: Cell<u64>,
 }
 
 impl CurrentBin {
-    /// None so far.
+    /// No bin yet.
     pub const fn none() -> CurrentBin {
         CurrentBin { bin: Cell::new(std::ptr::null()), from: Cell::new(0), to: Cell::new(0) }
     }
 }
 
-/// Ticks of one bin, and those times the threads of their teams.
+/// The ticks of one bin, and those ticks times the size of the team.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Bin {
@@ -56,7 +56,7 @@ pub(super) struct Bin {
     thread_ticks: AtomicU64,
 }
 
-/// What a row of bins held.
+/// The contents of a row of bins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BinTotals {
     pub(super) shift: u64,
@@ -96,21 +96,21 @@ impl Bins {
         }
     }
 
-    /// An execution of `ticks` from `begin` on, with a team of `threads`.
+    /// Adds an execution of `ticks` from `begin` on, with a team of `threads`.
     ///
     /// # Safety
-    /// `latest` is of these bins, which are still there.
+    /// `latest` must belong to these bins.
     #[inline(always)]
     pub(super) unsafe fn add(&self, latest: &CurrentBin, begin: u64, ticks: u64, threads: u64) {
         let end = begin.wrapping_add(ticks);
         if begin < latest.from.get() || end >= latest.to.get() {
             return self.spread(latest, begin, end.max(begin), threads);
         }
-        // SAFETY: `spread` set it, with the times, to one of these bins.
+        // SAFETY: `spread` set it to one of these bins, together with the times.
         unsafe { &*latest.bin.get() }.put(ticks, threads);
     }
 
-    /// The same over several bins, or in another one than the latest.
+    /// Adds an execution to several bins, or to another bin than the latest.
     #[inline(never)]
     fn spread(&self, latest: &CurrentBin, begin: u64, end: u64, threads: u64) {
         let mut shift = (load(&self.state) & 0xffff_ffff).min(COARSEST) + FINEST;
@@ -129,16 +129,16 @@ impl Bins {
         latest.to.set((last + 1) << shift);
     }
 
-    /// They hold that, by bins of 2 to the power of `shift` ticks.
-    pub(super) fn are(&self, shift: u64, all: impl Iterator<Item = (u64, u64)>) {
+    /// Fills the bins, of 2 to the power of `shift` ticks.
+    pub(super) fn fill(&self, shift: u64, all: impl Iterator<Item = (u64, u64)>) {
         store(&self.state, shift - FINEST);
         self.bins.iter().zip(all).for_each(|(bin, ticks)| bin.set(ticks));
     }
 
-    /// Makes bins longer until `end` is in one of them.
+    /// Doubles the length of the bins until `end` is in one of them.
     ///
-    /// A process may end at any store. Bin `n` becomes the sum of `2n` and `2n + 1`, which is right
-    /// however often it is done, but for bin 0: that is made beside, and then copied.
+    /// The process may end at any store. Bin `n` becomes the sum of bins `2n` and `2n + 1`. The fold of a
+    /// bin can be repeated, except that of bin 0: `spare` gets its sum first, which is then copied.
     #[cold]
     fn fold(&self, end: u64) -> u64 {
         let mut shift = (load(&self.state) & 0xffff_ffff).min(COARSEST);
@@ -163,7 +163,7 @@ impl Bins {
 }
 
 impl BinTotals {
-    /// From the words of [`Bins`]; a folding that was cut is done to its end.
+    /// Reads the words of [`Bins`]. Completes a fold that the process did not finish.
     pub(super) fn of(words: &[u64]) -> BinTotals {
         const STATE: usize = offset_of!(Bins, state) / 8;
         const SPARE: usize = offset_of!(Bins, spare) / 8;
@@ -188,7 +188,7 @@ impl BinTotals {
         BinTotals { shift: shift + FINEST, ticks, thread_ticks }
     }
 
-    /// The ticks until which the latest execution went on, at the least; `words` are its own.
+    /// The earliest possible end of the latest execution, in ticks; `words` are those of the bins.
     pub(super) fn until(&self, words: &[u64]) -> u64 {
         let from = words.get(offset_of!(Bins, from) / 8).copied().unwrap_or(0);
         let latest = usize::try_from(from >> self.shift).unwrap_or(usize::MAX);
@@ -197,7 +197,7 @@ impl BinTotals {
         from.saturating_add(ticks.min(1 << self.shift)).max(until)
     }
 
-    /// The same in bins of 2 to the power of `shift` ticks, which are no shorter.
+    /// Folds to bins of 2 to the power of `shift` ticks, which must not be shorter.
     pub(super) fn folded(mut self, shift: u64) -> BinTotals {
         while self.shift < shift {
             for cells in [&mut self.ticks, &mut self.thread_ticks] {
@@ -210,7 +210,7 @@ impl BinTotals {
         self
     }
 
-    /// Adds `other`, whose bins are as long.
+    /// Adds `other`, whose bins must have the same length.
     pub(super) fn merge(&mut self, other: &BinTotals) {
         let both = [(&mut self.ticks, &other.ticks), (&mut self.thread_ticks, &other.thread_ticks)];
         for (own, others) in both {
@@ -227,7 +227,7 @@ mod tests {
 
     impl Bins {
         fn enter(&self, latest: &CurrentBin, begin: u64, ticks: u64, threads: u64) {
-            // SAFETY: each test has one of either.
+            // SAFETY: each test has one row of bins and one current bin.
             unsafe { self.add(latest, begin, ticks, threads) };
         }
     }
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn an_execution_is_where_it_was() {
+    fn an_execution_is_in_the_bins_of_its_time() {
         let (bins, latest) = (Bins::new(), CurrentBin::none());
         bins.enter(&latest, 100 << FINEST, (2 << FINEST) + 7, 3);
         let held = look(&bins);
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folding_that_is_cut_at_any_store_loses_and_doubles_nothing() {
+    fn a_fold_that_ends_at_any_store_loses_and_doubles_nothing() {
         let (bins, latest) = (Bins::new(), CurrentBin::none());
         for bin in 0..BINS as u64 {
             bins.enter(&latest, bin << FINEST, 1 + bin * bin % 1_000, 3);

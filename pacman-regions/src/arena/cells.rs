@@ -1,13 +1,13 @@
-//! Records that change while the program runs: what is counted, in rows.
+//! Records that change while the program runs.
 //!
-//! A row is written by one thread at a time, with plain loads and stores.
+//! One thread at a time writes a record, with plain loads and stores.
 
 use std::sync::atomic::AtomicU64;
 
 use super::bins::{Bins, CurrentBin};
 use super::cell::{add, load, publish, store, zero};
 
-/// Sums of counts in a row: as many as a reading of counters has at most.
+/// The sums of counts in a row: as many as the most counts of a reading.
 pub const EVENTS: usize = 24;
 
 /// A process.
@@ -15,20 +15,20 @@ pub const EVENTS: usize = 24;
 #[repr(C)]
 pub struct Process {
     header: AtomicU64,
-    /// Its number, and that of its parent in the upper half.
+    /// The process number; in the upper half that of the parent.
     pub(super) numbers: AtomicU64,
     /// Nanoseconds since 1970.
     pub(super) began: AtomicU64,
     /// The bits of an `f64`.
     pub(super) seconds_per_tick: AtomicU64,
-    /// The owner that it was forked from; 0 for a program that was started.
+    /// The owner of the process that it was forked from; 0 for a started program.
     pub(super) forked_from: AtomicU64,
     pub(super) ending: AtomicU64,
-    /// In ticks since it began.
+    /// In ticks since the start of the process.
     pub(super) ended: AtomicU64,
-    /// Records that there was no place for.
+    /// The records that did not fit.
     pub(super) refused: AtomicU64,
-    /// 1 if something is adapted.
+    /// 1 if regions are adapted.
     pub(super) adapted: AtomicU64,
 }
 
@@ -37,7 +37,7 @@ pub(super) const EXIT: u64 = 1;
 pub(super) const EXEC: u64 = 2;
 
 impl Process {
-    /// It ends after so many ticks, or becomes another program. May be called from signal handlers.
+    /// The process ends after `ticks`, or becomes another program. Safe in signal handlers.
     pub fn ends(&self, becomes_another: bool, ticks: u64) {
         store(&self.ended, ticks);
         publish(&self.ending, if becomes_another { EXEC } else { EXIT });
@@ -53,45 +53,45 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// One that nobody sees.
+    /// A record outside of any arena.
     pub const fn unrecorded() -> Thread {
         Thread { header: AtomicU64::new(0), open_regions: AtomicU64::new(0) }
     }
 
-    /// Regions that it has started and that are not in the rows yet.
+    /// The regions that the thread started and that are not in the rows yet.
     #[inline(always)]
     pub fn open_regions(&self) -> u64 {
         load(&self.open_regions)
     }
 
-    /// There are so many now.
+    /// Sets the number of open regions.
     #[inline(always)]
     pub fn set_open_regions(&self, regions: u64) {
         store(&self.open_regions, regions);
     }
 }
 
-/// What a thread did in one region as number `thread` of the team.
+/// The parts of a thread in one region, under one number in the team.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Row {
     header: AtomicU64,
-    /// The region, and the thread's number in the upper half.
+    /// The region; in the upper half the thread's number.
     pub(super) key: AtomicU64,
     pub(super) executions: AtomicU64,
     pub(super) ticks: AtomicU64,
-    /// One more than the context; 0 before it is looked at.
+    /// One more than the context; 0 before the first sample.
     pub(super) cpu: AtomicU64,
     pub(super) moves: AtomicU64,
     pub(super) counted: AtomicU64,
     pub(super) counts: [AtomicU64; EVENTS],
 }
 
-/// Every which execution a row's hardware context is looked at: it costs as much as a counter.
-const LOOK: u64 = 16;
+/// Executions between two samples of the hardware context: a sample costs as much as a counter.
+const SAMPLE: u64 = 16;
 
 impl Row {
-    /// One that nobody sees.
+    /// A record outside of any arena.
     pub const fn unrecorded() -> Row {
         Row {
             header: zero(),
@@ -105,7 +105,7 @@ impl Row {
         }
     }
 
-    /// It is about that region and number.
+    /// Sets the region and the thread's number.
     pub fn set_key(&self, region: u32, thread: u32) {
         store(&self.key, u64::from(region) | u64::from(thread) << 32);
     }
@@ -115,24 +115,24 @@ impl Row {
         load(&self.key) as u32
     }
 
-    /// The number.
+    /// The thread's number in the team.
     #[inline(always)]
     pub fn thread(&self) -> u32 {
         (load(&self.key) >> 32) as u32
     }
 
-    /// One execution; `cpu` answers which context the thread is on.
+    /// Adds an execution. `cpu` answers the hardware context of the thread.
     #[inline(always)]
     pub fn add(&self, ticks: u64, cpu: impl FnOnce() -> Option<u32>) {
         let executions = load(&self.executions);
-        if executions % LOOK == 0 {
+        if executions % SAMPLE == 0 {
             self.sample_cpu(cpu);
         }
         store(&self.executions, executions + 1);
         add(&self.ticks, ticks);
     }
 
-    /// What counted in it: `add_to` adds that to the sums, one an event, or answers false.
+    /// Adds the counts of an execution. `add_to` adds one count for each event, or answers false.
     #[inline(always)]
     pub fn count(&self, add_to: impl FnOnce(&[AtomicU64; EVENTS]) -> bool) {
         if add_to(&self.counts) {
@@ -140,7 +140,7 @@ impl Row {
         }
     }
 
-    /// Which hardware context the thread is on.
+    /// Samples the hardware context of the thread.
     #[inline(never)]
     pub fn sample_cpu(&self, cpu: impl FnOnce() -> Option<u32>) {
         let Some(cpu) = cpu() else { return };
@@ -159,14 +159,14 @@ pub struct PrimaryStats {
     header: AtomicU64,
     pub(super) region: AtomicU64,
     pub(super) nested: AtomicU64,
-    /// The highest number before there are any.
+    /// The highest number before the first execution.
     pub(super) shortest: AtomicU64,
     pub(super) longest: AtomicU64,
     pub(super) teams: [Size; SIZES],
     pub(super) bins: Bins,
 }
 
-/// More sizes of teams than adaptation has candidates; what comes later goes to the last.
+/// The team sizes of a record: more than adaptation has candidates. Later sizes share the last place.
 pub(super) const SIZES: usize = 16;
 
 /// Executions with teams of one size.
@@ -179,7 +179,7 @@ pub(super) struct Size {
 }
 
 impl PrimaryStats {
-    /// One that nobody sees. Not on a small stack: it is 9 kB.
+    /// A record outside of any arena. It has 9 kB, which is too much for a small stack.
     pub const fn unrecorded() -> PrimaryStats {
         PrimaryStats {
             header: zero(),
@@ -192,7 +192,7 @@ impl PrimaryStats {
         }
     }
 
-    /// It is about that region, of which nothing is in it.
+    /// Sets the region of a new record.
     pub fn set_key(&self, region: u32) {
         store(&self.region, u64::from(region));
         store(&self.shortest, u64::MAX);
@@ -203,10 +203,11 @@ impl PrimaryStats {
         load(&self.region) as u32
     }
 
-    /// One execution with a team of `threads`: `ticks`, from so many ticks `since` the process began.
+    /// Adds an execution with a team of `threads`: `ticks` long, `since` ticks after the start of the
+    /// process.
     ///
     /// # Safety
-    /// `latest` is for this alone, from [`CurrentBin::none()`] on.
+    /// `latest` must belong to this record, from [`CurrentBin::none()`] on.
     #[inline(always)]
     pub unsafe fn add(
         &self,
@@ -230,12 +231,12 @@ impl PrimaryStats {
         if nested {
             add(&self.nested, 1);
         } else {
-            // SAFETY: as the caller says.
+            // SAFETY: as the caller guarantees.
             unsafe { self.bins.add(latest, since, ticks, u64::from(threads)) };
         }
     }
 
-    /// Adds how wide its teams were, of which most have `usual` threads.
+    /// Adds the widths of its teams, where teams usually have `usual` threads.
     pub fn add_widths(&self, usual: u32, widths: &mut Widths) {
         for size in &self.teams {
             match load(&size.threads) {
@@ -259,12 +260,12 @@ impl PrimaryStats {
     }
 }
 
-/// How wide teams were.
+/// The widths of teams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Widths {
-    /// Executions with as many threads as teams usually have, or more.
+    /// Executions with the usual number of threads or more.
     pub wide: u64,
-    /// Ticks of the others.
+    /// The ticks of the others.
     pub narrow_ticks: u64,
 }
 
@@ -279,7 +280,7 @@ mod tests {
         primary_stats.add_widths(4, &mut widths);
         assert_eq!(widths, Widths::default());
         for (threads, ticks) in [(4, 10), (2, 20), (4, 30), (1, 40), (8, 50)] {
-            // SAFETY: it is for this alone.
+            // SAFETY: it belongs to this record.
             unsafe { primary_stats.add(&latest, 5, ticks, threads, false) };
         }
         primary_stats.add_widths(4, &mut widths);
@@ -289,12 +290,12 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_another_thread_goes_on_with_has_moved() {
+    fn a_row_counts_a_move_when_another_thread_takes_it_over() {
         let row = Row::unrecorded();
         row.sample_cpu(|| None);
         row.add(5, || Some(3));
         row.add(5, || Some(9));
-        assert_eq!((load(&row.cpu), load(&row.moves)), (4, 0), "looked at in every 16th");
+        assert_eq!((load(&row.cpu), load(&row.moves)), (4, 0), "sampled in every 16th execution");
         row.sample_cpu(|| Some(3));
         row.sample_cpu(|| Some(4));
         assert_eq!((load(&row.cpu), load(&row.moves)), (5, 1));

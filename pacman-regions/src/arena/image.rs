@@ -1,4 +1,4 @@
-//! An arena that holds given recordings.
+//! The arena of given recordings, for tests.
 
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::AtomicU64;
@@ -11,11 +11,11 @@ use super::writer::ProcessStart;
 use super::writer::Writer;
 use crate::{Ending, Recording, Region, RuntimeFamily, TimelineRow};
 
-/// Times in the image, to some nanoseconds.
+/// The unit of times in the image.
 #[derive(Clone, Copy)]
 struct Scale {
     seconds_per_tick: f64,
-    /// A bin of the timeline.
+    /// The length of a bin of the timeline, as a power of two.
     shift: u64,
 }
 
@@ -35,16 +35,16 @@ impl Scale {
     }
 }
 
-/// The bytes of an arena from which [`read`](super::read) makes these recordings, with times to
-/// some nanoseconds; for tests, and for who wants an example of one.
+/// The bytes of an arena that [`read`](super::read) turns into these recordings, with times to some
+/// nanoseconds. For tests and examples.
 ///
 /// # Panics
-/// If they take more than 256 MiB.
+/// If the arena exceeds 256 MiB.
 pub fn image_of(recordings: &[Recording]) -> Vec<u8> {
     let records: usize = recordings.iter().map(words).sum();
     let words: Vec<AtomicU64> = (0..records + 2 * WORDS).map(|_| AtomicU64::new(0)).collect();
-    assert!(words.len() * 8 <= PAGE << 16, "so large an image is for no test");
-    // Writers are for memory that stays; nobody uses these after the call.
+    assert!(words.len() * 8 <= PAGE << 16, "an image must not exceed 256 MiB");
+    // A writer needs static memory, although no code uses these words after the call.
     let words: &'static [AtomicU64] = Box::leak(words.into_boxed_slice());
     prepare(words, &Key { nonce: 0, uid: 0 });
     for recording in recordings {
@@ -54,7 +54,7 @@ pub fn image_of(recordings: &[Recording]) -> Vec<u8> {
     copied(words)
 }
 
-/// More than what it takes.
+/// An upper bound of the words for a recording.
 fn words(recording: &Recording) -> usize {
     let rows: usize = recording.regions.iter().map(|region| 40 * region.rows.len()).sum();
     let text = format!("{recording:?}").len();
@@ -157,7 +157,7 @@ fn put_region(
     if let Some(row) = bins {
         let all = row.seconds.iter().zip(&row.thread_seconds);
         let all = all.map(|(one, all)| (ticks(*one), ticks(*all)));
-        cells.bins.are(scale.shift, all);
+        cells.bins.fill(scale.shift, all);
     }
     if let Some(adaptation) = &region.adaptation {
         let text = serde_json::to_vec(adaptation).ok()?;

@@ -1,10 +1,10 @@
-//! Words of records that do not change.
+//! The words of records that do not change.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// The longest byte string of a record: a command line may be longer.
+/// The longest byte string of a record. A longer command line is cut.
 const LONGEST: usize = 1 << 16;
 
 /// Words to append to an arena.
@@ -12,7 +12,7 @@ const LONGEST: usize = 1 << 16;
 pub struct Payload(Vec<u64>);
 
 impl Payload {
-    /// Without anything.
+    /// An empty payload.
     pub fn new() -> Payload {
         Payload::default()
     }
@@ -24,7 +24,7 @@ impl Payload {
         self
     }
 
-    /// Adds bytes; what is beyond the first 65,536 is left out.
+    /// Adds bytes, up to the first 65,536.
     #[must_use]
     pub fn bytes(mut self, bytes: &[u8]) -> Payload {
         let bytes = &bytes[..bytes.len().min(LONGEST)];
@@ -51,7 +51,7 @@ impl Payload {
     }
 }
 
-/// Reads what a [`Payload`] was; all answers are `None` from where it ends too early.
+/// Reads a [`Payload`]. All answers are `None` after an early end.
 pub(super) struct Cursor<'w>(pub(super) &'w [u64]);
 
 impl Cursor<'_> {
@@ -82,7 +82,7 @@ impl Cursor<'_> {
         self.bytes().map(|bytes| PathBuf::from(OsStr::from_bytes(&bytes)))
     }
 
-    /// `Some(None)` if it is said to be absent.
+    /// `Some(None)` if the string is absent.
     pub(super) fn optional(&mut self) -> Option<Option<String>> {
         match self.number()? {
             0 => Some(None),

@@ -1,4 +1,4 @@
-//! The whole way: stores of a writer, cut anywhere, and what a reader makes of them.
+//! The reader after any number of a writer's stores.
 
 use std::cell::RefCell;
 use std::sync::OnceLock;
@@ -18,7 +18,7 @@ thread_local! {
     static LOG: RefCell<Option<Vec<(usize, u64)>>> = const { RefCell::new(None) };
 }
 
-/// A store; kept if somebody wants it.
+/// Logs a store, during [`logged`].
 pub(super) fn log(cell: &AtomicU64, value: u64) {
     let kept = LOG.try_with(|log| {
         if let Some(log) = &mut *log.borrow_mut() {
@@ -35,10 +35,10 @@ pub(super) fn logged(act: impl FnOnce()) -> Vec<(usize, u64)> {
     LOG.take().expect("it was set")
 }
 
-/// What a record has in its words.
+/// The words of a record.
 pub(super) fn words_of<T>(record: &T) -> Vec<u64> {
     let words = std::ptr::from_ref(record).cast::<AtomicU64>();
-    // SAFETY: records are made of such words.
+    // SAFETY: records consist of such words.
     (0..size_of::<T>() / 8).map(|at| load(unsafe { &*words.add(at) })).collect()
 }
 
@@ -71,11 +71,11 @@ fn enter(
     threads: u32,
     nested: bool,
 ) {
-    // SAFETY: each is for one alone.
+    // SAFETY: each record has a current bin of its own.
     unsafe { primary_stats.add(latest, since, ticks, threads, nested) };
 }
 
-/// All that a process does: it begins, runs regions, adapts one, forks, and ends.
+/// Everything that a process records: it begins, runs regions, adapts one, forks, and ends.
 fn life(words: &'static [AtomicU64]) {
     let mut writer = Writer::new(words, |_, _| true);
     let process = writer.begin(&beginning(7)).expect("there is place");
@@ -156,7 +156,7 @@ fn a_writer_that_ends_at_any_store_leaves_what_it_had_done() {
     let all = load(&words[next]);
     image.truncate(used(words));
     assert!(stores.len() > 500, "{} stores", stores.len());
-    // Pages are taken by an addition, not a store; which ones, is no matter here.
+    // Pages are taken by an addition, which is not logged as a store.
     image[next] = all;
     let (mut executions, mut ended) = (0, 0);
     for (done, (cell, value)) in stores.into_iter().enumerate() {
@@ -252,7 +252,7 @@ fn processes_share_an_arena() {
 }
 
 #[test]
-fn another_arena_is_told_apart() {
+fn another_arena_is_refused() {
     let words = arena(2);
     assert_eq!(check(words, &KEY), Ok(()));
     for key in [Key { nonce: KEY.nonce + 1, ..KEY }, Key { uid: 0, ..KEY }] {
@@ -263,7 +263,7 @@ fn another_arena_is_told_apart() {
     assert!(read(b"").is_err() && read(&[0; 8192]).is_err());
 }
 
-/// A recording of which an image can be made without a loss.
+/// A recording that an image can hold without loss.
 pub(crate) fn specimen() -> Recording {
     let row = |thread| Part {
         thread,
@@ -362,7 +362,7 @@ proptest! {
     ) {
         let mut bytes = living();
         for (at, value, shift) in changes {
-            // Small numbers, too: they are what lengths and places are.
+            // Small numbers as well, like those of lengths and places.
             let at = at.index(bytes.len() / 8) * 8;
             bytes[at..at + 8].copy_from_slice(&(value >> shift).to_le_bytes());
         }

@@ -1,4 +1,4 @@
-//! Takes chunks of an arena for one process, and records from these.
+//! The writer of one process: it takes chunks of the arena, and records of these.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,26 +7,26 @@ use super::cells::{PrimaryStats, Process, Row, Thread};
 use super::format::{CHUNK, Kind, LINE, WORDS, header};
 use super::payload::Payload;
 
-/// Chunks are as long as all before them together, up to so many pages: each is a call of the
-/// system.
+/// The most pages of a chunk. A chunk is as long as all chunks before it, because each takes a system
+/// call.
 const LARGEST: usize = 256;
 
-/// What one process writes. One thread at a time may use it.
+/// The writer of one process. One thread at a time may use it.
 pub struct Writer {
     words: &'static [AtomicU64],
-    /// Makes so many pages from that one on usable, or answers false.
+    /// Makes that many pages from a page on usable; false if it cannot.
     grow: fn(usize, usize) -> bool,
-    /// The first page of the process's first chunk; 0 before it has one.
+    /// The first page of the process's first chunk; 0 before the first chunk.
     owner: usize,
     /// The process's own record.
     process: Option<&'static Process>,
-    /// The first word of the chunk, the words in use, and how many it has.
+    /// The first word of the chunk, its words in use, and its size in words.
     chunk: usize,
     used: usize,
     size: usize,
     /// Pages taken.
     taken: usize,
-    /// Nothing more can be made usable.
+    /// No more pages can be made usable.
     closed: bool,
 }
 
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Writer {
     }
 }
 
-/// Where the text about a region is replaced: two places by turns.
+/// The text about a region, which is replaced in two places alternately.
 #[derive(Debug)]
 pub struct Slot {
     owner: usize,
@@ -50,27 +50,28 @@ pub(super) mod slot {
     pub(in super::super) const REGION: usize = 1;
     pub(in super::super) const SERIAL: usize = 2;
     pub(in super::super) const HALF: usize = 3;
-    /// The bytes in use and one more, and in the lowest bit which place it is; 0 before there are any.
+    /// One more than the bytes in use, shifted by one; the lowest bit has the place. 0 before the first
+    /// text.
     pub(in super::super) const STATE: usize = 4;
     pub(in super::super) const PLACES: usize = 8;
 }
 
-/// What a process is when it begins.
+/// The facts of a process at its start.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessStart {
-    /// Its number and its parent's.
+    /// The process number, and that of its parent.
     pub numbers: (u32, u32),
     /// Nanoseconds since 1970.
     pub began: u64,
-    /// How long a tick is.
+    /// The length of a tick, in seconds.
     pub seconds_per_tick: f64,
-    /// Whether something is adapted.
+    /// Whether regions are adapted.
     pub adapted: bool,
 }
 
 impl Writer {
-    /// For an arena that is [prepared](super::prepare), and of which the first page may be written;
-    /// `grow` is called before anything is written to other pages.
+    /// A writer for a [prepared](super::prepare) arena with a writable first page. It calls `grow` before
+    /// it writes to other pages.
     pub const fn new(words: &'static [AtomicU64], grow: fn(usize, usize) -> bool) -> Writer {
         Writer {
             words,
@@ -85,13 +86,13 @@ impl Writer {
         }
     }
 
-    /// A process begins, by being started, or forked from the one that wrote until now. Its record, if
-    /// there is place for one.
+    /// A process starts, or was forked from the one that wrote until now. Answers its record, if there is
+    /// room for one.
     pub fn begin(&mut self, beginning: &ProcessStart) -> Option<&'static Process> {
         let from = self.owner;
         *self = Writer::new(self.words, self.grow);
         let at = self.take(size_of::<Process>() / 8)?;
-        // SAFETY: `take` answers a place of that length, and the words stay.
+        // SAFETY: `take` answers a place of that length, and the words are static.
         let process = unsafe { self.cells::<Process>(at) };
         let (pid, parent) = beginning.numbers;
         store(&process.numbers, u64::from(pid) | u64::from(parent) << 32);
@@ -104,12 +105,12 @@ impl Writer {
         self.process
     }
 
-    /// Its record, once there is one.
+    /// The record of the process, if there is one.
     pub fn process(&self) -> Option<&'static Process> {
         self.process
     }
 
-    /// Appends a record that stays as it is; false if there is no place, which is counted.
+    /// Appends a record that does not change. False without room; the process counts that.
     pub fn append(&mut self, kind: Kind, payload: &Payload) -> bool {
         let words = payload.words();
         let Some(at) = self.take(1 + words.len()) else { return false };
@@ -119,7 +120,7 @@ impl Writer {
         true
     }
 
-    /// A row for what a thread does as number `thread` in a region.
+    /// A row for a thread as number `thread` of the team in a region.
     pub fn row(&mut self, region: u32, thread: u32) -> Option<&'static Row> {
         let at = self.take(size_of::<Row>() / 8)?;
         // SAFETY: as in `begin`.
@@ -129,7 +130,7 @@ impl Writer {
         Some(row)
     }
 
-    /// A row for the executions of a region that a thread starts.
+    /// Statistics for the executions of a region that a thread starts.
     pub fn primary_stats(&mut self, region: u32) -> Option<&'static PrimaryStats> {
         let at = self.take(size_of::<PrimaryStats>() / 8)?;
         // SAFETY: as in `begin`.
@@ -169,7 +170,7 @@ impl Writer {
         *slot = Some(own);
     }
 
-    /// With room for the text to become longer; the one before is forgotten when this has a text.
+    /// A slot with room for a longer text. It replaces the old slot once it has a text.
     fn new_slot(&mut self, region: u32, serial: u64, bytes: usize) -> Option<Slot> {
         let half = (bytes.div_ceil(8) * 3 / 2).next_multiple_of(LINE);
         let at = self.take(slot::PLACES + 2 * half)?;
@@ -181,7 +182,7 @@ impl Writer {
         Some(Slot { owner: self.owner, at, half })
     }
 
-    /// A place for a record of so many words; there, of no kind yet, and zeros.
+    /// A place for a record of `words`: zeros, with its length and no kind yet.
     fn take(&mut self, words: usize) -> Option<usize> {
         let words = words.next_multiple_of(LINE);
         if self.used + words > self.size && !self.new_chunk(LINE + words) {
@@ -215,7 +216,7 @@ impl Writer {
             return false;
         };
         if !(self.grow)(page, pages) {
-            // A full disk stays so for long, and each try leaves a hole.
+            // A full disk usually stays full, and each try leaves a hole.
             self.closed = true;
             return false;
         }
@@ -231,23 +232,23 @@ impl Writer {
         true
     }
 
-    /// The first of so many pages that nobody has.
+    /// Takes `pages` free pages; answers the first.
     fn free(&self, pages: usize) -> Option<usize> {
         let all = (self.words.len() / WORDS) as u64;
         let taken = |next: u64| next.checked_add(pages as u64).filter(|end| *end <= all);
-        // ATOMICS: processes take pages from each other; nothing else is told by it.
+        // ATOMICS: the counter only divides the pages; it publishes no contents.
         let next = &self.words[header::NEXT];
         let page = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).ok()?;
         usize::try_from(page).ok().filter(|page| *page > 0)
     }
 
-    /// The record at `at` as what it is.
+    /// The record at `at` as a `T`.
     ///
     /// # Safety
-    /// `take` has answered `at` for as many words as a `T` has, and `T` is made of words.
+    /// `take` must have answered `at` for the words of a `T`, and `T` must consist of words.
     unsafe fn cells<T>(&self, at: usize) -> &'static T {
         debug_assert!(size_of::<T>().next_multiple_of(8 * LINE) / 8 <= self.size);
-        // SAFETY: all of it is in the words, which are aligned for words, and any word is a value.
+        // SAFETY: it is within the words and aligned, and every word is a valid value.
         unsafe { &*self.words[at..].as_ptr().cast::<T>() }
     }
 }

@@ -19,17 +19,17 @@ use region::{Known, adaptation_of, region};
 use sorted::Sorted;
 use sums::timeline;
 
-/// The recordings of all processes that wrote to the arena, in the order in which they began.
+/// Reads the recordings of all processes that wrote to the arena, in the order of their start.
 ///
 /// # Errors
-/// If it is no arena, or of another version.
+/// If the bytes are not an arena of this version.
 pub fn read(bytes: &[u8]) -> Result<Vec<Recording>, String> {
     let words: Vec<u64> = bytes
         .chunks_exact(8)
         .map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")))
         .collect();
     if words.len() < WORDS || words[header::MAGIC] != MAGIC {
-        return Err("is no recording".into());
+        return Err("is not a recording".into());
     }
     match words[header::VERSION] as u32 {
         VERSION => {}
@@ -63,7 +63,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
     let (ending, ticks) = ending(&sorted, process);
     let mut regions = Vec::new();
     let mut primary_stats = Vec::new();
-    // A fork has said nothing of regions that it had from the other until something happens to them.
+    // A forked process records adaptation of an inherited region only after a change.
     let unsaid = get(offset_of!(cells::Process, adapted)) != 0 && records.forked_from != 0;
     for (number, sum) in &sorted.primary_stats {
         let known = region_of(owned, owner, *number).and_then(Known::of);
@@ -110,13 +110,13 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
     })
 }
 
-/// How it ended as far as it said so, and after how many ticks at the least.
+/// The recorded end of the process, and its least run time in ticks.
 fn ending(sorted: &Sorted<'_>, process: &[u64]) -> (Ending, u64) {
     let ended = word(process, offset_of!(cells::Process, ended));
     let ending = match word(process, offset_of!(cells::Process, ending)) {
         cells::EXIT if sorted.open_regions > 0 => Ending::ExitInRegion,
         cells::EXIT => Ending::Exit,
-        // What ran after that shows that it could not become what it wanted.
+        // A later execution shows that the exec failed.
         cells::EXEC if sorted.until > ended => Ending::Unsaid,
         cells::EXEC => Ending::Exec,
         _ => Ending::Unsaid,

@@ -18,11 +18,11 @@ pub(super) struct Owned<'w> {
     /// By number.
     regions: BTreeMap<u32, &'w [u64]>,
     pub(super) forked_from: u64,
-    /// Something in its chunks is none of what a writer leaves.
+    /// Its chunks have words that no writer leaves.
     pub(super) damaged: bool,
 }
 
-/// All records, by the owner of their chunks.
+/// All records by the owner of their chunks.
 pub(super) fn owned(words: &[u64]) -> BTreeMap<u64, Owned<'_>> {
     let mut owned: BTreeMap<u64, Owned<'_>> = BTreeMap::new();
     let mut page = 1;
@@ -55,7 +55,7 @@ fn records<'w>(chunk: &'w [u64], process: &mut Owned<'w>) {
         match Kind::of(kind) {
             Some(Kind::Region) => drop(process.regions.insert(record[1] as u32, record)),
             Some(kind) => process.records.push((kind, record)),
-            // Its process was ended while it filled it.
+            // The process ended while it filled the record.
             None if kind == 0 => {}
             None => process.damaged = true,
         }
@@ -70,7 +70,7 @@ pub(super) fn word(record: &[u64], offset: usize) -> u64 {
     record.get(offset / 8).copied().unwrap_or(0)
 }
 
-/// The region of that number, which a forked process knows from the one that it was forked from.
+/// The record of a region, which a forked process may have from its parent.
 pub(super) fn region_of<'w>(
     owned: &BTreeMap<u64, Owned<'w>>,
     owner: u64,
@@ -82,15 +82,15 @@ pub(super) fn region_of<'w>(
         if let Some(record) = process.regions.get(&number) {
             return Some(record);
         }
-        // A child begins after its parent: what says otherwise would go in circles.
+        // A child begins after its parent. Other claims could be circular.
         owner = Some(process.forked_from).filter(|from| *from < owner)?;
     }
     None
 }
 
-/// More than any program forks one from the other.
+/// The most generations of forks to follow.
 const GENERATIONS: usize = 4096;
-/// Of the process, or of the one that it was forked from.
+/// The command line of the process, or of its parent.
 pub(super) fn command_of(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Vec<String>> {
     let mut owner = owner;
     for _ in 0..GENERATIONS {

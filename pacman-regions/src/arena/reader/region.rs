@@ -1,4 +1,4 @@
-//! A region, put together.
+//! The decoded form of a region.
 
 use super::sorted::Sorted;
 use super::sums::{PrimarySum, RowSum};
@@ -6,7 +6,7 @@ use crate::arena::payload::Cursor;
 use crate::arena::writer::slot;
 use crate::{Adaptation, Region, Row, Site, Team};
 
-/// What is known of a region besides what it did.
+/// The facts of a region that do not change.
 pub(super) struct Known {
     runtime: u32,
     site: Site,
@@ -74,7 +74,7 @@ fn row(sorted: &Sorted<'_>, thread: u32, sum: &RowSum, scale: f64) -> Row {
         seconds: sum.ticks as f64 * scale,
         cpu: sum.cpu,
         moves: sum.moves,
-        // The process may have ended between the two.
+        // The process may have ended between the two stores.
         counted: sum.counted.min(sum.executions),
         counts,
     }
@@ -92,7 +92,7 @@ pub(super) fn adaptation_of(record: &[u64]) -> Option<Adaptation> {
 }
 
 impl Adaptation {
-    /// What was not chosen is as the teams were.
+    /// Fills in the widest team where adaptation chose no size.
     fn of_teams(mut self, widest: u32) -> Adaptation {
         if self.threads == 0 {
             (self.threads, self.configuration) = (widest, widest.to_string());

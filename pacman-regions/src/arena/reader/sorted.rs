@@ -12,10 +12,10 @@ use crate::arena::payload::Cursor;
 use crate::arena::writer::slot;
 use crate::{Event, Runtime, RuntimeFamily};
 
-/// More notes than the library makes.
+/// The most notes to keep: more than the library writes.
 const NOTES: usize = 1000;
 
-/// What the records of one process are, put in order.
+/// The records of one process.
 #[derive(Default)]
 pub(super) struct Sorted<'w> {
     pub(super) process: Option<&'w [u64]>,
@@ -29,12 +29,12 @@ pub(super) struct Sorted<'w> {
     pub(super) primary_stats: BTreeMap<u32, PrimarySum>,
     pub(super) adaptations: BTreeMap<u32, (u64, &'w [u64])>,
     pub(super) open_regions: u64,
-    /// Ticks until which something is known to have gone on.
+    /// The latest known activity, in ticks.
     pub(super) until: u64,
 }
 
 impl<'w> Sorted<'w> {
-    /// `None` if the record is not what its kind has.
+    /// Adds a record; `None` if it does not fit its kind.
     pub(super) fn take(&mut self, kind: Kind, record: &'w [u64]) -> Option<()> {
         let mut cursor = Cursor(&record[1..]);
         match kind {
@@ -66,7 +66,7 @@ impl<'w> Sorted<'w> {
             Kind::Adaptation => {
                 let (region, serial) = (record[slot::REGION] as u32, record[slot::SERIAL]);
                 let known = self.adaptations.get(&region).map_or(0, |(serial, _)| *serial);
-                // One that has no text yet has not taken the place of the one before.
+                // A slot without a text has not replaced the one before.
                 if record[slot::STATE] != 0 && serial >= known {
                     self.adaptations.insert(region, (serial, record));
                 }
@@ -82,7 +82,7 @@ impl<'w> Sorted<'w> {
         let sum = self.rows.entry((key as u32, (key >> 32) as u32)).or_default();
         if let Some(cpu) = get(offset_of!(cells::Row, cpu)).checked_sub(1) {
             let cpu = u32::try_from(cpu).ok()?;
-            // Another thread had this number as well: on another context, it has moved.
+            // Another thread had this number on another context: that is a move.
             let elsewhere = sum.cpu.is_some_and(|before| before != cpu);
             sum.moves = sum.moves.saturating_add(u64::from(elsewhere));
             sum.cpu = Some(cpu);

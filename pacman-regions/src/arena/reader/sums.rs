@@ -1,4 +1,4 @@
-//! What rows of several threads add up to.
+//! Sums over the rows of several threads.
 
 use std::mem::offset_of;
 
@@ -7,7 +7,7 @@ use crate::arena::bins::BinTotals;
 use crate::arena::cells::{self, EVENTS, SIZES};
 use crate::{Timeline, TimelineRow};
 
-/// The sum of rows of one region and thread number.
+/// The sum of the rows of one region and thread number.
 #[derive(Default)]
 pub(super) struct RowSum {
     pub(super) executions: u64,
@@ -18,7 +18,7 @@ pub(super) struct RowSum {
     pub(super) counts: [u64; EVENTS],
 }
 
-/// The sum over all threads that started a region.
+/// The sum over all primary threads of a region.
 pub(super) struct PrimarySum {
     pub(super) executions: u64,
     pub(super) nested: u64,
@@ -31,8 +31,8 @@ pub(super) struct PrimarySum {
 }
 
 impl PrimarySum {
-    /// `None` before the first execution is entered. The process may have ended at any place in the
-    /// entry of one: what is there of it goes with what was there before.
+    /// `None` before the first execution. The process may have ended anywhere while it entered one; the
+    /// parts of that execution count as well.
     pub(super) fn of(record: &[u64], bins: BinTotals) -> Option<PrimarySum> {
         const TEAMS: usize = offset_of!(cells::PrimaryStats, teams) / 8;
         let get = |offset: usize| word(record, offset);
@@ -79,7 +79,7 @@ impl PrimarySum {
     }
 }
 
-/// The rows of regions that ran outside of others, all in bins of one length.
+/// The timeline of regions that ran outside of others, in bins of one length.
 pub(super) fn timeline(primary_stats: &[&PrimarySum], scale: f64) -> Timeline {
     let rows: Vec<(usize, &BinTotals)> = primary_stats
         .iter()
