@@ -1,4 +1,4 @@
-//! The events: what this process counts, and each thread's own counters.
+//! The events that this process counts, and the counters of each thread.
 
 use std::cell::UnsafeCell;
 use std::mem::ManuallyDrop;
@@ -13,23 +13,23 @@ use pacman_regions::Event;
 use crate::notes;
 use crate::process;
 
-/// What this process counts; made when its first region runs, and again after a fork.
+/// The events of this process; made at its first region, and again after a fork.
 #[derive(Debug)]
 pub(crate) struct Plan {
     session: Option<Session>,
-    /// As they were asked for, with the reason where one is not counted.
+    /// The requested events, each with the reason if it is not counted.
     pub(crate) events: Vec<Event>,
-    /// Which of `events` each count of a sample is of.
+    /// For each count of a sample, the index of its event in `events`.
     pub(crate) counted: Vec<usize>,
 }
 
 static PLAN: AtomicPtr<Plan> = AtomicPtr::new(std::ptr::null_mut());
-/// Held while one is made, and while a thread's counters are opened or closed: what a session does
-/// then, the child of a fork must not find half done.
+/// Held while a plan is made, and while a thread's counters are opened or closed: the child of a fork
+/// must not find that half done.
 pub(crate) static OPENING: Lock<()> = Lock::new(());
 
 impl Plan {
-    /// The process's plan.
+    /// The plan of this process.
     #[inline]
     pub(crate) fn current() -> &'static Plan {
         // ATOMICS: pairs with the release below.
@@ -38,7 +38,7 @@ impl Plan {
         if plan.is_null() { Plan::make() } else { unsafe { &*plan } }
     }
 
-    /// The process's plan, if any region has run.
+    /// The plan, if any region has run.
     pub(crate) fn made() -> Option<&'static Plan> {
         // SAFETY: plans are never freed.
         unsafe { PLAN.load(Ordering::Acquire).as_ref() }
@@ -56,8 +56,7 @@ impl Plan {
         plan
     }
 
-    /// All events of the list if they can be counted at once, else as many of them, in order,
-    /// as can.
+    /// All events of the list if they can be counted together, else as many of them, in order, as can.
     fn of(list: &str) -> Plan {
         let names: Vec<&str> = pacman_core::Event::names_in(list).collect();
         let mut events = Plan::requested();
@@ -83,13 +82,13 @@ impl Plan {
         Plan { session, events, counted }
     }
 
-    /// The events that were asked for, in a process that has run no region.
+    /// The requested events.
     pub(crate) fn requested() -> Vec<Event> {
         let event = |name: &str| Event { name: name.to_owned(), uncounted: None };
         pacman_core::Event::names_in(&process::options().events).map(event).collect()
     }
 
-    /// Forgets the plan in a forked child: its counters are the parent's.
+    /// Drops the plan in a forked child, where its counters are the parent's.
     pub(crate) fn forget() {
         PLAN.store(std::ptr::null_mut(), Ordering::Release);
     }
@@ -97,34 +96,34 @@ impl Plan {
 
 fn start(names: &[&str]) -> Result<Session, Error> {
     sim::install()?;
-    // One name a process: a child's session is not its parent's.
+    // A name for each process, because a child's session is not its parent's.
     Session::builder(format!("openmp-{}", std::process::id())).events(&names.join(","))?.start()
 }
 
 /// The counters of one thread.
 #[repr(C)]
 pub(crate) struct Counters {
-    /// Where the executions that are open began, outermost first. At the struct's own address,
-    /// which saves an addition at either end.
+    /// The readings at which the open executions began, outermost first. At the struct's own address,
+    /// which saves an addition at begin and end.
     open: [UnsafeCell<Reading>; DEPTH],
     attached: ManuallyDrop<Attached>,
 }
 
-/// Regions inside regions inside regions: what is deeper is timed, not counted.
+/// The deepest nesting that is counted. Deeper regions are only timed.
 const DEPTH: usize = 8;
 
-/// Whether a reading is one. Why it is none the session knows as well; letting go of that is kept
-/// off the way of those that are.
+/// Whether a reading succeeded. The session keeps the reason of a failure. The error is dropped out of
+/// line, so that successful readings do not carry that code.
 #[inline(always)]
 fn is_read(reading: Result<(), Error>) -> bool {
     #[cold]
-    fn let_go(_: Error) {}
-    reading.map_err(let_go).is_ok()
+    fn discard(_: Error) {}
+    reading.map_err(discard).is_ok()
 }
 
 impl Counters {
-    /// Opens the calling thread's counters. Where that fails the thread is timed alone, and the
-    /// recording has the reason.
+    /// Opens the calling thread's counters. If that fails the thread is only timed, and a note has the
+    /// reason.
     pub(crate) fn open() -> Option<Counters> {
         let session = Plan::current().session.as_ref()?;
         let one = OPENING.lock();
@@ -137,31 +136,31 @@ impl Counters {
         Some(Counters { open, attached: ManuallyDrop::new(attached) })
     }
 
-    /// Begins an execution that is inside of `depth` others; whether it can be counted.
+    /// Begins an execution at nesting `depth`. False if it cannot be counted.
     #[inline(always)]
     pub(crate) fn begin(&self, depth: usize) -> bool {
         let Some(place) = self.open.get(depth) else { return false };
-        // SAFETY: this thread alone, and no reference to a place lives longer than a call here.
+        // SAFETY: only this thread uses it, and no reference to a place outlives a call here.
         self.read(unsafe { &mut *place.get() })
     }
 
-    /// Ends it: adds to `sums` what it counted; whether that could be read.
+    /// Ends an execution and adds its counts to `sums`. False if the counters could not be read.
     ///
     /// # Safety
-    /// These counters must have begun one at that depth.
+    /// These counters must have begun an execution at that depth.
     #[inline(always)]
     pub(crate) unsafe fn end(&self, depth: usize, sums: &EventSums) -> bool {
-        // SAFETY: the depth is one of those that `begin` knows; and as there.
+        // SAFETY: `begin` accepted the depth; the rest as there.
         self.add_since(unsafe { &*self.open.get_unchecked(depth).get() }, sums)
     }
 
-    /// Reads apart from any execution.
+    /// Reads the counters outside of executions.
     #[inline(always)]
     pub(crate) fn read(&self, reading: &mut Reading) -> bool {
         is_read(self.attached.read(reading))
     }
 
-    /// Adds what counted since `begun` to `sums`; whether it could be read.
+    /// Adds the counts since `begun` to `sums`. False if the counters could not be read.
     #[inline(always)]
     pub(crate) fn add_since(&self, begun: &Reading, sums: &EventSums) -> bool {
         is_read(self.attached.add_since(begun, sums))
@@ -176,11 +175,11 @@ impl Counters {
     }
 }
 
-/// Whether and how a thread's part of a region is counted: by its [`Counters`], or by `()` not at
-/// all. Who knows which goes on in a function of its own for either: neither then carries what the
-/// other needs.
+/// How a thread's part of a region is counted: by its [`Counters`], or by `()` not at all.
+///
+/// Generic, so that each case gets a function of its own and neither carries the other's code.
 pub(crate) trait Counting: Copy {
-    /// As [`Counters::begin`]; the counters that have begun, if they have.
+    /// As [`Counters::begin`]; answers the counters if they have begun.
     fn begin(self, depth: usize) -> Option<*const Counters>;
 }
 
@@ -201,7 +200,7 @@ impl Counting for () {
 impl Drop for Counters {
     fn drop(&mut self) {
         let _one = OPENING.lock();
-        // SAFETY: here alone, and nobody uses it after this.
+        // SAFETY: dropped only here, and not used after this.
         unsafe { ManuallyDrop::drop(&mut self.attached) };
     }
 }

@@ -1,11 +1,11 @@
-//! The functions that this library stands before or calls itself, and what a call of each tells.
+//! The functions that this library interposes or calls, and the meaning of a call of each.
 
 use std::ffi::CStr;
 
-/// What a call that is only watched tells of the program.
+/// The meaning of a watched call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallKind {
-    /// Nothing; but often it is a program's first call, and where it passes, others do.
+    /// None. Often the program's first call, which shows that its calls pass this library.
     Neutral,
     /// The program may change how many threads its teams get.
     ChangesTeams,
@@ -13,26 +13,26 @@ pub(crate) enum CallKind {
     ThreadNumber,
     /// The body asks how many threads its team has.
     TeamSize,
-    /// The same of a team around it.
+    /// The body asks how many threads an enclosing team has.
     AncestorTeamSize,
-    /// The body asks something that tells threads or teams apart.
+    /// The body asks a question whose answer differs between threads or teams.
     Position,
-    /// Somebody asks how many threads there may be.
+    /// The program asks how many threads there may be.
     Query,
-    /// Somebody decides it.
+    /// The program sets how many threads there are.
     SetsNumThreads,
     /// The body has the runtime share work out.
     SharesWork,
-    /// The same as tasks, which may be done when the body is.
+    /// The body has the runtime share work out as tasks, which may run after the body.
     SharesAsTasks,
-    /// The body makes a task; its flags tell whether it depends on others.
+    /// The body makes a task. A flag says whether it depends on others.
     Task,
     /// The body makes a task that depends on others.
     DependentTask,
-    /// The program itself has said how many threads its next region gets.
+    /// The program requests the team size of its next region.
     PushesNumThreads,
-    /// The program has data by thread that the runtime keeps for it: clang's without thread-local
-    /// storage of the system.
+    /// The runtime keeps data for each thread of the program: clang's threadprivate data where the
+    /// system has no thread-local storage.
     Threadprivate,
     /// The program runs a league of teams.
     Teams,
@@ -40,12 +40,12 @@ pub(crate) enum CallKind {
     Exits,
     /// The process becomes another program.
     Execs,
-    /// Somebody looks where a thread may run, or says so, or starts what inherits that.
+    /// The program reads or sets an affinity mask, or starts a thread or process that inherits one.
     UsesAffinity,
 }
 
-/// Gives the table of all functions to the macro `$then`: those that have entries of their own or
-/// are called only, and by their meaning those that are watched.
+/// Gives the table of all functions to the macro `$then`: first those with entries of their own or that
+/// the library only calls, then the watched ones by kind.
 macro_rules! functions {
     ($then:ident) => {
         $then! {
@@ -179,7 +179,7 @@ const fn name(text: &'static str) -> &'static CStr {
 }
 
 impl Function {
-    /// How many there are.
+    /// The number of functions.
     pub(crate) const COUNT: usize = ALL.len();
 
     /// The symbol.
@@ -192,13 +192,13 @@ impl Function {
         self.symbol().to_str().unwrap_or_default()
     }
 
-    /// What a call of it tells, where calls are only watched.
+    /// The meaning of a call, if calls are only watched.
     #[inline]
     pub(crate) fn kind(self) -> CallKind {
         ALL[self as usize].2
     }
 
-    /// Whether by the name of an import a module could tell its threads apart.
+    /// Whether a module that imports `name` can tell its threads apart.
     pub(crate) fn tells_threads_apart(name: &CStr) -> bool {
         let numbers = |kind: CallKind| {
             use CallKind::{AncestorTeamSize, Position, TeamSize, ThreadNumber};
@@ -207,7 +207,7 @@ impl Function {
         ALL.iter().any(|(_, known, kind)| numbers(*kind) && *known == name)
     }
 
-    /// The function of that number, as the assembly entries pass it.
+    /// The function of a number that an assembly entry passes.
     #[inline]
     pub(crate) fn numbered(number: u32) -> Function {
         ALL[number as usize].0

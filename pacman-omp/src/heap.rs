@@ -1,9 +1,9 @@
 //! The library's own heap.
 //!
-//! What a preloaded library takes from the program's heap lies between the program's own blocks.
-//! libgomp, which allocates a team of one anew at every region, then takes two hundred instructions
-//! more to find and to merge the same block; and a program that reads what it has freed reads
-//! something else. So the library's memory comes from elsewhere.
+//! Blocks of a preloaded library would lie between the program's own in the program's heap. libgomp
+//! allocates a team of one at every region, and would then take two hundred more instructions to find
+//! and merge the block. A program that reads freed memory would read other values. So the library has a
+//! heap of its own.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
@@ -15,8 +15,8 @@ use dlmalloc::GlobalDlmalloc;
 #[global_allocator]
 static HEAP: Heap = Heap { spare: Spare::new() };
 
-/// The heap, and what there is when the kernel refuses it more: a library in a program that did not
-/// ask for it does not end the program for want of a few bytes.
+/// The heap, with spare memory for when the kernel refuses more: a preloaded library must not end the
+/// program for lack of a few bytes.
 struct Heap {
     spare: Spare,
 }
@@ -24,35 +24,35 @@ struct Heap {
 // SAFETY: each block is of one of two allocators, and goes back to that one.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as asked.
+        // SAFETY: the caller's own request.
         let block = unsafe { GlobalDlmalloc.alloc(layout) };
         if block.is_null() { self.spare.alloc(layout) } else { block }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as asked.
+        // SAFETY: the caller's own request.
         let block = unsafe { GlobalDlmalloc.alloc_zeroed(layout) };
-        // No part of the spare memory is given away twice, and all was zero.
+        // Spare memory is zero, and no part of it is given out twice.
         if block.is_null() { self.spare.alloc(layout) } else { block }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if !self.spare.has(block) {
-            // SAFETY: it came from there.
+            // SAFETY: the block is of that allocator.
             unsafe { GlobalDlmalloc.dealloc(block, layout) };
         }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !self.spare.has(block) {
-            // SAFETY: it came from there.
+            // SAFETY: the block is of that allocator.
             let larger = unsafe { GlobalDlmalloc.realloc(block, layout, size) };
             if !larger.is_null() {
                 return larger;
             }
         }
-        // SAFETY: the caller has made sure that the size, rounded up, is a layout's; the new block has
-        // room for the smaller of the two sizes, and the old one goes when it was copied.
+        // SAFETY: the caller guarantees that the size, rounded up, is valid for a layout. The new block has
+        // room for the smaller of the two sizes. The old one is freed after the copy.
         unsafe {
             let new = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
             if !new.is_null() {
@@ -64,17 +64,17 @@ unsafe impl GlobalAlloc for Heap {
     }
 }
 
-/// Memory of the library's own image, given away once.
+/// Memory in the library's own image, each byte of it given out once.
 struct Spare {
     memory: UnsafeCell<[u8; Spare::SIZE]>,
     used: AtomicUsize,
 }
 
-// SAFETY: every byte is given to one caller, by the atomic counter.
+// SAFETY: the atomic counter gives every byte to one caller.
 unsafe impl Sync for Spare {}
 
 impl Spare {
-    /// A few threads and regions; takes no memory until it is used.
+    /// Enough for a few threads and regions. Untouched pages take no memory.
     const SIZE: usize = 256 * 1024;
 
     const fn new() -> Spare {
@@ -91,12 +91,12 @@ impl Spare {
                 .filter(|end| *end <= Spare::SIZE)
                 .map(|end| (first, end))
         };
-        // ATOMICS: who gets a block is all that is agreed upon; what is in it passes by other means.
+        // ATOMICS: the counter only divides the memory; it publishes no contents.
         let used = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
             fits(used).map(|(_, end)| end)
         });
         let first = used.ok().and_then(|used| Some(fits(used)?.0));
-        // SAFETY: it is within the memory.
+        // SAFETY: within the memory.
         first.map_or(null_mut(), |first| unsafe { start.add(first) })
     }
 
@@ -106,8 +106,9 @@ impl Spare {
     }
 }
 
-/// Has the heap's lock held over forks. Before [`fork::watch`](crate::fork::watch): whoever holds a
-/// lock of this library may be asking for memory, so that theirs are taken first.
+/// Has the heap's lock held over forks. Call it before
+/// [`install_atfork`](crate::fork::install_atfork): a thread that holds a lock of this library may
+/// allocate, so those locks must be taken first.
 pub(crate) fn watch_forks() {
     // SAFETY: registers handlers that are never unloaded; called once.
     unsafe { dlmalloc::enable_alloc_after_fork() };
@@ -120,7 +121,7 @@ mod tests {
     use super::Spare;
 
     #[test]
-    fn spare_memory_is_given_once_and_ends() {
+    fn spare_memory_is_given_out_once_and_runs_out() {
         let spare = Box::new(Spare::new());
         let layout = |size, align| Layout::from_size_align(size, align).unwrap();
         let first = spare.alloc(layout(3, 1));
@@ -129,7 +130,7 @@ mod tests {
         assert!(spare.has(first) && spare.has(second));
         assert!(spare.alloc(layout(Spare::SIZE, 1)).is_null(), "more than is left");
         let third = spare.alloc(layout(8, 8));
-        assert!(third as usize >= second as usize + 100, "what did not fit took nothing");
+        assert!(third as usize >= second as usize + 100, "a refused request takes nothing");
         assert!(!spare.has(std::ptr::null_mut()));
     }
 }

@@ -1,10 +1,9 @@
-//! Which function a call goes on to.
+//! The real function behind an interposed call.
 //!
-//! The dynamic linker decides that for each module when it binds the module's symbol: it looks in
-//! the global scope first, and then in what the module itself was loaded with. Calls are bound to
-//! this library, which then decides likewise, for the module that calls. What was found in a
-//! module's own scope stays, as it does with the linker: a runtime that comes into the global scope
-//! later knows nothing of the teams that the module's own has started.
+//! The dynamic linker searches the global scope first, and then the calling module's own dependencies.
+//! Calls are bound to this library, which then searches in the same order for the module that calls. A
+//! function found among a module's own dependencies stays bound, as with the linker: a runtime that
+//! comes into the global scope later knows nothing of the teams of the module's own runtime.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -18,21 +17,21 @@ use crate::runtime::{Runtime, loaded, look_up};
 
 type ByFunction = [AtomicPtr<c_void>; Function::COUNT];
 
-/// What comes after this library in the global scope, once that is known. There may be a runtime of
+/// The functions after this library in the global scope, once known. The scope may have a runtime of
 /// each family, with functions in common.
 static NEXT: ByFunction = [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
 
-/// What [`real_for`] answers whoever asks: the same, as long as no module calls a runtime of its own.
+/// The answers of [`real_for`] for all callers, as long as no module has a private runtime.
 static SHARED: ByFunction = [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
 
-/// The modules that call a runtime of their own. Whoever changes [`SHARED`] has the lock.
+/// The modules with a private runtime. The lock also protects changes of [`SHARED`].
 pub(crate) static PRIVATE_RUNTIMES: Lock<Vec<PrivateRuntime>> = Lock::new(Vec::new());
 
-/// Whether there are any.
+/// Whether any module has a private runtime.
 static HAS_PRIVATE_RUNTIMES: AtomicBool = AtomicBool::new(false);
 
-/// A module whose runtime was found in its own scope, by where it is: it stays there, because its
-/// handle is never closed.
+/// A module whose runtime is among its own dependencies. It stays loaded, because its handle is never
+/// closed.
 #[derive(Debug)]
 pub(crate) struct PrivateRuntime {
     bias: u64,
@@ -55,15 +54,14 @@ pub(crate) fn has_interposed() -> bool {
     INTERPOSED.load(Ordering::Relaxed)
 }
 
-/// The real function of that name for a call that returns to `caller`, where no region says whose
-/// it is.
+/// The real function for a call that returns to `caller`.
 #[inline]
 pub(crate) fn real_for(caller: u64, function: Function) -> Option<*mut c_void> {
     let real = SHARED[function as usize].load(Ordering::Relaxed);
     if real.is_null() { real_at_site(caller, function) } else { Some(real) }
 }
 
-/// The same where modules differ.
+/// The real function where modules differ.
 #[cold]
 fn real_at_site(caller: u64, function: Function) -> Option<*mut c_void> {
     if is_own(caller) {
@@ -75,26 +73,25 @@ fn real_at_site(caller: u64, function: Function) -> Option<*mut c_void> {
     }
     note_interposed();
     let Some(real) = resolved(caller, function) else {
-        // Code of no module, which cannot say what it would have reached.
+        // Code outside of modules has no dependencies to search.
         return of_team(function);
     };
     SITES.keep(caller, function, real);
     Some(real)
 }
 
-/// Whether a call returns to this library: it was the last one of a body, from which the compiler
-/// has made a jump.
+/// Whether a call returns to this library: the last call of a body, which the compiler made a jump.
 fn is_own(caller: u64) -> bool {
     unsafe extern "C" {
         static __ehdr_start: u8;
         static etext: u8;
     }
-    // The linker's names for where this file begins and where its code ends.
+    // The linker's symbols for the start of this file and the end of its code.
     ((&raw const __ehdr_start) as u64..(&raw const etext) as u64).contains(&caller)
 }
 
-/// The function of the runtime that has the calling thread in a team; where none has, of the first
-/// runtime that has such a function.
+/// The function of the runtime that has the calling thread in a team; without a team, of the first
+/// runtime that has the function.
 fn of_team(function: Function) -> Option<*mut c_void> {
     let has_team = |runtime: &&Runtime| runtime.ask(Function::omp_get_level).unwrap_or(0) > 0;
     let real = |runtime: &'static Runtime| runtime.real(function);
@@ -102,14 +99,14 @@ fn of_team(function: Function) -> Option<*mut c_void> {
     of_team.or_else(|| Runtime::met().find_map(real))
 }
 
-/// The runtime whose function of that name `caller`, an address in the calling module, would have
-/// reached without this library; `None` if there is none.
+/// The runtime that a call from `caller`, an address in the calling module, would reach without this
+/// library; `None` if there is none.
 #[cold]
 pub(crate) fn runtime_for(caller: u64, function: Function) -> Option<&'static Runtime> {
     resolved(caller, function).map(Runtime::entered)
 }
 
-/// The same for who asks again and again.
+/// As [`runtime_for`], with a cache for repeated calls.
 pub(crate) fn known_runtime_for(caller: u64, function: Function) -> Option<&'static Runtime> {
     let shared = SHARED[function as usize].load(Ordering::Relaxed);
     let known = if shared.is_null() { SITES.find(caller, function) } else { Some(shared) };
@@ -125,10 +122,10 @@ pub(crate) fn known_runtime_for(caller: u64, function: Function) -> Option<&'sta
     Some(Runtime::that_has(real, function))
 }
 
-/// The function that `caller` would have reached.
+/// The function that a call from `caller` would reach without this library.
 fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     let module = Module::of(caller);
-    // A runtime calls itself, whatever else is in the global scope: its symbols have versions.
+    // A runtime reaches itself whatever the global scope has, because its symbols have versions.
     let itself = Runtime::met().find(|runtime| runtime.path == module.path);
     if let Some(real) = itself.and_then(|runtime| runtime.real(function)) {
         return Some(real);
@@ -146,19 +143,20 @@ fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     }
     let handle = loaded(&module.path)?;
     let real = look_up(handle, function)?;
-    // A runtime of the global scope that lacks this one is the module's for all else.
+    // A runtime in the global scope that lacks this function serves the module's other calls.
     if next(Function::omp_get_thread_num).is_some() {
         return Some(real);
     }
     let mut apart = PRIVATE_RUNTIMES.lock();
     HAS_PRIVATE_RUNTIMES.store(true, Ordering::Relaxed);
-    // ATOMICS: a thread that has read one of these before goes on to where it would have gone.
+    // ATOMICS: a thread that has read one of these before still reaches its right function.
     SHARED.iter().for_each(|real| real.store(null_mut(), Ordering::Relaxed));
     apart.push(PrivateRuntime { bias: module.bias, handle });
     Some(real)
 }
 
-/// The global scope's function is what everybody calls, if no module is apart; answers it.
+/// Makes a function of the global scope the answer for all callers, unless a module has a private
+/// runtime. Answers the function.
 fn share(function: Function, real: *mut c_void) -> *mut c_void {
     let apart = PRIVATE_RUNTIMES.lock();
     if apart.is_empty() {
@@ -167,7 +165,7 @@ fn share(function: Function, real: *mut c_void) -> *mut c_void {
     real
 }
 
-/// What comes after this library in the global scope; a function of a runtime, or of the C library.
+/// The function after this library in the global scope: of a runtime, or of the C library.
 pub(crate) fn next(function: Function) -> Option<*mut c_void> {
     let next = &NEXT[function as usize];
     let known = next.load(Ordering::Relaxed);
@@ -179,21 +177,21 @@ pub(crate) fn next(function: Function) -> Option<*mut c_void> {
     Some(real)
 }
 
-/// Calls whose function was found before, where modules differ: programs whose modules bring their
-/// runtimes along, as Python's do, make all of their calls through here.
+/// Call sites whose function is known, where modules differ. Programs whose modules bring private
+/// runtimes, as Python's do, make all of their calls through here.
 static SITES: CallSites<4096> = CallSites([const { CallSite::free() }; 4096]);
 
-/// Up to `N` places that calls return to; a power of two. Nothing is taken out.
+/// Up to `N` return addresses; a power of two. Entries are never removed.
 struct CallSites<const N: usize>([CallSite; N]);
 
 struct CallSite {
-    /// Where it returns to, and the function's number above that; 0 where there is none yet.
+    /// The return address, and above it the function's number; 0 if the place is free.
     call: AtomicU64,
-    /// Null until it is there.
+    /// Null until it is known.
     real: AtomicPtr<c_void>,
 }
 
-/// How many places are looked at for one call.
+/// The places to try for one call.
 const TRIES: usize = 16;
 
 impl CallSite {
@@ -203,24 +201,24 @@ impl CallSite {
 }
 
 impl<const N: usize> CallSites<N> {
-    /// The places where a call may be, and what it is known by.
+    /// The key of a call, and the places where it may be.
     fn places(&self, caller: u64, function: Function) -> (u64, impl Iterator<Item = &CallSite>) {
-        // Code is in the lower half of 48 bits.
+        // Code has addresses of 47 bits.
         let call = caller | (function as u64) << 48;
-        // Fibonacci hashing: calls of one function are close to each other.
+        // Fibonacci hashing spreads the calls of one function, which are close to each other.
         let first = (call.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
         (call, (first..first + TRIES).map(|place| &self.0[place % N]))
     }
 
     fn find(&self, caller: u64, function: Function) -> Option<*mut c_void> {
         let (call, mut places) = self.places(caller, function);
-        // ATOMICS: a function's address, which needs nothing else to be seen with it.
+        // ATOMICS: the address of a function does not depend on other memory.
         let site = places.find(|site| site.call.load(Ordering::Relaxed) == call)?;
         let real = site.real.load(Ordering::Relaxed);
         (!real.is_null()).then_some(real)
     }
 
-    /// Where all places are taken, the call is looked up every time.
+    /// Keeps the function of a call, if a place is free. Otherwise each call looks it up again.
     fn keep(&self, caller: u64, function: Function, real: *mut c_void) {
         let (call, mut places) = self.places(caller, function);
         let is_own = |site: &&CallSite| {
@@ -238,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_known_by_where_they_return_to_and_what_they_call() {
+    fn a_call_is_known_by_its_return_address_and_its_function() {
         let sites = CallSites([const { CallSite::free() }; 64]);
         let number = Function::omp_get_thread_num;
         let of = |caller: u64| std::ptr::without_provenance_mut::<c_void>(caller as usize + 7);
@@ -256,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_table_knows_what_it_has() {
+    fn a_full_table_keeps_its_entries() {
         let sites = CallSites([const { CallSite::free() }; 16]);
         let number = Function::omp_get_thread_num;
         let of = |caller: u64| std::ptr::without_provenance_mut::<c_void>(caller as usize + 7);
@@ -266,16 +264,20 @@ mod tests {
     }
 
     #[test]
-    fn modules_have_the_global_scope_first() {
+    fn the_global_scope_comes_first() {
         let libc = libc::getpid as *const () as u64;
         let exit = resolved(libc, Function::_exit).unwrap();
         assert!(Module::of(exit as u64).path.to_string_lossy().contains("libc"));
         assert_eq!(resolved(libc, Function::GOMP_parallel), None, "this test has no runtime");
-        assert_eq!(resolved(8, Function::GOMP_parallel), None, "no module is not the program");
+        assert_eq!(
+            resolved(8, Function::GOMP_parallel),
+            None,
+            "code outside of modules is not the program"
+        );
     }
 
     #[test]
-    fn this_library_is_told_from_others() {
+    fn the_library_knows_its_own_code() {
         assert!(is_own(is_own as fn(u64) -> bool as usize as u64));
         assert!(!is_own(libc::getpid as *const () as u64));
         assert!(!is_own(8));

@@ -1,9 +1,9 @@
-//! Work that the program's thread does for this library, apart from the program.
+//! Rare work of the library on a thread of the program, isolated from the program's state.
 //!
-//! The program has sized its threads' stacks for its own code, some to the smallest that the system
-//! allows; it looks at `errno` and at its floating-point flags; and it may cancel any of its threads,
-//! which would end in the midst of a function that cannot be unwound. Whatever is done seldom and
-//! takes more than a few hundred bytes of stack, or system calls, is done in here.
+//! The program sizes its threads' stacks for its own code, some to the least that the system allows. It
+//! reads `errno` and its floating-point flags. It may cancel a thread, which must not end inside a
+//! function that cannot unwind. So all rare work that takes more than a few hundred bytes of stack, or
+//! makes system calls, runs in [`isolated`].
 
 use std::arch::global_asm;
 use std::ffi::{c_int, c_void};
@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::floating;
 
-// rdi: the stack's end, rsi: the argument, rdx: the function. The frame pointer is kept, so that
-// debuggers and profilers see the program's frames behind it.
+// rdi: the stack's end, rsi: the argument, rdx: the function. Keeps the frame pointer, so that debuggers
+// and profilers see the program's frames.
 global_asm!(
     ".pushsection .text.pacman_omp_on_stack, \"ax\", @progbits",
     ".hidden pacman_omp_on_stack",
@@ -47,27 +47,26 @@ unsafe extern "C" {
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
 }
 
-/// Several times what is used by a build without optimisation; what is not used is address space
-/// only.
+/// Several times the need of a build without optimisation. Unused pages take only address space.
 const SIZE: usize = 512 << 10;
-/// Below it, where nothing may be.
+/// The guard page below the stack.
 const GUARD: usize = 4096;
 
-/// A stack that nobody is on.
+/// A stack that no thread uses.
 static SPARE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
-/// Does `act` on a stack of the library's own, in the usual floating-point state, without being
-/// cancelled, and leaves `errno` as it was.
+/// Runs `act` on a stack of the library, in the default floating-point state, with cancellation
+/// disabled. Restores `errno`.
 ///
-/// `act` is not to unwind.
+/// `act` must not unwind.
 #[cold]
 #[inline(never)]
 pub(crate) fn isolated<R>(act: impl FnOnce() -> R) -> R {
-    /// What is done, and then what came of it.
+    /// The work, and later its result.
     struct Work<F, R>(Option<F>, Option<R>);
 
     unsafe extern "C" fn within<F: FnOnce() -> R, R>(work: *mut c_void) {
-        // SAFETY: passed below, and not used there meanwhile.
+        // SAFETY: passed below, where no code uses it meanwhile.
         let work = unsafe { &mut *work.cast::<Work<F, R>>() };
         work.1 = work.0.take().map(|act| floating::isolated(act));
     }
@@ -76,15 +75,15 @@ pub(crate) fn isolated<R>(act: impl FnOnce() -> R) -> R {
         let argument = (&raw mut *work).cast();
         match taken() {
             Some(stack) => {
-                // SAFETY: a stack that nobody else is on, whose end is aligned as the ABI has it; the
-                // function returns, and does not unwind: an `extern "C"` function would abort.
+                // SAFETY: no other thread uses the stack, and its end is aligned for the ABI. The
+                // function returns and does not unwind: an `extern "C"` function aborts instead.
                 unsafe {
                     let end = stack.cast::<u8>().add(GUARD + SIZE).cast();
                     pacman_omp_on_stack(end, argument, within::<F, R>);
                 }
                 give_back(stack);
             }
-            // No address space is left: the thread's own stack may be large enough.
+            // Without address space for a stack, the thread's own may be large enough.
             // SAFETY: as above.
             None => unsafe { within::<F, R>(argument) },
         }
@@ -92,29 +91,29 @@ pub(crate) fn isolated<R>(act: impl FnOnce() -> R) -> R {
 
     const DISABLED: c_int = 1;
     let (mut before, mut work) = (0, Work(Some(act), None));
-    // SAFETY: a state that there is, and words of this thread's.
+    // SAFETY: a valid state, and words of this thread.
     let errno = unsafe {
         pthread_setcancelstate(DISABLED, &raw mut before);
         *libc::__errno_location()
     };
     on_a_stack(&mut work);
-    // SAFETY: as above, the state that there was.
+    // SAFETY: as above, with the state before.
     unsafe {
         *libc::__errno_location() = errno;
         pthread_setcancelstate(before, null_mut());
     }
-    work.1.expect("it was done")
+    work.1.expect("the work has run")
 }
 
-/// A stack: the spare one, or a new one; `None` where there is no room for it.
+/// The spare stack, or a new one; `None` without address space.
 fn taken() -> Option<*mut c_void> {
-    // ATOMICS: pairs with the release in `give_back`: who had it before is off it.
+    // ATOMICS: pairs with the release in `give_back`: the thread before has left the stack.
     let spare = SPARE.swap(null_mut(), Ordering::Acquire);
     if !spare.is_null() {
         return Some(spare);
     }
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
-    // SAFETY: a new mapping at an address of the kernel's choice, whose lowest page becomes the guard.
+    // SAFETY: a new mapping at an address that the kernel chooses. Its lowest page becomes the guard.
     unsafe {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let stack = libc::mmap(null_mut(), GUARD + SIZE, access, flags, -1, 0);
@@ -126,11 +125,11 @@ fn taken() -> Option<*mut c_void> {
     }
 }
 
-/// Nobody is on it any more.
+/// Gives back a stack that the thread has left.
 fn give_back(stack: *mut c_void) {
     let kept = SPARE.compare_exchange(null_mut(), stack, Ordering::Release, Ordering::Relaxed);
     if kept.is_err() {
-        // SAFETY: mapped by `taken`, and nobody is on it.
+        // SAFETY: mapped by `taken`, and no thread uses it.
         unsafe { libc::munmap(stack, GUARD + SIZE) };
     }
 }
@@ -140,18 +139,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_done_elsewhere_and_leaves_no_trace() {
+    fn isolated_work_leaves_the_state_of_the_thread() {
         let here = 0u8;
-        // SAFETY: this thread's own word.
+        // SAFETY: a word of this thread.
         unsafe { *libc::__errno_location() = 77 };
         let at = isolated(|| {
             let there = 0u8;
-            // SAFETY: closes nothing, and sets the thread's error.
+            // SAFETY: closes nothing, and sets `errno`.
             unsafe { libc::close(-1) };
-            // What a small stack would not have.
+            // More than a small stack has.
             let large = std::hint::black_box([1u8; SIZE / 8]);
             assert_eq!(large.iter().map(|&one| usize::from(one)).sum::<usize>(), SIZE / 8);
-            assert_eq!(isolated(|| 5), 5, "inside of another");
+            assert_eq!(isolated(|| 5), 5, "nested");
             (&raw const there).addr()
         });
         assert!(at.abs_diff((&raw const here).addr()) > SIZE / 2, "another stack");
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_at_the_same_time_have_each_their_own() {
+    fn concurrent_threads_have_stacks_of_their_own() {
         let barrier = std::sync::Barrier::new(8);
         let place = || {
             isolated(|| {

@@ -1,4 +1,4 @@
-//! Which file an address was loaded from.
+//! The loaded file that has an address.
 
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -6,20 +6,20 @@ use std::path::PathBuf;
 
 use pacman_core::fork::Lock;
 
-/// A loaded file, as far as the library has to know it.
+/// The facts of a loaded file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Module {
-    /// Its path; empty for code outside of any file.
+    /// Empty for code outside of any file.
     pub(crate) path: PathBuf,
-    /// What was added to the addresses of its symbol table.
+    /// The difference between its addresses and those in its symbol table.
     pub(crate) bias: u64,
-    /// Bytes of thread-local storage that it has for each thread.
+    /// Bytes of its thread-local storage for each thread.
     pub(crate) thread_local: u64,
     /// Whether it is the program itself.
     pub(crate) is_program: bool,
 }
 
-/// A file that the loader has, while it goes through its list.
+/// A file in the loader's list, during a search.
 struct Loaded<'a> {
     info: &'a libc::dl_phdr_info,
     headers: &'a [libc::Elf64_Phdr],
@@ -32,8 +32,8 @@ struct Search<'a> {
     first: bool,
 }
 
-/// Held while the loader goes through its list: it has a lock of its own for that, which the child of
-/// a fork would find taken.
+/// Held during a search: the loader has a lock of its own for its list, and the child of a fork would
+/// find that lock taken.
 pub(crate) static SEARCHING: Lock<()> = Lock::new(());
 
 impl Module {
@@ -44,7 +44,7 @@ impl Module {
         module
     }
 
-    /// The path of a loaded file whose name begins with one of `names`, and where it is.
+    /// The path and address of a loaded file whose name begins with one of `names`.
     pub(crate) fn named(names: &[&str]) -> Option<(PathBuf, u64)> {
         let maps = std::fs::read("/proc/self/maps").ok()?;
         maps.split(|&byte| byte == b'\n').find_map(|line| {
@@ -57,11 +57,11 @@ impl Module {
         })
     }
 
-    /// Whether the module that has `address` uses a function of another file whose name is one of
-    /// those; it is taken to where that cannot be told. What it looks up while it runs is not seen.
+    /// Whether the module that has `address` imports a function whose name `is_one` accepts. True if
+    /// that is unknown. Functions that it looks up at run time do not count.
     pub(crate) fn imports(address: u64, is_one: impl Fn(&CStr) -> bool) -> bool {
         let mut imports = true;
-        // SAFETY: the module is loaded, and stays so while the loader goes through its list.
+        // SAFETY: the module stays loaded while the loader goes through its list.
         with(address, &mut |loaded| imports = unsafe { loaded.imports(&is_one) }.unwrap_or(true));
         imports
     }
@@ -71,7 +71,7 @@ impl Module {
 fn with(address: u64, found: &mut dyn FnMut(&Loaded<'_>)) {
     let mut search = Search { address, found, first: true };
     let _one = SEARCHING.lock();
-    // SAFETY: the callback gets this very structure, and only while the call lasts.
+    // SAFETY: the callback gets this structure, and only during the call.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
 }
 
@@ -80,14 +80,14 @@ unsafe extern "C" fn visit(
     _size: usize,
     search: *mut c_void,
 ) -> c_int {
-    // SAFETY: `with` passes its `Search`; the loader's record lives during the call.
+    // SAFETY: `with` passes its `Search`. The loader's record lives during the call.
     let (search, info) = unsafe { (&mut *search.cast::<Search<'_>>(), &*info) };
     // The loader lists the program first, under an empty name.
     let is_program = std::mem::replace(&mut search.first, false);
     if info.dlpi_phdr.is_null() {
         return 0;
     }
-    // SAFETY: the loader says how many headers there are.
+    // SAFETY: the loader gives the number of headers.
     let headers =
         unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
     let has = |header: &&libc::Elf64_Phdr| {
@@ -108,7 +108,7 @@ impl Loaded<'_> {
         let path = if self.is_program {
             std::fs::read_link("/proc/self/exe").unwrap_or_default()
         } else {
-            // SAFETY: the loader's names end in a zero.
+            // SAFETY: the loader's names are C strings.
             let name = unsafe { CStr::from_ptr(self.info.dlpi_name) };
             PathBuf::from(OsStr::from_bytes(name.to_bytes()))
         };
@@ -120,8 +120,7 @@ impl Loaded<'_> {
         }
     }
 
-    /// Goes through the symbols that relocations name: whatever the code of a file uses of another
-    /// has one.
+    /// Searches the symbols of all relocations: every use of another file's function has one.
     ///
     /// # Safety
     /// The file must be loaded.
@@ -131,11 +130,11 @@ impl Loaded<'_> {
         let mut entry = (bias + dynamic.p_vaddr) as *const [u64; 2];
         let (mut symbols, mut strings) = (0, 0);
         let (mut tables, mut lengths) = ([0; 2], [0; 2]);
-        // SAFETY: the loader has read this section, which ends with an entry of zeros.
+        // SAFETY: the loader has read this section, which ends in an entry of zeros.
         unsafe {
             while (*entry)[0] != 0 {
                 let [tag, value] = *entry;
-                // The loader has made addresses of these where the section can be written.
+                // In a writable section the loader has replaced offsets by addresses.
                 let address = if value < bias { value + bias } else { value };
                 match tag {
                     DT_SYMTAB => symbols = address,
@@ -154,13 +153,13 @@ impl Loaded<'_> {
         }
         let used = tables.into_iter().zip(lengths).flat_map(|(table, length)| {
             let table = table as *const libc::Elf64_Rela;
-            // SAFETY: the table has so many bytes.
+            // SAFETY: the table has `length` bytes.
             (0..length as usize / size_of::<libc::Elf64_Rela>())
                 .map(move |at| unsafe { (*table.add(at)).r_info >> 32 })
         });
-        // Number 0 is no symbol.
+        // Symbol 0 stands for none.
         let mut named = used.filter(|&number| number != 0).map(|number| {
-            // SAFETY: relocations name symbols of the file's table, whose names end in a zero.
+            // SAFETY: relocations name symbols of the file's table, whose names are C strings.
             unsafe {
                 let symbol = (symbols as *const libc::Elf64_Sym).add(number as usize);
                 CStr::from_ptr((strings + u64::from((*symbol).st_name)) as *const c_char)
@@ -170,7 +169,7 @@ impl Loaded<'_> {
     }
 }
 
-// Of the ELF specification.
+// Tags of the ELF specification.
 const DT_PLTRELSZ: u64 = 2;
 const DT_STRTAB: u64 = 5;
 const DT_SYMTAB: u64 = 6;
@@ -183,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_data_and_nothing_are_told_apart() {
+    fn an_address_has_the_module_that_contains_it() {
         let own = Module::of(Module::of as fn(u64) -> Module as usize as u64);
         assert_eq!(own.path, std::env::current_exe().unwrap());
         assert!(own.is_program && own.thread_local > 0, "the test harness has thread-locals");
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_found_by_the_beginning_of_their_names() {
+    fn loaded_files_are_found_by_the_start_of_their_names() {
         let (path, address) = Module::named(&["libgomp.so", "libc.so"]).expect("it has a libc");
         let libc = Module::of(libc::getpid as *const () as u64);
         assert_eq!(libc.path.file_name(), path.file_name());
@@ -203,10 +202,10 @@ mod tests {
     }
 
     #[test]
-    fn what_a_module_uses_of_others_is_known_by_name() {
+    fn imports_of_a_module_are_found_by_name() {
         let own = Module::of as fn(u64) -> Module as usize as u64;
         assert!(Module::imports(own, |name| name == c"dl_iterate_phdr"), "called above");
         assert!(!Module::imports(own, |name| name == c"omp_get_thread_num"));
-        assert!(Module::imports(8, |_| false), "of no module nothing is known");
+        assert!(Module::imports(8, |_| false), "nothing is known about code outside of modules");
     }
 }

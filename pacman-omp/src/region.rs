@@ -1,4 +1,4 @@
-//! The regions of the program, by the function that the compiler made of each body.
+//! The regions of the program, by the compiler's function for each body.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
@@ -15,41 +15,40 @@ use crate::worksharing::Loops;
 
 /// A parallel region; made at its first execution, and never freed.
 ///
-/// What every member of a team reads is together at its start; what the thread that starts teams
-/// writes at every execution begins on a cache line of its own.
+/// The fields that every member reads are together at its start. Those that the primary thread writes
+/// at every execution begin on a cache line of their own.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Region {
     /// The address of its body.
     pub(crate) body: u64,
     pub(crate) runtime: &'static Runtime,
-    /// Its place in [`all`].
+    /// Its index in [`all`].
     pub(crate) number: u32,
-    /// Where [`at`] finds it.
+    /// Its place in the table, for [`at`].
     pub(crate) place: u16,
-    /// What its body was seen to do; see [`Seen`].
     pub(crate) seen: Seen,
     /// The entry that started it first.
     pub(crate) entry: Function,
     pub(crate) module: Module,
-    /// What LLVM left beside the call.
+    /// LLVM's description of the call's place in the source.
     pub(crate) source: Option<String>,
     pub(crate) adapted: Adapted,
     pub(crate) loops: Loops,
 }
 
-/// A power of two, several times what large programs have.
+/// The size of the table: a power of two, several times the regions of large programs.
 pub(crate) const PLACES: usize = 1 << 14;
 
-/// How many regions are observed: an empty place must be left for `find` to stop at.
+/// The most regions that are observed: `find` needs an empty place to stop at.
 const MOST: usize = PLACES / 2;
 
-/// Found by its body's address, at the first free place from where the address points to.
+/// A hash table by the body's address, with linear probing.
 static TABLE: [AtomicPtr<Region>; PLACES] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; PLACES];
 /// See [`are_enough`].
 static ENOUGH: AtomicBool = AtomicBool::new(false);
-/// In order of their first execution.
+/// All regions in order of their first execution.
 pub(crate) static ALL: Lock<Vec<&'static Region>> = Lock::new(Vec::new());
 
 /// The region whose body is at `body`; `None` before its first execution.
@@ -70,7 +69,7 @@ pub(crate) fn find(body: u64) -> Option<&'static Region> {
 #[cold]
 fn find_from(mut place: usize, body: u64) -> Option<&'static Region> {
     loop {
-        // ATOMICS: pairs with the release in `enter`: who sees the region sees all of it.
+        // ATOMICS: pairs with the release in `enter`: a reader of the pointer sees the whole region.
         let region = TABLE[place % PLACES].load(Ordering::Acquire);
         if region.is_null() {
             return None;
@@ -84,12 +83,12 @@ fn find_from(mut place: usize, body: u64) -> Option<&'static Region> {
     }
 }
 
-/// Whether no more regions are observed than those that are.
+/// Whether the table is full, so that no new region is observed.
 pub(crate) fn are_enough() -> bool {
     ENOUGH.load(Ordering::Relaxed)
 }
 
-/// The region at that place of the table.
+/// The region at a place of the table.
 pub(crate) fn at(place: usize) -> Option<&'static Region> {
     // ATOMICS: as in `find_from`.
     // SAFETY: regions are never freed.
@@ -138,7 +137,7 @@ pub(crate) fn enter(
         loops,
     });
     let region: &'static Region = Box::leak(region);
-    // Before any thread can have a row of it.
+    // Before any thread can have a row of the region.
     recording::region(&RegionFacts {
         number,
         runtime: at_runtime,

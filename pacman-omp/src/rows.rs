@@ -1,8 +1,8 @@
-//! What is counted, in rows that one thread at a time writes.
+//! Rows of counts, each written by one thread at a time.
 //!
-//! The rows of a thread that ends wait for the next one that does the same: libgomp ends and starts
-//! threads by the ten thousand where teams change their size, and memory is to stay as it is. Nothing
-//! is added up here, so that nothing is counted twice or lost wherever the process ends.
+//! When a thread ends, its rows wait for the next thread with the same work: libgomp ends and starts
+//! ten thousands of threads where teams change their size, and memory must not grow with them. Rows are
+//! never added up here, so that no count is lost or doubled wherever the process ends.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,10 +17,10 @@ use crate::recording;
 
 const _: () = assert!(EVENTS == MAX_EVENTS, "a row has a place for each count of a reading");
 
-/// Rows that no thread has.
+/// Rows without a thread.
 #[derive(Debug)]
 pub(crate) struct Spare {
-    /// By region and number of the thread.
+    /// By region and thread number.
     rows: BTreeMap<(u32, u32), Vec<&'static Row>>,
     /// By region.
     primary_stats: BTreeMap<u32, Vec<&'static PrimaryStats>>,
@@ -28,21 +28,21 @@ pub(crate) struct Spare {
 }
 
 pub(crate) static SPARE: Lock<Spare> = Lock::new(Spare::NONE);
-/// Whether the process's events are recorded.
+/// Whether the events of the process are recorded.
 static EVENTS_RECORDED: AtomicBool = AtomicBool::new(false);
 
 impl Spare {
     const NONE: Spare =
         Spare { rows: BTreeMap::new(), primary_stats: BTreeMap::new(), threads: Vec::new() };
 
-    /// In the child of a fork: they are the parent's.
+    /// In the child of a fork: all rows are the parent's.
     pub(crate) fn forget(&mut self) {
         *self = Spare::NONE;
         EVENTS_RECORDED.store(false, Ordering::Relaxed);
     }
 }
 
-/// A row for what the calling thread does in a region as number `thread` of the team.
+/// A row for the calling thread as number `thread` of the team in a region.
 pub(crate) fn row(region: u32, thread: u32) -> &'static Row {
     if !EVENTS_RECORDED.swap(true, Ordering::Relaxed) {
         let plan = Plan::current();
@@ -50,7 +50,7 @@ pub(crate) fn row(region: u32, thread: u32) -> &'static Row {
     }
     let spare = SPARE.lock().rows.get_mut(&(region, thread)).and_then(Vec::pop);
     if let Some(row) = spare {
-        // Who had it before may have been on another context.
+        // The thread before may have been on another context.
         row.sample_cpu(cpu);
         return row;
     }
@@ -61,14 +61,14 @@ pub(crate) fn row(region: u32, thread: u32) -> &'static Row {
     })
 }
 
-/// A row for the executions of a region that the calling thread starts.
+/// Statistics for the executions of a region that the calling thread starts.
 pub(crate) fn primary_stats(region: u32) -> &'static PrimaryStats {
     let spare = SPARE.lock().primary_stats.get_mut(&region).and_then(Vec::pop);
     let new = || arena::with(|writer| writer.primary_stats(region)).flatten();
     spare.or_else(new).unwrap_or_else(|| {
-        // Not by way of the stack: how large that of the program's thread is the program says.
+        // Not on the stack, whose size the program chooses.
         let mut place = Box::<PrimaryStats>::new_uninit();
-        // SAFETY: it is made of numbers, of which 0 is one.
+        // SAFETY: all fields are integers, for which zeros are valid.
         let primary_stats: &'static PrimaryStats = unsafe {
             place.as_mut_ptr().write_bytes(0, 1);
             Box::leak(place.assume_init())
@@ -78,14 +78,14 @@ pub(crate) fn primary_stats(region: u32) -> &'static PrimaryStats {
     })
 }
 
-/// What says whether the calling thread has regions under way.
+/// The record of the calling thread's open regions.
 pub(crate) fn thread() -> &'static Thread {
     let spare = SPARE.lock().threads.pop();
     let new = || arena::with(|writer| writer.thread()).flatten();
     spare.or_else(new).unwrap_or_else(|| Box::leak(Box::new(Thread::unrecorded())))
 }
 
-/// The calling thread ends.
+/// Gives back the rows of the calling thread, which ends.
 pub(crate) fn give_back(
     thread: &'static Thread,
     rows: impl Iterator<Item = &'static Row>,
@@ -104,6 +104,6 @@ pub(crate) fn give_back(
 
 /// The hardware context that the calling thread is on.
 pub(crate) fn cpu() -> Option<u32> {
-    // SAFETY: takes nothing.
+    // SAFETY: it only returns a number.
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }

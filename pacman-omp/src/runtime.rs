@@ -1,4 +1,4 @@
-//! The real OpenMP runtimes behind the entries.
+//! The real OpenMP runtimes behind the entries, and look-ups in them.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -14,27 +14,26 @@ use crate::module::Module;
 use crate::notes;
 use crate::recording;
 
-/// One loaded runtime: where its functions are, each looked up when it is first wanted.
+/// One loaded runtime, with its functions. Each is looked up at its first use.
 #[derive(Debug)]
 pub(crate) struct Runtime {
-    /// What `dlopen` answers for its file: look-ups see no other runtime's functions. 0 where none
-    /// can be looked up.
+    /// The handle of its file, with which look-ups see no other runtime. 0 if look-ups are impossible.
     handle: usize,
     real: [AtomicPtr<c_void>; Function::COUNT],
     pub(crate) path: PathBuf,
     pub(crate) family: RuntimeFamily,
 }
 
-/// The runtimes met so far; never taken out.
+/// The runtimes met so far; never removed.
 pub(crate) static KNOWN: Lock<Vec<&'static Runtime>> = Lock::new(Vec::new());
 
-/// The same for who may not wait for a lock; those after the first few are not here.
+/// The first few of them, for code that must not wait for a lock.
 static MET: [AtomicPtr<Runtime>; 8] = [const { AtomicPtr::new(null_mut()) }; 8];
 
-/// A pointer that `real` holds for a function that the runtime does not have.
+/// Stands in `real` for a function that the runtime lacks.
 const ABSENT: *mut c_void = std::ptr::without_provenance_mut(1);
 
-/// A question of the OpenMP API that takes nothing.
+/// A function of the OpenMP API without arguments.
 pub(crate) type Question = extern "C" fn() -> c_int;
 
 impl Runtime {
@@ -50,7 +49,7 @@ impl Runtime {
         Runtime::keep(&mut known, Runtime::new(handle, null_mut(), module.path, family))
     }
 
-    /// The same for who asks again and again; `real` is the runtime's `function`.
+    /// The runtime whose `function` is `real`, with a cache for repeated calls.
     pub(crate) fn that_has(real: *mut c_void, function: Function) -> &'static Runtime {
         let met = |runtime: &Runtime| runtime.real[function as usize].load(Ordering::Relaxed);
         Runtime::met().find(|runtime| met(runtime) == real).unwrap_or_else(|| {
@@ -60,7 +59,7 @@ impl Runtime {
         })
     }
 
-    /// The runtime that has `address`, whose functions cannot be reached by name.
+    /// The runtime that has `address`, whose functions cannot be looked up by name.
     pub(crate) fn out_of_reach(address: u64) -> &'static Runtime {
         let module = Module::of(address);
         let mut known = KNOWN.lock();
@@ -86,19 +85,19 @@ impl Runtime {
         runtime
     }
 
-    /// All that were met.
+    /// All runtimes met so far.
     pub(crate) fn known() -> Vec<&'static Runtime> {
         KNOWN.lock().clone()
     }
 
-    /// The same without waiting for anybody.
+    /// The first few runtimes, without a lock.
     pub(crate) fn met() -> impl Iterator<Item = &'static Runtime> {
         // ATOMICS: pairs with the release in `keep`.
         // SAFETY: runtimes are never freed.
         MET.iter().map_while(|met| unsafe { met.load(Ordering::Acquire).as_ref() })
     }
 
-    /// Its place among those met.
+    /// Its number, in the order of first use.
     pub(crate) fn index(&self) -> usize {
         KNOWN.lock().iter().position(|known| std::ptr::eq(*known, self)).unwrap_or_default()
     }
@@ -107,7 +106,7 @@ impl Runtime {
     #[inline]
     pub(crate) fn real(&self, function: Function) -> Option<*mut c_void> {
         let real = self.real[function as usize].load(Ordering::Relaxed);
-        // One comparison: null and what stands for none are the lowest two addresses.
+        // One comparison: null and `ABSENT` are the lowest two addresses.
         if real.addr() > ABSENT.addr() { Some(real) } else { self.find(real, function) }
     }
 
@@ -121,15 +120,15 @@ impl Runtime {
         real
     }
 
-    /// A question that may be asked without passing this library's own entries.
+    /// The runtime's own function for a question, which does not pass this library's entries.
     #[inline]
     pub(crate) fn question(&self, function: Function) -> Option<Question> {
         let real = self.real(function)?;
-        // SAFETY: callers name functions of the OpenMP API that take nothing and answer an int.
+        // SAFETY: callers name functions of the OpenMP API without arguments that return an int.
         Some(unsafe { std::mem::transmute::<*mut c_void, Question>(real) })
     }
 
-    /// Asks one whose answer is no negative number; `unknown` where this runtime lacks it.
+    /// The answer to a question that is never negative; `unknown` if this runtime lacks the function.
     #[inline(always)]
     pub(crate) fn ask_or(&self, function: Function, unknown: u32) -> u32 {
         #[cold]
@@ -144,13 +143,13 @@ impl Runtime {
         (unsafe { std::mem::transmute::<*mut c_void, Question>(real) })() as u32
     }
 
-    /// The logical CPUs of its places; none where it binds no threads.
+    /// The logical CPUs of its places; none if it does not bind threads.
     pub(crate) fn places(&self) -> Vec<u32> {
         let places = self.ask(Function::omp_get_num_places).unwrap_or(0);
         let sizes = self.real(Function::omp_get_place_num_procs);
         let lists = self.real(Function::omp_get_place_proc_ids);
         let (Some(size), Some(list)) = (sizes, lists) else { return Vec::new() };
-        // SAFETY: the OpenMP API has them so.
+        // SAFETY: the types are those of the OpenMP API.
         let (size, list) = unsafe {
             (
                 std::mem::transmute::<*mut c_void, extern "C" fn(c_int) -> c_int>(size),
@@ -160,29 +159,29 @@ impl Runtime {
         let cpus = |place: u32| {
             let place = place as c_int;
             let mut cpus = vec![0; usize::try_from(size(place)).unwrap_or(0)];
-            // SAFETY: room for as many as there are.
+            // SAFETY: the vector has room for all of them.
             unsafe { list(place, cpus.as_mut_ptr()) };
             cpus.into_iter().filter_map(|cpu| u32::try_from(cpu).ok())
         };
         (0..places).flat_map(cpus).collect()
     }
 
-    /// Asks it.
+    /// The answer to a question, if the runtime has one that is not negative.
     pub(crate) fn ask(&self, function: Function) -> Option<u32> {
         u32::try_from(self.question(function)?()).ok()
     }
 }
 
-/// The handle of a module that is loaded; it stays so.
+/// The handle of a loaded module, which then stays loaded.
 pub(crate) fn loaded(path: &Path) -> Option<usize> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-    // SAFETY: finds the module again and adds to its count of users.
+    // SAFETY: finds the module again and adds a reference to it.
     let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
     (!handle.is_null()).then_some(handle as usize)
 }
 
-/// Looks a symbol up. Neither way of asking answers this library's own function of that name:
-/// it is not after itself, and not among what another module needs.
+/// Looks up a symbol. Never finds this library's own function of that name: the library is not after
+/// itself, and not among another module's dependencies.
 pub(crate) fn look_up(handle: usize, function: Function) -> Option<*mut c_void> {
     if handle == 0 {
         return None;
@@ -192,8 +191,8 @@ pub(crate) fn look_up(handle: usize, function: Function) -> Option<*mut c_void> 
     (!real.is_null()).then_some(real)
 }
 
-/// Notes that a runtime is loaded which nobody has called by way of this library: where it is, and what
-/// may have bound its calls past us.
+/// Notes a loaded runtime whose calls did not pass this library, with its address and the possible
+/// reasons.
 pub(crate) fn note_unreached_runtime() {
     if !KNOWN.lock().is_empty() {
         return;
@@ -207,11 +206,11 @@ pub(crate) fn note_unreached_runtime() {
     }
 }
 
-/// Whose runtime that is.
+/// The family of the runtime.
 ///
-/// The first name is OpenACC's, which libgomp alone has, and has had since GCC 5. A look-up that
-/// fails leaves its message on the program's heap, which is to stay as it is where it matters (see
-/// `heap.rs`); so the common case is the first.
+/// The first name is OpenACC's, which only libgomp has, since GCC 5. A failed look-up leaves its message
+/// on the program's heap, which should stay as it is (see `heap.rs`). So the test for libgomp comes
+/// first.
 fn family(handle: usize) -> RuntimeFamily {
     let has = |name: &CStr| {
         // SAFETY: a look-up by name.

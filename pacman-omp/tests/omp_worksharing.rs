@@ -1,6 +1,6 @@
-//! Programs that clang built, with their static loops on fewer threads than their teams have.
+//! Programs of clang whose static loops run on fewer threads than their teams have.
 //!
-//! Skipped with a line where there is no clang with OpenMP.
+//! Skipped, with a line, without a clang that has OpenMP.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,8 +10,8 @@ use pacman_regions::{Loop, Recording};
 use pacman_suite::skipped;
 use tempfile::TempDir;
 
-/// A directory that goes when it is dropped; whoever has one runs alone, because what loops gain on
-/// fewer threads is not to be seen beside other tests' threads.
+/// A temporary directory. Its holder runs alone, because other tests' threads would hide the gain of fewer
+/// threads.
 struct Scratch {
     directory: TempDir,
     _alone: MutexGuard<'static, ()>,
@@ -29,7 +29,7 @@ impl Scratch {
     }
 }
 
-/// Whether there is a clang that links OpenMP programs; says so where there is none.
+/// Whether there is a clang that links OpenMP programs. Prints a line if not.
 fn has_clang() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     let has = *HAS.get_or_init(|| {
@@ -61,7 +61,7 @@ fn build(scratch: &Scratch, name: &str, options: &[&str]) -> PathBuf {
     program
 }
 
-/// The program with the library before it.
+/// The program with the library preloaded.
 fn preloaded(program: &Path, threads: usize) -> Command {
     let tests = std::env::current_exe().unwrap();
     let library = tests.with_file_name("libpacman_omp.so");
@@ -83,7 +83,7 @@ fn said(command: &mut Command) -> String {
 }
 
 #[test]
-fn every_kind_of_loop_is_right_on_every_number_of_threads() {
+fn every_kind_of_loop_is_correct_on_every_number_of_threads() {
     if !has_clang() {
         return;
     }
@@ -97,7 +97,7 @@ fn every_kind_of_loop_is_right_on_every_number_of_threads() {
             if !forced.is_empty() {
                 command.env("PACMAN_OMP_LOOP_THREADS", list.join(","));
             }
-            // The stretch before the first barrier has all threads.
+            // The interval before the first barrier has all threads.
             let mut widths: Vec<usize> = forced.iter().map(|&width| width.min(threads)).collect();
             widths.push(threads);
             widths.sort_unstable();
@@ -109,7 +109,7 @@ fn every_kind_of_loop_is_right_on_every_number_of_threads() {
     }
 }
 
-/// What the only region of a run of `program` with adaptation says of its loops.
+/// The loops of the only region of an adapted run of `program`.
 fn adapted(scratch: &Scratch, program: &Path, threads: usize) -> Vec<Loop> {
     let records = scratch.path().join("records");
     std::fs::create_dir_all(&records).unwrap();
@@ -119,18 +119,18 @@ fn adapted(scratch: &Scratch, program: &Path, threads: usize) -> Vec<Loop> {
     assert_eq!((found.len(), wrong), (1, Vec::new()));
     std::fs::remove_dir_all(&records).unwrap();
     assert_eq!(found[0].regions.len(), 1);
-    found[0].regions[0].adaptation.clone().expect("adaptation was wished for").loops
+    found[0].regions[0].adaptation.clone().expect("adaptation was requested").loops
 }
 
 #[test]
-fn a_stretch_that_more_threads_make_slower_gets_fewer() {
+fn an_interval_that_more_threads_make_slower_gets_fewer() {
     if !has_clang() {
         return;
     }
     let scratch = Scratch::new();
     let program = build(&scratch, "contended", &["-g"]);
     let loops = adapted(&scratch, &program, 8);
-    let [contended, sections, fetched] = &loops[..] else { panic!("three stretches: {loops:#?}") };
+    let [contended, sections, fetched] = &loops[..] else { panic!("three intervals: {loops:#?}") };
     assert!(loops.iter().all(|one| one.executions == 200), "{loops:#?}");
     assert!(contended.source.contains("contended.c;main;"), "{}", contended.source);
     // At the end it may be looking again: a usleep is as long as the machine lets it be.
@@ -148,7 +148,7 @@ fn a_loop_is_known_by_its_caller() {
     if !has_clang() {
         return;
     }
-    // Without debug information all loops of a module have one description.
+    // Without debug information all loops of a module have the same description.
     let scratch = Scratch::new();
     let program = build(&scratch, "contended", &[]);
     let loops = adapted(&scratch, &program, 4);
@@ -173,7 +173,7 @@ fn loops_of_modules_with_thread_local_storage_keep_their_threads() {
 }
 
 #[test]
-fn loops_stay_where_they_are_if_the_region_asks_for_numbers() {
+fn loops_of_regions_that_ask_for_numbers_keep_their_threads() {
     if !has_clang() {
         return;
     }

@@ -1,11 +1,10 @@
-//! Whether adaptation gains what it is for, on a program of two phases by turns.
+//! The gain of adaptation, on a program of two alternating phases.
 //!
-//! `cargo bench -p pacman-omp --bench gain` runs it on every fixed number of threads and adapted,
-//! by turns, and prints each time as a ratio to the best fixed choice. Adapted is meant to be no
-//! more than 3 % slower than that; what is slower is marked. `-- 500` has each phase run so often, in
-//! place of 2,000: a quarter of so short a program passes before a sample that may cost twice an
-//! execution is within the 1 % that may be lost. Exit status 1 if something could not be run, 2 for an
-//! argument that is no such number.
+//! `cargo bench -p pacman-omp --bench gain` alternates runs on each fixed number of threads with adapted
+//! runs. It prints each time as a ratio to the best fixed choice. An adapted run that is more than 3 %
+//! slower is marked. `-- 500` sets the executions of each phase, which are 2,000 by default: a quarter of so
+//! short a program passes before a sample that may cost twice an execution is within the 1 % that may be
+//! lost. Exit status 1 if a run failed, 2 for an invalid argument.
 
 #[path = "../regions/programs.rs"]
 mod programs;

@@ -1,11 +1,10 @@
-//! What the preloaded library costs a program, against the same program without it.
+//! The cost of the preloaded library, against the same program without it.
 //!
-//! `cargo bench -p pacman-omp --bench regions` runs an empty region again and again, bare and
-//! preloaded by turns, and prints nanoseconds a region beside the bounds that the project set
-//! itself. What adaptation adds is less than one run of a program differs from the next: it is
-//! measured in pairs of regions of the same process, of which one passes the library by. Figures
-//! over a bound are marked, and no failure: a busy machine exceeds any bound. Exit status 1 if
-//! something could not be run.
+//! `cargo bench -p pacman-omp --bench regions` runs an empty region many times, alternately bare and
+//! preloaded, and prints nanoseconds for each region beside the project's bounds. Adaptation adds less
+//! than two runs of a program differ by. So its cost is measured in pairs of regions in one process, of
+//! which one bypasses the library. Figures over a bound are marked, but do not fail: a busy machine exceeds
+//! any bound. Exit status 1 if a run failed.
 
 mod programs;
 
@@ -16,7 +15,7 @@ use std::time::Instant;
 
 use programs::{COMPILERS, Compiler, Scratch, said};
 
-/// How often bare and preloaded runs take turns.
+/// Alternations of bare and preloaded runs.
 const TURNS: usize = 7;
 
 /// Nanoseconds that timing alone may add to a region, on each thread.
@@ -85,7 +84,7 @@ fn print() -> io::Result<()> {
     print_start(&scratch)
 }
 
-/// Has `print` measure teams of one and two threads, if the compiler has made the program.
+/// Measures teams of one and two threads, if the compiler builds the program.
 fn each_team(
     compiler: &Compiler,
     program: io::Result<PathBuf>,
@@ -151,9 +150,9 @@ fn print_team(
     Ok(())
 }
 
-/// What observing and adapting add to regions with a loop. Short ones are left alone when that is
-/// known, which is what adaptation costs those that it could cost most; longer ones are searched,
-/// and held when it counts.
+/// The cost of observing and adapting regions with a loop. Short regions are left alone once they are known
+/// to be short; their relative cost is the largest. Longer ones are searched, and held during the
+/// measurement.
 fn print_pairs(
     scratch: &Scratch,
     compiler: &Compiler,
@@ -194,19 +193,19 @@ fn print_pairs(
     Ok(())
 }
 
-/// How the program is run.
+/// One way to run the program.
 #[derive(Clone, Copy)]
 struct Way<'w> {
     job: &'w str,
     threads: usize,
-    /// The library's; without them it stays out.
+    /// The options of the library; without them it is not preloaded.
     options: Option<&'w [(&'w str, &'w str)]>,
-    /// Regions in a round, and rounds.
+    /// The regions of a round, and the rounds.
     rounds: [&'w str; 2],
 }
 
-/// Runs the program in each way by turns, so that what else the machine does meets all; each run
-/// prints two figures.
+/// Alternates between the ways, so that other load on the machine meets all of them. Each run prints two
+/// figures.
 fn by_turns<const N: usize>(
     scratch: &Scratch,
     program: &Path,
@@ -216,7 +215,7 @@ fn by_turns<const N: usize>(
     for _ in 0..TURNS {
         for (figures, Way { job, threads, options, rounds }) in all.iter_mut().zip(ways) {
             let mut command = scratch.run(program, options);
-            // Waiting threads spin, so that waking them does not count.
+            // Waiting threads spin, so that the figures exclude waking them.
             command.env("OMP_NUM_THREADS", threads.to_string()).env("OMP_WAIT_POLICY", "active");
             command.arg(job).args(rounds);
             let output = said(command)?;
@@ -233,7 +232,7 @@ fn by_turns<const N: usize>(
 }
 
 impl Taken {
-    /// Of runs that each print the shortest and the median round.
+    /// The figures of runs that print the shortest and the median round.
     fn of(runs: Vec<[f64; 2]>) -> Taken {
         let shortest = runs.iter().map(|run| run[0]).fold(f64::INFINITY, f64::min);
         Taken { shortest, median: median(runs.iter().map(|run| run[1]).collect()) }
@@ -241,7 +240,7 @@ impl Taken {
 }
 
 impl Added {
-    /// Of runs that each print what a region takes without the library, and what it adds.
+    /// The figures of runs that print the time of a region without the library, and the added time.
     fn of(runs: Vec<[f64; 2]>) -> Added {
         let bare = median(runs.iter().map(|run| run[0]).collect());
         let added = || runs.iter().map(|run| run[1]);
@@ -251,7 +250,7 @@ impl Added {
     }
 }
 
-/// What the library adds to a program that has no use for it, from its start to its end.
+/// The time that the library adds to a program without regions, from start to end.
 fn print_start(scratch: &Scratch) -> io::Result<()> {
     const STARTS: usize = 40;
     let program = scratch.build(&COMPILERS[0], "benches/regions/nothing.c")?;

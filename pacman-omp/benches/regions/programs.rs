@@ -1,4 +1,4 @@
-//! Programs that are built here, and run with and without the library before them.
+//! Builds programs, and runs them with and without the preloaded library.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 pub(crate) struct Compiler {
     pub(crate) name: &'static str,
     pub(crate) runtime: &'static str,
-    /// What starts a team.
+    /// The entry that starts a team.
     #[allow(dead_code, reason = "one of the benchmarks that have this file has no use for it")]
     pub(crate) entry: &'static str,
 }
@@ -18,7 +18,7 @@ pub(crate) const COMPILERS: [Compiler; 2] = [
     Compiler { name: "clang", runtime: "libomp", entry: "__kmpc_fork_call" },
 ];
 
-/// Where programs and recordings go; removed when dropped.
+/// A directory for programs and recordings; removed when dropped.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
@@ -28,12 +28,12 @@ impl Scratch {
         Ok(Scratch(path))
     }
 
-    /// The program that the compiler makes of a source file of this package.
+    /// Builds a program from a source file of this package.
     pub(crate) fn build(&self, compiler: &Compiler, source: &str) -> io::Result<PathBuf> {
         self.build_with(compiler, source, &[])
     }
 
-    /// The same, and the linker is told so much more.
+    /// Builds a program with more arguments for the linker.
     pub(crate) fn build_with(
         &self,
         compiler: &Compiler,
@@ -50,7 +50,7 @@ impl Scratch {
         Ok(program)
     }
 
-    /// A run of `program`; `options` are the library's, without which it stays out.
+    /// A run of `program`. Without `options` the library is not preloaded.
     pub(crate) fn run(&self, program: &Path, options: Option<&[(&str, &str)]>) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars() {
@@ -60,7 +60,7 @@ impl Scratch {
         }
         if let Some(options) = options {
             let library = std::env::current_exe().expect("a running program has a file");
-            // Cargo builds it beside its benches.
+            // Cargo builds the library beside the benches.
             command.env("LD_PRELOAD", library.with_file_name("libpacman_omp.so"));
             command.env("PACMAN_OMP_DIR", self.0.join("recordings"));
             command.envs(options.iter().copied());
@@ -71,12 +71,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left behind is in the system's directory for such things.
+        // A leftover is in the system's temporary directory.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// Runs a command that must end well.
+/// Runs a command that must succeed.
 pub(crate) fn said(mut command: Command) -> io::Result<Output> {
     let output = command.output();
     let output = output.map_err(|error| io::Error::other(format!("{command:?}: {error}")))?;

@@ -1,4 +1,4 @@
-//! A trained model that says what to sample, instead of a search.
+//! A trained model that chooses samples in place of the search.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use pacman_core::predict::{Configuration, Model, Predictor, machine_name};
 
 use crate::notes;
 
-/// The model in `path` for this machine. One that cannot be used leaves regions to the search, and
-/// the recording says why.
+/// The model in `path` for this machine. If it cannot be used, the search stays, and a note has the
+/// reason.
 pub(super) fn load(
     path: &Path,
     topology: &Topology,
@@ -18,19 +18,18 @@ pub(super) fn load(
 ) -> Option<Arc<dyn Predictor>> {
     let refused = |why: String| notes::note(format!("searching without the model: {why}"));
     if !matches!(objective, Objective::Time) {
-        refused(format!("it predicts times, and {objective} is to become less"));
+        refused(format!("it predicts times, but the objective is {objective}"));
         return None;
     }
     let model = Model::from_file(path).and_then(|model| model.adapting(&machine_name(topology)));
     model.map_err(|error| refused(error.to_string())).ok()
 }
 
-/// What there is to choose from with `predictor`: those of its configurations that a team may have.
-/// One that is a number of threads and no more, as `run --record` writes them, suits any team that
-/// has as many.
+/// The configurations of `predictor` that a team may have. A configuration that is only a number of
+/// threads, as `run --record` writes it, fits any team of that size.
 ///
 /// # Errors
-/// Why it says nothing of teams with that default, from which it would predict.
+/// The reason why the predictor does not know teams of that default size.
 pub(super) fn among(predictor: &dyn Predictor, all: &Candidates) -> Result<Candidates, String> {
     let default = all.default();
     let fits = |on: &&Configuration| {
@@ -63,14 +62,14 @@ mod tests {
     }
 
     #[test]
-    fn configurations_are_those_of_the_team() {
+    fn candidates_are_the_configurations_that_fit_the_team() {
         let machine = Topology::synthetic("4 cores, 2 threads").unwrap();
         let with = |known: &[&str], team| {
             let predictor = BestSeen::new(on(known)).unwrap();
             let all = Candidates::for_team(&machine, team, None).unwrap();
             among(&predictor, &all).map(|known| (known.all().to_vec(), known.default()))
         };
-        // By cores and contexts, and by threads alone.
+        // By cores and contexts, and by threads only.
         let shaped = ["1x1", "4x1", "4x2"];
         assert_eq!(with(&shaped, 8), Ok((on(&shaped), on(&["4x2"])[0])));
         let plain = ["1", "2", "8"];
@@ -78,10 +77,10 @@ mod tests {
         // More threads than contexts.
         let crowd = ["2", "8", "16"];
         assert_eq!(with(&crowd, 16), Ok((on(&crowd), on(&["16"])[0])));
-        // It knows no team of this size.
+        // A size that it does not know.
         let why = "it has no configuration 2x2, nor 4 threads".to_owned();
         assert_eq!(with(&plain, 4), Err(why));
-        // Teams that somebody else binds have no shape that could be chosen.
+        // Teams that the user binds offer no choice of cores.
         let bound = Candidates::for_team(&machine, 8, None).unwrap().by_threads().unwrap();
         let shaped = BestSeen::new(on(&shaped)).unwrap();
         let why = "it has no configuration of 8 threads, wherever they run".to_owned();

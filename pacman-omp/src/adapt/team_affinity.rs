@@ -1,11 +1,11 @@
-//! Where the members of a team begin that is narrowed to no more threads than there are contexts.
+//! Start positions of workers when an oversubscribed team shrinks to fit the machine.
 //!
-//! Threads that outnumber the contexts share them. When some are left out, two of those that stay
-//! may go on sharing one beside an idle one, until a tick evens the queues out: that is a time
-//! slice of milliseconds in a sample of a fraction of one. A thread that waits in a queue cannot
-//! move itself, so whoever starts the team binds the others to a context each, while they sleep or
-//! wait; each takes its own mask back before it runs any of the program's code. It stays where it
-//! is then, because a wider mask moves nobody.
+//! Threads that outnumber the contexts share them. When a team shrinks, two members may go on sharing a
+//! context beside an idle one until the kernel balances its queues. That is a time slice of
+//! milliseconds in a sample of a fraction of one. A thread that waits in a queue cannot move itself.
+//! So the primary thread binds each other member to a context while it sleeps or waits, and the member
+//! takes its own mask back before it runs any of the program's code. It then stays where it is, because
+//! a wider mask moves no thread.
 
 use std::cell::{RefCell, UnsafeCell};
 use std::sync::Arc;
@@ -15,15 +15,16 @@ use libc::{cpu_set_t, pid_t};
 
 use super::mask;
 
-/// The other members of the teams that a thread starts, by their numbers.
+/// The other members of a primary thread's teams, by number.
 pub(crate) struct TeamAffinity {
     members: Box<[Member]>,
 }
 
-/// Nobody, or a thread of this process.
+/// A place in the team for one thread of this process.
 struct Member {
+    /// The thread that has this number, or [`NOBODY`].
     thread: AtomicI32,
-    /// Who was bound as this member, and gets [`own`](Member::own) back.
+    /// The thread that was bound under this number and gets [`own`](Member::own) back.
     displaced: AtomicI32,
     own: OwnMask,
 }
@@ -34,11 +35,11 @@ const NOBODY: pid_t = 0;
 #[derive(Default)]
 struct OwnMask(UnsafeCell<Option<cpu_set_t>>);
 
-// SAFETY: it is written by who starts the team while nobody is `displaced`, and read by who has taken
-// the one that is.
+// SAFETY: the primary thread writes it while `displaced` is empty. A reader first takes the thread
+// out of `displaced`.
 unsafe impl Sync for OwnMask {}
 
-/// What a thread keeps of this: who follows it, and whom it follows.
+/// The affinities of one thread: of the teams that it starts, and its membership in another's.
 #[derive(Default)]
 pub(crate) struct TeamAffinities {
     own: RefCell<Option<Arc<TeamAffinity>>>,
@@ -52,7 +53,7 @@ struct Membership {
 }
 
 impl Drop for Membership {
-    /// The kernel gives the number to another thread some day.
+    /// Leaves the place, because the kernel will give the thread's number to another thread.
     fn drop(&mut self) {
         let slot = &self.affinity.members[self.number as usize].thread;
         let _ = slot.compare_exchange(self.thread, NOBODY, Ordering::Relaxed, Ordering::Relaxed);
@@ -66,8 +67,7 @@ impl TeamAffinities {
         Arc::clone(own.get_or_insert_with(|| Arc::new(TeamAffinity::new(contexts))))
     }
 
-    /// The calling thread takes part as member `number` of `affinity`'s team, and where it may run is
-    /// its own again.
+    /// The calling thread takes part as member `number` of the team. It gets its own mask back.
     pub(crate) fn take_part(&self, affinity: &Arc<TeamAffinity>, number: u32) {
         let Some(member) = affinity.members.get(number as usize) else { return };
         if number == 0 {
@@ -87,7 +87,7 @@ impl TeamAffinities {
         member.take_back();
     }
 
-    /// In the child of a fork: all others are the parent's threads, and so is who this one was.
+    /// In the child of a fork: all members are threads of the parent.
     pub(crate) fn forget(&self) {
         self.own.take();
         std::mem::forget(self.membership.take());
@@ -104,10 +104,10 @@ impl TeamAffinity {
         TeamAffinity { members: (0..contexts).map(|_| nobody()).collect() }
     }
 
-    /// Binds the members of a team of `size` that the calling thread is about to start: each to the
-    /// next of `cpus` after the one where this thread is.
+    /// Binds the other members of a team of `size` that the calling thread is about to start. Each gets
+    /// the next of `cpus`, from this thread's own on.
     pub(super) fn spread(&self, size: u32, cpus: &[u32]) {
-        // SAFETY: it only answers a number.
+        // SAFETY: it only returns a number.
         let here = unsafe { libc::sched_getcpu() };
         let Some(here) = cpus.iter().position(|&cpu| i64::from(cpu) == i64::from(here)) else {
             return;
@@ -117,7 +117,7 @@ impl TeamAffinity {
         }
     }
 
-    /// The team has ended: who was moved and took no part in it gets its mask back as well.
+    /// The team has ended: a displaced thread that took no part gets its mask back as well.
     pub(super) fn end(&self) {
         for member in self.members.iter().skip(1) {
             member.take_back();
@@ -126,26 +126,26 @@ impl TeamAffinity {
 }
 
 impl Member {
-    /// Binds it to `cpu`, if it may run there among others.
+    /// Binds the member to `cpu`, if its mask has that context and others.
     fn go(&self, cpu: u32) {
         let thread = self.thread.load(Ordering::Relaxed);
         if thread == NOBODY {
             return;
         }
-        // One that has ended is no thread any more, and answers so.
+        // A thread that has ended has no mask.
         let Some(own) = mask::of(thread) else { return };
         // SAFETY: a set.
         if mask::has(&own, cpu) && unsafe { libc::CPU_COUNT(&own) } > 1 {
-            // SAFETY: nobody reads it before somebody is `displaced`.
+            // SAFETY: no thread reads it while `displaced` is empty.
             unsafe { *self.own.0.get() = Some(own) };
-            // ATOMICS: whoever takes it finds the mask. It is told before the thread is bound,
-            // because what is given back without need is only its own.
+            // ATOMICS: a thread that takes it sees the mask. The store comes before the binding: to give
+            // a thread its own mask back without need is harmless.
             self.displaced.store(thread, Ordering::Release);
             mask::set(thread, &mask::with([cpu]));
         }
     }
 
-    /// Who was moved gets its own mask back.
+    /// Gives the displaced thread its own mask back.
     fn take_back(&self) {
         if self.displaced.load(Ordering::Relaxed) == NOBODY {
             return;
@@ -154,10 +154,10 @@ impl Member {
         let thread = self.displaced.swap(NOBODY, Ordering::Acquire);
         // SAFETY: written before that, and not again until the next team.
         let own = unsafe { *self.own.0.get() };
-        // To the kernel 0 is who asks.
+        // To the kernel 0 is the calling thread.
         let (Some(own), 1..) = (own, thread) else { return };
-        // A mask that somebody set stays what it is when the process is given more processors
-        // later; all of them is what a thread has that nobody ever bound.
+        // A mask that was set does not grow when the process gets more processors later. The mask of
+        // all processors is that of a thread that was never bound.
         mask::set(thread, &mask::with(0..libc::CPU_SETSIZE as u32));
         // SAFETY: two sets.
         if !mask::of(thread).is_some_and(|now| unsafe { libc::CPU_EQUAL(&now, &own) }) {
@@ -167,7 +167,7 @@ impl Member {
 }
 
 fn me() -> pid_t {
-    // SAFETY: it only answers a number.
+    // SAFETY: it only returns a number.
     unsafe { libc::gettid() }
 }
 
@@ -178,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    /// A member that takes part whenever it is told to, and says where it may run then.
+    /// A member that takes part on request, and answers its mask at that time.
     fn member(
         affinity: &Arc<TeamAffinity>,
         number: u32,
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn members_wait_apart_and_run_where_they_may() {
+    fn members_wait_on_contexts_of_their_own_and_run_with_their_own_masks() {
         let all = cpus(me());
         let affinity = Arc::new(TeamAffinity::new(3));
         let (one, two) = (member(&affinity, 1), member(&affinity, 2));
@@ -222,7 +222,7 @@ mod tests {
             assert_eq!(waits.len(), 1, "bound while it sleeps");
             assert!(all.contains(&waits[0]));
         }
-        assert_eq!(cpus(two.2), all, "no member of a team of two");
+        assert_eq!(cpus(two.2), all, "not a member of a team of two");
         assert_eq!(part(&one), all, "before any of the program's code");
         assert_eq!(cpus(one.2), all);
 
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_moved_gets_its_mask_back_where_another_is_the_member() {
+    fn a_displaced_thread_gets_its_mask_back_when_another_takes_its_number() {
         let all = cpus(me());
         let affinity = Arc::new(TeamAffinity::new(2));
         let (one, other) = (member(&affinity, 1), member(&affinity, 1));
@@ -242,12 +242,12 @@ mod tests {
         assert_eq!(part(&other), all);
         assert_eq!(cpus(one.2), all);
         affinity.spread(2, &all);
-        assert_eq!(cpus(one.2), all, "it is the other one now");
+        assert_eq!(cpus(one.2), all, "the number is the other thread's now");
         assert_eq!(part(&other), all);
     }
 
     #[test]
-    fn who_is_bound_already_stays_and_who_has_ended_is_left_out() {
+    fn bound_threads_stay_and_ended_threads_are_left_out() {
         let all = cpus(me());
         let affinity = Arc::new(TeamAffinity::new(2));
         let one = member(&affinity, 1);
@@ -259,7 +259,7 @@ mod tests {
         assert_ne!(affinity.members[1].thread.load(Ordering::Relaxed), NOBODY);
         let (tell, said, _) = one;
         drop(tell);
-        // The channel closes when the thread drops what it has.
+        // The channel closes when the thread drops its end.
         assert!(said.recv().is_err());
         while affinity.members[1].thread.load(Ordering::Relaxed) != NOBODY {
             thread::yield_now();

@@ -1,9 +1,9 @@
-//! A file in a directory of the user's.
+//! A file in a directory of the user.
 //!
-//! The directory is looked at once, when the library is loaded, and the file made in it where there is
-//! none. No descriptor stays open. To make the file longer it is opened again, and must be the same
-//! one. It has no holes and is not made longer than the limit: neither a full disk nor
-//! `RLIMIT_FSIZE` then ends the program by a signal.
+//! The library opens the directory once, when it is loaded, and creates a new file in it. No descriptor
+//! stays open. To extend the file the library opens it again and checks that it is the same one. The
+//! file has no holes and never exceeds the limit, so that neither a full disk nor `RLIMIT_FSIZE` ends
+//! the program by a signal.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -17,26 +17,26 @@ use pacman_regions::arena::{EXTENSION, Key, PAGE, prepare};
 
 use super::mapped::{Mapped, allow, last_error, limit, room, words};
 
-/// The file that this process and those that it forks write to.
+/// The file of this process and of those that it forks.
 struct Made {
     base: usize,
     directory: CString,
     name: CString,
-    /// Of the directory and the file: device and number.
+    /// Device and inode of the directory and of the file.
     identity: [(libc::dev_t, libc::ino_t); 2],
 }
 
 static MADE: OnceLock<Made> = OnceLock::new();
-/// Bytes of the file that there is place for on the disk.
+/// Bytes of the file that the disk has allocated.
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 
-/// There from the beginning, if the disk has so much: more than most programs need. A program that
-/// changes its root or its user cannot have more.
+/// Bytes to allocate at the start, if the disk has room: more than most programs need. A program that
+/// changes its root or its user cannot extend the file.
 const FIRST: usize = 256 << 10;
 
 const DIRECTORY: libc::c_int = libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
 
-/// Makes a file in `directory`, which must be the user's.
+/// Creates a file in `directory`, which the user must own.
 pub(super) fn create(directory: &Path) -> Result<Mapped, String> {
     let shown = directory.display();
     let says = |why: &dyn std::fmt::Display| format!("cannot record in {shown}: {why}");
@@ -44,20 +44,23 @@ pub(super) fn create(directory: &Path) -> Result<Mapped, String> {
     let path = CString::new(path.as_os_str().as_bytes()).map_err(|error| says(&error))?;
     let opened = open(libc::AT_FDCWD, &path, DIRECTORY).map_err(|error| says(&error))?;
     let about = about(&opened).map_err(|error| says(&error))?;
-    // SAFETY: takes nothing.
+    // SAFETY: it only returns a number.
     let uid = unsafe { libc::geteuid() };
     if about.st_uid != uid {
-        return Err(says(&format_args!("it is user {}'s; name one of your own", about.st_uid)));
+        return Err(says(&format_args!(
+            "user {} owns it; name a directory of your own",
+            about.st_uid
+        )));
     }
     if about.st_mode & libc::S_IWOTH != 0 {
-        return Err(says(&"everybody may write to it; name one of your own"));
+        return Err(says(&"every user may write to it; name a directory of your own"));
     }
     let (file, name) = new_file(&opened).map_err(|error| says(&error))?;
     let bytes = room();
     let place = allocate(&file, 0, FIRST).map(|()| FIRST);
     let place = place.or_else(|_| allocate(&file, 0, PAGE).map(|()| PAGE));
     let placed = place.and_then(|allocated| {
-        // SAFETY: the kernel chooses the place.
+        // SAFETY: the kernel chooses the address.
         let base = unsafe {
             let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
             libc::mmap(ptr::null_mut(), bytes, libc::PROT_NONE, flags, file.as_raw_fd(), 0)
@@ -65,11 +68,11 @@ pub(super) fn create(directory: &Path) -> Result<Mapped, String> {
         if base == libc::MAP_FAILED { Err(last_error()) } else { Ok((base, allocated)) }
     });
     let (base, allocated) = placed.map_err(|error| {
-        // SAFETY: the name is there. An empty file is no recording.
+        // SAFETY: the name is a C string. Removes the file, because an empty one is not a recording.
         unsafe { libc::unlinkat(opened.as_raw_fd(), name.as_ptr(), 0) };
         says(&error)
     })?;
-    // SAFETY: mapped just now; pages beyond the file's end have no access.
+    // SAFETY: mapped above; pages beyond the end of the file have no access.
     let words = unsafe {
         libc::madvise(base, bytes, libc::MADV_DONTDUMP);
         words(base, bytes)
@@ -82,16 +85,16 @@ pub(super) fn create(directory: &Path) -> Result<Mapped, String> {
     ALLOCATED.store(allocated, Ordering::Relaxed);
     let made = Made { base: base.expose_provenance(), directory: path, name, identity };
     if MADE.set(made).is_err() {
-        return Err(says(&"it was asked for twice"));
+        return Err(says(&"the library was loaded twice"));
     }
     Ok(Mapped { words, grow })
 }
 
-/// A file that nobody has made before, with this process's number in its name.
+/// Creates a file that did not exist, with the process's number in its name.
 fn new_file(directory: &OwnedFd) -> std::io::Result<(OwnedFd, CString)> {
-    // A process may replace itself by another program, which then records under the same number.
-    for turn in 0..10_000 {
-        let name = CString::new(format!("{}-{turn}.{EXTENSION}", std::process::id()))?;
+    // After an exec the new program records under the same process number.
+    for serial in 0..10_000 {
+        let name = CString::new(format!("{}-{serial}.{EXTENSION}", std::process::id()))?;
         let flags =
             libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC;
         match open(directory.as_raw_fd(), &name, flags) {
@@ -104,17 +107,17 @@ fn new_file(directory: &OwnedFd) -> std::io::Result<(OwnedFd, CString)> {
 }
 
 fn open(directory: libc::c_int, name: &CStr, flags: libc::c_int) -> std::io::Result<OwnedFd> {
-    // SAFETY: the name ends in a zero.
+    // SAFETY: the name is a C string.
     let descriptor = unsafe { libc::openat(directory, name.as_ptr(), flags, 0o600) };
     if descriptor < 0 {
         return Err(last_error());
     }
-    // SAFETY: the call has made it.
+    // SAFETY: a new descriptor of the call above.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
 fn about(descriptor: &OwnedFd) -> std::io::Result<libc::stat> {
-    // SAFETY: filled by the call.
+    // SAFETY: the call fills it.
     unsafe {
         let mut about: libc::stat = std::mem::zeroed();
         match libc::fstat(descriptor.as_raw_fd(), &raw mut about) {
@@ -128,7 +131,7 @@ fn identity(about: &libc::stat) -> (libc::dev_t, libc::ino_t) {
     (about.st_dev, about.st_ino)
 }
 
-/// Has the disk keep place for bytes of the file.
+/// Allocates bytes of the file on the disk.
 fn allocate(file: &OwnedFd, from: usize, to: usize) -> std::io::Result<()> {
     // Beyond the limit the kernel sends SIGXFSZ, which ends most programs.
     if to as libc::rlim_t > limit(libc::RLIMIT_FSIZE) {
@@ -143,18 +146,18 @@ fn allocate(file: &OwnedFd, from: usize, to: usize) -> std::io::Result<()> {
     }
 }
 
-/// Makes pages usable: `pages` of them from `page` on.
+/// Makes `pages` pages from `page` on usable.
 fn grow(page: usize, pages: usize) -> bool {
     let Some(made) = MADE.get() else { return false };
     let (from, to) = (page * PAGE, (page + pages) * PAGE);
-    if to > ALLOCATED.load(Ordering::Relaxed) && !is_longer(made, from, to) {
+    if to > ALLOCATED.load(Ordering::Relaxed) && !extend(made, from, to) {
         return false;
     }
     allow(ptr::with_exposed_provenance(made.base), page, pages)
 }
 
-/// Another process may have made the file longer, or be at it: each cares for its own pages.
-fn is_longer(made: &Made, from: usize, to: usize) -> bool {
+/// Extends the file. Another process may extend it at the same time: each allocates its own pages.
+fn extend(made: &Made, from: usize, to: usize) -> bool {
     let same = |descriptor: &OwnedFd, at: usize| {
         about(descriptor).is_ok_and(|about| identity(&about) == made.identity[at])
     };

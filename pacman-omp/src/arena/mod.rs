@@ -1,8 +1,8 @@
-//! Where this process records: memory that is still there when the process is not.
+//! The memory for this process's records, which outlives the process.
 //!
-//! The command has made it, as a segment, or it is a file in a directory that the user names.
-//! Everything that is recorded goes there when it becomes known, so that nothing is left to do when the
-//! process ends. [`pacman_regions::arena`] has the format.
+//! It is a segment that the command made, or a file in a directory that the user names. Each fact goes
+//! there as soon as it is known, so that the end of the process has nothing left to write.
+//! [`pacman_regions::arena`] has the format.
 
 mod file;
 mod mapped;
@@ -14,12 +14,12 @@ use pacman_core::fork::Lock;
 use pacman_regions::Options;
 use pacman_regions::arena::{Kind, Payload, Process, ProcessStart, Slot, Writer};
 
-/// What this process writes; `None` where nothing is recorded.
+/// The writer of this process; `None` if nothing is recorded.
 pub(crate) static WRITER: Lock<Option<Writer>> = Lock::new(None);
-/// The record of the process, for signal handlers, too.
+/// The record of the process. Signal handlers use it too.
 static PROCESS: AtomicPtr<Process> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Maps what is wished for; a line for the user if that cannot be.
+/// Maps the memory that the options name. Prints a line for the user if it cannot.
 pub(crate) fn open(options: &Options) {
     let mapped = match (&options.segment, &options.directory) {
         (Some(segment), _) => segment::attach(segment),
@@ -33,10 +33,10 @@ pub(crate) fn open(options: &Options) {
     }
 }
 
-/// Nothing that is recorded could say so.
+/// Tells the user on standard error, because no recording can.
 fn complain(why: &str) {
     let line = format!("libpacman_omp.so: {why}; nothing of this process is recorded\n");
-    // SAFETY: the bytes are there. What cannot be written is left unsaid.
+    // SAFETY: the bytes are readable. A failed write is ignored: there is no other place for the line.
     unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
 }
 
@@ -50,23 +50,23 @@ pub(crate) fn begin(start: &ProcessStart) {
 
 /// The process ends now, or becomes another program, `ticks` after it began.
 pub(crate) fn end(becomes_another: bool, ticks: u64) {
-    // SAFETY: null, or a record, which stays.
+    // SAFETY: null, or a record, which is never freed.
     if let Some(process) = unsafe { PROCESS.load(Ordering::Acquire).as_ref() } {
         process.ends(becomes_another, ticks);
     }
 }
 
-/// Appends a record, if anything is recorded.
+/// Appends a record, if the process records.
 pub(crate) fn append(kind: Kind, payload: impl FnOnce() -> Payload) {
     with(|writer| writer.append(kind, &payload()));
 }
 
-/// Replaces what is said of a region.
+/// Replaces the text about a region.
 pub(crate) fn replace(slot: &mut Option<Slot>, region: u32, text: &[u8]) {
     with(|writer| writer.replace(slot, region, text));
 }
 
-/// The writer of a process that records.
+/// Calls `write` with the writer, if the process records.
 pub(crate) fn with<T>(write: impl FnOnce(&mut Writer) -> T) -> Option<T> {
     let mut writer = WRITER.lock();
     let writer = writer.as_mut().filter(|writer| writer.process().is_some())?;

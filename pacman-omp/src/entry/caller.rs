@@ -1,27 +1,26 @@
-//! Where the caller of an entry goes on.
+//! The caller's stack at an entry.
 
 use std::arch::asm;
 
-/// What the caller has on its stack behind the return address: the arguments from the seventh on.
+/// The words behind the return address on the caller's stack: the arguments from the seventh on.
 ///
-/// The System V ABI passes a structure of more than 16 bytes in just that place. So an entry that
-/// declares one there finds those arguments in it, if it has any, and right before it the return
-/// address.
+/// The System V ABI passes a structure of more than 16 bytes in that place. So an entry that declares
+/// one finds its stack arguments there, and the return address right before it.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Stack {
-    /// The seventh argument and those after it, if the function has so many.
+    /// The seventh argument and the next two, if the function has them.
     pub(crate) words: [u64; 3],
 }
 
 impl Stack {
-    /// Where the caller goes on.
+    /// The return address of the call.
     #[inline(always)]
     pub(crate) fn caller(&self) -> u64 {
         let caller: u64;
-        // SAFETY: reads the word before the arguments on the stack. A compiler that copied them
-        // elsewhere on it would have another word read: loops would be taken for each other,
-        // which `a_loop_is_known_by_its_caller` would notice.
+        // SAFETY: reads the word before the arguments on the stack. If a compiler copied them elsewhere
+        // on the stack, this would read another word and confuse loops, which the test
+        // `a_loop_is_known_by_its_caller` would show.
         unsafe {
             asm!(
                 "mov {caller}, [{stack} - 8]",

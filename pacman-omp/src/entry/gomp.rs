@@ -1,7 +1,7 @@
-//! libgomp's entries that start a team; libomp has them, too, for programs that GCC built.
+//! libgomp's entries that start a team. libomp has them too, for programs that GCC built.
 //!
-//! Signatures are those of GCC's `libgomp_g.h`, the same from GCC 9 on. `num_threads` is 0 where
-//! the program leaves it to the runtime, 1 where an `if` clause says so.
+//! Signatures are those of GCC's `libgomp_g.h`, unchanged since GCC 9. `num_threads` is 0 if the program
+//! leaves it to the runtime, and 1 if an `if` clause is false.
 
 use std::ffi::{c_long, c_uint, c_void};
 
@@ -10,7 +10,7 @@ use crate::function::Function;
 use crate::team::{self, Call, Team, TeamMode};
 use crate::worker::Worker;
 
-/// The body of a region as the compiler made it.
+/// The compiler's function for the body of a region.
 type Body = unsafe extern "C-unwind" fn(*mut c_void);
 
 /// A team as the real entry's data.
@@ -39,8 +39,8 @@ macro_rules! starts_a_team {
                 }
             });
             if !ran {
-                // No runtime anywhere: the program tests for one in its own way.
-                // SAFETY: what the runtime would do with one thread.
+                // No runtime is loaded; the program has its own test for one.
+                // SAFETY: as the runtime does with one thread.
                 unsafe { body(data) };
             }
         }
@@ -61,7 +61,7 @@ starts_a_team! { run:
     GOMP_teams_reg(limit: c_uint, flags: c_uint);
 }
 
-// GCC 4.8 and older: the calling thread returns from these, runs the body itself, and calls
+// For GCC 4.8 and older: the calling thread returns from these, runs the body itself, and then calls
 // `GOMP_parallel_end`.
 starts_a_team! { begin:
     GOMP_parallel_start();
@@ -84,7 +84,7 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_end() {
     });
 }
 
-/// Answers how many threads the team had: task reductions are by thread.
+/// Returns the size of the team, because task reductions are by thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
     body: Body,
@@ -97,7 +97,7 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
     let mut size = 1;
     let ran = team::run(body as *const c_void, call, |team, threads, mode| {
         let Some(real) = team.real(name) else { return };
-        // SAFETY: the runtime's function of that name; a team begins with the first word of data.
+        // SAFETY: the runtime's function of that name. A team begins with the first word of data.
         unsafe {
             let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint, c_uint) -> c_uint =
                 std::mem::transmute(real);
@@ -105,13 +105,13 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
         }
     });
     if !ran {
-        // SAFETY: what the runtime would do with one thread.
+        // SAFETY: as the runtime does with one thread.
         unsafe { body(data) };
     }
     size
 }
 
-/// What every member of a libgomp team runs.
+/// The body that every member of a libgomp team runs.
 #[inline(always)]
 fn gomp_body(mode: TeamMode) -> Body {
     match mode {
@@ -134,7 +134,7 @@ unsafe extern "C-unwind" fn gomp_watched<const ADAPTED: bool>(team: *mut c_void)
     }
 }
 
-/// The first part that a thread takes.
+/// The first part of a thread, which opens its counters.
 #[cold]
 #[inline(never)]
 unsafe extern "C-unwind" fn gomp_first<const ADAPTED: bool>(team: *mut c_void) {
@@ -149,7 +149,7 @@ unsafe extern "C-unwind" fn gomp_part<const ADAPTED: bool>(
     worker: &Worker,
     counting: impl Counting,
 ) {
-    // SAFETY: `run` passes a team that lives until all members are done, and the body for it.
+    // SAFETY: `run` passes a team that lives until all members are done, with the body of its mode.
     unsafe {
         let this = &*team.cast::<Team>();
         let body = move || gomp_bare(team);
@@ -160,7 +160,7 @@ unsafe extern "C-unwind" fn gomp_part<const ADAPTED: bool>(
 /// Runs the program's own body.
 #[inline]
 unsafe extern "C-unwind" fn gomp_bare(team: *mut c_void) {
-    // SAFETY: as in `gomp_part`; the compiler's body takes its data.
+    // SAFETY: as in `gomp_part`. The compiler's body takes its data.
     unsafe {
         let team = &*team.cast::<Team>();
         let body: Body = std::mem::transmute(team.body);

@@ -1,8 +1,8 @@
 //! libomp's entries that start a team.
 //!
-//! `__kmpc_fork_call` takes a body and any number of words for it. Stable Rust can neither
-//! define such a function nor call the body, so both ends are assembly: the entry puts the words
-//! where Rust finds them, and [`pacman_omp_invoke`] gives them to the body again.
+//! `__kmpc_fork_call` takes a body and any number of words for it. Stable Rust can neither define such
+//! a function nor call the body, so both ends are assembly. The entry stores the words for Rust, and
+//! [`pacman_omp_invoke`] passes them to the body.
 
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use std::arch::{asm, global_asm};
@@ -16,14 +16,14 @@ use crate::function::Function;
 use crate::team::{self, Call, Team, TeamMode};
 use crate::worker::Worker;
 
-/// The start of LLVM's `ident_t`: the place in the source is its last member.
+/// LLVM's `ident_t`, whose last member is the place in the source.
 #[repr(C)]
 pub(crate) struct Ident {
     reserved: [i32; 4],
     source: *const c_char,
 }
 
-/// The arguments of a body up to which nothing is allocated.
+/// The most arguments of a body without an allocation.
 const FEW: usize = 64;
 
 #[unsafe(no_mangle)]
@@ -43,10 +43,10 @@ unsafe extern "C-unwind" {
     );
 }
 
-// pacman_omp_fork_call: the three argument registers that follow the body go to the stack, and their
-// address and that of the words on the stack to Rust.
+// pacman_omp_fork_call: stores the three argument registers after the body on the stack, and passes
+// their address and that of the stack arguments to Rust.
 //
-// pacman_omp_invoke: the fifth and later words go to the stack, in an even number of slots, because
+// pacman_omp_invoke: stores the fifth and later words on the stack, in an even number of slots, because
 // calls need it aligned to 16 bytes.
 global_asm!(
     ".pushsection .text.pacman_omp, \"ax\", @progbits",
@@ -87,8 +87,8 @@ global_asm!(
     "mov rdi, rsi",
     "mov rsi, rdx",
     "mov r10, r8",
-    // Most bodies have few words or none, and what is not there need not come from the stack of the
-    // thread that started the team.
+    // Most bodies have few words or none. Missing words need not be read from the primary thread's
+    // stack.
     "test rcx, rcx",
     "jz 4f",
     "cmp rcx, 4",
@@ -120,7 +120,7 @@ global_asm!(
     fork_call = sym fork_call,
 );
 
-/// `__kmpc_fork_call` with its words: the first three, and those after them.
+/// `__kmpc_fork_call` in Rust, with the first three words and those after them.
 unsafe extern "C-unwind" fn fork_call(
     place: *const Ident,
     count: i32,
@@ -129,7 +129,7 @@ unsafe extern "C-unwind" fn fork_call(
     others: *const usize,
 ) {
     if body == kmpc_either as *const c_void {
-        // SAFETY: libomp calls its own entry for `__kmpc_fork_call_if`, with what we passed there.
+        // SAFETY: libomp calls this entry for `__kmpc_fork_call_if`, with the word that we passed there.
         return unsafe { pass_on(place, *first as *const Team) };
     }
     let count = count.max(0) as usize;
@@ -141,9 +141,8 @@ unsafe extern "C-unwind" fn fork_call(
     } else {
         few.as_mut_ptr().cast()
     };
-    // SAFETY: the words are the caller's: three that came in registers, where they are without being
-    // wanted as well, and those after them. There is room for as many, and for the four that a body
-    // is given at least.
+    // SAFETY: the words are the caller's: three registers, which are readable even if unused, and the
+    // stack arguments. There is room for all of them, and for the four that a body gets at least.
     unsafe {
         ptr::copy_nonoverlapping(first, words, 3);
         words.add(3).write(0);
@@ -173,12 +172,12 @@ unsafe extern "C-unwind" fn fork_call(
     });
     if !ran {
         let (mut gtid, mut btid) = (0, 0);
-        // SAFETY: what the runtime would do with one thread.
+        // SAFETY: as the runtime does with one thread.
         unsafe { pacman_omp_invoke(body, &raw mut gtid, &raw mut btid, count, words) };
     }
 }
 
-/// As `__kmpc_fork_call` with one word or none, where `condition` may say no.
+/// As `__kmpc_fork_call` with one word or none; serial if `condition` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
     place: *const Ident,
@@ -207,17 +206,17 @@ pub unsafe extern "C-unwind" fn __kmpc_fork_call_if(
     });
     if !ran {
         let (mut gtid, mut btid) = (0, 0);
-        // SAFETY: what the runtime would do with one thread.
+        // SAFETY: as the runtime does with one thread.
         unsafe { pacman_omp_invoke(body, &raw mut gtid, &raw mut btid, count, words.as_ptr()) };
     }
 }
 
 type Microtask = unsafe extern "C-unwind" fn(*mut i32, *mut i32, *const Team);
-/// What `__kmpc_fork_call` is for one word.
+/// `__kmpc_fork_call` with one word.
 type ForkCall = unsafe extern "C-unwind" fn(*const Ident, i32, Microtask, ...);
 type ForkCallIf = unsafe extern "C-unwind" fn(*const Ident, i32, Microtask, i32, *const Team);
 
-/// libomp called its own entry for `__kmpc_fork_call_if`, with what it was given there.
+/// Passes on a call of `__kmpc_fork_call` that libomp made for `__kmpc_fork_call_if`.
 unsafe fn pass_on(place: *const Ident, team: *const Team) {
     // SAFETY: the word is the team that `__kmpc_fork_call_if` passed and still has.
     let Some(real) = (unsafe { (*team).real(Function::__kmpc_fork_call) }) else { return };
@@ -228,7 +227,7 @@ unsafe fn pass_on(place: *const Ident, team: *const Team) {
     }
 }
 
-/// Has the next team of the calling thread be of so many threads, as the clause does.
+/// Requests the size of the calling thread's next team, as the clause does.
 fn push_num_threads(team: &Team, place: *const Ident, threads: u32) {
     let functions = (Function::__kmpc_global_thread_num, Function::__kmpc_push_num_threads);
     let (Some(number), Some(push)) = (team.real(functions.0), team.real(functions.1)) else {
@@ -242,7 +241,7 @@ fn push_num_threads(team: &Team, place: *const Ident, threads: u32) {
     }
 }
 
-/// What every member of a libomp team runs that is observed.
+/// The body that every member of an observed libomp team runs.
 unsafe extern "C-unwind" fn kmpc_watched<const ADAPTED: bool>(
     gtid: *mut i32,
     btid: *mut i32,
@@ -260,7 +259,7 @@ unsafe extern "C-unwind" fn kmpc_watched<const ADAPTED: bool>(
     }
 }
 
-/// The first part that a thread takes.
+/// The first part of a thread, which opens its counters.
 #[cold]
 #[inline(never)]
 unsafe extern "C-unwind" fn kmpc_first<const ADAPTED: bool>(
@@ -281,12 +280,12 @@ unsafe extern "C-unwind" fn kmpc_part<const ADAPTED: bool>(
     worker: &Worker,
     counting: impl Counting,
 ) {
-    // SAFETY: the entry passes a team that lives until all members are done, with the body for it,
-    // and libomp the number in the team.
+    // SAFETY: the entry passes a team that lives until all members are done, with the body of its mode.
+    // libomp passes the number in the team.
     unsafe {
         let (this, thread) = (&*team, *btid);
-        // The words are on another line of the host's stack, and wanted when the clock has been
-        // read. It reads nothing.
+        // The words are on another line of the primary thread's stack, and needed after the clock is
+        // read. A prefetch has no other effect.
         if this.words > 0 {
             _mm_prefetch::<_MM_HINT_T0>(this.data.cast());
         }
@@ -298,14 +297,14 @@ unsafe extern "C-unwind" fn kmpc_part<const ADAPTED: bool>(
 /// Runs the program's own body.
 #[inline]
 unsafe extern "C-unwind" fn kmpc_bare(gtid: *mut i32, btid: *mut i32, team: *const Team) {
-    // SAFETY: the program's own words for its own body; there is room for four at least.
+    // SAFETY: the program's own words for its own body, with room for at least four.
     unsafe {
         let team = &*team;
         pacman_omp_invoke(team.body, gtid, btid, team.words, team.data.cast());
     }
 }
 
-/// Whichever of these the team is for: what libomp's own call of `__kmpc_fork_call` is known by.
+/// The body of any mode. It marks libomp's own call of `__kmpc_fork_call`.
 unsafe extern "C-unwind" fn kmpc_either(gtid: *mut i32, btid: *mut i32, team: *const Team) {
     // SAFETY: passed on.
     unsafe {

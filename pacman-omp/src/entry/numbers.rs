@@ -1,7 +1,7 @@
-//! The questions for the thread's number and for how many there are.
+//! The questions for the thread's number and for the size of the team.
 //!
-//! They are watched as others are, but GCC's static loops ask both in every execution, on every
-//! thread: so these entries are Rust, which knows that they take nothing.
+//! GCC's static loops ask both in every execution, on every thread. So these entries are in Rust, which
+//! knows that they have no arguments, and not in the assembly of other watched entries.
 
 use std::ffi::{c_int, c_void};
 
@@ -16,7 +16,7 @@ macro_rules! numbers {
     ($($name:ident: $which:literal, $alone:literal;)+) => {$(
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(stack: Stack) -> c_int {
-            // What it tells is for who may change a team.
+            // Only adaptation needs to know.
             if process::is_adapted() {
                 asked($which);
             }
@@ -36,10 +36,10 @@ numbers! {
     omp_get_num_threads_: -1, 1;
 }
 
-/// Somebody asks for the thread's number, or how many there are.
+/// Notes a question for the thread's number (1) or the size of the team (-1).
 #[inline]
 fn asked(which: i16) {
-    // Outside of regions there is one thread, number 0.
+    // Outside of regions the answer is always the same.
     if let Some(worker) = Worker::known().filter(|worker| worker.depth() > 0) {
         worker.asked_for_number(which);
     }

@@ -1,12 +1,12 @@
-//! libomp's own interface for tools (OMPT), for regions that do not pass this library: where the
-//! runtime is linked into the program, or found before preloaded libraries (`RTLD_DEEPBIND`).
+//! libomp's tool interface (OMPT), for regions that do not pass this library: the runtime is linked into
+//! the program, or bound before preloaded libraries (`RTLD_DEEPBIND`).
 //!
-//! It costs every region of the runtime more than passing us does, whatever the tool is told of, and a
-//! tool has to say at the runtime's beginning whether it wants it. By then a program whose calls do pass has called one of
-//! our entries; only where none has been called the tool is there. What passes all the same is told
-//! apart: its team is being started by this very thread.
+//! OMPT costs every region of the runtime more than interposition, whatever the tool asks for, and a tool
+//! must decide when the runtime starts. A program whose calls pass this library has called an entry by
+//! then, so the tool is there only if no entry was called. A region that passes the library all the same
+//! is recognised, because this thread is starting its team.
 //!
-//! Regions are only observed this way: their teams have started when the tool is told.
+//! Such regions are only observed: their teams have started when the tool hears of them.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
@@ -25,7 +25,7 @@ use crate::runtime::Runtime;
 use crate::seen::Seen;
 use crate::worker::Worker;
 
-/// A function of the runtime that has asked for a tool.
+/// A function of the runtime that asked for a tool.
 static RUNTIME: AtomicU64 = AtomicU64::new(0);
 
 type LookUp = unsafe extern "C" fn(*const c_char) -> *mut c_void;
@@ -38,7 +38,7 @@ pub struct StartToolResult {
     data: u64,
 }
 
-/// The runtime asks for a tool when it begins.
+/// The runtime asks for a tool when it starts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ompt_start_tool(_: c_uint, _: *const c_char) -> *mut StartToolResult {
     static mut RESULT: StartToolResult =
@@ -49,25 +49,24 @@ pub unsafe extern "C" fn ompt_start_tool(_: c_uint, _: *const c_char) -> *mut St
     }
 }
 
-// Numbers of events and of their details, from the specification's `omp-tools.h`.
+// Events and their details, from the specification's `omp-tools.h`.
 const PARALLEL_BEGIN: c_int = 3;
 const PARALLEL_END: c_int = 4;
 const IMPLICIT_TASK: c_int = 7;
 const SYNC_REGION: c_int = 23;
 const BEGIN: c_int = 1;
-/// The barrier at a region's end, from OpenMP 5.1 on; and any implicit one before that.
+/// The barrier at a region's end since OpenMP 5.1, and any implicit barrier before that.
 const END_OF_REGION: c_int = 9;
 const IMPLICIT_BARRIER: c_int = 2;
 
 unsafe extern "C" fn initialize(look_up: LookUp, _: c_int, _: *mut u64) -> c_int {
     RUNTIME.store(look_up as *const c_void as u64, Ordering::Relaxed);
-    // SAFETY: the runtime's own way to find its function.
+    // SAFETY: the runtime's own look-up function.
     let set = unsafe { look_up(c"ompt_set_callback".as_ptr()) };
     if set.is_null() {
         return 0;
     }
-    // SAFETY: the specification has `ompt_set_callback` so; the callbacks have the types that it
-    // gives their numbers.
+    // SAFETY: the specification's type of `ompt_set_callback`, and its types for these callbacks.
     unsafe {
         let set: unsafe extern "C" fn(c_int, *const c_void) -> c_int = std::mem::transmute(set);
         set(PARALLEL_BEGIN, parallel_begin as *const c_void);
@@ -89,7 +88,7 @@ unsafe extern "C" fn parallel_begin(
     _flags: c_int,
     caller: *const c_void,
 ) {
-    // SAFETY: the runtime's word for us, of this region alone.
+    // SAFETY: the tool's word for this region.
     unsafe { *parallel = 0 };
     let worker = Worker::here();
     if worker.is_starting() {
@@ -108,9 +107,9 @@ unsafe extern "C" fn parallel_begin(
     unsafe { *parallel = data.0 };
 }
 
-/// The region that is started there: known by the call, for the body is the runtime's secret.
+/// The region that starts at a call. The runtime does not show the body.
 fn region_at(caller: *const c_void, requested: c_uint) -> Option<&'static Region> {
-    // LLVM 14 does not say where a league is started.
+    // LLVM 14 does not report the call that starts a league.
     let call = before(caller)?;
     region::find(call).or_else(|| {
         let runtime = Runtime::out_of_reach(RUNTIME.load(Ordering::Relaxed));
@@ -119,7 +118,7 @@ fn region_at(caller: *const c_void, requested: c_uint) -> Option<&'static Region
     })
 }
 
-/// What comes after a call may be another line's, or another function's.
+/// An address inside the call: the one after it may belong to another line or function.
 fn before(caller: *const c_void) -> Option<u64> {
     (caller as u64).checked_sub(1)
 }
@@ -130,12 +129,12 @@ unsafe extern "C" fn parallel_end(
     _flags: c_int,
     caller: *const c_void,
 ) {
-    // SAFETY: the runtime's word for us.
+    // SAFETY: the tool's word for this region.
     let data = ParallelData(unsafe { *parallel });
     let Some(worker) = Worker::known() else { return };
     let Ok(mut regions) = worker.ompt.regions.try_borrow_mut() else { return };
     let known = regions.iter().rposition(|region| region.data == data);
-    // LLVM 19 has freed an inner team by now, and the word may be of another thread's region.
+    // LLVM 19 has freed an inner team by now, and the word may belong to another thread's region.
     let called = || regions.iter().rposition(|it| Some(it.region.body) == before(caller));
     let Some(place) = known.or_else(called) else { return };
     let ended = regions.swap_remove(place);
@@ -154,7 +153,7 @@ unsafe extern "C" fn implicit_task(
     number: c_uint,
     _flags: c_int,
 ) {
-    // SAFETY: the runtime's word for us, of this member alone.
+    // SAFETY: the tool's word for this member.
     let task = unsafe { &mut *task };
     if endpoint != BEGIN {
         end(*task);
@@ -165,7 +164,7 @@ unsafe extern "C" fn implicit_task(
     if parallel.is_null() {
         return;
     }
-    // SAFETY: the runtime's word for us, of the member's region.
+    // SAFETY: the tool's word for the member's region.
     let data = ParallelData(unsafe { *parallel });
     let Some(region) = data.region() else { return };
     let worker = Worker::here();
@@ -182,7 +181,7 @@ unsafe extern "C" fn implicit_task(
     parts.push(Part { task: data.0, begun: worker.begin(), number, region });
 }
 
-/// Workers are told of a region's end when the next one begins: the barrier is where it ended.
+/// Ends a part at the region's last barrier: workers hear of the end only when the next region begins.
 unsafe extern "C" fn sync_region(
     kind: c_int,
     endpoint: c_int,
@@ -190,15 +189,15 @@ unsafe extern "C" fn sync_region(
     task: *mut u64,
     caller: *const c_void,
 ) {
-    // Of the older barriers the one at the end has no caller: workers are in the runtime by then.
+    // Of the older implicit barriers only the last has no caller: workers are in the runtime by then.
     let at_end = kind == END_OF_REGION || (kind == IMPLICIT_BARRIER && caller.is_null());
     if endpoint == BEGIN && at_end && !task.is_null() {
-        // SAFETY: the runtime's word for us, of this member.
+        // SAFETY: the tool's word for this member.
         end(unsafe { *task });
     }
 }
 
-/// That part of the calling thread has ended, if it has not before.
+/// Ends a part of the calling thread, unless it has ended already.
 fn end(task: u64) {
     let Some(worker) = Worker::known() else { return };
     let Ok(mut parts) = worker.ompt.parts.try_borrow_mut() else { return };

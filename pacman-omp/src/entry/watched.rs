@@ -1,7 +1,7 @@
-//! Calls that are watched and then go on to the real function as if nobody had looked.
+//! Watched calls, which go on to the real function unchanged.
 //!
-//! The entries are assembly, so that it does not matter what a function takes and answers:
-//! arguments stay where they are, in registers and on the stack.
+//! The entries are assembly and leave arguments where they are, in registers and on the stack. So they
+//! fit functions of any type.
 
 use std::arch::{asm, global_asm};
 use std::ffi::c_void;
@@ -16,8 +16,8 @@ use crate::program;
 use crate::seen::Seen;
 use crate::worker::Worker;
 
-// The entry's number is in r11, the address of its first instruction in r10. Seven registers and
-// the return address leave the stack aligned to 16 bytes.
+// r11 has the entry's number, r10 the address of its first instruction. Seven registers and the return
+// address keep the stack aligned to 16 bytes.
 global_asm!(
     ".pushsection .text.pacman_omp, \"ax\", @progbits",
     ".hidden pacman_omp_watched",
@@ -53,7 +53,7 @@ macro_rules! entries {
     ({ $($called:ident)+ } $($kind:ident { $($name:ident)+ })+) => {
         $($(entries!($kind $name);)+)+
     };
-    // These have entries in Rust.
+    // `numbers` has these in Rust.
     (ThreadNumber $name:ident) => {};
     (TeamSize $name:ident) => {};
     ($kind:ident $name:ident) => {
@@ -75,11 +75,11 @@ macro_rules! entries {
 
 functions!(entries);
 
-/// `GOMP_task` has its flags as the first argument on the stack; this one says `depend`.
+/// The `depend` flag of `GOMP_task`, whose flags are the first argument on the stack.
 const TASK_DEPEND: u64 = 8;
 
-/// Somebody calls an entry: `frame` is where the return address is, with the arguments on the
-/// stack behind it. Answers the function to go on to.
+/// Handles a call of an entry, and answers the function to go on to. `frame` is the address of the
+/// return address, with the stack arguments behind it.
 unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
     let function = Function::numbered(number);
     let kind = function.kind();
@@ -99,7 +99,7 @@ unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
         }
         _ => {
             if process::is_observed() {
-                // SAFETY: the entry passes its own frame, and tasks have an argument there.
+                // SAFETY: the entry passes its own frame. Only tasks read the argument, and have one.
                 watch(kind, || unsafe { *frame.add(1) });
             }
             // SAFETY: as above.
@@ -141,8 +141,8 @@ fn watch(kind: CallKind, on_stack: impl Fn() -> u64) {
     }
 }
 
-/// What a process without an OpenMP runtime answers to the question: such programs ask only if
-/// they find the function, and with this library loaded they do.
+/// The answer of a process without an OpenMP runtime. Such programs ask only if they find the function,
+/// and with this library loaded they find it.
 fn without_runtime(kind: CallKind) -> *const c_void {
     match kind {
         CallKind::Query | CallKind::AncestorTeamSize => one as *const c_void,

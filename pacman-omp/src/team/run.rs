@@ -19,9 +19,10 @@ use crate::seen::Seen;
 use crate::worker::Worker;
 use crate::worksharing;
 
-/// Runs one execution of `body`, which is called as `call` says: `start` has the real entry start a
-/// team of so many threads (0: as many as the runtime likes) on the body for that manner, with the
-/// team it is given. False if there is no runtime at all.
+/// Runs one execution of `body` for a call. False if there is no runtime at all.
+///
+/// `start` has the real entry start a team of the given size (0 leaves it to the runtime), on the body
+/// for the given mode.
 #[inline(always)]
 pub(crate) fn run(
     body: *const c_void,
@@ -164,7 +165,7 @@ pub(super) struct CallTarget {
 }
 
 impl CallTarget {
-    /// `None` if there is no runtime.
+    /// Finds them for a region that is not known yet; `None` without a runtime.
     #[cold]
     pub(super) fn of(entry: Function, body: u64, source: *const c_char) -> Option<CallTarget> {
         if !process::is_observed() || region::are_enough() {
@@ -173,7 +174,7 @@ impl CallTarget {
         }
         interpose::note_interposed();
         let runtime = isolated(|| interpose::runtime_for(body, entry))?;
-        // SAFETY: LLVM's descriptions are constants of the program that end in a zero.
+        // SAFETY: LLVM's descriptions are constant C strings of the program.
         let source = (!source.is_null()).then(|| unsafe { CStr::from_ptr(source) });
         let source = source.map(|text| text.to_string_lossy().into_owned());
         first_region::meet(runtime, 1);

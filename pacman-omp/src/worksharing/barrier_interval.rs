@@ -1,4 +1,4 @@
-//! The intervals of a region, which follows which, and how many threads each gets.
+//! The barrier intervals of a region: their order, and the threads of each.
 
 use std::collections::HashMap;
 
@@ -10,76 +10,75 @@ use pacman_regions::Loop;
 use super::partition::Division;
 use super::schedule::Indivisible;
 
-/// What is the same for all regions of the process.
+/// Facts that all regions of the process share.
 #[derive(Debug)]
 pub(crate) struct Setup {
     pub(crate) seconds_per_tick: f64,
     pub(crate) rules: Rules,
     pub(crate) topology: Topology,
-    /// Widths to go through in turn, whatever they cost: for tests.
+    /// Widths to apply in a cycle whatever they cost, for tests.
     pub(crate) forced: Vec<u16>,
 }
 
-/// A region counts as one with a time loop inside when an interval has run so often in one
-/// execution. Other regions are better adapted as a whole, threads and all.
+/// Runs of an interval in one execution after which the region counts as one with a time loop inside.
+/// Other regions are better adapted as a whole.
 const REPEATED: u32 = 8;
 
-/// A region that has run so often without such an interval has no time loop inside.
+/// Executions without such an interval after which the region counts as one without a time loop.
 const PATIENCE: u32 = 64;
 
-/// A region's intervals; whoever runs the region's thread 0 has them.
+/// A region's intervals. The thread that runs the region as thread 0 holds them.
 #[derive(Debug, Default)]
 pub(crate) struct BarrierIntervals {
     all: Vec<BarrierInterval>,
     by_site: HashMap<u64, usize>,
-    /// What began the latest execution.
+    /// The first interval of the latest execution.
     first: Option<usize>,
-    /// Some interval was run again and again within one execution.
+    /// Some interval ran [`REPEATED`] times within one execution.
     repeats: bool,
-    /// Counts the region's executions.
+    /// The number of the region's execution.
     execution: u32,
-    /// Threads of the latest team.
+    /// The size of the latest team.
     threads: u16,
-    /// What there is to choose from in teams of that many threads.
+    /// The candidates for teams of that size.
     candidates: Option<(u16, Candidates)>,
 }
 
 /// The loops between two barriers.
 #[derive(Debug)]
 struct BarrierInterval {
-    /// The address that its first loop's `__kmpc_for_static_init_*` returns to.
+    /// The return address of its first loop's `__kmpc_for_static_init_*`.
     site: u64,
     source: Option<String>,
-    /// What came after it last.
+    /// The interval that came next last time.
     next: Option<usize>,
     executions: u64,
-    /// The region's execution it ran in last, and how often in that one.
+    /// The region's execution that it ran in last, and its runs in that execution.
     execution: u32,
     rounds: u32,
     loops: Kinds,
     control: Control,
 }
 
-/// What loops an interval was seen to have.
+/// The kinds of loops of an interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Kinds {
-    /// Some that fewer threads can share.
+    /// Some loop that fewer threads can share.
     divided: bool,
     refused: Option<Indivisible>,
 }
 
 #[derive(Debug)]
 enum Control {
-    /// Not adapted, or not yet.
+    /// Not adapted so far.
     Watched,
-    /// Why it never is.
+    /// Never adapted, for this reason.
     Refused(&'static str),
-    /// In teams of so many threads.
+    /// Adapted in teams of that size.
     Adapted(u16, Box<Controller>),
 }
 
-pub(super) const ASKS: &str =
-    "the region asks for its thread's number, and may keep what it does by it";
+pub(super) const ASKS: &str = "the region asks for its thread's number, and may keep data by it";
 
 impl BarrierIntervals {
     /// An execution of the region begins.
@@ -87,12 +86,12 @@ impl BarrierIntervals {
         self.execution = self.execution.wrapping_add(1);
     }
 
-    /// Whether it is time to give the region up.
+    /// Whether the region has no time loop inside.
     pub(super) fn never_repeat(&self) -> bool {
         !self.repeats && self.execution >= PATIENCE
     }
 
-    /// The interval whose first loop is at `site`, after `before` in the same execution.
+    /// The interval whose first loop is at `site`, after interval `before` in the same execution.
     #[inline]
     pub(super) fn at(
         &mut self,
@@ -129,13 +128,13 @@ impl BarrierIntervals {
         })
     }
 
-    /// What is expected after `before`, or first.
+    /// The interval that is expected after `before`, or first.
     #[inline]
     pub(super) fn after(&self, before: Option<usize>) -> Option<usize> {
         before.map_or(self.first, |before| self.all[before].next)
     }
 
-    /// The interval has such a loop.
+    /// Notes a loop of the interval.
     #[inline]
     pub(super) fn has(&mut self, at: usize, division: Result<Division, Indivisible>) {
         let loops = &mut self.all[at].loops;
@@ -145,7 +144,7 @@ impl BarrierIntervals {
         }
     }
 
-    /// How many threads the interval's loops should get; `None` for all.
+    /// The width of the interval's loops; `None` for all threads.
     #[inline]
     pub(super) fn width(&self, at: usize) -> Option<u16> {
         match &self.all[at].control {
@@ -154,10 +153,7 @@ impl BarrierIntervals {
         }
     }
 
-    /// The interval ran on `width` threads of a team of `threads`, and took so long.
-    ///
-    /// `refused` says why nothing may be adapted; `asks` that the region asks for its thread's
-    /// number.
+    /// The interval ran, and took `seconds`.
     pub(super) fn ran(&mut self, at: usize, seconds: f64, ran: &Ran<'_>) {
         let execution = self.execution;
         self.threads = ran.threads;
@@ -169,7 +165,7 @@ impl BarrierIntervals {
         if let Control::Adapted(team, controller) = &mut interval.control {
             if *team == ran.threads {
                 if let Some(on) = configuration(controller, ran.width.min(ran.threads)) {
-                    // What it refuses it leaves out, which is all there is to do about it.
+                    // The controller leaves out a refused execution; nothing else is to be done.
                     let _ = controller.finished(on, seconds, seconds);
                 }
                 if !ran.asks {
@@ -182,7 +178,7 @@ impl BarrierIntervals {
         }
     }
 
-    /// Puts the interval under control, or says why not; also when something has changed.
+    /// Gives the interval a controller, or a reason against one. Runs again when a condition changes.
     #[cold]
     fn decide(&mut self, at: usize, ran: &Ran<'_>) {
         let interval = &mut self.all[at];
@@ -215,7 +211,7 @@ impl BarrierIntervals {
         }
     }
 
-    /// Whether some interval gets fewer threads than the team has, or may come to it.
+    /// Whether some interval has fewer threads than the team, or may get fewer.
     pub(super) fn adapts(&self) -> bool {
         use pacman_core::adapt::State::{LeftAlone, Off};
         self.all.iter().any(|interval| match &interval.control {
@@ -224,7 +220,7 @@ impl BarrierIntervals {
         })
     }
 
-    /// For the recording; nothing for a region without a time loop inside.
+    /// The intervals for the recording; none for a region without a time loop inside.
     pub(super) fn recorded(&self, place: impl Fn(u64) -> String) -> Vec<Loop> {
         let intervals = self.all.iter().filter(|_| self.repeats);
         let recorded = intervals.map(|interval| {
@@ -240,17 +236,19 @@ impl BarrierIntervals {
     }
 }
 
-/// How an interval ran.
+/// A run of an interval: its width in a team of `threads`.
 pub(super) struct Ran<'a> {
     pub(super) setup: &'a Setup,
     pub(super) width: u16,
     pub(super) threads: u16,
+    /// The reason against all adaptation in this execution.
     pub(super) refused: Option<&'static str>,
+    /// The region asks for its thread's number.
     pub(super) asks: bool,
 }
 
-/// Which of the controller's configurations an interval ran on: what it asked for, most likely. Of
-/// several with as many threads the first, because threads are not moved for a loop.
+/// The controller's configuration that an interval ran on: usually the one that it chose. Of several with
+/// that number of threads, the first, because threads do not move for a loop.
 fn configuration(controller: &Controller, width: u16) -> Option<Configuration> {
     let is = |on: &Configuration| on.threads() == u32::from(width);
     let next = controller.next();

@@ -1,7 +1,7 @@
-//! What the program finds instead of libomp's worksharing and barriers.
+//! The entries for libomp's worksharing and barriers.
 //!
-//! The real functions are called in every case: they keep books for tools and for the runtime's
-//! own checks. A share of ours then takes the place of theirs.
+//! Each entry calls the real function, which keeps state for tools and for the runtime's own checks. A
+//! share of this library then replaces the real one.
 
 #![allow(unreachable_pub)]
 
@@ -39,12 +39,12 @@ macro_rules! static_loops {
             // SAFETY: the runtime's function of that name.
             let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
             let Some(member) = shares() else {
-                // SAFETY: what the program passes.
+                // SAFETY: the program's own arguments.
                 return unsafe {
                     real(place, number, schedule, last, lower, upper, stride, step, chunk)
                 };
             };
-            // SAFETY: what the program passes to the runtime: bounds are never null.
+            // SAFETY: the program's own arguments; bounds are never null.
             unsafe {
                 let iterations =
                     Iterations { lower: *lower, upper: *upper, step: i64::from(step) };
@@ -71,8 +71,8 @@ static_loops! {
     __kmpc_for_static_init_8u: u64, i64;
 }
 
-/// The body has the runtime share work out, which tells something to who may change a team. Answers
-/// the thread's part in an execution whose loops are looked at, if it is in one.
+/// Notes that the body has the runtime share work out. Answers the thread's part in an execution whose
+/// loops are observed, if there is one.
 #[inline]
 fn shares() -> Option<&'static Member> {
     if !process::is_adapted() {
@@ -101,7 +101,7 @@ macro_rules! fetching_loops {
             let Some(real) = real_for(caller, Function::$name) else { return };
             // SAFETY: the runtime's function of that name.
             let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
-            // SAFETY: what the program passes.
+            // SAFETY: the program's own arguments.
             unsafe { real(place, number, schedule, lower, upper, step, stack.words[0] as $step) };
             if let Some(member) = shares() {
                 // SAFETY: as above.
@@ -118,14 +118,14 @@ fetching_loops! {
     __kmpc_dispatch_init_8u: u64, i64;
 }
 
-/// There are no arguments on the stack: it is declared for its place alone.
+/// The function has no stack arguments; `stack` only gives the return address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __kmpc_barrier(place: *const Ident, number: i32, stack: Stack) {
     let Some(real) = real_for(stack.caller(), Function::__kmpc_barrier) else { return };
     type Real = unsafe extern "C-unwind" fn(*const Ident, i32);
-    // SAFETY: the runtime's function of that name, with what the program passes.
+    // SAFETY: the runtime's function of that name.
     let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
-    // SAFETY: the runtime's function of that name, with what the program gave.
+    // SAFETY: the runtime's function of that name, with the program's own arguments.
     let wait = || unsafe { real(place, number) };
     match Worker::known() {
         Some(worker) => worker.member.pass(wait),

@@ -1,4 +1,4 @@
-//! One execution of a region with intervals, and the threads that take part in it.
+//! One execution of a region with barrier intervals, and the parts of its threads.
 
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,46 +17,44 @@ use crate::floating;
 #[repr(align(64))]
 pub(crate) struct Loops {
     intervals: TryLock<BarrierIntervals>,
-    /// It has run often enough to be known for one without a time loop inside.
+    /// The region has no time loop inside, as enough executions have shown.
     left_alone: AtomicBool,
 }
 
-/// What an execution asks of the runtime and of the rest of the library.
+/// The questions of an execution to the runtime and to the rest of the library.
 pub(crate) trait TeamQueries: Sync {
-    /// How many regions the calling thread is inside of, of one thread or more.
+    /// The nesting level of the calling thread, serial regions included.
     fn level(&self) -> i32;
-    /// How many threads its team has.
+    /// The size of its team.
     fn threads(&self) -> u32;
-    /// Whether the region was seen to ask for its thread's number, as far as this thread knows.
+    /// Whether the region asked for its thread's number, as far as this thread knows.
     fn asks_for_number(&self) -> bool;
-    /// Ticks of the clock.
     fn now(&self) -> u64;
-    /// The calling thread gets nothing and will wait at the next barrier.
+    /// The calling thread gets no share, and will wait at the next barrier.
     fn idles(&self);
 }
 
-/// One execution of a region: lives on the stack of the thread that starts the team, for longer
-/// than any member's part.
+/// One execution of a region. It is on the primary thread's stack, and outlives every member's part.
 pub(crate) struct Execution<S> {
     ring: Ring,
     run: UnsafeCell<RegionRun<'static, Locked<'static, BarrierIntervals>>>,
     around: S,
 }
 
-// SAFETY: the ring is for all members; the course is touched by the team's thread 0 while the
-// team runs, and by the thread that started it (the same one) before and after.
+// SAFETY: all members share the ring. Only thread 0 of the team touches the run; it is also the thread
+// that starts and ends the team.
 unsafe impl<S: Sync> Sync for Execution<S> {}
 
 impl Loops {
-    /// Begins an execution; `None` if another one of this region is under way, which alone is
-    /// adapted then. `refused` says why nothing may be adapted.
+    /// Begins an execution; `None` if another thread runs this region, because only one execution at a
+    /// time is adapted. `refused` is the reason against adaptation.
     pub(crate) fn begin<S: TeamQueries>(
         &'static self,
         setup: &'static Setup,
         refused: Option<&'static str>,
         around: S,
     ) -> Option<Execution<S>> {
-        // ATOMICS: nothing hangs on it but whether anybody looks.
+        // ATOMICS: a stale value only delays or repeats a look at the loops.
         if self.left_alone.load(Ordering::Relaxed) {
             return None;
         }
@@ -69,25 +67,25 @@ impl Loops {
         Some(Execution { ring: Ring::new(ALL), run, around })
     }
 
-    /// Whether they repeat too seldom to be looked at.
+    /// Whether the loops are no longer observed.
     #[inline]
     pub(crate) fn are_left_alone(&self) -> bool {
         self.left_alone.load(Ordering::Relaxed)
     }
 
-    /// Whether intervals are adapted one by one, so that the team had better keep its size.
+    /// Whether intervals are adapted one by one, so that the team must keep its size.
     pub(crate) fn adapt(&self) -> bool {
         !self.left_alone.load(Ordering::Relaxed)
             && self.intervals.try_lock().is_some_and(|intervals| intervals.adapts())
     }
 
-    /// For the recording; `place` names an address. Nothing while an execution is under way.
+    /// The loops for the recording; `place` names an address. None during an execution.
     pub(crate) fn recorded(&self, place: impl Fn(u64) -> String) -> Vec<pacman_regions::Loop> {
         self.intervals.try_lock().map_or_else(Vec::new, |intervals| intervals.recorded(place))
     }
 }
 
-/// The calling thread's part in the innermost execution that has intervals.
+/// The calling thread's part in the innermost execution with intervals.
 pub(crate) struct Member<S: 'static> {
     execution: Cell<*const Execution<S>>,
     thread: Cell<u32>,
@@ -98,7 +96,7 @@ pub(crate) struct Member<S: 'static> {
 }
 
 impl<S> Member<S> {
-    /// In none.
+    /// A thread outside of such executions.
     pub(crate) const fn new() -> Member<S> {
         Member {
             execution: Cell::new(std::ptr::null()),
@@ -110,7 +108,7 @@ impl<S> Member<S> {
     }
 }
 
-/// Puts back what was there around an execution, also when the body is left by unwinding.
+/// Restores the state around an execution, also when the body unwinds.
 struct RestoreMember<'m, S: 'static> {
     member: &'m Member<S>,
     around: Member<S>,
@@ -127,11 +125,11 @@ impl<S> Drop for RestoreMember<'_, S> {
 }
 
 impl<S: TeamQueries> Execution<S> {
-    /// The calling thread does its part, as number `thread` of the team.
+    /// Runs the calling thread's part, as number `thread` of the team.
     pub(crate) fn take_part(&self, member: &Member<S>, thread: u32, body: impl FnOnce()) {
         let threads = u16::try_from(self.around.threads()).unwrap_or(u16::MAX);
         if thread == 0 {
-            // SAFETY: this is the team's thread 0, and the reference ends here.
+            // SAFETY: this is thread 0 of the team, and the reference ends here.
             let run = unsafe { &mut *self.run.get() };
             floating::isolated(|| run.begin(threads, self.around.now()));
         }
@@ -146,7 +144,7 @@ impl<S: TeamQueries> Execution<S> {
         body();
     }
 
-    /// The team has ended; what ran since its last barrier has, too.
+    /// The team has ended, and with it the open interval.
     pub(crate) fn end(self) {
         let now = self.around.now();
         let mut run = self.run.into_inner();
@@ -155,22 +153,21 @@ impl<S: TeamQueries> Execution<S> {
 }
 
 impl<S: TeamQueries> Member<S> {
-    /// Whether the calling thread is in an execution with intervals at all.
+    /// Whether the calling thread is in an execution with intervals.
     #[inline]
     pub(crate) fn is_in(&self) -> bool {
         !self.execution.get().is_null()
     }
 
-    /// The execution, unless the thread is in another region inside of it: one that the runtime
-    /// serialised, or that has no intervals.
+    /// The execution, unless the thread is in a region inside it: a serial one, or one without intervals.
     #[inline]
     fn innermost(&self) -> Option<&Execution<S>> {
-        // SAFETY: set by `take_part` to an execution that outlives the part.
+        // SAFETY: `take_part` sets it to an execution that outlives the part.
         let execution = unsafe { self.execution.get().as_ref() }?;
         (execution.around.level() == self.level.get()).then_some(execution)
     }
 
-    /// The thread enters a barrier of its team; `wait` returns when all have.
+    /// The thread enters a barrier of its team. `wait` returns when all threads have.
     #[inline]
     pub(crate) fn pass(&self, wait: impl FnOnce()) {
         let Some(execution) = self.innermost() else { return wait() };
@@ -181,7 +178,7 @@ impl<S: TeamQueries> Member<S> {
             return;
         }
         let asks = execution.around.asks_for_number();
-        // SAFETY: thread 0's; the reference ends before the wait, in which it may run tasks.
+        // SAFETY: this is thread 0. The reference ends before the wait, which may run tasks.
         let run = unsafe { &mut *execution.run.get() };
         let width = floating::isolated(|| run.decide(asks));
         execution.ring.publish(next, width);
@@ -192,8 +189,7 @@ impl<S: TeamQueries> Member<S> {
         floating::isolated(|| run.passed(execution.around.now()));
     }
 
-    /// The thread begins a static loop whose call returns to `site`: its share, if that is not
-    /// the runtime's.
+    /// The thread's share of a static loop whose call returns to `site`; `None` for the runtime's share.
     #[inline]
     pub(crate) fn share<T: Index>(
         &self,

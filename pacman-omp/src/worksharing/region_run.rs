@@ -1,4 +1,4 @@
-//! The course of one execution of a region, as its thread 0 sees it.
+//! One execution of a region, as its thread 0 sees it.
 
 use std::ops::DerefMut;
 
@@ -6,19 +6,19 @@ use super::barrier_interval::{BarrierIntervals, Ran, Setup};
 use super::partition::Division;
 use super::schedule::Indivisible;
 
-/// From barrier to barrier: what runs, since when, and on how many threads.
+/// The state from barrier to barrier: the open interval, its begin and its width.
 ///
-/// The widths of an epoch are decided before the barrier that begins it, when nobody knows yet
-/// which interval it will have: the one that came next last time is expected. Where that is wrong
-/// the interval runs on as many threads as suit another, which costs time and nothing else.
+/// The width of an epoch is decided before the barrier that begins it, when its interval is not known
+/// yet. The decision expects the interval that came next last time. A wrong expectation runs an interval
+/// with the width of another, which costs time and nothing else.
 pub(super) struct RegionRun<'r, S> {
     intervals: S,
     setup: &'r Setup,
-    /// Why nothing may be adapted in this execution.
+    /// The reason against all adaptation in this execution.
     refused: Option<&'static str>,
     threads: u16,
     epoch: u32,
-    /// The interval under way, once it has begun its first loop, and the one before.
+    /// The open interval, once its first loop has begun, and the one before.
     current: Option<usize>,
     before: Option<usize>,
     now: u16,
@@ -27,7 +27,7 @@ pub(super) struct RegionRun<'r, S> {
     asks: bool,
 }
 
-/// Of any team: all threads.
+/// The width of any team that leaves all to libomp.
 pub(super) const ALL: u16 = u16::MAX;
 
 impl<'r, S: DerefMut<Target = BarrierIntervals>> RegionRun<'r, S> {
@@ -48,13 +48,13 @@ impl<'r, S: DerefMut<Target = BarrierIntervals>> RegionRun<'r, S> {
         }
     }
 
-    /// The team has so many threads, and its thread 0 begins.
+    /// Thread 0 of a team of `threads` begins.
     pub(super) fn begin(&mut self, threads: u16, ticks: u64) {
         self.threads = threads;
         self.begun = ticks;
     }
 
-    /// A loop begins whose call returns to `site`.
+    /// A loop begins; its call returns to `site`.
     #[inline]
     pub(super) fn met(
         &mut self,
@@ -70,8 +70,8 @@ impl<'r, S: DerefMut<Target = BarrierIntervals>> RegionRun<'r, S> {
         self.intervals.has(at, division);
     }
 
-    /// A barrier is about to be entered: the width after it. `asks` says that the region was
-    /// seen to ask for its thread's number.
+    /// Decides the width after the barrier that the thread is about to enter. `asks` if the region asked
+    /// for its thread's number.
     #[inline]
     pub(super) fn decide(&mut self, asks: bool) -> u16 {
         self.asks = asks;
@@ -90,14 +90,14 @@ impl<'r, S: DerefMut<Target = BarrierIntervals>> RegionRun<'r, S> {
         self.next
     }
 
-    /// The barrier has been passed.
+    /// The thread has passed the barrier.
     #[inline]
     pub(super) fn passed(&mut self, ticks: u64) {
         self.end_interval(ticks);
         self.now = self.next;
     }
 
-    /// The interval under way ends, if one is.
+    /// Ends the open interval, if there is one.
     #[inline]
     pub(super) fn end_interval(&mut self, ticks: u64) {
         if let Some(at) = self.current.take() {
@@ -130,8 +130,7 @@ mod tests {
         Setup { seconds_per_tick: 1e-9, rules, topology, forced: forced.to_vec() }
     }
 
-    /// One execution: intervals in order, each taking what `ticks` says of it on so many threads.
-    /// Answers the widths that each ran on.
+    /// One execution of intervals in order. `ticks` gives the time of each by its width. Answers the widths.
     fn run(
         intervals: &RefCell<BarrierIntervals>,
         setup: &Setup,
@@ -156,13 +155,13 @@ mod tests {
         used
     }
 
-    /// Quickest on `best` threads of those it may have.
+    /// The time of an interval that is fastest on `best` threads.
     fn valley(best: u16) -> impl Fn(u16) -> u64 {
         move |width| 1_000_000 + 300_000 * u64::from(width.abs_diff(best))
     }
 
     #[test]
-    fn each_stretch_comes_to_its_own_width() {
+    fn each_interval_gets_its_own_width() {
         let (intervals, setup) = (RefCell::default(), setup(&[]));
         let order: Vec<u64> = [100, 200, 300].into_iter().cycle().take(900).collect();
         let used =
@@ -173,7 +172,10 @@ mod tests {
                     _ => valley(2)(width),
                 }
             });
-        assert!(used[..24].iter().all(|&width| width == 4), "nothing is tried before it repeats");
+        assert!(
+            used[..24].iter().all(|&width| width == 4),
+            "no width is tried before intervals repeat"
+        );
         let late = &used[600..];
         let share = |from: usize, width| {
             let its = late.iter().skip(from).step_by(3);
@@ -189,16 +191,15 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_expectation_is_put_right_by_what_came() {
+    fn a_wrong_expectation_is_corrected() {
         let (intervals, setup) = (RefCell::default(), setup(&[]));
         let body = |site: u64, width| if site == 100 { valley(1)(width) } else { valley(4)(width) };
         let mut order: Vec<u64> = [100, 200].into_iter().cycle().take(400).collect();
         run(&intervals, &setup, 4, &order, false, Ok(Division::Balanced), body);
-        // From here on the second comes twice, then something new.
+        // From here on the second comes twice, then a new one.
         order = [100, 200, 200].into_iter().cycle().take(600).collect();
         order.extend([100, 500, 100, 500]);
         let used = run(&intervals, &setup, 4, &order, false, Ok(Division::Balanced), body);
-        // The loop that comes after itself and after another is expected in turn.
         assert_eq!(used.len(), order.len());
         let recorded = intervals.borrow().recorded(|site| site.to_string());
         assert_eq!(recorded.len(), 3);
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn regions_without_a_loop_inside_are_left_to_others() {
+    fn regions_without_a_time_loop_inside_are_left_alone() {
         let (intervals, setup) = (RefCell::default(), setup(&[]));
         for _ in 0..100 {
             let order = [100, 200, 100, 300];
@@ -227,7 +228,7 @@ mod tests {
         let used = run(&intervals, &setup, 4, &[100; 300], true, plain, |_, w| valley(1)(w));
         assert!(used.iter().all(|&width| width == 4), "{used:?}");
         assert_eq!(intervals.borrow().recorded(|_| String::new())[0].why, ASKS);
-        // It may ask late: from then on they keep it.
+        // A late question keeps the threads from then on.
         let intervals = RefCell::default();
         let used = run(&intervals, &setup, 4, &[100; 300], false, plain, |_, w| valley(1)(w));
         assert!(used[100..].contains(&1));
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_divided_is_told() {
+    fn the_reason_of_an_indivisible_loop_is_recorded() {
         let (intervals, setup) = (RefCell::default(), setup(&[]));
         run(&intervals, &setup, 4, &[7; 30], false, Err(Indivisible::Sections), |_, w| {
             valley(1)(w)
@@ -248,14 +249,14 @@ mod tests {
     }
 
     #[test]
-    fn forced_widths_take_turns_from_the_first_barrier_on() {
+    fn forced_widths_cycle_from_the_first_barrier_on() {
         let (intervals, setup) = (RefCell::default(), setup(&[1, 2, 3]));
         let used = run(&intervals, &setup, 4, &[7; 7], true, Ok(Division::Chunked(1)), |_, _| 10);
         assert_eq!(used, [4, 2, 3, 1, 2, 3, 1]);
     }
 
     #[test]
-    fn short_stretches_are_left_alone() {
+    fn short_intervals_are_left_alone() {
         let intervals = RefCell::default();
         let mut setup = setup(&[]);
         setup.rules.break_even = 20e-6;

@@ -1,35 +1,34 @@
-//! How the threads of a team come to the same width. The protocol is in this folder's README.md.
+//! The agreement of a team's threads on one width. README.md in this folder has the protocol.
 
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU16, Ordering};
 #[cfg(not(loom))]
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// How many of a team's threads get iterations of static loops, in the epoch under way and in the
-/// next: thread 0 writes, everybody reads.
+/// The widths of the present epoch and the next. Thread 0 writes, all threads read.
 #[derive(Debug)]
 pub(crate) struct Ring<const SLOTS: usize = 2> {
     slots: [AtomicU16; SLOTS],
 }
 
 impl<const SLOTS: usize> Ring<SLOTS> {
-    /// With the width of epoch 0.
+    /// A ring with the width of epoch 0.
     pub(crate) fn new(first: u16) -> Ring<SLOTS> {
         Ring { slots: std::array::from_fn(|_| AtomicU16::new(first)) }
     }
 
-    /// Sets the width of `epoch`: thread 0 alone, in the epoch before.
+    /// Sets the width of `epoch`. Only thread 0 calls this, in the epoch before.
     #[inline]
     pub(crate) fn publish(&self, epoch: u32, width: u16) {
-        // ATOMICS: the barrier that follows orders it before every read.
+        // ATOMICS: the next barrier orders the store before every load.
         self.slots[epoch as usize % SLOTS].store(width, Ordering::Relaxed);
     }
 
-    /// The width of the `epoch` that the calling thread is in.
+    /// The width of `epoch`, in which the calling thread is.
     #[inline]
     pub(crate) fn read(&self, epoch: u32) -> u16 {
-        // ATOMICS: written before the barrier that began the epoch, and next after the one that
-        // ends it, which this thread has not entered.
+        // ATOMICS: stored before the barrier that began the epoch. The next store follows the barrier
+        // that ends it, which this thread has not entered.
         self.slots[epoch as usize % SLOTS].load(Ordering::Relaxed)
     }
 }

@@ -1,7 +1,7 @@
-//! What a compiler asks of `__kmpc_for_static_init_*`: schedules, constructs, places.
+//! Arguments of `__kmpc_for_static_init_*`: schedules, constructs, places in the source.
 //!
-//! The numbers are LLVM's, from `openmp/runtime/src/kmp.h` (`enum sched_type`, the
-//! `KMP_IDENT_*` flags and `ident_t`); they are part of its binary interface.
+//! The numbers are LLVM's, from `openmp/runtime/src/kmp.h` (`enum sched_type`, the `KMP_IDENT_*` flags
+//! and `ident_t`), and part of its binary interface.
 
 use std::ffi::{CStr, c_char};
 
@@ -11,14 +11,14 @@ const STATIC_CHUNKED: i32 = 33;
 const STATIC: i32 = 34;
 const DISTRIBUTE_STATIC_CHUNKED: i32 = 91;
 const DISTRIBUTE_STATIC: i32 = 92;
-/// Modifiers that may be set beside a schedule: monotonic and nonmonotonic. Static loops are
-/// monotonic in either case, so libomp takes them off, and so do we.
+/// The modifiers monotonic and nonmonotonic. Static loops are monotonic in either case, so libomp
+/// ignores the modifiers, and so does this library.
 const MODIFIERS: i32 = 1 << 29 | 1 << 30;
 
 const SECTIONS: i32 = 0x400;
 const DISTRIBUTE: i32 = 0x800;
 
-/// Where a construct is in the source, and of what kind it is: libomp's `ident_t`.
+/// The place of a construct in the source, and its kind: libomp's `ident_t`.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Ident {
@@ -29,23 +29,23 @@ pub(crate) struct Ident {
     source: *const c_char,
 }
 
-/// Why a loop that is divided by `__kmpc_for_static_init_*` keeps all its threads.
+/// The reason why a loop keeps all its threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Indivisible {
-    /// Sections may wait for each other, which a thread for each makes possible.
+    /// Sections, which may wait for each other and so need a thread each.
     Sections,
-    /// It deals out among teams, not among threads.
+    /// A loop over the teams of a league, not over threads.
     Distribute,
-    /// Another schedule than the two that are divided here.
+    /// A schedule other than the two that this library divides.
     Schedule,
-    /// Hardly more iterations than threads: what they do may be meant for one thread each.
+    /// No more iterations than threads: each may be meant for one thread.
     FewIterations,
-    /// Not a static loop at all: threads fetch their iterations.
+    /// Not a static loop: threads fetch their iterations.
     Fetched,
 }
 
 impl Indivisible {
-    /// In one line, for a recording.
+    /// One line for the recording.
     pub(crate) fn why(self) -> &'static str {
         match self {
             Indivisible::Sections => "sections, which may wait for each other",
@@ -59,7 +59,7 @@ impl Indivisible {
     }
 }
 
-/// How the loop is to be divided, if it may be divided otherwise than the runtime does.
+/// The division of a loop, if fewer threads may share it.
 pub(crate) fn division(schedule: i32, flags: i32, chunk: i64) -> Result<Division, Indivisible> {
     if flags & SECTIONS != 0 {
         return Err(Indivisible::Sections);
@@ -76,21 +76,21 @@ pub(crate) fn division(schedule: i32, flags: i32, chunk: i64) -> Result<Division
 }
 
 impl Ident {
-    /// The construct's kind; 0 where a compiler passes none.
+    /// The construct's kind; 0 if the compiler passes none.
     ///
     /// # Safety
     /// `ident` is null or points to an `ident_t`.
     pub(crate) unsafe fn flags(ident: *const Ident) -> i32 {
-        // SAFETY: the caller says so.
+        // SAFETY: as the caller guarantees.
         unsafe { ident.as_ref() }.map_or(0, |ident| ident.flags)
     }
 
-    /// `;file;function;line;column;;`, where the program was compiled with that.
+    /// `;file;function;line;column;;`, if the compiler left it.
     ///
     /// # Safety
     /// `ident` is null or points to an `ident_t` whose source is null or a C string.
     pub(crate) unsafe fn source(ident: *const Ident) -> Option<String> {
-        // SAFETY: the caller says so.
+        // SAFETY: as the caller guarantees.
         let source = unsafe { ident.as_ref() }?.source;
         if source.is_null() {
             return None;
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_told_where_the_compiler_knew_them() {
+    fn places_are_known_if_the_compiler_left_them() {
         let ident =
             |source| Ident { reserved_1: 0, flags: 0x202, reserved_2: 0, reserved_3: 0, source };
         let source = |ident: &Ident| {

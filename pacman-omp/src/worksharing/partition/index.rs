@@ -1,17 +1,16 @@
-//! The types that loops count in.
+//! Types of loop counters.
 
-/// What `__kmpc_for_static_init_{4,4u,8,8u}` count in.
+/// The counter types of `__kmpc_for_static_init_{4,4u,8,8u}`.
 pub(crate) trait Index: Copy + Ord + std::fmt::Debug {
     /// The signed type of the same size: of steps, strides and chunks.
     type Step: Copy + Into<i64>;
 
-    /// The most iterations that the runtime's count of them holds.
+    /// The most iterations that the runtime's counter holds.
     const MOST: u64;
 
-    /// The least and the greatest value.
     const RANGE: (i128, i128);
 
-    /// Its bits, with the sign spread over the rest.
+    /// The value, sign-extended.
     fn widen(self) -> u64;
 
     /// The low bits.

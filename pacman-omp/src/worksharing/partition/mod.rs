@@ -1,4 +1,4 @@
-//! Which iterations of a static loop a thread gets if so many threads share them.
+//! The iterations of a static loop for each of the threads that share it.
 
 mod index;
 
@@ -7,40 +7,40 @@ mod tests;
 
 pub(crate) use index::Index;
 
-/// A loop as a compiler describes it to libomp: both bounds belong to it.
+/// A loop as a compiler describes it to libomp, with inclusive bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Iterations<T> {
     pub(crate) lower: T,
     pub(crate) upper: T,
-    /// From one iteration to the next; below 0 the loop counts down.
+    /// The step of an iteration; negative if the loop counts down.
     pub(crate) step: i64,
 }
 
-/// How a static loop is divided.
+/// The division of a static loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Division {
-    /// One piece for each thread, the first ones an iteration longer.
+    /// One piece for each thread; the first ones may be one iteration longer.
     Balanced,
-    /// Chunks of so many iterations, dealt out in turn. Less than one counts as one.
+    /// Chunks of that many iterations, dealt out round robin. Less than one counts as one.
     Chunked(i64),
 }
 
-/// One thread's part, as compiled code goes through it.
+/// One thread's part of a loop.
 ///
-/// A chunked loop runs from `lower` to `upper` (cut at the whole loop's upper bound), moves both
-/// by `stride`, and goes on while it has begun within the loop. A balanced one does not move.
+/// Compiled code of a chunked loop runs from `lower` to `upper` (cut at the loop's upper bound), adds
+/// `stride` to both, and repeats while the chunk begins within the loop. A balanced loop has one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share<T> {
     pub(crate) lower: T,
     pub(crate) upper: T,
     pub(crate) stride: i64,
-    /// Whether the loop's last iteration is in it: what `lastprivate` goes by.
+    /// Whether the part has the loop's last iteration, for `lastprivate`.
     pub(crate) last: bool,
 }
 
 impl<T: Index> Iterations<T> {
-    /// How many there are; `None` for none, and for more than the runtime's own count can hold,
-    /// which wraps to 0 there: both are left to it.
+    /// The number of iterations; `None` for none, and for more than the runtime's counter holds, where it
+    /// wraps to 0. Both cases are left to the runtime.
     pub(crate) fn count(&self) -> Option<u64> {
         let (from, to) =
             if self.step > 0 { (self.lower, self.upper) } else { (self.upper, self.lower) };
@@ -54,9 +54,9 @@ impl<T: Index> Iterations<T> {
 
     /// The share of `thread` among `threads`, as libomp divides for a team of that size.
     ///
-    /// `None` leaves the loop to the runtime, for every thread alike: where there is nothing to
-    /// divide, and where compiled code would step over the end of its type (it does so with the
-    /// runtime's shares, too, and what comes of it is not ours to decide).
+    /// `None` leaves the loop to the runtime, for all threads alike: a loop without iterations, or one
+    /// whose compiled code would step over the end of its type. That code does so with the runtime's
+    /// shares as well, and this library must not change the outcome.
     pub(crate) fn share(&self, division: Division, thread: u32, threads: u32) -> Option<Share<T>> {
         let count = self.count()?;
         let (thread, threads) = (u64::from(thread), u64::from(threads));
@@ -86,7 +86,7 @@ impl<T: Index> Iterations<T> {
         let chunk = (chunk.max(1) as u64).min(count);
         let chunks = count.div_ceil(chunk);
         let turn = chunk.checked_mul(chunks.min(threads))?;
-        // The furthest that compiled code goes: the last chunk's end moved by the stride.
+        // The furthest value of compiled code: the last chunk's end plus the stride.
         let furthest = ((chunks - 1) * chunk).checked_add(turn)?.checked_add(chunk)?;
         let reach = i128::from(self.step).checked_mul(i128::from(furthest))?;
         let beyond = self.lower.exact().checked_add(reach)?;
@@ -112,10 +112,10 @@ impl<T: Index> Iterations<T> {
         T::narrow(self.lower.widen().wrapping_add(offset))
     }
 
-    /// Nothing: the lower bound one beyond the upper, as the runtime has it.
+    /// An empty share: the lower bound is one beyond the upper, as in the runtime's empty shares.
     ///
-    /// Not beyond the end of the type, where the runtime's would wrap and be the whole loop: it
-    /// hands out empty shares for short loops alone, we do for long ones.
+    /// At the end of the type the runtime's form would wrap to the whole loop. The runtime has empty
+    /// shares only for short loops, this library also for long ones.
     fn empty(&self, stride: i64) -> Share<T> {
         let (one, limit) = if self.step > 0 { (1, T::RANGE.1) } else { (-1, T::RANGE.0) };
         let moved = |from: T, by: i64| T::narrow(from.widen().wrapping_add(by as u64));

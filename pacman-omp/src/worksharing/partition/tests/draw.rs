@@ -2,7 +2,7 @@
 
 use super::super::{Division, Index, Iterations};
 
-/// A generator of its own (SplitMix64), so that a failure comes back.
+/// A generator of its own (SplitMix64), so that failures are reproducible.
 pub(super) struct Draw(u64);
 
 impl Draw {
@@ -18,8 +18,7 @@ impl Draw {
         (mixed ^ (mixed >> 31)) % bound
     }
 
-    /// A loop of at most `most` iterations, now and then of none, how it is divided, and among
-    /// how many threads.
+    /// A loop of at most `most` iterations, sometimes of none, with a division and a number of threads.
     pub(super) fn case<T: Index>(&mut self, most: u64) -> (Iterations<T>, Division, u32) {
         let step = [1, 1, 1, 2, 3, 7, 1000][self.below(7) as usize];
         let count = if self.below(20) == 0 { 0 } else { 1 + self.below(most) };
@@ -27,7 +26,7 @@ impl Draw {
         let chunk = self.below(12) as i64 - 1;
         let division =
             if self.below(2) == 0 { Division::Balanced } else { Division::Chunked(chunk) };
-        // Chunked loops stay clear of the ends, where nobody divides them.
+        // Chunked loops avoid the ends of the type, where the library does not divide them.
         let margin = if division == Division::Balanced { 0 } else { 1 << 20 };
         let room = (T::RANGE.1 - T::RANGE.0 - span - 2 * margin) as u64;
         let offset = match self.below(4) {
@@ -42,7 +41,7 @@ impl Draw {
         let down = self.below(3) == 0;
         let (mut lower, mut upper) = if down { (high, low) } else { (low, high) };
         if count == 0 {
-            // One step the wrong way; where the type ends there, of one iteration instead.
+            // One step in the wrong direction; one iteration where the type ends there.
             let other =
                 if down { lower.widen().wrapping_add(1) } else { lower.widen().wrapping_sub(1) };
             let other = T::narrow(other);

@@ -1,4 +1,4 @@
-//! What libomp itself hands out to real threads.
+//! Shares against those of libomp for real threads.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -47,7 +47,7 @@ int main(void) {
 }
 "#;
 
-/// Lines of questions in, lines of answers out; `None` where there is no clang with OpenMP.
+/// The answers to lines of questions; `None` without a clang that has OpenMP.
 fn ask(questions: &str) -> Option<String> {
     if Command::new("clang").arg("--version").output().is_err() {
         return None;
@@ -122,21 +122,21 @@ fn compare<T: Index>(cases: &[Case<T>], answers: &mut dyn Iterator<Item = [i64; 
             };
             let context = format!("{of:?} {division:?} {thread} of {threads}: {ours:?} {theirs:?}");
             assert_eq!(ours.last, theirs.last, "{context}");
-            // A loop that ends with its type and is shorter than the team: libomp's empty share
-            // wraps to the whole type (LLVM 14). Ours stays empty.
+            // For a loop that ends with its type and is shorter than the team, libomp's empty share
+            // wraps to the whole type (LLVM 14). This library's stays empty.
             let wraps = if of.step > 0 { T::RANGE.0 } else { T::RANGE.1 };
             if theirs.lower.exact() == wraps && ours.lower != theirs.lower {
                 assert!(executed(*of, *division, ours).is_empty(), "{context}");
                 continue;
             }
-            // What is executed, because chunked loops with fewer chunks than threads are
-            // described differently by different versions of libomp.
+            // Compare executed iterations: versions of libomp describe chunked loops with fewer chunks
+            // than threads differently.
             assert_eq!(
                 executed(*of, *division, ours),
                 executed(*of, *division, theirs),
                 "{context}"
             );
-            // A loop that one thread has whole keeps its bound, which it may not hit exactly.
+            // A loop that one thread has as a whole keeps its bound, which it may not hit exactly.
             if *division == Division::Balanced && *threads > 1 && ours.lower <= ours.upper {
                 assert_eq!((ours.lower, ours.upper), (theirs.lower, theirs.upper), "{context}");
             }

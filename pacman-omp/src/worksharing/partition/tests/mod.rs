@@ -1,4 +1,4 @@
-//! Shares against a brute force that deals iterations out one by one, and against libomp.
+//! Shares against a brute-force distribution of single iterations, and against libomp.
 
 mod draw;
 mod libomp;
@@ -6,7 +6,7 @@ mod libomp;
 use super::*;
 use draw::Draw;
 
-/// The values of a loop, by stepping.
+/// The values of a loop, step by step.
 fn values<T: Index>(of: Iterations<T>) -> Vec<i128> {
     let (mut value, upper) = (of.lower.exact(), of.upper.exact());
     let mut all = Vec::new();
@@ -17,7 +17,7 @@ fn values<T: Index>(of: Iterations<T>) -> Vec<i128> {
     all
 }
 
-/// What compiled code executes of a share: one piece, or pieces by the stride.
+/// The iterations of a share that compiled code executes: one piece, or pieces by the stride.
 fn executed<T: Index>(of: Iterations<T>, division: Division, share: Share<T>) -> Vec<i128> {
     let down = of.step < 0;
     let end = of.upper.exact();
@@ -45,7 +45,7 @@ fn executed<T: Index>(of: Iterations<T>, division: Division, share: Share<T>) ->
     }
 }
 
-/// Who gets an iteration, by the specification's words.
+/// The thread of an iteration by the specification.
 fn owner(division: Division, iteration: usize, count: usize, threads: usize) -> usize {
     match division {
         // The first `count % threads` threads get one more.
@@ -70,7 +70,7 @@ fn check<T: Index>(of: Iterations<T>, division: Division, threads: u32) {
     let count = of.count();
     assert_eq!(count.unwrap_or(0), all.len() as u64, "{of:?}");
     let mut lasts = 0;
-    // Two threads more than share it: they get nothing.
+    // Two threads above the width get nothing.
     for thread in 0..threads + 2 {
         let Some(share) = of.share(division, thread, threads) else {
             assert!(count.is_none(), "{of:?} {division:?} is not divided");
@@ -108,7 +108,7 @@ fn shares_are_those_of_the_specification() {
 }
 
 #[test]
-fn a_share_of_nothing_is_nothing_at_the_ends_of_the_type_too() {
+fn an_empty_share_is_empty_at_the_ends_of_the_type_too() {
     check(Iterations { lower: i32::MAX - 6, upper: i32::MAX, step: 1 }, Division::Balanced, 3);
     check(Iterations { lower: i32::MIN + 6, upper: i32::MIN, step: -1 }, Division::Balanced, 3);
     check(Iterations { lower: 7u32, upper: 0, step: -1 }, Division::Balanced, 9);
