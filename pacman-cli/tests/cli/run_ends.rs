@@ -329,7 +329,7 @@ fn names_that_are_no_text_are_recorded() {
     let whole = format!("$'{}'", shown.replace('\u{fffd}', r"\xff"));
     assert_eq!(
         (&process["command"][0], &process["regions"][0]["module"]),
-        (&shown.into(), &whole.into())
+        (&whole.clone().into(), &whole.into())
     );
     let mut alone = Command::new(&there);
     alone.env("LD_PRELOAD", library()).env("PACMAN_OMP_DIR", &bad);
