@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::attached::Sample;
 use super::meter::Meter;
 use super::open::{Open, reentered};
 use super::rows::Rows;
+use super::sample::Sample;
 use super::stack::{Books, Stack};
 use super::thread::{Counted, ThreadRecord};
 use super::turns::{ByPlace, Rota, Sets, Tallies, Tally, Turn};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::attached::Sample;
 use super::rows::Rows;
+use super::sample::Sample;
 use super::shared::Shared;
 use super::slot::Published;
 use super::thread::{Counted, ThreadRecord};

@@ -4,8 +4,8 @@ use std::fmt;
 use std::fs;
 use std::sync::Arc;
 
-use super::attached::Sample;
 use super::owner::Owner;
+use super::sample::Sample;
 use super::shared::{Phase, Shared};
 use super::snapshot;
 use super::thread::{Arrival, ThreadRecord};

@@ -1,0 +1,68 @@
+//! One reading of a thread's counters, and differences of two.
+
+use super::turns::Turn;
+use crate::backend::Reading;
+
+/// One reading of the calling thread's counters, with its time.
+///
+/// Counts are raw and only grow: [`count_since`](Sample::count_since) is what
+/// means something. In a session in turns a sample holds the events of one set, and
+/// [`counted_since`](Sample::counted_since) knows whether two belong together.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    pub(super) turn: Turn,
+    pub(super) ticks: u64,
+    pub(super) reading: Reading,
+}
+
+impl Sample {
+    /// All zeros: the place to read into.
+    pub const EMPTY: Sample = Sample { turn: Turn::ONLY, ticks: 0, reading: Reading::EMPTY };
+
+    /// The raw count of the session's event number `event`.
+    ///
+    /// # Panics
+    /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more, or is not
+    /// [counted](Self::is_counted).
+    pub fn count(&self, event: usize) -> u64 {
+        self.reading.counts[self.turn.expect(event)]
+    }
+
+    /// Whether event number `event` was being counted: always, but in a session in
+    /// turns while another set is on the counters.
+    pub fn is_counted(&self, event: usize) -> bool {
+        self.turn.place(event).is_some()
+    }
+
+    /// What event number `event` counted from `earlier` to this sample.
+    ///
+    /// # Panics
+    /// As for [`count`](Self::count). In a session in turns also where the set was
+    /// changed in between: [`counted_since`](Self::counted_since) asks first.
+    pub fn count_since(&self, earlier: &Sample, event: usize) -> u64 {
+        assert!(self.turn == earlier.turn, "the set was changed between these two samples");
+        self.reading.count_since(&earlier.reading, self.turn.expect(event))
+    }
+
+    /// What event number `event` counted from `earlier` to this sample of the same
+    /// thread; `None` if it was not on the counters all the time between.
+    ///
+    /// # Panics
+    /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more in a session
+    /// whose events are counted at once.
+    pub fn counted_since(&self, earlier: &Sample, event: usize) -> Option<u64> {
+        let place = self.turn.place(event).filter(|_| self.turn == earlier.turn)?;
+        Some(self.reading.count_since(&earlier.reading, place))
+    }
+
+    /// How often the set was changed before: samples of different turns cannot be
+    /// subtracted. Always 0 where all events are counted at once.
+    pub fn turn(&self) -> u64 {
+        self.turn.number
+    }
+
+    /// Ticks of the session's clock from `earlier` to this sample.
+    pub fn ticks_since(&self, earlier: &Sample) -> u64 {
+        self.ticks.wrapping_sub(earlier.ticks)
+    }
+}
