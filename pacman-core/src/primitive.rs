@@ -34,6 +34,22 @@ pub(crate) fn own(word: &AtomicU64) -> u64 {
     word.load(Ordering::Relaxed)
 }
 
+/// As [`own`], by a plain load, which the compiler makes a part of the comparison that needs it.
+///
+/// # Safety
+/// Other threads may load the word, and none may store to it.
+#[inline(always)]
+pub(crate) unsafe fn own_plain(word: &AtomicU64) -> u64 {
+    #[cfg(loom)]
+    return own(word);
+    // ATOMICS: loads do not race with each other, and the only stores are this thread's.
+    // SAFETY: the word is there, and the caller's promise.
+    #[cfg(not(loom))]
+    unsafe {
+        word.as_ptr().read()
+    }
+}
+
 /// `value`, computed before what follows and kept: else the compiler puts off what nobody needs yet,
 /// or computes it again, and keeps more words or executes more instructions.
 #[inline(always)]

@@ -1,6 +1,12 @@
-//! The time of the calls that C programs make most, beside the same calls from Rust.
+//! The time of the calls that C programs make most, beside the same calls from Rust; and the
+//! instructions of a begin and an end, which the lab counts.
 
-use crate::toolchain::{Language, Linking, compile, finish, folder, program};
+use std::path::Path;
+
+use pacman_suite::lab;
+use tempfile::TempDir;
+
+use crate::toolchain::{Language, Linking, compile, finish, folder, libraries, program};
 
 #[test]
 #[ignore = "a measurement; run it with --release --ignored --nocapture"]
@@ -10,8 +16,24 @@ fn what_the_calls_cost() {
         let path = compile("tests/c/cost.c", Language::C99, linking, &[], &folder);
         let output = finish(&mut program(&path));
         println!("{linking:?}:\n{}", String::from_utf8_lossy(&output.stdout));
+        if lab::is_there() {
+            println!("{}", instructions(linking, &folder));
+        }
     }
     println!("The same from Rust, begin + end: {:.1} ns", begin_and_end_in_rust());
+}
+
+/// Instructions of a begin and an end, counted by the lab: exact, and the same on every run.
+fn instructions(linking: Linking, folder: &TempDir) -> String {
+    let path = compile("tests/c/instructions.c", Language::C99, linking, &[], folder);
+    let shared = libraries().links.join("libpacman.so.0");
+    let files: &[&Path] = match linking {
+        Linking::Shared => &[&path, &shared],
+        Linking::Static => &[&path],
+    };
+    let output = lab::shell(&["--cpu", "core"], "LD_LIBRARY_PATH=/t /t/program", files);
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 /// Nanoseconds of a begin and an end, taken as `cost.c` takes them.

@@ -150,6 +150,9 @@ pub trait Counters {
     /// Leaves the hardware to other counters of this thread until [`resume`](Self::resume);
     /// false if they leave it only by being dropped.
     ///
+    /// Neither this nor `resume` calls a cancellation point of the C library: sessions call both in
+    /// mid-phase. `ioctl(2)` is none.
+    ///
     /// # Errors
     /// `System` for what the kernel says.
     fn stand_by(&mut self) -> Result<bool> {

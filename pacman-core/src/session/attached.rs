@@ -11,11 +11,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::placement::Place;
 use crate::report::ThreadState;
 
-use super::owner::Owner;
+use super::owner::{FastPath, Owner};
 use super::peer::{Pair, Peer};
+use super::rows::Rows;
 use super::sample::Sample;
 use super::shared::{Phase, Shared};
-use super::thread::ThreadRecord;
+use super::thread::{Counted, ThreadRecord};
+use super::turns::Tally;
 use super::uncounted::Uncounted;
 
 /// A thread that takes part in a session; dropping it detaches the thread.
@@ -34,6 +36,8 @@ pub struct Attached {
     /// Reached through [`owner`](Self::owner) alone.
     owner: UnsafeCell<Owner>,
     record: Arc<ThreadRecord>,
+    /// See [`Owner::has_fast_path`].
+    has_fast_path: bool,
     /// The session's number, as phases carry it.
     session: u32,
     shared: Arc<Shared>,
@@ -52,6 +56,7 @@ impl Attached {
         binding: Option<Binding>,
     ) -> Attached {
         Attached {
+            has_fast_path: owner.has_fast_path(&record),
             owner: UnsafeCell::new(owner),
             record,
             session: shared.number() as u32,
@@ -74,10 +79,10 @@ impl Attached {
     /// interrupted a begin or an end of this thread; what a read can say:
     /// `NotScheduled`, `Forked`, `System`; what opening counters can say, where a set
     /// is put on the counters by registers. The phase is not begun then.
-    #[inline]
     pub fn begin(&self, phase: Phase) -> Result<()> {
         let phase = self.own(phase)?;
-        self.owner().begin(phase, &self.record)
+        let begun = self.fast_path().and_then(|path| self.owner().begin_fast(phase, path));
+        begun.unwrap_or_else(|| self.begin_slow(phase))
     }
 
     /// Ends the phase begun last and adds it to the thread's row for it.
@@ -85,13 +90,12 @@ impl Attached {
     /// # Errors
     /// `PhaseOrder` if `phase` is not the one begun last; otherwise as for
     /// [`begin`](Self::begin), and the execution is then noted as not counted.
-    #[inline]
     pub fn end(&self, phase: Phase) -> Result<()> {
         let number = self.own(phase)?;
-        let ended = self.owner().end(number, &self.record, false);
-        match ended {
-            Ok(()) => Ok(()),
-            Err(error) => Err(self.not_ended(number, error)),
+        match self.fast_path().and_then(|path| self.owner().end_fast(number, path)) {
+            Some(Ok(())) => Ok(()),
+            Some(Err(error)) => Err(self.not_ended(number, error)),
+            None => self.end_slow(number, false),
         }
     }
 
@@ -256,6 +260,30 @@ impl Attached {
         self.record.end(self.shared.clock().now(), state);
     }
 
+    /// The thread's fast path, if it has one.
+    #[inline(always)]
+    fn fast_path(&self) -> Option<FastPath<'_>> {
+        match &self.record.counted {
+            Counted::AtOnce(Tally { slot, rows: Rows::Four(rows) }) if self.has_fast_path => {
+                Some(FastPath { slot, rows, open: &self.record.open })
+            }
+            _ => None,
+        }
+    }
+
+    // All other threads, and errors. The fast path computes the arguments of these calls whether it
+    // calls or not, so they take few.
+    #[inline(never)]
+    fn begin_slow(&self, phase: u32) -> Result<()> {
+        self.owner().begin(phase, &self.record)
+    }
+
+    #[inline(never)]
+    fn end_slow(&self, phase: u32, panicked: bool) -> Result<()> {
+        let ended = self.owner().end(phase, &self.record, panicked);
+        ended.map_err(|error| self.not_ended(phase, error))
+    }
+
     /// The owner's state; a `RefCell` would cost a tenth of a read.
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
@@ -374,10 +402,12 @@ impl Drop for Entered<'_> {
     fn drop(&mut self) {
         let panicked = std::thread::panicking();
         let thread = self.thread;
-        let ended = thread.owner().end(self.phase.number, &thread.record, panicked);
+        let ended = match panicked {
+            true => thread.end_slow(self.phase.number, panicked),
+            false => thread.end(self.phase),
+        };
         if let Err(error) = ended {
             // Nobody to tell here: the report does.
-            let error = thread.not_ended(self.phase.number, error);
             if error.kind() == ErrorKind::PhaseOrder {
                 thread.record.note(error.to_string());
             }

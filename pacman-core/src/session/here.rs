@@ -99,31 +99,23 @@ pub(super) fn with<R>(session: u64, act: impl FnOnce(&Attached) -> R) -> Option<
 /// As [`with`], for an `act` of this crate that takes no attachment away.
 #[inline(always)]
 pub(super) fn quickly<R>(session: u64, act: impl FnOnce(&Attached) -> R) -> Option<R> {
-    let (of, last) = LAST.get();
-    if of == session {
-        // SAFETY: LAST points at a boxed attachment of this thread's list, and is
-        // cleared before one leaves the list; `act` removes none.
-        return Some(act(unsafe { &*last }));
+    let (of, mut last) = LAST.get();
+    if of != session {
+        last = look_up(session)?;
     }
-    look_up(session)?;
-    quickly_again(session, act)
+    // SAFETY: LAST points at a boxed attachment of this thread's list, and is
+    // cleared before one leaves the list; `act` removes none.
+    Some(act(unsafe { &*last }))
 }
 
-#[inline]
-fn quickly_again<R>(session: u64, act: impl FnOnce(&Attached) -> R) -> Option<R> {
-    let (of, last) = LAST.get();
-    // SAFETY: as in `quickly`; `look_up` has just set it.
-    (of == session).then(|| act(unsafe { &*last }))
-}
-
-/// Points `LAST` at the attachment for a session.
+/// Points `LAST` at the attachment for a session, and answers it.
 #[cold]
-fn look_up(session: u64) -> Option<()> {
+fn look_up(session: u64) -> Option<*const Attached> {
     KEPT.try_with(|kept| {
         let list = kept.list.borrow();
         let attached = list.iter().find(|attached| attached.session() == session)?;
         LAST.set((session, &raw const **attached));
-        Some(())
+        Some(&raw const **attached)
     })
     .ok()?
 }

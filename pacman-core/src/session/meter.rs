@@ -40,9 +40,14 @@ impl Meter {
         Meter { counters, clock, order, multiplexed, plain }
     }
 
-    /// Reads other counters from now on; answers those it read until now.
-    pub(super) fn exchange(&mut self, counters: Box<dyn Counters>) -> Box<dyn Counters> {
-        std::mem::replace(self, Meter::new(counters, self.clock)).counters
+    /// As [`Counters::stand_by`].
+    pub(super) fn stand_by(&mut self) -> Result<bool> {
+        self.counters.stand_by()
+    }
+
+    /// As [`Counters::resume`].
+    pub(super) fn resume(&mut self) -> Result<()> {
+        self.counters.resume()
     }
 
     /// Whether the counters are still what they were opened as.
@@ -55,8 +60,8 @@ impl Meter {
         self.counters.caps()
     }
 
-    /// Whether an end is RDTSC, then a read of counters that are never off.
-    #[inline(always)]
+    /// Whether a begin is a read of counters that are never off, then RDTSC, and an end the same
+    /// backwards.
     pub(super) fn is_plain(&self) -> bool {
         self.plain
     }
@@ -77,6 +82,23 @@ impl Meter {
     #[inline(always)]
     pub(super) fn add_since(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
         self.counters.add_since(begun, sums)
+    }
+
+    /// As [`open`](Self::open), of a [plain](Self::is_plain) meter.
+    #[inline(always)]
+    pub(super) fn open_plain(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
+        debug_assert!(self.plain);
+        self.counters.read(reading)?;
+        *ticks = crate::clock::tsc();
+        Ok(())
+    }
+
+    /// As [`close`](Self::close), of a [plain](Self::is_plain) meter.
+    #[inline(always)]
+    pub(super) fn close_plain(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
+        debug_assert!(self.plain);
+        *ticks = crate::clock::tsc();
+        self.counters.read(reading)
     }
 
     /// Reads at the begin of a phase.

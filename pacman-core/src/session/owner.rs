@@ -4,14 +4,23 @@ use std::sync::Arc;
 
 use super::meter::Meter;
 use super::open::{Open, reentered};
-use super::rows::Rows;
+use super::rows::{Rows, RowsOf};
 use super::sample::Sample;
+use super::slot::Slot;
 use super::stack::{Books, Stack};
 use super::thread::{Counted, ThreadRecord};
 use super::turns::{ByPlace, Rota, Sets, Tallies, Tally, Turn};
 use crate::backend::{Caps, Counters, EventSums, MAX_EVENTS, Reading, Target};
 use crate::clock::Clock;
 use crate::error::Result;
+
+/// The records of a thread with a [fast path](Owner::has_fast_path).
+#[derive(Clone, Copy)]
+pub(super) struct FastPath<'a> {
+    pub(super) slot: &'a Slot,
+    pub(super) rows: &'a RowsOf<4>,
+    pub(super) open: &'a Open,
+}
 
 /// The part of an attachment that only its thread touches.
 pub(super) struct Owner {
@@ -44,6 +53,15 @@ impl Owner {
     /// What the counters can do.
     pub(super) fn caps(&self) -> Caps {
         self.meter.caps()
+    }
+
+    /// Whether the thread's phases take the fast path: one set of up to four events, a plain meter
+    /// and no log. Most sessions are like that, and their reads are cheap enough for the code
+    /// around them to show.
+    pub(super) fn has_fast_path(&self, record: &ThreadRecord) -> bool {
+        self.meter.is_plain()
+            && record.log.is_none()
+            && matches!(&record.counted, Counted::AtOnce(Tally { rows: Rows::Four(_), .. }))
     }
 
     /// Learns the thread's number in the session.
@@ -97,31 +115,26 @@ impl Owner {
         Ok(())
     }
 
-    #[inline]
+    /// Begins a phase on the fast path; `None`, with nothing done, where
+    /// [`begin`](Self::begin) is needed.
+    #[inline(always)]
+    pub(super) fn begin_fast(&mut self, phase: u32, path: FastPath<'_>) -> Option<Result<()>> {
+        self.stack.begin::<4, true>(phase, &mut self.meter, path.slot, path.open)
+    }
+
+    /// Ends a phase on the fast path; `None`, with nothing done, where [`end`](Self::end) is needed.
+    #[inline(always)]
+    pub(super) fn end_fast(&mut self, phase: u32, path: FastPath<'_>) -> Option<Result<()>> {
+        let FastPath { slot, rows, open } = path;
+        let books = Books { slot, rows, log: None, open, set: 0 };
+        self.stack.end::<4, true>(phase, &mut self.meter, books, false)
+    }
+
+    /// Begins a phase.
     pub(super) fn begin(&mut self, phase: u32, record: &ThreadRecord) -> Result<()> {
-        // Up to four events are what most sessions count, and where the reads are so
-        // cheap that the code around them shows: these are inlined, alone.
-        match &record.counted {
-            Counted::AtOnce(Tally { slot, rows: Rows::Four(_) }) => {
-                self.stack.begin::<4>(phase, &mut self.meter, slot, &record.open)
-            }
-            _ => self.begin_wider(phase, record),
+        if record.open.is_busy() {
+            return Err(reentered("begin"));
         }
-    }
-
-    #[inline]
-    pub(super) fn end(&mut self, phase: u32, record: &ThreadRecord, panicked: bool) -> Result<()> {
-        match &record.counted {
-            Counted::AtOnce(Tally { slot, rows: Rows::Four(rows) }) => {
-                let books = Books { slot, rows, log: &record.log, open: &record.open, set: 0 };
-                self.stack.end(phase, &mut self.meter, books, panicked)
-            }
-            _ => self.end_wider(phase, record, panicked),
-        }
-    }
-
-    #[inline(never)]
-    fn begin_wider(&mut self, phase: u32, record: &ThreadRecord) -> Result<()> {
         match &record.counted {
             Counted::AtOnce(tally) => {
                 begin(&mut self.stack, &mut self.meter, phase, tally, &record.open)
@@ -130,8 +143,11 @@ impl Owner {
         }
     }
 
-    #[inline(never)]
-    fn end_wider(&mut self, phase: u32, record: &ThreadRecord, panicked: bool) -> Result<()> {
+    /// Ends a phase.
+    pub(super) fn end(&mut self, phase: u32, record: &ThreadRecord, panicked: bool) -> Result<()> {
+        if record.open.is_busy() {
+            return Err(reentered("end"));
+        }
         let ((stack, meter), tally, set) = match &record.counted {
             Counted::AtOnce(tally) => ((&mut self.stack, &mut self.meter), tally, 0),
             Counted::InTurns(tallies) => {
@@ -140,24 +156,26 @@ impl Owner {
                 ((&mut self.stack, rota.meter()), &tallies.each()[set], set as u32)
             }
         };
-        let (slot, log, open) = (&tally.slot, &record.log, &record.open);
+        let (slot, log, open) = (&tally.slot, record.log.as_ref(), &record.open);
         macro_rules! end {
-            ($rows:expr) => {
-                stack.end(phase, meter, Books { slot, rows: $rows, log, open, set }, panicked)
-            };
+            ($rows:expr) => {{
+                let books = Books { slot, rows: $rows, log, open, set };
+                match meter.is_plain() {
+                    true => stack.end::<_, true>(phase, meter, books, panicked),
+                    false => end_otherwise(stack, phase, meter, books, panicked),
+                }
+            }};
         }
-        match &tally.rows {
+        let ended = match &tally.rows {
             Rows::Four(rows) => end!(rows),
             Rows::Eight(rows) => end!(rows),
             Rows::Sixteen(rows) => end!(rows),
             Rows::TwentyFour(rows) => end!(rows),
-        }
+        };
+        ended.unwrap_or_else(|| Err(stack.refuse_end(open)))
     }
 
     fn begin_in_turns(&mut self, phase: u32, tallies: &Tallies, open: &Open) -> Result<()> {
-        if open.is_busy() {
-            return Err(reentered("begin"));
-        }
         let outermost = open.depth() == 0;
         let rota = self.rota.as_mut().expect(OPENED);
         let mut act = || {
@@ -186,6 +204,18 @@ impl Owner {
 
 const OPENED: &str = "threads of a session in turns open a rota";
 
+/// As [`Stack::end`], out of line: most meters are plain.
+#[inline(never)]
+fn end_otherwise<const W: usize>(
+    stack: &mut Stack,
+    phase: u32,
+    meter: &mut Meter,
+    books: Books<'_, W>,
+    panicked: bool,
+) -> Option<Result<()>> {
+    stack.end::<W, false>(phase, meter, books, panicked)
+}
+
 #[inline(always)]
 fn begin(
     stack: &mut Stack,
@@ -194,10 +224,17 @@ fn begin(
     tally: &Tally,
     open: &Open,
 ) -> Result<()> {
-    match &tally.rows {
-        Rows::Four(_) => stack.begin::<4>(phase, meter, &tally.slot, open),
-        Rows::Eight(_) => stack.begin::<8>(phase, meter, &tally.slot, open),
-        Rows::Sixteen(_) => stack.begin::<16>(phase, meter, &tally.slot, open),
-        Rows::TwentyFour(_) => stack.begin::<MAX_EVENTS>(phase, meter, &tally.slot, open),
+    loop {
+        let slot = &tally.slot;
+        let begun = match &tally.rows {
+            Rows::Four(_) => stack.begin::<4, false>(phase, meter, slot, open),
+            Rows::Eight(_) => stack.begin::<8, false>(phase, meter, slot, open),
+            Rows::Sixteen(_) => stack.begin::<16, false>(phase, meter, slot, open),
+            Rows::TwentyFour(_) => stack.begin::<MAX_EVENTS, false>(phase, meter, slot, open),
+        };
+        match begun {
+            Some(begun) => return begun,
+            None => stack.grow()?,
+        }
     }
 }

@@ -5,12 +5,12 @@ use std::sync::atomic::Ordering;
 use super::cells::Execution;
 use super::log::Log;
 use super::meter::Meter;
-use super::open::{DEEPEST, Open, reentered};
+use super::open::{DEEPEST, Open};
 use super::rows::RowsOf;
 use super::slot::Slot;
 use crate::backend::Reading;
-use crate::clock;
 use crate::error::{Error, ErrorKind, Result};
+use crate::primitive::made;
 
 /// Phases that may be open at once before the stack grows.
 const DEPTH: usize = 16;
@@ -21,19 +21,22 @@ pub(super) struct Stack {
     now: Reading,
 }
 
+/// An open phase. The reading comes first, because its address is then the frame's: one register
+/// that a begin need not save.
 #[derive(Clone)]
+#[repr(C)]
 struct Frame {
-    ticks: u64,
     reading: Reading,
+    ticks: u64,
 }
 
-const UNUSED: Frame = Frame { ticks: 0, reading: Reading::EMPTY };
+const UNUSED: Frame = Frame { reading: Reading::EMPTY, ticks: 0 };
 
 /// Where an execution of `W` columns is written down.
 pub(super) struct Books<'a, const W: usize> {
     pub(super) slot: &'a Slot,
     pub(super) rows: &'a RowsOf<W>,
-    pub(super) log: &'a Option<Log>,
+    pub(super) log: Option<&'a Log>,
     pub(super) open: &'a Open,
     /// The set of events that was counted.
     pub(super) set: u32,
@@ -44,140 +47,108 @@ impl Stack {
         Stack { frames: vec![UNUSED; DEPTH], now: Reading::EMPTY }
     }
 
-    // A handler that interrupts either of these finds a depth at which there is no frame: that
-    // nothing is checked twice, and that it is refused, is one and the same look.
+    // A handler that interrupts `begin` or `end` finds a depth without a frame, for which both look
+    // anyway. With `PLAIN` the meter must be plain, and its kind is not asked for.
+
+    /// Begins a phase; `None`, with nothing done, where the stack has no frame for it:
+    /// [`grow`](Self::grow) makes one.
     #[inline(always)]
-    pub(super) fn begin<const W: usize>(
+    pub(super) fn begin<const W: usize, const PLAIN: bool>(
         &mut self,
         phase: u32,
         meter: &mut Meter,
         slot: &Slot,
         open: &Open,
-    ) -> Result<()> {
+    ) -> Option<Result<()>> {
         let depth = open.depth();
-        let Some(frame) = self.frames.get_mut(depth) else {
-            return self.begin_deeper::<W>(phase, meter, slot, open);
-        };
+        let frame = self.frames.get_mut(depth)?;
         open.enter();
         // SAFETY: there is a frame of that depth, and there are never more than DEEPEST.
         unsafe { open.at(depth) }.store(phase, Ordering::Relaxed);
-        if let Err(error) = meter.open(&mut frame.reading, &mut frame.ticks) {
+        let read = if PLAIN {
+            meter.open_plain(&mut frame.reading, &mut frame.ticks)
+        } else {
+            meter.open(&mut frame.reading, &mut frame.ticks)
+        };
+        if let Err(error) = read {
             open.leave(depth);
-            return Err(error);
+            return Some(Err(error));
         }
         slot.publish(frame.ticks, columns::<W>(&frame.reading));
         open.leave(depth + 1);
-        Ok(())
+        Some(Ok(()))
     }
 
+    /// Ends a phase; `None`, with nothing done, where it is not the innermost one:
+    /// [`refuse_end`](Self::refuse_end) says why.
     #[inline(always)]
-    pub(super) fn end<const W: usize>(
+    pub(super) fn end<const W: usize, const PLAIN: bool>(
         &mut self,
         phase: u32,
         meter: &mut Meter,
         books: Books<'_, W>,
         panicked: bool,
-    ) -> Result<()> {
-        // With nothing open the index wraps to one that no stack has.
-        let depth = books.open.depth().wrapping_sub(1);
-        let Some(frame) = self.frames.get(depth) else {
-            return Err(if books.open.is_busy() { reentered("end") } else { not_begun() });
-        };
+    ) -> Option<Result<()>> {
+        // With nothing open the index wraps to one that no stack has. Without `made` the compiler
+        // keeps both it and the depth, which is a register too many.
+        let depth = made(books.open.depth().wrapping_sub(1) as u64) as usize;
+        let begun = self.frames.get(depth)?;
         // SAFETY: as in `begin`.
         if unsafe { books.open.at(depth) }.load(Ordering::Relaxed) != phase {
-            return Err(not_innermost());
+            return None;
         }
         books.open.enter();
-        if !meter.is_plain() {
-            let Books { slot, rows, log, open, set } = books;
-            return self.end_otherwise(
-                phase,
-                depth,
-                meter,
-                (slot, rows),
-                (log, set),
-                open,
-                panicked,
-            );
-        }
-        let ticks = clock::tsc();
-        if let Err(error) = meter.read(&mut self.now) {
+        let mut ticks = 0;
+        let read = if PLAIN {
+            meter.close_plain(&mut self.now, &mut ticks)
+        } else {
+            meter.close(&mut self.now, &mut ticks)
+        };
+        if let Err(error) = read {
             // Whatever the read says, the phase is over.
             books.open.leave(depth);
-            return Err(error);
+            return Some(Err(error));
         }
-        let (begun, now) = (frame, &self.now);
-        let execution = Execution {
-            ticks: begun.ticks..ticks,
-            begin: columns(&begun.reading),
-            end: columns(now),
-            times: None,
-            panicked,
-        };
+        let now = &self.now;
         books.slot.publish(ticks, columns::<W>(now));
-        if depth > 0 && is_open_below(books.open, depth, phase) {
+        if is_open_below(books.open, depth, phase) {
             books.rows.add_recursion(phase);
         } else {
+            let multiplexed = !PLAIN && meter.multiplexed();
+            let execution = Execution {
+                ticks: begun.ticks..ticks,
+                begin: columns(&begun.reading),
+                end: columns(now),
+                times: multiplexed.then(|| now.times_since(&begun.reading)),
+                panicked,
+            };
             books.rows.add(phase, execution);
         }
         if let Some(log) = books.log {
             log.append(phase, books.set, begun.ticks..ticks, &begun.reading, now);
         }
         books.open.leave(depth);
-        Ok(())
+        Some(Ok(()))
     }
 
-    /// As the rest of [`end`](Self::end), where the time is the system's or the counters may be off.
-    // In pieces: whole books would be made in memory by the usual end, too.
-    #[allow(clippy::too_many_arguments)]
-    #[inline(never)]
-    fn end_otherwise<const W: usize>(
-        &mut self,
-        phase: u32,
-        depth: usize,
-        meter: &mut Meter,
-        (slot, rows): (&Slot, &RowsOf<W>),
-        (log, set): (&Option<Log>, u32),
-        open: &Open,
-        panicked: bool,
-    ) -> Result<()> {
-        let mut ticks = 0;
-        let read = meter.close(&mut self.now, &mut ticks);
-        if read.is_ok() {
-            let (begun, now) = (&self.frames[depth], &self.now);
-            slot.publish(ticks, columns::<W>(now));
-            if depth > 0 && is_open_below(open, depth, phase) {
-                rows.add_recursion(phase);
-            } else {
-                let times = meter.multiplexed().then(|| now.times_since(&begun.reading));
-                let (begin, end) = (columns(&begun.reading), columns(now));
-                let ticks = begun.ticks..ticks;
-                rows.add(phase, Execution { ticks, begin, end, times, panicked });
-            }
-            if let Some(log) = log {
-                log.append(phase, set, begun.ticks..ticks, &begun.reading, now);
-            }
-        }
-        open.leave(depth);
-        read
-    }
-
+    /// Makes room for deeper phases, after a begin that found none.
     #[cold]
-    fn begin_deeper<const W: usize>(
-        &mut self,
-        phase: u32,
-        meter: &mut Meter,
-        slot: &Slot,
-        open: &Open,
-    ) -> Result<()> {
-        if open.is_busy() {
-            return Err(reentered("begin"));
-        }
+    pub(super) fn grow(&mut self) -> Result<()> {
         if self.frames.len() == DEEPEST {
             return Err(too_deep());
         }
         self.frames.resize(self.frames.len() * 2, UNUSED);
-        self.begin::<W>(phase, meter, slot, open)
+        Ok(())
+    }
+
+    /// Why an end found no phase of its own. The caller knows the names and completes the line.
+    #[cold]
+    pub(super) fn refuse_end(&self, open: &Open) -> Error {
+        let why = match open.depth() {
+            0 => "it was not begun",
+            _ => "another phase was begun later and is still open",
+        };
+        Error::new(ErrorKind::PhaseOrder, why)
     }
 }
 
@@ -212,16 +183,4 @@ fn too_deep() -> Error {
              more; end each phase that was begun"
         ),
     )
-}
-
-// The caller knows the names and completes the line.
-
-#[cold]
-fn not_begun() -> Error {
-    Error::new(ErrorKind::PhaseOrder, "it was not begun")
-}
-
-#[cold]
-fn not_innermost() -> Error {
-    Error::new(ErrorKind::PhaseOrder, "another phase was begun later and is still open")
 }

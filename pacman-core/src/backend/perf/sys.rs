@@ -52,7 +52,7 @@ pub trait PerfSys: Send + Sync + 'static {
     /// `close(2)`.
     fn close(&self, fd: RawFd);
 
-    /// Enables a whole group through its leader.
+    /// Puts a whole group on the counters by enabling its leader.
     fn enable_group(&self, leader: RawFd) -> Result<(), Errno>;
 
     /// Takes a whole group off the counters by disabling its leader.
@@ -169,15 +169,15 @@ impl PerfSys for Kernel {
     }
 
     fn enable_group(&self, leader: RawFd) -> Result<(), Errno> {
-        let group = perf_event_open_sys::bindings::PERF_IOC_FLAG_GROUP;
-        // SAFETY: the ioctl takes a flag word and touches no memory of ours.
-        let answer = unsafe { perf_event_open_sys::ioctls::ENABLE(leader, group) };
+        // SAFETY: the ioctl takes a flag word and touches no memory of ours. Without the group's
+        // flag: members are opened enabled and count only while their leader is, and each one
+        // named costs a pass of its own.
+        let answer = unsafe { perf_event_open_sys::ioctls::ENABLE(leader, 0) };
         if answer < 0 { Err(Errno::last()) } else { Ok(()) }
     }
 
     fn disable_group(&self, leader: RawFd) -> Result<(), Errno> {
-        // SAFETY: as for `enable_group`. Without the group's flag: members count only
-        // while their leader is enabled, and each one named costs a pass of its own.
+        // SAFETY: as for `enable_group`, and without the flag for the same reason.
         let answer = unsafe { perf_event_open_sys::ioctls::DISABLE(leader, 0) };
         if answer < 0 { Err(Errno::last()) } else { Ok(()) }
     }

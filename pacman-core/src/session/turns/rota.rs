@@ -25,35 +25,35 @@ pub(in crate::session) struct Rota {
     begun_beyond: HashMap<u32, u64>,
     /// The set whose turn it is.
     set: usize,
-    /// It is not on the counters: the switch to the next one failed.
-    is_off: bool,
     turn: Turn,
-    meter: Meter,
-    /// The counters of the other sets, where they can stand by.
-    waiting: Vec<Option<Box<dyn Counters>>>,
+    clock: Clock,
+    /// Of the set whose turn it is, and of those that stand by.
+    meters: Box<[Option<Meter>]>,
+    /// Refuses readings while no set is on the counters: the switch to the next one failed.
+    off: Option<Meter>,
 }
 
 impl Rota {
     /// Opens each set once, so that one that cannot be had says so now, and leaves
     /// set 0 on the counters.
     pub(in crate::session) fn open(sets: &Arc<Sets>, target: Target, clock: Clock) -> Result<Rota> {
-        let mut waiting: Vec<Option<Box<dyn Counters>>> = Vec::new();
-        waiting.resize_with(sets.len(), || None);
+        let mut meters: Box<[Option<Meter>]> = (0..sets.len()).map(|_| None).collect();
         for set in (1..sets.len()).rev() {
-            let mut counters = sets.backend(set).open(target)?;
-            if counters.stand_by()? {
-                waiting[set] = Some(counters);
+            let mut meter = Meter::new(sets.backend(set).open(target)?, clock);
+            if meter.stand_by()? {
+                meters[set] = Some(meter);
             }
         }
+        meters[0] = Some(Meter::new(sets.backend(0).open(target)?, clock));
         Ok(Rota {
             start: 0,
             begun: [0; FIRST],
             begun_beyond: HashMap::new(),
             set: 0,
-            is_off: false,
             turn: Turn { number: 0, live: sets.live(0) },
-            meter: Meter::new(sets.backend(0).open(target)?, clock),
-            waiting,
+            clock,
+            meters,
+            off: None,
             sets: Arc::clone(sets),
             target,
         })
@@ -70,20 +70,21 @@ impl Rota {
     /// Makes sure that the counters have the set of the phase's next outermost
     /// execution.
     pub(in crate::session) fn next(&mut self, phase: u32) -> Result<()> {
-        let begun = match self.begun.get(phase as usize) {
-            Some(begun) => *begun,
-            None => *self.begun_beyond.entry(phase).or_default(),
-        };
-        let turn = self.start.wrapping_add(begun);
+        let turn = self.start.wrapping_add(*self.begun(phase));
         let set = (turn % self.sets.len() as u64) as usize;
-        if self.set != set || self.is_off {
-            cancel::put_off_during(|| self.switch(set))?;
+        if self.set != set || self.off.is_some() {
+            self.switch(set)?;
         }
-        match self.begun.get_mut(phase as usize) {
-            Some(counted) => *counted = begun + 1,
-            None => drop(self.begun_beyond.insert(phase, begun + 1)),
-        }
+        *self.begun(phase) += 1;
         Ok(())
+    }
+
+    #[inline(always)]
+    fn begun(&mut self, phase: u32) -> &mut u64 {
+        match self.begun.get_mut(phase as usize) {
+            Some(begun) => begun,
+            None => begun_beyond(&mut self.begun_beyond, phase),
+        }
     }
 
     /// The set whose turn it is.
@@ -96,39 +97,70 @@ impl Rota {
     }
 
     pub(in crate::session) fn meter(&mut self) -> &mut Meter {
-        &mut self.meter
+        match &mut self.off {
+            None => self.meters[self.set].as_mut().expect(ON),
+            Some(off) => off,
+        }
     }
 
     pub(in crate::session) fn caps(&self) -> Caps {
-        self.meter.caps()
+        self.off.as_ref().or(self.meters[self.set].as_ref()).expect(ON).caps()
     }
 
+    /// Changes the set. Allocates nothing where sets can stand by.
+    #[inline(never)]
     fn switch(&mut self, to: usize) -> Result<()> {
-        if !self.is_off {
-            self.is_off = true;
-            let off = Off { caps: self.meter.caps(), set: self.set };
-            let mut counters = self.meter.exchange(Box::new(off));
-            if counters.stand_by()? {
-                self.waiting[self.set] = Some(counters);
-            }
-            // Else they are dropped here: the registers are free for the next set.
-        }
-        let counters = match self.waiting[to].take() {
-            None => self.sets.backend(to).open(self.target)?,
-            Some(mut counters) => match counters.resume() {
-                Ok(()) => counters,
+        if self.off.is_none() {
+            match self.meter().stand_by() {
+                Ok(true) => {}
+                Ok(false) => self.turn_off(true),
                 Err(error) => {
-                    self.waiting[to] = Some(counters);
+                    self.turn_off(true);
                     return Err(error);
                 }
-            },
+            }
+        }
+        let on = match &mut self.meters[to] {
+            Some(meter) => meter.resume(),
+            None => self.reopen(to),
         };
-        self.meter.exchange(counters);
-        (self.set, self.is_off) = (to, false);
+        if let Err(error) = on {
+            if self.off.is_none() {
+                self.turn_off(false);
+            }
+            return Err(error);
+        }
+        (self.set, self.off) = (to, None);
         self.turn = Turn { number: self.turn.number + 1, live: self.sets.live(to) };
         Ok(())
     }
+
+    /// Refuses readings from now on. With `drops` it also drops the set's counters, so that the
+    /// next set finds the registers free.
+    #[cold]
+    fn turn_off(&mut self, drops: bool) {
+        let off = Box::new(Off { caps: self.caps(), set: self.set });
+        self.off = Some(Meter::new(off, self.clock));
+        if drops {
+            cancel::put_off_during(|| self.meters[self.set] = None);
+        }
+    }
+
+    #[cold]
+    fn reopen(&mut self, set: usize) -> Result<()> {
+        let counters = cancel::put_off_during(|| self.sets.backend(set).open(self.target))?;
+        self.meters[set] = Some(Meter::new(counters, self.clock));
+        Ok(())
+    }
 }
+
+/// Out of line, or the search would be inlined into each begin.
+#[inline(never)]
+fn begun_beyond(begun: &mut HashMap<u32, u64>, phase: u32) -> &mut u64 {
+    begun.entry(phase).or_default()
+}
+
+const ON: &str = "the set whose turn it is has counters, or a meter that refuses";
 
 /// Stands for the counters while no set is on them.
 struct Off {
