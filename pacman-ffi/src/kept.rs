@@ -93,11 +93,12 @@ pub(crate) fn with<R>(
     act: impl FnOnce(&Kept) -> Result<R>,
 ) -> Result<R> {
     let (of, mut last) = LAST.get();
-    if of != handle || handle == 0 {
+    if of != handle {
         last = look_up(handle);
     }
     // SAFETY: `LAST` points at a boxed attachment of this thread's list, or is
-    // null; it is cleared before one leaves the list, and `act` removes none.
+    // null, also under the handle 0, which no session has; it is cleared before
+    // one leaves the list, and `act` removes none.
     match unsafe { last.as_ref() } {
         Some(kept) if !kept.life.is_closed() => act(kept),
         _ => Err(cancel::put_off_during(|| absent(handle, wish))),
