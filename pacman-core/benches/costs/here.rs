@@ -1,5 +1,6 @@
 //! Costs on this machine, as ratios of what they stand on: timings are noisy, so
-//! each is taken by turns with its baseline, and the medians are compared.
+//! each is taken by turns with its baseline, and the medians are compared. Times are
+//! CPU times of the thread, in which other programs on the machine have no part.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
@@ -34,14 +35,23 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
+/// Nanoseconds of CPU time that the calling thread has used.
+fn cpu_time() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a live timespec.
+    let status = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    assert_eq!(status, 0, "each thread has this clock");
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
 /// Nanoseconds a call of each of two acts, medians of turns taken one by one.
 fn by_turns(mut one: impl FnMut(), mut other: impl FnMut()) -> (f64, f64) {
     let time = |act: &mut dyn FnMut()| {
-        let start = std::time::Instant::now();
+        let start = cpu_time();
         for _ in 0..ROUNDS {
             act();
         }
-        start.elapsed().as_nanos() as f64 / ROUNDS as f64
+        (cpu_time() - start) / ROUNDS as f64
     };
     let (mut ones, mut others) = (Vec::new(), Vec::new());
     for turn in 0..TURNS {
@@ -119,9 +129,9 @@ pub(crate) fn run() -> Result<bool> {
 fn attach(session: &Session) -> Result<bool> {
     let events = Event::parse_list(EVENTS)?;
     let micros = |act: &mut dyn FnMut()| {
-        let start = std::time::Instant::now();
+        let start = cpu_time();
         act();
-        start.elapsed().as_nanos() as f64 / 1e3
+        (cpu_time() - start) / 1e3
     };
     let (ours, bare) = std::thread::scope(|scope| {
         let turns = scope.spawn(|| {
