@@ -77,7 +77,7 @@ int main(void) {
     VERIFY(told == most);
     for (int execution = 0; execution < MORE; execution++) VERIFY(counted_on() == told);
 
-    /* Who says how many counts on it as well. */
+    /* A program that sets the number counts on it as well, if it can tell its threads apart. */
     omp_set_num_threads(most + 1);
     VERIFY(widened() == most + 1);
     omp_set_num_threads(most);
@@ -88,5 +88,7 @@ int main(void) {
     several(shared, MORE);
     VERIFY(!pthread_join(thread, 0));
     several(shared, MORE);
+    /* A program that imports this may keep data by it: so the number that it sets is kept. */
+    VERIFY(omp_get_thread_num() == 0);
     puts("done");
 }
