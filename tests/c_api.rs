@@ -154,7 +154,7 @@ fn model(machine: &str, candidates: &Candidates, counted: bool) -> String {
         regret: 0.0,
         worst_regret: 0.0,
         samples: 2.0,
-        held: 1.0,
+        coverage: 1.0,
     };
     let (machine, fingerprint) = (machine.to_owned(), data.fingerprint());
     let method = Method::Ridge(ridge);

@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 {
     pacman_adapt_options options = PACMAN_ADAPT_OPTIONS_INIT;
     pacman_adapter *adapter;
-    pacman_adapted phases[KINDS];
+    pacman_adapt_phase_id phases[KINDS];
     long rounds = ROUNDS, round, left_out = 0, i;
     size_t kind;
     char why[512];

@@ -75,7 +75,7 @@ static int open_session(const char *events, const char *placement)
 
 static int is_about_arguments(int status)
 {
-    return status == PACMAN_E_INVALID || status == PACMAN_E_EMPTY ||
+    return status == PACMAN_E_INVALID || status == PACMAN_E_NO_EVENTS ||
            status == PACMAN_E_UNKNOWN_EVENT || status == PACMAN_E_TOO_MANY_EVENTS ||
            status == PACMAN_E_NO_PLACE || status == PACMAN_E_PLACE_NOT_ALLOWED;
 }

@@ -15,7 +15,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pacman_core::export::{self, TableStyle};
-use pacman_core::session::Turns;
+use pacman_core::session::EventSetRotation;
 use pacman_core::{Attached, ErrorKind, Phase, Placement, Report, Result, Session, Topology, sim};
 
 const HARDWARE: &str = "CYCLES,INSTRUCTIONS,CACHE_MISSES,BRANCH_MISSES";
@@ -96,7 +96,9 @@ fn start(options: &Options, machine: Topology) -> Result<Session> {
     // Events that do not fit on the counters at once take turns from run to run.
     let hardware = |events: &str| {
         describe(events)?.start().or_else(|error| match error.kind() {
-            ErrorKind::Conflict => describe(events)?.in_turns(Turns::ByExecution).start(),
+            ErrorKind::Conflict => {
+                describe(events)?.rotate_event_sets(EventSetRotation::PerExecution).start()
+            }
             _ => Err(error),
         })
     };

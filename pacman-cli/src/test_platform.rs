@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pacman_core::Result;
 use pacman_core::backend::msr::MsrIo;
-use pacman_core::backend::perf::{PerfSys, Standing};
+use pacman_core::backend::perf::{PerfPermissions, PerfSys};
 use pacman_core::platform::{Layout, Platform, Simulation, ThreadBinding};
 use pacman_core::topology::CpuSet;
 use pacman_events::{CpuId, CpuModel, SysfsPmu};
@@ -15,13 +15,13 @@ use pacman_events::{CpuId, CpuModel, SysfsPmu};
 pub(crate) struct TestPlatform {
     pub(crate) cpu_id: Option<CpuId>,
     pub(crate) pmus: Vec<SysfsPmu>,
-    pub(crate) standing: Standing,
+    pub(crate) permissions: PerfPermissions,
 }
 
 impl Default for TestPlatform {
     fn default() -> TestPlatform {
-        let standing = Standing::read_under(Path::new("/nowhere"));
-        TestPlatform { cpu_id: None, pmus: Vec::new(), standing }
+        let permissions = PerfPermissions::read_under(Path::new("/nowhere"));
+        TestPlatform { cpu_id: None, pmus: Vec::new(), permissions }
     }
 }
 
@@ -83,8 +83,8 @@ impl Platform for TestPlatform {
         unreachable!("nobody moves thread {tid} to CPU {cpu} of this machine")
     }
 
-    fn permissions(&self) -> Standing {
-        self.standing.clone()
+    fn permissions(&self) -> PerfPermissions {
+        self.permissions.clone()
     }
 
     fn perf(&self) -> Option<Arc<dyn PerfSys>> {

@@ -36,11 +36,11 @@ pub enum ErrorKind {
     /// The events exist, but not beside each other or beside what already runs.
     Conflict,
     /// The calling thread is not attached to the session.
-    Detached,
+    NotAttached,
     /// A session of this name is open in this process.
     DuplicateSession,
     /// No event, place or phase was given.
-    Empty,
+    NoEvents,
     /// The topology describes another machine than the one that runs.
     ForeignTopology,
     /// The handle belongs to a process that forked; the child must open its own.

@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError, RwLock, RwLockReadGuard, R
 /// Nobody forks while somebody has a part of it.
 static FENCE: RwLock<()> = RwLock::new(());
 /// The whole of it, while its thread forks.
-static FORKING: Held<RwLockWriteGuard<'static, ()>> = Held::new();
+static FORKING: ForkGuard<RwLockWriteGuard<'static, ()>> = ForkGuard::new();
 
 /// Registers the handlers below, once.
 pub(crate) fn watch_fence() {
@@ -148,16 +148,16 @@ impl<T> Lock<T> {
 
 /// Where the thread that forks keeps what it has locked.
 #[doc(hidden)]
-pub struct Held<L>(UnsafeCell<Option<L>>);
+pub struct ForkGuard<L>(UnsafeCell<Option<L>>);
 
 // SAFETY: `put` and `take` are for the thread that has all locks of `L`, one at a time.
-unsafe impl<L> Sync for Held<L> {}
+unsafe impl<L> Sync for ForkGuard<L> {}
 
-impl<L> Held<L> {
+impl<L> ForkGuard<L> {
     /// Nothing is held.
     #[allow(clippy::new_without_default)]
-    pub const fn new() -> Held<L> {
-        Held(UnsafeCell::new(None))
+    pub const fn new() -> ForkGuard<L> {
+        ForkGuard(UnsafeCell::new(None))
     }
 
     /// Before the fork.
@@ -180,9 +180,9 @@ impl<L> Held<L> {
     }
 }
 
-impl<L> fmt::Debug for Held<L> {
+impl<L> fmt::Debug for ForkGuard<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Held")
+        f.write_str("ForkGuard")
     }
 }
 
@@ -191,10 +191,10 @@ mod tests {
     use std::sync::atomic::{AtomicI32, Ordering};
     use std::thread;
 
-    use super::{Fenced, Held, Lock, Locked};
+    use super::{Fenced, ForkGuard, Lock, Locked};
 
     static LOCK: Lock<u32> = Lock::new(0);
-    static HELD: Held<Locked<'static, u32>> = Held::new();
+    static HELD: ForkGuard<Locked<'static, u32>> = ForkGuard::new();
 
     /// Whether the thread of that number sleeps.
     fn sleeps(thread: i32) -> bool {

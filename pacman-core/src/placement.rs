@@ -74,7 +74,7 @@ impl Placement {
     /// The places of a team of `threads`, in thread order.
     ///
     /// # Errors
-    /// - [`ErrorKind::Empty`] for no threads or an empty list
+    /// - [`ErrorKind::NoEvents`] for no threads or an empty list
     /// - [`ErrorKind::NoSuchPlace`] for more threads than the machine has places under this policy,
     ///   for any number if it has none, or for a CPU in the list that the machine does not have
     /// - [`ErrorKind::PlaceNotAllowed`] if affinity mask or cpuset take the needed contexts away,
@@ -89,7 +89,7 @@ impl Placement {
                 return Err(self.nowhere(topology));
             }
             return Err(Error::new(
-                ErrorKind::Empty,
+                ErrorKind::NoEvents,
                 format!(
                     "cannot place 0 threads {self}: a team has at least one; ask for 1 or more"
                 ),
@@ -346,7 +346,7 @@ impl fmt::Display for Placement {
 #[cold]
 fn empty_list() -> Error {
     Error::new(
-        ErrorKind::Empty,
+        ErrorKind::NoEvents,
         "cannot place threads on an empty list of cpus: list one cpu for each thread, like 0,2,4-7",
     )
 }

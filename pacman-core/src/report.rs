@@ -16,14 +16,14 @@ pub use crate::session::plausible::implausible;
 /// that runs only inside others sees the sets that those are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Turns {
+pub enum EventSetRotation {
     /// Execution *i* of a phase on a thread counts set *i* mod *n*: all threads
     /// begin with set 0, and each can be compared with the others at any time.
-    ByExecution,
+    PerExecution,
     /// Execution *i* of a phase on thread *k* counts set (*i* + *k*) mod *n*: as many
     /// threads as there are sets see all events in one execution. For threads that do
     /// the same work, as those of a team do.
-    BySpread,
+    Staggered,
 }
 
 /// Everything a session knows at one moment.
@@ -37,7 +37,7 @@ pub struct Report {
     /// The sets in which the events were counted: one where they fit at once.
     pub sets: Vec<EventSet>,
     /// Who counted which set, where they took turns.
-    pub turns: Option<Turns>,
+    pub turns: Option<EventSetRotation>,
     /// The names of the phases, in the order they were first named.
     pub phases: Vec<String>,
     /// Every thread that ever attached, in order of attaching. A session keeps the rows of the
@@ -241,16 +241,16 @@ const MANY: u64 = 1_000_000;
 /// Takes hardware events and their sums. [`Report::notes`] has these lines already.
 ///
 /// ```
-/// use pacman_core::report::silent;
-/// let lines = silent(&[("CYCLES", 5_000_000), ("STALL_CYCLES", 0)]);
+/// use pacman_core::report::zero_count_warnings;
+/// let lines = zero_count_warnings(&[("CYCLES", 5_000_000), ("STALL_CYCLES", 0)]);
 /// assert!(lines[0].starts_with("STALL_CYCLES stayed at 0 over 5000000 CYCLES: "));
-/// assert!(silent(&[("CYCLES", 900), ("STALL_CYCLES", 0)]).is_empty(), "too little to tell");
+/// assert!(zero_count_warnings(&[("CYCLES", 900), ("STALL_CYCLES", 0)]).is_empty(), "too little to tell");
 /// ```
-pub fn silent(counts: &[(&str, u64)]) -> Vec<String> {
+pub fn zero_count_warnings(counts: &[(&str, u64)]) -> Vec<String> {
     let most = counts.iter().max_by_key(|(_, count)| *count).filter(|(_, count)| *count >= MANY);
     let Some((most, count)) = most else { return Vec::new() };
-    let silent = counts.iter().filter(|(_, count)| *count == 0);
-    silent
+    let zero_count_warnings = counts.iter().filter(|(_, count)| *count == 0);
+    zero_count_warnings
         .map(|(event, _)| {
             format!(
                 "{event} stayed at 0 over {count} {most}: this machine may not count it, as \
@@ -261,11 +261,11 @@ pub fn silent(counts: &[(&str, u64)]) -> Vec<String> {
 }
 
 impl Report {
-    /// The lines of [`silent`] for all threads.
+    /// The lines of [`zero_count_warnings`] for all threads.
     ///
     /// What another event came to is that of the phase and set in which it came to most: phases
     /// may be part of one another, so that their sum would be more than was counted.
-    pub(crate) fn silent(&self) -> Vec<String> {
+    pub(crate) fn zero_count_warnings(&self) -> Vec<String> {
         let Report { events, sets, phases, threads, .. } = self;
         // By set, phase, and place in the set.
         let zeros = |set: &EventSet| vec![vec![0u64; set.events.len()]; phases.len()];
@@ -294,7 +294,7 @@ impl Report {
             }
             let beside = with().filter_map(|(set, _)| most(set)).max_by_key(|(_, sum)| *sum);
             if let Some((other, sum)) = beside {
-                lines.extend(silent(&[(&events[other].name, sum), (&column.name, 0)]));
+                lines.extend(zero_count_warnings(&[(&events[other].name, sum), (&column.name, 0)]));
             }
         }
         lines

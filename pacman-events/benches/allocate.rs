@@ -11,7 +11,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use netburst::Event;
-use pacman_events::allocate::{Demand, Pmu, Register, RegisterKind, SiblingErratum, Way, allocate};
+use pacman_events::allocate::{
+    Alternative, EventConstraints, Pmu, Register, RegisterKind, SiblingErratum, allocate,
+};
 use pacman_events::encode::{Rings, Scope};
 use pacman_events::partition::Partition;
 use pacman_events::{CounterSet, CpuModel, Encoding, resolve};
@@ -45,8 +47,8 @@ fn main() -> ExitCode {
         let user = Rings { user: true, kernel: false };
         let encodings = named(skl, &SKYLAKE);
         move || {
-            let demand = |encoding| Demand::of(encoding, &pmu, user);
-            let events: Vec<Demand> = black_box(&encodings).iter().map(demand).collect();
+            let demand = |encoding| EventConstraints::of(encoding, &pmu, user);
+            let events: Vec<EventConstraints> = black_box(&encodings).iter().map(demand).collect();
             assert!(allocate(black_box(&pmu), &events).is_ok());
         }
     });
@@ -99,16 +101,21 @@ fn named(cpu: CpuModel, names: &[&str]) -> Vec<Encoding> {
 }
 
 /// Three fixed events, two off-core responses and three events of restricted counters.
-fn skylake(general: u32) -> (Pmu, Vec<Demand>) {
+fn skylake(general: u32) -> (Pmu, Vec<EventConstraints>) {
     let all = CounterSet::first(general);
     let low = CounterSet::first(4);
     let pmu = Pmu::per_context("skl", if general == 4 { 2 } else { 1 }, all)
         .with_fixed(CounterSet::first(3));
-    let fixed = |name, n| Demand::new(name, [Way::fixed(CounterSet::only(n)), Way::general(all)]);
+    let fixed = |name, n| {
+        EventConstraints::new(
+            name,
+            [Alternative::fixed(CounterSet::only(n)), Alternative::general(all)],
+        )
+    };
     let offcore = |name, value| {
         let register = |msr| Register::msr(RegisterKind::OffcoreResponse, msr, Scope::Thread);
-        let way = |msr| Way::general(low).claiming(register(msr), value);
-        Demand::new(name, [way(0x1a6), way(0x1a7)])
+        let alternative = |msr| Alternative::general(low).claiming(register(msr), value);
+        EventConstraints::new(name, [alternative(0x1a6), alternative(0x1a7)])
     };
     let events = vec![
         fixed("INST_RETIRED.ANY", 0),
@@ -116,15 +123,15 @@ fn skylake(general: u32) -> (Pmu, Vec<Demand>) {
         fixed("CPU_CLK_UNHALTED.REF_TSC", 2),
         offcore("OFFCORE_RESPONSE.DEMAND_DATA_RD", 0x3_fc00_0001),
         offcore("OFFCORE_RESPONSE.DEMAND_RFO", 0x3_fc00_0002),
-        Demand::new("CYCLE_ACTIVITY.STALLS_L1D_MISS", [Way::general(low)]),
-        Demand::new("L1D_PEND_MISS.PENDING", [Way::general(low)]),
-        Demand::new("UOPS_ISSUED.STALL_CYCLES", [Way::general(all)]),
+        EventConstraints::new("CYCLE_ACTIVITY.STALLS_L1D_MISS", [Alternative::general(low)]),
+        EventConstraints::new("L1D_PEND_MISS.PENDING", [Alternative::general(low)]),
+        EventConstraints::new("UOPS_ISSUED.STALL_CYCLES", [Alternative::general(all)]),
     ];
     (pmu, events)
 }
 
 /// 18 events that fill every counter of the core: two or three of each group and half.
-fn nine_and_nine() -> [Vec<Demand>; 2] {
+fn nine_and_nine() -> [Vec<EventConstraints>; 2] {
     let events = netburst::events();
     let list = |names: &[&str]| {
         names
@@ -178,7 +185,7 @@ fn spread(name: &str, mut times: Vec<(Duration, String)>) {
     );
 }
 
-fn random_list(random: &mut Random, events: &[Event], most: usize) -> Vec<Demand> {
+fn random_list(random: &mut Random, events: &[Event], most: usize) -> Vec<EventConstraints> {
     let count = random.below(most + 1);
     (0..count)
         .map(|_| {
@@ -234,16 +241,20 @@ fn random_haswell() {
     let mut event = || {
         let low = CounterSet::from_bits(masks[random.below(masks.len())]);
         match random.below(6) {
-            0 => Demand::new("d1", [Way::general(CounterSet::first(4))]).excluding_sibling(),
+            0 => EventConstraints::new("d1", [Alternative::general(CounterSet::first(4))])
+                .excluding_sibling(),
             1 => {
                 let value = random.below(4) as u64;
                 let register =
                     |msr| Register::msr(RegisterKind::OffcoreResponse, msr, Scope::Thread);
-                let way = |msr| Way::general(low).claiming(register(msr), value);
-                Demand::new("b7", [way(0x1a6), way(0x1a7)])
+                let alternative = |msr| Alternative::general(low).claiming(register(msr), value);
+                EventConstraints::new("b7", [alternative(0x1a6), alternative(0x1a7)])
             }
-            2 => Demand::new("c0", [Way::fixed(CounterSet::only(0)), Way::general(low)]),
-            _ => Demand::new("other", [Way::general(low)]),
+            2 => EventConstraints::new(
+                "c0",
+                [Alternative::fixed(CounterSet::only(0)), Alternative::general(low)],
+            ),
+            _ => EventConstraints::new("other", [Alternative::general(low)]),
         }
     };
     let (mut plans, mut sets, mut proved) = (Vec::new(), Vec::new(), 0);
@@ -274,9 +285,9 @@ fn random_masks() {
     for round in 0..2_000 {
         let event = |_| {
             let mask: u64 = (0..3).fold(0, |mask, _| mask | 1 << random.below(8));
-            Demand::new("event", [Way::general(CounterSet::from_bits(mask))])
+            EventConstraints::new("event", [Alternative::general(CounterSet::from_bits(mask))])
         };
-        let list: Vec<Demand> = (0..1 + round % 24).map(event).collect();
+        let list: Vec<EventConstraints> = (0..1 + round % 24).map(event).collect();
         let case = format!("{} events", list.len());
         let start = Instant::now();
         let schedule = Partition::ByDemand.sets(&pmu, &[list]).unwrap();

@@ -31,7 +31,7 @@
 //!   `NAME[:modifier…]`: a [`Preset`], a vendor's name with unit masks after `.` or `:`,
 //!   a raw code (`r01c3010e`), `cpu/event=0x3c,umask=0/`, or a software event. Modifiers:
 //!   `u`, `k`, `e` edge, `i` invert, `c=N` counter mask, `any`; NetBurst `thr=N`, `cmpl`.
-//! - [`Refusal`] is never a bare "no": unknown (with the nearest names), on other models,
+//! - [`ResolveError`] is never a bare "no": unknown (with the nearest names), on other models,
 //!   in need of something, or beyond this hardware. That an event is legal but not beside
 //!   others is [`allocate`]'s answer.
 //! - [`catalog`] lists what can be asked of a table; `data/README.md` says where every
@@ -58,8 +58,8 @@ pub mod partition;
 mod perfmon_json;
 mod preset;
 mod raw;
-mod refusal;
 mod resolve;
+mod resolve_error;
 mod scope;
 #[doc(hidden)]
 pub mod shown;
@@ -74,8 +74,8 @@ pub use db::{Event, EventFlags};
 pub use encode::Encoding;
 pub use nearest::among as nearest;
 pub use preset::{Preset, PresetAnswer};
-pub use refusal::{Refusal, RefusalKind};
 pub use resolve::{Resolved, Resolver, Term, resolve};
+pub use resolve_error::{ResolveError, ResolveErrorKind};
 pub use sysfs::SysfsPmu;
 pub use user_table::UserTable;
 

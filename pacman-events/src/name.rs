@@ -7,7 +7,7 @@
 //! single letters may stand together, as in `:uk`.
 
 use crate::encode::Modifiers;
-use crate::refusal::Refusal;
+use crate::resolve_error::ResolveError;
 
 /// A name's text with the modifiers peeled off its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) struct Spelling<'a> {
 pub(crate) fn peel<'a>(
     asked: &str,
     spelling: Spelling<'a>,
-) -> Result<Option<Spelling<'a>>, Refusal> {
+) -> Result<Option<Spelling<'a>>, ResolveError> {
     let Some((base, last)) = spelling.base.rsplit_once(':') else {
         return Ok(None);
     };
@@ -37,8 +37,12 @@ pub(crate) fn peel<'a>(
 }
 
 /// Sets the modifier that `word` spells; false where it spells none.
-pub(crate) fn set(asked: &str, modifiers: &mut Modifiers, word: &str) -> Result<bool, Refusal> {
-    let twice = |name: &str| Refusal::grammar(asked, format!("modifier {name} stands twice"));
+pub(crate) fn set(
+    asked: &str,
+    modifiers: &mut Modifiers,
+    word: &str,
+) -> Result<bool, ResolveError> {
+    let twice = |name: &str| ResolveError::grammar(asked, format!("modifier {name} stands twice"));
     let flags = [
         ("u", &mut modifiers.user),
         ("k", &mut modifiers.kernel),
@@ -68,7 +72,10 @@ pub(crate) fn set(asked: &str, modifiers: &mut Modifiers, word: &str) -> Result<
         return Ok(false);
     };
     let value = number(value).filter(|value| *value <= highest).ok_or_else(|| {
-        Refusal::grammar(asked, format!("{name} takes a number from 0 to {highest}, not {value}"))
+        ResolveError::grammar(
+            asked,
+            format!("{name} takes a number from 0 to {highest}, not {value}"),
+        )
     })?;
     if field.replace(value as u8).is_some() {
         return Err(twice(name));
@@ -93,15 +100,15 @@ pub(crate) fn raw(base: &str) -> Option<u64> {
 }
 
 /// `pmu/term,term=N/modifiers`, split into its three parts.
-pub(crate) fn perf_style(asked: &str) -> Result<Option<(&str, &str, &str)>, Refusal> {
+pub(crate) fn perf_style(asked: &str) -> Result<Option<(&str, &str, &str)>, ResolveError> {
     let Some((pmu, rest)) = asked.split_once('/') else {
         return Ok(None);
     };
     let Some((terms, modifiers)) = rest.split_once('/') else {
-        return Err(Refusal::grammar(asked, "an event in perf's style ends in a second /"));
+        return Err(ResolveError::grammar(asked, "an event in perf's style ends in a second /"));
     };
     if pmu.is_empty() || terms.is_empty() {
-        return Err(Refusal::grammar(asked, "perf's style is PMU/TERM[=N],…/"));
+        return Err(ResolveError::grammar(asked, "perf's style is PMU/TERM[=N],…/"));
     }
     Ok(Some((pmu, terms, modifiers)))
 }
@@ -119,7 +126,7 @@ pub(crate) fn number(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn peel_all(asked: &str) -> Result<Spelling<'_>, Refusal> {
+    fn peel_all(asked: &str) -> Result<Spelling<'_>, ResolveError> {
         let mut spelling = Spelling { base: asked, modifiers: Modifiers::default() };
         while let Some(rest) = peel(asked, spelling)? {
             spelling = rest;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::encode::Scope;
 use crate::encode::arch::{ANY, EDGE, INV, Source, bit};
 use crate::name::number;
-use crate::refusal::{Refusal, RefusalKind};
+use crate::resolve_error::{ResolveError, ResolveErrorKind};
 use crate::{CounterSet, CpuModel, Family, UserTable, shown};
 
 impl UserTable {
@@ -25,11 +25,12 @@ impl UserTable {
     /// ```
     ///
     /// # Errors
-    /// [`RefusalKind::Grammar`] where the text is not JSON, has no events, or an event
+    /// [`ResolveErrorKind::Grammar`] where the text is not JSON, has no events, or an event
     /// lacks a name, a code or a counter; the event is named.
-    pub fn from_perfmon_json(cpu: CpuModel, text: &str) -> Result<Self, Refusal> {
-        let fault =
-            |what: String| Refusal::new(RefusalKind::Grammar, format!("event file: {what}"));
+    pub fn from_perfmon_json(cpu: CpuModel, text: &str) -> Result<Self, ResolveError> {
+        let fault = |what: String| {
+            ResolveError::new(ResolveErrorKind::Grammar, format!("event file: {what}"))
+        };
         let json: Value = serde_json::from_str(text)
             .map_err(|error| fault(error.to_string().replace('\n', " ")))?;
         let list = json.as_array().or_else(|| json.get("Events").and_then(Value::as_array));

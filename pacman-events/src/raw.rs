@@ -4,7 +4,7 @@ use crate::encode::arch::{self, EN, INT, OS, Source, USR};
 use crate::encode::netburst_encoder as netburst;
 use crate::encode::{Encoding, Kind, Modifiers, Rings};
 use crate::netburst_tables::EVENTS;
-use crate::refusal::Refusal;
+use crate::resolve_error::ResolveError;
 use crate::{CpuModel, Family, db};
 
 /// A selector of Intel or AMD, on the counters that the table allows its code.
@@ -17,7 +17,7 @@ pub(crate) fn select(
     code: u64,
     register: Option<u64>,
     modifiers: Modifiers,
-) -> Result<Encoding, Refusal> {
+) -> Result<Encoding, ResolveError> {
     let control = USR | OS | INT | EN;
     let select = code & !control;
     let mut source = Source::raw(cpu, format!("r{code:x}"), select);
@@ -49,7 +49,7 @@ pub(crate) fn select(
         (msr, None) => {
             let reason =
                 format!("the value of MSR {msr:#x}: write cpu/config={select:#x},config1=VALUE/");
-            return Err(Refusal::needs(asked, cpu, reason));
+            return Err(ResolveError::needs(asked, cpu, reason));
         }
         (_, Some(value)) => source.value = value,
     }
@@ -87,13 +87,16 @@ pub(crate) fn netburst(
     asked: &str,
     code: u64,
     modifiers: Modifiers,
-) -> Result<Encoding, Refusal> {
+) -> Result<Encoding, ResolveError> {
     let index = (code >> 57 & 0x3f) as u8;
     let Some(row) = EVENTS.iter().find(|row| row.linux == Some(index)) else {
-        return Err(Refusal::grammar(asked, format!("Linux has no NetBurst event number {index}")));
+        return Err(ResolveError::grammar(
+            asked,
+            format!("Linux has no NetBurst event number {index}"),
+        ));
     };
     if code & 0x3f > 9 || code & 1 << 7 != 0 {
-        return Err(Refusal::grammar(
+        return Err(ResolveError::grammar(
             asked,
             "bits 5:0 are a replay metric up to 9, and bit 7 is refused by Linux",
         ));

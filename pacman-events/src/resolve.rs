@@ -6,9 +6,9 @@ use crate::encode::{
 };
 use crate::name::{self, Spelling};
 use crate::preset::Preset;
-use crate::refusal::Refusal;
+use crate::resolve_error::ResolveError;
 #[cfg(doc)]
-use crate::refusal::RefusalKind;
+use crate::resolve_error::ResolveErrorKind;
 use crate::sysfs::{SysfsPmu, X86_FORMATS};
 use crate::user_table::UserTable;
 use crate::{CpuModel, Family, db, names, nearest, raw, shown, unit_masks};
@@ -65,9 +65,9 @@ impl Resolved {
 }
 
 /// A preset's name before the first colon means the preset, whatever follows.
-fn no_modifier_of_a_preset(asked: &str, base: &str) -> Result<(), Refusal> {
+fn no_modifier_of_a_preset(asked: &str, base: &str) -> Result<(), ResolveError> {
     match base.split_once(':') {
-        Some((name, rest)) if Preset::named(name).is_some() => Err(Refusal::grammar(
+        Some((name, rest)) if Preset::named(name).is_some() => Err(ResolveError::grammar(
             asked,
             format!(
                 "{rest} is no modifier; there are u, k, e, i, c=N, any and, on NetBurst, \
@@ -90,7 +90,7 @@ fn no_modifier_of_a_preset(asked: &str, base: &str) -> Result<(), Refusal> {
 ///
 /// # Errors
 /// As [`Resolver::resolve`].
-pub fn resolve(cpu: CpuModel, name: &str) -> Result<Resolved, Refusal> {
+pub fn resolve(cpu: CpuModel, name: &str) -> Result<Resolved, ResolveError> {
     Resolver::new(cpu).resolve(name)
 }
 
@@ -126,16 +126,16 @@ impl<'a> Resolver<'a> {
     /// one vector, raw codes and perf-style events a name.
     ///
     /// # Errors
-    /// - [`RefusalKind::Grammar`]: not a name, or a modifier that does not fit.
-    /// - [`RefusalKind::Unknown`]: no table knows it; the nearest names are given.
-    /// - [`RefusalKind::OtherModel`]: other tables know it.
-    /// - [`RefusalKind::Needs`]: a unit mask or a register's value is missing.
-    /// - [`RefusalKind::Impossible`]: this model's hardware cannot count it.
-    pub fn resolve(&self, asked: &str) -> Result<Resolved, Refusal> {
+    /// - [`ResolveErrorKind::Grammar`]: not a name, or a modifier that does not fit.
+    /// - [`ResolveErrorKind::Unknown`]: no table knows it; the nearest names are given.
+    /// - [`ResolveErrorKind::OtherModel`]: other tables know it.
+    /// - [`ResolveErrorKind::Needs`]: a unit mask or a register's value is missing.
+    /// - [`ResolveErrorKind::Impossible`]: this model's hardware cannot count it.
+    pub fn resolve(&self, asked: &str) -> Result<Resolved, ResolveError> {
         let asked = asked.trim();
         // Blanks around terms are passed over, so that a name could be legal and no line.
         if asked.contains(shown::is_unsafe) {
-            return Err(Refusal::grammar(asked, "it has control characters in it"));
+            return Err(ResolveError::grammar(asked, "it has control characters in it"));
         }
         let start = Spelling { base: asked, modifiers: Modifiers::default() };
         if let Some((pmu, terms, modifiers)) = name::perf_style(asked)? {
@@ -162,11 +162,11 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn preset(&self, preset: Preset, modifiers: Modifiers) -> Result<Resolved, Refusal> {
+    fn preset(&self, preset: Preset, modifiers: Modifiers) -> Result<Resolved, ResolveError> {
         let answer = preset.answer(self.cpu);
         let mut terms = answer.terms();
         let Some((coefficient, event, general)) = terms.next() else {
-            return Err(Refusal::impossible(preset.name(), self.cpu, answer.caveat()));
+            return Err(ResolveError::impossible(preset.name(), self.cpu, answer.caveat()));
         };
         let first = Term { coefficient, encoding: self.native(event, general, modifiers)? };
         let rest = terms
@@ -183,7 +183,7 @@ impl<'a> Resolver<'a> {
         event: &str,
         general: Option<&str>,
         modifiers: Modifiers,
-    ) -> Result<Encoding, Refusal> {
+    ) -> Result<Encoding, ResolveError> {
         let shipped = Resolver { user: None, ..*self };
         if let Some(general) = general {
             let counted = shipped.native(general, None, modifiers)?;
@@ -214,7 +214,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// A name that a table has as it stands, a raw code, or an event of any processor.
-    fn known(&self, asked: &str, spelling: Spelling<'_>) -> Result<Option<Encoding>, Refusal> {
+    fn known(&self, asked: &str, spelling: Spelling<'_>) -> Result<Option<Encoding>, ResolveError> {
         let Spelling { base, modifiers } = spelling;
         if let Some(source) = self.user.and_then(|table| table.find(base)) {
             return arch::encode(self.cpu, source, modifiers).map(Some);
@@ -257,7 +257,7 @@ impl<'a> Resolver<'a> {
 
     /// `EVENT:UMASK:UMASK`: several unit masks of one event in one counter. Failing
     /// that, the refusal that fits.
-    fn composed(&self, spelling: Spelling<'_>) -> Result<Encoding, Refusal> {
+    fn composed(&self, spelling: Spelling<'_>) -> Result<Encoding, ResolveError> {
         let Spelling { base, modifiers } = spelling;
         if self.cpu.family() == Family::NetBurst {
             if let Some((named, masks)) = netburst_parts(base) {
@@ -269,7 +269,7 @@ impl<'a> Resolver<'a> {
         Err(self.no_such_event(base))
     }
 
-    fn no_such_event(&self, base: &str) -> Refusal {
+    fn no_such_event(&self, base: &str) -> ResolveError {
         let mut elsewhere: Vec<_> = db::tables_with(base).collect();
         if elsewhere.is_empty() && netburst_parts(base).is_some() {
             elsewhere = CpuModel::all().filter(|cpu| cpu.family() == Family::NetBurst).collect();
@@ -280,9 +280,9 @@ impl<'a> Resolver<'a> {
             near.truncate(5);
         }
         if elsewhere.is_empty() {
-            Refusal::unknown(base, self.cpu, near)
+            ResolveError::unknown(base, self.cpu, near)
         } else {
-            Refusal::other_model(base, self.cpu, elsewhere, near)
+            ResolveError::other_model(base, self.cpu, elsewhere, near)
         }
     }
 
@@ -294,7 +294,7 @@ impl<'a> Resolver<'a> {
         code: u64,
         register: Option<u64>,
         modifiers: Modifiers,
-    ) -> Result<Encoding, Refusal> {
+    ) -> Result<Encoding, ResolveError> {
         match self.cpu.family() {
             Family::Intel | Family::Knc | Family::Amd => {
                 raw::select(self.cpu, asked, code, register, modifiers)
@@ -320,11 +320,11 @@ impl<'a> Resolver<'a> {
         pmu: &str,
         terms: &str,
         suffix: &str,
-    ) -> Result<Encoding, Refusal> {
+    ) -> Result<Encoding, ResolveError> {
         let mut modifiers = Modifiers::default();
         for word in suffix.split(':').filter(|word| !word.is_empty()) {
             if !name::set(asked, &mut modifiers, word)? {
-                return Err(Refusal::grammar(asked, format!("{word:?} is no modifier")));
+                return Err(ResolveError::grammar(asked, format!("{word:?} is no modifier")));
             }
         }
         let core = matches!(pmu, "cpu" | "cpu_core" | "cpu_atom" | "cpu_lowpower");
@@ -339,7 +339,7 @@ impl<'a> Resolver<'a> {
             None => {
                 let reason =
                     format!("the directory of PMU {pmu} from /sys/bus/event_source/devices");
-                return Err(Refusal::needs(asked, self.cpu, reason));
+                return Err(ResolveError::needs(asked, self.cpu, reason));
             }
         };
         if core && selects {

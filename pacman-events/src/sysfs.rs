@@ -5,7 +5,7 @@
 
 use crate::encode::PerfAttr;
 use crate::name::number;
-use crate::refusal::{Refusal, RefusalKind};
+use crate::resolve_error::{ResolveError, ResolveErrorKind};
 use crate::shown;
 
 /// One PMU of a Linux machine: its type, its term formats and its event aliases.
@@ -42,15 +42,16 @@ impl SysfsPmu {
     /// events whose names have control characters.
     ///
     /// # Errors
-    /// [`RefusalKind::Grammar`] where the type is no number or a format cannot be read.
+    /// [`ResolveErrorKind::Grammar`] where the type is no number or a format cannot be read.
     pub fn parse<'a>(
         name: &str,
         kind: &str,
         formats: impl IntoIterator<Item = (&'a str, &'a str)>,
         events: impl IntoIterator<Item = (&'a str, &'a str)>,
-    ) -> Result<Self, Refusal> {
-        let fault =
-            |what: String| Refusal::new(RefusalKind::Grammar, format!("PMU {name}: {what}"));
+    ) -> Result<Self, ResolveError> {
+        let fault = |what: String| {
+            ResolveError::new(ResolveErrorKind::Grammar, format!("PMU {name}: {what}"))
+        };
         if name.contains(shown::is_unsafe) {
             return Err(fault("its name has control characters in it".into()));
         }
@@ -96,8 +97,8 @@ impl SysfsPmu {
     /// What an alias stands for; `None` where the PMU has none of this name.
     ///
     /// # Errors
-    /// [`RefusalKind::Grammar`] where its text has terms without a format.
-    pub fn event(&self, alias: &str) -> Result<Option<PerfAttr>, Refusal> {
+    /// [`ResolveErrorKind::Grammar`] where its text has terms without a format.
+    pub fn event(&self, alias: &str) -> Result<Option<PerfAttr>, ResolveError> {
         match self.events.iter().find(|(event, _)| event.eq_ignore_ascii_case(alias)) {
             Some((event, text)) => self.encode(event, text).map(Some),
             None => Ok(None),
@@ -107,15 +108,20 @@ impl SysfsPmu {
     /// The attributes of comma-separated terms: `event=0x3c,umask=1,inv` or an alias.
     ///
     /// # Errors
-    /// [`RefusalKind::Grammar`] for a term without a format, a value that does not fit
+    /// [`ResolveErrorKind::Grammar`] for a term without a format, a value that does not fit
     /// it, a `?` that the user must replace, or aliases that name each other.
-    pub fn encode(&self, asked: &str, terms: &str) -> Result<PerfAttr, Refusal> {
+    pub fn encode(&self, asked: &str, terms: &str) -> Result<PerfAttr, ResolveError> {
         self.expand(asked, terms, &mut 0)
     }
 
     /// As [`encode`](Self::encode), with the aliases that were followed so far: files may have
     /// aliases that name each other.
-    fn expand(&self, asked: &str, terms: &str, followed: &mut usize) -> Result<PerfAttr, Refusal> {
+    fn expand(
+        &self,
+        asked: &str,
+        terms: &str,
+        followed: &mut usize,
+    ) -> Result<PerfAttr, ResolveError> {
         let formats = self.formats.iter().map(|(term, format)| (term.as_str(), format));
         let lookup =
             |term: &str| formats.clone().find(|(name, _)| *name == term).map(|(_, f)| f.clone());
@@ -125,7 +131,7 @@ impl SysfsPmu {
             if let Some((_, text)) = alias {
                 if *followed == MOST_ALIASES {
                     let name = &self.name;
-                    return Err(Refusal::grammar(
+                    return Err(ResolveError::grammar(
                         asked,
                         format!(
                             "the aliases of PMU {name} name each other: {MOST_ALIASES} were \
@@ -181,7 +187,7 @@ pub(crate) static X86_FORMATS: [BuiltIn; 2] = [
 ];
 
 impl BuiltIn {
-    pub(crate) fn encode(&self, asked: &str, terms: &str) -> Result<PerfAttr, Refusal> {
+    pub(crate) fn encode(&self, asked: &str, terms: &str) -> Result<PerfAttr, ResolveError> {
         let lookup = |term: &str| {
             let row = self.0.iter().find(|(name, ..)| *name == term)?;
             Some(Format { word: row.1, ranges: row.2.to_vec() })
@@ -200,13 +206,14 @@ fn place(
     attr: &mut PerfAttr,
     term: &str,
     lookup: &dyn Fn(&str) -> Option<Format>,
-) -> Result<(), Refusal> {
+) -> Result<(), ResolveError> {
     let (name, value) = term.split_once('=').unwrap_or((term, "1"));
     if value == "?" {
-        return Err(Refusal::grammar(asked, format!("{name}=? stands for a value of yours")));
+        return Err(ResolveError::grammar(asked, format!("{name}=? stands for a value of yours")));
     }
-    let value = number(value)
-        .ok_or_else(|| Refusal::grammar(asked, format!("{name} is {value:?}, not a number")))?;
+    let value = number(value).ok_or_else(|| {
+        ResolveError::grammar(asked, format!("{name} is {value:?}, not a number"))
+    })?;
     let whole = |word| Format { word, ranges: vec![(0, 63)] };
     let format = match name {
         "config" => whole(0),
@@ -215,10 +222,10 @@ fn place(
         // perf's own terms that do not select an event.
         "period" | "freq" | "name" => return Ok(()),
         _ => lookup(name)
-            .ok_or_else(|| Refusal::grammar(asked, format!("PMU {pmu} has no term {name}")))?,
+            .ok_or_else(|| ResolveError::grammar(asked, format!("PMU {pmu} has no term {name}")))?,
     };
     let bits = format.place(value).ok_or_else(|| {
-        Refusal::grammar(
+        ResolveError::grammar(
             asked,
             format!("{name}={value:#x} is wider than the {} bits of the term", format.width()),
         )

@@ -2,7 +2,7 @@
 
 use crate::encode::arch::{self, Source};
 use crate::encode::{Encoding, Modifiers};
-use crate::refusal::Refusal;
+use crate::resolve_error::ResolveError;
 use crate::{CpuModel, db};
 
 /// The event with all these unit masks; `None` where one of them is unknown.
@@ -13,7 +13,7 @@ pub(crate) fn joined(
     cpu: CpuModel,
     base: &str,
     modifiers: Modifiers,
-) -> Result<Option<Encoding>, Refusal> {
+) -> Result<Option<Encoding>, ResolveError> {
     let Some((event, masks)) = base.split_once([':', '.']) else {
         return Ok(None);
     };
@@ -35,7 +35,7 @@ fn all_of(
     base: &str,
     sources: Vec<(&str, Source)>,
     modifiers: Modifiers,
-) -> Result<Encoding, Refusal> {
+) -> Result<Encoding, ResolveError> {
     let mut sources = sources.into_iter();
     let (_, mut all) = sources.next().expect("a split has at least one part");
     let mut name = all.name.to_string();
@@ -43,7 +43,7 @@ fn all_of(
         let spelt = next.name.split_once([':', '.']).map_or("", |(_, mask)| mask).to_owned();
         all = union(all, next).ok_or_else(|| {
             let reason = format!("{mask} has another code, filter or register than the others");
-            Refusal::impossible(base, cpu, reason)
+            ResolveError::impossible(base, cpu, reason)
         })?;
         name.push(':');
         name.push_str(&spelt);

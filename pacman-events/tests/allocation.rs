@@ -6,7 +6,8 @@ mod checker;
 use checker::{Rules, Wanted, fewest_sets, first, is_feasible, is_legal, puts_of};
 use pacman_events::CounterSet;
 use pacman_events::allocate::{
-    Claim, Conflict, Demand, Pmu, Register, RegisterKind, SiblingErratum, Take, Way,
+    Alternative, Claim, Conflict, CounterUse, EventConstraints, Pmu, Register, RegisterKind,
+    SiblingErratum,
 };
 use pacman_events::encode::Scope;
 use pacman_events::partition::Partition;
@@ -18,7 +19,7 @@ struct Case {
     pmu: Pmu,
     rules: Rules,
     partition: Partition,
-    lists: Vec<Vec<Demand>>,
+    lists: Vec<Vec<EventConstraints>>,
     excludes: Vec<Vec<bool>>,
 }
 
@@ -96,27 +97,27 @@ fn claims(shared: bool) -> impl Strategy<Value = Vec<Claim>> {
     })
 }
 
-fn way(shared: bool, contexts: u8) -> impl Strategy<Value = Way> {
+fn alternative(shared: bool, contexts: u8) -> impl Strategy<Value = Alternative> {
     let general = 0..if shared { 64u64 } else { 16 };
     let fixed = prop_oneof![3 => Just(0u64), 1 => 1..4u64];
-    let take = prop_oneof![8 => Just(Take::One), 1 => Just(Take::Pair), 1 => Just(Take::Alone)];
+    let take = prop_oneof![8 => Just(CounterUse::One), 1 => Just(CounterUse::Pair), 1 => Just(CounterUse::Alone)];
     let on = prop_oneof![3 => Just(u8::MAX), 1 => 1..1u8 << contexts];
     (general, fixed, take, on, claims(shared)).prop_map(
-        move |(general, fixed, take, contexts, claims)| Way {
+        move |(general, fixed, take, contexts, claims)| Alternative {
             general: CounterSet::from_bits(general),
             fixed: CounterSet::from_bits(if shared { 0 } else { fixed }),
-            take: if shared { Take::One } else { take },
+            counter_use: if shared { CounterUse::One } else { take },
             claims,
             contexts,
-            ..Way::default()
+            ..Alternative::default()
         },
     )
 }
 
-fn demand(shared: bool, contexts: u8) -> impl Strategy<Value = (Demand, bool)> {
-    let ways = proptest::collection::vec(way(shared, contexts), 1..4);
-    (ways, proptest::bool::weighted(0.3)).prop_map(|(ways, excludes)| {
-        let demand = Demand::new("event", ways);
+fn demand(shared: bool, contexts: u8) -> impl Strategy<Value = (EventConstraints, bool)> {
+    let alternatives = proptest::collection::vec(alternative(shared, contexts), 1..4);
+    (alternatives, proptest::bool::weighted(0.3)).prop_map(|(alternatives, excludes)| {
+        let demand = EventConstraints::new("event", alternatives);
         (if excludes { demand.excluding_sibling() } else { demand }, excludes)
     })
 }
@@ -138,7 +139,7 @@ fn case(most: usize) -> impl Strategy<Value = Case> {
             None => pmu,
         };
         if reserved == 0 {
-            let held = Demand::new("the watchdog", [Way::general(pmu.general())]);
+            let held = EventConstraints::new("the watchdog", [Alternative::general(pmu.general())]);
             rules.reserved.push((contexts - 1, held.clone()));
             pmu = pmu.reserving(contexts - 1, held, "stop the watchdog");
         }

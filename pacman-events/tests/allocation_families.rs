@@ -5,7 +5,8 @@
 
 use pacman_events::CounterSet;
 use pacman_events::allocate::{
-    Conflict, Counter, Demand, Pmu, Register, RegisterKind, SiblingErratum, Take, Way, allocate,
+    Alternative, Conflict, Counter, CounterUse, EventConstraints, Pmu, Register, RegisterKind,
+    SiblingErratum, allocate,
 };
 use pacman_events::encode::Scope;
 use pacman_events::partition::{CorePlan, Partition};
@@ -14,19 +15,21 @@ fn low(count: u32) -> CounterSet {
     CounterSet::first(count)
 }
 
-fn plan(pmu: &Pmu, threads: &[Vec<Demand>]) -> Result<CorePlan, Conflict> {
+fn plan(pmu: &Pmu, threads: &[Vec<EventConstraints>]) -> Result<CorePlan, Conflict> {
     Partition::ByDemand.plan(pmu, threads)
 }
 
-fn plain(count: usize) -> Vec<Demand> {
-    (0..count).map(|n| Demand::new(format!("plain {n}"), [Way::general(low(10))])).collect()
+fn plain(count: usize) -> Vec<EventConstraints> {
+    (0..count)
+        .map(|n| EventConstraints::new(format!("plain {n}"), [Alternative::general(low(10))]))
+        .collect()
 }
 
 /// An off-core event that can use any of these registers.
-fn offcore(name: &str, msrs: &[u32], scope: Scope, value: u64) -> Demand {
+fn offcore(name: &str, msrs: &[u32], scope: Scope, value: u64) -> EventConstraints {
     let register = |msr| Register::msr(RegisterKind::OffcoreResponse, msr, scope);
-    let way = |msr: &u32| Way::general(low(4)).claiming(register(*msr), value);
-    Demand::new(name, msrs.iter().map(way))
+    let alternative = |msr: &u32| Alternative::general(low(4)).claiming(register(*msr), value);
+    EventConstraints::new(name, msrs.iter().map(alternative))
 }
 
 fn nehalem() -> Pmu {
@@ -40,8 +43,10 @@ fn haswell() -> Pmu {
         .with_erratum(SiblingErratum { name: "HSD29", budget: Some(2) })
 }
 
-fn retired(count: usize) -> Vec<Demand> {
-    let event = |n| Demand::new(format!("d1/{n}"), [Way::general(low(4))]).excluding_sibling();
+fn retired(count: usize) -> Vec<EventConstraints> {
+    let event = |n| {
+        EventConstraints::new(format!("d1/{n}"), [Alternative::general(low(4))]).excluding_sibling()
+    };
     (0..count).map(event).collect()
 }
 
@@ -103,7 +108,10 @@ fn a_value_that_only_one_twin_accepts_pushes_the_other_away() {
 fn the_load_latency_threshold_is_the_cores_before_sandy_bridge() {
     let event = |scope, value| {
         let register = Register::msr(RegisterKind::LoadLatency, 0x3f6, scope);
-        vec![Demand::new("latency", [Way::general(low(4)).claiming(register, value)])]
+        vec![EventConstraints::new(
+            "latency",
+            [Alternative::general(low(4)).claiming(register, value)],
+        )]
     };
     let (core, thread) = (Scope::Core, Scope::Thread);
     assert!(plan(&nehalem(), &[event(core, 32), event(core, 64)]).is_err());
@@ -113,15 +121,16 @@ fn the_load_latency_threshold_is_the_cores_before_sandy_bridge() {
 
 #[test]
 fn arctic_wolf_ties_each_off_core_register_to_a_counter() {
-    let ways = || {
+    let alternatives = || {
         (0..4u8).map(|n| {
             let register =
                 Register::msr(RegisterKind::OffcoreResponse, 0x3e0 + u32::from(n), Scope::Thread);
-            Way::general(CounterSet::only(n)).claiming(register, 7)
+            Alternative::general(CounterSet::only(n)).claiming(register, 7)
         })
     };
     let pmu = Pmu::per_context("nvl-arcticwolf", 1, low(8));
-    let events: Vec<_> = (0..4).map(|n| Demand::new(format!("omr {n}"), ways())).collect();
+    let events: Vec<_> =
+        (0..4).map(|n| EventConstraints::new(format!("omr {n}"), alternatives())).collect();
     let placed = allocate(&pmu, &events).unwrap();
     for placement in placed.placements() {
         let Some(Counter::General(counter)) = placement.counter() else { panic!("no counter") };
@@ -150,7 +159,7 @@ fn while_one_runs_each_thread_has_half_of_the_general_counters() {
         assert!(refused.reason().contains("HSD29"), "{refused}");
     }
     // Fixed counters are not affected.
-    let fixed = |n| Demand::new("fixed", [Way::fixed(CounterSet::only(n))]);
+    let fixed = |n| EventConstraints::new("fixed", [Alternative::fixed(CounterSet::only(n))]);
     let mut many = plain(2);
     many.extend((0..3).map(fixed));
     assert!(plan(&haswell(), &[retired(2), many]).is_ok());
@@ -158,7 +167,10 @@ fn while_one_runs_each_thread_has_half_of_the_general_counters() {
 
 #[test]
 fn the_budget_moves_an_event_to_its_fixed_counter() {
-    let cycles = Demand::new("cycles", [Way::general(low(4)), Way::fixed(CounterSet::only(1))]);
+    let cycles = EventConstraints::new(
+        "cycles",
+        [Alternative::general(low(4)), Alternative::fixed(CounterSet::only(1))],
+    );
     let mut second = plain(2);
     second.push(cycles);
     let placed = plan(&haswell(), &[retired(1), second]).unwrap();
@@ -187,14 +199,14 @@ fn a_refusal_names_smt_off_only_if_it_helps() {
     let refused = allocate(&pmu, &restricted).unwrap_err();
     assert!(!refused.remedy().contains("SMT off"), "{refused}");
 
-    let upper = Demand::new("upper", []).with_smt_off(CounterSet::from_bits(0xf0));
+    let upper = EventConstraints::new("upper", []).with_smt_off(CounterSet::from_bits(0xf0));
     let refused = allocate(&pmu, &[upper]).unwrap_err();
     assert_eq!(refused.resource().to_string(), "counters 4-7, only with SMT off");
 }
 
 #[test]
 fn the_watchdog_keeps_fixed_counter_1_or_a_general_one() {
-    let cycles = Demand::new("cycles", [Way::fixed(CounterSet::only(1))]);
+    let cycles = EventConstraints::new("cycles", [Alternative::fixed(CounterSet::only(1))]);
     let pmu = Pmu::per_context("skl", 2, low(4)).with_fixed(low(3));
     assert!(plan(&pmu, &[vec![cycles.clone()], vec![cycles.clone()]]).is_ok());
     let watched = pmu.with_watchdog();
@@ -213,8 +225,11 @@ fn the_watchdog_keeps_fixed_counter_1_or_a_general_one() {
 #[test]
 fn merged_counters_of_zen_come_in_pairs() {
     let pair = || {
-        let way = Way { take: Take::Pair, ..Way::general(CounterSet::from_bits(0x15)) };
-        Demand::new("FP_RET_SSE_AVX_OPS", [way])
+        let alternative = Alternative {
+            counter_use: CounterUse::Pair,
+            ..Alternative::general(CounterSet::from_bits(0x15))
+        };
+        EventConstraints::new("FP_RET_SSE_AVX_OPS", [alternative])
     };
     let zen = Pmu::per_context("zen2", 2, low(6));
     assert!(allocate(&zen, &[pair(), pair(), pair()]).is_ok());
@@ -232,8 +247,11 @@ fn merged_counters_of_zen_come_in_pairs() {
 
 #[test]
 fn an_event_that_is_taken_alone_leaves_only_fixed_counters() {
-    let alone = Demand::new("alone", [Way { take: Take::Alone, ..Way::general(low(4)) }]);
-    let fixed = Demand::new("fixed", [Way::fixed(CounterSet::only(0))]);
+    let alone = EventConstraints::new(
+        "alone",
+        [Alternative { counter_use: CounterUse::Alone, ..Alternative::general(low(4)) }],
+    );
+    let fixed = EventConstraints::new("fixed", [Alternative::fixed(CounterSet::only(0))]);
     let pmu = Pmu::per_context("skl", 2, low(4)).with_fixed(low(3));
     assert!(allocate(&pmu, &[alone.clone(), fixed]).is_ok());
     let with_plain = vec![alone.clone(), plain(1).remove(0)];
@@ -246,13 +264,15 @@ fn an_event_that_is_taken_alone_leaves_only_fixed_counters() {
 fn northbridge_events_own_a_counter_number_across_the_node() {
     // Four cores of a node, planned like contexts.
     let event = || {
-        let ways = (0..4u8).flat_map(|core| {
+        let alternatives = (0..4u8).flat_map(|core| {
             (0..4u8).map(move |counter| {
                 let owner = Register::unnumbered(RegisterKind::Northbridge, counter, Scope::Node);
-                Way::general(CounterSet::only(counter)).claiming(owner, u64::from(core)).on(core)
+                Alternative::general(CounterSet::only(counter))
+                    .claiming(owner, u64::from(core))
+                    .on(core)
             })
         });
-        Demand::new("DRAM_ACCESSES", ways)
+        EventConstraints::new("DRAM_ACCESSES", alternatives)
     };
     let node = Pmu::per_context("fam10h", 4, low(4));
     let one_each: Vec<_> = (0..4).map(|_| vec![event()]).collect();
@@ -272,7 +292,10 @@ fn northbridge_events_own_a_counter_number_across_the_node() {
 fn both_counters_of_an_ultrasparc_strand_count_in_the_same_rings() {
     let mode = Register::unnumbered(RegisterKind::PcrMode, 0, Scope::Thread);
     let event = |pic, rings| {
-        Demand::new("event", [Way::general(CounterSet::only(pic)).claiming(mode, rings)])
+        EventConstraints::new(
+            "event",
+            [Alternative::general(CounterSet::only(pic)).claiming(mode, rings)],
+        )
     };
     let strands = Pmu::per_context("niagara1", 4, low(2));
     let (user, both) = (1, 3);

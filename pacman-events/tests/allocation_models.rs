@@ -2,7 +2,7 @@
 //! that the manuals and kernel sources give for some.
 
 use pacman_events::CpuModel;
-use pacman_events::allocate::{Assignment, Conflict, Demand, Pmu, Resource, allocate};
+use pacman_events::allocate::{Assignment, Conflict, EventConstraints, Pmu, Resource, allocate};
 use pacman_events::encode::Rings;
 use pacman_events::partition::{CorePlan, Partition};
 use pacman_events::{catalog, resolve};
@@ -13,12 +13,12 @@ fn table(name: &str) -> CpuModel {
     CpuModel::named(name).unwrap_or_else(|| panic!("no table {name}"))
 }
 
-fn demand(cpu: CpuModel, pmu: &Pmu, name: &str) -> Demand {
+fn demand(cpu: CpuModel, pmu: &Pmu, name: &str) -> EventConstraints {
     let resolved = resolve(cpu, name).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
-    Demand::of(resolved.encoding().expect("a single event"), pmu, USER)
+    EventConstraints::of(resolved.encoding().expect("a single event"), pmu, USER)
 }
 
-fn demands(cpu: CpuModel, pmu: &Pmu, names: &[&str]) -> Vec<Demand> {
+fn demands(cpu: CpuModel, pmu: &Pmu, names: &[&str]) -> Vec<EventConstraints> {
     names.iter().map(|name| demand(cpu, pmu, name)).collect()
 }
 
@@ -49,7 +49,7 @@ fn every_event_of_every_table_is_placed_or_refused_for_a_reason() {
             let Ok(resolved) = resolve(cpu, name) else { continue };
             let Some(encoding) = resolved.encoding() else { continue };
             for (pmu, smt) in pmus.iter().zip([true, false]) {
-                match allocate(pmu, &[Demand::of(encoding, pmu, USER)]) {
+                match allocate(pmu, &[EventConstraints::of(encoding, pmu, USER)]) {
                     Ok(assignment) => {
                         placed += 1;
                         let placement = &assignment.placements()[0];
@@ -265,7 +265,7 @@ fn long_lists_are_planned_in_sets_too() {
         .filter(|name| resolve(cpu, name).is_ok_and(|it| it.encoding().is_some()))
         .take(300)
         .collect();
-    let list: Vec<Demand> = names.iter().map(|name| demand(cpu, &pmu, name)).collect();
+    let list: Vec<EventConstraints> = names.iter().map(|name| demand(cpu, &pmu, name)).collect();
     let threads = [list.clone(), list];
     let schedule = Partition::ByDemand.sets(&pmu, &threads).unwrap();
     let placed: usize = schedule

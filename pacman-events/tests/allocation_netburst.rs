@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use netburst::{Event, choice, events, rows};
 use pacman_events::CounterSet;
-use pacman_events::allocate::{Demand, Pmu, allocate};
+use pacman_events::allocate::{EventConstraints, Pmu, allocate};
 use pacman_events::partition::Partition;
 
 /// Without Hyper-Threading, and with counter 1.
@@ -24,14 +24,14 @@ fn siblings() -> Pmu {
 }
 
 fn fits(pmu: &Pmu, events: &[&Event]) -> bool {
-    let demands: Vec<Demand> = events.iter().map(|event| event.demand(1)).collect();
+    let demands: Vec<EventConstraints> = events.iter().map(|event| event.demand(1)).collect();
     allocate(pmu, &demands).is_ok()
 }
 
 /// Adds event after event wherever it still fits: with one thread's events being a
 /// matroid (a flow from event to ESCR to half), this finds the most events.
-fn most(place: impl Fn(&[Demand]) -> bool, offered: &[Demand]) -> usize {
-    let mut kept: Vec<Demand> = Vec::new();
+fn most(place: impl Fn(&[EventConstraints]) -> bool, offered: &[EventConstraints]) -> usize {
+    let mut kept: Vec<EventConstraints> = Vec::new();
     for demand in offered {
         kept.push(demand.clone());
         if !place(&kept) {
@@ -43,7 +43,7 @@ fn most(place: impl Fn(&[Demand]) -> bool, offered: &[Demand]) -> usize {
 
 #[test]
 fn a_thread_alone_counts_eighteen_distinct_events_or_seventeen_without_counter_1() {
-    let offered: Vec<Demand> = events().iter().map(|event| event.demand(1)).collect();
+    let offered: Vec<EventConstraints> = events().iter().map(|event| event.demand(1)).collect();
     let with = whole();
     let without = Pmu::netburst("p4", 1);
     assert_eq!(most(|set| allocate(&with, set).is_ok(), &offered), 18);
@@ -52,11 +52,11 @@ fn a_thread_alone_counts_eighteen_distinct_events_or_seventeen_without_counter_1
 
 #[test]
 fn a_half_split_counts_nine_and_nine_or_eight_and_nine_without_counter_1() {
-    let offered: Vec<Demand> = events().iter().map(|event| event.demand(1)).collect();
-    let specific: Vec<Demand> =
+    let offered: Vec<EventConstraints> = events().iter().map(|event| event.demand(1)).collect();
+    let specific: Vec<EventConstraints> =
         events().iter().filter(|event| !event.independent).map(|event| event.demand(1)).collect();
-    let lp = |pmu: &Pmu, context: usize, offered: &[Demand]| {
-        let place = |set: &[Demand]| {
+    let lp = |pmu: &Pmu, context: usize, offered: &[EventConstraints]| {
+        let place = |set: &[EventConstraints]| {
             let mut threads = [Vec::new(), Vec::new()];
             threads[context] = set.to_vec();
             Partition::Even.plan(pmu, &threads).is_ok()
@@ -73,12 +73,13 @@ fn a_half_split_counts_nine_and_nine_or_eight_and_nine_without_counter_1() {
 #[test]
 fn a_joint_plan_lends_one_context_what_the_other_leaves() {
     let all = events();
-    let offered: Vec<Demand> = all.iter().map(|event| event.demand(1)).collect();
+    let offered: Vec<EventConstraints> = all.iter().map(|event| event.demand(1)).collect();
     let pmu = siblings();
     // The second thread counts one event; the first gets the other 17 counters.
     let second = vec![all.iter().find(|it| it.name == "tc_ms_xfer").unwrap().demand(1)];
-    let place =
-        |set: &[Demand]| Partition::ByDemand.plan(&pmu, &[set.to_vec(), second.clone()]).is_ok();
+    let place = |set: &[EventConstraints]| {
+        Partition::ByDemand.plan(&pmu, &[set.to_vec(), second.clone()]).is_ok()
+    };
     assert_eq!(most(place, &offered), 17);
 }
 
@@ -87,7 +88,7 @@ fn one_event_with_other_masks_runs_once_for_each_of_its_escrs() {
     let (whole, halves) = (whole(), siblings());
     let mut twice = 0;
     for event in events() {
-        let masks: Vec<Demand> = (1..4).map(|mask| event.demand(mask)).collect();
+        let masks: Vec<EventConstraints> = (1..4).map(|mask| event.demand(mask)).collect();
         let escrs = event.halves.iter().flatten().count();
         twice += usize::from(escrs == 2);
         for count in 1..=3 {
@@ -150,11 +151,11 @@ fn a_refusal_of_the_even_split_advises_the_joint_one() {
 #[test]
 fn whole_gives_one_context_everything_and_the_other_nothing() {
     let all = events();
-    let offered: Vec<Demand> = all.iter().map(|event| event.demand(1)).collect();
+    let offered: Vec<EventConstraints> = all.iter().map(|event| event.demand(1)).collect();
     let pmu = siblings();
     for owner in 0..2usize {
         let whole = Partition::Whole { owner: owner as u8 };
-        let place = |set: &[Demand]| {
+        let place = |set: &[EventConstraints]| {
             let mut threads = [Vec::new(), Vec::new()];
             threads[owner] = set.to_vec();
             whole.plan(&pmu, &threads).is_ok()

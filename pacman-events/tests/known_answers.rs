@@ -1,7 +1,7 @@
 //! Encodings that papers, manuals and other tools state.
 
 use pacman_events::encode::Kind;
-use pacman_events::{CpuModel, Encoding, RefusalKind, Resolved, resolve};
+use pacman_events::{CpuModel, Encoding, ResolveErrorKind, Resolved, resolve};
 
 fn cpu(name: &str) -> CpuModel {
     CpuModel::named(name).unwrap_or_else(|| panic!("no table {name}"))
@@ -244,7 +244,7 @@ fn unit_masks_join_in_one_counter() {
     assert_eq!(tlb.evtsel, 0x785);
     // Each of these has a counter mask of its own, and 0xa3's masks do not add up.
     let mixed = resolve(cpu("snb"), "CYCLE_ACTIVITY:CYCLES_NO_DISPATCH:CYCLES_L2_PENDING");
-    assert_eq!(mixed.unwrap_err().kind(), RefusalKind::Impossible);
+    assert_eq!(mixed.unwrap_err().kind(), ResolveErrorKind::Impossible);
 }
 
 #[test]
@@ -274,14 +274,14 @@ fn what_an_event_needs_is_said_before_it_counts_nothing() {
 #[test]
 fn refusals_are_four_different_answers() {
     let kind = |table, name| resolve(cpu(table), name).unwrap_err().kind();
-    assert_eq!(kind("skl", "UOPS_ISUED.ANY"), RefusalKind::Unknown);
-    assert_eq!(kind("icl", "CPU_CLK_UNHALTED.REF_XCLK_ANY"), RefusalKind::OtherModel);
-    assert_eq!(kind("skl", "instr_retired:NBOGUSNTAG"), RefusalKind::OtherModel);
-    assert_eq!(kind("p4-northwood", "instr_completed:NBOGUS"), RefusalKind::OtherModel);
-    assert_eq!(kind("icl", "UOPS_ISSUED.ANY:any"), RefusalKind::Impossible);
-    assert_eq!(kind("zen4", "LLC_MISSES"), RefusalKind::Impossible);
-    assert_eq!(kind("p4", "BSQ_cache_reference"), RefusalKind::Needs);
-    assert_eq!(kind("snb", "r01b7"), RefusalKind::Needs);
-    assert_eq!(kind("snb", "UOPS_ISSUED.ANY:u:u"), RefusalKind::Grammar);
+    assert_eq!(kind("skl", "UOPS_ISUED.ANY"), ResolveErrorKind::Unknown);
+    assert_eq!(kind("icl", "CPU_CLK_UNHALTED.REF_XCLK_ANY"), ResolveErrorKind::OtherModel);
+    assert_eq!(kind("skl", "instr_retired:NBOGUSNTAG"), ResolveErrorKind::OtherModel);
+    assert_eq!(kind("p4-northwood", "instr_completed:NBOGUS"), ResolveErrorKind::OtherModel);
+    assert_eq!(kind("icl", "UOPS_ISSUED.ANY:any"), ResolveErrorKind::Impossible);
+    assert_eq!(kind("zen4", "LLC_MISSES"), ResolveErrorKind::Impossible);
+    assert_eq!(kind("p4", "BSQ_cache_reference"), ResolveErrorKind::Needs);
+    assert_eq!(kind("snb", "r01b7"), ResolveErrorKind::Needs);
+    assert_eq!(kind("snb", "UOPS_ISSUED.ANY:u:u"), ResolveErrorKind::Grammar);
     assert!(encoding("skl", "CPU_CLK_UNHALTED.REF_XCLK_ANY").needs.privilege);
 }

@@ -1,7 +1,7 @@
 //! Properties of names: whatever is typed is answered, and what is answered can be typed.
 
 use pacman_events::encode::Kind;
-use pacman_events::{CpuModel, Encoding, Refusal, catalog, resolve};
+use pacman_events::{CpuModel, Encoding, ResolveError, catalog, resolve};
 use proptest::prelude::*;
 
 fn models() -> impl Strategy<Value = CpuModel> {
@@ -50,7 +50,7 @@ fn names() -> impl Strategy<Value = String> {
         .prop_map(|parts| parts.concat())
 }
 
-fn one(answer: Result<pacman_events::Resolved, Refusal>) -> Option<Encoding> {
+fn one(answer: Result<pacman_events::Resolved, ResolveError>) -> Option<Encoding> {
     answer.ok().and_then(|resolved| resolved.encoding().cloned())
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pacman_events::encode::Kind;
-use pacman_events::{CpuModel, RefusalKind, Resolver, SysfsPmu};
+use pacman_events::{CpuModel, ResolveErrorKind, Resolver, SysfsPmu};
 
 fn files(directory: &Path) -> Vec<(String, String)> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
@@ -78,8 +78,8 @@ fn what_a_pmu_lacks_is_said() {
     assert!(refusal("cpu/umask=1/").to_string().contains("no term umask"));
     assert!(refusal("cpu/pmc=16/").to_string().contains("wider than the 4 bits"));
     assert!(refusal("cpu/pmc=x/").to_string().contains("not a number"));
-    assert_eq!(refusal("uncore_imc/event=1/").kind(), RefusalKind::Needs);
-    assert_eq!(refusal("cpu/pmc=1").kind(), RefusalKind::Grammar);
+    assert_eq!(refusal("uncore_imc/event=1/").kind(), ResolveErrorKind::Needs);
+    assert_eq!(refusal("cpu/pmc=1").kind(), ResolveErrorKind::Grammar);
     let faulty = SysfsPmu::parse("x", "4", [("event", "config:9-3")], []).unwrap_err();
     assert!(faulty.to_string().contains("format event"));
     assert!(SysfsPmu::parse("x", "four", [], []).is_err());
@@ -95,7 +95,7 @@ fn another_machines_x86_events_need_no_directory() {
     let offcore = event("cpu/event=0xb7,umask=0x1,offcore_rsp=0x3fffc00001/");
     assert_eq!(offcore.extra.unwrap().value, 0x3f_ffc0_0001);
     assert_eq!(offcore.extra.unwrap().choices().len(), 2);
-    assert_eq!(skl.resolve("cpu/event=0x100/").unwrap_err().kind(), RefusalKind::Grammar);
+    assert_eq!(skl.resolve("cpu/event=0x100/").unwrap_err().kind(), ResolveErrorKind::Grammar);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn aliases_that_name_each_other_are_refused() {
         let formats = [("event", "config:0-7"), ("umask", "config:8-15")];
         let pmu = SysfsPmu::parse("odd", "8", formats, events.iter().copied()).unwrap();
         let refusal = pmu.event("a").unwrap_err();
-        assert_eq!(refusal.kind(), RefusalKind::Grammar);
+        assert_eq!(refusal.kind(), ResolveErrorKind::Grammar);
         assert!(refusal.to_string().contains("name each other: 64 were followed"), "{refusal}");
     }
 }

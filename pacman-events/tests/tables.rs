@@ -6,7 +6,7 @@ mod source;
 use std::collections::BTreeMap;
 
 use pacman_events::encode::{Kind, ThreadKind};
-use pacman_events::{CpuModel, Encoding, Family, Preset, RefusalKind, resolve};
+use pacman_events::{CpuModel, Encoding, Family, Preset, ResolveErrorKind, resolve};
 use source::Row;
 
 fn encoding(cpu: CpuModel, name: &str) -> Encoding {
@@ -180,7 +180,7 @@ fn every_preset_answers_on_every_table() {
                     );
                 }
                 Err(refusal) => {
-                    assert_eq!(refusal.kind(), RefusalKind::Impossible, "{refusal}");
+                    assert_eq!(refusal.kind(), ResolveErrorKind::Impossible, "{refusal}");
                     assert_eq!(answer.expression(), None, "{preset:?} on {cpu}: {refusal}");
                     assert!(!answer.caveat().is_empty(), "{preset:?} on {cpu} gives no reason");
                 }

@@ -54,7 +54,7 @@
  * call every function. A report works there as everywhere. A thread whose own
  * storage is gone by then was detached with it, as the main thread is before
  * the first exit handler: calls that need an attachment, and pacman_attach,
- * answer PACMAN_E_DETACHED and say that the thread is ending.
+ * answer PACMAN_E_NOT_ATTACHED and say that the thread is ending.
  *
  * Descriptors belong to who opened them. A program that closes all numbers, as
  * daemons do, also closes the counters of its sessions: calls that read them
@@ -210,11 +210,11 @@ int pacman_abi_check(uint32_t abi);
 /* The events exist, but not beside each other or beside what already runs. */
 #define PACMAN_E_CONFLICT (-8)
 /* The calling thread is not attached to the session. */
-#define PACMAN_E_DETACHED (-9)
+#define PACMAN_E_NOT_ATTACHED (-9)
 /* A session of this name is open in this process. */
 #define PACMAN_E_DUPLICATE_SESSION (-10)
 /* An empty list of events or CPUs. */
-#define PACMAN_E_EMPTY (-11)
+#define PACMAN_E_NO_EVENTS (-11)
 /* A place of another machine than the one that runs. */
 #define PACMAN_E_FOREIGN_TOPOLOGY (-12)
 /* The counters belong to the process that this one was forked from. */
@@ -281,7 +281,7 @@ const char *pacman_last_error(void);
  * Thread rule: any thread.
  *
  * Returns the code's name and meaning, such as
- * "PACMAN_E_DETACHED: the thread is not attached", in a string that lives as
+ * "PACMAN_E_NOT_ATTACHED: the thread is not attached", in a string that lives as
  * long as the library; "unknown PACMAN status" for any other number. Never null.
  */
 const char *pacman_strerror(int status);
@@ -308,8 +308,8 @@ typedef struct pacman_session pacman_session;
  *   BY_SPREAD      on thread k it counts set (i + k) mod n: for teams whose
  *                  threads do the same work, and which thus see all events in
  *                  one execution */
-#define PACMAN_TURNS_BY_EXECUTION 2u
-#define PACMAN_TURNS_BY_SPREAD    4u
+#define PACMAN_ROTATE_PER_EXECUTION 2u
+#define PACMAN_ROTATE_STAGGERED    4u
 
 /* pacman_options.flags: hardware events are counted through the kernel's driver
  * also where its counts may be wrong, as on a Pentium 4, and every report marks
@@ -392,7 +392,7 @@ typedef struct pacman_options {
  *   PACMAN_E_SIZE               options.size is none, or the options say
  *                               something that this library does not know
  *   PACMAN_E_ABI                header and library do not fit together
- *   PACMAN_E_EMPTY              no event, or an empty list of CPUs
+ *   PACMAN_E_NO_EVENTS              no event, or an empty list of CPUs
  *   PACMAN_E_UNKNOWN_EVENT      the message has the nearest names
  *   PACMAN_E_TOO_MANY_EVENTS    more than PACMAN_EVENTS_MAX, or without turns
  *                               more than PACMAN_EVENTS_AT_ONCE
@@ -569,7 +569,7 @@ int pacman_phase_define(const pacman_session *session, const char *name, pacman_
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE          not an open session, or not one of its phases
- *   PACMAN_E_DETACHED        the thread is not attached
+ *   PACMAN_E_NOT_ATTACHED        the thread is not attached
  *   PACMAN_E_NOT_SCHEDULED   the kernel took the counters away
  *   PACMAN_E_FORKED          attached before this process was forked
  *   PACMAN_E_SYSTEM          what else the kernel says
@@ -596,7 +596,7 @@ int pacman_begin(const pacman_session *session, pacman_phase phase);
  *   PACMAN_E_PHASE_ORDER     not begun, or another was begun later and is still
  *                            open; the message names it; nothing has changed
  *   PACMAN_E_REENTERED       as for pacman_begin(); nothing has changed
- *   PACMAN_E_HANDLE, PACMAN_E_DETACHED, PACMAN_E_NOT_SCHEDULED,
+ *   PACMAN_E_HANDLE, PACMAN_E_NOT_ATTACHED, PACMAN_E_NOT_SCHEDULED,
  *   PACMAN_E_FORKED, PACMAN_E_SYSTEM
  *                            as for pacman_begin(); where the counters could
  *                            not be read, the phase has ended and the report
@@ -688,7 +688,7 @@ int pacman_attach_cpu(const pacman_session *session, uint32_t cpu);
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE     not an open session
- *   PACMAN_E_DETACHED   the thread is not attached
+ *   PACMAN_E_NOT_ATTACHED   the thread is not attached
  */
 int pacman_detach(const pacman_session *session);
 
@@ -705,7 +705,7 @@ int pacman_detach(const pacman_session *session);
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE     not an open session
- *   PACMAN_E_DETACHED   the thread is not attached
+ *   PACMAN_E_NOT_ATTACHED   the thread is not attached
  *   PACMAN_E_INVALID    number is null
  */
 int pacman_thread_number(const pacman_session *session, size_t *number);
@@ -728,7 +728,7 @@ int pacman_thread_number(const pacman_session *session, size_t *number);
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE          not an open session
- *   PACMAN_E_DETACHED        the thread is not attached
+ *   PACMAN_E_NOT_ATTACHED        the thread is not attached
  *   PACMAN_E_INVALID         counts is null
  *   PACMAN_E_SIZE            n is less than the number of events
  *   PACMAN_E_UNSUPPORTED     sets take turns: use pacman_sample()
@@ -764,7 +764,7 @@ int pacman_read(const pacman_session *session, uint64_t *counts, size_t n);
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE          not an open session
- *   PACMAN_E_DETACHED        the thread is not attached
+ *   PACMAN_E_NOT_ATTACHED        the thread is not attached
  *   PACMAN_E_INVALID         counts or live is null
  *   PACMAN_E_SIZE            n is less than the number of events
  *   PACMAN_E_NOT_SCHEDULED, PACMAN_E_FORKED, PACMAN_E_SYSTEM
@@ -792,7 +792,7 @@ int pacman_sample(const pacman_session *session, uint64_t *counts, size_t n, uin
  *
  * Returns
  *   PACMAN_OK
- *   PACMAN_E_HANDLE, PACMAN_E_DETACHED, PACMAN_E_NOT_SCHEDULED,
+ *   PACMAN_E_HANDLE, PACMAN_E_NOT_ATTACHED, PACMAN_E_NOT_SCHEDULED,
  *   PACMAN_E_FORKED, PACMAN_E_SYSTEM   as for pacman_read()
  */
 int pacman_publish(const pacman_session *session);
@@ -1070,7 +1070,7 @@ int pacman_topology_contexts(size_t element_size, size_t capacity, pacman_contex
 typedef struct pacman_adapter pacman_adapter;
 
 /* A phase of one adapter: a handle that is a number. 0 is never one. */
-typedef uint64_t pacman_adapted;
+typedef uint64_t pacman_adapt_phase_id;
 
 /* pacman_adapt_options.objective: what is to become less. All but the first read
  * the packages' energy through powercap. */
@@ -1116,7 +1116,7 @@ typedef struct pacman_adapt_options {
  *   PACMAN_E_INVALID      null, an unknown objective, a placement that cannot be read, a model
  *                         that was cut short or edited, with an objective besides time, or
  *                         whose widest configuration has not the threads that may be used
- *   PACMAN_E_EMPTY        a placement that is an empty list of CPUs
+ *   PACMAN_E_NO_EVENTS        a placement that is an empty list of CPUs
  *   PACMAN_E_NO_PLACE     the model has configurations that this machine does not; the
  *                         placement has a CPU that this machine does not, or too few
  *                         places, as siblings together where no core has two contexts
@@ -1160,7 +1160,7 @@ int pacman_adapt_close(pacman_adapter *adapter);
  *   PACMAN_E_HANDLE    not an open adapter
  *   PACMAN_E_INVALID   an empty name or one of several lines; null
  */
-int pacman_adapt_phase(const pacman_adapter *adapter, const char *name, pacman_adapted *phase);
+int pacman_adapt_phase(const pacman_adapter *adapter, const char *name, pacman_adapt_phase_id *phase);
 
 /*
  * pacman_adapt_threads: how many threads should the next execution use?
@@ -1182,7 +1182,7 @@ int pacman_adapt_phase(const pacman_adapter *adapter, const char *name, pacman_a
  *     for (i = 0; i < n; i++) relax(i);
  *     pacman_adapt_done(sweep, PACMAN_ADAPT_ELAPSED);
  */
-int pacman_adapt_threads(pacman_adapted phase);
+int pacman_adapt_threads(pacman_adapt_phase_id phase);
 
 /* pacman_adapt_done(): the time since pacman_adapt_threads(). */
 #define PACMAN_ADAPT_ELAPSED (-1.0)
@@ -1205,7 +1205,7 @@ int pacman_adapt_threads(pacman_adapted phase);
  *   PACMAN_E_NO_PLACE      the configuration was dropped meanwhile; left out
  * None of them needs an answer: the program goes on.
  */
-int pacman_adapt_done(pacman_adapted phase, double seconds);
+int pacman_adapt_done(pacman_adapt_phase_id phase, double seconds);
 
 /*
  * pacman_adapt_cpus: on which logical CPUs the threads should run
@@ -1228,7 +1228,7 @@ int pacman_adapt_done(pacman_adapted phase, double seconds);
  *   PACMAN_E_SIZE          there are more than n
  *   PACMAN_E_NO_PLACE      the configuration was dropped meanwhile
  */
-int pacman_adapt_cpus(pacman_adapted phase, uint32_t *cpus, size_t n, size_t *count);
+int pacman_adapt_cpus(pacman_adapt_phase_id phase, uint32_t *cpus, size_t n, size_t *count);
 
 /*
  * pacman_adapt_why: why the next execution runs as it does, in one line
@@ -1246,7 +1246,7 @@ int pacman_adapt_cpus(pacman_adapted phase, uint32_t *cpus, size_t n, size_t *co
  *   PACMAN_E_INVALID   line is null
  *   PACMAN_E_SIZE      n is 0
  */
-int pacman_adapt_why(pacman_adapted phase, char *line, size_t n);
+int pacman_adapt_why(pacman_adapt_phase_id phase, char *line, size_t n);
 
 /*
  * pacman_adapt_refresh: look at the machine again

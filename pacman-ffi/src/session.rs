@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
 use pacman_core::clock::ClockSource;
 use pacman_core::fork::Fenced;
-use pacman_core::session::Turns;
+use pacman_core::session::EventSetRotation;
 use pacman_core::{Placement, Session};
 
 use crate::error::{Failure, Result, Status, apart};
@@ -18,11 +18,11 @@ use crate::version;
 /// Lets the kernel take turns when counters run short.
 const MULTIPLEXED: u32 = 1;
 /// Lets sets of events take turns.
-const TURNS_BY_EXECUTION: u32 = 2;
-const TURNS_BY_SPREAD: u32 = 4;
+const ROTATE_PER_EXECUTION: u32 = 2;
+const ROTATE_STAGGERED: u32 = 4;
 /// Accepts counts of a driver that is not trusted.
 const TRUST_DRIVER: u32 = 8;
-const FLAGS: u32 = MULTIPLEXED | TURNS_BY_EXECUTION | TURNS_BY_SPREAD | TRUST_DRIVER;
+const FLAGS: u32 = MULTIPLEXED | ROTATE_PER_EXECUTION | ROTATE_STAGGERED | TRUST_DRIVER;
 
 /// What a session is to be; `pacman_options` in C.
 #[derive(Clone, Copy, Debug)]
@@ -113,15 +113,15 @@ unsafe fn start(options: &Options) -> Result<Session> {
     if options.flags & TRUST_DRIVER != 0 {
         builder = builder.trust_driver();
     }
-    builder = match options.flags & (TURNS_BY_EXECUTION | TURNS_BY_SPREAD) {
+    builder = match options.flags & (ROTATE_PER_EXECUTION | ROTATE_STAGGERED) {
         0 => builder,
-        TURNS_BY_EXECUTION => builder.in_turns(Turns::ByExecution),
-        TURNS_BY_SPREAD => builder.in_turns(Turns::BySpread),
+        ROTATE_PER_EXECUTION => builder.rotate_event_sets(EventSetRotation::PerExecution),
+        ROTATE_STAGGERED => builder.rotate_event_sets(EventSetRotation::Staggered),
         _ => {
             return Err(Failure::new(
                 Status::Invalid,
                 "cannot take turns both by execution and by spread: choose one of \
-                 PACMAN_TURNS_BY_EXECUTION and PACMAN_TURNS_BY_SPREAD",
+                 PACMAN_ROTATE_PER_EXECUTION and PACMAN_ROTATE_STAGGERED",
             ));
         }
     };

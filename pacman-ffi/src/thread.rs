@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::sync::atomic::Ordering;
 
 use pacman_core::backend::Reading;
-use pacman_core::session::{Latest, Peer, Sample};
+use pacman_core::session::{Peer, PeerSample, Sample};
 
 use crate::error::{Failure, Result, Status, answer, apart};
 use crate::input;
@@ -269,7 +269,7 @@ pub unsafe extern "C" fn pacman_peer_sample(
     })
 }
 
-fn latest(peer: &Peer, thread: usize) -> Result<Latest> {
+fn latest(peer: &Peer, thread: usize) -> Result<PeerSample> {
     peer.latest().ok_or_else(|| {
         Failure::new(
             Status::NoSample,
@@ -283,7 +283,7 @@ fn latest(peer: &Peer, thread: usize) -> Result<Latest> {
 
 /// # Safety
 /// `age_ns` is null or points to a writable word.
-unsafe fn store_age(peer: &Peer, latest: &Latest, age_ns: *mut u64) {
+unsafe fn store_age(peer: &Peer, latest: &PeerSample, age_ns: *mut u64) {
     if !age_ns.is_null() {
         let age = peer.duration(latest.age()).as_nanos();
         // SAFETY: not null, and the caller's promise.

@@ -24,7 +24,7 @@ pub(crate) struct Plan {
 }
 
 static PLAN: AtomicPtr<Plan> = AtomicPtr::new(std::ptr::null_mut());
-/// Held while a plan is made, and while a thread's counters are opened or closed: the child of a fork
+/// ForkGuard while a plan is made, and while a thread's counters are opened or closed: the child of a fork
 /// must not find that half done.
 pub(crate) static OPENING: Lock<()> = Lock::new(());
 

@@ -4,7 +4,7 @@
 //! every lock, and no list is half changed in the child. Counts so far belong to the parent; the
 //! child begins with none, inside the same regions.
 
-use pacman_core::fork::{Held, Locked};
+use pacman_core::fork::{ForkGuard, Locked};
 use pacman_regions::arena::Writer;
 
 use crate::adapt;
@@ -36,7 +36,7 @@ struct Locks {
     writer: Locked<'static, Option<Writer>>,
 }
 
-static HELD: Held<Locks> = Held::new();
+static HELD: ForkGuard<Locks> = ForkGuard::new();
 
 /// Has the C library call the functions below for `fork`. It does not call them for `vfork`, whose
 /// child uses its parent's memory.

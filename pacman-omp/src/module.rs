@@ -32,7 +32,7 @@ struct Search<'a> {
     first: bool,
 }
 
-/// Held during a search: the loader has a lock of its own for its list, and the child of a fork would
+/// ForkGuard during a search: the loader has a lock of its own for its list, and the child of a fork would
 /// find that lock taken.
 pub(crate) static SEARCHING: Lock<()> = Lock::new(());
 

@@ -60,7 +60,7 @@ impl Workers {
 fn settle(topology: &Topology, place: &Place, session: Option<&Session>) -> Result<()> {
     let binding = Binding::bind(topology, place)?;
     bind(Some(binding));
-    session.map_or(Ok(()), |session| session.attach_here())
+    session.map_or(Ok(()), |session| session.attach_current_thread())
 }
 
 /// Gives the worker another stay, or none. One whose thread-locals are gone has left it already.

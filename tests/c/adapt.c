@@ -7,7 +7,7 @@ int main(void)
 {
     pacman_adapt_options options = PACMAN_ADAPT_OPTIONS_INIT;
     pacman_adapter *adapter = NULL;
-    pacman_adapted phase = 0, same = 0;
+    pacman_adapt_phase_id phase = 0, same = 0;
     pacman_topology machine = PACMAN_TOPOLOGY_INIT;
     uint32_t cpus[4096];
     size_t count = 0, dropped = 99;
@@ -75,7 +75,7 @@ int main(void)
                      pacman_adapt_open(&options, &adapter));
     }
     options.placement = "";
-    ANSWERS(PACMAN_E_EMPTY, pacman_adapt_open(&options, &adapter));
+    ANSWERS(PACMAN_E_NO_EVENTS, pacman_adapt_open(&options, &adapter));
     options.placement = "scatter";
     ANSWERS(PACMAN_OK, pacman_adapt_open(&options, &adapter));
     ANSWERS(PACMAN_OK, pacman_adapt_close(adapter));

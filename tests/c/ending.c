@@ -10,11 +10,11 @@ static pthread_key_t key;
 static const char *where, *file;
 static int destructors;
 
-static pacman_adapted adapted(void)
+static pacman_adapt_phase_id adapted(void)
 {
     static pacman_adapter *adapter;
     pacman_adapt_options options = PACMAN_ADAPT_OPTIONS_INIT;
-    pacman_adapted phase = 0;
+    pacman_adapt_phase_id phase = 0;
 
     if (!adapter)
         ANSWERS(PACMAN_OK, pacman_adapt_open(&options, &adapter));
@@ -42,14 +42,14 @@ static void every_call(void)
     uint64_t counts[1];
     size_t threads = 0;
 
-    REFUSES_LIKE(PACMAN_E_DETACHED, "ending", pacman_begin(session, phase));
-    REFUSES_LIKE(PACMAN_E_DETACHED, "ending", pacman_end(session, phase));
-    REFUSES_LIKE(PACMAN_E_DETACHED, "ending", pacman_read(session, counts, 1));
-    REFUSES_LIKE(PACMAN_E_DETACHED, "ending", pacman_publish(session));
-    REFUSES_LIKE(PACMAN_E_DETACHED, "ending", pacman_detach(session));
-    REFUSES_LIKE(PACMAN_E_DETACHED, "cannot attach this thread: it is ending",
+    REFUSES_LIKE(PACMAN_E_NOT_ATTACHED, "ending", pacman_begin(session, phase));
+    REFUSES_LIKE(PACMAN_E_NOT_ATTACHED, "ending", pacman_end(session, phase));
+    REFUSES_LIKE(PACMAN_E_NOT_ATTACHED, "ending", pacman_read(session, counts, 1));
+    REFUSES_LIKE(PACMAN_E_NOT_ATTACHED, "ending", pacman_publish(session));
+    REFUSES_LIKE(PACMAN_E_NOT_ATTACHED, "ending", pacman_detach(session));
+    REFUSES_LIKE(PACMAN_E_NOT_ATTACHED, "cannot attach this thread: it is ending",
                  pacman_attach(session));
-    REFUSES_LIKE(PACMAN_E_DETACHED, "cannot attach this thread: it is ending",
+    REFUSES_LIKE(PACMAN_E_NOT_ATTACHED, "cannot attach this thread: it is ending",
                  pacman_attach_cpu(session, 0));
     ANSWERS(PACMAN_OK, pacman_thread_count(session, &threads));
     CHECK(threads > 0);
@@ -57,14 +57,14 @@ static void every_call(void)
     ANSWERS(PACMAN_OK, pacman_topology_read(&machine));
     CHECK(machine.contexts > 0);
     CHECK(pacman_adapt_threads(adapted()) > 0);
-    REFUSES_LIKE(PACMAN_E_DETACHED, "it is ending", pacman_adapt_done(adapted(), 1.0));
+    REFUSES_LIKE(PACMAN_E_NOT_ATTACHED, "it is ending", pacman_adapt_done(adapted(), 1.0));
 }
 
 static void opens_another(void)
 {
     pacman_session *late = check_open("late", "task-clock");
 
-    ANSWERS(PACMAN_E_DETACHED, pacman_attach(late));
+    ANSWERS(PACMAN_E_NOT_ATTACHED, pacman_attach(late));
     ANSWERS(PACMAN_OK, pacman_session_close(late));
 }
 

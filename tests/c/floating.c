@@ -17,7 +17,7 @@ static void adapt(unsigned state)
 {
     pacman_adapt_options options = PACMAN_ADAPT_OPTIONS_INIT;
     pacman_adapter *adapter = NULL;
-    pacman_adapted phase = 0;
+    pacman_adapt_phase_id phase = 0;
     size_t dropped = 99;
     char why[512];
     int i;

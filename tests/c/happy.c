@@ -29,7 +29,7 @@ static void *look(void *number)
     CHECK(age > 0 && age < 60000000000u);
     /* The second look takes the short way, and age may be left out. */
     ANSWERS(PACMAN_OK, pacman_peer_read(session, *(size_t *)number, counts, 2, NULL));
-    ANSWERS(PACMAN_E_DETACHED, pacman_begin(session, 0));
+    ANSWERS(PACMAN_E_NOT_ATTACHED, pacman_begin(session, 0));
     return NULL;
 }
 

@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 {
     pacman_adapt_options options = PACMAN_ADAPT_OPTIONS_INIT;
     pacman_adapter *adapter = NULL;
-    pacman_adapted phase = 0;
+    pacman_adapt_phase_id phase = 0;
     char why[512];
     int i, threads;
 

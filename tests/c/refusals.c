@@ -75,7 +75,7 @@ static void events_and_places(void)
     REFUSES(PACMAN_E_INVALID,
             "cannot count task-clock twice in session \"x\"; name it once",
             open_as("x", "task-clock,task-clock", NULL));
-    REFUSES(PACMAN_E_EMPTY,
+    REFUSES(PACMAN_E_NO_EVENTS,
             "cannot count an empty list of events; name at least one, such as task-clock",
             open_as("x", " , ", NULL));
     REFUSES(PACMAN_E_INVALID, "cannot use this as a list of events: it is null; pass a string",
@@ -99,7 +99,7 @@ static void events_and_places(void)
             "cannot read placement \"nearby\": \"nearby\" is neither a policy nor a cpu; use "
             "compact, scatter, one-per-core, siblings-together or a list like 0,2,4-7",
             open_as("x", "task-clock", "nearby"));
-    REFUSES_LIKE(PACMAN_E_EMPTY, "cannot place threads on an empty list of cpus",
+    REFUSES_LIKE(PACMAN_E_NO_EVENTS, "cannot place threads on an empty list of cpus",
                  open_as("x", "task-clock", ""));
     REFUSES(PACMAN_E_DUPLICATE_SESSION,
             "cannot start session \"held\": one of that name is open in this process; close it or "
@@ -136,14 +136,14 @@ static void phases_and_threads(void)
     ANSWERS(PACMAN_OK, pacman_phase_define(held, "p", &phase));
     ANSWERS(PACMAN_OK, pacman_phase_define(held, "q", &other));
 
-    REFUSES(PACMAN_E_DETACHED,
+    REFUSES(PACMAN_E_NOT_ATTACHED,
             "cannot begin a phase on this thread: it is not attached to session \"held\"; call "
             "pacman_attach first",
             pacman_begin(held, phase));
-    ANSWERS(PACMAN_E_DETACHED, pacman_end(held, phase));
-    ANSWERS(PACMAN_E_DETACHED, pacman_read(held, counts, 2));
-    ANSWERS(PACMAN_E_DETACHED, pacman_publish(held));
-    ANSWERS(PACMAN_E_DETACHED, pacman_detach(held));
+    ANSWERS(PACMAN_E_NOT_ATTACHED, pacman_end(held, phase));
+    ANSWERS(PACMAN_E_NOT_ATTACHED, pacman_read(held, counts, 2));
+    ANSWERS(PACMAN_E_NOT_ATTACHED, pacman_publish(held));
+    ANSWERS(PACMAN_E_NOT_ATTACHED, pacman_detach(held));
     REFUSES(PACMAN_E_NO_THREAD,
             "cannot read thread 0 of session \"held\": no thread of that number has attached; "
             "pacman_thread_count says how many have attached",
@@ -251,8 +251,8 @@ static void words_for_codes(void)
 
     for (status = PACMAN_E_OUTPUT; status <= PACMAN_ALREADY; status++)
         CHECK(strncmp(pacman_strerror(status), "PACMAN_", 7) == 0);
-    CHECK(strcmp(pacman_strerror(PACMAN_E_DETACHED),
-                 "PACMAN_E_DETACHED: the thread is not attached") == 0);
+    CHECK(strcmp(pacman_strerror(PACMAN_E_NOT_ATTACHED),
+                 "PACMAN_E_NOT_ATTACHED: the thread is not attached") == 0);
     CHECK(strcmp(pacman_strerror(-999), "unknown PACMAN status") == 0);
 }
 
@@ -276,7 +276,7 @@ int main(void)
     CHECK(status == PACMAN_OK || strstr(pacman_last_error(), "cannot open CYCLES"));
 
     /* A success leaves the last message, which never moves. */
-    REFUSES_LIKE(PACMAN_E_EMPTY, "empty", open_as("x", "", NULL));
+    REFUSES_LIKE(PACMAN_E_NO_EVENTS, "empty", open_as("x", "", NULL));
     ANSWERS(PACMAN_OK, pacman_session_close(held));
     CHECK(pacman_last_error() == buffer && strstr(buffer, "empty list of events"));
     return check_end();

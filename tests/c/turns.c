@@ -15,13 +15,13 @@ int main(void)
     check_begin();
     options.name = "turns";
     options.events = "task-clock,page-faults";
-    options.flags = PACMAN_TURNS_BY_EXECUTION | PACMAN_TURNS_BY_SPREAD;
+    options.flags = PACMAN_ROTATE_PER_EXECUTION | PACMAN_ROTATE_STAGGERED;
     REFUSES_LIKE(PACMAN_E_INVALID, "choose one", pacman_session_open(&options, &session));
-    options.flags = PACMAN_TURNS_BY_EXECUTION | PACMAN_MULTIPLEXED;
+    options.flags = PACMAN_ROTATE_PER_EXECUTION | PACMAN_MULTIPLEXED;
     REFUSES_LIKE(PACMAN_E_INVALID, "multiplexed", pacman_session_open(&options, &session));
     options.flags = 16u;
     REFUSES_LIKE(PACMAN_E_INVALID, "flags 0x10", pacman_session_open(&options, &session));
-    options.flags = PACMAN_TURNS_BY_SPREAD;
+    options.flags = PACMAN_ROTATE_STAGGERED;
     ANSWERS(PACMAN_OK, pacman_session_open(&options, &session));
 
     ANSWERS(PACMAN_OK, pacman_sets(session, sets, PACMAN_EVENTS_MAX, &n));

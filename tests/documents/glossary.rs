@@ -6,22 +6,14 @@ use std::path::Path;
 use crate::markdown::prose;
 use crate::{files, read, root};
 
-/// Decided names that the code does not have yet: `old new`, one a line. Delete the file and its
-/// use when the code has been renamed.
-const RENAMES: &str = include_str!("renames.txt");
-
 #[test]
 fn every_public_type_is_in_the_glossary() {
     let glossary = words(&read(&root().join("docs/glossary.md")));
-    let renames = renames();
     let types = types();
     assert!(types.len() > 200, "only {} public types were found", types.len());
     let missing: Vec<String> = types
         .iter()
-        .filter(|(name, _)| {
-            let new = renames.get(name.as_str());
-            !glossary.contains(*name) && !new.is_some_and(|new| glossary.contains(*new))
-        })
+        .filter(|(name, _)| !glossary.contains(*name))
         .map(|(name, file)| format!("{name} ({file})"))
         .collect();
     assert!(missing.is_empty(), "docs/glossary.md lacks:\n{}", missing.join("\n"));
@@ -30,17 +22,12 @@ fn every_public_type_is_in_the_glossary() {
 #[test]
 fn every_type_in_the_glossary_is_public() {
     let types = types();
-    let new: BTreeSet<&str> = renames().into_values().collect();
     let stale: Vec<String> = words(&read(&root().join("docs/glossary.md")))
         .into_iter()
         .filter(|word| word.starts_with(char::is_uppercase) && word.contains(char::is_lowercase))
-        .filter(|word| !types.contains_key(word) && !new.contains(word.as_str()))
+        .filter(|word| !types.contains_key(word))
         .collect();
     assert!(stale.is_empty(), "docs/glossary.md has types that no crate has: {stale:?}");
-}
-
-fn renames() -> BTreeMap<&'static str, &'static str> {
-    RENAMES.lines().filter_map(|line| line.split_once(' ')).collect()
 }
 
 /// The words in code spans of the tables' first cells.

@@ -142,7 +142,10 @@ fn halves_of_a_pentium_4_take_turns() {
     let refused: Vec<&str> =
         text.lines().filter_map(|line| line.strip_prefix("refused ")).collect();
     let [even, demand] = refused[..] else { panic!("two refusals in:\n{text}") };
-    assert!(even.contains("in turns (in_turns) a session counts them in "), "{even}");
+    assert!(
+        even.contains("by rotation of event sets (rotate_event_sets) a session counts them in "),
+        "{even}"
+    );
     assert!(demand.contains("split the core evenly (Partition::Even)"), "{demand}");
     let halves = lines::<4>(text, "half");
     assert_eq!(halves.len(), 2 * 16, "{text}");

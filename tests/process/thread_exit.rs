@@ -17,13 +17,13 @@ fn ended_threads_leave_nothing_but_their_counts() {
         let mut threads = Vec::new();
         // Leaves its attachment with the thread and ends.
         threads.push(scope.spawn(|| {
-            session.attach_here().unwrap();
+            session.attach_current_thread().unwrap();
             session.begin(work).unwrap();
             session.end(work).unwrap();
         }));
         // Ends inside a phase.
         threads.push(scope.spawn(|| {
-            session.attach_here().unwrap();
+            session.attach_current_thread().unwrap();
             session.begin(doomed).unwrap();
         }));
         // Panics inside a guarded phase.
@@ -35,7 +35,7 @@ fn ended_threads_leave_nothing_but_their_counts() {
         assert!(panicked.join().is_err());
         // Detaches as it should.
         threads.push(scope.spawn(|| {
-            session.attach_here().unwrap();
+            session.attach_current_thread().unwrap();
             session.begin(work).unwrap();
             session.end(work).unwrap();
             session.detach_here().unwrap();

@@ -24,8 +24,8 @@ fn a_thread_may_come_and_go() {
 fn a_thread_takes_part_in_several_sessions() {
     let (one, two) = (session("several-1", "task-clock"), session("several-2", "page-faults"));
     let (a, b) = (one.phase("a").unwrap(), two.phase("b").unwrap());
-    one.attach_here().unwrap();
-    two.attach_here().unwrap();
+    one.attach_current_thread().unwrap();
+    two.attach_current_thread().unwrap();
     for _ in 0..10 {
         one.begin(a).unwrap();
         two.begin(b).unwrap();
@@ -108,7 +108,7 @@ fn a_pool_s_workers_attach_themselves_once() {
                 let task = receiver.lock().unwrap().recv();
                 let Ok(task) = task else { break };
                 // A task knows nothing of its worker: attach if need be.
-                match open.attach_here() {
+                match open.attach_current_thread() {
                     Ok(()) => {}
                     Err(e) => assert_eq!(e.kind(), pacman_core::ErrorKind::AlreadyAttached),
                 }

@@ -21,7 +21,7 @@ fn an_unknown_event_names_its_neighbours() {
 fn an_empty_list_is_refused() {
     assert_says(
         &Session::builder("nothing").start().unwrap_err(),
-        ErrorKind::Empty,
+        ErrorKind::NoEvents,
         "cannot count an empty list of events; name at least one, such as task-clock",
     );
 }
@@ -38,7 +38,11 @@ fn more_events_than_a_session_holds() {
     // Where there are counters for some of them, the line goes on with the sets it takes.
     let (start, rest) = text.split_at(line.len());
     assert_eq!(start, line);
-    assert!(rest.is_empty() || rest.starts_with("; in turns (in_turns) a session "), "{text}");
+    assert!(
+        rest.is_empty()
+            || rest.starts_with("; by rotation of event sets (rotate_event_sets) a session "),
+        "{text}"
+    );
 }
 
 #[test]
@@ -178,28 +182,28 @@ fn a_thread_that_is_not_attached() {
     let phase = open.phase("phase").unwrap();
     assert_says(
         &open.begin(phase).unwrap_err(),
-        ErrorKind::Detached,
+        ErrorKind::NotAttached,
         "cannot begin a phase on this thread: it is not attached to session \"detached\"; attach it first",
     );
     assert_says(
         &open.end(phase).unwrap_err(),
-        ErrorKind::Detached,
+        ErrorKind::NotAttached,
         "cannot end a phase on this thread: it is not attached to session \"detached\"; attach it first",
     );
     assert_says(
         &open.detach_here().unwrap_err(),
-        ErrorKind::Detached,
+        ErrorKind::NotAttached,
         "cannot detach on this thread: it is not attached to session \"detached\"; attach it first",
     );
-    open.attach_here().unwrap();
+    open.attach_current_thread().unwrap();
     assert_says(
-        &open.attach_here().unwrap_err(),
+        &open.attach_current_thread().unwrap_err(),
         ErrorKind::AlreadyAttached,
         "cannot attach this thread to session \"detached\": it is attached already; detach it first",
     );
     assert_eq!(
-        open.with_here(|_| open.detach_here().unwrap_err().kind()).unwrap(),
-        ErrorKind::Detached,
+        open.with_current_thread(|_| open.detach_here().unwrap_err().kind()).unwrap(),
+        ErrorKind::NotAttached,
         "an attachment in use stays"
     );
     open.detach_here().unwrap();

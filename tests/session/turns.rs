@@ -1,7 +1,7 @@
 //! Options for events that do not fit, where they do fit: software needs no counters.
 
 use pacman_core::backend::Reading;
-use pacman_core::session::{Sample, Turns};
+use pacman_core::session::{EventSetRotation, Sample};
 use pacman_core::{ErrorKind, Session};
 
 #[test]
@@ -9,7 +9,7 @@ fn events_that_fit_take_no_turns() {
     let session = Session::builder("no turns")
         .events("task-clock,page-faults,context-switches")
         .unwrap()
-        .in_turns(Turns::BySpread)
+        .rotate_event_sets(EventSetRotation::Staggered)
         .log(4)
         .start()
         .unwrap();
@@ -42,7 +42,7 @@ fn two_ways_of_taking_turns_are_one_too_many() {
         .events("task-clock")
         .unwrap()
         .multiplexed()
-        .in_turns(Turns::ByExecution)
+        .rotate_event_sets(EventSetRotation::PerExecution)
         .start()
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidInput);

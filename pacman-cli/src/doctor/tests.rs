@@ -5,8 +5,8 @@ use std::path::Path;
 use std::ptr::NonNull;
 
 use pacman_core::backend::Target;
-use pacman_core::backend::perf::{Errno, PerfSys, Standing};
-use pacman_core::doctor::{Diagnosis, Subject, Surroundings, Verdict};
+use pacman_core::backend::perf::{Errno, PerfPermissions, PerfSys};
+use pacman_core::doctor::{Check, Diagnosis, Limits, Verdict};
 use perf_event_open_sys::bindings::perf_event_attr;
 
 use super::style::Style;
@@ -65,15 +65,15 @@ impl PerfSys for Refusing {
 /// Root in a Docker container that has the capability and a filter of its own.
 fn filtered() -> Diagnosis {
     let nowhere = Path::new("/nonexistent");
-    let mut standing = Standing::read_under(nowhere);
-    standing.paranoid = Some(2);
-    standing.capability = Some("CAP_PERFMON");
-    standing.seccomp = 2;
-    standing.container = Some("docker");
-    let surroundings = Surroundings::read_under(nowhere);
-    let mut diagnosis = Diagnosis::examine_with(Refusing(libc::EPERM), &standing, &surroundings);
+    let mut permissions = PerfPermissions::read_under(nowhere);
+    permissions.paranoid = Some(2);
+    permissions.capability = Some("CAP_PERFMON");
+    permissions.seccomp = 2;
+    permissions.container = Some("docker");
+    let surroundings = Limits::read_under(nowhere);
+    let mut diagnosis = Diagnosis::examine_with(Refusing(libc::EPERM), &permissions, &surroundings);
     // What the kernel keeps for every thread is real, here as everywhere.
-    diagnosis.findings.retain(|finding| finding.subject != Subject::Ledgers);
+    diagnosis.findings.retain(|finding| finding.subject != Check::Ledgers);
     diagnosis
 }
 

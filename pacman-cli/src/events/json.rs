@@ -2,7 +2,7 @@
 //! does not apply.
 
 use pacman_events::encode::{Kind, PerfAttr};
-use pacman_events::{CounterSet, Encoding, Refusal, Resolved};
+use pacman_events::{CounterSet, Encoding, ResolveError, Resolved};
 use serde_json::{Value, json};
 
 use super::register::has_selector;
@@ -30,7 +30,7 @@ pub(super) fn resolved(asked: &str, resolved: &Resolved, loaded: &Loaded) -> Val
 }
 
 /// The object of a name that did not.
-pub(super) fn refusal(asked: &str, refusal: &Refusal) -> Value {
+pub(super) fn refusal(asked: &str, refusal: &ResolveError) -> Value {
     json!({
         "event": asked, "error": refusal.to_string(), "kind": refusal.kind().as_str(),
         "nearest": refusal.nearest(),

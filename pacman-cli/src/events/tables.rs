@@ -7,7 +7,7 @@ use pacman_core::input::{self, MOST_BYTES};
 use pacman_core::platform::{Platform, pmus_in};
 use pacman_events::encode::PerfAttr;
 use pacman_events::shown::shown_path;
-use pacman_events::{CpuModel, Refusal, Resolver, SysfsPmu, UserTable};
+use pacman_events::{CpuModel, ResolveError, Resolver, SysfsPmu, UserTable};
 
 /// Which processor and which tables a command speaks of.
 #[derive(Args, Clone, Debug, Default)]
@@ -85,7 +85,7 @@ impl Loaded {
     }
 
     /// The event or expression of this name.
-    pub(crate) fn resolve(&self, name: &str) -> Result<pacman_events::Resolved, Refusal> {
+    pub(crate) fn resolve(&self, name: &str) -> Result<pacman_events::Resolved, ResolveError> {
         let resolver = Resolver::new(self.cpu).with_pmus(&self.pmus);
         match &self.user {
             Some(table) => resolver.with_table(table).resolve(name),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use pacman_core::predict::Target;
 use pacman_core::predict::training::{
-    Contender, Dataset, Evaluation, Score, Weighed, evaluate as leave_one_out, machines,
+    Baseline, Contender, Dataset, Evaluation, Score, evaluate as leave_one_out, machines,
 };
 use pacman_events::shown::shown;
 use serde_json::{Value, json};
@@ -117,7 +117,7 @@ fn write_text(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
                 contender.name().into(),
                 share(found.accuracy(), 1),
                 share(found.worst_accuracy(), 1),
-                share(found.held(), 1),
+                share(found.coverage(), 1),
                 percent(found.regret(), 2),
                 percent(found.worst_regret(), 2),
                 format!("{:.2}", found.samples()),
@@ -126,7 +126,7 @@ fn write_text(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
         })
         .collect();
     let header =
-        ["predictor", "accuracy", "worst", "90 % held", "regret", "worst", "samples", "spent"];
+        ["predictor", "accuracy", "worst", "90 % coverage", "regret", "worst", "samples", "spent"];
     columns::write(out, header, &rows)?;
     for (contender, found) in results {
         if let Err(error) = found {
@@ -183,7 +183,7 @@ fn record(
     contender: &Contender,
     found: &Evaluation,
     score: &Score,
-    one: &Weighed,
+    one: &Baseline,
 ) -> [String; HEADER.len()] {
     let figure = |figure: Option<f64>| {
         figure.filter(|figure| figure.is_finite()).map_or(String::new(), |it| it.to_string())
@@ -219,7 +219,7 @@ fn value(finding: &Finding) -> Value {
             "predictor": contender.name(),
             "accuracy": found.accuracy(),
             "worst_accuracy": found.worst_accuracy(),
-            "held": found.held(),
+            "coverage": found.coverage(),
             "regret": found.regret(),
             "worst_regret": found.worst_regret(),
             "samples": found.samples(),
@@ -284,7 +284,7 @@ const READING: &str = "\
 Reading the table:
   accuracy   1 less the mean relative error of times at configurations that were not sampled,
              mean over programs; no prediction counts as 0
-  90 % held  the part of those times that the 90 % intervals hold
+  90 % coverage  the part of those times that the 90 % intervals hold
   regret     the time at the configuration decided for over that at the best, less 1
   samples    executions to the decision, verification included
   spent      their time, in executions at the best configuration
@@ -297,6 +297,6 @@ CSV:
   decision, best, regret, samples, spent (of this app)
 JSON:
   machines  a list of machine, fingerprint, configurations, left_out, and results: a list of
-            predictor and problem, or of predictor, accuracy, worst_accuracy, held, regret,
+            predictor and problem, or of predictor, accuracy, worst_accuracy, coverage, regret,
             worst_regret, samples, spent and programs, with app, accuracy, share_of_error,
             decision, best, regret, samples and spent. Shares are parts of 1.";

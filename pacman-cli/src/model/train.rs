@@ -118,10 +118,10 @@ fn method(
     Ok(match contender {
         Contender::Linear(options) => Method::Linear(training::linear(data, options)?),
         Contender::Mixture(options) => {
-            Method::Mixture(training::mixture(data, *options)?.widened(evaluation.stretch()))
+            Method::Mixture(training::mixture(data, *options)?.widened(evaluation.calibration()))
         }
         Contender::Ridge(options) => {
-            Method::Ridge(training::ridge(data, options)?.widened(evaluation.stretch()))
+            Method::Ridge(training::ridge(data, options)?.widened(evaluation.calibration()))
         }
         Contender::None | Contender::Search => unreachable!("the command trains models only"),
     })
@@ -193,7 +193,7 @@ fn describe(out: &mut dyn Write, model: &Model, on: &[Configuration]) -> io::Res
         percent(cv.regret, 2),
         percent(cv.worst_regret, 2),
         cv.samples,
-        percent(cv.held, 1)
+        percent(cv.coverage, 1)
     )
 }
 
@@ -232,4 +232,4 @@ JSON:
   fingerprint       of the training data
   samples           where, in order; features: what the model is told
   cross_validation  accuracy and worst_accuracy of times, regret and worst_regret (shares of 1),
-                    samples to a decision, held (in their 90 % intervals); nested, leaving one program out";
+                    samples to a decision, coverage (in their 90 % intervals); nested, leaving one program out";

@@ -1,6 +1,6 @@
 //! The fixed JSON shape of a plan and of a refusal.
 
-use pacman_events::Refusal;
+use pacman_events::ResolveError;
 use pacman_events::allocate::{Conflict, Placement};
 use pacman_events::partition::Schedule;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ pub(super) fn conflict(conflict: &Conflict, request: &Request) -> Value {
 }
 
 /// A name that is no event: the object that `encode` gives for it.
-pub(super) fn refusal(asked: &str, refusal: &Refusal) -> Value {
+pub(super) fn refusal(asked: &str, refusal: &ResolveError) -> Value {
     json!({
         "event": asked,
         "error": refusal.to_string(),

@@ -188,13 +188,13 @@ fn core(args: &PlanArgs, cpu: CpuModel, machine: &dyn Platform) -> Pmu {
     let here = args.tables.cpu.is_none().then(|| machine.permissions());
     let smt = match args.smt {
         Some(switch) => switch == Switch::On,
-        None => here.as_ref().is_none_or(|standing| standing.smt),
+        None => here.as_ref().is_none_or(|permissions| permissions.smt),
     };
     let mut pmu = Pmu::of(cpu, smt);
     if args.all_counters {
         pmu = pmu.allowing_all_counters();
     }
-    if args.watchdog || here.is_some_and(|standing| standing.watchdog) {
+    if args.watchdog || here.is_some_and(|permissions| permissions.watchdog) {
         pmu = pmu.with_watchdog();
     }
     pmu

@@ -1,7 +1,7 @@
 //! Lists of event names, as they were asked for and as the allocator wants them.
 
-use pacman_events::Refusal;
-use pacman_events::allocate::{Conflict, Demand, Pmu};
+use pacman_events::ResolveError;
+use pacman_events::allocate::{Conflict, EventConstraints, Pmu};
 use pacman_events::encode::Rings;
 
 use crate::events::Loaded;
@@ -10,7 +10,7 @@ use crate::events::Loaded;
 pub(super) struct Request {
     /// For each demand, the name that asked for it: an expression has several demands.
     pub(super) threads: Vec<Vec<Asked>>,
-    pub(super) demands: Vec<Vec<Demand>>,
+    pub(super) demands: Vec<Vec<EventConstraints>>,
 }
 
 /// A name as it was asked for.
@@ -23,7 +23,7 @@ pub(super) struct Asked {
 /// A name that is no event here.
 pub(super) struct Failure {
     pub(super) asked: String,
-    pub(super) refusal: Refusal,
+    pub(super) refusal: ResolveError,
 }
 
 /// Counts in user mode unless a name says otherwise, as an unprivileged thread may.
@@ -43,7 +43,7 @@ impl Request {
                     let bundle = bundle as u32;
                     names.push(Asked { name: asked.to_owned(), bundle });
                     // The terms of one expression are best counted together.
-                    demands.push(Demand::of(&term.encoding, pmu, USER).in_bundle(bundle));
+                    demands.push(EventConstraints::of(&term.encoding, pmu, USER).in_bundle(bundle));
                 }
             }
             request.threads.push(names);

@@ -11,7 +11,7 @@ use crate::test_platform::TestPlatform;
 fn skylake(smt: bool, watchdog: bool) -> TestPlatform {
     let cpu_id = Some(CpuId::new("GenuineIntel", 6, 0x5e, 3));
     let mut machine = TestPlatform { cpu_id, ..TestPlatform::default() };
-    (machine.standing.smt, machine.standing.watchdog) = (smt, watchdog);
+    (machine.permissions.smt, machine.permissions.watchdog) = (smt, watchdog);
     machine
 }
 

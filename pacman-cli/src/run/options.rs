@@ -66,7 +66,7 @@ fn uncountable(args: &RunArgs) -> Option<String> {
         }
     });
     // So is an empty list.
-    let error = counted.err().filter(|error| error.kind() != ErrorKind::Empty)?;
+    let error = counted.err().filter(|error| error.kind() != ErrorKind::NoEvents)?;
     Some(error.to_string())
 }
 
@@ -87,7 +87,7 @@ fn unusable(model: &Path, objective: Objective) -> Option<String> {
 /// What is odd about the list of events; the rest of it is counted all the same.
 pub(super) fn odd_events(args: &RunArgs) -> Option<String> {
     match Event::parse_list(args.events.as_deref()?) {
-        Err(error) if error.kind() == ErrorKind::Empty => Some(error.to_string()),
+        Err(error) if error.kind() == ErrorKind::NoEvents => Some(error.to_string()),
         Err(_) => None,
         Ok(events) => named_twice(&events),
     }

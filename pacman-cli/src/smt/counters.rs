@@ -244,7 +244,7 @@ fn open_all(
             if !prepared.contains_key(&list) {
                 let events = Event::parse_list_on(platform.cpu_model(), &list)?;
                 let backend =
-                    backend_on(platform, &events, Sharing::Exclusive, platform.permissions())?;
+                    backend_on(platform, &events, Sharing::Pinned, platform.permissions())?;
                 prepared.insert(list.clone(), backend);
             }
             let counters = prepared[&list].open(Target::Context(*number))?;
@@ -258,8 +258,8 @@ fn open_all(
 /// Which privilege is missing. Events are tried on the calling thread first, for which less would
 /// do than for whole contexts; who followed such advice would have to come again.
 fn forbidden(platform: &PlatformRef, error: &pacman_core::Error) -> String {
-    let standing = platform.permissions();
-    match (standing.paranoid, standing.capability, standing.seccomp) {
+    let permissions = platform.permissions();
+    match (permissions.paranoid, permissions.capability, permissions.seccomp) {
         (Some(level @ 1..), None, 0) => format!(
             "cannot count whole CPUs: permission denied: perf_event_paranoid is {level}; 0 or less \
              (sysctl kernel.perf_event_paranoid), or CAP_PERFMON, is needed"

@@ -86,7 +86,7 @@ impl Reading for IdleClocks {
 
     fn until(&self, end: &IdleClocks, core: &Core, notes: &mut Vec<String>) -> Option<Done> {
         let elapsed = end.at.duration_since(self.at).as_secs_f64();
-        // Contexts are listed one after the other while the file is written.
+        // CpuMap are listed one after the other while the file is written.
         let skew = self.took + end.took;
         let uncertainty = resolution() + skew;
         let clocks = |cpu: &u32| Some((self.contexts.get(cpu)?, end.contexts.get(cpu)?));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pacman_core::Event;
-use pacman_core::report::{DOUBTED, implausible, silent};
+use pacman_core::report::{DOUBTED, implausible, zero_count_warnings};
 use pacman_core::topology::Context;
 use pacman_metrics::rates::{Counted, ipc};
 
@@ -152,7 +152,7 @@ impl Columns {
         // What is not counted is no zero: nothing follows from it.
         let is_counted = |above: usize, below: usize| {
             let named = |at: usize| (self.events[at].name.as_str(), counts[at]);
-            silent(&[named(below), named(above)]).is_empty()
+            zero_count_warnings(&[named(below), named(above)]).is_empty()
         };
         let quotient = |above: usize, below: usize| {
             let is_known = counts[below] > 0 && is_counted(above, below);
@@ -197,12 +197,12 @@ impl Columns {
 
     /// Hardware events that stayed at 0 while another one counted a lot: on a machine that
     /// counts them that is hardly ever so.
-    pub(super) fn silent(&self, total: &Figures) -> Vec<String> {
+    pub(super) fn zero_count_warnings(&self, total: &Figures) -> Vec<String> {
         let Some(counts) = &total.counts else { return Vec::new() };
         let hardware = self.events.iter().zip(counts).filter(|(event, _)| event.hardware);
         let counts: Vec<(&str, u64)> =
             hardware.map(|(event, count)| (event.name.as_str(), *count)).collect();
-        silent(&counts)
+        zero_count_warnings(&counts)
     }
 }
 
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn a_count_that_never_moves_is_doubted() {
         let all = columns(&["CYCLES", "STALL_CYCLES"]);
-        let doubts = all.silent(&figures(&[5_000_000, 0]));
+        let doubts = all.zero_count_warnings(&figures(&[5_000_000, 0]));
         assert_eq!(
             doubts,
             [
@@ -331,8 +331,8 @@ mod tests {
             ]
         );
         assert_eq!(all.derive(&figures(&[5_000_000, 0])).stalled, None, "a doubt is no share");
-        assert!(all.silent(&figures(&[5_000_000, 1])).is_empty());
-        assert!(all.silent(&figures(&[900, 0])).is_empty(), "too little to tell");
+        assert!(all.zero_count_warnings(&figures(&[5_000_000, 1])).is_empty());
+        assert!(all.zero_count_warnings(&figures(&[900, 0])).is_empty(), "too little to tell");
         assert_eq!(all.derive(&figures(&[900, 0])).stalled, Some(0.0));
     }
 

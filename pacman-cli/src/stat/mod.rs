@@ -96,7 +96,7 @@ fn contexts(args: &StatArgs) -> Result<u8, Refusal> {
 
 fn backend(events: &[Event]) -> pacman_core::Result<Box<dyn Backend>> {
     let platform = platform::current();
-    let backend = backend_on(platform, events, Sharing::Exclusive, platform.permissions())?;
+    let backend = backend_on(platform, events, Sharing::Pinned, platform.permissions())?;
     // Some refusals come only when counters are to be on.
     backend.open(Target::Caller)?;
     Ok(backend)

@@ -21,7 +21,7 @@ impl From<&Error> for Refusal {
     fn from(error: &Error) -> Refusal {
         let bad_input = matches!(
             error.kind(),
-            ErrorKind::Empty
+            ErrorKind::NoEvents
                 | ErrorKind::InvalidInput
                 | ErrorKind::NoSuchPlace
                 | ErrorKind::OtherModel

@@ -138,7 +138,7 @@ impl AnswerWriter {
         self.answer.columns.leave_out(&mut rows);
         let interval = Interval { number: None, begin: Duration::ZERO, end: elapsed };
         let total = Figures::sum(rows.iter().map(|row| &row.figures));
-        self.answer.notes.extend(self.answer.columns.silent(&total));
+        self.answer.notes.extend(self.answer.columns.zero_count_warnings(&total));
         let rows = self.arranged(rows);
         let text = match self.format {
             Format::Text => text::whole(&self.answer, interval, &rows, exit),

@@ -27,13 +27,13 @@ fn main() -> Result<()> {
     let seeds = if given.is_empty() { vec![1, 2, 3] } else { given };
     let mut rules = Rules::default();
     let worth = std::env::args().find_map(|argument| argument.strip_prefix("worth=")?.parse().ok());
-    rules.context_worth = worth.unwrap_or(rules.context_worth);
+    rules.max_smt_gain = worth.unwrap_or(rules.max_smt_gain);
     let counters = std::env::args().any(|argument| argument == "counters");
     let rules_on = |machine: SmtMachine, spread: f64| match counters {
         true => trained::rules(machine, TRAINING, spread),
         false => Ok(rules.clone()),
     };
-    println!("one more context is taken to be worth {} of a core's first", rules.context_worth);
+    println!("one more context is taken to be worth {} of a core's first", rules.max_smt_gain);
     decision()?;
     bare()?;
     for spread in [0.0, 0.01] {
@@ -186,7 +186,7 @@ fn play(
 
 /// Whether a context is nowhere worth more than the rules assume.
 fn b_holds(machine: SmtMachine, rules: &Rules, law: &SimPhase) -> bool {
-    let capacity = |contexts: u32| 1.0 + rules.context_worth * f64::from(contexts - 1);
+    let capacity = |contexts: u32| 1.0 + rules.max_smt_gain * f64::from(contexts - 1);
     machine.configurations().all(|on| {
         let (Some(cores), Some(contexts)) = (on.cores(), on.per_core()) else { return true };
         (1..contexts).all(|fewer| {

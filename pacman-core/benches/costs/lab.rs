@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use pacman_core::backend::Reading;
-use pacman_core::session::{Pair, Sample, Turns};
+use pacman_core::session::{EventSetRotation, Sample, SiblingPair};
 use pacman_core::{Event, Result, Session};
 
 use crate::baseline::{BareGroup, Textbook};
@@ -26,25 +26,25 @@ pub(crate) struct Cost {
     pub(crate) what: String,
     pub(crate) user: f64,
     pub(crate) kernel: f64,
-    pub(crate) bound: Option<Bound>,
+    pub(crate) bound: Option<RegretLimits>,
 }
 
 /// The most user instructions that something may take, where the project set itself a bound.
 #[derive(Clone, Copy)]
-pub(crate) struct Bound {
+pub(crate) struct RegretLimits {
     user: f64,
     /// Whether it may enter the kernel.
     enters: bool,
 }
 
 /// A bound for what makes no system call.
-const fn at_most(user: f64) -> Option<Bound> {
-    Some(Bound { user, enters: false })
+const fn at_most(user: f64) -> Option<RegretLimits> {
+    Some(RegretLimits { user, enters: false })
 }
 
 /// The least instructions per call of `act` over a few tries: a try that was
 /// interrupted by the timer has more.
-fn cost(what: &str, bound: Option<Bound>, mut act: impl FnMut()) -> Cost {
+fn cost(what: &str, bound: Option<RegretLimits>, mut act: impl FnMut()) -> Cost {
     let measure = |act: &mut dyn FnMut()| {
         let mut best = (f64::MAX, f64::MAX);
         for _ in 0..20 {
@@ -121,12 +121,12 @@ pub(crate) fn run() -> Result<bool> {
     costs.push(cost("reading a thread's slot", None, || {
         black_box(peer.latest());
     }));
-    let mut pair = Pair::EMPTY;
+    let mut pair = SiblingPair::EMPTY;
     costs.push(cost("pair: own read, clock and a sibling's slot", at_most(115.0), || {
         thread.pair(black_box(&peer), black_box(&mut pair)).unwrap();
     }));
     drop(thread);
-    session.attach_here()?;
+    session.attach_current_thread()?;
     costs.push(cost("phase begin + end of a kept attachment", at_most(279.0), || {
         session.begin(phase).unwrap();
         session.end(phase).unwrap();
@@ -134,11 +134,13 @@ pub(crate) fn run() -> Result<bool> {
     session.detach_here()?;
     drop(session);
 
-    let session =
-        Session::builder("turns").events(TWO_SETS)?.in_turns(Turns::ByExecution).start()?;
+    let session = Session::builder("turns")
+        .events(TWO_SETS)?
+        .rotate_event_sets(EventSetRotation::PerExecution)
+        .start()?;
     let phase = session.phase("phase")?;
     let thread = session.attach()?;
-    let change = Some(Bound { user: 830.0, enters: true });
+    let change = Some(RegretLimits { user: 830.0, enters: true });
     costs.push(cost("phase begin + end with a change of set", change, || {
         thread.begin(phase).unwrap();
         thread.end(phase).unwrap();
@@ -159,7 +161,7 @@ fn print(costs: &[Cost]) -> bool {
     for cost in costs {
         let bound = match cost.bound {
             None => String::new(),
-            Some(Bound { user, enters }) => {
+            Some(RegretLimits { user, enters }) => {
                 // To the digit that is printed.
                 let held = cost.user < user + 0.05 && (enters || cost.kernel < 0.5);
                 kept &= held;

@@ -43,7 +43,7 @@ fn main() -> Result<()> {
         "{} machines of 15 programs, leaving one program out; means over machines",
         seeds.len()
     );
-    println!("predictor  accuracy   worst  90 % held  regret   worst  samples  spent");
+    println!("predictor  accuracy   worst  90 % covered  regret   worst  samples  spent");
     for (contender, found) in contenders.iter().zip(&found) {
         let mean = |of: &dyn Fn(&Evaluation) -> f64| {
             found.iter().map(of).sum::<f64>() / found.len() as f64
@@ -60,7 +60,7 @@ fn main() -> Result<()> {
             contender.name(),
             share(&Evaluation::accuracy, 8),
             share(&Evaluation::worst_accuracy, 6),
-            share(&Evaluation::held, 9),
+            share(&Evaluation::coverage, 9),
             1e2 * mean(&Evaluation::regret),
             1e2 * mean(&Evaluation::worst_regret),
             mean(&Evaluation::samples),

@@ -181,7 +181,7 @@ impl Adapter {
     /// Configurations that the placement has no place for any more are dropped as well.
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`] if no context is left, and as [`Placement::places`] if the placement has
+    /// [`ErrorKind::NoEvents`] if no context is left, and as [`Placement::places`] if the placement has
     /// no place for any configuration: then everything stays as it is.
     pub fn machine_changed(&self, topology: Topology) -> Result<Vec<Configuration>> {
         let phases = self.phases.lock();
@@ -347,8 +347,8 @@ impl Builder {
     /// What one more context of a core can be worth at most, as a part of the core's first: 1
     /// unless told, which assumes nothing. With 0.45 fewer contexts of a core are sampled after
     /// 10 executions instead of 100, and the bound is as good as that figure.
-    pub fn context_worth(mut self, worth: f64) -> Builder {
-        self.rules.context_worth = worth;
+    pub fn max_smt_gain(mut self, worth: f64) -> Builder {
+        self.rules.max_smt_gain = worth;
         self
     }
 
@@ -368,10 +368,10 @@ impl Builder {
     /// [`ErrorKind::Unsupported`] or [`ErrorKind::Permission`] if energy is wanted and cannot be read.
     pub fn build(self) -> Result<Adapter> {
         let Builder { topology, limit, order, objective, mut rapl, mut rules, .. } = self;
-        if !(0.0..=1.0).contains(&rules.context_worth) {
+        if !(0.0..=1.0).contains(&rules.max_smt_gain) {
             let why = format!(
                 "a context cannot be worth {} of a core's first: it is 0 to 1",
-                rules.context_worth
+                rules.max_smt_gain
             );
             return Err(Error::new(ErrorKind::InvalidInput, why));
         }
@@ -386,7 +386,7 @@ impl Builder {
         for &on in candidates.all() {
             candidates::places(&topology, on, &order)?;
         }
-        rules.degree = objective.degree();
+        rules.cost_exponent = objective.cost_exponent();
         let decision = decision_cost(&candidates);
         let measured = (decision + self.switch) * PAYS;
         rules.break_even = self.break_even.unwrap_or(measured).as_secs_f64();

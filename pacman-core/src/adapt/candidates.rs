@@ -37,7 +37,7 @@ impl Candidates {
     /// contexts (hybrid machines, odd limits), it is a candidate by its number of threads.
     ///
     /// # Errors
-    /// [`ErrorKind::Empty`] if no context may be used, [`ErrorKind::InvalidInput`] for a limit of 0.
+    /// [`ErrorKind::NoEvents`] if no context may be used, [`ErrorKind::InvalidInput`] for a limit of 0.
     pub fn of(topology: &Topology, max_threads: Option<usize>) -> Result<Candidates> {
         if max_threads == Some(0) {
             let why = "cannot adapt within 0 threads: a phase runs on one at least";
@@ -46,7 +46,7 @@ impl Candidates {
         let most = allowed(topology).min(max_threads.unwrap_or(usize::MAX)) as u32;
         if most == 0 {
             let why = "cannot adapt: the process may use no context of this machine";
-            return Err(Error::new(ErrorKind::Empty, why));
+            return Err(Error::new(ErrorKind::NoEvents, why));
         }
         let mut all = Vec::new();
         for per_core in 1..=topology.contexts_per_core() as u32 {

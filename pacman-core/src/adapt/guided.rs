@@ -41,7 +41,7 @@ impl Known<'_> {
             if forecast.measured || !forecast.high.is_finite() {
                 continue;
             }
-            let cost = |time: f64| default * (time / (default * unit)).powi(self.degree);
+            let cost = |time: f64| default * (time / (default * unit)).powi(self.cost_exponent);
             expected.resize(self.all.len(), None);
             let (low, high) = (cost(forecast.low), cost(forecast.high));
             expected[at] = Some(Expected { low, cost: cost(forecast.seconds), high });

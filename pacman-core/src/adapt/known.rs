@@ -1,8 +1,8 @@
 //! What is known of a phase, and what follows from it: how much more than the default an
 //! execution elsewhere may cost.
 
-use super::account::Account;
 use super::record::Record;
+use super::regret_budget::RegretBudget;
 use crate::predict::Configuration;
 
 /// What is known of a phase, read only.
@@ -13,12 +13,12 @@ pub(super) struct Known<'a> {
     pub(super) contexts: u32,
     pub(super) records: &'a [Record],
     /// What one more context of a core can be worth at most, as a part of the core's first.
-    pub(super) context_worth: f64,
+    pub(super) max_smt_gain: f64,
     /// With which power of the time costs grow.
-    pub(super) degree: i32,
+    pub(super) cost_exponent: i32,
     /// Differences below this part are noise.
     pub(super) margin: f64,
-    pub(super) account: &'a Account,
+    pub(super) account: &'a RegretBudget,
     /// By candidate, where a predictor says something; else empty.
     pub(super) expected: &'a [Option<Expected>],
 }
@@ -75,7 +75,7 @@ impl Known<'_> {
         let shrunk = |from: usize| {
             let share = self.capacity(self.all[from]) / self.capacity(self.all[at]);
             let alone = self.records[from].parallelism() * SLACK;
-            self.level(from) * share.min(alone).max(1.0).powi(self.degree)
+            self.level(from) * share.min(alone).max(1.0).powi(self.cost_exponent)
         };
         let from_above = measured()
             .filter(|&from| contains(self.all[from], self.all[at]))
@@ -104,7 +104,7 @@ impl Known<'_> {
     pub(super) fn capacity(&self, on: Configuration) -> f64 {
         match (on.cores(), on.per_core()) {
             (Some(cores), Some(contexts)) => {
-                f64::from(cores) * (1.0 + self.context_worth * f64::from(contexts - 1))
+                f64::from(cores) * (1.0 + self.max_smt_gain * f64::from(contexts - 1))
             }
             _ if on.threads() > self.contexts => {
                 let fits = self.all.iter().filter(|other| other.threads() <= self.contexts);

@@ -2,7 +2,7 @@
 //!
 //! An [`Adapter`] is asked before an execution and told after it. Each phase has a
 //! [`Controller`]: it samples what may be better, verifies it, holds it, checks now and then
-//! that the default is still worse, and starts again when the phase drifts. An [`Account`]
+//! that the default is still worse, and starts again when the phase drifts. A [`RegretBudget`]
 //! bounds what all that may cost. `docs/research/adaptation.md` has the rules, their assumptions and
 //! what they came out as.
 //!
@@ -24,7 +24,6 @@
 //! # Ok::<(), pacman_core::Error>(())
 //! ```
 
-mod account;
 mod actuator;
 mod adapter;
 mod candidates;
@@ -35,12 +34,13 @@ mod guided;
 mod known;
 mod objective;
 mod record;
+mod regret_budget;
 mod search;
 
-pub use account::{Account, Bound};
 pub use actuator::{Actuator, ScopedThreads};
 pub use adapter::{Adapter, Builder, Choice, Phase};
 pub use candidates::{Candidates, places};
 pub use controller::{Controller, Rules, State};
 pub use energy::{Microjoules, Rapl};
 pub use objective::{Custom, Execution, Objective};
+pub use regret_budget::{RegretBudget, RegretLimits};

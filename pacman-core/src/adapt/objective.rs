@@ -80,7 +80,7 @@ pub enum Objective {
 #[derive(Clone)]
 pub struct Custom {
     cost: Arc<dyn Fn(&Execution) -> f64 + Send + Sync>,
-    degree: i32,
+    cost_exponent: i32,
 }
 
 impl Objective {
@@ -89,10 +89,13 @@ impl Objective {
     /// The degree says how dear a sample may become: on half the threads an execution takes
     /// twice the time at most, and costs two to the power of `degree`.
     pub fn custom(
-        degree: u8,
+        cost_exponent: u8,
         cost: impl Fn(&Execution) -> f64 + Send + Sync + 'static,
     ) -> Objective {
-        Objective::Custom(Custom { cost: Arc::new(cost), degree: i32::from(degree.max(1)) })
+        Objective::Custom(Custom {
+            cost: Arc::new(cost),
+            cost_exponent: i32::from(cost_exponent.max(1)),
+        })
     }
 
     /// The cost of an execution: finite and above 0, or refused.
@@ -131,13 +134,13 @@ impl Objective {
     }
 
     /// With which power of the time the cost grows at most, on fewer threads.
-    pub fn degree(&self) -> i32 {
+    pub fn cost_exponent(&self) -> i32 {
         match self {
             // Energy: time at most at the power that all contexts draw.
             Objective::Time | Objective::Energy => 1,
             Objective::EnergyDelay => 2,
             Objective::EnergyDelaySquared => 3,
-            Objective::Custom(custom) => custom.degree,
+            Objective::Custom(custom) => custom.cost_exponent,
         }
     }
 }
@@ -173,6 +176,6 @@ impl fmt::Debug for Objective {
 
 impl fmt::Debug for Custom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Custom").field("degree", &self.degree).finish_non_exhaustive()
+        f.debug_struct("Custom").field("degree", &self.cost_exponent).finish_non_exhaustive()
     }
 }

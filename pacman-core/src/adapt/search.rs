@@ -131,7 +131,7 @@ impl Known<'_> {
         let (worse_x, worse_y) = point(worse);
         let Some(behind) = behind else {
             // Nearly as dear as threads that went: what was left out was at work.
-            let proportional = (good_x - worse_x).max(0.0) * f64::from(self.degree);
+            let proportional = (good_x - worse_x).max(0.0) * f64::from(self.cost_exponent);
             let steep = proportional > 0.0 && worse_y - good_y > 0.6 * proportional;
             return (!steep).then(|| gap[gap.len() / 2]);
         };

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use super::surroundings::Surroundings;
-use crate::backend::perf::Standing;
+use super::surroundings::Limits;
+use crate::backend::perf::PerfPermissions;
 use crate::error::{Error, ErrorKind};
 
 /// Why something cannot be counted.
@@ -89,7 +89,7 @@ impl Cause {
 
 /// What an event asks for, as far as permission goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asks {
+pub(super) enum Scope {
     /// A hardware counter, in user mode.
     UserMode,
     /// A hardware counter, in the kernel.
@@ -100,17 +100,17 @@ pub(super) enum Asks {
     SoftwareInKernel,
 }
 
-impl Asks {
+impl Scope {
     fn hardware(self) -> bool {
-        matches!(self, Asks::UserMode | Asks::KernelMode)
+        matches!(self, Scope::UserMode | Scope::KernelMode)
     }
 
     /// The highest paranoia level that allows it. Levels above 2 are those of
     /// Debian, Ubuntu and Android, which close the system call altogether.
     pub(super) fn level(self) -> i32 {
         match self {
-            Asks::UserMode | Asks::Software => 2,
-            Asks::KernelMode | Asks::SoftwareInKernel => 1,
+            Scope::UserMode | Scope::Software => 2,
+            Scope::KernelMode | Scope::SoftwareInKernel => 1,
         }
     }
 }
@@ -118,8 +118,8 @@ impl Asks {
 /// The facts from which causes are told.
 #[derive(Clone, Copy)]
 pub(super) struct Circumstances<'a> {
-    pub(super) standing: &'a Standing,
-    pub(super) around: &'a Surroundings,
+    pub(super) permissions: &'a PerfPermissions,
+    pub(super) around: &'a Limits,
     /// The `errno` with which even an empty request was refused before the
     /// kernel looked at it.
     pub(super) refused: Option<i32>,
@@ -127,19 +127,19 @@ pub(super) struct Circumstances<'a> {
 
 impl Circumstances<'_> {
     /// The cause behind a session's error.
-    pub(super) fn cause(&self, error: &Error, asks: Asks) -> Cause {
+    pub(super) fn cause(&self, error: &Error, asks: Scope) -> Cause {
         if error.kind() == ErrorKind::NotScheduled {
             return match () {
-                () if self.standing.is_hybrid() => Cause::HybridCores,
-                () if self.standing.watchdog => Cause::Watchdog,
+                () if self.permissions.is_hybrid() => Cause::HybridCores,
+                () if self.permissions.watchdog => Cause::Watchdog,
                 () => Cause::CountersTaken,
             };
         }
         match error.errno().unwrap_or(0) {
             libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP => {
-                if !asks.hardware() || self.standing.has_pmu() {
+                if !asks.hardware() || self.permissions.has_pmu() {
                     Cause::NotOffered
-                } else if self.standing.virtual_machine {
+                } else if self.permissions.virtual_machine {
                     Cause::NoPmuInVm
                 } else {
                     Cause::PmuNotDriven
@@ -151,7 +151,7 @@ impl Circumstances<'_> {
             libc::EBUSY => Cause::CountersTaken,
             libc::EMFILE => Cause::DescriptorLimit,
             libc::ENFILE => Cause::SystemDescriptors,
-            libc::ENOSYS if self.standing.paranoid.is_none() => Cause::NoPerfEvents,
+            libc::ENOSYS if self.permissions.paranoid.is_none() => Cause::NoPerfEvents,
             libc::ENOSYS => Cause::Seccomp,
             errno => Cause::Unexplained(errno),
         }
@@ -159,16 +159,16 @@ impl Circumstances<'_> {
 
     /// Who forbids it. Linux answers its own paranoia with `EACCES` and filters
     /// mostly answer `EPERM`; a filter also refuses requests that are void.
-    pub(super) fn forbidder(&self, errno: i32, asks: Asks) -> Cause {
-        let filtered = self.standing.seccomp == 2 && self.refused.is_some();
+    pub(super) fn forbidder(&self, errno: i32, asks: Scope) -> Cause {
+        let filtered = self.permissions.seccomp == 2 && self.refused.is_some();
         if filtered && errno == libc::EPERM {
             return Cause::Seccomp;
         }
-        let too_paranoid = self.standing.paranoid.is_some_and(|level| level > asks.level());
-        if too_paranoid && self.standing.capability.is_none() {
+        let too_paranoid = self.permissions.paranoid.is_some_and(|level| level > asks.level());
+        if too_paranoid && self.permissions.capability.is_none() {
             return if self.around.user_namespace && self.around.holds_capability {
                 Cause::UserNamespace
-            } else if self.standing.container.is_some() || self.around.root {
+            } else if self.permissions.container.is_some() || self.around.root {
                 Cause::Capability
             } else {
                 Cause::Paranoid
@@ -178,8 +178,8 @@ impl Circumstances<'_> {
     }
 
     /// The cause as a clause.
-    pub(super) fn words(&self, cause: Cause, asks: Asks) -> String {
-        let level = self.standing.paranoid.unwrap_or_default();
+    pub(super) fn words(&self, cause: Cause, asks: Scope) -> String {
+        let level = self.permissions.paranoid.unwrap_or_default();
         let need = match asks.level() {
             2 => "counting itself needs 2 or less",
             _ => "counting in the kernel needs 1 or less",
@@ -187,19 +187,22 @@ impl Circumstances<'_> {
         match cause {
             Cause::Capability => format!(
                 "perf_event_paranoid is {level} ({need}) and {} without CAP_PERFMON",
-                match self.standing.container {
+                match self.permissions.container {
                     Some(container) => format!("this process runs in {container}"),
                     None => "root runs here".into(),
                 }
             ),
             Cause::CountersTaken => "another profiler holds the counters".into(),
             Cause::DescriptorLimit => {
-                format!("this process is at its limit of {} open files", self.standing.descriptors)
+                format!(
+                    "this process is at its limit of {} open files",
+                    self.permissions.descriptors
+                )
             }
             Cause::HybridCores => format!(
                 "each core type has counters of its own ({})",
-                match self.standing.pmus.as_slice() {
-                    [_, _, ..] => self.standing.pmus.join(", "),
+                match self.permissions.pmus.as_slice() {
+                    [_, _, ..] => self.permissions.pmus.join(", "),
                     _ => "a hybrid processor by CPUID".into(),
                 }
             ),
@@ -219,7 +222,7 @@ impl Circumstances<'_> {
             Cause::RdpmcOff => "the kernel has it switched off (rdpmc is 0)".into(),
             Cause::Seccomp => format!(
                 "a seccomp filter{} refuses perf_event_open before the kernel sees it",
-                self.standing.container.map(|name| format!(" of {name}")).unwrap_or_default()
+                self.permissions.container.map(|name| format!(" of {name}")).unwrap_or_default()
             ),
             Cause::SecurityModule => {
                 let modules = &self.around.security_modules;

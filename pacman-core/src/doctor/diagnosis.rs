@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::finding::{Finding, Subject};
+use super::finding::{Check, Finding};
 
 /// Everything found out about counting on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Verdict {
 
 impl Diagnosis {
     /// The finding about `subject`, if there was anything to say about it.
-    pub fn finding(&self, subject: Subject) -> Option<&Finding> {
+    pub fn finding(&self, subject: Check) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.subject == subject)
     }
 
@@ -37,8 +37,8 @@ impl Diagnosis {
     pub fn reason(&self) -> Option<&Finding> {
         match self.verdict {
             Verdict::Hardware => None,
-            Verdict::SoftwareOnly => self.finding(Subject::HardwareEvents),
-            Verdict::Nothing => self.finding(Subject::SoftwareEvents),
+            Verdict::SoftwareOnly => self.finding(Check::HardwareEvents),
+            Verdict::Nothing => self.finding(Check::SoftwareEvents),
         }
     }
 }

@@ -1,20 +1,20 @@
 //! The examination: what is tried, in which order, and what follows from what.
 
 use crate::backend::ReadPath;
-use crate::backend::perf::{Kernel, PerfSys, Standing};
+use crate::backend::perf::{Kernel, PerfPermissions, PerfSys};
 use crate::error::Error;
 use pacman_events::CpuModel;
 
 use crate::event::Event;
 use crate::platform::{self, PlatformRef};
 
-use super::cause::{Asks, Cause, Circumstances};
+use super::cause::{Cause, Circumstances, Scope};
 use super::diagnosis::{Diagnosis, Verdict};
-use super::finding::{Finding, Outcome, Subject};
+use super::finding::{Check, Finding, Outcome};
 use super::limits;
-use super::surroundings::Surroundings;
+use super::recorder::Recorder;
+use super::surroundings::Limits;
 use super::trial::{self, Counted};
-use super::witness::Witness;
 
 /// Hardware events in the order in which programs want them: the first that
 /// work make the group.
@@ -46,11 +46,11 @@ impl Diagnosis {
 
     /// As [`examine`](Self::examine), on a machine that need not be the one that the process counts on.
     pub fn examine_on(platform: &PlatformRef) -> Diagnosis {
-        let standing = platform.permissions();
+        let permissions = platform.permissions();
         let Some(sys) = platform.perf() else {
-            return Diagnosis::examine_with(Kernel, &standing, &Surroundings::read());
+            return Diagnosis::examine_with(Kernel, &permissions, &Limits::read());
         };
-        let mut diagnosis = Diagnosis::examine_with(sys, &standing, &Surroundings::unlimited());
+        let mut diagnosis = Diagnosis::examine_with(sys, &permissions, &Limits::unlimited());
         diagnosis.findings.iter_mut().for_each(|finding| finding.help.clear());
         diagnosis
     }
@@ -58,22 +58,26 @@ impl Diagnosis {
     /// As [`examine`](Self::examine), on another kernel seam and other facts.
     pub fn examine_with<S: PerfSys + Clone>(
         sys: S,
-        standing: &Standing,
-        surroundings: &Surroundings,
+        permissions: &PerfPermissions,
+        surroundings: &Limits,
     ) -> Diagnosis {
-        examine(sys, standing, surroundings)
+        examine(sys, permissions, surroundings)
     }
 }
 
-fn examine<S: PerfSys + Clone>(sys: S, standing: &Standing, around: &Surroundings) -> Diagnosis {
-    let sys = Witness::new(sys);
+fn examine<S: PerfSys + Clone>(
+    sys: S,
+    permissions: &PerfPermissions,
+    around: &Limits,
+) -> Diagnosis {
+    let sys = Recorder::new(sys);
     let refused = trial::refusal(&sys);
-    let examination = Examination { sys, facts: Circumstances { standing, around, refused } };
+    let examination = Examination { sys, facts: Circumstances { permissions, around, refused } };
     examination.run()
 }
 
 struct Examination<'a, S: PerfSys + Clone> {
-    sys: Witness<S>,
+    sys: Recorder<S>,
     facts: Circumstances<'a>,
 }
 
@@ -81,7 +85,7 @@ struct Examination<'a, S: PerfSys + Clone> {
 struct Single {
     event: Event,
     /// What it counted over a little work.
-    result: Result<u64, (Cause, Asks)>,
+    result: Result<u64, (Cause, Scope)>,
 }
 
 impl<S: PerfSys + Clone> Examination<'_, S> {
@@ -101,11 +105,11 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
         let group = self.group(&countable);
         let mut findings = vec![
             self.system_call(),
-            self.summary(Subject::HardwareEvents, &hardware),
+            self.summary(Check::HardwareEvents, &hardware),
             group.0,
             self.kernel_mode(&countable),
             self.user_reads(&countable[..group.1]),
-            self.summary(Subject::SoftwareEvents, &software),
+            self.summary(Check::SoftwareEvents, &software),
             self.ledgers(),
             limits::descriptors(&self.facts),
         ];
@@ -130,14 +134,14 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
     }
 
     fn count(&self, events: &[Event]) -> crate::Result<Counted> {
-        trial::count(&self.sys, self.facts.standing, events)
+        trial::count(&self.sys, self.facts.permissions, events)
     }
 
     fn single(&self, name: &str) -> Single {
         // The kernel's generic events: what its driver can do, whatever the model.
         let event = Event::on(CpuModel::generic(), name).expect("a name of the library's own");
         let asks = trial::asks(&event);
-        let by_ledger = trial::has_ledger(&event) && !self.facts.standing.may_count_kernel();
+        let by_ledger = trial::has_ledger(&event) && !self.facts.permissions.may_count_kernel();
         let result = match self.count(std::slice::from_ref(&event)) {
             Ok(counted) => match counted.counts[0] {
                 0 if ALWAYS_COUNT.contains(&name) => Err(Cause::SilentPmu),
@@ -152,22 +156,18 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
     fn system_call(&self) -> Finding {
         let tried = "called perf_event_open with a request too short to be one";
         let Some(errno) = self.facts.refused else {
-            return Finding::works(
-                Subject::SystemCall,
-                tried,
-                "the system call reaches the kernel",
-            );
+            return Finding::works(Check::SystemCall, tried, "the system call reaches the kernel");
         };
         let cause = match errno {
-            libc::ENOSYS if self.facts.standing.paranoid.is_none() => Cause::NoPerfEvents,
+            libc::ENOSYS if self.facts.permissions.paranoid.is_none() => Cause::NoPerfEvents,
             libc::ENOSYS => Cause::Seccomp,
-            errno => self.facts.forbidder(errno, Asks::UserMode),
+            errno => self.facts.forbidder(errno, Scope::UserMode),
         };
-        self.failure(Subject::SystemCall, tried, cause, Asks::UserMode)
+        self.failure(Check::SystemCall, tried, cause, Scope::UserMode)
     }
 
     /// Events tried one at a time: those that count, and the others by cause.
-    fn summary(&self, subject: Subject, singles: &[Single]) -> Finding {
+    fn summary(&self, subject: Check, singles: &[Single]) -> Finding {
         let all: Vec<&str> = singles.iter().map(|single| single.event.name()).collect();
         let tried = format!("opened each alone for this thread: {}", all.join(", "));
         let working: Vec<&str> = singles
@@ -175,7 +175,7 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
             .filter(|single| single.result.is_ok())
             .map(|single| single.event.name())
             .collect();
-        let mut causes: Vec<(Cause, Asks, String, Vec<&str>)> = Vec::new();
+        let mut causes: Vec<(Cause, Scope, String, Vec<&str>)> = Vec::new();
         for single in singles {
             let Err((cause, asks)) = single.result else { continue };
             // One cause can ask for different things: levels of paranoia do.
@@ -215,32 +215,32 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
         let tried = format!("opened one exclusive group: {}", names.join(", "));
         if most < 2 {
             let text = match most {
-                0 => self.facts.words(Cause::NotTried, Asks::UserMode),
+                0 => self.facts.words(Cause::NotTried, Scope::UserMode),
                 _ => "a single hardware event counts".into(),
             };
-            let not = Finding::fails(Subject::HardwareGroup, "nothing", Cause::NotTried, text);
+            let not = Finding::fails(Check::HardwareGroup, "nothing", Cause::NotTried, text);
             return (not, most);
         }
         let error = match self.count(&countable[..most]) {
             Ok(_) => {
                 let text = format!("{most} hardware events count at once");
-                return (Finding::works(Subject::HardwareGroup, &tried, text), most);
+                return (Finding::works(Check::HardwareGroup, &tried, text), most);
             }
             Err(error) => error,
         };
-        let cause = self.facts.cause(&error, Asks::UserMode);
+        let cause = self.facts.cause(&error, Scope::UserMode);
         let fit = (1..most).rev().find(|n| self.count(&countable[..*n]).is_ok()).unwrap_or(0);
-        let why = self.facts.words(cause, Asks::UserMode);
+        let why = self.facts.words(cause, Scope::UserMode);
         let text = format!("only {fit} of {most} count at once: {why}");
-        let finding = Finding::fails(Subject::HardwareGroup, &tried, cause, text)
-            .with_help(self.facts.help(cause, Asks::UserMode));
+        let finding = Finding::fails(Check::HardwareGroup, &tried, cause, text)
+            .with_help(self.facts.help(cause, Scope::UserMode));
         (finding, fit)
     }
 
     fn kernel_mode(&self, countable: &[Event]) -> Finding {
-        let subject = Subject::KernelMode;
+        let subject = Check::KernelMode;
         let Some(event) = countable.first() else {
-            return self.failure(subject, "nothing", Cause::NotTried, Asks::KernelMode);
+            return self.failure(subject, "nothing", Cause::NotTried, Scope::KernelMode);
         };
         let single = self.single(&format!("{}:k", event.name()));
         let tried = format!("opened {} for this thread", single.event.name());
@@ -251,9 +251,9 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
     }
 
     fn user_reads(&self, events: &[Event]) -> Finding {
-        let subject = Subject::UserReads;
+        let subject = Check::UserReads;
         if events.is_empty() {
-            return self.failure(subject, "nothing", Cause::NotTried, Asks::UserMode);
+            return self.failure(subject, "nothing", Cause::NotTried, Scope::UserMode);
         }
         let tried = format!(
             "mapped the counter page of {} and looked for the kernel's permission",
@@ -266,7 +266,7 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
                 let width = caps.width.unwrap_or_default();
                 let text = format!("RDPMC reads {width}-bit counters without a system call");
                 let finding = Finding::works(subject, &tried, text);
-                return if self.facts.standing.rdpmc == Some(2) {
+                return if self.facts.permissions.rdpmc == Some(2) {
                     let mut open = finding.with_help(vec![limits::rdpmc_for_all()]);
                     open.text.push_str("; every process may read every counter (rdpmc is 2)");
                     open
@@ -274,15 +274,15 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
                     finding
                 };
             }
-            (Err(error), _) => self.facts.cause(&error, Asks::UserMode),
+            (Err(error), _) => self.facts.cause(&error, Scope::UserMode),
             (Ok(_), _) if cfg!(not(target_arch = "x86_64")) => Cause::UnsupportedArchitecture,
-            (Ok(_), _) if self.facts.standing.is_hybrid() => Cause::HybridCores,
+            (Ok(_), _) if self.facts.permissions.is_hybrid() => Cause::HybridCores,
             (Ok(_), Some(errno)) if errno.0 == libc::EPERM => Cause::LockedMemory,
             (Ok(_), Some(errno)) => Cause::Unexplained(errno.0),
-            (Ok(_), None) if self.facts.standing.rdpmc == Some(0) => Cause::RdpmcOff,
+            (Ok(_), None) if self.facts.permissions.rdpmc == Some(0) => Cause::RdpmcOff,
             (Ok(_), None) => Cause::NotOffered,
         };
-        let why = self.facts.words(cause, Asks::UserMode);
+        let why = self.facts.words(cause, Scope::UserMode);
         let text = format!("every read takes a system call: {why}");
         let mut finding = Finding::fails(subject, &tried, cause, text);
         if cause == Cause::HybridCores {
@@ -290,23 +290,26 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
             finding.outcome = Outcome::Missing;
             return finding;
         }
-        finding.with_help(self.facts.help(cause, Asks::UserMode))
+        finding.with_help(self.facts.help(cause, Scope::UserMode))
     }
 
     /// What unprivileged sessions count without perf events, whoever asks.
     fn ledgers(&self) -> Finding {
         let (subject, tried) = (
-            Subject::Ledgers,
+            Check::Ledgers,
             "read getrusage(RUSAGE_THREAD) and /proc/thread-self/sched as an unprivileged session does",
         );
-        let unprivileged =
-            Standing { paranoid: Some(2), capability: None, ..self.facts.standing.clone() };
+        let unprivileged = PerfPermissions {
+            paranoid: Some(2),
+            capability: None,
+            ..self.facts.permissions.clone()
+        };
         let count = |list| {
             let events = Event::parse_list(list).expect("names of the library's own");
             trial::count(&self.sys, &unprivileged, &events)
         };
         let why = |error: Error| {
-            let asks = Asks::SoftwareInKernel;
+            let asks = Scope::SoftwareInKernel;
             let files = out_of_files(&error);
             let cause = if files { self.facts.cause(&error, asks) } else { Cause::NoLedger };
             (cause, self.facts.words(cause, asks))
@@ -332,7 +335,7 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
         }
     }
 
-    fn failure(&self, subject: Subject, tried: &str, cause: Cause, asks: Asks) -> Finding {
+    fn failure(&self, subject: Check, tried: &str, cause: Cause, asks: Scope) -> Finding {
         Finding::fails(subject, tried, cause, self.facts.words(cause, asks))
             .with_help(self.facts.help(cause, asks))
     }

@@ -9,7 +9,7 @@ use super::cause::Cause;
 #[non_exhaustive]
 pub struct Finding {
     /// What the finding is about.
-    pub subject: Subject,
+    pub subject: Check,
     /// What was done to find out.
     pub tried: String,
     /// How it went.
@@ -58,7 +58,7 @@ impl Cause {
 /// What a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Subject {
+pub enum Check {
     /// Whether `perf_event_open(2)` reaches the kernel.
     SystemCall,
     /// Hardware events in user mode, one at a time.
@@ -110,17 +110,17 @@ impl Help {
 }
 
 impl Finding {
-    pub(super) fn works(subject: Subject, tried: &str, text: impl Into<String>) -> Finding {
+    pub(super) fn works(subject: Check, tried: &str, text: impl Into<String>) -> Finding {
         Finding::new(subject, tried, Outcome::Works, text)
     }
 
-    pub(super) fn noted(subject: Subject, looked_at: &str, text: impl Into<String>) -> Finding {
+    pub(super) fn noted(subject: Check, looked_at: &str, text: impl Into<String>) -> Finding {
         Finding::new(subject, looked_at, Outcome::Noted, text)
     }
 
     /// Something that does not work because of `cause`.
     pub(super) fn fails(
-        subject: Subject,
+        subject: Check,
         tried: &str,
         cause: Cause,
         text: impl Into<String>,
@@ -135,7 +135,7 @@ impl Finding {
         self
     }
 
-    fn new(subject: Subject, tried: &str, outcome: Outcome, text: impl Into<String>) -> Finding {
+    fn new(subject: Check, tried: &str, outcome: Outcome, text: impl Into<String>) -> Finding {
         let text = text.into();
         debug_assert!(!text.contains('\n'), "a finding is one line");
         Finding { subject, tried: tried.into(), outcome, text, cause: None, help: Vec::new() }
@@ -165,49 +165,49 @@ impl fmt::Display for Outcome {
     }
 }
 
-impl Subject {
+impl Check {
     /// The name that programs see, such as `hardware-events`.
     pub fn id(self) -> &'static str {
         match self {
-            Subject::SystemCall => "system-call",
-            Subject::HardwareEvents => "hardware-events",
-            Subject::HardwareGroup => "hardware-group",
-            Subject::KernelMode => "kernel-mode",
-            Subject::UserReads => "user-reads",
-            Subject::SoftwareEvents => "software-events",
-            Subject::Ledgers => "ledgers",
-            Subject::Descriptors => "descriptors",
-            Subject::LockedMemory => "locked-memory",
-            Subject::Driver => "driver",
-            Subject::Watchdog => "watchdog",
-            Subject::Hybrid => "hybrid",
-            Subject::VirtualMachine => "virtual-machine",
-            Subject::Container => "container",
-            Subject::CpuLimits => "cpu-limits",
-            Subject::ClockSource => "clock-source",
+            Check::SystemCall => "system-call",
+            Check::HardwareEvents => "hardware-events",
+            Check::HardwareGroup => "hardware-group",
+            Check::KernelMode => "kernel-mode",
+            Check::UserReads => "user-reads",
+            Check::SoftwareEvents => "software-events",
+            Check::Ledgers => "ledgers",
+            Check::Descriptors => "descriptors",
+            Check::LockedMemory => "locked-memory",
+            Check::Driver => "driver",
+            Check::Watchdog => "watchdog",
+            Check::Hybrid => "hybrid",
+            Check::VirtualMachine => "virtual-machine",
+            Check::Container => "container",
+            Check::CpuLimits => "cpu-limits",
+            Check::ClockSource => "clock-source",
         }
     }
 }
 
-impl fmt::Display for Subject {
+impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Subject::SystemCall => "perf_event_open",
-            Subject::HardwareEvents => "hardware events",
-            Subject::HardwareGroup => "four at once",
-            Subject::KernelMode => "kernel mode",
-            Subject::UserReads => "user-mode reads",
-            Subject::SoftwareEvents => "software events",
-            Subject::Ledgers => "without perf",
-            Subject::Descriptors => "open files",
-            Subject::LockedMemory => "locked memory",
-            Subject::Driver => "kernel's driver",
-            Subject::Watchdog => "NMI watchdog",
-            Subject::Hybrid => "hybrid cores",
-            Subject::VirtualMachine => "virtual machine",
-            Subject::Container => "container",
-            Subject::CpuLimits => "CPU limits",
-            Subject::ClockSource => "clock source",
+            Check::SystemCall => "perf_event_open",
+            Check::HardwareEvents => "hardware events",
+            Check::HardwareGroup => "four at once",
+            Check::KernelMode => "kernel mode",
+            Check::UserReads => "user-mode reads",
+            Check::SoftwareEvents => "software events",
+            Check::Ledgers => "without perf",
+            Check::Descriptors => "open files",
+            Check::LockedMemory => "locked memory",
+            Check::Driver => "kernel's driver",
+            Check::Watchdog => "NMI watchdog",
+            Check::Hybrid => "hybrid cores",
+            Check::VirtualMachine => "virtual machine",
+            Check::Container => "container",
+            Check::CpuLimits => "CPU limits",
+            Check::ClockSource => "clock source",
         })
     }
 }

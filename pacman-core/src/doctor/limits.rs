@@ -1,7 +1,7 @@
 //! Limits that bite when many threads count, and facts that explain numbers.
 
-use super::cause::{Asks, Cause, Circumstances};
-use super::finding::{Finding, Help, Subject};
+use super::cause::{Cause, Circumstances, Scope};
+use super::finding::{Check, Finding, Help};
 use crate::backend::perf::TRUST_DRIVER;
 
 /// The events a thread that the limits are weighed for.
@@ -12,22 +12,22 @@ const PAGE: u64 = crate::backend::perf::PAGE as u64;
 
 /// Whether every context can have a thread with counters.
 pub(super) fn descriptors(facts: &Circumstances) -> Finding {
-    let (limit, open) = (facts.standing.descriptors, facts.around.open_files);
+    let (limit, open) = (facts.permissions.descriptors, facts.around.open_files);
     let contexts = facts.around.contexts;
     let tried =
         format!("compared the limit on open files with the needs of {}", threads_of(contexts));
     if limit == u64::MAX {
         let text = "open files are not limited";
-        return Finding::works(Subject::Descriptors, &tried, text);
+        return Finding::works(Check::Descriptors, &tried, text);
     }
     // A session holds one more group, so that every later open is cheap.
     let threads = (limit.saturating_sub(open) / EVENTS).saturating_sub(1);
     let room = format!("{limit} allowed, {open} open: room for {}", threads_of(threads));
     if threads >= contexts {
-        return Finding::works(Subject::Descriptors, &tried, room);
+        return Finding::works(Check::Descriptors, &tried, room);
     }
     let text = format!("{room}, but {contexts} contexts can run threads");
-    Finding::fails(Subject::Descriptors, &tried, Cause::DescriptorLimit, text)
+    Finding::fails(Check::Descriptors, &tried, Cause::DescriptorLimit, text)
         .with_help(vec![facts.more_files()])
 }
 
@@ -35,7 +35,7 @@ pub(super) fn descriptors(facts: &Circumstances) -> Finding {
 /// where they are not limited or the limit is not known.
 pub(super) fn locked_memory(facts: &Circumstances) -> Option<Finding> {
     let around = facts.around;
-    let free = around.ipc_lock || facts.standing.paranoid.is_some_and(|level| level < 0);
+    let free = around.ipc_lock || facts.permissions.paranoid.is_some_and(|level| level < 0);
     let (false, Some(allowance), Some(locked)) =
         (free, around.page_allowance_kb, around.locked_memory)
     else {
@@ -49,23 +49,23 @@ pub(super) fn locked_memory(facts: &Circumstances) -> Option<Finding> {
     let threads = pages / EVENTS;
     let room = format!("room for {pages} counter pages: {}", threads_of(threads));
     if threads >= around.contexts {
-        return Some(Finding::works(Subject::LockedMemory, &tried, room));
+        return Some(Finding::works(Check::LockedMemory, &tried, room));
     }
     let text = format!("{room}; further threads read with a system call");
     Some(
-        Finding::fails(Subject::LockedMemory, &tried, Cause::LockedMemory, text)
-            .with_help(facts.help(Cause::LockedMemory, Asks::UserMode)),
+        Finding::fails(Check::LockedMemory, &tried, Cause::LockedMemory, text)
+            .with_help(facts.help(Cause::LockedMemory, Scope::UserMode)),
     )
 }
 
 /// Facts that are neither good nor bad, but explain numbers.
 pub(super) fn facts(facts: &Circumstances) -> Vec<Finding> {
-    let standing = facts.standing;
+    let permissions = facts.permissions;
     let mut found = Vec::new();
-    if let Some(doubt) = standing.driver_doubt {
+    if let Some(doubt) = permissions.driver_doubt {
         found.push(
             Finding::noted(
-                Subject::Driver,
+                Check::Driver,
                 "looked the processor up",
                 format!(
                     "not trusted: {doubt}; sessions count by registers instead, which takes root and \
@@ -78,46 +78,46 @@ pub(super) fn facts(facts: &Circumstances) -> Vec<Finding> {
             ]),
         );
     }
-    if standing.watchdog && standing.has_pmu() {
+    if permissions.watchdog && permissions.has_pmu() {
         found.push(
             Finding::noted(
-                Subject::Watchdog,
+                Check::Watchdog,
                 "read /proc/sys/kernel/nmi_watchdog",
                 "on: it holds one hardware counter of every context",
             )
-            .with_help(facts.help(Cause::Watchdog, Asks::UserMode)),
+            .with_help(facts.help(Cause::Watchdog, Scope::UserMode)),
         );
     }
-    if standing.pmus.len() > 1 {
+    if permissions.pmus.len() > 1 {
         found.push(
             Finding::noted(
-                Subject::Hybrid,
+                Check::Hybrid,
                 "listed /sys/bus/event_source/devices",
                 format!(
                     "{}: a count holds only while its thread is on one core type",
-                    standing.pmus.join(", ")
+                    permissions.pmus.join(", ")
                 ),
             )
-            .with_help(facts.help(Cause::HybridCores, Asks::UserMode)),
+            .with_help(facts.help(Cause::HybridCores, Scope::UserMode)),
         );
     }
-    if standing.virtual_machine && standing.has_pmu() {
+    if permissions.virtual_machine && permissions.has_pmu() {
         found.push(Finding::noted(
-            Subject::VirtualMachine,
+            Check::VirtualMachine,
             "read the processor's flags",
             "counters belong to a hypervisor, which may emulate or share them",
         ));
     }
-    if let Some(container) = standing.container {
+    if let Some(container) = permissions.container {
         found.push(Finding::noted(
-            Subject::Container,
+            Check::Container,
             "looked for the marks of container engines",
             format!("this process runs in {container}"),
         ));
     }
     for limit in &facts.around.cpu_limits {
         found.push(Finding::noted(
-            Subject::CpuLimits,
+            Check::CpuLimits,
             "read the affinity mask and the cgroups",
             limit.clone(),
         ));
@@ -129,7 +129,7 @@ pub(super) fn facts(facts: &Circumstances) -> Vec<Finding> {
             format!("{clock}: the time of a phase's edge takes a system clock read")
         };
         found.push(Finding::noted(
-            Subject::ClockSource,
+            Check::ClockSource,
             "read the kernel's current clock source",
             text,
         ));

@@ -19,14 +19,14 @@ mod diagnosis;
 mod examine;
 mod finding;
 mod limits;
+mod recorder;
 mod remedy;
 mod surroundings;
 #[cfg(test)]
 mod tests;
 mod trial;
-mod witness;
 
 pub use cause::Cause;
 pub use diagnosis::{Diagnosis, Verdict};
-pub use finding::{Finding, Help, Outcome, Subject};
-pub use surroundings::Surroundings;
+pub use finding::{Check, Finding, Help, Outcome};
+pub use surroundings::Limits;

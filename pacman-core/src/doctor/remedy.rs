@@ -1,11 +1,11 @@
 //! What would move a cause out of the way: commands, options, settings.
 
-use super::cause::{Asks, Cause, Circumstances};
+use super::cause::{Cause, Circumstances, Scope};
 use super::finding::Help;
 
 impl Circumstances<'_> {
     /// What would move the cause out of the way.
-    pub(super) fn help(&self, cause: Cause, asks: Asks) -> Vec<Help> {
+    pub(super) fn help(&self, cause: Cause, asks: Scope) -> Vec<Help> {
         let level = asks.level();
         let sysctl =
             |when| Help::new(when, format!("sudo sysctl kernel.perf_event_paranoid={level}"));
@@ -17,7 +17,7 @@ impl Circumstances<'_> {
             ],
             Cause::DescriptorLimit => vec![self.more_files()],
             Cause::HybridCores => {
-                let pmu = self.standing.pmus.last().map_or("cpu_core", String::as_str);
+                let pmu = self.permissions.pmus.last().map_or("cpu_core", String::as_str);
                 vec![Help::new(
                     "to stay on one core type",
                     format!(
@@ -91,7 +91,7 @@ impl Circumstances<'_> {
     }
 
     fn grant(&self, on_the_host: Help) -> Vec<Help> {
-        let mut help = match self.standing.container {
+        let mut help = match self.permissions.container {
             Some("docker") => vec![Help::new("Docker", "docker run --cap-add=PERFMON IMAGE")],
             Some("podman") => vec![Help::new("Podman", "podman run --cap-add=PERFMON IMAGE")],
             Some(_) => vec![
@@ -103,7 +103,7 @@ impl Circumstances<'_> {
                 "CapabilityBoundingSet=CAP_PERFMON and AmbientCapabilities=CAP_PERFMON",
             )],
         };
-        if self.standing.container.is_some() {
+        if self.permissions.container.is_some() {
             help.push(Help::new("Kubernetes", "securityContext: {capabilities: {add: [PERFMON]}}"));
         }
         if self.around.may_gain_capability && !self.around.root {
@@ -122,7 +122,7 @@ impl Circumstances<'_> {
 
     fn unfilter(&self) -> Vec<Help> {
         let profile = "--security-opt seccomp=PROFILE.json";
-        let engine = match self.standing.container {
+        let engine = match self.permissions.container {
             Some("podman") => "podman",
             _ => "docker",
         };
@@ -134,7 +134,7 @@ impl Circumstances<'_> {
                 format!("{engine} run {profile} IMAGE"),
             ),
         ];
-        if !matches!(self.standing.container, Some("docker" | "podman")) {
+        if !matches!(self.permissions.container, Some("docker" | "podman")) {
             help.push(Help::new("a systemd service", "SystemCallFilter=perf_event_open"));
         }
         help

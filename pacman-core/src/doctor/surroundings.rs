@@ -1,12 +1,12 @@
 //! Facts around a process that only a diagnosis asks for.
 //!
-//! [`Standing`] holds what every error message
+//! [`PerfPermissions`] holds what every error message
 //! needs; this is the rest: limits, namespaces, security modules, clock.
 
 use std::fs;
 use std::path::Path;
 
-use crate::backend::perf::Standing;
+use crate::backend::perf::PerfPermissions;
 use crate::platform;
 use crate::topology::Topology;
 
@@ -18,7 +18,7 @@ const IPC_LOCK: u64 = 1 << 14;
 /// Limits, namespaces, security modules and the clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Surroundings {
+pub struct Limits {
     /// Hardware contexts that are online.
     pub contexts: u64,
     /// The effective user is root.
@@ -47,21 +47,21 @@ pub struct Surroundings {
     pub cpu_limits: Vec<String>,
 }
 
-impl Surroundings {
+impl Limits {
     /// Those of a process that nothing limits.
-    pub(super) fn unlimited() -> Surroundings {
-        Surroundings {
+    pub(super) fn unlimited() -> Limits {
+        Limits {
             contexts: 1,
             root: true,
             ipc_lock: true,
             clock_source: Some("tsc".to_owned()),
-            ..Surroundings::default()
+            ..Limits::default()
         }
     }
 
     /// Reads the facts of the running system.
-    pub fn read() -> Surroundings {
-        let mut facts = Surroundings::read_under(Path::new("/"));
+    pub fn read() -> Limits {
+        let mut facts = Limits::read_under(Path::new("/"));
         if let Ok(topology) = Topology::of(platform::host()) {
             let all = topology.contexts().len();
             let lost = topology.restrictions().iter().map(|restriction| {
@@ -75,7 +75,7 @@ impl Surroundings {
 
     /// Reads the facts, but for the limits on CPUs, from a tree of `/proc` and
     /// `/sys` files elsewhere.
-    pub fn read_under(root: &Path) -> Surroundings {
+    pub fn read_under(root: &Path) -> Limits {
         let text = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
         let status = text("proc/self/status");
         let field =
@@ -90,10 +90,10 @@ impl Surroundings {
             .and_then(|rest| rest.split_whitespace().next());
         let clock = text("sys/devices/system/clocksource/clocksource0/current_clocksource");
         let modules = text("sys/kernel/security/lsm");
-        Surroundings {
+        Limits {
             contexts: online(text("sys/devices/system/cpu/online").trim()),
             root: field("Uid:").and_then(|ids| ids.split_whitespace().nth(1)) == Some("0"),
-            user_namespace: Standing::in_user_namespace(root),
+            user_namespace: PerfPermissions::in_user_namespace(root),
             holds_capability: set("CapEff:") & COUNTING != 0,
             may_gain_capability: set("CapBnd:") & COUNTING != 0,
             ipc_lock: set("CapEff:") & IPC_LOCK != 0,
@@ -164,11 +164,11 @@ mod tests {
         let ns = root.join("proc/self/ns");
         fs::create_dir_all(&ns).unwrap();
         std::os::unix::fs::symlink("user:[4026532210]", ns.join("user")).unwrap();
-        let facts = Surroundings::read_under(&root);
+        let facts = Limits::read_under(&root);
         fs::remove_dir_all(&root).unwrap();
         assert_eq!(
             facts,
-            Surroundings {
+            Limits {
                 contexts: 2,
                 root: true,
                 user_namespace: true,

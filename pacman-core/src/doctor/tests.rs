@@ -7,33 +7,33 @@ mod permission;
 mod software;
 
 use super::*;
-use crate::backend::perf::Standing;
+use crate::backend::perf::PerfPermissions;
 use fake::Fake;
 
 /// A desktop at rest: one user, a PMU, nothing in the way of user-mode counting.
-fn standing() -> Standing {
+fn permissions() -> PerfPermissions {
     // An empty tree: facts that a test does not name stay what "no file" means.
-    let mut standing = Standing::read_under(std::path::Path::new("/nonexistent"));
-    standing.paranoid = Some(2);
-    standing.pmus = vec!["cpu".into()];
-    standing.rdpmc = Some(1);
-    standing.descriptors = 1024;
-    standing
+    let mut permissions = PerfPermissions::read_under(std::path::Path::new("/nonexistent"));
+    permissions.paranoid = Some(2);
+    permissions.pmus = vec!["cpu".into()];
+    permissions.rdpmc = Some(1);
+    permissions.descriptors = 1024;
+    permissions
 }
 
-fn surroundings() -> Surroundings {
-    Surroundings {
+fn surroundings() -> Limits {
+    Limits {
         contexts: 8,
         open_files: 4,
         page_allowance_kb: Some(516),
         locked_memory: Some(8 << 20),
         clock_source: Some("tsc".into()),
-        ..Surroundings::default()
+        ..Limits::default()
     }
 }
 
-fn diagnose(fake: &Fake, standing: &Standing) -> Diagnosis {
-    Diagnosis::examine_with(fake.clone(), standing, &surroundings())
+fn diagnose(fake: &Fake, permissions: &PerfPermissions) -> Diagnosis {
+    Diagnosis::examine_with(fake.clone(), permissions, &surroundings())
 }
 
 /// The findings as lines: `subject outcome cause: text`.
@@ -45,8 +45,8 @@ fn lines(diagnosis: &Diagnosis) -> String {
     diagnosis.findings.iter().map(line).collect()
 }
 
-/// Subject, outcome, cause and text of one finding, and its remedies.
-fn finding(diagnosis: &Diagnosis, subject: Subject) -> &Finding {
+/// Check, outcome, cause and text of one finding, and its remedies.
+fn finding(diagnosis: &Diagnosis, subject: Check) -> &Finding {
     diagnosis.finding(subject).unwrap_or_else(|| panic!("nothing about {subject}"))
 }
 
@@ -57,7 +57,7 @@ fn commands(finding: &Finding) -> Vec<&str> {
 #[test]
 fn a_machine_that_counts() {
     let fake = Fake::counting();
-    let diagnosis = diagnose(&fake, &standing());
+    let diagnosis = diagnose(&fake, &permissions());
     assert_eq!(diagnosis.verdict, Verdict::Hardware);
     assert_eq!(diagnosis.reason(), None);
     assert_eq!(
@@ -81,7 +81,7 @@ locked-memory works: room for 3080 counter pages: 770 threads of 4 events
 fn this_machine_answers_and_its_verdict_follows_from_its_findings() {
     let diagnosis = Diagnosis::examine();
     let works = |subject| finding(&diagnosis, subject).outcome == Outcome::Works;
-    let expected = match (works(Subject::HardwareEvents), works(Subject::SoftwareEvents)) {
+    let expected = match (works(Check::HardwareEvents), works(Check::SoftwareEvents)) {
         (true, _) => Verdict::Hardware,
         (false, true) => Verdict::SoftwareOnly,
         (false, false) => Verdict::Nothing,

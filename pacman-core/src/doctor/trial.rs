@@ -4,12 +4,12 @@ use std::hint::black_box;
 
 use perf_event_open_sys::bindings::perf_event_attr;
 
-use crate::backend::perf::{PerfBackend, PerfSys, Sharing, Standing};
+use crate::backend::perf::{PerfBackend, PerfPermissions, PerfSys, Sharing};
 use crate::backend::{Backend, Caps, Reading, Target};
 use crate::error::Result;
 use crate::event::{Event, Software, Source};
 
-use super::cause::Asks;
+use super::cause::Scope;
 
 /// Some events that opened, and what they counted over a little work.
 #[derive(Debug)]
@@ -21,12 +21,12 @@ pub(super) struct Counted {
 /// Opens `events` together, works a little, and reads them.
 pub(super) fn count<S: PerfSys + Clone>(
     sys: &S,
-    standing: &Standing,
+    permissions: &PerfPermissions,
     events: &[Event],
 ) -> Result<Counted> {
     // What the driver does is looked at; whether it is believed is another finding.
-    let standing = standing.clone().trusting_driver();
-    let backend = PerfBackend::with_sys(sys.clone(), events, Sharing::Exclusive, standing)?;
+    let permissions = permissions.clone().trusting_driver();
+    let backend = PerfBackend::with_sys(sys.clone(), events, Sharing::Pinned, permissions)?;
     let mut counters = backend.open(Target::Caller)?;
     let (mut before, mut after) = (Reading::EMPTY, Reading::EMPTY);
     counters.read(&mut before)?;
@@ -51,12 +51,12 @@ pub(super) fn refusal<S: PerfSys>(sys: &S) -> Option<i32> {
 }
 
 /// What permission an event asks for.
-pub(super) fn asks(event: &Event) -> Asks {
+pub(super) fn asks(event: &Event) -> Scope {
     match &event.source {
-        Source::Hardware(terms) if terms.iter().any(|t| t.hardware.kernel) => Asks::KernelMode,
-        Source::Hardware(_) => Asks::UserMode,
-        Source::Software(software) if software.in_kernel => Asks::SoftwareInKernel,
-        Source::Software(_) => Asks::Software,
+        Source::Hardware(terms) if terms.iter().any(|t| t.hardware.kernel) => Scope::KernelMode,
+        Source::Hardware(_) => Scope::UserMode,
+        Source::Software(software) if software.in_kernel => Scope::SoftwareInKernel,
+        Source::Software(_) => Scope::Software,
     }
 }
 

@@ -12,12 +12,14 @@ use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
-use pacman_events::{CpuModel, Encoding, Preset, Refusal, RefusalKind, Resolved, Resolver};
+use pacman_events::{
+    CpuModel, Encoding, Preset, ResolveError, ResolveErrorKind, Resolved, Resolver,
+};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform;
 
-pub(crate) use software::{Ledger, Software};
+pub(crate) use software::{KernelAccounting, Software};
 
 /// One event, as resolved from its name.
 ///
@@ -204,17 +206,17 @@ pub(crate) fn names_of(list: &str) -> impl Iterator<Item = &str> {
 #[cold]
 pub(crate) fn empty() -> Error {
     Error::new(
-        ErrorKind::Empty,
+        ErrorKind::NoEvents,
         "cannot count an empty list of events; name at least one, such as task-clock",
     )
 }
 
 #[cold]
-fn refused(text: &str, refusal: &Refusal) -> Error {
+fn refused(text: &str, refusal: &ResolveError) -> Error {
     let kind = match refusal.kind() {
-        RefusalKind::Grammar => ErrorKind::InvalidInput,
-        RefusalKind::OtherModel => ErrorKind::OtherModel,
-        RefusalKind::Unknown => ErrorKind::UnknownEvent,
+        ResolveErrorKind::Grammar => ErrorKind::InvalidInput,
+        ResolveErrorKind::OtherModel => ErrorKind::OtherModel,
+        ResolveErrorKind::Unknown => ErrorKind::UnknownEvent,
         _ => ErrorKind::Unsupported,
     };
     Error::new(kind, format!("cannot count {text:?}: {refusal}"))

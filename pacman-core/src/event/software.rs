@@ -10,12 +10,12 @@ pub(crate) struct Software {
     /// counter stays at 0 for ever: needs the right to count the kernel.
     pub(crate) in_kernel: bool,
     /// Who else keeps this count, for a process without that right.
-    pub(crate) otherwise: Option<Ledger>,
+    pub(crate) otherwise: Option<KernelAccounting>,
 }
 
 /// Counts that the kernel keeps for every thread, whatever perf allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ledger {
+pub(crate) enum KernelAccounting {
     /// Voluntary and involuntary switches, `getrusage(RUSAGE_THREAD)`.
     ContextSwitches,
     /// Minor and major faults, `getrusage(RUSAGE_THREAD)`.
@@ -28,7 +28,7 @@ pub(crate) enum Ledger {
     Migrations,
 }
 
-impl Ledger {
+impl KernelAccounting {
     /// The event that the ledger stands in for.
     pub(crate) fn event(self) -> &'static str {
         let of = |row: &&Row| row.software.otherwise == Some(self);
@@ -48,7 +48,7 @@ const fn row(
     unit: &'static str,
     id: abi::perf_sw_ids,
     in_kernel: bool,
-    otherwise: Option<Ledger>,
+    otherwise: Option<KernelAccounting>,
 ) -> Row {
     Row { name, unit, software: Software { config: id as u64, in_kernel, otherwise } }
 }
@@ -62,7 +62,7 @@ pub(super) const ROWS: [Row; 10] = [
         "switches",
         abi::PERF_COUNT_SW_CONTEXT_SWITCHES,
         true,
-        Some(Ledger::ContextSwitches),
+        Some(KernelAccounting::ContextSwitches),
     ),
     row("cpu-clock", "ns", abi::PERF_COUNT_SW_CPU_CLOCK, false, None),
     row(
@@ -70,7 +70,7 @@ pub(super) const ROWS: [Row; 10] = [
         "migrations",
         abi::PERF_COUNT_SW_CPU_MIGRATIONS,
         true,
-        Some(Ledger::Migrations),
+        Some(KernelAccounting::Migrations),
     ),
     row("emulation-faults", "faults", abi::PERF_COUNT_SW_EMULATION_FAULTS, false, None),
     row(
@@ -78,16 +78,22 @@ pub(super) const ROWS: [Row; 10] = [
         "faults",
         abi::PERF_COUNT_SW_PAGE_FAULTS_MAJ,
         true,
-        Some(Ledger::MajorFaults),
+        Some(KernelAccounting::MajorFaults),
     ),
     row(
         "minor-faults",
         "faults",
         abi::PERF_COUNT_SW_PAGE_FAULTS_MIN,
         true,
-        Some(Ledger::MinorFaults),
+        Some(KernelAccounting::MinorFaults),
     ),
-    row("page-faults", "faults", abi::PERF_COUNT_SW_PAGE_FAULTS, true, Some(Ledger::PageFaults)),
+    row(
+        "page-faults",
+        "faults",
+        abi::PERF_COUNT_SW_PAGE_FAULTS,
+        true,
+        Some(KernelAccounting::PageFaults),
+    ),
     row("task-clock", "ns", abi::PERF_COUNT_SW_TASK_CLOCK, false, None),
 ];
 

@@ -1,7 +1,7 @@
 //! Values that several formats write: a count or why there is none, and codes.
 
 use crate::backend::ReadPath;
-use crate::report::{CountReport, PhaseReport, Report, ThreadState, Turns};
+use crate::report::{CountReport, EventSetRotation, PhaseReport, Report, ThreadState};
 
 /// Why a count is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,10 +65,10 @@ pub(super) fn state_code(state: ThreadState) -> &'static str {
 }
 
 /// Who counted which set, as the exchange formats spell it.
-pub(super) fn turns_code(turns: Turns) -> &'static str {
+pub(super) fn turns_code(turns: EventSetRotation) -> &'static str {
     match turns {
-        Turns::ByExecution => "by-execution",
-        Turns::BySpread => "by-spread",
+        EventSetRotation::PerExecution => "by-execution",
+        EventSetRotation::Staggered => "by-spread",
     }
 }
 

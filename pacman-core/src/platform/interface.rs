@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pacman_events::{CpuId, CpuModel, SysfsPmu};
 
 use crate::backend::msr::MsrIo;
-use crate::backend::perf::{PerfSys, Standing};
+use crate::backend::perf::{PerfPermissions, PerfSys};
 use crate::error::Result;
 use crate::topology::CpuSet;
 
@@ -65,7 +65,7 @@ pub trait Platform: fmt::Debug + Send + Sync + 'static {
     fn move_thread(&self, tid: i32, cpu: u32) -> Result<()>;
 
     /// The permissions and limits that decide which counters may be opened.
-    fn permissions(&self) -> Standing;
+    fn permissions(&self) -> PerfPermissions;
 
     /// The kernel's counter interface; `None` for the one of the kernel that runs the program, which
     /// the driver calls directly.

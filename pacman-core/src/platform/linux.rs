@@ -13,7 +13,7 @@ use super::interface::{Layout, Platform, Simulation, ThreadBinding};
 use super::pmus::{DEVICES, pmus_in};
 use crate::affinity;
 use crate::backend::msr::MsrIo;
-use crate::backend::perf::{PerfSys, Standing};
+use crate::backend::perf::{PerfPermissions, PerfSys};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::topology::CpuSet;
@@ -93,8 +93,8 @@ impl Platform for Linux {
         })
     }
 
-    fn permissions(&self) -> Standing {
-        Standing::read()
+    fn permissions(&self) -> PerfPermissions {
+        PerfPermissions::read()
     }
 
     fn perf(&self) -> Option<Arc<dyn PerfSys>> {

@@ -15,7 +15,10 @@ impl Lattice {
         configurations.sort_unstable();
         configurations.dedup();
         if configurations.is_empty() {
-            return Err(Error::new(ErrorKind::Empty, "no configuration to choose from was given"));
+            return Err(Error::new(
+                ErrorKind::NoEvents,
+                "no configuration to choose from was given",
+            ));
         }
         Ok(Lattice { configurations })
     }

@@ -33,15 +33,15 @@ pub struct Linear {
     /// Of the normal matrix: leverage needs it.
     pub(super) inverse: Vec<Vec<f64>>,
     /// Half of a 90 % interval, in spreads.
-    pub(super) reach: f64,
-    pub(super) planes: Vec<Plane>,
+    pub(super) half_width: f64,
+    pub(super) regressions: Vec<Regression>,
     pub(super) rule: Rule,
 }
 
 /// The regression of one configuration's work rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Plane {
+pub(super) struct Regression {
     pub(super) configuration: Configuration,
     pub(super) intercept: f64,
     pub(super) slopes: Vec<f64>,
@@ -93,20 +93,22 @@ impl Linear {
         let leverage = 1.0 / self.programs as f64 + spread;
         let work = work(sample, self.target)?;
         let mut forecasts: Vec<Forecast> = measured.iter().map(Forecast::measured).collect();
-        for plane in self.planes.iter().filter(|one| measured.at(one.configuration).is_none()) {
-            let rate =
-                plane.intercept + plane.slopes.iter().zip(&inputs).map(|(b, x)| b * x).sum::<f64>();
-            let reach = self.reach * plane.spread * (1.0 + leverage).sqrt();
-            // A plane knows no bounds. A rate at or below 0 has no time: no prediction.
+        for regression in
+            self.regressions.iter().filter(|one| measured.at(one.configuration).is_none())
+        {
+            let rate = regression.intercept
+                + regression.slopes.iter().zip(&inputs).map(|(b, x)| b * x).sum::<f64>();
+            let half_width = self.half_width * regression.spread * (1.0 + leverage).sqrt();
+            // A regression knows no bounds. A rate at or below 0 has no time: no prediction.
             if rate > 0.0 {
                 let time = |rate: f64| {
                     if rate > 0.0 { sample.seconds() * work / rate } else { f64::INFINITY }
                 };
                 forecasts.push(Forecast {
-                    configuration: plane.configuration,
+                    configuration: regression.configuration,
                     seconds: time(rate),
-                    low: time(rate + reach),
-                    high: time(rate - reach),
+                    low: time(rate + half_width),
+                    high: time(rate - half_width),
                     measured: false,
                 });
             }
@@ -126,10 +128,10 @@ impl Linear {
             && self.inverse.len() == width
             && self.inverse.iter().all(|row| row.len() == width)
             && self.programs > 0
-            && self.planes.iter().all(|plane| {
-                self.configurations.contains(&plane.configuration)
-                    && plane.slopes.len() == width
-                    && plane.spread >= 0.0
+            && self.regressions.iter().all(|regression| {
+                self.configurations.contains(&regression.configuration)
+                    && regression.slopes.len() == width
+                    && regression.spread >= 0.0
             })
     }
 }

@@ -48,7 +48,7 @@ pub struct CrossValidation {
     /// Mean executions to a decision.
     pub samples: f64,
     /// The part of predicted times that were in their 90 % intervals.
-    pub held: f64,
+    pub coverage: f64,
 }
 
 /// The kinds of models.

@@ -36,8 +36,8 @@ pub(super) struct Stage {
     /// Of the penalised normal matrix: leverage needs it.
     pub(super) inverse: Vec<Vec<f64>>,
     /// Half of a 90 % interval, in spreads.
-    pub(super) reach: f64,
-    pub(super) bends: Vec<Bend>,
+    pub(super) half_width: f64,
+    pub(super) residual_models: Vec<ResidualModel>,
 }
 
 /// A feature and what makes its mean 0 and its deviation 1.
@@ -52,7 +52,7 @@ pub(super) struct Standard {
 /// The deviation of one configuration's log cost from the straight line between samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Bend {
+pub(super) struct ResidualModel {
     pub(super) configuration: Configuration,
     pub(super) intercept: f64,
     pub(super) slopes: Vec<f64>,
@@ -83,9 +83,9 @@ impl Ridge {
     }
 
     /// The same with intervals so many times as wide, in logarithms: what
-    /// `training::Evaluation::stretch` asks for.
+    /// `training::Evaluation::calibration` asks for.
     pub fn widened(mut self, factor: f64) -> Ridge {
-        self.stages.iter_mut().for_each(|stage| stage.reach *= factor);
+        self.stages.iter_mut().for_each(|stage| stage.half_width *= factor);
         self
     }
 
@@ -128,16 +128,18 @@ impl Ridge {
         let inputs = inputs?;
         let leverage = stage.leverage(&inputs);
         let mut forecasts: Vec<Forecast> = measured.iter().map(Forecast::measured).collect();
-        let unmeasured = |bend: &&Bend| measured.at(bend.configuration).is_none();
-        for bend in stage.bends.iter().filter(unmeasured) {
-            let slope: f64 = bend.slopes.iter().zip(&inputs).map(|(b, x)| b * x).sum();
-            let log = line(&points, bend.configuration) + bend.intercept + slope;
-            let reach = stage.reach * bend.spread * (1.0 + leverage).sqrt();
+        let unmeasured =
+            |residual_model: &&ResidualModel| measured.at(residual_model.configuration).is_none();
+        for residual_model in stage.residual_models.iter().filter(unmeasured) {
+            let slope: f64 = residual_model.slopes.iter().zip(&inputs).map(|(b, x)| b * x).sum();
+            let log =
+                line(&points, residual_model.configuration) + residual_model.intercept + slope;
+            let half_width = stage.half_width * residual_model.spread * (1.0 + leverage).sqrt();
             forecasts.push(Forecast {
-                configuration: bend.configuration,
+                configuration: residual_model.configuration,
                 seconds: seconds * log.exp(),
-                low: seconds * (log - reach).exp(),
-                high: seconds * (log + reach).exp(),
+                low: seconds * (log - half_width).exp(),
+                high: seconds * (log + half_width).exp(),
                 measured: false,
             });
         }
@@ -159,8 +161,10 @@ impl Ridge {
                 && stage.inverse.len() == width
                 && stage.inverse.iter().all(|row| row.len() == width)
                 && stage.features.iter().all(|standard| standard.scale > 0.0)
-                && stage.bends.iter().all(|bend| {
-                    known(&bend.configuration) && bend.slopes.len() == width && bend.spread >= 0.0
+                && stage.residual_models.iter().all(|residual_model| {
+                    known(&residual_model.configuration)
+                        && residual_model.slopes.len() == width
+                        && residual_model.spread >= 0.0
                 })
                 && stage.programs > 0
         };

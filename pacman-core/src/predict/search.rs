@@ -23,7 +23,7 @@ impl HillClimb {
     /// Among these candidates.
     ///
     /// # Errors
-    /// [`Empty`](crate::ErrorKind::Empty) without one.
+    /// [`Empty`](crate::ErrorKind::NoEvents) without one.
     pub fn new(configurations: Vec<Configuration>) -> Result<HillClimb> {
         Ok(HillClimb { lattice: Lattice::new(configurations)? })
     }

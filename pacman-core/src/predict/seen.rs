@@ -24,7 +24,7 @@ impl BestSeen {
     /// Among these candidates.
     ///
     /// # Errors
-    /// [`Empty`](crate::ErrorKind::Empty) without one.
+    /// [`Empty`](crate::ErrorKind::NoEvents) without one.
     pub fn new(configurations: Vec<Configuration>) -> Result<BestSeen> {
         Ok(BestSeen { lattice: Lattice::new(configurations)? })
     }

@@ -33,7 +33,7 @@ impl Rule {
         planned: usize,
     ) -> Result<Step> {
         let Some(best) = measured.best() else {
-            return Err(Error::new(ErrorKind::Empty, "no sample to decide by"));
+            return Err(Error::new(ErrorKind::NoEvents, "no sample to decide by"));
         };
         let (count, seconds) = (measured.len(), best.seconds());
         let verified = count.saturating_sub(planned);

@@ -11,13 +11,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::placement::Place;
 use crate::report::ThreadState;
 
-use super::owner::{FastPath, Owner};
-use super::peer::{Pair, Peer};
+use super::peer::{Peer, SiblingPair};
+use super::rotation::SetStats;
 use super::rows::Rows;
 use super::sample::Sample;
 use super::shared::{Phase, Shared};
 use super::thread::{Counted, ThreadRecord};
-use super::turns::Tally;
+use super::thread_recorder::{FastPath, ThreadRecorder};
 use super::uncounted::Uncounted;
 
 /// A thread that takes part in a session; dropping it detaches the thread.
@@ -34,9 +34,9 @@ use super::uncounted::Uncounted;
 /// ```
 pub struct Attached {
     /// Reached through [`owner`](Self::owner) alone.
-    owner: UnsafeCell<Owner>,
+    owner: UnsafeCell<ThreadRecorder>,
     record: Arc<ThreadRecord>,
-    /// See [`Owner::has_fast_path`].
+    /// See [`ThreadRecorder::has_fast_path`].
     has_fast_path: bool,
     /// The session's number, as phases carry it.
     session: u32,
@@ -49,7 +49,7 @@ pub struct Attached {
 
 impl Attached {
     pub(super) fn new(
-        owner: Owner,
+        owner: ThreadRecorder,
         record: Arc<ThreadRecord>,
         shared: Arc<Shared>,
         place: Option<Place>,
@@ -103,9 +103,9 @@ impl Attached {
     ///
     /// # Errors
     /// As for [`begin`](Self::begin).
-    pub fn enter(&self, phase: Phase) -> Result<Entered<'_>> {
+    pub fn enter(&self, phase: Phase) -> Result<PhaseGuard<'_>> {
         self.begin(phase)?;
-        Ok(Entered { thread: self, phase })
+        Ok(PhaseGuard { thread: self, phase })
     }
 
     /// Runs `work` as one execution of a phase and passes its result on.
@@ -208,7 +208,7 @@ impl Attached {
     /// # Errors
     /// As for [`read`](Self::read).
     #[inline]
-    pub fn pair(&self, sibling: &Peer, pair: &mut Pair) -> Result<bool> {
+    pub fn pair(&self, sibling: &Peer, pair: &mut SiblingPair) -> Result<bool> {
         self.owner().sample(&mut pair.own)?;
         Ok(sibling.read(pair.own.ticks, &mut pair.sibling))
     }
@@ -264,7 +264,7 @@ impl Attached {
     #[inline(always)]
     fn fast_path(&self) -> Option<FastPath<'_>> {
         match &self.record.counted {
-            Counted::AtOnce(Tally { slot, rows: Rows::Four(rows) }) if self.has_fast_path => {
+            Counted::AtOnce(SetStats { slot, rows: Rows::Four(rows) }) if self.has_fast_path => {
                 Some(FastPath { slot, rows, open: &self.record.open })
             }
             _ => None,
@@ -287,12 +287,12 @@ impl Attached {
     /// The owner's state; a `RefCell` would cost a tenth of a read.
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
-    fn owner(&self) -> &mut Owner {
+    fn owner(&self) -> &mut ThreadRecorder {
         // SAFETY: `Attached` is neither `Send` nor `Sync`, so this is the only thread. A signal
         // handler that interrupted a begin or an end is turned away by the record's `Open`
         // before it reads or writes anything behind the reference; all else is forbidden to it.
         // Each caller in this file lets go of the reference before it returns or
-        // calls anything that could come back here: `Owner` calls counters of this
+        // calls anything that could come back here: `ThreadRecorder` calls counters of this
         // crate only, and those know of no `Attached`.
         unsafe { &mut *self.owner.get() }
     }
@@ -365,7 +365,7 @@ impl Attached {
         // The place is free for the next thread once this one has left it.
         self.binding = None;
         self.shared.leave(self.place.as_ref());
-        super::here::forget(self.shared.number());
+        super::thread_registry::forget(self.shared.number());
     }
 }
 
@@ -381,12 +381,12 @@ impl std::fmt::Debug for Attached {
 /// An open phase; dropping it ends the phase.
 #[derive(Debug)]
 #[must_use = "the phase ends when this is dropped"]
-pub struct Entered<'a> {
+pub struct PhaseGuard<'a> {
     thread: &'a Attached,
     phase: Phase,
 }
 
-impl Entered<'_> {
+impl PhaseGuard<'_> {
     /// Ends the phase and says whether that worked.
     ///
     /// # Errors
@@ -398,7 +398,7 @@ impl Entered<'_> {
     }
 }
 
-impl Drop for Entered<'_> {
+impl Drop for PhaseGuard<'_> {
     fn drop(&mut self) {
         let panicked = std::thread::panicking();
         let thread = self.thread;

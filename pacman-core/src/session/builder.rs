@@ -2,9 +2,9 @@
 
 use once_cell::sync::OnceCell;
 
+use super::rotation::{self, Sets};
 use super::shared::{Parts, Placed, Shared};
-use super::turns::{self, Sets};
-use super::{Session, SystemWide, parting};
+use super::{Session, SystemWide, exit_report};
 use pacman_events::partition::Partition;
 
 use crate::backend::perf::Sharing;
@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{self, Event};
 use crate::placement::Placement;
 use crate::platform::{self, PlatformRef};
-use crate::report::Turns;
+use crate::report::EventSetRotation;
 use crate::topology::{CpuSet, Topology};
 
 /// The longest log of single samples a thread may keep.
@@ -33,7 +33,7 @@ pub struct SessionBuilder {
     pub(super) registers: Option<Partition>,
     /// The machine to count on; `None` for the one that the process counts on.
     pub(super) platform: Option<PlatformRef>,
-    pub(super) turns: Option<Turns>,
+    pub(super) turns: Option<EventSetRotation>,
     pub(super) trusts_driver: bool,
     pub(super) clock: Clock,
     pub(super) log: usize,
@@ -48,7 +48,7 @@ impl SessionBuilder {
             events: Vec::new(),
             wished: 0,
             placement: None,
-            sharing: Sharing::Exclusive,
+            sharing: Sharing::Pinned,
             registers: None,
             platform: None,
             turns: None,
@@ -140,15 +140,15 @@ impl SessionBuilder {
     /// a begin may answer `Conflict`.
     ///
     /// ```
-    /// use pacman_core::{Session, session::Turns};
+    /// use pacman_core::{Session, session::EventSetRotation};
     /// let session = Session::builder("doc-turns")
     ///     .events("task-clock,page-faults")?
-    ///     .in_turns(Turns::ByExecution)
+    ///     .rotate_event_sets(EventSetRotation::PerExecution)
     ///     .start()?;
     /// assert_eq!(session.report().sets.len(), 1, "software needs no turns");
     /// # Ok::<(), pacman_core::Error>(())
     /// ```
-    pub fn in_turns(mut self, turns: Turns) -> SessionBuilder {
+    pub fn rotate_event_sets(mut self, turns: EventSetRotation) -> SessionBuilder {
         self.turns = Some(turns);
         self
     }
@@ -230,7 +230,7 @@ impl SessionBuilder {
 
     /// Adds what the environment wants in the report, if it can be counted with the rest.
     fn add_wished_events(&mut self) {
-        let Some(list) = parting::wished_events() else { return };
+        let Some(list) = exit_report::wished_events() else { return };
         if self.events.is_empty() {
             return;
         }
@@ -239,7 +239,7 @@ impl SessionBuilder {
         if let Err(error) = self.extend_events(&list) {
             self.events.truncate(own);
             self.turns = turns;
-            parting::went_without(&self.name, &error);
+            exit_report::exit_report_failed(&self.name, &error);
         }
         self.wished = self.events.len() - own;
     }
@@ -252,10 +252,10 @@ impl SessionBuilder {
             }
         }
         let tried = self.sets(None, &platform);
-        let may_turn = self.turns.is_none() && self.sharing == Sharing::Exclusive;
+        let may_turn = self.turns.is_none() && self.sharing == Sharing::Pinned;
         match tried {
-            Err(error) if may_turn && turns::is_lack_of_room(&error) => {
-                self.turns = Some(Turns::ByExecution);
+            Err(error) if may_turn && rotation::is_lack_of_room(&error) => {
+                self.turns = Some(EventSetRotation::PerExecution);
                 self.sets(None, &platform).map(drop)
             }
             tried => tried.map(drop),
@@ -340,7 +340,7 @@ impl SessionBuilder {
             Some(turns) => plan(turns),
             None => match open(&self.events) {
                 Ok(backend) => Ok(Sets::one(self.events.len(), backend)),
-                Err(error) => Err(turns::advise(error, || plan(Turns::ByExecution))),
+                Err(error) => Err(rotation::advise(error, || plan(EventSetRotation::PerExecution))),
             },
         }
     }

@@ -4,9 +4,9 @@ use pacman_events::partition::Partition;
 
 use super::builder::SessionBuilder;
 use super::registers;
-use super::turns::Room;
+use super::rotation::Room;
 use crate::backend::Backend;
-use crate::backend::perf::{Sharing, Standing, TRUST_DRIVER, backend_on};
+use crate::backend::perf::{PerfPermissions, Sharing, TRUST_DRIVER, backend_on};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::platform::PlatformRef;
@@ -53,7 +53,7 @@ impl SessionBuilder {
     }
 
     fn by_kernel(&self, events: &[Event], platform: &PlatformRef) -> Result<Box<dyn Backend>> {
-        backend_on(platform, events, self.sharing, self.standing(platform))
+        backend_on(platform, events, self.sharing, self.permissions(platform))
     }
 
     /// Counts without the driver, which is in `doubt`.
@@ -69,7 +69,7 @@ impl SessionBuilder {
             None => self.here(platform)?,
         };
         let obstacle = match self.sharing {
-            Sharing::Exclusive => registers::obstacle(topology, platform),
+            Sharing::Pinned => registers::obstacle(topology, platform),
             Sharing::Multiplexed => Some((
                 ErrorKind::Unsupported,
                 "only that driver takes turns with others; count without".to_owned(),
@@ -97,9 +97,9 @@ impl SessionBuilder {
         if self.turns.is_some() { Partition::Even } else { Partition::ByDemand }
     }
 
-    fn standing(&self, platform: &PlatformRef) -> Standing {
-        let standing = platform.permissions();
-        if self.trusts_driver { standing.trusting_driver() } else { standing }
+    fn permissions(&self, platform: &PlatformRef) -> PerfPermissions {
+        let permissions = platform.permissions();
+        if self.trusts_driver { permissions.trusting_driver() } else { permissions }
     }
 
     /// Why the kernel's driver may not count `events`.
@@ -109,7 +109,7 @@ impl SessionBuilder {
         platform: &PlatformRef,
     ) -> Option<&'static str> {
         let hardware = events.iter().any(Event::is_hardware);
-        self.standing(platform).distrust().filter(|_| hardware)
+        self.permissions(platform).distrust().filter(|_| hardware)
     }
 
     pub(super) fn here(&self, platform: &PlatformRef) -> Result<&Topology> {

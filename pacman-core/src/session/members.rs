@@ -103,10 +103,10 @@ impl Past {
         self.threads += 1;
         self.exited += usize::from(record.state() == ThreadState::Exited);
         self.ticks += record.until(record.since).saturating_sub(record.since);
-        for (sum, tally) in self.rows.iter_mut().zip(record.tallies()) {
-            for phase in tally.rows.phases() {
+        for (sum, set_stats) in self.rows.iter_mut().zip(record.tallies()) {
+            for phase in set_stats.rows.phases() {
                 // The owner has ended, so nothing is half written.
-                let Seen::Whole(row) = tally.rows.get(phase, || true) else { continue };
+                let Seen::Whole(row) = set_stats.rows.get(phase, || true) else { continue };
                 match sum.get_mut(&phase) {
                     Some(sum) => sum.add(&row),
                     None => drop(sum.insert(phase, row)),

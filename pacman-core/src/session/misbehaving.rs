@@ -7,11 +7,11 @@ use parking_lot::Mutex;
 use proptest::prelude::*;
 
 use super::cells::{Execution, Row, Seen};
-use super::owner::Owner;
 use super::plausible::Limits;
+use super::rotation::Sets;
 use super::rows::Rows;
 use super::thread::{Arrival, ThreadRecord};
-use super::turns::Sets;
+use super::thread_recorder::ThreadRecorder;
 use crate::backend::{Backend, Caps, Counters, ReadPath, Reading, Target};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
@@ -190,7 +190,7 @@ proptest! {
             .map(|name| name.parse().unwrap())
             .into();
         let clock = Clock::detect();
-        let mut owner = Owner::open(&sets, Target::Caller, clock).unwrap();
+        let mut owner = ThreadRecorder::open(&sets, Target::Caller, clock).unwrap();
         let record = ThreadRecord::new(
             Arrival {
                 number: 0,

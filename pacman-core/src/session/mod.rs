@@ -13,19 +13,18 @@ mod attached;
 mod builder;
 mod cells;
 mod choice;
-mod here;
+mod exit_report;
 mod log;
 mod members;
 mod meter;
 #[cfg(all(test, not(loom)))]
 mod misbehaving;
 mod open;
-mod owner;
-mod parting;
 mod patience;
 mod peer;
 pub(crate) mod plausible;
 mod registers;
+mod rotation;
 mod rows;
 mod sample;
 mod shared;
@@ -33,7 +32,8 @@ mod slot;
 mod snapshot;
 mod stack;
 mod thread;
-mod turns;
+mod thread_recorder;
+mod thread_registry;
 mod uncounted;
 mod wide;
 
@@ -48,21 +48,21 @@ use crate::event::Event;
 use crate::placement::Place;
 use crate::report::{EventSet, Report, ThreadState};
 
-pub use crate::report::Turns;
-pub use attached::{Attached, Entered};
+pub use crate::report::EventSetRotation;
+pub use attached::{Attached, PhaseGuard};
 pub use builder::SessionBuilder;
 pub use cells::Stat;
-pub use peer::{Latest, Pair, Peer};
+pub use peer::{Peer, PeerSample, SiblingPair};
+pub use rotation::MAX_EVENTS_IN_TURNS;
 pub use rows::MAX_PHASES;
 pub use sample::Sample;
 pub use shared::Phase;
-pub use turns::MAX_EVENTS_IN_TURNS;
 pub use uncounted::Uncounted;
 pub use wide::SystemWide;
 
-use owner::Owner;
 use shared::Shared;
 use thread::{Arrival, ThreadRecord};
+use thread_recorder::ThreadRecorder;
 
 /// A running session: cheap to clone, usable from every thread.
 ///
@@ -117,7 +117,7 @@ impl Session {
 
     fn of(shared: Shared) -> Session {
         let (number, shared) = (shared.number(), Arc::new(shared.parting_as_wished()));
-        parting::enlist(&shared);
+        exit_report::enlist(&shared);
         Session { handle: Arc::new(Handle { shared }), number }
     }
 
@@ -132,7 +132,7 @@ impl Session {
     }
 
     /// The sets in which the events are counted: one, unless they
-    /// [take turns](SessionBuilder::in_turns).
+    /// [take turns](SessionBuilder::rotate_event_sets).
     pub fn sets(&self) -> Vec<EventSet> {
         let mut sets = self.shared().sets().described();
         let own = self.events().len();
@@ -192,7 +192,7 @@ impl Session {
     fn admit_at(&self, place: impl FnOnce() -> Result<Option<Place>>) -> Result<Attached> {
         let shared = self.shared();
         shared.check_open()?;
-        if !here::enroll(shared.number()) {
+        if !thread_registry::register(shared.number()) {
             return Err(Error::new(
                 ErrorKind::AlreadyAttached,
                 format!(
@@ -205,13 +205,13 @@ impl Session {
         let place = match place() {
             Ok(place) => place,
             Err(error) => {
-                here::forget(shared.number());
+                thread_registry::forget(shared.number());
                 return Err(error);
             }
         };
         self.open(place).inspect_err(|_| {
             shared.leave(place.as_ref());
-            here::forget(shared.number());
+            thread_registry::forget(shared.number());
         })
     }
 
@@ -228,7 +228,7 @@ impl Session {
             None => None,
         };
         let (sets, clock) = (shared.sets(), *shared.clock());
-        let mut owner = Owner::open(sets, Target::Caller, clock)?;
+        let mut owner = ThreadRecorder::open(sets, Target::Caller, clock)?;
         let caps = owner.caps();
         let record = shared.join(|number| {
             let cpu = place.map(|place| place.cpu()).or_else(|| shared.current_cpu());
@@ -236,7 +236,7 @@ impl Session {
             // SAFETY: gettid takes nothing and cannot fail.
             let tid = unsafe { libc::gettid() };
             // Threads that are ending have no handle of their own any more.
-            let name = here::can_keep().then(std::thread::current);
+            let name = thread_registry::can_keep().then(std::thread::current);
             let name = name.and_then(|thread| thread.name().map(str::to_string));
             let bound = place.is_some();
             let arrival = Arrival { number, tid, name, cpu, bound, caps, since };
@@ -257,25 +257,25 @@ impl Session {
     /// # Errors
     /// As for [`attach`](Self::attach); `Detached` on a thread whose thread-locals are gone,
     /// as those of the main thread are in exit handlers.
-    pub fn attach_here(&self) -> Result<()> {
+    pub fn attach_current_thread(&self) -> Result<()> {
         self.keep(|| self.attach())
     }
 
-    /// As [`attach_here`](Self::attach_here), bound to `place`.
+    /// As [`attach_current_thread`](Self::attach_current_thread), bound to `place`.
     ///
     /// # Errors
-    /// As for [`attach_at`](Self::attach_at) and [`attach_here`](Self::attach_here).
+    /// As for [`attach_at`](Self::attach_at) and [`attach_current_thread`](Self::attach_current_thread).
     pub fn attach_here_at(&self, place: &Place) -> Result<()> {
         self.keep(|| self.attach_at(place))
     }
 
     fn keep(&self, attach: impl FnOnce() -> Result<Attached>) -> Result<()> {
         // Looked at first, so that a thread that ends opens no counters for nothing.
-        if here::can_keep() && here::keep(attach()?) {
+        if thread_registry::can_keep() && thread_registry::keep(attach()?) {
             return Ok(());
         }
         Err(Error::new(
-            ErrorKind::Detached,
+            ErrorKind::NotAttached,
             format!(
                 "cannot attach this thread to session {:?}: the thread is ending and keeps no \
                  attachment any more; attach() gives one that the caller keeps",
@@ -284,12 +284,12 @@ impl Session {
         ))
     }
 
-    /// Detaches the calling thread after [`attach_here`](Self::attach_here).
+    /// Detaches the calling thread after [`attach_current_thread`](Self::attach_current_thread).
     ///
     /// # Errors
     /// `Detached` if it is not attached that way.
     pub fn detach_here(&self) -> Result<()> {
-        match here::take(self.number) {
+        match thread_registry::take(self.number) {
             Some(attached) => {
                 attached.leave(ThreadState::Detached);
                 Ok(())
@@ -298,23 +298,23 @@ impl Session {
         }
     }
 
-    /// Begins a phase on the calling thread after [`attach_here`](Self::attach_here).
+    /// Begins a phase on the calling thread after [`attach_current_thread`](Self::attach_current_thread).
     ///
     /// # Errors
     /// `Detached`; otherwise as for [`Attached::begin`].
     #[inline]
     pub fn begin(&self, phase: Phase) -> Result<()> {
-        here::quickly(self.number, |attached| attached.begin(phase))
+        thread_registry::quickly(self.number, |attached| attached.begin(phase))
             .unwrap_or_else(|| Err(self.detached("begin a phase")))
     }
 
-    /// Ends a phase on the calling thread after [`attach_here`](Self::attach_here).
+    /// Ends a phase on the calling thread after [`attach_current_thread`](Self::attach_current_thread).
     ///
     /// # Errors
     /// `Detached`; otherwise as for [`Attached::end`].
     #[inline]
     pub fn end(&self, phase: Phase) -> Result<()> {
-        here::quickly(self.number, |attached| attached.end(phase))
+        thread_registry::quickly(self.number, |attached| attached.end(phase))
             .unwrap_or_else(|| Err(self.detached("end a phase")))
     }
 
@@ -322,14 +322,14 @@ impl Session {
     ///
     /// # Errors
     /// `Detached` if there is none.
-    pub fn with_here<R>(&self, act: impl FnOnce(&Attached) -> R) -> Result<R> {
-        here::with(self.number, act).ok_or_else(|| self.detached("use the counters"))
+    pub fn with_current_thread<R>(&self, act: impl FnOnce(&Attached) -> R) -> Result<R> {
+        thread_registry::with(self.number, act).ok_or_else(|| self.detached("use the counters"))
     }
 
     #[cold]
     fn detached(&self, wish: &str) -> Error {
         Error::new(
-            ErrorKind::Detached,
+            ErrorKind::NotAttached,
             format!(
                 "cannot {wish} on this thread: it is not attached to session {:?}; attach it first",
                 self.name()

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::rotation::{Epoch, SetStats};
 use super::rows::Rows;
 use super::sample::Sample;
 use super::shared::Shared;
 use super::slot::Published;
 use super::thread::{Counted, ThreadRecord};
-use super::turns::{Tally, Turn};
 use crate::clock::Clock;
 use crate::report::ThreadState;
 
@@ -25,34 +25,34 @@ pub struct Peer {
 
 /// A thread's latest published sample.
 #[derive(Clone, Copy, Debug)]
-pub struct Latest {
-    turn: Turn,
+pub struct PeerSample {
+    turn: Epoch,
     sample: Published,
     age: u64,
 }
 
 /// A thread's own sample and a sibling's latest, taken together.
 #[derive(Clone, Copy, Debug)]
-pub struct Pair {
+pub struct SiblingPair {
     /// The calling thread's.
     pub own: Sample,
     /// The other's, as it published it last; its age is that at the own sample.
-    pub sibling: Latest,
+    pub sibling: PeerSample,
 }
 
-impl Pair {
+impl SiblingPair {
     /// All zeros: the place to read into.
-    pub const EMPTY: Pair = Pair { own: Sample::EMPTY, sibling: Latest::EMPTY };
+    pub const EMPTY: SiblingPair = SiblingPair { own: Sample::EMPTY, sibling: PeerSample::EMPTY };
 }
 
 impl Peer {
     /// Reads the latest sample in place, as of `now`; false before the first.
     #[inline(always)]
-    pub(super) fn read(&self, now: u64, latest: &mut Latest) -> bool {
+    pub(super) fn read(&self, now: u64, latest: &mut PeerSample) -> bool {
         let turn = match &self.record.counted {
-            Counted::AtOnce(Tally { slot, rows: Rows::Four(_) }) => slot
+            Counted::AtOnce(SetStats { slot, rows: Rows::Four(_) }) => slot
                 .read_first::<4>(&mut latest.sample, || self.record.is_gone())
-                .then_some(Turn::ONLY),
+                .then_some(Epoch::ONLY),
             counted => self.read_wider(counted, latest),
         };
         let Some(turn) = turn else { return false };
@@ -63,11 +63,11 @@ impl Peer {
     }
 
     #[inline(never)]
-    fn read_wider(&self, counted: &Counted, latest: &mut Latest) -> Option<Turn> {
+    fn read_wider(&self, counted: &Counted, latest: &mut PeerSample) -> Option<Epoch> {
         let is_gone = || self.record.is_gone();
         match counted {
-            Counted::AtOnce(tally) => {
-                tally.slot.read(self.events, &mut latest.sample, is_gone).then_some(Turn::ONLY)
+            Counted::AtOnce(set_stats) => {
+                set_stats.slot.read(self.events, &mut latest.sample, is_gone).then_some(Epoch::ONLY)
             }
             Counted::InTurns(tallies) => tallies.read(&mut latest.sample, is_gone),
         }
@@ -80,9 +80,9 @@ impl Peer {
     /// The thread's latest sample, or `None` before its first boundary; in a session in
     /// turns also after a begin that failed, until the next one.
     #[inline]
-    pub fn latest(&self) -> Option<Latest> {
+    pub fn latest(&self) -> Option<PeerSample> {
         // Read in place: a sample is too large to be handed on from call to call.
-        let mut answer = Some(Latest::EMPTY);
+        let mut answer = Some(PeerSample::EMPTY);
         let seen = answer.as_mut().is_some_and(|latest| self.read(self.clock.now(), latest));
         if !seen {
             answer = None;
@@ -106,8 +106,8 @@ impl Peer {
     }
 }
 
-impl Latest {
-    const EMPTY: Latest = Latest { turn: Turn::ONLY, sample: Published::EMPTY, age: 0 };
+impl PeerSample {
+    const EMPTY: PeerSample = PeerSample { turn: Epoch::ONLY, sample: Published::EMPTY, age: 0 };
 
     /// The raw count of event number `event`.
     ///
@@ -130,7 +130,7 @@ impl Latest {
     /// # Panics
     /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more in a session
     /// whose events are counted at once.
-    pub fn counted_since(&self, earlier: &Latest, event: usize) -> Option<u64> {
+    pub fn counted_since(&self, earlier: &PeerSample, event: usize) -> Option<u64> {
         let place = self.turn.place(event).filter(|_| self.turn == earlier.turn)?;
         Some(self.sample.counts[place].wrapping_sub(earlier.sample.counts[place]))
     }

@@ -1,20 +1,20 @@
 //! Planning a session that programs the counters' registers itself.
 
 use pacman_events::Encoding;
-use pacman_events::allocate::{Demand, Pmu};
+use pacman_events::allocate::{EventConstraints, Pmu};
 use pacman_events::encode::Rings;
 use pacman_events::partition::Partition;
 
 use crate::backend::Backend;
 use crate::backend::beside::{Beside, Part};
-use crate::backend::msr::{Contexts, DevMsr, MsrBackend, MsrIo};
+use crate::backend::msr::{CpuMap, DevMsr, MsrBackend, MsrIo};
 use crate::backend::summed::{Sum, Summed, sums};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Source};
 use crate::platform::PlatformRef;
 use crate::topology::Topology;
 
-use super::turns::Room;
+use super::rotation::Room;
 
 /// What an event counts that names no ring: as everywhere, user mode.
 const USER: Rings = Rings { user: true, kernel: false };
@@ -101,7 +101,9 @@ pub(super) fn backend(
         .collect();
     let on = |pmu: &Pmu| {
         let demands = |list: &Vec<Encoding>| {
-            list.iter().map(|event| Demand::of(event, pmu, USER)).collect::<Vec<Demand>>()
+            list.iter()
+                .map(|event| EventConstraints::of(event, pmu, USER))
+                .collect::<Vec<EventConstraints>>()
         };
         partition.plan(pmu, &lists.iter().map(demands).collect::<Vec<_>>())
     };
@@ -126,7 +128,7 @@ pub(super) fn backend(
     Ok(match platform.msr() {
         None => summed(MsrBackend::new(plan.contexts(), &lists, USER)?, sums),
         Some(io) => {
-            let contexts = Contexts::of(topology);
+            let contexts = CpuMap::of(topology);
             summed(MsrBackend::with_io(io, contexts, plan.contexts(), &lists, USER)?, sums)
         }
     })

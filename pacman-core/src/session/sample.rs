@@ -1,6 +1,6 @@
 //! One reading of a thread's counters, and differences of two.
 
-use super::turns::Turn;
+use super::rotation::Epoch;
 use crate::backend::Reading;
 
 /// One reading of the calling thread's counters, with its time.
@@ -10,14 +10,14 @@ use crate::backend::Reading;
 /// [`counted_since`](Sample::counted_since) knows whether two belong together.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    pub(super) turn: Turn,
+    pub(super) turn: Epoch,
     pub(super) ticks: u64,
     pub(super) reading: Reading,
 }
 
 impl Sample {
     /// All zeros: the place to read into.
-    pub const EMPTY: Sample = Sample { turn: Turn::ONLY, ticks: 0, reading: Reading::EMPTY };
+    pub const EMPTY: Sample = Sample { turn: Epoch::ONLY, ticks: 0, reading: Reading::EMPTY };
 
     /// The raw count of the session's event number `event`.
     ///

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::exit_report::ExitReport;
 use super::members::{Members, Past};
-use super::parting::Parting;
+use super::rotation::Sets;
 use super::rows::MAX_PHASES;
 use super::thread::ThreadRecord;
-use super::turns::Sets;
 use crate::backend::perf;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
@@ -48,7 +48,7 @@ pub(crate) struct Shared {
     platform: PlatformRef,
     log: usize,
     closed: AtomicBool,
-    parting: Option<Parting>,
+    exit_report: Option<ExitReport>,
     /// How many phases have a name.
     known: AtomicU32,
     state: Fenced<State>,
@@ -133,7 +133,7 @@ impl Shared {
             platform: parts.platform,
             log: parts.log,
             closed: AtomicBool::new(false),
-            parting: None,
+            exit_report: None,
             known: AtomicU32::new(0),
             state: Fenced::default(),
         }
@@ -195,13 +195,13 @@ impl Shared {
 
     /// The same with a report in the end, if the environment asks for it.
     pub(super) fn parting_as_wished(mut self) -> Shared {
-        self.parting = Parting::wished();
+        self.exit_report = ExitReport::wished();
         self
     }
 
     /// Where its report goes in the end.
-    pub(super) fn parting(&self) -> Option<&Parting> {
-        self.parting.as_ref()
+    pub(super) fn exit_report(&self) -> Option<&ExitReport> {
+        self.exit_report.as_ref()
     }
 
     /// Ends the session for threads to come; its name is free again.
@@ -358,8 +358,8 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.close();
-        if let Some(parting) = &self.parting {
-            parting.leave(self);
+        if let Some(exit_report) = &self.exit_report {
+            exit_report.leave(self);
         }
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::cells::{Row, Seen, Stat};
 use super::members::{KEPT, Past};
 use super::plausible::Limits;
+use super::rotation::SetStats;
 use super::shared::Shared;
 use super::thread::ThreadRecord;
-use super::turns::Tally;
 use crate::report::{
     CountReport, EventColumn, Implausible, LoggedSample, PhaseReport, PlaceReport, Report,
     SetReport, ThreadReport, ThreadState,
@@ -92,7 +92,7 @@ pub(super) fn report(shared: &Shared) -> Report {
             || past.is_some_and(|past| past.simulated),
         notes,
     };
-    report.notes.extend(report.silent());
+    report.notes.extend(report.zero_count_warnings());
     report
 }
 
@@ -118,30 +118,31 @@ fn phase_reports(
     cut: &mut Vec<String>,
 ) -> Vec<PhaseReport> {
     let mut phases: Vec<u32> =
-        record.tallies().iter().flat_map(|tally| tally.rows.phases()).collect();
+        record.tallies().iter().flat_map(|set_stats| set_stats.rows.phases()).collect();
     let open = record.open.phases();
     phases.extend(open.iter().map(|(phase, _)| *phase));
     phases.sort_unstable();
     phases.dedup();
-    let mut row = |tally: &Tally, phase: u32| match tally.rows.get(phase, || record.is_gone()) {
-        Seen::Never => None,
-        Seen::Whole(row) => Some(row),
-        Seen::Cut => {
-            let name = names.get(phase as usize).map_or("", String::as_str);
-            let why = if record.is_gone() {
-                "when the process forked: it is cut by the fork"
-            } else {
-                "for a second"
-            };
-            cut.push(format!(
+    let mut row =
+        |set_stats: &SetStats, phase: u32| match set_stats.rows.get(phase, || record.is_gone()) {
+            Seen::Never => None,
+            Seen::Whole(row) => Some(row),
+            Seen::Cut => {
+                let name = names.get(phase as usize).map_or("", String::as_str);
+                let why = if record.is_gone() {
+                    "when the process forked: it is cut by the fork"
+                } else {
+                    "for a second"
+                };
+                cut.push(format!(
                 "the row of {name:?} is left out, because the thread was in the midst of writing \
                  it {why}"
             ));
-            None
-        }
-    };
+                None
+            }
+        };
     let mut report = |phase| {
-        let rows = record.tallies().iter().map(|tally| row(tally, phase)).collect();
+        let rows = record.tallies().iter().map(|set_stats| row(set_stats, phase)).collect();
         let open = open.iter().find(|(open, _)| *open == phase).map_or(0, |(_, times)| *times);
         phase_report(phase, rows, open, shared, &nanos)
     };

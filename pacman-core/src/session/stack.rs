@@ -33,7 +33,7 @@ struct Frame {
 const UNUSED: Frame = Frame { reading: Reading::EMPTY, ticks: 0 };
 
 /// Where an execution of `W` columns is written down.
-pub(super) struct Books<'a, const W: usize> {
+pub(super) struct Sinks<'a, const W: usize> {
     pub(super) slot: &'a Slot,
     pub(super) rows: &'a RowsOf<W>,
     pub(super) log: Option<&'a Log>,
@@ -86,18 +86,18 @@ impl Stack {
         &mut self,
         phase: u32,
         meter: &mut Meter,
-        books: Books<'_, W>,
+        sinks: Sinks<'_, W>,
         panicked: bool,
     ) -> Option<Result<()>> {
         // With nothing open the index wraps to one that no stack has. Without `made` the compiler
         // keeps both it and the depth, which is a register too many.
-        let depth = made(books.open.depth().wrapping_sub(1) as u64) as usize;
+        let depth = made(sinks.open.depth().wrapping_sub(1) as u64) as usize;
         let begun = self.frames.get(depth)?;
         // SAFETY: as in `begin`.
-        if unsafe { books.open.at(depth) }.load(Ordering::Relaxed) != phase {
+        if unsafe { sinks.open.at(depth) }.load(Ordering::Relaxed) != phase {
             return None;
         }
-        books.open.enter();
+        sinks.open.enter();
         let mut ticks = 0;
         let read = if PLAIN {
             meter.close_plain(&mut self.now, &mut ticks)
@@ -106,13 +106,13 @@ impl Stack {
         };
         if let Err(error) = read {
             // Whatever the read says, the phase is over.
-            books.open.leave(depth);
+            sinks.open.leave(depth);
             return Some(Err(error));
         }
         let now = &self.now;
-        books.slot.publish(ticks, columns::<W>(now));
-        if is_open_below(books.open, depth, phase) {
-            books.rows.add_recursion(phase);
+        sinks.slot.publish(ticks, columns::<W>(now));
+        if is_open_below(sinks.open, depth, phase) {
+            sinks.rows.add_recursion(phase);
         } else {
             let multiplexed = !PLAIN && meter.multiplexed();
             let execution = Execution {
@@ -122,12 +122,12 @@ impl Stack {
                 times: multiplexed.then(|| now.times_since(&begun.reading)),
                 panicked,
             };
-            books.rows.add(phase, execution);
+            sinks.rows.add(phase, execution);
         }
-        if let Some(log) = books.log {
-            log.append(phase, books.set, begun.ticks..ticks, &begun.reading, now);
+        if let Some(log) = sinks.log {
+            log.append(phase, sinks.set, begun.ticks..ticks, &begun.reading, now);
         }
-        books.open.leave(depth);
+        sinks.open.leave(depth);
         Some(Ok(()))
     }
 

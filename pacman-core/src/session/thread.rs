@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use super::log::Log;
 use super::open::Open;
 use super::plausible::Limits;
-use super::turns::{Sets, Tallies, Tally};
+use super::rotation::{SetStats, Sets, Tallies};
 use crate::backend::{Caps, MAX_EVENTS, perf};
 use crate::event::Event;
 use crate::fork::Fenced;
@@ -44,7 +44,7 @@ pub(crate) struct ThreadRecord {
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
 pub(crate) enum Counted {
-    AtOnce(Tally),
+    AtOnce(SetStats),
     InTurns(Tallies),
 }
 
@@ -87,7 +87,7 @@ impl ThreadRecord {
             state: AtomicU8::new(0),
             open: Open::new(),
             counted: match sets.len() {
-                1 => Counted::AtOnce(Tally::new(widest, limits(0))),
+                1 => Counted::AtOnce(SetStats::new(widest, limits(0))),
                 _ => Counted::InTurns(Tallies::new(sets, limits)),
             },
             log: (log > 0).then(|| Log::new(log, widest)),
@@ -107,9 +107,9 @@ impl ThreadRecord {
     }
 
     /// What the thread counted of each set, in order.
-    pub(super) fn tallies(&self) -> &[Tally] {
+    pub(super) fn tallies(&self) -> &[SetStats] {
         match &self.counted {
-            Counted::AtOnce(tally) => std::slice::from_ref(tally),
+            Counted::AtOnce(set_stats) => std::slice::from_ref(set_stats),
             Counted::InTurns(tallies) => tallies.each(),
         }
     }

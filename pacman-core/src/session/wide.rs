@@ -4,11 +4,11 @@ use std::fmt;
 use std::fs;
 use std::sync::Arc;
 
-use super::owner::Owner;
 use super::sample::Sample;
 use super::shared::{Phase, Shared};
 use super::snapshot;
 use super::thread::{Arrival, ThreadRecord};
+use super::thread_recorder::ThreadRecorder;
 use crate::backend::Target;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
@@ -52,7 +52,7 @@ pub struct SystemWide {
 /// One hardware context.
 struct Watched {
     place: Place,
-    owner: Owner,
+    owner: ThreadRecorder,
     record: Arc<ThreadRecord>,
     clock: Clock,
     platform: PlatformRef,
@@ -65,7 +65,7 @@ impl SystemWide {
     pub(super) fn open(shared: Shared, cpus: &CpuSet) -> Result<SystemWide> {
         if cpus.is_empty() {
             return Err(Error::new(
-                ErrorKind::Empty,
+                ErrorKind::NoEvents,
                 format!("cannot count an empty set of CPUs in session {:?}", shared.name()),
             ));
         }
@@ -191,7 +191,7 @@ impl Watched {
     fn open(shared: &Shared, cpu: u32) -> Result<Watched> {
         let place = place(shared.topology()?, cpu)?;
         let (sets, clock) = (shared.sets(), *shared.clock());
-        let mut owner = Owner::open(sets, Target::Context(cpu), clock)?;
+        let mut owner = ThreadRecorder::open(sets, Target::Context(cpu), clock)?;
         let caps = owner.caps();
         let mut last = Sample::EMPTY;
         owner.sample(&mut last)?;
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn cpus_that_are_not_there_are_named() {
         let none = all("wide-none", &CpuSet::default()).unwrap_err();
-        assert_eq!(none.kind(), ErrorKind::Empty);
+        assert_eq!(none.kind(), ErrorKind::NoEvents);
         let missing = all("wide-missing", &CpuSet::from_list("9999").unwrap()).unwrap_err();
         assert_eq!(missing.kind(), ErrorKind::NoSuchPlace);
         assert!(missing.to_string().starts_with("cannot count CPU 9999: this machine has CPUs 0"));

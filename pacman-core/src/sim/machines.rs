@@ -1,4 +1,4 @@
-//! The machines that can be simulated: a model, its shape and its clocks.
+//! The machines that can be simulated: a model, its spec and its clocks.
 
 use pacman_events::{CpuModel, SysfsPmu};
 use parking_lot::Mutex;
@@ -7,7 +7,7 @@ use super::hardware::CorePmu;
 
 /// A machine as it would stand in a machine room.
 #[derive(Debug)]
-pub(super) struct Shape {
+pub(super) struct MachineSpec {
     /// The name that users give.
     pub(super) name: &'static str,
     /// The table of its events.
@@ -26,15 +26,15 @@ pub(super) struct Shape {
     pub(super) cycles_per_1000: u64,
 }
 
-impl Shape {
+impl MachineSpec {
     /// The machine of this name, in any case.
-    pub(super) fn named(name: &str) -> Option<&'static Shape> {
-        SHAPES.iter().find(|shape| shape.name.eq_ignore_ascii_case(name))
+    pub(super) fn named(name: &str) -> Option<&'static MachineSpec> {
+        MACHINES.iter().find(|spec| spec.name.eq_ignore_ascii_case(name))
     }
 
     /// The names, as a user would read them in a refusal.
     pub(super) fn names() -> String {
-        SHAPES.each_ref().map(|shape| shape.name).join(", ")
+        MACHINES.each_ref().map(|spec| spec.name).join(", ")
     }
 
     /// One of its cores after a reset, with all its contexts.
@@ -69,62 +69,62 @@ impl Shape {
 /// The crystals of Skylake's and later cores; the slow clock of those before is none.
 const CRYSTALS: [u64; 2] = [24, 25];
 
-const fn shape(
+const fn spec(
     (name, model): (&'static str, &'static str),
     title: &'static str,
     topology: &'static str,
     (core_mhz, tsc_mhz, slow_mhz): (u64, u64, u64),
     cycles_per_1000: u64,
-) -> Shape {
-    Shape { name, model, title, topology, core_mhz, tsc_mhz, slow_mhz, cycles_per_1000 }
+) -> MachineSpec {
+    MachineSpec { name, model, title, topology, core_mhz, tsc_mhz, slow_mhz, cycles_per_1000 }
 }
 
 /// Clocks are nominal ones of a part of each family, turbo above the TSC where it has one; the
 /// cycles per instruction are a mixed integer workload's guess, not a measurement.
-static SHAPES: [Shape; 7] = [
-    shape(
+static MACHINES: [MachineSpec; 7] = [
+    spec(
         ("p4", "p4"),
         "two Xeons of the Pentium 4 family with Hyper-Threading, 3.0 GHz",
         "2 packages, 1 cores, 2 threads",
         (3000, 3000, 200),
         2200,
     ),
-    shape(
+    spec(
         ("nehalem", "nhm-ep"),
         "Nehalem, four cores of two threads, 2.66 GHz",
         "4 cores, 2 threads",
         (2793, 2660, 133),
         1500,
     ),
-    shape(
+    spec(
         ("haswell", "hsw"),
         "Haswell, four cores of two threads, 3.4 GHz",
         "4 cores, 2 threads",
         (3800, 3400, 100),
         1100,
     ),
-    shape(
+    spec(
         ("skylake", "skl"),
         "Skylake, four cores of two threads, 3.4 GHz",
         "4 cores, 2 threads",
         (3900, 3408, 24),
         1050,
     ),
-    shape(
+    spec(
         ("icelake", "icx"),
         "Ice Lake server, eight cores of two threads, 2.4 GHz",
         "8 cores, 2 threads",
         (3200, 2400, 25),
         900,
     ),
-    shape(
+    spec(
         ("zen4", "zen4"),
         "Zen 4, eight cores of two threads, 4.5 GHz",
         "8 cores, 2 threads",
         (5000, 4500, 100),
         850,
     ),
-    shape(
+    spec(
         ("knl", "knl"),
         "Knights Landing, 64 cores of four threads, 1.4 GHz",
         "64 cores, 4 threads",
@@ -145,12 +145,12 @@ mod tests {
 
     #[test]
     fn every_machine_has_a_table_and_a_topology_of_as_many_contexts_a_core() {
-        for shape in &SHAPES {
-            let topology = Topology::synthetic(shape.topology).unwrap();
-            let ways = shape.cpu().facts().smt_ways;
-            assert_eq!(topology.contexts_per_core(), usize::from(ways), "{}", shape.name);
+        for spec in &MACHINES {
+            let topology = Topology::synthetic(spec.topology).unwrap();
+            let ways = spec.cpu().facts().smt_ways;
+            assert_eq!(topology.contexts_per_core(), usize::from(ways), "{}", spec.name);
             // Counts of the slow clock are multiplied by this.
-            assert_eq!(shape.tsc_mhz % shape.slow_mhz, 0, "{}", shape.name);
+            assert_eq!(spec.tsc_mhz % spec.slow_mhz, 0, "{}", spec.name);
         }
     }
 }

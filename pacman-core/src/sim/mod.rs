@@ -14,7 +14,7 @@
 //!   processor: a made-up integer program at the machine's clock. Counts then follow the CPU
 //!   time, and say nothing about the program.
 //! - On a [scripted](Machine::scripted) machine nothing happens but what the thread says:
-//!   [`execute`](Machine::execute), [`occur`](Machine::occur). Counts are then known exactly.
+//!   [`execute`](Machine::execute), [`inject_event`](Machine::inject_event). Counts are then known exactly.
 //!
 //! A process counts on a live machine after [`install`] or [`simulate`]; a session counts on any
 //! machine that its builder names:
@@ -52,7 +52,7 @@ use std::time::Instant;
 use pacman_events::{CpuId, CpuModel};
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::backend::perf::Standing;
+use crate::backend::perf::PerfPermissions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::topology::{CpuSet, Topology};
 
@@ -63,7 +63,7 @@ pub use kernel::SimKernel;
 pub use registers::SimMsr;
 
 use kernel::State;
-use machines::Shape;
+use machines::MachineSpec;
 
 /// A simulated machine; a clone is the same machine.
 #[derive(Clone)]
@@ -72,7 +72,7 @@ pub struct Machine {
 }
 
 struct Inner {
-    shape: &'static Shape,
+    spec: &'static MachineSpec,
     number: u64,
     /// When a live machine was switched on.
     since: Option<Instant>,
@@ -102,19 +102,19 @@ impl Machine {
     fn new(name: &str, live: bool) -> Result<Machine> {
         // Register ledgers tell machines apart by number; 0 is the real one.
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let shape = Shape::named(name).ok_or_else(|| {
+        let spec = MachineSpec::named(name).ok_or_else(|| {
             Error::new(
                 ErrorKind::InvalidInput,
-                format!("cannot simulate {name:?}: there are {}", Shape::names()),
+                format!("cannot simulate {name:?}: there are {}", MachineSpec::names()),
             )
         })?;
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let contexts = Topology::synthetic(shape.topology)?;
-        let state = Mutex::new(State::new(shape, &contexts, live));
+        let contexts = Topology::synthetic(spec.topology)?;
+        let state = Mutex::new(State::new(spec, &contexts, live));
         let since = live.then(Instant::now);
         Ok(Machine {
             inner: Arc::new(Inner {
-                shape,
+                spec,
                 number,
                 since,
                 distrusted: AtomicBool::new(false),
@@ -125,17 +125,17 @@ impl Machine {
 
     /// The name it was made by.
     pub fn name(&self) -> &'static str {
-        self.inner.shape.name
+        self.inner.spec.name
     }
 
     /// What it is, in words.
     pub fn title(&self) -> &'static str {
-        self.inner.shape.title
+        self.inner.spec.title
     }
 
     /// The table of its processor's events.
     pub fn cpu(&self) -> CpuModel {
-        self.inner.shape.cpu()
+        self.inner.spec.cpu()
     }
 
     /// What CPUID says on it; `None` for a model whose numbers the table does not have.
@@ -146,19 +146,20 @@ impl Machine {
 
     /// Its contexts; threads can be bound to them through it, on this machine only.
     pub fn topology(&self) -> Topology {
-        Topology::of(&self.into()).expect("a test reads every shape")
+        Topology::of(&self.into()).expect("a test reads every spec")
     }
 
     /// What a process may count on it: everything of its own and the kernel's, RDPMC included.
-    pub fn standing(&self) -> Standing {
-        let mut standing = Standing::read_under(std::path::Path::new("/nowhere"));
-        standing.paranoid = Some(0);
-        standing.pmus = vec!["cpu".to_owned()];
-        standing.rdpmc = Some(2);
-        standing.smt = self.inner.shape.cpu().facts().smt_ways > 1;
+    pub fn permissions(&self) -> PerfPermissions {
+        let mut permissions = PerfPermissions::read_under(std::path::Path::new("/nowhere"));
+        permissions.paranoid = Some(0);
+        permissions.pmus = vec!["cpu".to_owned()];
+        permissions.rdpmc = Some(2);
+        permissions.smt = self.inner.spec.cpu().facts().smt_ways > 1;
         let distrusted = self.inner.distrusted.load(Ordering::Relaxed);
-        standing.driver_doubt = distrusted.then_some("this machine's driver is told to be wrong");
-        standing
+        permissions.driver_doubt =
+            distrusted.then_some("this machine's driver is told to be wrong");
+        permissions
     }
 
     /// Has its kernel's driver count as one that is not trusted, as Linux's on a Pentium 4.
@@ -189,16 +190,16 @@ impl Machine {
     /// Lets what `encoding` selects happen `times` times to the calling thread, in user mode.
     ///
     /// Does nothing for an encoding that selects no hardware event.
-    pub fn occur(&self, encoding: &pacman_events::Encoding, times: u64) {
+    pub fn inject_event(&self, encoding: &pacman_events::Encoding, times: u64) {
         if let Some(signal) = hardware::Signal::of(encoding) {
-            self.enter().occur(task::caller(), signal, times);
+            self.enter().inject_event(task::caller(), signal, times);
         }
     }
 
     /// Lets `nanoseconds` pass on every core of which a whole context is counted: other
     /// programs run there by a timetable. On a live machine that time is the real one.
-    pub fn let_pass(&self, nanoseconds: u64) {
-        self.enter().let_pass(nanoseconds);
+    pub fn advance(&self, nanoseconds: u64) {
+        self.enter().advance(nanoseconds);
     }
 
     /// What the contexts of core number `core` have done by the timetable, while one of them was
@@ -217,12 +218,12 @@ impl Machine {
 
     /// How often the time stamp counter ticks, in Hz.
     pub fn tsc_hz(&self) -> u64 {
-        self.inner.shape.tsc_mhz * 1_000_000
+        self.inner.spec.tsc_mhz * 1_000_000
     }
 
     /// Plans `fault` for the machine's call after `calls` more: system calls, register
     /// accesses, and the moments between any two loads of a read.
-    pub fn inject(&self, calls: u64, fault: Fault) {
+    pub fn inject_fault(&self, calls: u64, fault: Fault) {
         self.state().faults.plan(calls, fault);
     }
 

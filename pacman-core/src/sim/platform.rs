@@ -8,7 +8,7 @@ use pacman_events::{CpuId, CpuModel, SysfsPmu};
 use super::task::caller;
 use super::{Machine, machines};
 use crate::backend::msr::MsrIo;
-use crate::backend::perf::{PerfSys, Standing};
+use crate::backend::perf::{PerfPermissions, PerfSys};
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::{Layout, Platform, PlatformRef, Simulation, ThreadBinding};
 use crate::topology::CpuSet;
@@ -23,7 +23,7 @@ impl Platform for Machine {
     }
 
     fn layout(&self) -> Layout {
-        Layout::Synthetic(self.inner.shape.topology)
+        Layout::Synthetic(self.inner.spec.topology)
     }
 
     fn online(&self) -> Option<CpuSet> {
@@ -39,7 +39,7 @@ impl Platform for Machine {
     }
 
     fn crystal(&self) -> Option<(u32, u32)> {
-        self.inner.shape.crystal()
+        self.inner.spec.crystal()
     }
 
     fn pmus(&self) -> Vec<SysfsPmu> {
@@ -72,8 +72,8 @@ impl Platform for Machine {
     }
 
     /// All of the process and of the kernel may be counted, also by RDPMC.
-    fn permissions(&self) -> Standing {
-        self.standing()
+    fn permissions(&self) -> PerfPermissions {
+        self.permissions()
     }
 
     fn perf(&self) -> Option<Arc<dyn PerfSys>> {

@@ -34,7 +34,7 @@ fn configurations_that_the_machine_lacks_are_refused() {
     let foreign = HillClimb::new(vec![on("4x1"), on("4x2")]).unwrap();
     assert_eq!(refusal(four().predictor(foreign)), ErrorKind::NoSuchPlace);
     assert_eq!(refusal(four().max_threads(0)), ErrorKind::InvalidInput);
-    assert_eq!(refusal(four().context_worth(f64::NAN)), ErrorKind::InvalidInput);
+    assert_eq!(refusal(four().max_smt_gain(f64::NAN)), ErrorKind::InvalidInput);
     let mut phase = controller("4 cores", Rules::default());
     let error = phase.finished(on("16x4"), 1.0, 1.0).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NoSuchPlace);
@@ -126,7 +126,7 @@ fn energy_is_refused_where_it_cannot_be_read() {
 #[test]
 fn contexts_that_go_take_their_configurations_along() {
     let adapter = Adapter::builder(machine("8 cores, 2 threads"))
-        .context_worth(0.45)
+        .max_smt_gain(0.45)
         .break_even(Duration::ZERO)
         .build()
         .unwrap();
@@ -181,6 +181,6 @@ fn configurations_that_lose_their_places_go_too() {
     two.machine_changed(machine("4 cores")).unwrap();
     assert_eq!(phase.begin().configuration(), on("1x1"), "{}", phase.why());
     let error = two.machine_changed(machine("2 cores")).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Empty, "{error}");
+    assert_eq!(error.kind(), ErrorKind::NoEvents, "{error}");
     assert_eq!(phase.begin().configuration(), on("1x1"), "as it was");
 }

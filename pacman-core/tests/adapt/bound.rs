@@ -1,6 +1,6 @@
 //! What adaptation may lose.
 
-use pacman_core::adapt::{Bound, Controller, Execution, Rules};
+use pacman_core::adapt::{Controller, Execution, RegretLimits, Rules};
 use pacman_core::predict::Configuration;
 use pacman_core::sim::phases::{Kind, Noise, Random, SmtMachine};
 use proptest::prelude::*;
@@ -161,7 +161,7 @@ fn a_drift_that_cannot_be_seen_lasts_until_a_check() {
 fn the_bound_is_the_users() {
     // One that forbids every loss forbids every sample.
     let mut rules = Rules::default();
-    rules.bound = Bound { early: 0.0, late: 0.0, turn: 50 };
+    rules.bound = RegretLimits { initial: 0.0, steady: 0.0, after_executions: 50 };
     let mut controller = controller("8 cores", rules);
     let places = super::run(&mut controller, 200, |on| 1.0 / f64::from(on.threads().min(2)));
     assert!(places.iter().all(|on| on.threads() == 8));

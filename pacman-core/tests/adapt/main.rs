@@ -29,7 +29,7 @@ fn controller(text: &str, rules: Rules) -> Controller {
 /// Rules by which fewer contexts of a core are sampled early.
 fn bold() -> Rules {
     let mut rules = Rules::default();
-    rules.context_worth = 0.45;
+    rules.max_smt_gain = 0.45;
     rules
 }
 

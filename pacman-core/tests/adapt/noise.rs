@@ -1,6 +1,6 @@
 //! What is decided where executions vary, and how often it is looked again where that is dear.
 
-use pacman_core::adapt::{Bound, Controller, Rules, State};
+use pacman_core::adapt::{Controller, RegretLimits, Rules, State};
 use pacman_core::predict::Configuration;
 use pacman_core::sim::phases::Noise;
 
@@ -94,12 +94,12 @@ fn what_is_untypical_is_in_the_account_only() {
     run(&mut phase, 300, alone(0.7));
     let (level, why) = (phase.level(on("1x1")), phase.state());
     let before = *phase.account();
-    phase.untypical(on("1x1"), 5.0);
-    phase.untypical(on("2x1"), 9.0);
+    phase.outlier(on("1x1"), 5.0);
+    phase.outlier(on("2x1"), 9.0);
     for cost in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        phase.untypical(on("1x1"), cost);
+        phase.outlier(on("1x1"), cost);
     }
-    phase.untypical(on("99x1"), 1.0);
+    phase.outlier(on("99x1"), 1.0);
     assert_eq!((phase.level(on("1x1")), phase.state()), (level, why));
     let after = phase.account();
     assert_eq!(after.executions(), before.executions() + 2);
@@ -119,7 +119,7 @@ fn checks(start: f64, executions: u64) -> (u64, f64) {
         let seconds = alone(HELD)(runs);
         if runs.threads() == 2 {
             assert_eq!(state, State::Checking);
-            phase.charge(on("1x1"), start, false);
+            phase.defer_cost(on("1x1"), start, false);
             checks += 1;
             spent += start + seconds - HELD;
         }
@@ -143,17 +143,19 @@ fn checks_cost_no_more_than_their_part() {
 /// left, and the first check is no earlier than its part of the time allows.
 #[test]
 fn what_is_dear_to_come_back_to_is_left_once() {
-    let first_return = |returning: f64, seed: u64| {
+    let first_return = |switch_back_cost: f64, seed: u64| {
         let mut rules = Rules::default();
-        rules.bound = Bound { early: 1.0, late: 1.0, turn: 50 };
-        rules.returning = returning;
+        rules.bound = RegretLimits { initial: 1.0, steady: 1.0, after_executions: 50 };
+        rules.switch_back_cost = switch_back_cost;
         let mut phase = controller("2 cores", rules);
         let mut noise = Noise::new(seed, 0.02);
         let ran = run(&mut phase, 4_000, |on| alone(0.9)(on) * noise.factor());
         let back = |pair: &[Configuration]| pair[0] == on("1x1") && pair[1] == on("2x1");
         ran.windows(2).position(back).unwrap_or(ran.len())
     };
-    let first = |returning| (0..100).map(|seed| first_return(returning, seed)).collect::<Vec<_>>();
+    let first = |switch_back_cost| {
+        (0..100).map(|seed| first_return(switch_back_cost, seed)).collect::<Vec<_>>()
+    };
     let within = |of: &[usize], executions| of.iter().filter(|&&at| at < executions).count();
     assert!(within(&first(0.0), 20) >= 30, "a search comes back where that costs nothing");
     let dear = first(10.0);

@@ -77,13 +77,13 @@ fn gains(on: Configuration) -> f64 {
 }
 
 /// Runs it, and charges each execution on one thread with `cost`.
-fn charged(phase: &mut Controller, executions: u64, cost: f64, recurs: bool) -> u64 {
+fn charged(phase: &mut Controller, executions: u64, cost: f64, recurring: bool) -> u64 {
     let mut narrowed = 0;
     for _ in 0..executions {
         let runs = phase.next();
         phase.finished(runs, gains(runs), gains(runs)).expect("a valid execution");
         if runs.threads() == 1 {
-            phase.charge(runs, cost, recurs);
+            phase.defer_cost(runs, cost, recurring);
             narrowed += 1;
         }
     }
@@ -105,12 +105,12 @@ fn what_it_costs_elsewhere_is_lost_and_counts_against_it() {
     let mut once = controller("2 cores", Rules::default());
     run(&mut once, 400, gains);
     let before = once.account().lost();
-    once.charge(on("1x1"), 0.5, false);
+    once.defer_cost(on("1x1"), 0.5, false);
     assert!((once.account().lost() - before - 0.5).abs() < 1e-12);
     run(&mut once, 20, gains);
     assert_eq!(once.next(), on("1x1"), "{}", once.why());
     // However much: it is owed, and what runs is still the better one.
-    once.charge(on("1x1"), 50.0, false);
+    once.defer_cost(on("1x1"), 50.0, false);
     let ran = run(&mut once, 20, gains);
     assert!(ran.iter().all(|&ran| ran == on("1x1")), "{}", once.why());
 }
@@ -121,10 +121,10 @@ fn charges_that_are_none_change_nothing() {
     run(&mut phase, 400, gains);
     let (before, why) = (*phase.account(), phase.why());
     for cost in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        phase.charge(on("1x1"), cost, true);
+        phase.defer_cost(on("1x1"), cost, true);
     }
-    phase.charge(on("2x1"), 1.0, true);
-    phase.charge(on("99x1"), 1.0, true);
+    phase.defer_cost(on("2x1"), 1.0, true);
+    phase.defer_cost(on("99x1"), 1.0, true);
     assert_eq!((*phase.account(), phase.why()), (before, why));
 }
 
@@ -143,7 +143,7 @@ fn told_together_is_told_one_after_the_other() {
     }
     assert_eq!((each.state(), each.next()), (State::Holding, on("2x1")));
     // Until a check is due: then the one is there at the first execution after that.
-    let usual = each.usual().expect("it is held");
+    let usual = each.drift_limit().expect("it is held");
     let runs = each.next();
     for first in [200, 203, 204, 209] {
         let seconds: Vec<f64> = (first..first + 5).map(|number| truth(number, runs)).collect();
@@ -167,7 +167,7 @@ fn told_together_is_told_one_after_the_other() {
 #[test]
 fn together_without_a_hold_or_with_nonsense_is_one_by_one() {
     let mut phase = controller("8 cores", Rules::default());
-    assert_eq!(phase.usual(), None, "nothing is held");
+    assert_eq!(phase.drift_limit(), None, "nothing is held");
     phase.finished_together(on("8x1"), &[1.0, 1.0]).expect("valid");
     assert_eq!(phase.account().executions(), 2);
     run(&mut phase, 300, saturated);

@@ -35,7 +35,7 @@ fn a_cheaper_choice_after_an_expensive_search_is_two_sentences() {
     assert!(gained < 0.0, "{}", phase.why());
     // Starting threads for it cost more than it has gained so far.
     let charged = 0.3 * phase.account().baseline() - phase.account().lost();
-    phase.charge(on("1x1"), charged, false);
+    phase.defer_cost(on("1x1"), charged, false);
     let line = phase.why();
     assert!(line.contains("; the latest cost 0.540 of one on 2x1"), "{line}");
     assert!((said(&phase) - 30.0).abs() < 0.05, "{line}");

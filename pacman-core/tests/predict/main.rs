@@ -71,7 +71,7 @@ fn model(method: Method, data: &Dataset) -> Model {
         regret: 0.1,
         worst_regret: 0.2,
         samples: 3.25,
-        held: 0.9,
+        coverage: 0.9,
     };
     let (machine, fingerprint) = (data.machine().to_owned(), data.fingerprint());
     let programs = data.programs().iter().map(|program| program.name.clone()).collect();

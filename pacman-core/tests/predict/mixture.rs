@@ -88,9 +88,9 @@ fn intervals_hold_on_smt_machines() {
     let data = Dataset::of("m", &rows, None).unwrap();
     let contender = Contender::Mixture(MixtureOptions::default());
     let found = evaluate(&data, &contender, &mut || ()).unwrap();
-    let (accuracy, held) = (found.accuracy().unwrap(), found.held().unwrap());
+    let (accuracy, coverage) = (found.accuracy().unwrap(), found.coverage().unwrap());
     assert!(accuracy > 0.9, "{accuracy}");
-    assert!((0.8..=0.98).contains(&held), "{held}");
+    assert!((0.8..=0.98).contains(&coverage), "{coverage}");
     assert!(found.samples() <= 4.0);
 }
 

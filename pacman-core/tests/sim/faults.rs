@@ -65,7 +65,7 @@ fn everywhere(machine: &str, by_registers: bool, faults: &[Fault]) {
     for fault in faults {
         for call in 0..calls {
             let program = Program::on(machine);
-            program.machine.inject(call, *fault);
+            program.machine.inject_fault(call, *fault);
             let name = format!("{title}, {fault:?} at call {call}");
             match scenario(&program, by_registers, &name) {
                 Ok(outcome) => {
@@ -122,7 +122,7 @@ pub(crate) fn stolen_registers_are_noticed(machine: &str) {
             .unwrap();
         let phase = session.phase("work").unwrap();
         let thread = session.attach().unwrap();
-        program.machine.inject(call, Fault::Steal);
+        program.machine.inject_fault(call, Fault::Steal);
         let mut refused = false;
         for _ in 0..10 {
             refused |= thread.run(phase, || program.work(100, 1)).is_err();
@@ -164,7 +164,7 @@ pub(crate) fn run_gives_the_programs_value_whatever_the_counters_do(machine: &st
             let session = builder.start().unwrap();
             let phase = session.phase("work").unwrap();
             let thread = session.attach().unwrap();
-            program.machine.inject(call, *fault);
+            program.machine.inject_fault(call, *fault);
             let mut uncounted = 0;
             for n in 0..10u64 {
                 let ran = thread.run(phase, || {

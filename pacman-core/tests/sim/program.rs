@@ -28,7 +28,7 @@ impl Program {
     pub(crate) fn work(&self, instructions: u64, times: u64) {
         let half = instructions / 2;
         self.machine.execute(half);
-        self.machine.occur(&self.event, times);
+        self.machine.inject_event(&self.event, times);
         self.machine.execute(instructions - half);
     }
 }

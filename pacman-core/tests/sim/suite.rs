@@ -152,7 +152,7 @@ pub(crate) fn sums_follow_their_terms(machine: &str) {
             .run(phase, || {
                 program.machine.execute(10_000);
                 for (n, term) in resolved.terms().enumerate() {
-                    program.machine.occur(&term.encoding, 100 << n);
+                    program.machine.inject_event(&term.encoding, 100 << n);
                 }
             })
             .unwrap();
@@ -192,7 +192,7 @@ pub(crate) fn a_counter_may_wrap_at_any_time(machine: &str) {
         let session = started(&program, &format!("wrap {machine} {call}"));
         let phase = session.phase("work").unwrap();
         let thread = session.attach().unwrap();
-        program.machine.inject(call, Fault::NearWrap(900));
+        program.machine.inject_fault(call, Fault::NearWrap(900));
         for _ in 0..5 {
             thread.run(phase, || program.work(1000, 2000)).unwrap();
         }

@@ -107,7 +107,7 @@ fn without_registers_hardware_is_refused_and_software_is_not() {
         (libc::EACCES, ErrorKind::Permission, "run as root"),
         (libc::ENOENT, ErrorKind::Unsupported, "modprobe msr"),
     ] {
-        machine.inject(0, Fault::Errno(errno));
+        machine.inject_fault(0, Fault::Errno(errno));
         let error = refusal(builder(&machine, "no registers", "task-clock,INSTRUCTIONS"));
         assert_eq!(error.kind(), kind);
         let said = error.to_string();
@@ -148,10 +148,10 @@ fn counts_of_the_driver_are_marked_wherever_they_are_shown() {
 
 #[test]
 fn sets_take_turns_by_registers_too() {
-    use pacman_core::session::Turns;
+    use pacman_core::session::EventSetRotation;
     let machine = distrusted("haswell");
     let session = builder(&machine, "turns", "r0108,r0149,r0151,r01c4,r01c5,INSTRUCTIONS")
-        .in_turns(Turns::ByExecution)
+        .rotate_event_sets(EventSetRotation::PerExecution)
         .start()
         .unwrap();
     assert!(session.sets().len() > 1);

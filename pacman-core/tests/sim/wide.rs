@@ -17,7 +17,7 @@ pub(crate) fn contexts_follow_their_timetable(name: &str) {
         .unwrap();
     let phase = all.phase("all").unwrap();
     all.begin(phase).unwrap();
-    machine.let_pass(123_456_789);
+    machine.advance(123_456_789);
     all.end(phase).unwrap();
     let report = all.report();
     for (at, cpu) in cpus.iter().enumerate() {

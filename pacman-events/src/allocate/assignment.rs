@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::problem::{Item, Spot};
-use super::{Claim, Counter, Pmu, RegisterKind, Take};
+use super::{Claim, Counter, CounterUse, Pmu, RegisterKind};
 use crate::CounterSet;
 
 /// A legal placement of one context's events.
@@ -28,9 +28,9 @@ pub struct Assignment {
 pub struct Placement {
     event: usize,
     name: Arc<str>,
-    way: usize,
+    alternative: usize,
     counter: Option<Counter>,
-    take: Take,
+    counter_use: CounterUse,
     claims: Vec<Claim>,
     awake: Option<Counter>,
     counts_core: bool,
@@ -69,9 +69,9 @@ impl Placement {
         &self.name
     }
 
-    /// Which of [`Demand::ways`](super::Demand::ways) was chosen.
-    pub fn way(&self) -> usize {
-        self.way
+    /// Which of [`EventConstraints::alternatives`](super::EventConstraints::alternatives) was chosen.
+    pub fn alternative(&self) -> usize {
+        self.alternative
     }
 
     /// The counter that counts it; `None` for an event that only tags, or that the
@@ -81,8 +81,8 @@ impl Placement {
     }
 
     /// How many counters it takes.
-    pub fn take(&self) -> Take {
-        self.take
+    pub fn counter_use(&self) -> CounterUse {
+        self.counter_use
     }
 
     /// Every register that must hold a value while it counts, its own ESCR first on
@@ -121,8 +121,8 @@ impl Placement {
 
     /// The general counters that it takes.
     fn taken(&self) -> CounterSet {
-        match (self.counter, self.take) {
-            (Some(Counter::General(n)), Take::Pair) => CounterSet::only(n).with(n + 1),
+        match (self.counter, self.counter_use) {
+            (Some(Counter::General(n)), CounterUse::Pair) => CounterSet::only(n).with(n + 1),
             (Some(Counter::General(n)), _) => CounterSet::only(n),
             _ => CounterSet::EMPTY,
         }
@@ -165,14 +165,18 @@ pub(crate) fn assignments(
     let mut result: Vec<Assignment> =
         (0..pmu.contexts).map(|context| Assignment { context, placements: Vec::new() }).collect();
     for ((item, spot), &event) in items.iter().zip(spots).zip(asked) {
-        let way = &item.demand.ways[spot.way];
+        let alternative = &item.demand.alternatives[spot.alternative];
         result[usize::from(spot.context)].placements.push(Placement {
             event,
             name: Arc::clone(&item.demand.name),
-            way: spot.way,
+            alternative: spot.alternative,
             counter: spot.counter,
-            take: if let Some(Counter::Fixed(_)) = spot.counter { Take::One } else { way.take },
-            claims: way.claims.clone(),
+            counter_use: if let Some(Counter::Fixed(_)) = spot.counter {
+                CounterUse::One
+            } else {
+                alternative.counter_use
+            },
+            claims: alternative.claims.clone(),
             awake: None,
             counts_core: item.demand.counts_core,
         });
@@ -187,7 +191,7 @@ pub(crate) fn assignments(
 }
 
 fn tags(item: &Item<'_>) -> bool {
-    item.demand.ways.iter().any(|way| !way.awake.is_empty())
+    item.demand.alternatives.iter().any(|alternative| !alternative.awake.is_empty())
 }
 
 /// Picks the counter that keeps each tagging ESCR working: one that the same context
@@ -196,7 +200,7 @@ fn tags(item: &Item<'_>) -> bool {
 fn keep_awake(pmu: &Pmu, items: &[Item<'_>], spots: &[Spot], result: &mut [Assignment]) {
     let mut enabled: Vec<CounterSet> = result.iter().map(Assignment::general).collect();
     for (item, spot) in items.iter().zip(spots) {
-        let wanted = item.demand.ways[spot.way].awake;
+        let wanted = item.demand.alternatives[spot.alternative].awake;
         if wanted.is_empty() {
             continue;
         }

@@ -3,7 +3,7 @@
 
 use super::matching::Slots;
 use super::problem::{Footprint, Problem};
-use super::{Claim, Way};
+use super::{Alternative, Claim};
 
 impl Problem<'_> {
     /// The reserved items, which are part of every set.
@@ -24,7 +24,7 @@ impl Problem<'_> {
 
     /// The slots of an item that needs one of them and nothing else.
     pub(crate) fn plain(&self, item: u16) -> Option<Slots> {
-        self.alternatives_of(item).iter().try_fold(0, |slots, it| {
+        self.candidates_of(item).iter().try_fold(0, |slots, it| {
             let plain = it.any_of != 0 && it.closes == 0 && self.claims_of(it).is_empty();
             plain.then_some(slots | it.any_of)
         })
@@ -60,7 +60,7 @@ impl Problem<'_> {
     /// Slots of which the unit's first counted item takes one; 0 for no bound.
     pub(crate) fn reach_of(&self, unit: &[u16]) -> Slots {
         let reach = |item: &u16| {
-            let all = self.alternatives_of(*item);
+            let all = self.candidates_of(*item);
             let uncounted = all.iter().any(|it| it.any_of | it.all_of == 0);
             let reach = all.iter().fold(0, |set, it| set | it.any_of | it.all_of);
             if uncounted { 0 } else { reach }
@@ -69,13 +69,13 @@ impl Problem<'_> {
     }
 
     /// Registers of which a unit's first item takes one with a value that no other
-    /// item wants, whichever alternative is chosen; 0 for no bound.
+    /// item wants, whichever candidate is chosen; 0 for no bound.
     pub(crate) fn own_registers(&self, unit: &[u16]) -> u128 {
         let Some(&item) = unit.first() else { return 0 };
         let mut own = 0;
-        for alternative in self.alternatives_of(item) {
+        for candidate in self.candidates_of(item) {
             let mine = self
-                .claims_of(alternative)
+                .claims_of(candidate)
                 .iter()
                 .filter(|(register, value)| !self.wanted_by_others(item, *register, *value))
                 .fold(0u128, |set, (register, _)| set | 1 << register);
@@ -89,20 +89,20 @@ impl Problem<'_> {
 
     fn wanted_by_others(&self, item: u16, register: u8, value: u64) -> bool {
         (0..self.items().len() as u16).filter(|other| *other != item).any(|other| {
-            let mut all = self.alternatives_of(other).iter();
-            all.any(|alternative| self.claims_of(alternative).contains(&(register, value)))
+            let mut all = self.candidates_of(other).iter();
+            all.any(|candidate| self.claims_of(candidate).contains(&(register, value)))
         })
     }
 
     /// Whether two units can stand for each other in every set: single events of the
-    /// same contexts whose ways differ only in register values that nobody else wants.
+    /// same contexts whose alternatives differ only in register values that nobody else wants.
     pub(crate) fn alike(&self, a: &[u16], b: &[u16]) -> bool {
         let ([a], [b]) = (a, b) else { return false };
         let (one, two) = (&self.items()[usize::from(*a)], &self.items()[usize::from(*b)]);
-        let same = |(one, two): (&Way, &Way)| {
+        let same = |(one, two): (&Alternative, &Alternative)| {
             one.general == two.general
                 && one.fixed == two.fixed
-                && one.take == two.take
+                && one.counter_use == two.counter_use
                 && one.contexts == two.contexts
                 && one.claims.len() == two.claims.len()
                 && one.claims.iter().zip(&two.claims).all(|(one, two)| {
@@ -111,17 +111,17 @@ impl Problem<'_> {
         };
         one.contexts == two.contexts
             && one.demand.excludes_sibling == two.demand.excludes_sibling
-            && one.demand.ways.len() == two.demand.ways.len()
-            && one.demand.ways.iter().zip(&two.demand.ways).all(same)
+            && one.demand.alternatives.len() == two.demand.alternatives.len()
+            && one.demand.alternatives.iter().zip(&two.demand.alternatives).all(same)
     }
 
     /// Whether no other item wants this claim's value, and the twin's claim is on the
     /// same register.
     fn is_own(&self, item: u16, claim: &Claim, twin: &Claim) -> bool {
-        let wants = |way: &Way| way.claims.contains(claim);
+        let wants = |alternative: &Alternative| alternative.claims.contains(claim);
         claim.register == twin.register
-            && (0..self.items().len() as u16)
-                .filter(|other| *other != item)
-                .all(|other| !self.items()[usize::from(other)].demand.ways.iter().any(wants))
+            && (0..self.items().len() as u16).filter(|other| *other != item).all(|other| {
+                !self.items()[usize::from(other)].demand.alternatives.iter().any(wants)
+            })
     }
 }

@@ -15,16 +15,16 @@ use crate::CounterSet;
 ///
 /// ```
 /// use pacman_events::CounterSet;
-/// use pacman_events::allocate::{Demand, Pmu, Way, allocate};
+/// use pacman_events::allocate::{EventConstraints, Pmu, Alternative, allocate};
 ///
 /// let pmu = Pmu::per_context("skl", 2, CounterSet::first(4));
-/// let only_2 = || Way::general(CounterSet::only(2));
+/// let only_2 = || Alternative::general(CounterSet::only(2));
 /// let refused = allocate(
 ///     &pmu,
 ///     &[
-///         Demand::new("L1D_PEND_MISS.PENDING", [only_2()]),
-///         Demand::new("BR_MISP_RETIRED", [Way::general(CounterSet::first(4))]),
-///         Demand::new("L1D_PEND_MISS.FB_FULL", [only_2()]),
+///         EventConstraints::new("L1D_PEND_MISS.PENDING", [only_2()]),
+///         EventConstraints::new("BR_MISP_RETIRED", [Alternative::general(CounterSet::first(4))]),
+///         EventConstraints::new("L1D_PEND_MISS.FB_FULL", [only_2()]),
 ///     ],
 /// )
 /// .unwrap_err();
@@ -38,7 +38,7 @@ pub struct Conflict(pub(super) Box<Details>);
 /// Boxed, so that a plan costs no more to hand over because it might have failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Details {
-    pub(super) events: Vec<Contender>,
+    pub(super) events: Vec<ConflictingEvent>,
     pub(super) resource: Resource,
     pub(super) holders: Vec<Holder>,
     pub(super) cause: String,
@@ -48,7 +48,7 @@ pub(super) struct Details {
 
 /// One event of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contender {
+pub struct ConflictingEvent {
     pub(super) thread: u8,
     pub(super) event: usize,
     pub(super) name: Arc<str>,
@@ -112,7 +112,7 @@ pub enum Resource {
 
 impl Conflict {
     /// The events that cannot coexist: a minimal set, in the order asked for.
-    pub fn events(&self) -> &[Contender] {
+    pub fn events(&self) -> &[ConflictingEvent] {
         &self.0.events
     }
 
@@ -144,7 +144,7 @@ impl Conflict {
     }
 }
 
-impl Contender {
+impl ConflictingEvent {
     /// The thread that asked for it, by position; the context it runs on.
     pub fn thread(&self) -> u8 {
         self.thread

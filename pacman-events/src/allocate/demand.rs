@@ -1,4 +1,4 @@
-//! What one event asks of a core: the ways in which it can be counted.
+//! What one event asks of a core: the alternatives in which it can be counted.
 
 use std::fmt;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub struct Claim {
 /// How many counters an event takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Take {
+pub enum CounterUse {
     /// The counter that counts it.
     #[default]
     One,
@@ -64,13 +64,13 @@ pub enum Take {
 /// A way without any counter is legal: an event that only tags, or one that the
 /// operating system counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Way {
+pub struct Alternative {
     /// General counters that may count it this way.
     pub general: CounterSet,
     /// Fixed counters that may count it this way.
     pub fixed: CounterSet,
     /// How many of them it takes.
-    pub take: Take,
+    pub counter_use: CounterUse,
     /// Registers that must hold a value meanwhile.
     pub claims: Vec<Claim>,
     /// Counters of which one must be enabled, whatever it counts: those wired to a
@@ -80,20 +80,20 @@ pub struct Way {
     pub contexts: u8,
 }
 
-impl Way {
+impl Alternative {
     /// Any one of these general counters, on every context, with no register.
     pub fn general(counters: CounterSet) -> Self {
-        Way { general: counters, contexts: u8::MAX, ..Way::default() }
+        Alternative { general: counters, contexts: u8::MAX, ..Alternative::default() }
     }
 
     /// Any one of these fixed counters, on every context, with no register.
     pub fn fixed(counters: CounterSet) -> Self {
-        Way { fixed: counters, contexts: u8::MAX, ..Way::default() }
+        Alternative { fixed: counters, contexts: u8::MAX, ..Alternative::default() }
     }
 
     /// No counter at all, on every context.
     pub fn uncounted() -> Self {
-        Way { contexts: u8::MAX, ..Way::default() }
+        Alternative { contexts: u8::MAX, ..Alternative::default() }
     }
 
     /// The same way with one more register that must hold `value`.
@@ -114,40 +114,43 @@ impl Way {
     }
 }
 
-/// One event, as the allocator sees it: a name and the ways to count it.
+/// One event, as the allocator sees it: a name and the alternatives to count it.
 ///
 /// Independent of any table of events, so that tests and other tools can describe
 /// machines of their own; an [`Encoding`](crate::Encoding) becomes one with
-/// [`Demand::of`].
+/// [`EventConstraints::of`].
 ///
 /// ```
 /// use pacman_events::CounterSet;
-/// use pacman_events::allocate::{Demand, Pmu, Way, allocate};
+/// use pacman_events::allocate::{EventConstraints, Pmu, Alternative, allocate};
 ///
 /// let pmu = Pmu::per_context("two counters", 1, CounterSet::first(2));
-/// let anywhere = Demand::new("anywhere", [Way::general(CounterSet::first(2))]);
-/// let only_0 = Demand::new("only 0", [Way::general(CounterSet::only(0))]);
+/// let anywhere = EventConstraints::new("anywhere", [Alternative::general(CounterSet::first(2))]);
+/// let only_0 = EventConstraints::new("only 0", [Alternative::general(CounterSet::only(0))]);
 /// let plan = allocate(&pmu, &[anywhere, only_0]).unwrap();
 /// assert_eq!(plan.placements()[0].counter().unwrap().number(), 1);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Demand {
+pub struct EventConstraints {
     pub(crate) name: Arc<str>,
-    pub(crate) ways: Vec<Way>,
+    pub(crate) alternatives: Vec<Alternative>,
     pub(crate) excludes_sibling: bool,
     pub(crate) counts_core: bool,
     pub(crate) bundle: Option<u32>,
     pub(crate) smt_off: CounterSet,
 }
 
-impl Demand {
-    /// An event that can be counted in any of these ways, preferred first.
+impl EventConstraints {
+    /// An event that can be counted in any of these alternatives, preferred first.
     ///
     /// No way at all is legal input: such an event is refused with the reason.
-    pub fn new(name: impl Into<Arc<str>>, ways: impl IntoIterator<Item = Way>) -> Self {
-        Demand {
+    pub fn new(
+        name: impl Into<Arc<str>>,
+        alternatives: impl IntoIterator<Item = Alternative>,
+    ) -> Self {
+        EventConstraints {
             name: name.into(),
-            ways: ways.into_iter().collect(),
+            alternatives: alternatives.into_iter().collect(),
             excludes_sibling: false,
             counts_core: false,
             bundle: None,
@@ -190,9 +193,9 @@ impl Demand {
         &self.name
     }
 
-    /// The ways to count it, preferred first.
-    pub fn ways(&self) -> &[Way] {
-        &self.ways
+    /// The alternatives to count it, preferred first.
+    pub fn alternatives(&self) -> &[Alternative] {
+        &self.alternatives
     }
 
     /// Whether the count covers the whole core whoever hosts it.

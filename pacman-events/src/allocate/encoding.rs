@@ -1,7 +1,10 @@
 //! From what an event is to the hardware to what it asks of a core.
 
 use super::pmu::MAX_CONTEXTS;
-use super::{Demand, Pmu, Register, RegisterKind, SiblingErratum, Take, Way, netburst};
+use super::{
+    Alternative, CounterUse, EventConstraints, Pmu, Register, RegisterKind, SiblingErratum,
+    netburst,
+};
 use crate::encode::{Encoding, ExtraChoice, ExtraReg, Kind, Rings, Scope, ThreadKind};
 use crate::{CounterSet, CpuModel, Family};
 
@@ -14,14 +17,14 @@ impl Pmu {
     ///
     /// ```
     /// use pacman_events::CpuModel;
-    /// use pacman_events::allocate::{Demand, Pmu, allocate};
+    /// use pacman_events::allocate::{EventConstraints, Pmu, allocate};
     /// use pacman_events::encode::Rings;
     ///
     /// let skl = CpuModel::named("skl").unwrap();
     /// let pmu = Pmu::of(skl, true);
     /// let stalls = pacman_events::resolve(skl, "STALL_CYCLES").unwrap();
     /// let user = Rings { user: true, kernel: false };
-    /// let demand = Demand::of(stalls.encoding().unwrap(), &pmu, user);
+    /// let demand = EventConstraints::of(stalls.encoding().unwrap(), &pmu, user);
     /// assert!(allocate(&pmu, &[demand]).is_ok());
     /// ```
     pub fn of(cpu: CpuModel, smt: bool) -> Self {
@@ -59,9 +62,9 @@ impl Pmu {
             let held = if self.shares_counters() {
                 netburst::watchdog(context)
             } else if self.fixed().contains(1) {
-                Demand::new("the NMI watchdog", [Way::fixed(cycles)])
+                EventConstraints::new("the NMI watchdog", [Alternative::fixed(cycles)])
             } else {
-                Demand::new("the NMI watchdog", [Way::general(self.general())])
+                EventConstraints::new("the NMI watchdog", [Alternative::general(self.general())])
             };
             self = self.reserving(context, held, REMEDY);
         }
@@ -78,7 +81,7 @@ fn erratum(table: &str) -> &'static str {
     }
 }
 
-impl Demand {
+impl EventConstraints {
     /// What an encoding asks of a core.
     ///
     /// `rings` applies where the event was asked for with neither `u` nor `k`. On
@@ -86,15 +89,15 @@ impl Demand {
     /// two ESCRs; on UltraSPARC T1 to T3 both counters of a strand share them.
     pub fn of(encoding: &Encoding, pmu: &Pmu, rings: Rings) -> Self {
         let rings = if encoding.rings == Rings::default() { rings } else { encoding.rings };
-        let ways = match (&encoding.netburst, encoding.kind) {
-            (Some(event), _) => netburst::ways(event, rings, pmu.contexts()),
+        let alternatives = match (&encoding.netburst, encoding.kind) {
+            (Some(event), _) => netburst::alternatives(event, rings, pmu.contexts()),
             (None, Kind::Perf) if encoding.counters.is_empty() && encoding.fixed.is_none() => {
-                vec![Way::uncounted()]
+                vec![Alternative::uncounted()]
             }
             _ => per_context(encoding, pmu, rings),
         };
-        let mut demand =
-            Demand::new(encoding.name.to_string(), ways).with_smt_off(encoding.counters_smt_off);
+        let mut demand = EventConstraints::new(encoding.name.to_string(), alternatives)
+            .with_smt_off(encoding.counters_smt_off);
         if encoding.limits.sibling_exclusive {
             demand = demand.excluding_sibling();
         }
@@ -107,21 +110,21 @@ impl Demand {
     }
 }
 
-/// The ways to count on counters that belong to one context.
-fn per_context(encoding: &Encoding, pmu: &Pmu, rings: Rings) -> Vec<Way> {
-    let mut ways = Vec::new();
+/// The alternatives to count on counters that belong to one context.
+fn per_context(encoding: &Encoding, pmu: &Pmu, rings: Rings) -> Vec<Alternative> {
+    let mut alternatives = Vec::new();
     if let Some(fixed) = encoding.fixed {
-        ways.push(Way::fixed(CounterSet::only(fixed)));
+        alternatives.push(Alternative::fixed(CounterSet::only(fixed)));
     }
     let counters = encoding.counters_with(pmu.smt);
     if counters.is_empty() {
-        return ways;
+        return alternatives;
     }
-    let mut general = Way::general(counters);
-    general.take = match encoding.limits {
-        limits if limits.counter_pair => Take::Pair,
-        limits if limits.taken_alone => Take::Alone,
-        _ => Take::One,
+    let mut general = Alternative::general(counters);
+    general.counter_use = match encoding.limits {
+        limits if limits.counter_pair => CounterUse::Pair,
+        limits if limits.taken_alone => CounterUse::Alone,
+        _ => CounterUse::One,
     };
     if encoding.kind == Kind::Niagara && pmu.general().len() == 2 {
         // Solaris sun4v niagara_pcbe.c and niagara2_pcbe.c: UT and ST are one pair of
@@ -130,37 +133,39 @@ fn per_context(encoding: &Encoding, pmu: &Pmu, rings: Rings) -> Vec<Way> {
         general = general.claiming(mode, u64::from(rings.user) | u64::from(rings.kernel) << 1);
     }
     if encoding.limits.counts == Scope::Node && pmu.contexts() > 1 {
-        ways.extend((0..pmu.contexts()).flat_map(|core| northbridge(&general, core)));
-        return ways;
+        alternatives.extend((0..pmu.contexts()).flat_map(|core| northbridge(&general, core)));
+        return alternatives;
     }
     match &encoding.extra {
-        None => ways.push(general),
-        Some(extra) => ways.extend(extra.choices().iter().map(|it| extra_way(&general, extra, it))),
+        None => alternatives.push(general),
+        Some(extra) => {
+            alternatives.extend(extra.choices().iter().map(|it| extra_way(&general, extra, it)))
+        }
     }
-    ways
+    alternatives
 }
 
 /// A counter holds a northbridge event for one core of the node only (AMD K8 to family
 /// 14h; Linux, arch/x86/events/amd/core.c, `__amd_get_nb_event_constraints`).
-fn northbridge(general: &Way, core: u8) -> impl Iterator<Item = Way> {
+fn northbridge(general: &Alternative, core: u8) -> impl Iterator<Item = Alternative> {
     let general = general.clone();
     general.general.iter().map(move |counter| {
         let owner = Register::unnumbered(RegisterKind::Northbridge, counter, Scope::Node);
-        let way = Way { general: CounterSet::only(counter), ..general.clone() };
-        way.claiming(owner, u64::from(core)).on(core)
+        let alternative = Alternative { general: CounterSet::only(counter), ..general.clone() };
+        alternative.claiming(owner, u64::from(core)).on(core)
     })
 }
 
-fn extra_way(general: &Way, extra: &ExtraReg, choice: &ExtraChoice) -> Way {
+fn extra_way(general: &Alternative, extra: &ExtraReg, choice: &ExtraChoice) -> Alternative {
     let kind = match choice.msr {
         0x1a6 | 0x1a7 | 0x3e0..=0x3e3 => RegisterKind::OffcoreResponse,
         0x3f6 => RegisterKind::LoadLatency,
         0x3f7 => RegisterKind::Frontend,
         _ => RegisterKind::Other,
     };
-    let mut way = general.clone();
+    let mut alternative = general.clone();
     if !choice.counters.is_empty() {
-        way.general = way.general.and(choice.counters);
+        alternative.general = alternative.general.and(choice.counters);
     }
-    way.claiming(Register::msr(kind, choice.msr, extra.scope), extra.value)
+    alternative.claiming(Register::msr(kind, choice.msr, extra.scope), extra.value)
 }

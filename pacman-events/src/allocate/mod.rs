@@ -1,7 +1,7 @@
 //! Exact allocation: which counter counts which event, or the smallest set that
 //! cannot coexist.
 //!
-//! The engine knows nothing of event tables. A [`Demand`] is one event with its ways
+//! The engine knows nothing of event tables. An [`EventConstraints`] is one event with its alternatives
 //! to be counted, a [`Pmu`] is what a core offers, and [`allocate`] finds a placement
 //! whenever one exists: kernel schedulers are greedy, and refuse in silence what the
 //! hardware could do. For the sibling contexts of a core use
@@ -27,8 +27,8 @@ mod register;
 mod search;
 
 pub use assignment::{Assignment, Placement};
-pub use conflict::{Conflict, Contender, Holder, Resource};
-pub use demand::{Claim, Counter, Demand, Take, Way};
+pub use conflict::{Conflict, ConflictingEvent, Holder, Resource};
+pub use demand::{Alternative, Claim, Counter, CounterUse, EventConstraints};
 pub use pmu::{Pmu, SiblingErratum};
 pub use register::{Register, RegisterKind};
 
@@ -36,7 +36,7 @@ pub(crate) use assignment::assignments;
 pub(crate) use division::{Division, Grant};
 pub(crate) use place::{items, place};
 pub(crate) use problem::{Footprint, Item, Problem, Relax};
-pub(crate) use reason::Refusal;
+pub(crate) use reason::ResolveError;
 pub(crate) use search::Search;
 
 /// Places the events of one thread that has the core to itself: context 0, with all
@@ -49,17 +49,17 @@ pub(crate) use search::Search;
 ///
 /// ```
 /// use pacman_events::CounterSet;
-/// use pacman_events::allocate::{Counter, Demand, Pmu, Way, allocate};
+/// use pacman_events::allocate::{Counter, EventConstraints, Pmu, Alternative, allocate};
 ///
 /// let pmu = Pmu::per_context("skl", 2, CounterSet::first(4)).with_fixed(CounterSet::first(3));
-/// let cycles = Demand::new(
+/// let cycles = EventConstraints::new(
 ///     "CPU_CLK_UNHALTED.THREAD",
-///     [Way::fixed(CounterSet::only(1)), Way::general(CounterSet::first(4))],
+///     [Alternative::fixed(CounterSet::only(1)), Alternative::general(CounterSet::first(4))],
 /// );
 /// let plan = allocate(&pmu, &[cycles.clone(), cycles]).unwrap();
 /// assert_eq!(plan.placements()[0].counter(), Some(Counter::Fixed(1)));
 /// assert_eq!(plan.placements()[1].counter(), Some(Counter::General(0)));
 /// ```
-pub fn allocate(pmu: &Pmu, demands: &[Demand]) -> Result<Assignment, Conflict> {
+pub fn allocate(pmu: &Pmu, demands: &[EventConstraints]) -> Result<Assignment, Conflict> {
     place(pmu, &Division::whole(pmu, 0), &[demands]).map(|mut all| all.swap_remove(0))
 }

@@ -6,7 +6,7 @@
 //! ESCR, so one ESCR never serves both logical processors separately: its value
 //! differs with the logical processor, and values that differ exclude each other.
 
-use super::{Claim, Demand, Pmu, Register, RegisterKind, Way};
+use super::{Alternative, Claim, EventConstraints, Pmu, Register, RegisterKind};
 use crate::CounterSet;
 use crate::encode::{Companion, EscrChoice, NetBurst, Rings, Scope, Tag};
 
@@ -47,22 +47,22 @@ impl Pmu {
     }
 }
 
-/// The ways to count a NetBurst event.
-pub(super) fn ways(event: &NetBurst, rings: Rings, contexts: u8) -> Vec<Way> {
-    let mut ways = Vec::new();
+/// The alternatives to count a NetBurst event.
+pub(super) fn alternatives(event: &NetBurst, rings: Rings, contexts: u8) -> Vec<Alternative> {
+    let mut alternatives = Vec::new();
     for lp in 0..contexts.min(2) {
         // Its own half first: then the even split and the joint one mostly agree.
         for half in [lp, 1 - lp] {
             let Some(own) = event.halves[usize::from(half)] else { continue };
             for tag in tags(event) {
-                own_ways(event, tag, own, half, lp, rings, &mut ways);
+                own_ways(event, tag, own, half, lp, rings, &mut alternatives);
             }
         }
     }
-    ways
+    alternatives
 }
 
-/// Adds the ways with this ESCR and tag: one, or one per ESCR of the companion.
+/// Adds the alternatives with this ESCR and tag: one, or one per ESCR of the companion.
 fn own_ways(
     event: &NetBurst,
     tag: Option<u8>,
@@ -70,7 +70,7 @@ fn own_ways(
     half: u8,
     lp: u8,
     rings: Rings,
-    ways: &mut Vec<Way>,
+    alternatives: &mut Vec<Alternative>,
 ) {
     let mut select = *event;
     let mut companion = event.companion;
@@ -79,53 +79,61 @@ fn own_ways(
         tagger.tag = Some(Tag { value: 1 << tag });
     }
     let value = u64::from(select.escr(lp, rings.user, rings.kernel));
-    let mut way =
-        Way::general(own.counters).claiming(Register::escr(own.escr.msr(), half), value).on(lp);
+    let mut alternative = Alternative::general(own.counters)
+        .claiming(Register::escr(own.escr.msr(), half), value)
+        .on(lp);
     if RAT.contains(&own.escr.msr()) {
-        way.general = CounterSet::EMPTY;
-        way.awake = own.counters;
-        way.claims.push(front_end_tag(event.event_mask));
+        alternative.general = CounterSet::EMPTY;
+        alternative.awake = own.counters;
+        alternative.claims.push(front_end_tag(event.event_mask));
     }
     if let Some(tag) = event.tag {
-        way.claims.extend(execution_tag(tag, event.event_select, event.event_mask));
+        alternative.claims.extend(execution_tag(tag, event.event_select, event.event_mask));
     }
     if let Some(replay) = event.replay {
         let [enable, matrix] =
             REPLAY.map(|msr| Register::msr(RegisterKind::Replay, msr, Scope::Core));
-        way = way
+        alternative = alternative
             .claiming(enable, u64::from(replay.pebs_enable))
             .claiming(matrix, u64::from(replay.matrix_vert));
     }
     let Some(companion) = companion else {
-        ways.push(way);
+        alternatives.push(alternative);
         return;
     };
     // The companion's ESCR in the event's own half first, for the same reason as above.
     for beside in [half, 1 - half] {
         if let Some(escr) = companion.halves[usize::from(beside)] {
-            ways.push(beside_companion(way.clone(), &companion, escr, beside, lp, rings));
+            alternatives.push(beside_companion(
+                alternative.clone(),
+                &companion,
+                escr,
+                beside,
+                lp,
+                rings,
+            ));
         }
     }
 }
 
 fn beside_companion(
-    mut way: Way,
+    mut alternative: Alternative,
     companion: &Companion,
     escr: EscrChoice,
     half: u8,
     lp: u8,
     rings: Rings,
-) -> Way {
+) -> Alternative {
     let value = u64::from(companion.escr(lp, rings.user, rings.kernel));
-    way = way.claiming(Register::escr(escr.escr.msr(), half), value);
-    way.awake = escr.counters;
+    alternative = alternative.claiming(Register::escr(escr.escr.msr(), half), value);
+    alternative.awake = escr.counters;
     if let Some(tag) = companion.tag {
-        way.claims.extend(execution_tag(tag, companion.event_select, companion.event_mask));
+        alternative.claims.extend(execution_tag(tag, companion.event_select, companion.event_mask));
     }
     if companion.event == FRONT_END_TAGGER {
-        way.claims.push(front_end_tag(companion.event_mask));
+        alternative.claims.push(front_end_tag(companion.event_mask));
     }
-    way
+    alternative
 }
 
 /// The tags an event can be moved to: all four for a metric that reads exactly the tag
@@ -169,12 +177,12 @@ fn front_end_tag(event_mask: u16) -> Claim {
 }
 
 /// What the NMI watchdog counts on a logical processor: cycles, where Linux puts them.
-pub(super) fn watchdog(lp: u8) -> Demand {
+pub(super) fn watchdog(lp: u8) -> EventConstraints {
     let (escr, counter) = if lp == 0 { (0x3a2, 0) } else { (0x3a3, 2) };
-    let way = Way::general(CounterSet::only(counter))
+    let alternative = Alternative::general(CounterSet::only(counter))
         .claiming(Register::escr(escr, lp & 1), u64::MAX - u64::from(lp))
         .on(lp);
-    Demand::new("the NMI watchdog", [way])
+    EventConstraints::new("the NMI watchdog", [alternative])
 }
 
 #[cfg(test)]

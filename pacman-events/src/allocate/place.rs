@@ -2,15 +2,15 @@
 
 use super::division::Division;
 use super::problem::{Item, Problem, Relax};
-use super::reason::Refusal;
+use super::reason::ResolveError;
 use super::search::Search;
-use super::{Assignment, Conflict, Demand, Pmu, assignments};
+use super::{Assignment, Conflict, EventConstraints, Pmu, assignments};
 
 /// Places one list of events per context.
 pub(crate) fn place(
     pmu: &Pmu,
     division: &Division,
-    threads: &[&[Demand]],
+    threads: &[&[EventConstraints]],
 ) -> Result<Vec<Assignment>, Conflict> {
     let (items, asked) = items(pmu, threads);
     let problem = Problem::new(pmu, &division.grants, &items, Relax::default());
@@ -20,12 +20,15 @@ pub(crate) fn place(
         let events: Vec<usize> = asked.iter().map(|(_, event)| *event).collect();
         return Ok(assignments(pmu, &items, &spots, &events));
     }
-    Err(Refusal { pmu, division, items: &items, asked: &asked }.explain())
+    Err(ResolveError { pmu, division, items: &items, asked: &asked }.explain())
 }
 
 /// The events of all threads, with thread and position of each; thread *n* runs on
 /// context *n*, and a thread beyond the contexts of the core nowhere.
-pub(crate) fn items<'a>(pmu: &Pmu, threads: &[&'a [Demand]]) -> (Vec<Item<'a>>, Vec<(u8, usize)>) {
+pub(crate) fn items<'a>(
+    pmu: &Pmu,
+    threads: &[&'a [EventConstraints]],
+) -> (Vec<Item<'a>>, Vec<(u8, usize)>) {
     let mut items = Vec::new();
     let mut asked = Vec::new();
     for (thread, demands) in threads.iter().enumerate() {

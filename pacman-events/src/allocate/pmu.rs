@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Demand;
+use super::EventConstraints;
 use crate::CounterSet;
 
 /// The performance monitoring unit of one core, for all its hardware contexts.
@@ -51,7 +51,7 @@ pub(crate) struct Reservation {
     pub(crate) holder: String,
     pub(crate) remedy: String,
     pub(crate) context: u8,
-    pub(crate) demand: Demand,
+    pub(crate) demand: EventConstraints,
 }
 
 /// More contexts than a core can have on any machine known (POWER SMT8, Niagara).
@@ -140,7 +140,12 @@ impl Pmu {
     ///
     /// # Panics
     /// If the core has no such context.
-    pub fn reserving(mut self, context: u8, held: Demand, remedy: impl Into<String>) -> Self {
+    pub fn reserving(
+        mut self,
+        context: u8,
+        held: EventConstraints,
+        remedy: impl Into<String>,
+    ) -> Self {
         assert!(context < self.contexts, "context {context} is not on this core");
         let holder = held.name().to_owned();
         self.reservations.push(Reservation {

@@ -3,13 +3,13 @@
 use super::division::Grant;
 use super::matching::Slots;
 use super::pmu::MAX_CONTEXTS;
-use super::{Claim, Counter, Demand, Pmu, Register, Take, Way};
+use super::{Alternative, Claim, Counter, CounterUse, EventConstraints, Pmu, Register};
 use crate::CounterSet;
 
 /// One thing to place: an event of a thread, or what somebody else counts already.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item<'a> {
-    pub(crate) demand: &'a Demand,
+    pub(crate) demand: &'a EventConstraints,
     /// Contexts that may host it.
     pub(crate) contexts: u8,
     pub(crate) reserved: bool,
@@ -24,9 +24,9 @@ pub(crate) struct Relax {
     pub(crate) registers: u32,
 }
 
-/// One alternative of an item, as masks.
+/// One candidate of an item, as masks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Alternative {
+pub(super) struct Candidate {
     /// Exactly one of these slots is taken, to be chosen by the matching.
     pub(super) any_of: Slots,
     /// All of these slots are taken.
@@ -36,7 +36,7 @@ pub(super) struct Alternative {
     /// Range of [`Problem::claims`].
     claims: (u32, u32),
     /// The demand's way that it comes from.
-    way: u16,
+    alternative: u16,
     context: u8,
     /// The counter that counts, where the matching has no choice.
     counter: Option<Counter>,
@@ -70,7 +70,7 @@ pub(crate) struct Problem<'a> {
     items: Vec<Item<'a>>,
     ranges: Vec<(u32, u32)>,
     footprints: Vec<Footprint>,
-    alternatives: Vec<Alternative>,
+    candidates: Vec<Candidate>,
     claims: Vec<(u8, u64)>,
     registers: Vec<(Register, u8)>,
     slots_per_context: u8,
@@ -82,7 +82,7 @@ pub(crate) struct Problem<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot {
     pub(crate) context: u8,
-    pub(crate) way: usize,
+    pub(crate) alternative: usize,
     pub(crate) counter: Option<Counter>,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Problem<'a> {
             items: asked.to_vec(),
             ranges: Vec::with_capacity(asked.len()),
             footprints: Vec::with_capacity(asked.len()),
-            alternatives: Vec::with_capacity(asked.len() * 4),
+            candidates: Vec::with_capacity(asked.len() * 4),
             claims: Vec::new(),
             registers: Vec::new(),
             slots_per_context,
@@ -122,7 +122,7 @@ impl<'a> Problem<'a> {
     }
 
     fn compile(&mut self, item: Item<'_>, grants: &[Grant]) {
-        let start = self.alternatives.len();
+        let start = self.candidates.len();
         for context in 0..self.pmu.contexts {
             let grant = &grants[usize::from(context)];
             if item.contexts >> context & 1 == 0 || !(grant.active || item.reserved) {
@@ -134,36 +134,38 @@ impl<'a> Problem<'a> {
             } else {
                 (self.pmu.general.minus(self.pmu.withheld).and(grant.general), grant.half)
             };
-            for (number, way) in item.demand.ways.iter().enumerate() {
+            for (number, alternative) in item.demand.alternatives.iter().enumerate() {
                 let elsewhere = |claim: &Claim| {
                     half.is_some() && claim.register.half().is_some_and(|own| Some(own) != half)
                 };
-                if way.contexts >> context & 1 == 0 || way.claims.iter().any(elsewhere) {
+                if alternative.contexts >> context & 1 == 0
+                    || alternative.claims.iter().any(elsewhere)
+                {
                     continue;
                 }
-                let general = way.general.and(general);
-                let fixed = way.fixed.and(self.pmu.fixed);
-                if way.needs_counter() && general.is_empty() && fixed.is_empty() {
+                let general = alternative.general.and(general);
+                let fixed = alternative.fixed.and(self.pmu.fixed);
+                if alternative.needs_counter() && general.is_empty() && fixed.is_empty() {
                     continue;
                 }
-                let claims = self.intern(&way.claims, context);
-                let place = Place { context, way: number as u16, claims };
-                self.expand(item.demand, way, general, fixed, place, start);
+                let claims = self.intern(&alternative.claims, context);
+                let place = Place { context, alternative: number as u16, claims };
+                self.expand(item.demand, alternative, general, fixed, place, start);
             }
         }
-        let footprint = self.alternatives[start..].iter().fold(Footprint::default(), |sum, alt| {
+        let footprint = self.candidates[start..].iter().fold(Footprint::default(), |sum, alt| {
             let registers = self.claims_of(alt).iter().fold(0, |set, (at, _)| set | 1u128 << at);
             sum.or(Footprint { slots: alt.any_of | alt.all_of | alt.closes, registers })
         });
         self.footprints.push(footprint);
-        self.ranges.push((start as u32, self.alternatives.len() as u32));
+        self.ranges.push((start as u32, self.candidates.len() as u32));
     }
 
-    /// Adds the alternatives of one way on one context.
+    /// Adds the candidates of one way on one context.
     fn expand(
         &mut self,
-        demand: &Demand,
-        way: &Way,
+        demand: &EventConstraints,
+        alternative: &Alternative,
         general: CounterSet,
         fixed: CounterSet,
         place: Place,
@@ -175,21 +177,21 @@ impl<'a> Problem<'a> {
         let closes = |problem: &Self, counter| {
             if excludes { problem.sibling_slots(counter, place.context) } else { 0 }
         };
-        match way.take {
+        match alternative.counter_use {
             // Without a counter there is nothing to take or to close.
-            _ if !way.needs_counter() => self.add_choice(0, place, start),
-            Take::One if !excludes => {
+            _ if !alternative.needs_counter() => self.add_choice(0, place, start),
+            CounterUse::One if !excludes => {
                 let any_of = self.general_slots(general, place.context) | any_fixed;
                 self.add_choice(any_of, place, start);
                 return;
             }
-            Take::One => {
+            CounterUse::One => {
                 for counter in general.iter() {
                     let own = self.general_slots(CounterSet::only(counter), place.context);
                     self.add_exact(own, closes(self, counter), counter, place);
                 }
             }
-            Take::Pair => {
+            CounterUse::Pair => {
                 for counter in general.iter().filter(|n| n % 2 == 0) {
                     let both = CounterSet::only(counter).with(counter + 1);
                     if both.minus(self.pmu.general()).is_empty() {
@@ -198,7 +200,7 @@ impl<'a> Problem<'a> {
                     }
                 }
             }
-            Take::Alone => {
+            CounterUse::Alone => {
                 let all_of = self.general_slots(self.pmu.general(), place.context);
                 // All general counters are taken, so which of them counts decides
                 // only what an excluding event closes to the siblings.
@@ -212,42 +214,42 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Adds an alternative whose slot the matching chooses, or widens one that
+    /// Adds a candidate whose slot the matching chooses, or widens one that
     /// differs in the choice of slot only.
     fn add_choice(&mut self, any_of: Slots, place: Place, start: usize) {
-        let Place { context, way, claims } = place;
+        let Place { context, alternative, claims } = place;
         if any_of != 0 {
-            for at in start..self.alternatives.len() {
-                let other = self.alternatives[at];
+            for at in start..self.candidates.len() {
+                let other = self.candidates[at];
                 let same_context = other.context == context || !self.pmu.shares_counters();
                 if other.any_of != 0 && same_context && self.same_claims(other.claims, claims) {
-                    self.alternatives[at].any_of |= any_of;
+                    self.candidates[at].any_of |= any_of;
                     return;
                 }
             }
         }
         let (all_of, closes, counter) = (0, 0, None);
-        self.alternatives.push(Alternative {
+        self.candidates.push(Candidate {
             any_of,
             all_of,
             closes,
             claims,
-            way,
+            alternative,
             context,
             counter,
         });
     }
 
-    /// Adds an alternative that takes exactly these slots and counts on `counter`.
+    /// Adds a candidate that takes exactly these slots and counts on `counter`.
     fn add_exact(&mut self, all_of: Slots, closes: Slots, counter: u8, place: Place) {
-        let Place { context, way, claims } = place;
+        let Place { context, alternative, claims } = place;
         let counter = Some(Counter::General(counter));
-        self.alternatives.push(Alternative {
+        self.candidates.push(Candidate {
             any_of: 0,
             all_of,
             closes,
             claims,
-            way,
+            alternative,
             context,
             counter,
         });
@@ -288,16 +290,16 @@ impl<'a> Problem<'a> {
         &self.items
     }
 
-    pub(super) fn alternatives_of(&self, item: u16) -> &[Alternative] {
+    pub(super) fn candidates_of(&self, item: u16) -> &[Candidate] {
         let (from, to) = self.ranges[usize::from(item)];
-        &self.alternatives[from as usize..to as usize]
+        &self.candidates[from as usize..to as usize]
     }
 
-    pub(super) fn claims_of(&self, alternative: &Alternative) -> &[(u8, u64)] {
-        &self.claims[alternative.claims.0 as usize..alternative.claims.1 as usize]
+    pub(super) fn claims_of(&self, candidate: &Candidate) -> &[(u8, u64)] {
+        &self.claims[candidate.claims.0 as usize..candidate.claims.1 as usize]
     }
 
-    /// What the item can reach in any of its alternatives.
+    /// What the item can reach in any of its candidates.
     pub(super) fn footprint(&self, item: u16) -> Footprint {
         self.footprints[usize::from(item)]
     }
@@ -320,24 +322,28 @@ impl<'a> Problem<'a> {
         self.pmu.contexts
     }
 
-    /// The way, context and counter that an alternative and its slot stand for.
-    pub(super) fn spot(&self, item: u16, alternative: &Alternative, slot: Option<u8>) -> Spot {
-        let way = usize::from(alternative.way);
+    /// The way, context and counter that a candidate and its slot stand for.
+    pub(super) fn spot(&self, item: u16, candidate: &Candidate, slot: Option<u8>) -> Spot {
+        let alternative = usize::from(candidate.alternative);
         let Some(slot) = slot else {
-            return Spot { context: alternative.context, way, counter: alternative.counter };
+            return Spot { context: candidate.context, alternative, counter: candidate.counter };
         };
-        let (context, counter) = self.slot(slot, alternative.context);
-        // An alternative may stand for several ways that differ in counters only.
+        let (context, counter) = self.slot(slot, candidate.context);
+        // A candidate may stand for several alternatives that differ in counters only.
         let demand = self.items[usize::from(item)].demand;
-        let fits = |other: &Way| {
+        let fits = |other: &Alternative| {
             let reaches = match counter {
-                Counter::General(n) => other.general.contains(n) && other.take == Take::One,
+                Counter::General(n) => {
+                    other.general.contains(n) && other.counter_use == CounterUse::One
+                }
                 Counter::Fixed(n) => other.fixed.contains(n),
             };
-            reaches && other.claims == demand.ways[way].claims && other.contexts >> context & 1 == 1
+            reaches
+                && other.claims == demand.alternatives[alternative].claims
+                && other.contexts >> context & 1 == 1
         };
-        let way = demand.ways.iter().position(fits).unwrap_or(way);
-        Spot { context, way, counter: Some(counter) }
+        let alternative = demand.alternatives.iter().position(fits).unwrap_or(alternative);
+        Spot { context, alternative, counter: Some(counter) }
     }
 
     /// Fixed counters come first, so that they are preferred.
@@ -380,11 +386,11 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Where an alternative comes from.
+/// Where a candidate comes from.
 #[derive(Clone, Copy)]
 struct Place {
     context: u8,
-    way: u16,
+    alternative: u16,
     claims: (u32, u32),
 }
 

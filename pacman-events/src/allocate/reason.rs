@@ -5,18 +5,18 @@
 
 use std::sync::Arc;
 
-use super::conflict::{Conflict, Contender, Details, Holder, Resource, minimal};
+use super::conflict::{Conflict, ConflictingEvent, Details, Holder, Resource, minimal};
 use super::division::{Division, Grant};
 use super::problem::{Item, Problem, Relax, Spot};
 use super::search::Search;
-use super::{Pmu, Register, RegisterKind, Way};
+use super::{Alternative, Pmu, Register, RegisterKind};
 use crate::CounterSet;
 
 /// All rules about registers dropped.
 const NO_REGISTERS: Relax = Relax { reservations: false, erratum: false, registers: u32::MAX };
 
 /// A placement that failed.
-pub(crate) struct Refusal<'r, 'a> {
+pub(crate) struct ResolveError<'r, 'a> {
     pub(crate) pmu: &'a Pmu,
     pub(crate) division: &'r Division,
     /// The events, all of those that were asked for together.
@@ -25,7 +25,7 @@ pub(crate) struct Refusal<'r, 'a> {
     pub(crate) asked: &'r [(u8, usize)],
 }
 
-impl<'a> Refusal<'_, 'a> {
+impl<'a> ResolveError<'_, 'a> {
     /// Finds a minimal conflict and explains it.
     ///
     /// # Panics
@@ -40,7 +40,7 @@ impl<'a> Refusal<'_, 'a> {
             .map(|at| {
                 let (thread, event) = self.asked[usize::from(*at)];
                 let name = Arc::clone(&self.items[usize::from(*at)].demand.name);
-                Contender { thread, event, name }
+                ConflictingEvent { thread, event, name }
             })
             .collect();
         explain(self, &items, events)
@@ -53,7 +53,11 @@ impl<'a> Refusal<'_, 'a> {
     }
 }
 
-fn explain(refusal: &Refusal<'_, '_>, items: &[Item<'_>], events: Vec<Contender>) -> Conflict {
+fn explain(
+    refusal: &ResolveError<'_, '_>,
+    items: &[Item<'_>],
+    events: Vec<ConflictingEvent>,
+) -> Conflict {
     let resource = if let [item] = items {
         resource_of_one(refusal, item)
     } else {
@@ -72,7 +76,7 @@ fn explain(refusal: &Refusal<'_, '_>, items: &[Item<'_>], events: Vec<Contender>
 }
 
 /// Why one event alone cannot be placed.
-fn resource_of_one(refusal: &Refusal<'_, '_>, item: &Item<'_>) -> Resource {
+fn resource_of_one(refusal: &ResolveError<'_, '_>, item: &Item<'_>) -> Resource {
     let pmu = refusal.pmu;
     let alone = std::slice::from_ref(item);
     let free = Relax { reservations: true, ..Relax::default() };
@@ -103,7 +107,7 @@ fn resource_of_one(refusal: &Refusal<'_, '_>, item: &Item<'_>) -> Resource {
 }
 
 /// Why events that fit one by one do not fit together.
-fn resource_of_many(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> Resource {
+fn resource_of_many(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> Resource {
     // What is fought over is not the counter that we withhold, unless it would help.
     let mut pmu = refusal.pmu.clone();
     if !fits_with_withheld(refusal, items) {
@@ -164,18 +168,21 @@ fn is_granted(grants: &[Grant], items: &[Item<'_>], register: Register) -> bool 
 
 fn claimants(items: &[Item<'_>], register: Register) -> usize {
     let claims = |item: &&Item<'_>| {
-        let mut all = item.demand.ways.iter().flat_map(|way| &way.claims);
+        let mut all = item.demand.alternatives.iter().flat_map(|alternative| &alternative.claims);
         all.any(|claim| claim.register == register)
     };
     items.iter().filter(claims).count()
 }
 
 fn claimed(items: &[Item<'_>]) -> Vec<(Register, u64)> {
-    let ways = items.iter().flat_map(|item| &item.demand.ways);
-    ways.flat_map(|way| &way.claims).map(|claim| (claim.register, claim.value)).collect()
+    let alternatives = items.iter().flat_map(|item| &item.demand.alternatives);
+    alternatives
+        .flat_map(|alternative| &alternative.claims)
+        .map(|claim| (claim.register, claim.value))
+        .collect()
 }
 
-fn counters(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> Resource {
+fn counters(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> Resource {
     let (mut general, mut fixed) = (CounterSet::EMPTY, CounterSet::EMPTY);
     for item in items {
         let granted = refusal
@@ -185,15 +192,15 @@ fn counters(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> Resource {
             .enumerate()
             .filter(|(context, grant)| item.contexts >> context & 1 == 1 && grant.active)
             .fold(CounterSet::EMPTY, |set, (_, grant)| set.or(grant.general));
-        for way in &item.demand.ways {
-            general = general.or(way.general.and(granted).and(refusal.pmu.general()));
-            fixed = fixed.or(way.fixed.and(refusal.pmu.fixed()));
+        for alternative in &item.demand.alternatives {
+            general = general.or(alternative.general.and(granted).and(refusal.pmu.general()));
+            fixed = fixed.or(alternative.fixed.and(refusal.pmu.fixed()));
         }
     }
     Resource::Counters { general, fixed }
 }
 
-fn reserved(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> Resource {
+fn reserved(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> Resource {
     let reservations = &refusal.pmu.reservations;
     let holder = reservations
         .iter()
@@ -210,9 +217,9 @@ fn is_near(context: u8, items: &[Item<'_>]) -> bool {
 
 /// Who has what once all events but the last are placed.
 fn holders(
-    refusal: &Refusal<'_, '_>,
+    refusal: &ResolveError<'_, '_>,
     items: &[Item<'_>],
-    events: &[Contender],
+    events: &[ConflictingEvent],
     resource: &Resource,
 ) -> Vec<Holder> {
     let placed = &items[..items.len() - 1];
@@ -224,7 +231,7 @@ fn holders(
     let mut holders = Vec::new();
     let mut hold = |item: &Item<'_>, spot: Spot, who: String| {
         if let Resource::Registers { registers } = resource {
-            for claim in &item.demand.ways[spot.way].claims {
+            for claim in &item.demand.alternatives[spot.alternative].claims {
                 if registers.contains(&claim.register) {
                     holders.push(Holder { what: claim.register.to_string(), who: who.clone() });
                 }
@@ -245,12 +252,12 @@ fn holders(
     holders
 }
 
-fn whose(event: &Contender) -> String {
+fn whose(event: &ConflictingEvent) -> String {
     format!("{} of thread {}", event.name, event.thread)
 }
 
 /// Who has what, and that nothing is left for the last event.
-fn taken(events: &[Contender], holders: &[Holder]) -> Option<String> {
+fn taken(events: &[ConflictingEvent], holders: &[Holder]) -> Option<String> {
     let last = whose(events.last()?);
     let parts: Vec<String> =
         holders.iter().map(|held| format!("{} has {}, ", held.who, held.what)).collect();
@@ -258,7 +265,7 @@ fn taken(events: &[Contender], holders: &[Holder]) -> Option<String> {
     Some(format!("{}{join}nothing is left for {last}", parts.concat()))
 }
 
-fn cause(pmu: &Pmu, events: &[Contender], resource: &Resource) -> String {
+fn cause(pmu: &Pmu, events: &[ConflictingEvent], resource: &Resource) -> String {
     let last = events.last().map(whose).unwrap_or_default();
     let count = events.len();
     match resource {
@@ -311,9 +318,9 @@ fn cause(pmu: &Pmu, events: &[Contender], resource: &Resource) -> String {
 }
 
 fn remedies(
-    refusal: &Refusal<'_, '_>,
+    refusal: &ResolveError<'_, '_>,
     items: &[Item<'_>],
-    events: &[Contender],
+    events: &[ConflictingEvent],
     resource: &Resource,
 ) -> Vec<String> {
     let mut list = Vec::new();
@@ -348,13 +355,13 @@ fn remedies(
     list
 }
 
-fn fits_wider(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> bool {
+fn fits_wider(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> bool {
     let wider: Option<&[Grant]> =
         refusal.division.wider.as_ref().map(|(_, grants)| grants.as_slice());
     wider.is_some_and(|grants| refusal.fits(items, Relax::default(), grants))
 }
 
-fn fits_with_withheld(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> bool {
+fn fits_with_withheld(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> bool {
     if refusal.pmu.withheld.is_empty() {
         return false;
     }
@@ -364,7 +371,7 @@ fn fits_with_withheld(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> bool {
 }
 
 /// Whether one thread's events would fit on the counters that a core without SMT has.
-fn fits_smt_off(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> bool {
+fn fits_smt_off(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> bool {
     let pmu = refusal.pmu;
     let one_thread = items.windows(2).all(|pair| pair[0].contexts == pair[1].contexts);
     if pmu.general_smt_off == pmu.general || !one_thread {
@@ -376,11 +383,13 @@ fn fits_smt_off(refusal: &Refusal<'_, '_>, items: &[Item<'_>]) -> bool {
         .iter()
         .map(|item| {
             let mut demand = item.demand.clone();
-            for way in demand.ways.iter_mut().filter(|way| !way.general.is_empty()) {
-                way.general = demand.smt_off;
+            for alternative in
+                demand.alternatives.iter_mut().filter(|alternative| !alternative.general.is_empty())
+            {
+                alternative.general = demand.smt_off;
             }
-            if demand.ways.is_empty() && !demand.smt_off.is_empty() {
-                demand.ways.push(Way::general(demand.smt_off));
+            if demand.alternatives.is_empty() && !demand.smt_off.is_empty() {
+                demand.alternatives.push(Alternative::general(demand.smt_off));
             }
             demand
         })

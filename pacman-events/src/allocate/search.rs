@@ -5,25 +5,25 @@
 //! not tried again for every arrangement of another (on NetBurst: BPU, MS, FLAME and
 //! IQ, as no event reaches two groups). Within a component, each step
 //!
-//! 1. drops alternatives whose registers hold another value or whose counters are
-//!    gone, and settles events that have one alternative left, until nothing changes;
+//! 1. drops candidates whose registers hold another value or whose counters are
+//!    gone, and settles events that have one candidate left, until nothing changes;
 //! 2. asks the matching whether the counters suffice even if every open event could
-//!    use all that its alternatives reach: a "no" ends the branch;
-//! 3. tries the alternatives of the most constrained open event in turn.
+//!    use all that its candidates reach: a "no" ends the branch;
+//! 3. tries the candidates of the most constrained open event in turn.
 //!
-//! A "no" at the top is a proof. Events whose alternatives differ in the counter only
+//! A "no" at the top is a proof. Events whose candidates differ in the counter only
 //! are never branched on: the matching decides them.
 
 use super::matching::{Budget, Matching, Slots};
 use super::pmu::MAX_CONTEXTS;
-use super::problem::{Alternative, Problem, Spot};
+use super::problem::{Candidate, Problem, Spot};
 
 /// Storage of one search, reused between calls on the same problem.
 #[derive(Debug)]
 pub(crate) struct Search<'p, 'a> {
     problem: &'p Problem<'a>,
     matching: Matching,
-    /// Alternative of each item; `OPEN` while undecided.
+    /// Candidate of each item; `OPEN` while undecided.
     chosen: Vec<u32>,
     slots: Vec<Option<u8>>,
     /// Values of the register instances that are set in [`State::held`].
@@ -43,7 +43,7 @@ const OPEN: u32 = u32::MAX;
 struct State {
     /// Register instances that hold a value.
     held: u128,
-    /// Slots taken by alternatives that leave the matching no choice.
+    /// Slots taken by candidates that leave the matching no choice.
     taken: Slots,
     /// Slots of siblings that an excluding event has closed.
     closed: Slots,
@@ -113,8 +113,8 @@ impl<'p, 'a> Search<'p, 'a> {
     /// Where an item of the last successful [`Self::fits`] was placed.
     pub(crate) fn spot(&self, item: u16) -> Spot {
         let at = usize::from(item);
-        let alternative = &self.problem.alternatives_of(item)[self.chosen[at] as usize];
-        self.problem.spot(item, alternative, self.slots[at])
+        let candidate = &self.problem.candidates_of(item)[self.chosen[at] as usize];
+        self.problem.spot(item, candidate, self.slots[at])
     }
 
     fn related(&self, a: u16, b: u16) -> bool {
@@ -138,12 +138,12 @@ impl<'p, 'a> Search<'p, 'a> {
             }
             return true;
         };
-        for number in 0..self.problem.alternatives_of(item).len() {
-            let alternative = self.problem.alternatives_of(item)[number];
-            if self.viable(&alternative, &state) {
+        for number in 0..self.problem.candidates_of(item).len() {
+            let candidate = self.problem.candidates_of(item)[number];
+            if self.viable(&candidate, &state) {
                 let inner = self.trail.len();
                 let mut next = state;
-                self.settle(item, number as u32, &alternative, &mut next);
+                self.settle(item, number as u32, &candidate, &mut next);
                 if self.descend(next) {
                     return true;
                 }
@@ -154,7 +154,7 @@ impl<'p, 'a> Search<'p, 'a> {
         false
     }
 
-    /// Settles what has one alternative left. `None` if some item has none; otherwise
+    /// Settles what has one candidate left. `None` if some item has none; otherwise
     /// the most constrained item that is still open.
     fn propagate(&mut self, state: &mut State) -> Option<Option<u16>> {
         loop {
@@ -167,15 +167,15 @@ impl<'p, 'a> Search<'p, 'a> {
                 }
                 let mut viable = 0;
                 let mut only = None;
-                for (number, alternative) in self.problem.alternatives_of(item).iter().enumerate() {
-                    if self.viable(alternative, state) {
+                for (number, candidate) in self.problem.candidates_of(item).iter().enumerate() {
+                    if self.viable(candidate, state) {
                         viable += 1;
-                        only = Some((number as u32, *alternative));
+                        only = Some((number as u32, *candidate));
                     }
                 }
-                let (number, alternative) = only?;
+                let (number, candidate) = only?;
                 if viable == 1 {
-                    self.settle(item, number, &alternative, state);
+                    self.settle(item, number, &candidate, state);
                     changed = true;
                 } else if tightest.is_none_or(|(fewest, _)| viable < fewest) {
                     tightest = Some((viable, item));
@@ -187,28 +187,28 @@ impl<'p, 'a> Search<'p, 'a> {
         }
     }
 
-    fn viable(&self, alternative: &Alternative, state: &State) -> bool {
+    fn viable(&self, candidate: &Candidate, state: &State) -> bool {
         let gone = state.taken | state.closed;
-        let counters = if alternative.any_of != 0 {
-            alternative.any_of & !gone != 0
+        let counters = if candidate.any_of != 0 {
+            candidate.any_of & !gone != 0
         } else {
-            alternative.all_of & gone == 0 && alternative.closes & state.taken == 0
+            candidate.all_of & gone == 0 && candidate.closes & state.taken == 0
         };
         counters
-            && self.problem.claims_of(alternative).iter().all(|&(register, value)| {
+            && self.problem.claims_of(candidate).iter().all(|&(register, value)| {
                 state.held >> register & 1 == 0 || self.values[usize::from(register)] == value
             })
     }
 
-    fn settle(&mut self, item: u16, number: u32, alternative: &Alternative, state: &mut State) {
+    fn settle(&mut self, item: u16, number: u32, candidate: &Candidate, state: &mut State) {
         self.chosen[usize::from(item)] = number;
         self.trail.push(item);
-        for &(register, value) in self.problem.claims_of(alternative) {
+        for &(register, value) in self.problem.claims_of(candidate) {
             state.held |= 1 << register;
             self.values[usize::from(register)] = value;
         }
-        state.taken |= alternative.all_of;
-        state.closed |= alternative.closes;
+        state.taken |= candidate.all_of;
+        state.closed |= candidate.closes;
     }
 
     fn undo(&mut self, mark: usize) {
@@ -223,14 +223,14 @@ impl<'p, 'a> Search<'p, 'a> {
         self.masks.clear();
         self.matched.clear();
         for &item in &self.component {
-            let all = self.problem.alternatives_of(item);
+            let all = self.problem.candidates_of(item);
             let mask = match self.chosen[usize::from(item)] {
                 OPEN => {
-                    let open = all.iter().filter(|alternative| self.viable(alternative, state));
+                    let open = all.iter().filter(|candidate| self.viable(candidate, state));
                     let mut reach = 0;
                     let mut uncounted = false;
-                    for alternative in open {
-                        let slots = alternative.any_of | alternative.all_of;
+                    for candidate in open {
+                        let slots = candidate.any_of | candidate.all_of;
                         uncounted |= slots == 0;
                         reach |= slots & !gone;
                     }
@@ -259,7 +259,7 @@ impl<'p, 'a> Search<'p, 'a> {
                 let spends = |item: &&u16| {
                     let chosen = self.chosen[usize::from(**item)];
                     chosen != OPEN
-                        && self.problem.alternatives_of(**item)[chosen as usize].all_of & slots != 0
+                        && self.problem.candidates_of(**item)[chosen as usize].all_of & slots != 0
                 };
                 let spent = self.component.iter().filter(spends).count() as u8;
                 let Some(left) = budget.checked_sub(spent) else { return false };

@@ -12,7 +12,7 @@ use super::{
     Rings, Scope,
 };
 use crate::db::Event;
-use crate::refusal::{Refusal, RefusalKind};
+use crate::resolve_error::{ResolveError, ResolveErrorKind};
 use crate::{AnyThread, CounterSet, CpuModel, Family};
 
 pub(crate) const USR: u64 = 1 << 16;
@@ -96,7 +96,7 @@ pub(crate) fn encode(
     cpu: CpuModel,
     source: &Source,
     modifiers: Modifiers,
-) -> Result<Encoding, Refusal> {
+) -> Result<Encoding, ResolveError> {
     let facts = cpu.facts();
     let fixed_only = source.fixed.is_some() && source.smt_off.is_empty();
     let kind = match facts.family {
@@ -147,11 +147,11 @@ fn filtered(
     source: &Source,
     modifiers: Modifiers,
     fixed_only: bool,
-) -> Result<u64, Refusal> {
+) -> Result<u64, ResolveError> {
     let asked = || CanonicalName::new(source.name.clone(), modifiers).to_string();
     if modifiers.threshold.is_some() || modifiers.complement {
         let reason = "thr and cmpl are NetBurst's; here the filter is c=N, with i for less than N";
-        return Err(Refusal::grammar(&asked(), reason));
+        return Err(ResolveError::grammar(&asked(), reason));
     }
     let any_thread = cpu.facts().any_thread;
     let has_any = any_thread == AnyThread::Yes || any_thread == AnyThread::Fixed && fixed_only;
@@ -160,16 +160,16 @@ fn filtered(
             AnyThread::Fixed => "AnyThread exists on its fixed counters only",
             _ => "it has no AnyThread (gone since Ice Lake); count each sibling and add",
         };
-        return Err(Refusal::impossible(&asked(), cpu, reason));
+        return Err(ResolveError::impossible(&asked(), cpu, reason));
     }
     let filters = modifiers.edge || modifiers.invert || modifiers.cmask.is_some();
     if fixed_only && filters {
         let reason = "a fixed counter has no filters; ask for the general event of the same count";
-        return Err(Refusal::impossible(&asked(), cpu, reason));
+        return Err(ResolveError::impossible(&asked(), cpu, reason));
     }
     let baked = |what: &str| {
         let reason = format!("{what} is part of the event already");
-        Refusal::new(RefusalKind::Grammar, format!("{} on {cpu}: {reason}", asked()))
+        ResolveError::new(ResolveErrorKind::Grammar, format!("{} on {cpu}: {reason}", asked()))
     };
     let mut select = source.select;
     if modifiers.edge {
@@ -192,7 +192,7 @@ fn filtered(
             return Err(baked("inversion"));
         }
         if select & CMASK == 0 {
-            return Err(Refusal::grammar(&asked(), "i asks for cycles below a mask: add c=N"));
+            return Err(ResolveError::grammar(&asked(), "i asks for cycles below a mask: add c=N"));
         }
         select |= INV;
     }

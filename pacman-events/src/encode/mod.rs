@@ -12,7 +12,7 @@ pub use crate::scope::Scope;
 pub use name::{CanonicalName, Modifiers};
 pub use netburst::{Companion, EscrChoice, EscrId, NetBurst, Replay, Tag, ThreadKind};
 
-use crate::refusal::Refusal;
+use crate::resolve_error::ResolveError;
 use crate::{CounterSet, CpuModel};
 
 /// One event of one table, ready to be placed on a counter.
@@ -230,18 +230,18 @@ impl Encoding {
     ///
     /// ```
     /// use pacman_events::encode::Conditions;
-    /// use pacman_events::{CpuModel, RefusalKind, resolve};
+    /// use pacman_events::{CpuModel, ResolveErrorKind, resolve};
     /// let p4 = CpuModel::named("p4").unwrap();
     /// let here = Conditions { smt: true, privileged: true, tagged: false };
     /// let bare = resolve(p4, "replay_event:NBOGUS").unwrap();
     /// let refusal = bare.encoding().unwrap().admit(here).unwrap_err();
-    /// assert_eq!(refusal.kind(), RefusalKind::Needs);
+    /// assert_eq!(refusal.kind(), ResolveErrorKind::Needs);
     /// assert!(resolve(p4, "1stL_cache_load_miss_retired").unwrap().encoding().unwrap().admit(here).is_ok());
     /// ```
     ///
     /// # Errors
-    /// [`RefusalKind::Needs`](crate::RefusalKind::Needs) with what is missing.
-    pub fn admit(&self, conditions: Conditions) -> Result<(), Refusal> {
+    /// [`ResolveErrorKind::Needs`](crate::ResolveErrorKind::Needs) with what is missing.
+    pub fn admit(&self, conditions: Conditions) -> Result<(), ResolveError> {
         let facts = self.cpu.facts();
         let alone = facts.smt_ways == 1 || !conditions.smt;
         let what = if self.needs.tagging && !conditions.tagged {
@@ -254,7 +254,7 @@ impl Encoding {
         } else {
             return Ok(());
         };
-        Err(Refusal::needs(&self.name.to_string(), self.cpu, what))
+        Err(ResolveError::needs(&self.name.to_string(), self.cpu, what))
     }
 
     /// General counters that may count the event, by whether siblings are enabled.

@@ -7,7 +7,7 @@
 use super::netburst::{Companion, EscrChoice, EscrId, NetBurst, Replay, Tag, ThreadKind};
 use super::{CanonicalName, Encoding, Kind, Limits, Modifiers, Needs, PerfAttr, Rings, Scope};
 use crate::netburst_tables::{ESCRS, EVENTS, EventRow, METRICS, MetricRow, Tags};
-use crate::refusal::Refusal;
+use crate::resolve_error::ResolveError;
 use crate::{CounterSet, CpuModel, db, nearest};
 
 /// Where a name of a NetBurst table leads.
@@ -80,7 +80,7 @@ pub(crate) fn encode(
     named: Named,
     masks: &str,
     modifiers: Modifiers,
-) -> Result<Encoding, Refusal> {
+) -> Result<Encoding, ResolveError> {
     match named {
         Named::Event(row) => {
             let mask = event_mask(cpu, row, masks)?;
@@ -90,14 +90,14 @@ pub(crate) fn encode(
     }
 }
 
-fn event_mask(cpu: CpuModel, row: &EventRow, masks: &str) -> Result<u16, Refusal> {
+fn event_mask(cpu: CpuModel, row: &EventRow, masks: &str) -> Result<u16, ResolveError> {
     if masks.is_empty() {
         // One unit mask leaves no choice; of several none is the usual one.
         if let [(bit, _)] = row.masks {
             return Ok(*bit);
         }
         let all: Vec<_> = row.masks.iter().map(|(_, name)| *name).collect();
-        return Err(Refusal::needs(
+        return Err(ResolveError::needs(
             row.name,
             cpu,
             format!("a unit mask out of {}", all.join(", ")),
@@ -110,7 +110,7 @@ fn event_mask(cpu: CpuModel, row: &EventRow, masks: &str) -> Result<u16, Refusal
                 row.masks.iter().map(|(_, name)| format!("{}:{name}", row.name)).collect();
             let asked = format!("{}:{mask}", row.name);
             let near = nearest::among(&asked, all.iter().map(String::as_str));
-            Refusal::unknown(&asked, cpu, near)
+            ResolveError::unknown(&asked, cpu, near)
         })?;
     }
     Ok(bits)
@@ -127,13 +127,13 @@ pub(crate) fn encode_event(
     row: &'static EventRow,
     mask: u16,
     modifiers: Modifiers,
-) -> Result<Encoding, Refusal> {
+) -> Result<Encoding, ResolveError> {
     let name = CanonicalName::with_masks(row.name, row.masks, mask, modifiers);
     if !has(cpu, row) {
         let with: Vec<_> = CpuModel::all()
             .filter(|other| other.family() == crate::Family::NetBurst && has(*other, row))
             .collect();
-        return Err(Refusal::other_model(row.name, cpu, with, Vec::new()));
+        return Err(ResolveError::other_model(row.name, cpu, with, Vec::new()));
     }
     let filter = filter(&name, modifiers)?;
     // The non-sleep trick counts every clock, tagged or not (SDM 18.17.2).
@@ -174,7 +174,7 @@ fn encode_metric(
     row: &'static MetricRow,
     masks: &str,
     modifiers: Modifiers,
-) -> Result<Encoding, Refusal> {
+) -> Result<Encoding, ResolveError> {
     let downstream = &EVENTS[row.downstream];
     // Execution tags: mask bit i of the downstream event goes with tag bit i, so the
     // unit mask NBOGUSi also picks the tag.
@@ -182,11 +182,11 @@ fn encode_metric(
         ("", _) => 1,
         (mask, true) => bit_of(downstream, mask).filter(|bit| *bit < 16).ok_or_else(|| {
             let tags = (0..4).map(|i| format!("{}:NBOGUS{i}", row.name)).collect();
-            Refusal::unknown(&format!("{}:{mask}", row.name), cpu, tags)
+            ResolveError::unknown(&format!("{}:{mask}", row.name), cpu, tags)
         })?,
         (mask, false) => {
             let reason = format!("it is a metric without unit masks, so {mask:?} says nothing");
-            return Err(Refusal::grammar(row.name, reason));
+            return Err(ResolveError::grammar(row.name, reason));
         }
     };
     let name = if masks.is_empty() {
@@ -270,8 +270,8 @@ fn perf_config(setup: &NetBurst, linux: u8) -> u64 {
         | setup.replay.map_or(0, |replay| u64::from(replay.metric))
 }
 
-fn filter(name: &CanonicalName, modifiers: Modifiers) -> Result<u32, Refusal> {
-    let refuse = |reason: &str| Err(Refusal::grammar(&name.to_string(), reason));
+fn filter(name: &CanonicalName, modifiers: Modifiers) -> Result<u32, ResolveError> {
+    let refuse = |reason: &str| Err(ResolveError::grammar(&name.to_string(), reason));
     if modifiers.any_thread {
         return refuse("any is not NetBurst's; ask for the event on both logical processors");
     }

@@ -9,7 +9,7 @@ use super::arch::bit;
 use super::{CanonicalName, Encoding, Kind, Limits, Modifiers, PerfAttr, Rings, Scope};
 use crate::CpuModel;
 use crate::db::Event;
-use crate::refusal::Refusal;
+use crate::resolve_error::ResolveError;
 
 /// `PERF_TYPE_RAW`.
 const TYPE_RAW: u32 = 4;
@@ -19,7 +19,7 @@ pub(crate) fn encode(
     event: &Event,
     mask: u8,
     modifiers: Modifiers,
-) -> Result<Encoding, Refusal> {
+) -> Result<Encoding, ResolveError> {
     let filters = modifiers.edge
         || modifiers.invert
         || modifiers.cmask.is_some()
@@ -29,7 +29,7 @@ pub(crate) fn encode(
     let name = CanonicalName::new(event.name(), modifiers);
     if filters {
         let reason = "the PCR has no filters, only u and k";
-        return Err(Refusal::impossible(&name.to_string(), cpu, reason));
+        return Err(ResolveError::impossible(&name.to_string(), cpu, reason));
     }
     let select = (event.select() >> 8) as u8;
     let mut encoding = Encoding::new(cpu, name, Kind::Niagara);

@@ -6,7 +6,7 @@
 
 use super::{CanonicalName, Encoding, Kind, Modifiers, PerfAttr, Rings};
 use crate::CpuModel;
-use crate::refusal::Refusal;
+use crate::resolve_error::ResolveError;
 
 const HARDWARE: u32 = 0;
 const SOFTWARE: u32 = 1;
@@ -62,7 +62,7 @@ pub(crate) fn find(
     cpu: CpuModel,
     base: &str,
     modifiers: Modifiers,
-) -> Option<Result<Encoding, Refusal>> {
+) -> Option<Result<Encoding, ResolveError>> {
     let alias = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(base));
     let base = alias.map_or(base, |(_, name)| name);
     let row = NAMED.iter().find(|(name, ..)| name.eq_ignore_ascii_case(base))?;
@@ -76,12 +76,12 @@ pub(crate) fn encode(
     name: CanonicalName,
     attr: PerfAttr,
     modifiers: Modifiers,
-) -> Result<Encoding, Refusal> {
+) -> Result<Encoding, ResolveError> {
     let plain =
         Modifiers { user: modifiers.user, kernel: modifiers.kernel, ..Modifiers::default() };
     if modifiers != plain {
         let reason = "the kernel picks its registers, so it takes no modifier but u and k";
-        return Err(Refusal::grammar(&name.to_string(), reason));
+        return Err(ResolveError::grammar(&name.to_string(), reason));
     }
     let mut encoding = Encoding::new(cpu, name, Kind::Perf);
     encoding.rings = Rings { user: modifiers.user, kernel: modifiers.kernel };

@@ -1,6 +1,6 @@
 //! One placement of all events of a core's contexts.
 
-use crate::allocate::{Assignment, Conflict, Demand, Division, Grant, Pmu, place};
+use crate::allocate::{Assignment, Conflict, Division, EventConstraints, Grant, Pmu, place};
 
 /// How a core is divided between its hardware contexts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -52,7 +52,7 @@ impl Partition {
     ///
     /// ```
     /// use pacman_events::CounterSet;
-    /// use pacman_events::allocate::{Demand, Pmu, Register, RegisterKind, Way};
+    /// use pacman_events::allocate::{EventConstraints, Pmu, Register, RegisterKind, Alternative};
     /// use pacman_events::encode::Scope;
     /// use pacman_events::partition::Partition;
     ///
@@ -60,7 +60,7 @@ impl Partition {
     /// let pmu = Pmu::per_context("nhm-ep", 2, CounterSet::first(4));
     /// let rsp = Register::msr(RegisterKind::OffcoreResponse, 0x1a6, Scope::Core);
     /// let offcore = |name, value| {
-    ///     vec![Demand::new(name, [Way::general(CounterSet::first(4)).claiming(rsp, value)])]
+    ///     vec![EventConstraints::new(name, [Alternative::general(CounterSet::first(4)).claiming(rsp, value)])]
     /// };
     /// let same = [offcore("A", 0x1011), offcore("A", 0x1011)];
     /// assert!(Partition::ByDemand.plan(&pmu, &same).is_ok());
@@ -69,8 +69,8 @@ impl Partition {
     /// let refused = Partition::ByDemand.plan(&pmu, &differ).unwrap_err();
     /// assert_eq!(refused.resource().to_string(), "OFFCORE_RSP_0");
     /// ```
-    pub fn plan(self, pmu: &Pmu, threads: &[Vec<Demand>]) -> Result<CorePlan, Conflict> {
-        let lists: Vec<&[Demand]> = threads.iter().map(Vec::as_slice).collect();
+    pub fn plan(self, pmu: &Pmu, threads: &[Vec<EventConstraints>]) -> Result<CorePlan, Conflict> {
+        let lists: Vec<&[EventConstraints]> = threads.iter().map(Vec::as_slice).collect();
         let contexts = place(pmu, &self.division(pmu), &lists)?;
         Ok(CorePlan { contexts })
     }

@@ -3,7 +3,8 @@
 use super::fewest::{Cover, fewest};
 use super::plan::{CorePlan, Partition};
 use crate::allocate::{
-    Conflict, Demand, Division, Item, Pmu, Problem, Refusal, Relax, Search, assignments, items,
+    Conflict, Division, EventConstraints, Item, Pmu, Problem, Relax, ResolveError, Search,
+    assignments, items,
 };
 
 /// Sets of events that take turns, so that all of them are counted in the end.
@@ -62,7 +63,7 @@ impl Partition {
     ///
     /// `threads[n]` runs on context `n` in every set, and the contexts run at the same
     /// time, so that a set is legal for all of them together. Events of one thread with
-    /// the same [bundle](Demand::in_bundle) stay in one set where that is possible at
+    /// the same [bundle](EventConstraints::in_bundle) stay in one set where that is possible at
     /// all, see [`Schedule::parted`]. No events, no sets.
     ///
     /// # Errors
@@ -70,17 +71,17 @@ impl Partition {
     ///
     /// ```
     /// use pacman_events::CounterSet;
-    /// use pacman_events::allocate::{Demand, Pmu, Way};
+    /// use pacman_events::allocate::{EventConstraints, Pmu, Alternative};
     /// use pacman_events::partition::Partition;
     ///
     /// let pmu = Pmu::per_context("skl", 2, CounterSet::first(4));
-    /// let event = |n: u32| Demand::new(format!("r{n:02x}"), [Way::general(CounterSet::first(4))]);
+    /// let event = |n: u32| EventConstraints::new(format!("r{n:02x}"), [Alternative::general(CounterSet::first(4))]);
     /// let schedule = Partition::ByDemand.sets(&pmu, &[(0..9).map(event).collect()]).unwrap();
     /// assert_eq!(schedule.sets().len(), 3);
     /// assert!(schedule.is_fewest());
     /// ```
-    pub fn sets(self, pmu: &Pmu, threads: &[Vec<Demand>]) -> Result<Schedule, Conflict> {
-        let lists: Vec<&[Demand]> = threads.iter().map(Vec::as_slice).collect();
+    pub fn sets(self, pmu: &Pmu, threads: &[Vec<EventConstraints>]) -> Result<Schedule, Conflict> {
+        let lists: Vec<&[EventConstraints]> = threads.iter().map(Vec::as_slice).collect();
         let (items, asked) = items(pmu, &lists);
         self.schedule(pmu, &items, &asked)
     }
@@ -97,17 +98,17 @@ impl Partition {
     ///
     /// ```
     /// use pacman_events::CounterSet;
-    /// use pacman_events::allocate::{Demand, Pmu, Way};
+    /// use pacman_events::allocate::{EventConstraints, Pmu, Alternative};
     /// use pacman_events::partition::Partition;
     ///
     /// let pmu = Pmu::per_context("skl", 2, CounterSet::first(4));
-    /// let event = |n: u32| Demand::new(format!("r{n:02x}"), [Way::general(CounterSet::first(4))]);
+    /// let event = |n: u32| EventConstraints::new(format!("r{n:02x}"), [Alternative::general(CounterSet::first(4))]);
     /// let events: Vec<_> = (0..16).map(event).collect();
     /// let schedule = Partition::ByDemand.spread(&pmu, &events).unwrap();
     /// assert_eq!(schedule.sets().len(), 2);
     /// assert_eq!(schedule.executions(2), 1);
     /// ```
-    pub fn spread(self, pmu: &Pmu, events: &[Demand]) -> Result<Schedule, Conflict> {
+    pub fn spread(self, pmu: &Pmu, events: &[EventConstraints]) -> Result<Schedule, Conflict> {
         let anywhere = u8::MAX >> (8 - pmu.contexts());
         let item = |demand| Item { demand, contexts: anywhere, reserved: false };
         let items: Vec<Item<'_>> = events.iter().map(item).collect();
@@ -182,5 +183,5 @@ fn refusal(
 ) -> Conflict {
     let of_unit = |at: &u16| (items[usize::from(*at)], asked[usize::from(*at)]);
     let (items, asked): (Vec<Item<'_>>, Vec<(u8, usize)>) = unit.iter().map(of_unit).unzip();
-    Refusal { pmu, division, items: &items, asked: &asked }.explain()
+    ResolveError { pmu, division, items: &items, asked: &asked }.explain()
 }

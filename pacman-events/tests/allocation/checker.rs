@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 
 use pacman_events::CounterSet;
-use pacman_events::allocate::{Assignment, Counter, Demand, Pmu, Register, Take, Way};
+use pacman_events::allocate::{
+    Alternative, Assignment, Counter, CounterUse, EventConstraints, Pmu, Register,
+};
 use pacman_events::partition::Partition;
 
 /// The rules that a [`Pmu`] does not tell about itself.
@@ -13,14 +15,14 @@ pub(crate) struct Rules {
     /// `Some` with the erratum; inside, the budget of general counters per context.
     pub(crate) erratum: Option<Option<u8>>,
     /// What somebody else counts, by context.
-    pub(crate) reserved: Vec<(u8, Demand)>,
+    pub(crate) reserved: Vec<(u8, EventConstraints)>,
 }
 
 /// One event that was put somewhere.
 #[derive(Clone, Debug)]
 pub(crate) struct Put<'a> {
     pub(crate) context: u8,
-    pub(crate) way: &'a Way,
+    pub(crate) alternative: &'a Alternative,
     pub(crate) counter: Option<Counter>,
     pub(crate) reserved: bool,
     pub(crate) excludes: bool,
@@ -37,17 +39,19 @@ pub(crate) fn is_legal(pmu: &Pmu, rules: &Rules, partition: Partition, puts: &[P
 
 /// The rules that concern one event alone.
 fn is_allowed(pmu: &Pmu, partition: Partition, put: &Put<'_>) -> bool {
-    let Put { way, context, .. } = put;
-    if way.contexts >> context & 1 == 0 {
+    let Put { alternative, context, .. } = put;
+    if alternative.contexts >> context & 1 == 0 {
         return false;
     }
     let counter = match put.counter {
-        None => way.general.is_empty() && way.fixed.is_empty(),
-        Some(Counter::General(n)) => way.general.contains(n) && pmu.general().contains(n),
-        Some(Counter::Fixed(n)) => way.fixed.contains(n) && pmu.fixed().contains(n),
+        None => alternative.general.is_empty() && alternative.fixed.is_empty(),
+        Some(Counter::General(n)) => alternative.general.contains(n) && pmu.general().contains(n),
+        Some(Counter::Fixed(n)) => alternative.fixed.contains(n) && pmu.fixed().contains(n),
     };
-    let pair = match (way.take, put.counter) {
-        (Take::Pair, Some(Counter::General(n))) => n % 2 == 0 && pmu.general().contains(n + 1),
+    let pair = match (alternative.counter_use, put.counter) {
+        (CounterUse::Pair, Some(Counter::General(n))) => {
+            n % 2 == 0 && pmu.general().contains(n + 1)
+        }
         _ => true,
     };
     let share = put.reserved
@@ -60,7 +64,10 @@ fn is_allowed(pmu: &Pmu, partition: Partition, put: &Put<'_>) -> bool {
                     _ => true,
                 };
                 general
-                    && way.claims.iter().all(|it| it.register.half().is_none_or(|h| h == *context))
+                    && alternative
+                        .claims
+                        .iter()
+                        .all(|it| it.register.half().is_none_or(|h| h == *context))
             }
             _ => true,
         };
@@ -68,12 +75,12 @@ fn is_allowed(pmu: &Pmu, partition: Partition, put: &Put<'_>) -> bool {
 }
 
 fn slots_of(pmu: &Pmu, put: &Put<'_>) -> Vec<Counter> {
-    match (put.way.take, put.counter) {
+    match (put.alternative.counter_use, put.counter) {
         (_, None) => vec![],
-        (Take::Pair, Some(Counter::General(n))) => {
+        (CounterUse::Pair, Some(Counter::General(n))) => {
             vec![Counter::General(n), Counter::General(n + 1)]
         }
-        (Take::Alone, Some(Counter::General(_))) => {
+        (CounterUse::Alone, Some(Counter::General(_))) => {
             pmu.general().iter().map(Counter::General).collect()
         }
         (_, Some(counter)) => vec![counter],
@@ -95,7 +102,7 @@ fn counters_are_distinct(pmu: &Pmu, puts: &[Put<'_>]) -> bool {
 fn registers_agree(puts: &[Put<'_>]) -> bool {
     let mut values: HashMap<(Register, Option<u8>), u64> = HashMap::new();
     puts.iter().all(|put| {
-        put.way.claims.iter().all(|claim| {
+        put.alternative.claims.iter().all(|claim| {
             let owner = if claim.register.is_shared() { None } else { Some(put.context) };
             *values.entry((claim.register, owner)).or_insert(claim.value) == claim.value
         })
@@ -125,7 +132,7 @@ fn erratum_is_kept(pmu: &Pmu, rules: &Rules, puts: &[Put<'_>]) -> bool {
 /// An event with the contexts that may host it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
-    pub(crate) demand: &'a Demand,
+    pub(crate) demand: &'a EventConstraints,
     pub(crate) contexts: u8,
     pub(crate) excludes: bool,
 }
@@ -155,11 +162,11 @@ fn search<'a>(
 ) -> bool {
     let Some(((wanted, reserved), rest)) = open.split_first() else { return true };
     for context in (0..pmu.contexts()).filter(|context| wanted.contexts >> context & 1 == 1) {
-        for way in wanted.demand.ways() {
-            for counter in candidates(way) {
+        for alternative in wanted.demand.alternatives() {
+            for counter in candidates(alternative) {
                 puts.push(Put {
                     context,
-                    way,
+                    alternative,
                     counter,
                     reserved: *reserved,
                     excludes: wanted.excludes,
@@ -179,12 +186,12 @@ fn search<'a>(
     false
 }
 
-fn candidates(way: &Way) -> Vec<Option<Counter>> {
-    if way.general.is_empty() && way.fixed.is_empty() {
+fn candidates(alternative: &Alternative) -> Vec<Option<Counter>> {
+    if alternative.general.is_empty() && alternative.fixed.is_empty() {
         return vec![None];
     }
-    let general = way.general.iter().map(|n| Some(Counter::General(n)));
-    general.chain(way.fixed.iter().map(|n| Some(Counter::Fixed(n)))).collect()
+    let general = alternative.general.iter().map(|n| Some(Counter::General(n)));
+    general.chain(alternative.fixed.iter().map(|n| Some(Counter::Fixed(n)))).collect()
 }
 
 /// The fewest feasible classes that the events divide into.
@@ -220,7 +227,7 @@ pub(crate) fn fewest_sets(
 /// event by thread and position.
 pub(crate) fn puts_of<'a>(
     contexts: &[Assignment],
-    lists: &'a [Vec<Demand>],
+    lists: &'a [Vec<EventConstraints>],
     rules: &'a Rules,
     shared_list: bool,
     excludes: impl Fn(usize, usize) -> bool,
@@ -232,24 +239,24 @@ pub(crate) fn puts_of<'a>(
             let demand = &lists[thread][placement.event()];
             answers[0].push(Put {
                 context: assignment.context(),
-                way: &demand.ways()[placement.way()],
+                alternative: &demand.alternatives()[placement.alternative()],
                 counter: placement.counter(),
                 reserved: false,
                 excludes: excludes(thread, placement.event()),
             });
-            assert_eq!(placement.claims(), demand.ways()[placement.way()].claims);
+            assert_eq!(placement.claims(), demand.alternatives()[placement.alternative()].claims);
         }
     }
     // Where the reserved events sit is not part of the answer: any way will do.
     for (context, demand) in &rules.reserved {
         let mut more = Vec::new();
         for answer in &answers {
-            for way in demand.ways() {
-                for counter in candidates(way) {
+            for alternative in demand.alternatives() {
+                for counter in candidates(alternative) {
                     let mut longer = answer.clone();
                     longer.push(Put {
                         context: *context,
-                        way,
+                        alternative,
                         counter,
                         reserved: true,
                         excludes: false,

@@ -1,7 +1,7 @@
 //! The NetBurst events as bare numbers, for tests and measurements that need no table.
 
 use pacman_events::CounterSet;
-use pacman_events::allocate::{Demand, Register, Way};
+use pacman_events::allocate::{Alternative, EventConstraints, Register};
 
 /// One row of the table.
 #[derive(Clone, Debug)]
@@ -43,20 +43,22 @@ fn event(columns: Vec<&'static str>) -> Event {
 
 impl Event {
     /// The event with an event mask, so that different masks are different settings.
-    pub(crate) fn demand(&self, mask: u64) -> Demand {
-        let mut ways = Vec::new();
+    pub(crate) fn demand(&self, mask: u64) -> EventConstraints {
+        let mut alternatives = Vec::new();
         for lp in 0..2u8 {
             for half in 0..2u8 {
                 let Some((escr, counters)) = self.halves[usize::from(half)] else { continue };
                 // Bits 3:2 are T0's, bits 1:0 T1's; user mode only.
                 let bits = if lp == 0 { 4 } else { 1 };
                 let value = self.select << 25 | mask << 9 | bits;
-                ways.push(
-                    Way::general(counters).claiming(Register::escr(escr, half), value).on(lp),
+                alternatives.push(
+                    Alternative::general(counters)
+                        .claiming(Register::escr(escr, half), value)
+                        .on(lp),
                 );
             }
         }
-        let demand = Demand::new(self.name, ways);
+        let demand = EventConstraints::new(self.name, alternatives);
         if self.independent { demand.counting_core() } else { demand }
     }
 }

@@ -1,9 +1,9 @@
 //! Whether a model can count what a metric needs.
 
-use pacman_events::allocate::{Demand, Pmu, allocate};
+use pacman_events::allocate::{EventConstraints, Pmu, allocate};
 use pacman_events::encode::Rings;
 use pacman_events::partition::Partition;
-use pacman_events::{Refusal, RefusalKind, Resolved};
+use pacman_events::{ResolveError, ResolveErrorKind, Resolved};
 
 use super::metric::Metric;
 use crate::error::{Error, ErrorKind, Result};
@@ -37,10 +37,13 @@ impl Metric {
     /// # Errors
     /// [`ErrorKind::UnknownEvent`] as `FILE:LINE: reason`, with the nearest names, for an event
     /// that no table knows, or a name that none could have.
-    pub fn check_names(&self, resolve: impl Fn(&str) -> Result<Resolved, Refusal>) -> Result<()> {
+    pub fn check_names(
+        &self,
+        resolve: impl Fn(&str) -> Result<Resolved, ResolveError>,
+    ) -> Result<()> {
         for event in self.events() {
             let Err(refusal) = resolve(event) else { continue };
-            if matches!(refusal.kind(), RefusalKind::Grammar | RefusalKind::Unknown) {
+            if matches!(refusal.kind(), ResolveErrorKind::Grammar | ResolveErrorKind::Unknown) {
                 let problem = format!("{}: {}: {refusal}", self.origin(), self.name());
                 return Err(Error::new(ErrorKind::UnknownEvent, problem));
             }
@@ -64,17 +67,15 @@ impl Metric {
     pub fn countable(
         &self,
         pmu: &Pmu,
-        resolve: impl Fn(&str) -> Result<Resolved, Refusal>,
+        resolve: impl Fn(&str) -> Result<Resolved, ResolveError>,
     ) -> Countable {
         let mut demands = Vec::new();
         for (bundle, event) in self.events().into_iter().enumerate() {
             match resolve(event) {
                 // The terms of one event are best counted together.
-                Ok(resolved) => demands.extend(
-                    resolved
-                        .terms()
-                        .map(|term| Demand::of(&term.encoding, pmu, USER).in_bundle(bundle as u32)),
-                ),
+                Ok(resolved) => demands.extend(resolved.terms().map(|term| {
+                    EventConstraints::of(&term.encoding, pmu, USER).in_bundle(bundle as u32)
+                })),
                 Err(refusal) => return Countable::Never { because: refusal.to_string() },
             }
         }

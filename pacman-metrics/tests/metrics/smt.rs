@@ -155,7 +155,7 @@ fn contradictions_are_named() {
 
 #[test]
 fn intervals_add_up_and_decide_more() {
-    // Turns: each idles while the other runs. One interval cannot tell, two can.
+    // EventSetRotation: each idles while the other runs. One interval cannot tell, two can.
     let whole = idle_times(20.0, &[10.0, 10.0], 0.0).unwrap();
     assert_eq!(whole.shared_bounds, Bounds { low: 0.0, high: 10.0 });
     assert!(!whole.is_decided());

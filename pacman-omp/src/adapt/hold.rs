@@ -43,15 +43,15 @@ impl Phase {
                 )),
             }
         }
-        rules.degree = adapting.objective.degree();
+        rules.cost_exponent = adapting.objective.cost_exponent();
         rules.break_even = BREAK_EVEN;
         if region.runtime.family == RuntimeFamily::Libgomp && default > 2 {
             // A team of more than one thread ends the surplus threads.
             rules.break_even = BREAK_EVEN.max(thread_cost().total());
             let waits = if default > adapting.contexts { SLICE } else { 0.0 };
-            rules.returning = thread_cost().total() + waits;
+            rules.switch_back_cost = thread_cost().total() + waits;
         }
-        let degree = rules.degree;
+        let degree = rules.cost_exponent;
         let controller = Controller::new(candidates, rules);
         Some(Phase::new(default, places, degree, controller))
     }
@@ -82,7 +82,7 @@ impl Phase {
     /// Caches how `region` is held from now on, if the controller need not see each execution.
     pub(super) fn hold(&mut self, adapting: &Adapting, region: &Region, worker: &Worker) {
         let on = self.controller.next();
-        let usual = self.controller.usual().filter(|_| {
+        let usual = self.controller.drift_limit().filter(|_| {
             adapting.objective.is_time() && (!self.places || on.threads() == self.default)
         });
         let held = usual.map(|_| on);

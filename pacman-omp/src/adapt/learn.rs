@@ -145,7 +145,7 @@ fn learn(
         }
     }
     if !is_typical {
-        phase.untypical(&adapting.objective, on, &execution);
+        phase.outlier(&adapting.objective, on, &execution);
         return phase.hold(adapting, region, worker);
     }
     phase.enter(&adapting.objective, on, &execution);

@@ -1,6 +1,6 @@
 //! A region with teams of one default size, and the controller that chooses among smaller ones.
 
-use pacman_core::adapt::{Bound, Controller, Execution, Objective, State};
+use pacman_core::adapt::{Controller, Execution, Objective, RegretLimits, State};
 use pacman_core::predict::Configuration;
 
 #[derive(Debug)]
@@ -44,7 +44,8 @@ impl Phase {
     /// Whether the search has just begun, so that the region may soon change its size again.
     pub(super) fn is_new(&self) -> bool {
         let is_searched = matches!(self.controller.state(), State::Sampling | State::Verifying);
-        is_searched && self.controller.account().executions() < Bound::default().turn
+        is_searched
+            && self.controller.account().executions() < RegretLimits::default().after_executions
     }
 
     /// The region's own part of the `seconds` of an execution at `on`, and whether the execution is
@@ -73,7 +74,7 @@ impl Phase {
     pub(super) fn charge(&mut self, seconds: f64, recurring: bool) {
         let Some((on, took, cost)) = self.narrowed else { return };
         let longer = (1.0 + seconds / took).powi(self.degree);
-        self.controller.charge(on, cost * (longer - 1.0), recurring);
+        self.controller.defer_cost(on, cost * (longer - 1.0), recurring);
     }
 
     /// Reports an execution at `on`.
@@ -90,13 +91,13 @@ impl Phase {
     }
 
     /// Reports an execution at `on` that says nothing about later ones.
-    pub(super) fn untypical(
+    pub(super) fn outlier(
         &mut self,
         objective: &Objective,
         on: Configuration,
         execution: &Execution,
     ) {
-        self.controller.untypical(on, objective.cost(execution).unwrap_or(f64::NAN));
+        self.controller.outlier(on, objective.cost(execution).unwrap_or(f64::NAN));
     }
 
     pub(super) fn note_narrowed(&mut self, on: Configuration, seconds: f64, cost: f64) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pacman_core::backend::{MAX_EVENTS, Reading};
 use pacman_core::event::machine;
 use pacman_core::{Attached, Binding, Result, Session, Topology};
-use pacman_events::allocate::{Demand, Pmu};
+use pacman_events::allocate::{EventConstraints, Pmu};
 use pacman_events::encode::{Rings, Scope};
 use pacman_events::partition::Partition;
 use pacman_events::{Encoding, resolve};
@@ -78,8 +78,8 @@ fn encode(name: &str) -> Encoding {
     resolved.encoding().expect("a single event").clone()
 }
 
-fn demands(pmu: &Pmu, names: &[&str]) -> Vec<Demand> {
-    names.iter().map(|name| Demand::of(&encode(name), pmu, USER)).collect()
+fn demands(pmu: &Pmu, names: &[&str]) -> Vec<EventConstraints> {
+    names.iter().map(|name| EventConstraints::of(&encode(name), pmu, USER)).collect()
 }
 
 /// How many sets the plan makes of events that may go to either sibling.

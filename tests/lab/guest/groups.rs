@@ -8,7 +8,7 @@ use pacman_core::backend::perf::{PerfBackend, Sharing};
 use pacman_core::backend::{Backend, Reading, Target};
 use pacman_core::event::machine;
 use pacman_core::{Binding, Error, Event, Result, Topology};
-use pacman_events::allocate::{Demand, Pmu, allocate};
+use pacman_events::allocate::{EventConstraints, Pmu, allocate};
 use pacman_events::encode::{Conditions, Kind, Rings};
 use pacman_events::{AnyThread, CpuModel, Encoding, resolve};
 
@@ -44,7 +44,8 @@ fn planned(pmu: &Pmu, names: &[&str]) -> Answer {
     let mut demands = Vec::new();
     for name in names {
         let resolved = resolve(machine::model(), name).map_err(|refusal| refusal.to_string())?;
-        demands.extend(resolved.terms().map(|term| Demand::of(&term.encoding, pmu, USER)));
+        demands
+            .extend(resolved.terms().map(|term| EventConstraints::of(&term.encoding, pmu, USER)));
     }
     allocate(pmu, &demands).map(drop).map_err(|conflict| conflict.to_string())
 }
@@ -56,7 +57,7 @@ fn scheduled(names: &[&str]) -> Answer {
 /// Opens the group and reads it once.
 fn count(names: &[&str]) -> Result<(), Error> {
     let events = names.iter().map(|name| name.parse()).collect::<Result<Vec<Event>>>()?;
-    let mut counters = PerfBackend::new(&events, Sharing::Exclusive)?.open(Target::Caller)?;
+    let mut counters = PerfBackend::new(&events, Sharing::Pinned)?.open(Target::Caller)?;
     counters.read(&mut Reading::EMPTY.clone())
 }
 

@@ -4,10 +4,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::sync::Barrier;
 
-use pacman_core::backend::msr::{Contexts, DevMsr, MsrBackend, MsrIo};
+use pacman_core::backend::msr::{CpuMap, DevMsr, MsrBackend, MsrIo};
 use pacman_core::backend::{Backend, Counters, Reading, Target};
 use pacman_core::{Binding, Result, Topology};
-use pacman_events::allocate::{Demand, Pmu};
+use pacman_events::allocate::{EventConstraints, Pmu};
 use pacman_events::encode::Rings;
 use pacman_events::partition::Partition;
 use pacman_events::{CpuModel, Encoding};
@@ -84,7 +84,7 @@ struct Machine {
 
 impl Machine {
     fn detect() -> Result<Machine> {
-        let (topology, contexts) = (Topology::detect()?, Contexts::detect()?);
+        let (topology, contexts) = (Topology::detect()?, CpuMap::detect()?);
         let cpu = CpuModel::detect(contexts.processor().expect("x86")).expect("a Pentium 4");
         let of = |logical: u8| {
             let mut cpus = topology.cores()[0].cpus.iter();
@@ -111,8 +111,8 @@ impl Machine {
         Pmu::of(self.cpu, true).allowing_all_counters()
     }
 
-    fn demands(&self, names: &[&str]) -> Vec<Demand> {
-        self.encode(names).iter().map(|it| Demand::of(it, &self.pmu(), USER)).collect()
+    fn demands(&self, names: &[&str]) -> Vec<EventConstraints> {
+        self.encode(names).iter().map(|it| EventConstraints::of(it, &self.pmu(), USER)).collect()
     }
 
     fn backend(&self, partition: Partition, lists: [&[&str]; 2]) -> MsrBackend {

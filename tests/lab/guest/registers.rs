@@ -2,10 +2,10 @@
 
 use std::sync::Barrier;
 
-use pacman_core::backend::msr::{Contexts, DevMsr, MsrBackend};
+use pacman_core::backend::msr::{CpuMap, DevMsr, MsrBackend};
 use pacman_core::backend::{Backend, Reading, Target};
 use pacman_core::{Binding, Result, Topology};
-use pacman_events::allocate::{Demand, Pmu};
+use pacman_events::allocate::{EventConstraints, Pmu};
 use pacman_events::encode::Rings;
 use pacman_events::partition::Partition;
 use pacman_events::{CpuModel, Encoding};
@@ -18,7 +18,7 @@ const USER: Rings = Rings { user: true, kernel: false };
 /// how the count was read, the count, the rings, the instructions of the known loop.
 pub(crate) fn run(names: &str) -> Result<()> {
     DevMsr::new().allow_user_rdpmc().expect("the lab's guest is root");
-    let (topology, contexts) = (Topology::detect()?, Contexts::detect()?);
+    let (topology, contexts) = (Topology::detect()?, CpuMap::detect()?);
     let cpu = CpuModel::detect(contexts.processor().expect("x86")).expect("a known model");
     let pmu = Pmu::of(cpu, true);
     let resolve = |name| pacman_events::resolve(cpu, name).expect("an event of this model");
@@ -26,7 +26,8 @@ pub(crate) fn run(names: &str) -> Result<()> {
         .split(',')
         .map(|name| resolve(name).encoding().expect("a single event").clone())
         .collect();
-    let demands: Vec<Demand> = events.iter().map(|it| Demand::of(it, &pmu, USER)).collect();
+    let demands: Vec<EventConstraints> =
+        events.iter().map(|it| EventConstraints::of(it, &pmu, USER)).collect();
     let siblings = topology.cores()[0].cpus.clone();
     let lists = vec![demands; siblings.len()];
     let plan = Partition::ByDemand.plan(&pmu, &lists).expect("a legal plan");

@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 
 use pacman_core::backend::msr::DevMsr;
-use pacman_core::session::{Attached, Sample, Turns};
+use pacman_core::session::{Attached, EventSetRotation, Sample};
 use pacman_core::{Error, Placement, Result, Session, Topology};
 use pacman_events::partition::Partition;
 
@@ -26,14 +26,18 @@ const EVENTS: [(&str, u64); 6] = [
 /// Prints the sets, then a line for each logged run and event that was counted, what
 /// samples saw from within, and the report's sums.
 pub(crate) fn run(how: &str, by: &str) -> Result<()> {
-    let turns = if how == "by-spread" { Turns::BySpread } else { Turns::ByExecution };
+    let turns = if how == "by-spread" {
+        EventSetRotation::Staggered
+    } else {
+        EventSetRotation::PerExecution
+    };
     let here = Topology::detect()?;
     let siblings = here.cores()[0].cpus.len();
     let names: Vec<&str> = EVENTS.iter().map(|(name, _)| *name).collect();
     let mut builder = Session::builder("turns")
         .events(&names.join(","))?
         .placement(here, Placement::Compact)?
-        .in_turns(turns)
+        .rotate_event_sets(turns)
         .log(4 * RUNS as usize);
     if by == "registers" {
         DevMsr::new().allow_user_rdpmc().expect("the lab's guest is root");

@@ -2,7 +2,7 @@
 
 use pacman_core::backend::msr::DevMsr;
 use pacman_core::event::machine;
-use pacman_core::session::Turns;
+use pacman_core::session::EventSetRotation;
 use pacman_core::{Placement, Result, Session, Topology};
 use pacman_events::partition::Partition;
 
@@ -79,7 +79,11 @@ pub(crate) fn half_each() -> Result<()> {
             .events(EIGHTEEN)?
             .placement(here.clone(), Placement::Compact)?
             .registers(partition);
-        if turns { builder.in_turns(Turns::BySpread).start() } else { builder.start() }
+        if turns {
+            builder.rotate_event_sets(EventSetRotation::Staggered).start()
+        } else {
+            builder.start()
+        }
     };
     for (turns, partition) in [(false, Partition::Even), (true, Partition::ByDemand)] {
         println!("refused {}", start(turns, partition).expect_err("no room"));

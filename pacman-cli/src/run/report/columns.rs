@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use pacman_core::Event;
 use pacman_core::platform;
-use pacman_core::report::{DOUBTED, silent};
+use pacman_core::report::{DOUBTED, zero_count_warnings};
 use pacman_metrics::language::{Metric, builtin};
 
 /// What is counted, and which of the library's metrics that gives.
@@ -147,7 +147,7 @@ impl Columns {
         let counted: Vec<(&str, u64)> = hardware
             .filter_map(|(event, count)| Some((event.name.as_str(), (*count)?.value)))
             .collect();
-        notes.extend(silent(&counted));
+        notes.extend(zero_count_warnings(&counted));
         notes
     }
 }

@@ -34,7 +34,7 @@ fn measured(
     let of_all = || (0..topology.cores().len()).map(|core| machine.core_activity(core));
     let before: Vec<CoreActivity> = of_all().collect();
     let mut meter = Meter::begin(topology, counters.read().unwrap());
-    machine.let_pass(nanoseconds);
+    machine.advance(nanoseconds);
     let activity = meter.next(counters.read().unwrap());
     let since = |(now, then): (CoreActivity, &CoreActivity)| {
         let alone = now.alone.iter().zip(&then.alone).map(|(now, then)| now - then);
@@ -167,7 +167,7 @@ fn intervals_add_up_to_the_whole() {
     let mut counters = Counters::open(&topology).unwrap();
     let mut meter = Meter::begin(&topology, counters.read().unwrap());
     for _ in 0..7 {
-        machine.let_pass(TIME / 7);
+        machine.advance(TIME / 7);
         meter.next(counters.read().unwrap());
     }
     let whole = meter.whole();
@@ -203,13 +203,13 @@ fn machines_without_a_method_say_why() {
 #[test]
 fn what_the_kernel_refuses_is_gone_around_or_told() {
     let (machine, topology) = machine("haswell");
-    machine.inject(0, Fault::Errno(libc::EINVAL));
+    machine.inject_fault(0, Fault::Errno(libc::EINVAL));
     let counters = Counters::open(&topology).unwrap();
     assert!(machine.met_all_faults());
     assert_eq!(counters.basis().method, Method::OneThreadActive);
 
     let (machine, topology) = self::machine("haswell");
-    machine.inject(0, Fault::Errno(libc::EACCES));
+    machine.inject_fault(0, Fault::Errno(libc::EACCES));
     let problem = Counters::open(&topology).err().unwrap();
     assert!(problem.starts_with("cannot open REF_CYCLES:uk for this thread: permission denied"));
 }
@@ -217,7 +217,7 @@ fn what_the_kernel_refuses_is_gone_around_or_told() {
 #[test]
 fn counters_that_another_tool_holds_are_told_before_anything_is_measured() {
     let (machine, topology) = machine("haswell");
-    machine.inject(0, Fault::Steal);
+    machine.inject_fault(0, Fault::Steal);
     let problem = Counters::open(&topology).err().unwrap();
     assert!(problem.contains("another profiler holds the counters"), "{problem}");
 }
@@ -233,8 +233,8 @@ fn short_intervals_and_lost_contexts_are_told_core_by_core() {
     assert!(activity.notes[0].contains("is too short: steps of"), "{:?}", activity.notes);
 
     let mut meter = Meter::begin(&topology, counters.read().unwrap());
-    machine.inject(0, Fault::Unplug(3));
-    machine.let_pass(TIME);
+    machine.inject_fault(0, Fault::Unplug(3));
+    machine.advance(TIME);
     let activity = meter.next(counters.read().unwrap());
     let counted: Vec<u32> = activity.cores.iter().map(|core| core.core).collect();
     assert_eq!(counted, [0, 2, 3], "{:?}", activity.notes);

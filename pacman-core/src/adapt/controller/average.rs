@@ -23,7 +23,7 @@ impl Controller {
     /// What an execution at the default is taken to cost.
     #[inline]
     pub(super) fn default_cost(&self) -> f64 {
-        self.dear.unwrap_or_else(|| self.records[self.candidates.default_index()].level())
+        self.costly.unwrap_or_else(|| self.records[self.candidates.default_index()].level())
     }
 
     /// The same on average, where that is known and more.
@@ -44,7 +44,7 @@ impl Controller {
         let Some(at) = others.min_by(|a, b| level(a).total_cmp(&level(b))) else { return };
         if level(&at) < CLEARLY * mean {
             let (times, on) = (mean / self.held_level, self.candidates.default());
-            self.dear = Some(mean);
+            self.costly = Some(mean);
             self.hold(at);
             self.why = format!("{on} is dear now and then: {times:.1} times its median on average");
         }
@@ -55,7 +55,7 @@ impl Controller {
     pub(super) fn while_averaging(&mut self, cost: f64) {
         self.looks.add(1, cost, cost);
         let level = self.records[self.held].level();
-        let held = self.stay.mean(self.held).unwrap_or(level);
+        let held = self.held_run.mean(self.held).unwrap_or(level);
         if self.looks.cost > f64::from(LOOKS) * held {
             self.keep_holding();
         } else if self.looks.executions >= LOOKS {
@@ -66,7 +66,7 @@ impl Controller {
 
     /// Holds the default again; it takes more to leave it for its average another time.
     pub(super) fn back_to_default(&mut self, why: String) {
-        if self.dear.is_some() {
+        if self.costly.is_some() {
             self.enough = (2 * self.enough).min(MOST / 2);
             self.tally = self.looks;
         }

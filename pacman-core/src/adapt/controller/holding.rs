@@ -18,10 +18,10 @@ impl Controller {
         self.remembered = None;
         self.drift_checked = false;
         if at == self.candidates.default_index() {
-            self.dear = None;
+            self.costly = None;
         }
         self.noise_may_hide = false;
-        let rest = self.rest.max(self.apart(self.spent + self.returning(), SEARCHES));
+        let rest = self.rest.max(self.apart(self.spent + self.switch_back_cost(), SEARCHES));
         self.search_after = self.account.executions() + rest;
         self.rest = (self.rest * 2).min(REST.1);
         self.rest_until = self.account.executions() + self.until_check();
@@ -36,24 +36,24 @@ impl Controller {
         let all = self.candidates.all();
         let default = self.default_cost();
         let share = known.capacity(all[self.held]) / known.capacity(all[known.default]);
-        let worst = self.held_level * (1.0 - share.min(1.0).powi(self.rules.degree));
+        let worst = self.held_level * (1.0 - share.min(1.0).powi(self.rules.cost_exponent));
         let pays = self.account.credit(default) / worst.max(f64::MIN_POSITIVE);
         let pays = (pays.max(0.0) as u64).clamp(CHECK_AFTER.0, CHECK_AFTER.1);
         // Before the first it is not known what one costs, and the default may look too dear.
-        let part = if self.dear.is_some() { CHECKS_OF_LOAD } else { CHECKS };
+        let part = if self.costly.is_some() { CHECKS_OF_LOAD } else { CHECKS };
         pays.max(match self.check_cost > 0.0 {
             true => self.apart(self.check_cost, part),
             false => self.apart(default - self.held_level, part).min(REST.1),
         })
-        .max(self.apart(self.returning(), part))
+        .max(self.apart(self.switch_back_cost(), part))
     }
 
     /// What coming back to the default from what is held costs besides.
-    fn returning(&self) -> f64 {
-        if self.rules.returning == 0.0 || self.held == self.candidates.default_index() {
+    fn switch_back_cost(&self) -> f64 {
+        if self.rules.switch_back_cost == 0.0 || self.held == self.candidates.default_index() {
             return 0.0;
         }
-        self.rules.returning / self.seconds.level() * self.default_cost()
+        self.rules.switch_back_cost / self.seconds.level() * self.default_cost()
     }
 
     /// Executions after which what costs so much each time has cost no more than a `part` of them.
@@ -65,7 +65,7 @@ impl Controller {
     ///
     /// A shell may keep such executions back for a while, and tell them
     /// [together](Self::finished_together).
-    pub fn usual(&self) -> Option<f64> {
+    pub fn drift_limit(&self) -> Option<f64> {
         let holds = self.state == State::Holding && self.held_level.is_finite();
         holds.then(|| self.held_level * (1.0 + self.tolerance()))
     }
@@ -83,7 +83,7 @@ impl Controller {
     ///
     /// let machine = Topology::synthetic("2 cores")?;
     /// let mut phase = Controller::new(Candidates::of(&machine, None)?, Rules::default());
-    /// while phase.usual().is_none() {
+    /// while phase.drift_limit().is_none() {
     ///     let on = phase.next();
     ///     phase.finished(on, 1.0, 1.0)?;
     /// }
@@ -110,8 +110,8 @@ impl Controller {
         let dearest = seconds.iter().copied().fold(0.0, f64::max);
         self.book(self.next, seconds.len() as u32, seconds.iter().sum(), dearest);
         self.records[self.next].push_all(seconds);
-        match self.bleeds() {
-            true => self.audit(),
+        match self.over_budget() {
+            true => self.remeasure(),
             false => self.while_holding(),
         }
         Ok(())
@@ -159,10 +159,10 @@ impl Controller {
 
     pub(super) fn while_checking(&mut self, cost: f64) {
         self.fresh.push(cost, None);
-        if let Some(back) = self.audits {
-            return self.while_auditing(back);
+        if let Some(back) = self.remeasuring {
+            return self.while_remeasuring(back);
         }
-        if self.dear.is_some() {
+        if self.costly.is_some() {
             return self.while_averaging(cost);
         }
         let held = self.records[self.held].level();
@@ -192,9 +192,9 @@ impl Controller {
             self.remembered = Some((self.held, ratio));
         }
         self.records.iter_mut().for_each(Record::forget);
-        (self.dear, self.tally, self.forgiven) = (None, Tally::default(), false);
+        (self.costly, self.tally, self.excused) = (None, Tally::default(), false);
         self.forget_advice();
-        self.end_stay();
+        self.end_held_run();
         self.seconds.forget();
         self.state = State::Sampling;
         self.next = default;
@@ -228,9 +228,9 @@ impl Controller {
             .collect();
         let default = self.candidates.default_index();
         (self.next, self.held) = (default, default);
-        (self.remembered, self.dear) = (None, None);
+        (self.remembered, self.costly) = (None, None);
         self.forget_advice();
-        self.end_stay();
+        self.end_held_run();
         if self.state == State::Off || self.state == State::LeftAlone {
             return dropped;
         }

@@ -2,21 +2,21 @@
 
 mod average;
 mod guided;
+mod held_run;
 mod holding;
 mod rules;
 mod sampling;
-mod stay;
 mod tally;
 
+use held_run::HeldRun;
 pub use rules::{Rules, State};
-use stay::Stay;
 use tally::Tally;
 
-use super::account::Account;
 use super::candidates::Candidates;
 use super::known::{Expected, Known};
 use super::objective::Execution;
 use super::record::Record;
+use super::regret_budget::RegretBudget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::predict::{Configuration, Sample};
 
@@ -48,7 +48,7 @@ pub struct Controller {
     records: Vec<Record>,
     /// Seconds at the default, whatever the cost is.
     seconds: Record,
-    account: Account,
+    account: RegretBudget,
     state: State,
     /// Where the next execution runs.
     next: usize,
@@ -79,15 +79,15 @@ pub struct Controller {
     /// How many are enough to weigh it by its average.
     enough: u32,
     /// That average, while another one is held for it.
-    dear: Option<f64>,
+    costly: Option<f64>,
     /// The looks at the default of the check under way.
     looks: Tally,
     /// The executions elsewhere, for as long as they are at one configuration.
-    stay: Stay,
+    held_run: HeldRun,
     /// One execution elsewhere was taken for an accident since the search began.
-    forgiven: bool,
+    excused: bool,
     /// What the phase was at before the account was found overdrawn.
-    audits: Option<State>,
+    remeasuring: Option<State>,
     /// Held before a drift, with its level over the default's then.
     remembered: Option<(usize, f64)>,
     long: u32,
@@ -133,7 +133,7 @@ impl Controller {
         Controller {
             records: vec![Record::default(); candidates.all().len()],
             seconds: Record::default(),
-            account: Account::new(rules.bound),
+            account: RegretBudget::new(rules.bound),
             state: State::Sampling,
             next: default,
             held: default,
@@ -151,11 +151,11 @@ impl Controller {
             check_cost: 0.0,
             tally: Tally::default(),
             enough: average::ENOUGH,
-            dear: None,
+            costly: None,
             looks: Tally::default(),
-            stay: Stay::default(),
-            forgiven: false,
-            audits: None,
+            held_run: HeldRun::default(),
+            excused: false,
+            remeasuring: None,
             remembered: None,
             long: 0,
             nonsense: 0,
@@ -184,7 +184,7 @@ impl Controller {
     }
 
     /// What was lost (below 0: gained) against the default, and what may be.
-    pub fn account(&self) -> &Account {
+    pub fn account(&self) -> &RegretBudget {
         &self.account
     }
 
@@ -262,7 +262,7 @@ impl Controller {
             State::LeftAlone => self.while_left_alone(seconds),
             // Somebody else's choice, or one from before a change: it counts, and decides nothing.
             _ if !expected => {}
-            _ if self.bleeds() => self.audit(),
+            _ if self.over_budget() => self.remeasure(),
             State::Sampling | State::Verifying => {
                 if at == self.candidates.default_index() {
                     self.seconds.push(seconds, None);
@@ -280,7 +280,7 @@ impl Controller {
     ///
     /// What is not finite and above 0, or at a configuration that the phase does not have, is not in
     /// the account either.
-    pub fn untypical(&mut self, on: Configuration, cost: f64) {
+    pub fn outlier(&mut self, on: Configuration, cost: f64) {
         let Some(at) = self.index(on) else { return };
         if cost.is_finite() && cost > 0.0 {
             self.book(at, 1, cost, cost);
@@ -317,7 +317,7 @@ impl Controller {
         // Without an estimate there is nothing to compare with: a choice from before a reset.
         let estimate = if estimate.is_finite() { estimate } else { cost };
         let costs = (cost, estimate, dearest);
-        self.stay.goes_on(at, executions, costs, self.account.lost());
+        self.held_run.goes_on(at, executions, costs, self.account.lost());
         self.account.enter(count, cost, estimate);
         let threads = self.candidates.all()[at].threads();
         self.narrowed += if threads < self.candidates.default().threads() { count } else { 0 };
@@ -347,8 +347,8 @@ impl Controller {
             default: self.candidates.default_index(),
             contexts: self.candidates.contexts(),
             records: &self.records,
-            context_worth: self.rules.context_worth,
-            degree: self.rules.degree,
+            max_smt_gain: self.rules.max_smt_gain,
+            cost_exponent: self.rules.cost_exponent,
             margin: LEAST_GAIN.max(self.noise()),
             account: &self.account,
             expected: &self.expected,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::super::account::Bound;
+use super::super::regret_budget::RegretLimits;
 use crate::predict::Predictor;
 
 /// What is the same for all phases of a program.
@@ -11,12 +11,12 @@ use crate::predict::Predictor;
 #[non_exhaustive]
 pub struct Rules {
     /// How much may be lost.
-    pub bound: Bound,
+    pub bound: RegretLimits,
     /// What one more context of a core can be worth at most, as a part of its first. 1 assumes
     /// nothing; 0.45 says that two contexts do at most 1.45 times what one does.
-    pub context_worth: f64,
+    pub max_smt_gain: f64,
     /// With which power of the time the cost grows.
-    pub degree: i32,
+    pub cost_exponent: i32,
     /// Samples of one search at most.
     pub budget: u32,
     /// Phases that take less time (in seconds) are left alone.
@@ -24,7 +24,7 @@ pub struct Rules {
     /// Seconds that the first execution at the default takes besides, after others with fewer threads:
     /// those that are missing are started, say. The default is then measured well before it is left,
     /// and what needs it again is put off.
-    pub returning: f64,
+    pub switch_back_cost: f64,
     /// Who says what to sample; without one, steps down and up that the account can pay for.
     pub predictor: Option<Arc<dyn Predictor>>,
 }
@@ -34,12 +34,12 @@ impl Default for Rules {
     /// on return.
     fn default() -> Rules {
         Rules {
-            bound: Bound::default(),
-            context_worth: 1.0,
-            degree: 1,
+            bound: RegretLimits::default(),
+            max_smt_gain: 1.0,
+            cost_exponent: 1,
             budget: 24,
             break_even: 0.0,
-            returning: 0.0,
+            switch_back_cost: 0.0,
             predictor: None,
         }
     }

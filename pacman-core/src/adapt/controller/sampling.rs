@@ -136,7 +136,7 @@ impl Controller {
     /// coming back to it is dear, as many as a search may want later.
     fn default_is_known(&self) -> bool {
         let record = &self.records[self.candidates.default_index()];
-        if self.rules.returning > 0.0 && self.remembered.is_none() {
+        if self.rules.switch_back_cost > 0.0 && self.remembered.is_none() {
             return record.count() >= KNOWN_WELL;
         }
         record.count() >= 4 || (record.count() >= 2 && record.spread() < DISAGREE)
@@ -173,7 +173,7 @@ impl Controller {
         const MOST_DOUBT: f64 = 0.02;
         const RESERVE: f64 = 0.05;
         let level = self.records[self.candidates.default_index()].level();
-        let reserve = RESERVE * self.rules.bound.late * (self.account.baseline() + level);
+        let reserve = RESERVE * self.rules.bound.steady * (self.account.baseline() + level);
         self.noise().min(MOST_DOUBT) * level + reserve
     }
 

@@ -3,13 +3,13 @@
 use std::sync::Once;
 
 use super::signal::Handlers;
-use super::{ledger, undo};
+use super::{claims, undo};
 
 /// Registers the handlers of forks, once.
 pub(crate) fn install_atfork() {
     static HANDLERS: Once = Once::new();
     HANDLERS.call_once(|| {
-        let (before, in_parent) = (ledger::before_fork, ledger::in_parent);
+        let (before, in_parent) = (claims::before_fork, claims::in_parent);
         // SAFETY: the functions live as long as the program. `in_child` makes no call that is
         // forbidden between fork and exec.
         unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
@@ -18,5 +18,5 @@ pub(crate) fn install_atfork() {
 
 extern "C" fn in_child() {
     undo::disown_all();
-    ledger::in_child(Handlers::disown);
+    claims::in_child(Handlers::disown);
 }

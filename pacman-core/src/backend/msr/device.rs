@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::io::{Errno, MsrIo};
 use crate::affinity::current_cpu;
-use crate::backend::perf::Standing;
+use crate::backend::perf::PerfPermissions;
 use crate::backend::rdpmc::rdpmc;
 use crate::cancel;
 
@@ -105,7 +105,7 @@ impl MsrIo for DevMsr {
     }
 
     fn watchdog(&self) -> bool {
-        Standing::read().watchdog
+        PerfPermissions::read().watchdog
     }
 
     fn machine(&self) -> u64 {

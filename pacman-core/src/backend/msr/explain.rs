@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::Site;
+use super::CpuLocation;
 use super::io::Errno;
 use super::program::{Cycles, Guard};
 use crate::error::{Error, ErrorKind};
@@ -17,7 +17,7 @@ pub(super) enum Access {
 /// The facts that every message begins with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Explain<'a> {
-    pub(super) site: Site,
+    pub(super) site: CpuLocation,
     /// The events, comma-separated.
     pub(super) names: &'a str,
 }

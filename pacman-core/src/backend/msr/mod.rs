@@ -31,25 +31,25 @@
 //! open on the same context: the kernel's driver stops and starts all counters at once.
 
 mod atfork;
-mod contexts;
+mod claims;
+mod cpu_map;
 mod device;
 mod explain;
-mod gauge;
-mod holding;
 mod io;
-mod ledger;
 mod program;
+mod programmed;
 mod reader;
 mod signal;
 #[cfg(test)]
 mod tests;
 mod undo;
 mod undo_log;
+mod wide_count;
 
 pub(crate) use atfork::install_atfork;
-pub(crate) use program::{Hold, Program};
+pub(crate) use program::{Program, Sharing};
 
-pub use contexts::{Contexts, Site};
+pub use cpu_map::{CpuLocation, CpuMap};
 pub use device::DevMsr;
 pub use io::{Errno, MsrIo};
 
@@ -61,7 +61,7 @@ use crate::backend::{Backend, Counters, Target};
 use crate::error::{Error, ErrorKind, Result};
 
 use explain::Explain;
-use holding::Holding;
+use programmed::ProgrammedContext;
 
 /// A plan for the hardware contexts of a core, ready to be programmed on any core.
 ///
@@ -69,7 +69,7 @@ use holding::Holding;
 #[derive(Debug)]
 pub struct MsrBackend<M: MsrIo + Clone = DevMsr> {
     io: M,
-    contexts: Contexts,
+    contexts: CpuMap,
     /// One for each context of a core; `None` for one that counts nothing.
     programs: Vec<Option<Program>>,
     rdpmc: bool,
@@ -89,7 +89,7 @@ impl MsrBackend<DevMsr> {
     /// counts and for unknown families; `Empty`, `TooManyEvents`, `InvalidInput` for a
     /// list that is not the plan's; `System` if this machine's contexts are unknown.
     pub fn new(core: &[Assignment], events: &[Vec<Encoding>], rings: Rings) -> Result<MsrBackend> {
-        MsrBackend::with_io(DevMsr::new(), Contexts::detect()?, core, events, rings)
+        MsrBackend::with_io(DevMsr::new(), CpuMap::detect()?, core, events, rings)
     }
 }
 
@@ -100,7 +100,7 @@ impl<M: MsrIo + Clone> MsrBackend<M> {
     /// As for [`new`](MsrBackend::new).
     pub fn with_io(
         io: M,
-        contexts: Contexts,
+        contexts: CpuMap,
         core: &[Assignment],
         events: &[Vec<Encoding>],
         rings: Rings,
@@ -145,7 +145,8 @@ impl<M: MsrIo + Clone> Backend for MsrBackend<M> {
             Target::Context(cpu) => cpu,
             Target::Thread(_) => return Err(not_a_context(target)),
         };
-        let site = self.contexts.site(cpu).unwrap_or(Site { cpu, core: cpu, context: u8::MAX });
+        let site =
+            self.contexts.site(cpu).unwrap_or(CpuLocation { cpu, core: cpu, context: u8::MAX });
         let program = self.programs.get(usize::from(site.context)).and_then(Option::as_ref);
         let Some(program) = program else {
             let names: Vec<&str> =
@@ -153,7 +154,7 @@ impl<M: MsrIo + Clone> Backend for MsrBackend<M> {
             let names = names.join(", ");
             return Err(Explain { site, names: &names }.no_plan(site.context));
         };
-        let held = Holding::take(&self.io, site, program)?;
+        let held = ProgrammedContext::take(&self.io, site, program)?;
         Ok(match target {
             Target::Caller => reader::counters(held, program.width, self.rdpmc),
             _ => reader::from_outside(held, program.width),
@@ -173,7 +174,7 @@ fn not_a_context(target: Target) -> Error {
 }
 
 /// Registers of one family mean something else, or nothing, on another.
-fn check_processor(encoding: &Encoding, contexts: &Contexts) -> Result<()> {
+fn check_processor(encoding: &Encoding, contexts: &CpuMap) -> Result<()> {
     let Some(id) = contexts.processor() else { return Ok(()) };
     let planned = encoding.cpu.facts().family;
     if CpuModel::of_all_cores(id).any(|cpu| cpu.facts().family == planned) {

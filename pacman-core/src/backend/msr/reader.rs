@@ -5,18 +5,18 @@ use std::marker::PhantomData;
 use crate::backend::{Caps, Counters, ReadPath, Reading};
 use crate::error::Result;
 
-use super::gauge::Turns;
-use super::holding::Holding;
 use super::io::MsrIo;
+use super::programmed::ProgrammedContext;
 use super::undo::UndoLog;
+use super::wide_count::WideCount;
 
 /// The fastest reader that this machine and this set of events allow.
 pub(super) fn counters<M: MsrIo + Clone>(
-    held: Holding<M>,
+    held: ProgrammedContext<M>,
     width: u8,
     rdpmc: bool,
 ) -> Box<dyn Counters> {
-    let in_order = held.gauges().iter().enumerate().all(|(at, gauge)| gauge.place == at);
+    let in_order = held.slots().iter().enumerate().all(|(at, slot)| slot.place == at);
     let by_device = DeviceCounters::over(held, width, false);
     if !rdpmc {
         return Box::new(by_device);
@@ -33,7 +33,10 @@ pub(super) fn counters<M: MsrIo + Clone>(
 }
 
 /// A reader for a thread that runs anywhere: RDPMC would answer for where it runs.
-pub(super) fn from_outside<M: MsrIo + Clone>(held: Holding<M>, width: u8) -> Box<dyn Counters> {
+pub(super) fn from_outside<M: MsrIo + Clone>(
+    held: ProgrammedContext<M>,
+    width: u8,
+) -> Box<dyn Counters> {
     Box::new(DeviceCounters::over(held, width, true))
 }
 
@@ -42,8 +45,8 @@ struct DeviceCounters<M: MsrIo + Clone> {
     io: M,
     width: u8,
     places: Vec<usize>,
-    turns: Vec<Turns>,
-    held: Holding<M>,
+    turns: Vec<WideCount>,
+    held: ProgrammedContext<M>,
     /// Read by a thread that need not run there.
     outside: bool,
     /// Counts are those of the context that the opening thread was bound to.
@@ -51,13 +54,13 @@ struct DeviceCounters<M: MsrIo + Clone> {
 }
 
 impl<M: MsrIo + Clone> DeviceCounters<M> {
-    fn over(held: Holding<M>, width: u8, outside: bool) -> DeviceCounters<M> {
-        let gauges = held.gauges();
+    fn over(held: ProgrammedContext<M>, width: u8, outside: bool) -> DeviceCounters<M> {
+        let slots = held.slots();
         DeviceCounters {
             io: held.io().clone(),
             width,
-            places: gauges.iter().map(|gauge| gauge.place).collect(),
-            turns: gauges.iter().map(|gauge| Turns::new(gauge.index)).collect(),
+            places: slots.iter().map(|slot| slot.place).collect(),
+            turns: slots.iter().map(|slot| WideCount::new(slot.index)).collect(),
             held,
             outside,
             one_thread: PhantomData,
@@ -76,7 +79,7 @@ impl<M: MsrIo + Clone> Counters for DeviceCounters<M> {
     fn read(&mut self, into: &mut Reading) -> Result<()> {
         self.check_place()?;
         for at in 0..self.turns.len() {
-            let value = self.held.read(self.held.gauges()[at].msr)?;
+            let value = self.held.read(self.held.slots()[at].msr)?;
             self.io.between_loads();
             into.counts[self.places[at]] =
                 self.turns[at].advance(value & 0xffff_ffff, value >> 32, self.width);
@@ -104,7 +107,7 @@ impl<M: MsrIo + Clone> Counters for DeviceCounters<M> {
 struct RdpmcCounters<M: MsrIo + Clone, const N: usize> {
     io: M,
     log: &'static UndoLog,
-    turns: [Turns; N],
+    turns: [WideCount; N],
     by_device: DeviceCounters<M>,
 }
 

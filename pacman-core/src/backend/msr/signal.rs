@@ -69,7 +69,7 @@ struct Previous {
     handler: AtomicUsize,
 }
 
-// SAFETY: `action` is touched only by `replace` and `reinstate`, under the ledger's
+// SAFETY: `action` is touched only by `replace` and `reinstate`, under the claims's
 // lock; the signal handler reads `handler` alone.
 unsafe impl Sync for Previous {}
 
@@ -89,7 +89,7 @@ impl Previous {
         // ATOMICS: stored before the handler is installed, which orders it for the
         // handler; SeqCst costs nothing here.
         self.handler.store(action.sa_sigaction, Ordering::SeqCst);
-        // SAFETY: under the ledger's lock, see `Sync`.
+        // SAFETY: under the claims' lock, see `Sync`.
         unsafe { *self.action.get() = Some(action) };
         let mut ours = action;
         ours.sa_sigaction = on_signal as *const () as usize;
@@ -105,7 +105,7 @@ impl Previous {
     }
 
     fn reinstate(&self, signal: i32) {
-        // SAFETY: under the ledger's lock, see `Sync`.
+        // SAFETY: under the claims' lock, see `Sync`.
         let Some(before) = (unsafe { (*self.action.get()).take() }) else { return };
         // SAFETY: zeros are a valid `sigaction`, filled in by the call below.
         let mut now: libc::sigaction = unsafe { std::mem::zeroed() };

@@ -177,15 +177,15 @@ impl<const LOGS: usize, const REGISTERS: usize> Table<LOGS, REGISTERS> {
     pub(super) fn enter(
         &self,
         mut wait: impl FnMut() -> bool,
-    ) -> Option<Entered<'_, LOGS, REGISTERS>> {
+    ) -> Option<PhaseGuard<'_, LOGS, REGISTERS>> {
         loop {
             // ATOMICS: Acquire pairs with the Release of whoever was inside before.
             let gate = &self.gate;
             match gate.compare_exchange(OPEN, SHUT, Ordering::Acquire, Ordering::Acquire) {
-                Ok(_) => return Some(Entered { table: self, alone: true }),
+                Ok(_) => return Some(PhaseGuard { table: self, alone: true }),
                 Err(CLOSED) => return None,
                 Err(_) if wait() => {}
-                Err(_) => return Some(Entered { table: self, alone: false }),
+                Err(_) => return Some(PhaseGuard { table: self, alone: false }),
             }
         }
     }
@@ -203,13 +203,13 @@ impl<const LOGS: usize, const REGISTERS: usize> Table<LOGS, REGISTERS> {
 
 /// The right to take, change and undo logs; dropped, it opens the gate.
 #[derive(Debug)]
-pub(super) struct Entered<'a, const LOGS: usize, const REGISTERS: usize> {
+pub(super) struct PhaseGuard<'a, const LOGS: usize, const REGISTERS: usize> {
     table: &'a Table<LOGS, REGISTERS>,
     /// Nobody else is inside.
     alone: bool,
 }
 
-impl<'a, const LOGS: usize, const REGISTERS: usize> Entered<'a, LOGS, REGISTERS> {
+impl<'a, const LOGS: usize, const REGISTERS: usize> PhaseGuard<'a, LOGS, REGISTERS> {
     /// A free log, for counters on `cpu`; `None` when all are taken.
     pub(super) fn take(&self, cpu: u32, device: [u64; 3]) -> Option<&'a Log<REGISTERS>> {
         // ATOMICS: Relaxed here and in `leave`, because the gate orders them.
@@ -241,7 +241,7 @@ impl<'a, const LOGS: usize, const REGISTERS: usize> Entered<'a, LOGS, REGISTERS>
     }
 }
 
-impl<const LOGS: usize, const REGISTERS: usize> Drop for Entered<'_, LOGS, REGISTERS> {
+impl<const LOGS: usize, const REGISTERS: usize> Drop for PhaseGuard<'_, LOGS, REGISTERS> {
     fn drop(&mut self) {
         if self.alone {
             // ATOMICS: Release pairs with the Acquire of who enters next. A closed gate stays closed.

@@ -7,12 +7,12 @@ use crate::descriptor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 
-use super::group::{Ask, Group, Refusal};
-use super::ledger::Ledgers;
+use super::accounting::Ledgers;
+use super::group::{Ask, Group, ResolveError};
+use super::permissions::{PerfPermissions, Reach};
 use super::plan::Plan;
 use super::prepared::Prepared;
 use super::sharing::Sharing;
-use super::standing::{Reach, Standing};
 use super::sys::{Kernel, PerfSys};
 use super::{conflict, reader};
 
@@ -33,10 +33,10 @@ impl PerfBackend<Kernel> {
     ///
     /// # Errors
     /// `Empty`, `TooManyEvents`, `Unsupported` for hardware events where the driver is not
-    /// [trusted](Standing::driver_doubt), and what the kernel says about the events:
+    /// [trusted](PerfPermissions::driver_doubt), and what the kernel says about the events:
     /// `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
     pub fn new(events: &[Event], sharing: Sharing) -> Result<PerfBackend> {
-        PerfBackend::with_sys(Kernel, events, sharing, Standing::read())
+        PerfBackend::with_sys(Kernel, events, sharing, PerfPermissions::read())
     }
 }
 
@@ -49,13 +49,13 @@ impl<S: PerfSys + Clone> PerfBackend<S> {
         sys: S,
         events: &[Event],
         sharing: Sharing,
-        standing: Standing,
+        permissions: PerfPermissions,
     ) -> Result<PerfBackend<S>> {
-        let plan = Plan::new(events, sharing, &standing)?;
-        standing.check_trust(&plan)?;
-        Ledgers::open(&plan.ledgers, Target::Caller, &standing)?;
+        let plan = Plan::new(events, sharing, &permissions)?;
+        permissions.check_trust(&plan)?;
+        Ledgers::open(&plan.accounting, Target::Caller, &permissions)?;
         let simulated = !sys.is_real();
-        let prepared = Arc::new(Prepared { plan, standing, simulated });
+        let prepared = Arc::new(Prepared { plan, permissions, simulated });
         let mut backend = PerfBackend { sys, prepared, _held: None };
         while !backend.prepared.plan.members.is_empty() {
             match backend.open_group(Target::Caller, false) {
@@ -68,8 +68,8 @@ impl<S: PerfSys + Clone> PerfBackend<S> {
                 Err(refusal) => {
                     match backend.prepared.plan.without(refusal.member, refusal.errno) {
                         Some(plan) => {
-                            let standing = backend.prepared.standing.clone();
-                            backend.prepared = Arc::new(Prepared { plan, standing, simulated });
+                            let permissions = backend.prepared.permissions.clone();
+                            backend.prepared = Arc::new(Prepared { plan, permissions, simulated });
                         }
                         None => return Err(backend.explain(Target::Caller, refusal)),
                     }
@@ -79,15 +79,15 @@ impl<S: PerfSys + Clone> PerfBackend<S> {
         Ok(backend)
     }
 
-    fn open_group(&self, target: Target, pages: bool) -> Result<Group<S>, Refusal> {
+    fn open_group(&self, target: Target, pages: bool) -> Result<Group<S>, ResolveError> {
         let plan = &self.prepared.plan;
-        let exclusive = plan.sharing == Sharing::Exclusive;
+        let exclusive = plan.sharing == Sharing::Pinned;
         Group::open(&self.sys, &plan.members, target, exclusive, pages)
     }
 
     /// Why the kernel refused a member: for itself, or beside the others?
     #[cold]
-    fn explain(&self, target: Target, refusal: Refusal) -> Error {
+    fn explain(&self, target: Target, refusal: ResolveError) -> Error {
         let members = &self.prepared.plan.members;
         let member = &members[refusal.member];
         let (hardware, kernel) = match member.ask {
@@ -104,7 +104,7 @@ impl<S: PerfSys + Clone> PerfBackend<S> {
             if alone.is_ok() {
                 let others: Vec<&str> =
                     members[..refusal.member].iter().map(|m| m.name.as_str()).collect();
-                let why = conflict::advice(&members[..=refusal.member], &self.prepared.standing);
+                let why = conflict::advice(&members[..=refusal.member], &self.prepared.permissions);
                 return Error::from_errno(
                     ErrorKind::Conflict,
                     refusal.errno.0,
@@ -112,21 +112,21 @@ impl<S: PerfSys + Clone> PerfBackend<S> {
                 );
             }
         }
-        let mut standing = self.prepared.standing.clone();
+        let mut permissions = self.prepared.permissions.clone();
         if self.sys.is_real() {
             // The limit may have been changed since the session began.
-            standing.descriptors = descriptor::limit();
+            permissions.descriptors = descriptor::limit();
         }
-        standing.explain(&member.name, hardware, reach, target, refusal.errno)
+        permissions.explain(&member.name, hardware, reach, target, refusal.errno)
     }
 }
 
 impl<S: PerfSys + Clone> Backend for PerfBackend<S> {
     fn open(&self, target: Target) -> Result<Box<dyn Counters>> {
-        let Prepared { plan, standing, .. } = &*self.prepared;
+        let Prepared { plan, permissions, .. } = &*self.prepared;
         let refused = |refusal| self.explain(target, refusal);
-        let ledgers = (!plan.ledgers.is_empty())
-            .then(|| Ledgers::open(&plan.ledgers, target, standing))
+        let accounting = (!plan.accounting.is_empty())
+            .then(|| Ledgers::open(&plan.accounting, target, permissions))
             .transpose()?;
         // RDPMC answers for the executing thread, so nobody else's pages are of use.
         let pages = plan.pages && target == Target::Caller;
@@ -134,8 +134,8 @@ impl<S: PerfSys + Clone> Backend for PerfBackend<S> {
             .then(|| self.open_group(target, pages).map_err(refused))
             .transpose()?;
         if let Some(group) = &group {
-            group.enable().map_err(|errno| refused(Refusal { member: 0, errno }))?;
+            group.enable().map_err(|errno| refused(ResolveError { member: 0, errno }))?;
         }
-        reader::counters(group, ledgers, Arc::clone(&self.prepared), target)
+        reader::counters(group, accounting, Arc::clone(&self.prepared), target)
     }
 }

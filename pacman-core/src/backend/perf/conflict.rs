@@ -1,12 +1,12 @@
 //! Why a group did not fit: what the exact allocator says of the same events, and what a
 //! sibling may have that they need.
 
-use pacman_events::allocate::{Conflict, Demand, Pmu, Resource, Way, allocate};
+use pacman_events::allocate::{Alternative, Conflict, EventConstraints, Pmu, Resource, allocate};
 use pacman_events::encode::{ExtraReg, Rings, Scope};
 use pacman_events::partition::Partition;
 
 use super::group::{Ask, Group, HEADER, Member};
-use super::standing::Standing;
+use super::permissions::PerfPermissions;
 use super::sys::PerfSys;
 use crate::affinity::current_cpu;
 use crate::backend::{MAX_EVENTS, Target};
@@ -16,8 +16,8 @@ use crate::topology::Topology;
 
 /// Why the kernel may have refused the last of `members` beside the others, and what
 /// helps; one sentence without its full stop.
-pub(super) fn advice(members: &[Member], standing: &Standing) -> String {
-    let Some(asked) = Asked::of(members, standing) else {
+pub(super) fn advice(members: &[Member], permissions: &PerfPermissions) -> String {
+    let Some(asked) = Asked::of(members, permissions) else {
         return "the PMU has no counter left for it; count fewer events at a time".into();
     };
     match asked.placed() {
@@ -37,10 +37,10 @@ pub(super) fn competitor<S: PerfSys + Clone>(
     sys: &S,
     members: &[Member],
     target: Target,
-    standing: &Standing,
+    permissions: &PerfPermissions,
 ) -> String {
-    let unknown = || standing.competitor().into();
-    let Some(asked) = Asked::of(members, standing).filter(|_| !standing.is_hybrid()) else {
+    let unknown = || permissions.competitor().into();
+    let Some(asked) = Asked::of(members, permissions).filter(|_| !permissions.is_hybrid()) else {
         return unknown();
     };
     if let Err(conflict) = asked.placed() {
@@ -69,30 +69,30 @@ pub(super) fn competitor<S: PerfSys + Clone>(
 /// A group's hardware events, as the allocator sees them.
 struct Asked<'a> {
     pmu: Pmu,
-    members: Vec<(&'a Member, Hardware, Demand)>,
+    members: Vec<(&'a Member, Hardware, EventConstraints)>,
 }
 
 impl<'a> Asked<'a> {
     /// `None` where the counters of this processor are not known.
-    fn of(members: &'a [Member], standing: &Standing) -> Option<Asked<'a>> {
+    fn of(members: &'a [Member], permissions: &PerfPermissions) -> Option<Asked<'a>> {
         let model = members.iter().find_map(|m| Some(m.encoding.as_ref()?.cpu))?;
         if model.facts().general.is_empty() {
             return None;
         }
-        let mut pmu = Pmu::of(model, standing.smt);
-        if standing.watchdog {
+        let mut pmu = Pmu::of(model, permissions.smt);
+        if permissions.watchdog {
             pmu = pmu.with_watchdog();
         }
         let asked = members.iter().filter_map(|member| {
             let Ask::Hardware(hardware) = member.ask else { return None };
-            let demand = Demand::of(member.encoding.as_ref()?, &pmu, rings(hardware));
+            let demand = EventConstraints::of(member.encoding.as_ref()?, &pmu, rings(hardware));
             Some((member, hardware, demand))
         });
         let members = asked.collect();
         Some(Asked { pmu, members })
     }
 
-    fn demands(&self) -> Vec<Demand> {
+    fn demands(&self) -> Vec<EventConstraints> {
         self.members.iter().map(|(.., demand)| demand.clone()).collect()
     }
 
@@ -104,7 +104,7 @@ impl<'a> Asked<'a> {
     /// The conflict with the worst that a sibling could count, if that takes anything
     /// away from this group.
     fn rival(&self) -> Option<Conflict> {
-        let plain = Demand::new("plain", [Way::general(self.pmu.general())]);
+        let plain = EventConstraints::new("plain", [Alternative::general(self.pmu.general())]);
         let crowd = vec![plain.clone(); self.pmu.general().len() as usize];
         let mut rivals = vec![vec![plain.excluding_sibling()], crowd];
         rivals.extend(self.members.iter().filter_map(|member| self.other_values(member)));
@@ -114,14 +114,17 @@ impl<'a> Asked<'a> {
 
     /// As many other values as there are registers for this event's, where siblings share
     /// them.
-    fn other_values(&self, member: &(&Member, Hardware, Demand)) -> Option<Vec<Demand>> {
+    fn other_values(
+        &self,
+        member: &(&Member, Hardware, EventConstraints),
+    ) -> Option<Vec<EventConstraints>> {
         let encoding = member.0.encoding.as_ref()?;
         let extra = encoding.extra.filter(|extra| extra.scope == Scope::Core)?;
         let other = |number| {
             let mut rival = (**encoding).clone();
             let value = extra.value ^ number;
             rival.extra = Some(ExtraReg::new(value, extra.scope, extra.choices()));
-            Demand::of(&rival, &self.pmu, rings(member.1))
+            EventConstraints::of(&rival, &self.pmu, rings(member.1))
         };
         Some((1..=extra.choices().len() as u64).map(other).collect())
     }
@@ -132,10 +135,11 @@ impl<'a> Asked<'a> {
             let encoding = member.encoding.as_ref();
             encoding.and_then(|it| it.extra).is_some_and(|extra| extra.scope == Scope::Core)
         };
-        let unshared = |(member, hardware, _): &(&Member, Hardware, Demand)| match shares(member) {
-            true => plain(member, *hardware),
-            false => (*member).clone(),
-        };
+        let unshared =
+            |(member, hardware, _): &(&Member, Hardware, EventConstraints)| match shares(member) {
+                true => plain(member, *hardware),
+                false => (*member).clone(),
+            };
         self.members.iter().map(unshared).collect()
     }
 
@@ -200,21 +204,21 @@ mod tests {
     use crate::backend::perf::{Errno, Sharing};
     use crate::event::Event;
 
-    fn members_on(cpu: &str, names: &[&str], standing: &Standing) -> Vec<Member> {
+    fn members_on(cpu: &str, names: &[&str], permissions: &PerfPermissions) -> Vec<Member> {
         let cpu = CpuModel::named(cpu).unwrap();
         let events: Vec<Event> = names.iter().map(|name| Event::on(cpu, name).unwrap()).collect();
-        Plan::new(&events, Sharing::Exclusive, standing).unwrap().members
+        Plan::new(&events, Sharing::Pinned, permissions).unwrap().members
     }
 
-    fn standing(smt: bool) -> Standing {
-        let mut standing = Standing::read_under(Path::new("/nowhere"));
-        standing.smt = smt;
-        standing
+    fn permissions(smt: bool) -> PerfPermissions {
+        let mut permissions = PerfPermissions::read_under(Path::new("/nowhere"));
+        permissions.smt = smt;
+        permissions
     }
 
     fn advice_on(cpu: &str, names: &[&str], smt: bool) -> String {
-        let standing = standing(smt);
-        advice(&members_on(cpu, names, &standing), &standing)
+        let permissions = permissions(smt);
+        advice(&members_on(cpu, names, &permissions), &permissions)
     }
 
     /// A kernel that opens everything and runs only the groups that `runs` admits, by the
@@ -277,11 +281,12 @@ mod tests {
     fn competitor_on(
         cpu: &str,
         names: &[&str],
-        standing: &Standing,
+        permissions: &PerfPermissions,
         runs: fn(&[(u64, u64)]) -> bool,
     ) -> String {
         let sys = Starving { runs, opened: Arc::default() };
-        let found = competitor(&sys, &members_on(cpu, names, standing), Target::Caller, standing);
+        let found =
+            competitor(&sys, &members_on(cpu, names, permissions), Target::Caller, permissions);
         assert!(sys.opened.lock().is_empty(), "what was tried is closed again");
         found
     }
@@ -293,7 +298,7 @@ mod tests {
     fn a_register_that_the_sibling_holds_is_named() {
         // The sibling has another value in OFFCORE_RSP_0, and counters are free.
         let runs = |opened: &[(u64, u64)]| opened.iter().all(|(_, extra)| *extra == 0);
-        let on = |cpu, name, smt| competitor_on(cpu, &["CYCLES", name], &standing(smt), runs);
+        let on = |cpu, name, smt| competitor_on(cpu, &["CYCLES", name], &permissions(smt), runs);
         assert_eq!(
             on("nhm-ep", NEHALEM, true),
             "OFFCORE_RSP_0 is one register for all siblings of a core, and the sibling counts \
@@ -303,7 +308,7 @@ mod tests {
         let haswell = "OFFCORE_RESPONSE.DEMAND_DATA_RD.L3_HIT.HITM_OTHER_CORE";
         assert_eq!(on("hsw", haswell, true), SOMEBODY, "each sibling has registers of its own");
         // Nothing gets a counter: the register is not to blame.
-        let full = competitor_on("nhm-ep", &[NEHALEM], &standing(true), |_| false);
+        let full = competitor_on("nhm-ep", &[NEHALEM], &permissions(true), |_| false);
         assert_eq!(full, SOMEBODY);
     }
 
@@ -316,23 +321,23 @@ mod tests {
             opened.len() <= 2 && opened.iter().all(|(config, _)| config & 0xfc != 0xd0)
         };
         for names in [&["r81d0"][..], &["r412e", "r4f2e", "r0280"]] {
-            assert_eq!(competitor_on("hsw", names, &standing(true), half_is_free), erratum);
-            assert_eq!(competitor_on("hsw", names, &standing(true), |_| false), SOMEBODY);
-            assert_eq!(competitor_on("skl", names, &standing(true), half_is_free), SOMEBODY);
+            assert_eq!(competitor_on("hsw", names, &permissions(true), half_is_free), erratum);
+            assert_eq!(competitor_on("hsw", names, &permissions(true), |_| false), SOMEBODY);
+            assert_eq!(competitor_on("skl", names, &permissions(true), half_is_free), SOMEBODY);
         }
         assert_eq!(
-            competitor_on("hsw", &["r412e", "r4f2e"], &standing(true), half_is_free),
+            competitor_on("hsw", &["r412e", "r4f2e"], &permissions(true), half_is_free),
             SOMEBODY,
             "two plain events always have counters"
         );
         let alone =
-            competitor_on("hsw", &["r81d0", "r412e", "r4f2e"], &standing(true), half_is_free);
+            competitor_on("hsw", &["r81d0", "r412e", "r4f2e"], &permissions(true), half_is_free);
         assert!(alone.starts_with("by erratum HSD29"), "{alone}");
     }
 
     #[test]
     fn the_watchdog_is_named_when_it_makes_the_difference() {
-        let mut watched = standing(true);
+        let mut watched = permissions(true);
         watched.watchdog = true;
         let all = ["INSTRUCTIONS", "CYCLES", "REF_CYCLES", "r412e", "r4f2e", "r0280", "r0485"];
         let full = competitor_on("skl", &all, &watched, |_| false);

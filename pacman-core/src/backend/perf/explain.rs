@@ -1,12 +1,12 @@
 //! The error behind an `errno` of `perf_event_open(2)`, by what the process may count.
 
-use super::standing::{Reach, Standing};
+use super::permissions::{PerfPermissions, Reach};
 use super::sys::Errno;
 use crate::backend::Target;
 use crate::descriptor;
 use crate::error::{Error, ErrorKind};
 
-impl Standing {
+impl PerfPermissions {
     /// Why there is no core PMU, in words.
     pub(crate) fn why_no_pmu(&self) -> &'static str {
         if self.virtual_machine {
@@ -141,8 +141,8 @@ impl Standing {
 mod tests {
     use super::*;
 
-    fn standing() -> Standing {
-        Standing {
+    fn permissions() -> PerfPermissions {
+        PerfPermissions {
             paranoid: Some(2),
             capability: None,
             seccomp: 0,
@@ -161,12 +161,16 @@ mod tests {
 
     #[test]
     fn one_errno_has_many_causes_and_each_is_told_apart() {
-        let vm = Standing { pmus: vec![], virtual_machine: true, ..standing() };
-        let bare = Standing { pmus: vec![], ..standing() };
-        let debian = Standing { paranoid: Some(3), ..standing() };
-        let docker =
-            Standing { paranoid: Some(1), seccomp: 2, container: Some("docker"), ..standing() };
-        let selinux = Standing { paranoid: Some(1), ..standing() };
+        let vm = PerfPermissions { pmus: vec![], virtual_machine: true, ..permissions() };
+        let bare = PerfPermissions { pmus: vec![], ..permissions() };
+        let debian = PerfPermissions { paranoid: Some(3), ..permissions() };
+        let docker = PerfPermissions {
+            paranoid: Some(1),
+            seccomp: 2,
+            container: Some("docker"),
+            ..permissions()
+        };
+        let selinux = PerfPermissions { paranoid: Some(1), ..permissions() };
         for (facts, errno, kind, text) in [
             (
                 &vm,
@@ -181,13 +185,13 @@ mod tests {
                 "cannot open CYCLES for this thread: the kernel drives no PMU on this machine; look for \"Performance Events\" in dmesg or count software events such as task-clock",
             ),
             (
-                &standing(),
+                &permissions(),
                 libc::ENOENT,
                 ErrorKind::Unsupported,
                 "cannot open CYCLES for this thread: this kernel's PMU driver does not offer it (No such file or directory (os error 2)); choose another event",
             ),
             (
-                &standing(),
+                &permissions(),
                 libc::EACCES,
                 ErrorKind::Permission,
                 "cannot open CYCLES for this thread: permission denied: perf_event_paranoid is 2; 1 or less lets it count the kernel (sysctl kernel.perf_event_paranoid), or CAP_PERFMON",
@@ -211,13 +215,13 @@ mod tests {
                 "cannot open CYCLES for this thread: permission denied, and neither perf_event_paranoid nor seccomp explains it; a security module (SELinux, AppArmor) may forbid perf_event",
             ),
             (
-                &standing(),
+                &permissions(),
                 libc::EMFILE,
                 ErrorKind::NoDescriptors,
                 "cannot open CYCLES for this thread: this process is at its limit of 1024 open files; raise it with ulimit -n",
             ),
             (
-                &standing(),
+                &permissions(),
                 libc::EBUSY,
                 ErrorKind::Conflict,
                 "cannot open CYCLES for this thread: another session holds the PMU for itself; end it and try again",
@@ -231,15 +235,19 @@ mod tests {
 
     #[test]
     fn a_level_that_allows_is_not_blamed() {
-        let filtered = Standing { seccomp: 2, ..standing() };
+        let filtered = PerfPermissions { seccomp: 2, ..permissions() };
         assert!(filtered.why_forbidden(Reach::Kernel, Errno(libc::EPERM)).contains("seccomp"));
         assert!(
-            standing().why_forbidden(Reach::User, Errno(libc::EACCES)).contains("security module")
+            permissions()
+                .why_forbidden(Reach::User, Errno(libc::EACCES))
+                .contains("security module")
         );
         assert!(
-            standing().why_forbidden(Reach::Kernel, Errno(libc::EACCES)).contains("paranoid is 2")
+            permissions()
+                .why_forbidden(Reach::Kernel, Errno(libc::EACCES))
+                .contains("paranoid is 2")
         );
-        let debian_default = Standing { paranoid: Some(1), ..standing() };
+        let debian_default = PerfPermissions { paranoid: Some(1), ..permissions() };
         assert_eq!(
             debian_default.why_forbidden(Reach::Sibling, Errno(libc::EACCES)),
             "permission denied: perf_event_paranoid is 1; 0 or less lets it count the sibling's \

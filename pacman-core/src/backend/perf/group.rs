@@ -69,7 +69,7 @@ impl Member {
 
 /// Which member the kernel refused, with what.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Refusal {
+pub(super) struct ResolveError {
     pub(super) member: usize,
     pub(super) errno: Errno,
 }
@@ -104,7 +104,7 @@ impl<S: PerfSys + Clone> Group<S> {
         target: Target,
         exclusive: bool,
         pages: bool,
-    ) -> Result<Group<S>, Refusal> {
+    ) -> Result<Group<S>, ResolveError> {
         // Held over the whole opening: a fork on another thread waits.
         let mut table = sys.is_real().then(live::lock);
         let mut group = Group {
@@ -125,7 +125,7 @@ impl<S: PerfSys + Clone> Group<S> {
                 Ok(own) => group.descriptors.push(own),
                 Err(errno) => {
                     group.close();
-                    return Err(Refusal { member: index, errno });
+                    return Err(ResolveError { member: index, errno });
                 }
             }
         }

@@ -12,7 +12,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::sys::{PAGE, id_of};
-use crate::fork::{Held, Lock, Locked};
+use crate::fork::{ForkGuard, Lock, Locked};
 
 /// A descriptor that this library opened.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ impl Table {
 
 static TABLE: Lock<Table> = Lock::new(Table { groups: Vec::new(), free: Vec::new() });
 /// The table, while its thread forks.
-static HELD: Held<Locked<'static, Table>> = Held::new();
+static HELD: ForkGuard<Locked<'static, Table>> = ForkGuard::new();
 
 /// Counts the forks that lie behind this process since the library was loaded.
 static GENERATION: AtomicU32 = AtomicU32::new(0);

@@ -4,20 +4,20 @@
 //! a phase is the difference of two readings. The owner reads hardware groups
 //! with RDPMC where the kernel allows it, everything else with one `read(2)`.
 
+mod accounting;
 mod backend;
 mod conflict;
 mod explain;
 mod files;
 mod group;
-mod ledger;
 mod live;
 mod on;
 mod page;
+mod permissions;
 mod plan;
 mod prepared;
 mod reader;
 mod sharing;
-mod standing;
 mod sys;
 mod target;
 mod task;
@@ -25,8 +25,8 @@ mod trust;
 
 pub use backend::PerfBackend;
 pub use on::backend_on;
+pub use permissions::{PerfPermissions, TRUST_DRIVER};
 pub use sharing::Sharing;
-pub use standing::{Standing, TRUST_DRIVER};
 pub use sys::{Errno, Kernel, PAGE, PerfSys};
 
 pub(crate) use live::{generation, install_atfork};

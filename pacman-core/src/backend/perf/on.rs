@@ -1,8 +1,8 @@
 //! The perf backend on any platform.
 
 use super::backend::PerfBackend;
+use super::permissions::PerfPermissions;
 use super::sharing::Sharing;
-use super::standing::Standing;
 use super::sys::Kernel;
 use crate::backend::Backend;
 use crate::error::Result;
@@ -17,11 +17,11 @@ pub fn backend_on(
     platform: &PlatformRef,
     events: &[Event],
     sharing: Sharing,
-    standing: Standing,
+    permissions: PerfPermissions,
 ) -> Result<Box<dyn Backend>> {
     Ok(match platform.perf() {
         // The type is known here, so each call of the driver is direct.
-        None => Box::new(PerfBackend::with_sys(Kernel, events, sharing, standing)?),
-        Some(sys) => Box::new(PerfBackend::with_sys(sys, events, sharing, standing)?),
+        None => Box::new(PerfBackend::with_sys(Kernel, events, sharing, permissions)?),
+        Some(sys) => Box::new(PerfBackend::with_sys(sys, events, sharing, permissions)?),
     })
 }

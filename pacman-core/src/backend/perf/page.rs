@@ -8,10 +8,10 @@
 //!
 //! The kernel writes a page when its event is put on or taken off a counter and
 //! when the counter overflows: rarely, against how often a program reads. So the
-//! owner keeps index and offset of every event with the *stamp* at which they
-//! held, and a read is: stamp as kept? RDPMC each counter; stamp still as kept?
+//! owner keeps index and offset of every event with the *sequence sum* at which they
+//! held, and a read is: sequence sum as kept? RDPMC each counter; sequence sum still as kept?
 //!
-//! The stamp is the sum of the pages' lock-and-index words. A lock only ever
+//! The sequence sum is the sum of the pages' lock-and-index words. A lock only ever
 //! grows, so the sum changes whenever a page is written, unless 2^32 writes fall
 //! between two reads of one thread. The first check keeps RDPMC from running
 //! where it is no longer allowed (a forked child finds zero pages); the second
@@ -37,15 +37,15 @@ pub(super) struct Pages {
 
 /// Where one event is, as its page said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Station {
+pub(super) struct CounterLocation {
     counter: u32,
     offset: u64,
 }
 
-/// Where all events of a group are, and the stamp at which that held.
+/// Where all events of a group are, and the sequence sum at which that held.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stations<A> {
-    stamp: u64,
+pub(super) struct CounterLocations<A> {
+    seq_sum: u64,
     events: A,
 }
 
@@ -80,7 +80,7 @@ impl Pages {
     }
 
     #[inline(always)]
-    fn stamp<S: PerfSys>(self, sys: &S, pages: usize) -> u64 {
+    fn seq_sum<S: PerfSys>(self, sys: &S, pages: usize) -> u64 {
         let mut sum = 0u64;
         for slot in 0..pages {
             sum = sum.wrapping_add(self.lock_and_index(slot));
@@ -106,12 +106,12 @@ impl Pages {
     /// Where an event is by its index, which has just been read; it holds if that and the lock
     /// are the same afterwards.
     #[inline(always)]
-    fn station<S: PerfSys>(
+    fn location<S: PerfSys>(
         self,
         sys: &S,
         slot: usize,
         lock_and_index: u64,
-    ) -> Result<Station, OffCounter> {
+    ) -> Result<CounterLocation, OffCounter> {
         // ATOMICS: the writer is the kernel on this very CPU (in a context switch or an interrupt
         // of this thread), so program order is all that is needed: the fence stops the compiler,
         // the CPU needs none.
@@ -121,27 +121,31 @@ impl Pages {
         // SAFETY: as for `lock_and_index`.
         let offset = unsafe { (&raw const (*self.page(slot)).offset).read_volatile() as u64 };
         sys.between_loads();
-        Ok(Station { counter, offset })
+        Ok(CounterLocation { counter, offset })
     }
 
-    /// Learns where the events are, one for each of `stations`; answers the stamp.
-    fn survey<S: PerfSys>(self, sys: &S, stations: &mut [Station]) -> Result<u64, OffCounter> {
+    /// Learns where the events are, one for each of `locations`; answers the sequence sum.
+    fn refresh<S: PerfSys>(
+        self,
+        sys: &S,
+        locations: &mut [CounterLocation],
+    ) -> Result<u64, OffCounter> {
         loop {
-            let mut stamp = 0u64;
-            for (slot, station) in stations.iter_mut().enumerate() {
+            let mut seq_sum = 0u64;
+            for (slot, location) in locations.iter_mut().enumerate() {
                 let lock_and_index = self.lock_and_index(slot);
-                stamp = stamp.wrapping_add(lock_and_index);
-                *station = self.station(sys, slot, lock_and_index)?;
+                seq_sum = seq_sum.wrapping_add(lock_and_index);
+                *location = self.location(sys, slot, lock_and_index)?;
             }
-            // ATOMICS: as in `station`.
+            // ATOMICS: as in `location`.
             compiler_fence(Ordering::SeqCst);
-            if self.stamp(sys, stations.len()) == stamp {
-                return Ok(stamp);
+            if self.seq_sum(sys, locations.len()) == seq_sum {
+                return Ok(seq_sum);
             }
         }
     }
 
-    /// Reads the counters at known stations; false if the stations have changed.
+    /// Reads the counters at known locations; false if the locations have changed.
     ///
     /// # Safety
     /// The calling thread must own the group, and all its pages must have offered
@@ -150,37 +154,37 @@ impl Pages {
     unsafe fn read_at<S: PerfSys>(
         self,
         sys: &S,
-        stamp: &u64,
-        stations: &[Station],
+        seq_sum: &u64,
+        locations: &[CounterLocation],
         counts: &mut [u64],
         extend: impl Fn(u64, u64) -> u64,
     ) -> bool {
-        if self.stamp(sys, stations.len()) != *stamp {
+        if self.seq_sum(sys, locations.len()) != *seq_sum {
             return false;
         }
         compiler_fence(Ordering::SeqCst);
-        for (count, station) in counts.iter_mut().zip(stations) {
-            // SAFETY: the stamp said that the event is on this counter. If it is
+        for (count, location) in counts.iter_mut().zip(locations) {
+            // SAFETY: the sequence sum said that the event is on this counter. If it is
             // moved before the instruction runs, the counter still exists, and
-            // the stamp below tells.
-            let (low, high) = unsafe { sys.rdpmc(station.counter) };
+            // the sequence sum below tells.
+            let (low, high) = unsafe { sys.rdpmc(location.counter) };
             sys.between_loads();
-            *count = made(extend(low, high).wrapping_add(station.offset));
+            *count = made(extend(low, high).wrapping_add(location.offset));
         }
         compiler_fence(Ordering::SeqCst);
         // From memory again: in a register until now it would cost the counts one.
         // SAFETY: a reference.
-        self.stamp(sys, stations.len()) == unsafe { ptr::from_ref(stamp).read_volatile() }
+        self.seq_sum(sys, locations.len()) == unsafe { ptr::from_ref(seq_sum).read_volatile() }
     }
 }
 
-impl<const N: usize> Stations<[Station; N]> {
-    /// Nothing known yet: no stamp of pages in use is 0, their indices are not.
-    pub(super) fn unknown() -> Stations<[Station; N]> {
-        Stations { stamp: 0, events: [Station::default(); N] }
+impl<const N: usize> CounterLocations<[CounterLocation; N]> {
+    /// Nothing known yet: no sequence sum of pages in use is 0, their indices are not.
+    pub(super) fn unknown() -> CounterLocations<[CounterLocation; N]> {
+        CounterLocations { seq_sum: 0, events: [CounterLocation::default(); N] }
     }
 
-    /// Reads `N` counters of `WIDTH` bits; false if the stations have changed.
+    /// Reads `N` counters of `WIDTH` bits; false if the locations have changed.
     ///
     /// # Safety
     /// As for [`Pages::read_at`].
@@ -192,11 +196,11 @@ impl<const N: usize> Stations<[Station; N]> {
         counts: &mut [u64; N],
     ) -> bool {
         // SAFETY: passed on.
-        unsafe { pages.read_at(sys, &self.stamp, &self.events, counts, extend::<WIDTH>) }
+        unsafe { pages.read_at(sys, &self.seq_sum, &self.events, counts, extend::<WIDTH>) }
     }
 }
 
-impl<const N: usize> Stations<[Station; N]> {
+impl<const N: usize> CounterLocations<[CounterLocation; N]> {
     /// Learns where the events are and reads their counters there, between two stamps: what a
     /// thread that sleeps between its phases does at every other read.
     ///
@@ -212,33 +216,33 @@ impl<const N: usize> Stations<[Station; N]> {
         loop {
             // Each page's own lock is read before what it guards, and all of them again behind
             // everything: what has moved in between changes the sum.
-            let mut stamp = 0u64;
-            for (slot, (station, count)) in self.events.iter_mut().zip(&mut *counts).enumerate() {
+            let mut seq_sum = 0u64;
+            for (slot, (location, count)) in self.events.iter_mut().zip(&mut *counts).enumerate() {
                 let lock_and_index = pages.lock_and_index(slot);
-                stamp = stamp.wrapping_add(lock_and_index);
-                *station = pages.station(sys, slot, lock_and_index)?;
+                seq_sum = seq_sum.wrapping_add(lock_and_index);
+                *location = pages.location(sys, slot, lock_and_index)?;
                 // SAFETY: the kernel had the event on this counter just now. If it has been moved,
-                // the counter still exists, and the stamp below tells.
-                let (low, high) = unsafe { sys.rdpmc(station.counter) };
+                // the counter still exists, and the sequence sum below tells.
+                let (low, high) = unsafe { sys.rdpmc(location.counter) };
                 sys.between_loads();
-                *count = extend::<WIDTH>(low, high).wrapping_add(station.offset);
+                *count = extend::<WIDTH>(low, high).wrapping_add(location.offset);
             }
             compiler_fence(Ordering::SeqCst);
-            if pages.stamp(sys, N) == stamp {
-                self.stamp = stamp;
+            if pages.seq_sum(sys, N) == seq_sum {
+                self.seq_sum = seq_sum;
                 return Ok(());
             }
         }
     }
 }
 
-impl Stations<Vec<Station>> {
+impl CounterLocations<Vec<CounterLocation>> {
     /// Nothing known yet about `events` events.
-    pub(super) fn unknown_of(events: usize) -> Stations<Vec<Station>> {
-        Stations { stamp: 0, events: vec![Station::default(); events] }
+    pub(super) fn unknown_of(events: usize) -> CounterLocations<Vec<CounterLocation>> {
+        CounterLocations { seq_sum: 0, events: vec![CounterLocation::default(); events] }
     }
 
-    /// Reads counters of any width; false if the stations have changed.
+    /// Reads counters of any width; false if the locations have changed.
     ///
     /// # Safety
     /// As for [`Pages::read_at`].
@@ -251,14 +255,14 @@ impl Stations<Vec<Station>> {
     ) -> bool {
         let extend = |low, high| extend_to(width, low, high);
         // SAFETY: passed on.
-        unsafe { pages.read_at(sys, &self.stamp, &self.events, counts, extend) }
+        unsafe { pages.read_at(sys, &self.seq_sum, &self.events, counts, extend) }
     }
 }
 
-impl Stations<Vec<Station>> {
+impl CounterLocations<Vec<CounterLocation>> {
     /// Learns anew where the events are.
-    pub(super) fn survey<S: PerfSys>(&mut self, sys: &S, pages: Pages) -> Result<(), OffCounter> {
-        self.stamp = pages.survey(sys, &mut self.events)?;
+    pub(super) fn refresh<S: PerfSys>(&mut self, sys: &S, pages: Pages) -> Result<(), OffCounter> {
+        self.seq_sum = pages.refresh(sys, &mut self.events)?;
         Ok(())
     }
 }

@@ -1,23 +1,23 @@
 //! Which kernel counter serves which event of a session.
 
 use super::group::{Ask, Member};
+use super::permissions::PerfPermissions;
 use super::sharing::Sharing;
-use super::standing::Standing;
 use super::sys::Errno;
 use crate::backend::MAX_EVENTS;
 use crate::backend::summed::{Sum, sums};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{self, Event, Ledger, Software, Source};
+use crate::event::{self, Event, KernelAccounting, Software, Source};
 
 /// The counters of a set of events, in the order in which they are read: hardware
 /// first (the leader decides which PMU a group lives on), then software, then
-/// ledgers.
+/// accounting.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     parts: Vec<Part>,
     pub(super) members: Vec<Member>,
     /// Where in a reading each ledger's count goes.
-    pub(super) ledgers: Vec<(usize, Ledger)>,
+    pub(super) accounting: Vec<(usize, KernelAccounting)>,
     /// How counts become events, where they are not the same, one by one.
     pub(super) sums: Option<Vec<Sum>>,
     pub(super) sharing: Sharing,
@@ -31,17 +31,21 @@ pub(super) struct Plan {
 struct Part {
     place: usize,
     coefficient: i64,
-    way: Way,
+    way: CountSource,
 }
 
 #[derive(Clone, Debug)]
-enum Way {
+enum CountSource {
     Member(Member),
-    Ledger(Ledger),
+    KernelAccounting(KernelAccounting),
 }
 
 impl Plan {
-    pub(super) fn new(events: &[Event], sharing: Sharing, standing: &Standing) -> Result<Plan> {
+    pub(super) fn new(
+        events: &[Event],
+        sharing: Sharing,
+        permissions: &PerfPermissions,
+    ) -> Result<Plan> {
         if events.is_empty() {
             return Err(event::empty());
         }
@@ -51,7 +55,7 @@ impl Plan {
                 Source::Hardware(terms) => parts.extend(terms.iter().map(|term| Part {
                     place,
                     coefficient: term.coefficient,
-                    way: Way::Member(Member {
+                    way: CountSource::Member(Member {
                         // One counter is named as it was asked for, a sum's by its own name.
                         name: match terms.len() {
                             1 => event.name().to_string(),
@@ -64,7 +68,7 @@ impl Plan {
                 Source::Software(software) => parts.push(Part {
                     place,
                     coefficient: 1,
-                    way: way(event.name(), *software, standing),
+                    way: way(event.name(), *software, permissions),
                 }),
             }
         }
@@ -74,9 +78,9 @@ impl Plan {
         // RDPMC of a counter that the other core type of a hybrid lacks faults, and only the
         // kernel knows where the thread runs next: whoever bound it, another may move it.
         let pages = cfg!(target_arch = "x86_64")
-            && sharing == Sharing::Exclusive
+            && sharing == Sharing::Pinned
             && events.iter().all(Event::is_hardware)
-            && !standing.is_hybrid();
+            && !permissions.is_hybrid();
         Ok(Plan::arrange(parts, sharing, pages))
     }
 
@@ -93,19 +97,19 @@ impl Plan {
 
     fn arrange(mut parts: Vec<Part>, sharing: Sharing, pages: bool) -> Plan {
         parts.sort_by_key(|part| match &part.way {
-            Way::Member(Member { ask: Ask::Hardware(_), .. }) => 0,
-            Way::Member(_) => 1,
-            Way::Ledger(_) => 2,
+            CountSource::Member(Member { ask: Ask::Hardware(_), .. }) => 0,
+            CountSource::Member(_) => 1,
+            CountSource::KernelAccounting(_) => 2,
         });
-        let (mut members, mut ledgers) = (Vec::new(), Vec::new());
+        let (mut members, mut accounting) = (Vec::new(), Vec::new());
         for (slot, part) in parts.iter().enumerate() {
             match &part.way {
-                Way::Member(member) => members.push(member.clone()),
-                Way::Ledger(ledger) => ledgers.push((slot, *ledger)),
+                CountSource::Member(member) => members.push(member.clone()),
+                CountSource::KernelAccounting(ledger) => accounting.push((slot, *ledger)),
             }
         }
         let sums = sums(parts.iter().map(|part| (part.place, part.coefficient)));
-        Plan { parts, members, ledgers, sums, sharing, pages }
+        Plan { parts, members, accounting, sums, sharing, pages }
     }
 
     /// The plan with a refused event taken from its ledger, if it has one and the
@@ -118,15 +122,15 @@ impl Plan {
         };
         let mut parts = self.parts.clone();
         // Members stand first, in the order of the parts.
-        parts[member].way = Way::Ledger(ledger);
+        parts[member].way = CountSource::KernelAccounting(ledger);
         forbidden.then(|| Plan::arrange(parts, self.sharing, self.pages))
     }
 }
 
-fn way(name: &str, software: Software, standing: &Standing) -> Way {
+fn way(name: &str, software: Software, permissions: &PerfPermissions) -> CountSource {
     match software.otherwise {
-        Some(ledger) if !standing.may_count_kernel() => Way::Ledger(ledger),
-        _ => Way::Member(Member {
+        Some(ledger) if !permissions.may_count_kernel() => CountSource::KernelAccounting(ledger),
+        _ => CountSource::Member(Member {
             name: name.to_string(),
             ask: Ask::Software(software),
             encoding: None,
@@ -155,9 +159,9 @@ mod tests {
     fn plan(cpu: &str, names: &[&str], paranoid: i32) -> Plan {
         let cpu = CpuModel::named(cpu).unwrap();
         let events: Vec<Event> = names.iter().map(|name| Event::on(cpu, name).unwrap()).collect();
-        let mut standing = Standing::read_under(std::path::Path::new("/nowhere"));
-        standing.paranoid = Some(paranoid);
-        Plan::new(&events, Sharing::Exclusive, &standing).unwrap()
+        let mut permissions = PerfPermissions::read_under(std::path::Path::new("/nowhere"));
+        permissions.paranoid = Some(paranoid);
+        Plan::new(&events, Sharing::Pinned, &permissions).unwrap()
     }
 
     fn members(plan: &Plan) -> Vec<&str> {
@@ -184,14 +188,16 @@ mod tests {
     fn no_counter_of_a_hybrid_is_read_in_user_mode() {
         let cpu = CpuModel::named("skl").unwrap();
         let events = [Event::on(cpu, "CYCLES").unwrap()];
-        let mut standing = Standing::read_under(std::path::Path::new("/nowhere"));
-        let pages =
-            |standing: &Standing| Plan::new(&events, Sharing::Exclusive, standing).unwrap().pages;
-        assert!(pages(&standing), "all cores are alike");
-        standing.hybrid = true;
-        assert!(!pages(&standing), "CPUID tells where /sys is out of sight, as in a container");
-        (standing.hybrid, standing.pmus) = (false, vec!["cpu_atom".into(), "cpu_core".into()]);
-        assert!(!pages(&standing));
+        let mut permissions = PerfPermissions::read_under(std::path::Path::new("/nowhere"));
+        let pages = |permissions: &PerfPermissions| {
+            Plan::new(&events, Sharing::Pinned, permissions).unwrap().pages
+        };
+        assert!(pages(&permissions), "all cores are alike");
+        permissions.hybrid = true;
+        assert!(!pages(&permissions), "CPUID tells where /sys is out of sight, as in a container");
+        (permissions.hybrid, permissions.pmus) =
+            (false, vec!["cpu_atom".into(), "cpu_core".into()]);
+        assert!(!pages(&permissions));
     }
 
     #[test]
@@ -207,11 +213,11 @@ mod tests {
     fn what_may_not_be_opened_comes_from_the_ledgers() {
         let unprivileged = plan("skl", &["context-switches", "task-clock"], 2);
         assert_eq!(members(&unprivileged), ["task-clock"]);
-        assert_eq!(unprivileged.ledgers, [(1, Ledger::ContextSwitches)]);
+        assert_eq!(unprivileged.accounting, [(1, KernelAccounting::ContextSwitches)]);
         let refused = plan("skl", &["task-clock", "page-faults"], 1);
         let again = refused.without(1, Errno(libc::EPERM)).unwrap();
         assert_eq!(members(&again), ["task-clock"]);
-        assert_eq!(again.ledgers, [(1, Ledger::PageFaults)]);
+        assert_eq!(again.accounting, [(1, KernelAccounting::PageFaults)]);
         assert!(refused.without(0, Errno(libc::EPERM)).is_none(), "the clock has no ledger");
         assert!(refused.without(1, Errno(libc::EMFILE)).is_none(), "nobody forbade it");
     }

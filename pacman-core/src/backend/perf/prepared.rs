@@ -1,13 +1,13 @@
 //! A set of events that was tried, as its readers share it.
 
+use super::permissions::PerfPermissions;
 use super::plan::Plan;
-use super::standing::Standing;
 
 /// What every thread's reader shares: the plan, and the facts for its errors.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) plan: Plan,
-    pub(super) standing: Standing,
+    pub(super) permissions: PerfPermissions,
     pub(super) simulated: bool,
 }
 
@@ -18,6 +18,6 @@ impl Prepared {
 
     /// Why counts may be wrong, if they may.
     pub(super) fn doubt(&self) -> Option<&'static str> {
-        self.standing.driver_doubt.filter(|_| self.plan.counts_hardware())
+        self.permissions.driver_doubt.filter(|_| self.plan.counts_hardware())
     }
 }

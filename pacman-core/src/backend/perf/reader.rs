@@ -11,10 +11,10 @@ use crate::backend::{
 use crate::cancel;
 use crate::error::{Error, ErrorKind, Result};
 
+use super::accounting::Ledgers;
 use super::conflict;
 use super::group::{Group, HEADER};
-use super::ledger::Ledgers;
-use super::page::{OffCounter, Pages, Station, Stations};
+use super::page::{CounterLocation, CounterLocations, OffCounter, Pages};
 use super::prepared::Prepared;
 use super::sharing::Sharing;
 use super::sys::{Errno, PerfSys};
@@ -25,12 +25,12 @@ use super::sys::{Errno, PerfSys};
 /// `NotScheduled` when an exclusive group did not get its counters.
 pub(super) fn counters<S: PerfSys + Clone>(
     group: Option<Group<S>>,
-    ledgers: Option<Ledgers>,
+    accounting: Option<Ledgers>,
     prepared: Arc<Prepared>,
     target: Target,
 ) -> Result<Box<dyn Counters>> {
     let sums = prepared.plan.sums.clone();
-    let plain = one_by_one(group, ledgers, prepared, target)?;
+    let plain = one_by_one(group, accounting, prepared, target)?;
     Ok(match sums {
         None => plain,
         Some(sums) => Box::new(SummedCounters::new(plain, sums)),
@@ -39,14 +39,14 @@ pub(super) fn counters<S: PerfSys + Clone>(
 
 fn one_by_one<S: PerfSys + Clone>(
     group: Option<Group<S>>,
-    ledgers: Option<Ledgers>,
+    accounting: Option<Ledgers>,
     prepared: Arc<Prepared>,
     target: Target,
 ) -> Result<Box<dyn Counters>> {
     let mut by_call = CallCounters {
         group,
-        ledgers,
-        exclusive: prepared.plan.sharing == Sharing::Exclusive,
+        accounting,
+        exclusive: prepared.plan.sharing == Sharing::Pinned,
         counts: prepared.plan.members.len(),
         prepared,
         target,
@@ -64,8 +64,8 @@ fn one_by_one<S: PerfSys + Clone>(
                 $(($n, 48) => PageCounters::<S, $n, 48>::boxed(pages, by_call),)*
                 $(($n, 40) => PageCounters::<S, $n, 40>::boxed(pages, by_call),)*
                 (n, _) => {
-                    let (sys, stations) = (by_call.sys().clone(), Stations::unknown_of(n));
-                    Box::new(AnyPageCounters { sys, pages, width, stations, by_call })
+                    let (sys, locations) = (by_call.sys().clone(), CounterLocations::unknown_of(n));
+                    Box::new(AnyPageCounters { sys, pages, width, locations, by_call })
                 }
             }
         };
@@ -82,10 +82,10 @@ fn answer(into: &mut Reading, words: usize) -> &mut [u64] {
     unsafe { std::slice::from_raw_parts_mut(std::ptr::from_mut(into).cast::<u64>(), words) }
 }
 
-/// Counters read with one `read(2)` of the group, and the ledgers if any.
+/// Counters read with one `read(2)` of the group, and the accounting if any.
 struct CallCounters<S: PerfSys + Clone> {
     group: Option<Group<S>>,
-    ledgers: Option<Ledgers>,
+    accounting: Option<Ledgers>,
     exclusive: bool,
     /// How many counts `read(2)` answers.
     counts: usize,
@@ -172,10 +172,10 @@ impl<S: PerfSys + Clone> CallCounters<S> {
 
     #[cold]
     fn off_counters(&self) -> Error {
-        let Prepared { plan, standing, .. } = &*self.prepared;
+        let Prepared { plan, permissions, .. } = &*self.prepared;
         let competitor = self.competitor.get_or_init(|| {
             cancel::put_off_during(|| {
-                conflict::competitor(self.sys(), &plan.members, self.target, standing)
+                conflict::competitor(self.sys(), &plan.members, self.target, permissions)
             })
         });
         Error::new(
@@ -211,8 +211,8 @@ impl<S: PerfSys + Clone> CallCounters<S> {
 impl<S: PerfSys + Clone> Counters for CallCounters<S> {
     fn read(&mut self, into: &mut Reading) -> Result<()> {
         self.read_group(into)?;
-        match &self.ledgers {
-            Some(ledgers) => ledgers.read(&mut into.counts),
+        match &self.accounting {
+            Some(accounting) => accounting.read(&mut into.counts),
             None => Ok(()),
         }
     }
@@ -249,7 +249,7 @@ impl<S: PerfSys + Clone> Counters for CallCounters<S> {
 struct PageCounters<S: PerfSys + Clone, const N: usize, const WIDTH: u32> {
     sys: S,
     pages: Pages,
-    stations: Stations<[Station; N]>,
+    locations: CounterLocations<[CounterLocation; N]>,
     by_call: CallCounters<S>,
 }
 
@@ -257,17 +257,17 @@ impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> PageCounters<S, N, WI
     /// In a function of its own, so that the stack never has all sizes side by side.
     #[inline(never)]
     fn boxed(pages: Pages, by_call: CallCounters<S>) -> Box<dyn Counters> {
-        let (sys, stations) = (by_call.sys().clone(), Stations::unknown());
-        Box::new(PageCounters::<S, N, WIDTH> { sys, pages, stations, by_call })
+        let (sys, locations) = (by_call.sys().clone(), CounterLocations::unknown());
+        Box::new(PageCounters::<S, N, WIDTH> { sys, pages, locations, by_call })
     }
 
-    /// The stations have changed: the thread was switched out and in, or a
+    /// The locations have changed: the thread was switched out and in, or a
     /// counter overflowed.
     #[cold]
     fn read_anew(&mut self, into: &mut Reading) -> Result<()> {
         let counts = into.counts.first_chunk_mut().expect("N is at most MAX_EVENTS");
         // SAFETY: as in `read`.
-        match unsafe { self.stations.read_anew::<S, WIDTH>(&self.sys, self.pages, counts) } {
+        match unsafe { self.locations.read_anew::<S, WIDTH>(&self.sys, self.pages, counts) } {
             Ok(()) => Ok(()),
             Err(OffCounter) => self.by_call.read(into),
         }
@@ -287,7 +287,7 @@ impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> Counters for PageCoun
         let counts = into.counts.first_chunk_mut().expect("N is at most MAX_EVENTS");
         // SAFETY: this thread opened the group (the reader is not `Send`), its pages
         // are mapped, and all of them offered user-mode reads.
-        if unsafe { self.stations.read::<S, WIDTH>(&self.sys, self.pages, counts) } {
+        if unsafe { self.locations.read::<S, WIDTH>(&self.sys, self.pages, counts) } {
             return Ok(());
         }
         self.read_anew(into)
@@ -297,7 +297,7 @@ impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> Counters for PageCoun
         // They stay in registers.
         let mut now = [0; N];
         // SAFETY: as in `read`.
-        if unsafe { self.stations.read::<S, WIDTH>(&self.sys, self.pages, &mut now) } {
+        if unsafe { self.locations.read::<S, WIDTH>(&self.sys, self.pages, &mut now) } {
             add_differences(&now, begun, sums);
             return Ok(());
         }
@@ -322,7 +322,7 @@ struct AnyPageCounters<S: PerfSys + Clone> {
     sys: S,
     pages: Pages,
     width: u8,
-    stations: Stations<Vec<Station>>,
+    locations: CounterLocations<Vec<CounterLocation>>,
     by_call: CallCounters<S>,
 }
 
@@ -331,11 +331,12 @@ impl<S: PerfSys + Clone> Counters for AnyPageCounters<S> {
         loop {
             let counts = &mut into.counts[..self.by_call.len()];
             // SAFETY: as for `PageCounters`.
-            let read = unsafe { self.stations.read_any(&self.sys, self.pages, self.width, counts) };
+            let read =
+                unsafe { self.locations.read_any(&self.sys, self.pages, self.width, counts) };
             if read {
                 return Ok(());
             }
-            if self.stations.survey(&self.sys, self.pages).is_err() {
+            if self.locations.refresh(&self.sys, self.pages).is_err() {
                 return self.by_call.read(into);
             }
         }

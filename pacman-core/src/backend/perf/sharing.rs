@@ -5,7 +5,7 @@
 pub enum Sharing {
     /// On the counters whenever the thread runs, or an error: counts are exact.
     #[default]
-    Exclusive,
+    Pinned,
     /// The kernel may take turns with other groups; counts stay raw, and the
     /// times that the group was enabled and running are kept beside them.
     Multiplexed,

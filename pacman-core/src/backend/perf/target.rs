@@ -1,11 +1,11 @@
 //! What stands in the way of counting somebody else than the caller.
 
-use super::standing::Standing;
+use super::permissions::PerfPermissions;
 use super::sys::Errno;
 use crate::backend::Target;
 use crate::error::ErrorKind;
 
-impl Standing {
+impl PerfPermissions {
     /// The reason that is the target's own, where there is one: the others are the same
     /// for everybody.
     pub(super) fn obstacle(&self, target: Target, errno: Errno) -> Option<(ErrorKind, String)> {
@@ -44,7 +44,7 @@ mod tests {
     use std::sync::mpsc;
 
     use super::*;
-    use crate::backend::perf::standing::Reach;
+    use crate::backend::perf::permissions::Reach;
     use crate::backend::perf::{PerfBackend, Sharing};
     use crate::backend::{Backend, Reading};
     use crate::event::Event;
@@ -82,7 +82,7 @@ mod tests {
         });
         let target = Target::Thread(told.recv().unwrap());
         let events = Event::parse_list("task-clock,page-faults").unwrap();
-        let backend = PerfBackend::new(&events, Sharing::Exclusive).unwrap();
+        let backend = PerfBackend::new(&events, Sharing::Pinned).unwrap();
         let mut counters = backend.open(target).unwrap();
         let (mut before, mut after) = (Reading::EMPTY, Reading::EMPTY);
         counters.read(&mut before).unwrap();
@@ -104,11 +104,11 @@ mod tests {
 
     #[test]
     fn each_target_has_obstacles_of_its_own() {
-        let mut standing = Standing::read_under(std::path::Path::new("/nowhere"));
-        standing.paranoid = Some(1);
-        standing.pmus = vec!["cpu".into()];
-        let line = |standing: &Standing, target, errno| {
-            standing.explain("CYCLES", true, Reach::Kernel, target, Errno(errno)).to_string()
+        let mut permissions = PerfPermissions::read_under(std::path::Path::new("/nowhere"));
+        permissions.paranoid = Some(1);
+        permissions.pmus = vec!["cpu".into()];
+        let line = |permissions: &PerfPermissions, target, errno| {
+            permissions.explain("CYCLES", true, Reach::Kernel, target, Errno(errno)).to_string()
         };
         for (target, errno, text) in [
             (
@@ -128,10 +128,10 @@ mod tests {
             ),
             (Target::Thread(77), libc::ESRCH, "cannot open CYCLES for thread 77: it has ended"),
         ] {
-            assert_eq!(line(&standing, target, errno), text);
+            assert_eq!(line(&permissions, target, errno), text);
         }
-        standing.seccomp = 2;
-        let filtered = line(&standing, Target::Context(0), libc::EPERM);
+        permissions.seccomp = 2;
+        let filtered = line(&permissions, Target::Context(0), libc::EPERM);
         assert!(filtered.contains("seccomp"), "{filtered}");
     }
 }

@@ -1,13 +1,13 @@
 //! Whether counts of the kernel's driver are believed.
 
+use super::permissions::{PerfPermissions, TRUST_DRIVER};
 use super::plan::Plan;
-use super::standing::{Standing, TRUST_DRIVER};
 use crate::error::{Error, ErrorKind, Result};
 
-impl Standing {
+impl PerfPermissions {
     /// The same, with counts of a driver that is not trusted accepted: they are marked.
-    pub fn trusting_driver(self) -> Standing {
-        Standing { trusts_driver: true, ..self }
+    pub fn trusting_driver(self) -> PerfPermissions {
+        PerfPermissions { trusts_driver: true, ..self }
     }
 
     /// Why hardware events may not be counted through the kernel's driver.

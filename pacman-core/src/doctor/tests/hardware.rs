@@ -11,7 +11,7 @@ fn no_hardware(errno: i32) -> Fake {
 
 #[test]
 fn no_pmu_in_a_virtual_machine() {
-    let mut facts = standing();
+    let mut facts = permissions();
     facts.pmus.clear();
     facts.virtual_machine = true;
     let diagnosis = diagnose(&no_hardware(libc::ENOENT), &facts);
@@ -30,16 +30,16 @@ descriptors works: 1024 allowed, 4 open: room for 254 threads of 4 events
 "
     );
     let reason = diagnosis.reason().unwrap();
-    assert_eq!(reason.subject, Subject::HardwareEvents);
+    assert_eq!(reason.subject, Check::HardwareEvents);
     assert_eq!(commands(reason)[0], "-cpu host,pmu=on");
 }
 
 #[test]
 fn a_pmu_that_the_kernel_does_not_drive() {
-    let mut facts = standing();
+    let mut facts = permissions();
     facts.pmus.clear();
     let diagnosis = diagnose(&no_hardware(libc::EOPNOTSUPP), &facts);
-    let found = finding(&diagnosis, Subject::HardwareEvents);
+    let found = finding(&diagnosis, Check::HardwareEvents);
     assert_eq!(
         (found.outcome, found.cause, found.text.as_str()),
         (Outcome::Missing, Some(Cause::PmuNotDriven), "the kernel drives no PMU on this machine")
@@ -53,8 +53,8 @@ fn one_event_that_the_driver_lacks_does_not_spoil_the_rest() {
         let lacks = ask.config == u64::from(abi::PERF_COUNT_HW_REF_CPU_CYCLES);
         (ask.hardware && lacks).then_some(libc::ENOENT)
     });
-    let diagnosis = diagnose(&fake, &standing());
-    let found = finding(&diagnosis, Subject::HardwareEvents);
+    let diagnosis = diagnose(&fake, &permissions());
+    let found = finding(&diagnosis, Check::HardwareEvents);
     assert_eq!(diagnosis.verdict, Verdict::Hardware);
     assert_eq!(
         (found.outcome, found.text.as_str()),
@@ -64,8 +64,8 @@ fn one_event_that_the_driver_lacks_does_not_spoil_the_rest() {
 
 #[test]
 fn counters_that_open_and_stay_at_zero_do_not_count_as_counting() {
-    let diagnosis = diagnose(&Fake::counting().silent(), &standing());
-    let found = finding(&diagnosis, Subject::HardwareEvents);
+    let diagnosis = diagnose(&Fake::counting().silent(), &permissions());
+    let found = finding(&diagnosis, Check::HardwareEvents);
     assert_eq!(diagnosis.verdict, Verdict::SoftwareOnly);
     assert_eq!(
         (found.outcome, found.cause, found.text.as_str()),
@@ -77,8 +77,8 @@ fn counters_that_open_and_stay_at_zero_do_not_count_as_counting() {
 fn fewer_counters_than_events() {
     let fake =
         Fake::counting().refusing(|ask| (ask.hardware && ask.group >= 2).then_some(libc::EINVAL));
-    let diagnosis = diagnose(&fake, &standing());
-    let found = finding(&diagnosis, Subject::HardwareGroup);
+    let diagnosis = diagnose(&fake, &permissions());
+    let found = finding(&diagnosis, Check::HardwareGroup);
     assert_eq!(
         (found.outcome, found.cause, found.text.as_str()),
         (
@@ -88,20 +88,20 @@ fn fewer_counters_than_events() {
         )
     );
     assert_eq!(commands(found), ["count fewer events at a time, over several runs"]);
-    let reads = finding(&diagnosis, Subject::UserReads);
+    let reads = finding(&diagnosis, Check::UserReads);
     assert_eq!(reads.outcome, Outcome::Works, "what fits is read without a call: {reads:?}");
 }
 
 #[test]
 fn who_keeps_a_group_off_its_counters() {
     let fake = Fake::counting().scheduling_at_most(3);
-    let mut watched = standing();
+    let mut watched = permissions();
     watched.watchdog = true;
-    let mut hybrid = standing();
+    let mut hybrid = permissions();
     hybrid.pmus = vec!["cpu_atom".into(), "cpu_core".into()];
     for (facts, cause, text, command) in [
         (
-            &standing(),
+            &permissions(),
             Cause::CountersTaken,
             "only 3 of 4 count at once: another profiler holds the counters",
             "ps -C perf,toplev,pcm,likwid-perfctr,vtune",
@@ -120,7 +120,7 @@ fn who_keeps_a_group_off_its_counters() {
         ),
     ] {
         let diagnosis = diagnose(&fake, facts);
-        let found = finding(&diagnosis, Subject::HardwareGroup);
+        let found = finding(&diagnosis, Check::HardwareGroup);
         assert_eq!(found.outcome, Outcome::InTheWay);
         assert_eq!((found.cause, found.text.as_str()), (Some(cause), text));
         assert_eq!(commands(found)[0], command);
@@ -129,19 +129,19 @@ fn who_keeps_a_group_off_its_counters() {
 
 #[test]
 fn a_pmu_that_somebody_holds_for_himself() {
-    let diagnosis = diagnose(&no_hardware(libc::EBUSY), &standing());
-    let found = finding(&diagnosis, Subject::HardwareEvents);
+    let diagnosis = diagnose(&no_hardware(libc::EBUSY), &permissions());
+    let found = finding(&diagnosis, Check::HardwareEvents);
     assert_eq!((found.outcome, found.cause), (Outcome::InTheWay, Some(Cause::CountersTaken)));
 }
 
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn why_a_read_takes_a_system_call() {
-    let mut off = standing();
+    let mut off = permissions();
     off.rdpmc = Some(0);
-    let mut hybrid = standing();
+    let mut hybrid = permissions();
     hybrid.pmus = vec!["cpu_atom".into(), "cpu_core".into()];
-    let mut unseen = standing();
+    let mut unseen = permissions();
     unseen.hybrid = true;
     let quiet = Fake::counting().without_rdpmc();
     for (fake, facts, outcome, cause, text) in [
@@ -154,7 +154,7 @@ fn why_a_read_takes_a_system_call() {
         ),
         (
             &quiet,
-            &standing(),
+            &permissions(),
             Outcome::Missing,
             Cause::NotOffered,
             "every read takes a system call: the PMU driver does not offer it",
@@ -175,21 +175,21 @@ fn why_a_read_takes_a_system_call() {
         ),
         (
             &Fake::counting().unmappable(libc::EPERM),
-            &standing(),
+            &permissions(),
             Outcome::InTheWay,
             Cause::LockedMemory,
             "every read takes a system call: the limits on locked memory leave no room for counter pages",
         ),
         (
             &Fake::counting().unmappable(libc::ENODEV),
-            &standing(),
+            &permissions(),
             Outcome::InTheWay,
             Cause::Unexplained(libc::ENODEV),
             "every read takes a system call: the kernel said No such device (os error 19)",
         ),
     ] {
         let diagnosis = diagnose(fake, facts);
-        let found = finding(&diagnosis, Subject::UserReads);
+        let found = finding(&diagnosis, Check::UserReads);
         assert_eq!((found.outcome, found.cause, found.text.as_str()), (outcome, Some(cause), text));
         assert_eq!(diagnosis.verdict, Verdict::Hardware);
     }
@@ -198,10 +198,10 @@ fn why_a_read_takes_a_system_call() {
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn counters_open_to_everybody_are_mentioned() {
-    let mut facts = standing();
+    let mut facts = permissions();
     facts.rdpmc = Some(2);
     let diagnosis = diagnose(&Fake::counting(), &facts);
-    let found = finding(&diagnosis, Subject::UserReads);
+    let found = finding(&diagnosis, Check::UserReads);
     assert_eq!(
         found.text,
         "RDPMC reads 48-bit counters without a system call; every process may read every counter (rdpmc is 2)"

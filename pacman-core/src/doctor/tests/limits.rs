@@ -11,11 +11,11 @@ fn a_process_out_of_descriptors_is_told_so_whatever_it_opens() {
         // Room for one descriptor: a session's own group, and no thread's.
         let fake =
             Fake::counting().refusing(move |ask| (!ask.void && ask.open >= 1).then_some(errno));
-        let mut facts = standing();
+        let mut facts = permissions();
         facts.capability = Some("CAP_PERFMON");
         let diagnosis = diagnose(&fake, &facts);
         assert_eq!(diagnosis.verdict, Verdict::Nothing);
-        for subject in [Subject::HardwareEvents, Subject::SoftwareEvents] {
+        for subject in [Check::HardwareEvents, Check::SoftwareEvents] {
             let found = finding(&diagnosis, subject);
             assert_eq!(
                 (found.outcome, found.cause, found.text.as_str()),
@@ -28,9 +28,9 @@ fn a_process_out_of_descriptors_is_told_so_whatever_it_opens() {
 
 #[test]
 fn too_few_descriptors_for_every_context_are_foreseen() {
-    let around = Surroundings { contexts: 256, ..surroundings() };
-    let diagnosis = Diagnosis::examine_with(Fake::counting(), &standing(), &around);
-    let found = finding(&diagnosis, Subject::Descriptors);
+    let around = Limits { contexts: 256, ..surroundings() };
+    let diagnosis = Diagnosis::examine_with(Fake::counting(), &permissions(), &around);
+    let found = finding(&diagnosis, Check::Descriptors);
     assert_eq!(
         (found.outcome, found.cause, found.text.as_str()),
         (
@@ -45,21 +45,18 @@ fn too_few_descriptors_for_every_context_are_foreseen() {
 
 #[test]
 fn unlimited_descriptors_are_not_a_number() {
-    let mut facts = standing();
+    let mut facts = permissions();
     facts.descriptors = u64::MAX;
     let diagnosis = diagnose(&Fake::counting(), &facts);
-    assert_eq!(finding(&diagnosis, Subject::Descriptors).text, "open files are not limited");
+    assert_eq!(finding(&diagnosis, Check::Descriptors).text, "open files are not limited");
 }
 
 #[test]
 fn too_little_locked_memory_is_foreseen() {
-    let around = Surroundings {
-        page_allowance_kb: Some(8),
-        locked_memory: Some(16 << 10),
-        ..surroundings()
-    };
-    let diagnosis = Diagnosis::examine_with(Fake::counting(), &standing(), &around);
-    let found = finding(&diagnosis, Subject::LockedMemory);
+    let around =
+        Limits { page_allowance_kb: Some(8), locked_memory: Some(16 << 10), ..surroundings() };
+    let diagnosis = Diagnosis::examine_with(Fake::counting(), &permissions(), &around);
+    let found = finding(&diagnosis, Check::LockedMemory);
     assert_eq!(
         (found.outcome, found.cause, found.text.as_str()),
         (
@@ -76,24 +73,24 @@ fn too_little_locked_memory_is_foreseen() {
 
 #[test]
 fn locked_memory_is_no_matter_where_it_is_not_limited() {
-    let free = Surroundings { ipc_lock: true, page_allowance_kb: Some(0), ..surroundings() };
-    let diagnosis = Diagnosis::examine_with(Fake::counting(), &standing(), &free);
-    assert_eq!(diagnosis.finding(Subject::LockedMemory), None);
-    let mut facts = standing();
+    let free = Limits { ipc_lock: true, page_allowance_kb: Some(0), ..surroundings() };
+    let diagnosis = Diagnosis::examine_with(Fake::counting(), &permissions(), &free);
+    assert_eq!(diagnosis.finding(Check::LockedMemory), None);
+    let mut facts = permissions();
     facts.paranoid = Some(-1);
     let diagnosis = diagnose(&Fake::counting(), &facts);
-    assert_eq!(diagnosis.finding(Subject::LockedMemory), None);
+    assert_eq!(diagnosis.finding(Check::LockedMemory), None);
 }
 
 #[test]
 fn facts_explain_and_do_not_change_the_verdict() {
-    let mut facts = standing();
+    let mut facts = permissions();
     facts.watchdog = true;
     facts.virtual_machine = true;
     facts.container = Some("podman");
     facts.pmus = vec!["cpu_atom".into(), "cpu_core".into()];
     facts.driver_doubt = Some("it jumps");
-    let around = Surroundings {
+    let around = Limits {
         clock_source: Some("hpet".into()),
         cpu_limits: vec!["the affinity mask leaves 2 of 8 contexts".into()],
         ..surroundings()

@@ -10,8 +10,8 @@ fn paranoid(level: i32) -> Fake {
     })
 }
 
-fn at(level: i32) -> Standing {
-    let mut facts = standing();
+fn at(level: i32) -> PerfPermissions {
+    let mut facts = permissions();
     facts.paranoid = Some(level);
     facts
 }
@@ -20,7 +20,7 @@ fn at(level: i32) -> Standing {
 fn level_2_forbids_the_kernel_only() {
     let diagnosis = diagnose(&paranoid(2), &at(2));
     assert_eq!(diagnosis.verdict, Verdict::Hardware);
-    let found = finding(&diagnosis, Subject::KernelMode);
+    let found = finding(&diagnosis, Check::KernelMode);
     assert_eq!(
         (found.outcome, found.cause, found.text.as_str()),
         (
@@ -38,7 +38,7 @@ fn level_2_forbids_the_kernel_only() {
         ]
     );
     assert_eq!(
-        finding(&diagnosis, Subject::SoftwareEvents).text,
+        finding(&diagnosis, Check::SoftwareEvents).text,
         "9 of 10 count; not cgroup-switches: perf_event_paranoid is 2, counting in the kernel needs 1 or less, and this process has no CAP_PERFMON"
     );
 }
@@ -48,13 +48,13 @@ fn levels_above_2_close_the_system_call() {
     let diagnosis = diagnose(&paranoid(4), &at(4));
     assert_eq!(diagnosis.verdict, Verdict::SoftwareOnly, "{}", lines(&diagnosis));
     let words = "perf_event_paranoid is 4, counting itself needs 2 or less, and this process has no CAP_PERFMON";
-    for subject in [Subject::SystemCall, Subject::HardwareEvents] {
+    for subject in [Check::SystemCall, Check::HardwareEvents] {
         let found = finding(&diagnosis, subject);
         assert_eq!((found.cause, found.text.as_str()), (Some(Cause::Paranoid), words));
         assert_eq!(commands(found)[0], "sudo sysctl kernel.perf_event_paranoid=2");
     }
     assert_eq!(
-        finding(&diagnosis, Subject::SoftwareEvents).text,
+        finding(&diagnosis, Check::SoftwareEvents).text,
         format!(
             "5 of 10 count; not alignment-faults, cpu-clock, emulation-faults, task-clock: {words}; \
              not cgroup-switches: {}",
@@ -68,9 +68,9 @@ fn levels_above_2_close_the_system_call() {
 fn the_same_refusal_in_a_container_asks_for_a_capability() {
     let mut facts = at(4);
     facts.container = Some("docker");
-    let around = Surroundings { root: true, ..surroundings() };
+    let around = Limits { root: true, ..surroundings() };
     let diagnosis = Diagnosis::examine_with(paranoid(4), &facts, &around);
-    let found = finding(&diagnosis, Subject::HardwareEvents);
+    let found = finding(&diagnosis, Check::HardwareEvents);
     assert_eq!(
         (found.cause, found.text.as_str()),
         (
@@ -92,9 +92,9 @@ fn the_same_refusal_in_a_container_asks_for_a_capability() {
 fn a_container_that_has_the_capability_may_have_a_user_who_has_not() {
     let mut facts = at(4);
     facts.container = Some("podman");
-    let around = Surroundings { may_gain_capability: true, ..surroundings() };
+    let around = Limits { may_gain_capability: true, ..surroundings() };
     let diagnosis = Diagnosis::examine_with(paranoid(4), &facts, &around);
-    let found = finding(&diagnosis, Subject::HardwareEvents);
+    let found = finding(&diagnosis, Check::HardwareEvents);
     assert_eq!(found.help[0].when, "for one program, as root in the container");
     assert_eq!(
         commands(found)[..2],
@@ -104,9 +104,9 @@ fn a_container_that_has_the_capability_may_have_a_user_who_has_not() {
 
 #[test]
 fn root_without_the_capability_is_a_service_with_a_bounding_set() {
-    let around = Surroundings { root: true, ..surroundings() };
+    let around = Limits { root: true, ..surroundings() };
     let diagnosis = Diagnosis::examine_with(paranoid(3), &at(3), &around);
-    let found = finding(&diagnosis, Subject::HardwareEvents);
+    let found = finding(&diagnosis, Check::HardwareEvents);
     assert_eq!(found.cause, Some(Cause::Capability));
     assert_eq!(
         found.text,
@@ -118,9 +118,9 @@ fn root_without_the_capability_is_a_service_with_a_bounding_set() {
 #[test]
 fn a_capability_in_a_user_namespace_is_worth_nothing() {
     let around =
-        Surroundings { root: true, user_namespace: true, holds_capability: true, ..surroundings() };
+        Limits { root: true, user_namespace: true, holds_capability: true, ..surroundings() };
     let diagnosis = Diagnosis::examine_with(paranoid(4), &at(4), &around);
-    let found = finding(&diagnosis, Subject::HardwareEvents);
+    let found = finding(&diagnosis, Check::HardwareEvents);
     assert_eq!(
         (found.cause, found.text.as_str()),
         (
@@ -142,12 +142,12 @@ fn a_filter_answers_before_the_kernel_looks() {
         (libc::EACCES, None, "a seccomp filter refuses perf_event_open before the kernel sees it"),
         (libc::ENOSYS, None, "a seccomp filter refuses perf_event_open before the kernel sees it"),
     ] {
-        let mut facts = standing();
+        let mut facts = permissions();
         facts.seccomp = 2;
         facts.container = container;
         let fake = Fake::counting().refusing(move |_| Some(errno));
         let diagnosis = diagnose(&fake, &facts);
-        for subject in [Subject::SystemCall, Subject::HardwareEvents] {
+        for subject in [Check::SystemCall, Check::HardwareEvents] {
             let found = finding(&diagnosis, subject);
             assert_eq!((found.cause, found.text.as_str()), (Some(Cause::Seccomp), words));
             assert_eq!(commands(found)[0], "docker run --cap-add=PERFMON IMAGE");
@@ -158,14 +158,14 @@ fn a_filter_answers_before_the_kernel_looks() {
 
 #[test]
 fn ledgers_still_count_for_a_privileged_process_behind_a_filter() {
-    let mut facts = standing();
+    let mut facts = permissions();
     facts.seccomp = 2;
     facts.capability = Some("CAP_PERFMON");
     let fake = Fake::counting().refusing(|_| Some(libc::EPERM));
     let diagnosis = diagnose(&fake, &facts);
     assert_eq!(diagnosis.verdict, Verdict::SoftwareOnly);
     assert_eq!(diagnosis.reason().unwrap().cause, Some(Cause::Seccomp));
-    let software = finding(&diagnosis, Subject::SoftwareEvents);
+    let software = finding(&diagnosis, Check::SoftwareEvents);
     assert_eq!((software.outcome, software.cause), (Outcome::Works, Some(Cause::Seccomp)));
 }
 
@@ -177,8 +177,8 @@ fn a_filter_that_lets_the_call_through_is_not_blamed() {
     facts.seccomp = 2;
     let fake = Fake::counting().refusing(|ask| (!ask.void).then_some(libc::EPERM));
     let diagnosis = diagnose(&fake, &facts);
-    assert_eq!(finding(&diagnosis, Subject::SystemCall).outcome, Outcome::Works);
-    let found = finding(&diagnosis, Subject::HardwareEvents);
+    assert_eq!(finding(&diagnosis, Check::SystemCall).outcome, Outcome::Works);
+    let found = finding(&diagnosis, Check::HardwareEvents);
     assert_eq!(found.cause, Some(Cause::SecurityModule));
 }
 
@@ -186,9 +186,9 @@ fn a_filter_that_lets_the_call_through_is_not_blamed() {
 fn security_modules_are_named() {
     let fake = Fake::counting().refusing(|ask| (!ask.void).then_some(libc::EACCES));
     let around =
-        Surroundings { security_modules: vec!["selinux".into(), "bpf".into()], ..surroundings() };
+        Limits { security_modules: vec!["selinux".into(), "bpf".into()], ..surroundings() };
     let diagnosis = Diagnosis::examine_with(fake, &at(1), &around);
-    let found = finding(&diagnosis, Subject::HardwareEvents);
+    let found = finding(&diagnosis, Check::HardwareEvents);
     assert_eq!(
         (found.outcome, found.text.as_str()),
         (
@@ -201,12 +201,12 @@ fn security_modules_are_named() {
 
 #[test]
 fn a_kernel_without_perf_events() {
-    let mut facts = standing();
+    let mut facts = permissions();
     facts.paranoid = None;
     facts.pmus.clear();
     let fake = Fake::counting().refusing(|_| Some(libc::ENOSYS));
     let diagnosis = diagnose(&fake, &facts);
-    for subject in [Subject::SystemCall, Subject::HardwareEvents] {
+    for subject in [Check::SystemCall, Check::HardwareEvents] {
         let found = finding(&diagnosis, subject);
         assert_eq!(
             (found.outcome, found.cause, found.text.as_str()),

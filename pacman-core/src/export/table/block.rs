@@ -6,7 +6,7 @@ use super::grid::{Column, Grid, Row, Tone};
 use super::rate::Rate;
 use super::{quantity, text};
 use crate::export::TableStyle;
-use crate::report::{PhaseReport, Report, ThreadReport, Turns};
+use crate::report::{EventSetRotation, PhaseReport, Report, ThreadReport};
 use crate::topology::CoreType;
 
 /// A thread and what one phase cost it.
@@ -86,7 +86,7 @@ impl<'a> Layout<'a> {
     fn sum(&self, each: &[Figures]) -> Figures {
         let mut sum = Figures::none(self.report);
         each.iter().for_each(|figures| sum.add(figures));
-        if self.report.turns == Some(Turns::BySpread) { sum.of_a_team() } else { sum }
+        if self.report.turns == Some(EventSetRotation::Staggered) { sum.of_a_team() } else { sum }
     }
 
     /// A row for each thread, siblings one below the other, and a sum for each

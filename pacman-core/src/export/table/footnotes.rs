@@ -7,7 +7,7 @@ use super::cell::{Marks, UNDEFINED, absent, at_least};
 use super::{quantity, text};
 use crate::export::TableStyle;
 use crate::export::values::{Absent, count_of, only_set, phase_name};
-use crate::report::{DOUBTED, Report, ThreadReport, ThreadState, Turns};
+use crate::report::{DOUBTED, EventSetRotation, Report, ThreadReport, ThreadState};
 
 /// What the marks mean that the table used.
 pub(super) fn legend(report: &Report, marks: &Marks, style: &TableStyle) -> Vec<String> {
@@ -55,8 +55,8 @@ pub(super) fn of_sets(report: &Report) -> Vec<String> {
     let (every, single): (Vec<usize>, Vec<usize>) =
         (0..report.events.len()).partition(|event| only_set(report, *event).is_none());
     let how = match turns {
-        Turns::ByExecution => "took turns by execution",
-        Turns::BySpread => "were spread over the threads and took turns by execution",
+        EventSetRotation::PerExecution => "took turns by execution",
+        EventSetRotation::Staggered => "were spread over the threads and took turns by execution",
     };
     let with = match every.as_slice() {
         [] => String::new(),

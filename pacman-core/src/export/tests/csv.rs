@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{assert_snapshot, specimen};
 use crate::export;
-use crate::report::Turns;
+use crate::report::EventSetRotation;
 use crate::report::{CountReport, LoggedSample, Report};
 use crate::session::Stat;
 
@@ -180,7 +180,7 @@ proptest! {
 
 #[test]
 fn samples_and_sets_stand_beside_counts() {
-    let report = specimen::in_turns(Turns::ByExecution);
+    let report = specimen::rotate_event_sets(EventSetRotation::PerExecution);
     let text = text(&report);
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().unwrap().split(',').collect();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{assert_snapshot, specimen};
 use crate::export;
-use crate::report::Turns;
+use crate::report::EventSetRotation;
 use crate::report::{CountReport, LoggedSample, Report};
 use crate::session::Stat;
 
@@ -188,7 +188,8 @@ proptest! {
 #[test]
 fn samples_and_sets_are_members() {
     let document: Value =
-        serde_json::from_str(&text(&specimen::in_turns(Turns::BySpread))).unwrap();
+        serde_json::from_str(&text(&specimen::rotate_event_sets(EventSetRotation::Staggered)))
+            .unwrap();
     assert_eq!(document["sets"], serde_json::json!([[0, 1, 2], [0, 2, 3]]));
     assert_eq!(document["turns"], "by-spread");
     let row = &document["threads"][1]["phases"][0];

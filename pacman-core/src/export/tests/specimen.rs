@@ -2,8 +2,8 @@
 
 use crate::backend::ReadPath;
 use crate::report::{
-    CountReport, EventColumn, EventSet, Implausible, LoggedSample, PhaseReport, PlaceReport,
-    Report, SetReport, ThreadReport, ThreadState, Turns,
+    CountReport, EventColumn, EventSet, EventSetRotation, Implausible, LoggedSample, PhaseReport,
+    PlaceReport, Report, SetReport, ThreadReport, ThreadState,
 };
 use crate::session::Stat;
 use crate::topology::CoreType;
@@ -185,7 +185,7 @@ pub(super) fn troubled() -> Report {
 
 /// Two threads whose sets took turns over five and one executions: cycles and
 /// instructions in both sets, another event in each.
-pub(super) fn in_turns(turns: Turns) -> Report {
+pub(super) fn rotate_event_sets(turns: EventSetRotation) -> Report {
     let events = vec![
         event("CYCLES", "cycles"),
         event("CACHE_MISSES", "accesses"),

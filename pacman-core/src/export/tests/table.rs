@@ -2,7 +2,7 @@
 
 use super::{assert_snapshot, specimen};
 use crate::export::{TableStyle, table};
-use crate::report::Turns;
+use crate::report::EventSetRotation;
 use crate::report::{PlaceReport, Report, ThreadState};
 use crate::topology::CoreType;
 
@@ -197,7 +197,7 @@ fn sums_do_not_overflow_and_cut_reports_do_not_panic() {
 
 #[test]
 fn sets_that_took_turns_are_named_and_their_figures_marked() {
-    let drawn = drawn(&specimen::in_turns(Turns::ByExecution), unicode(120));
+    let drawn = drawn(&specimen::rotate_event_sets(EventSetRotation::PerExecution), unicode(120));
     assert_snapshot("turns.txt", &drawn);
     // Three of five executions counted 4,000 each; two of five 6,000.
     assert!(drawn.contains("~20,000") && drawn.contains("~30,000"), "{drawn}");
@@ -208,7 +208,7 @@ fn sets_that_took_turns_are_named_and_their_figures_marked() {
 
 #[test]
 fn threads_of_a_team_stand_for_each_other() {
-    let drawn = drawn(&specimen::in_turns(Turns::BySpread), unicode(120));
+    let drawn = drawn(&specimen::rotate_event_sets(EventSetRotation::Staggered), unicode(120));
     assert_snapshot("turns-spread.txt", &drawn);
     // What five executions of thread 0 had, six have.
     assert!(drawn.contains("~24,000") && !drawn.contains('≥'), "{drawn}");

@@ -99,9 +99,9 @@ pub(in crate::predict) fn unexplained(configurations: &[Configuration]) -> Squar
         };
         normal(Square::from_fn(places.len(), sum))
     };
-    let (wanders, bends) = (both(wanders), both(bends));
+    let (wanders, residual_models) = (both(wanders), both(residual_models));
     Square::from_fn(places.len(), |row, column| {
-        (wanders.at(row, column) + bends.at(row, column)) / 2.0
+        (wanders.at(row, column) + residual_models.at(row, column)) / 2.0
     })
 }
 
@@ -114,7 +114,7 @@ fn wanders(a: f64, b: f64) -> f64 {
     if a * b <= 0.0 { 0.0 } else { a.abs().min(b.abs()) }
 }
 
-fn bends(a: f64, b: f64) -> f64 {
+fn residual_models(a: f64, b: f64) -> f64 {
     if a * b <= 0.0 {
         return 0.0;
     }
@@ -157,13 +157,13 @@ mod tests {
         let trace: f64 = (0..4).map(|index| square.at(index, index)).sum();
         assert!((trace - 4.0).abs() < 1e-12);
         // In octaves from 8: 3, 2, 1, 0. Variances go with t and with t^3 / 3.
-        let (wander, bend) = (4.0 / 6.0, 4.0 / 12.0);
+        let (wander, residual_model) = (4.0 / 6.0, 4.0 / 12.0);
         for (row, t) in [(0, 3.0), (1, 2.0), (2, 1.0), (3, 0.0)] {
-            let variance = (wander * t + bend * t * t * t / 3.0) / 2.0;
+            let variance = (wander * t + residual_model * t * t * t / 3.0) / 2.0;
             assert!((square.at(row, row) - variance).abs() < 1e-12, "{row}");
         }
         // cov(1, 2 threads): t = 2 and 3.
-        let covariance = (wander * 2.0 + bend * 4.0 * (1.5 - 2.0 / 6.0)) / 2.0;
+        let covariance = (wander * 2.0 + residual_model * 4.0 * (1.5 - 2.0 / 6.0)) / 2.0;
         assert!((square.at(0, 1) - covariance).abs() < 1e-12);
         assert_eq!(square.at(0, 1), square.at(1, 0));
     }

@@ -49,7 +49,7 @@ pub(super) struct Parts {
     /// The standard deviation of an execution's ln time.
     pub(super) noise: f64,
     /// Half of a 90 % interval, in spreads.
-    pub(super) reach: f64,
+    pub(super) half_width: f64,
     /// Executions at different configurations before a decision.
     pub(super) samples: usize,
     /// The least threads of any sample.
@@ -76,7 +76,7 @@ impl TryFrom<Parts> for Mixture {
     /// A file may hold anything.
     fn try_from(parts: Parts) -> std::result::Result<Mixture, &'static str> {
         let columns = parts.configurations.len();
-        let figures = [parts.noise, parts.reach, parts.rule.worth];
+        let figures = [parts.noise, parts.half_width, parts.rule.worth];
         let cases = parts.unexplained.iter().flat_map(|one| [one.spread, one.share]);
         let shares: f64 = parts.unexplained.iter().map(|one| one.share).sum();
         let relative = |shape: &Vec<f64>| {
@@ -150,9 +150,9 @@ impl Mixture {
     }
 
     /// The same with intervals so many times as wide, in logarithms: what
-    /// `training::Evaluation::stretch` asks for.
+    /// `training::Evaluation::calibration` asks for.
     pub fn widened(mut self, factor: f64) -> Mixture {
-        self.parts.reach *= factor;
+        self.parts.half_width *= factor;
         self
     }
 
@@ -189,12 +189,13 @@ impl Mixture {
             let log = posterior.means[column];
             // The next execution has noise of its own, and the reference had.
             let noise = 2.0 * self.parts.noise * self.parts.noise;
-            let reach = self.parts.reach * (posterior.spread(column).powi(2) + noise).sqrt();
+            let half_width =
+                self.parts.half_width * (posterior.spread(column).powi(2) + noise).sqrt();
             Forecast {
                 configuration: on,
                 seconds: seconds * log.exp(),
-                low: seconds * (log - reach).exp(),
-                high: seconds * (log + reach).exp(),
+                low: seconds * (log - half_width).exp(),
+                high: seconds * (log + half_width).exp(),
                 measured: false,
             }
         };

@@ -36,7 +36,7 @@ const NEGLIGIBLE: f64 = 1e-9;
 
 /// A case, with what each guess misses the whitened samples by, and how likely that makes both, as
 /// a logarithm.
-struct Weighed<'a> {
+struct ProgramEvidence<'a> {
     case: Case<'a>,
     misses: Vec<Vec<f64>>,
     logs: Vec<f64>,
@@ -55,7 +55,7 @@ impl<'a> Prior<'a> {
     /// figures are too odd to compute with.
     pub(super) fn after(&self, samples: &[(usize, f64)]) -> Option<Posterior<'a>> {
         let width = self.unexplained.first()?.1.width();
-        let all: Option<Vec<Weighed<'a>>> =
+        let all: Option<Vec<ProgramEvidence<'a>>> =
             self.unexplained.iter().map(|one| self.weigh(one, samples)).collect();
         let all = all?;
         let logs = || all.iter().flat_map(|weighed| weighed.logs.iter().copied());
@@ -64,7 +64,7 @@ impl<'a> Prior<'a> {
 
         let mut means = vec![0.0; width];
         let mut cases = Vec::new();
-        for Weighed { mut case, misses, logs } in all {
+        for ProgramEvidence { mut case, misses, logs } in all {
             for ((guess, miss), log) in self.guesses.iter().zip(&misses).zip(logs) {
                 let weight = (log - most).exp() / sum;
                 if weight < NEGLIGIBLE {
@@ -89,7 +89,7 @@ impl<'a> Prior<'a> {
         &self,
         (share, unexplained): &'a (f64, Square),
         samples: &[(usize, f64)],
-    ) -> Option<Weighed<'a>> {
+    ) -> Option<ProgramEvidence<'a>> {
         let root = Square::from_fn(samples.len(), |row, column| {
             let own = if row == column { 1.0 } else { 0.0 };
             let shared = unexplained.at(samples[row].0, samples[column].0);
@@ -114,7 +114,7 @@ impl<'a> Prior<'a> {
         let before = share.ln() - root.log();
         let logs = misses.iter().map(|miss| before - dot(miss, miss) / 2.0).collect();
         let case = Case { unexplained, weight: 0.0, gains, likely: Vec::new() };
-        Some(Weighed { case, misses, logs })
+        Some(ProgramEvidence { case, misses, logs })
     }
 }
 

@@ -65,7 +65,7 @@ pub struct Score {
     /// The program.
     pub program: String,
     /// A time for each configuration, before any verification.
-    pub times: Vec<Weighed>,
+    pub times: Vec<Baseline>,
     /// Executions until the decision.
     pub samples: usize,
     /// Seconds of those executions, over one execution at the best configuration.
@@ -83,7 +83,7 @@ pub struct Score {
 
 /// A forecast beside the truth.
 #[derive(Clone, Copy, Debug)]
-pub struct Weighed {
+pub struct Baseline {
     /// Where.
     pub configuration: Configuration,
     /// Seconds that were measured.
@@ -110,7 +110,7 @@ pub fn evaluate(
         let predictor = contender.train(&data.without(index, LEAST - 1))?;
         let mut score = follow(&*predictor, program)?;
         if contender.predicts() {
-            score.error = mean(score.times.iter().filter_map(Weighed::error));
+            score.error = mean(score.times.iter().filter_map(Baseline::error));
         }
         scores.push(score);
         progress();
@@ -145,7 +145,7 @@ fn follow(predictor: &dyn Predictor, truth: &Program) -> Result<Score> {
     let weigh = |sample: &Sample| {
         let configuration = sample.configuration();
         let forecast = forecasts.iter().find(|one| one.configuration == configuration).copied();
-        Weighed { configuration, measured: sample.seconds(), forecast }
+        Baseline { configuration, measured: sample.seconds(), forecast }
     };
     let least = |a: &&Sample, b: &&Sample| a.seconds().total_cmp(&b.seconds());
     let best = truth.samples.iter().min_by(least).ok_or_else(|| nowhere(truth))?;
@@ -184,7 +184,7 @@ fn nowhere(truth: &Program) -> crate::Error {
     bad(format!("{} was not measured at a configuration that was asked for", truth.name))
 }
 
-impl Weighed {
+impl Baseline {
     /// |predicted − measured| / measured; 1 without a prediction, `None` where it was sampled.
     pub fn error(&self) -> Option<f64> {
         match self.forecast {
@@ -195,7 +195,7 @@ impl Weighed {
     }
 
     /// Whether the interval holds the truth; `None` where it was sampled.
-    pub fn held(&self) -> Option<bool> {
+    pub fn coverage(&self) -> Option<bool> {
         match self.forecast {
             Some(forecast) if forecast.measured => None,
             Some(forecast) => Some((forecast.low..=forecast.high).contains(&self.measured)),
@@ -222,11 +222,12 @@ impl Evaluation {
         (sum > 0.0).then_some(error / sum)
     }
 
-    /// The part of predicted times whose 90 % interval held the truth.
-    pub fn held(&self) -> Option<f64> {
+    /// The part of predicted times whose 90 % interval contains the truth.
+    pub fn coverage(&self) -> Option<f64> {
         self.errors()?;
-        let held = self.scores.iter().flat_map(|score| &score.times).filter_map(Weighed::held);
-        mean(held.map(|held| if held { 1.0 } else { 0.0 }))
+        let coverage =
+            self.scores.iter().flat_map(|score| &score.times).filter_map(Baseline::coverage);
+        mean(coverage.map(|coverage| if coverage { 1.0 } else { 0.0 }))
     }
 
     /// Mean over programs.
@@ -257,22 +258,22 @@ impl Evaluation {
             regret: self.regret(),
             worst_regret: self.worst_regret(),
             samples: self.samples(),
-            held: self.held()?,
+            coverage: self.coverage()?,
         })
     }
 
     /// How many times wider intervals must be for 90 % of these times to be in theirs.
     ///
     /// A model's own residuals flatter it: the samples were chosen to make them small.
-    pub fn stretch(&self) -> f64 {
-        stretch(self.scores.iter())
+    pub fn calibration(&self) -> f64 {
+        calibration(self.scores.iter())
     }
 
     /// Widens each program's intervals by what the other programs ask for.
     fn calibrate(&mut self) {
         let others = |out: usize| {
             let rest = self.scores.iter().enumerate().filter(move |(index, _)| *index != out);
-            stretch(rest.map(|(_, score)| score))
+            calibration(rest.map(|(_, score)| score))
         };
         let factors: Vec<f64> = (0..self.scores.len()).map(others).collect();
         for (score, factor) in self.scores.iter_mut().zip(factors) {
@@ -292,7 +293,7 @@ impl Evaluation {
 }
 
 /// The 90 % quantile of how far each truth is from its forecast, in halves of its interval.
-fn stretch<'a>(scores: impl Iterator<Item = &'a Score>) -> f64 {
+fn calibration<'a>(scores: impl Iterator<Item = &'a Score>) -> f64 {
     let times = scores.flat_map(|score| &score.times);
     let mut ratios: Vec<f64> =
         times.filter_map(|one| one.forecast?.distance(one.measured)).collect();

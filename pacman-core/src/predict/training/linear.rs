@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::super::feature::INSTRUCTIONS;
-use super::super::linear::{Plane, rates, work};
+use super::super::linear::{Regression, rates, work};
 use super::super::verify::Rule;
 use super::super::{Linear, Target};
 use super::dataset::{Dataset, bad};
@@ -80,8 +80,8 @@ pub fn linear(data: &Dataset, options: &LinearOptions) -> Result<Linear> {
             data.machine()
         ))
     })?;
-    let (spreads, reach) = fit.spreads();
-    let plane = |column: usize| Plane {
+    let (spreads, half_width) = fit.spreads();
+    let regression = |column: usize| Regression {
         configuration: data.configurations()[column],
         intercept: fit.intercepts[column],
         slopes: fit.slopes.column(column).iter().copied().collect(),
@@ -99,8 +99,8 @@ pub fn linear(data: &Dataset, options: &LinearOptions) -> Result<Linear> {
         standards: features.moments.clone(),
         programs,
         inverse: fit.inverse_rows(),
-        reach,
-        planes: (0..columns - 1).map(plane).collect(),
+        half_width,
+        regressions: (0..columns - 1).map(regression).collect(),
         rule: Rule::default(),
     })
 }

@@ -33,7 +33,7 @@ const UNEXPLAINED: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.4];
 const NOISE: [f64; 3] = [0.005, 0.01, 0.02];
 
 /// Half of a normal distribution's 90 % interval, in spreads.
-const REACH: f64 = 1.645;
+const HALF_WIDTH: f64 = 1.645;
 
 /// At most so many programs, spread evenly, say how much that is.
 const ASKED: usize = 64;
@@ -97,7 +97,7 @@ pub fn mixture(data: &Dataset, options: MixtureOptions) -> Result<Mixture> {
         shapes,
         unexplained,
         noise,
-        reach: REACH,
+        half_width: HALF_WIDTH,
         samples: options.samples,
         least: if options.wide { all.div_ceil(2) } else { 1 },
         rule: RULE,

@@ -41,7 +41,7 @@ mod ridge;
 mod selection;
 
 pub use dataset::{Dataset, Program, Row, machines};
-pub use evaluate::{Contender, Evaluation, Score, Weighed, evaluate};
+pub use evaluate::{Baseline, Contender, Evaluation, Score, evaluate};
 pub use linear::{LinearOptions, linear};
 pub use mixture::{MixtureOptions, mixture};
 pub use ridge::{Plan, RidgeOptions, Terms, ridge};

@@ -1,7 +1,7 @@
 //! Training of [`Ridge`].
 
 use super::super::feature::{CYCLES, INSTRUCTIONS};
-use super::super::ridge::{Bend, Stage, Standard};
+use super::super::ridge::{ResidualModel, Stage, Standard};
 use super::super::verify::Rule;
 use super::super::{Configuration, Feature, Ridge, Target};
 use super::dataset::{Dataset, bad};
@@ -121,10 +121,10 @@ fn stage(problem: &Problem, choice: &Choice) -> Option<Stage> {
     let Choice { samples, with_events, penalty, .. } = choice;
     let features = Standardised::new(problem.features(samples, *with_events));
     let fit = Fit::new(&features.values, &problem.deviations(samples), *penalty)?;
-    let (spreads, reach) = fit.spreads();
+    let (spreads, half_width) = fit.spreads();
     let names = problem.names(samples, *with_events).into_iter();
     let standard = |(feature, &(mean, scale))| Standard { feature, mean, scale };
-    let bend = |column: usize| Bend {
+    let residual_model = |column: usize| ResidualModel {
         configuration: problem.configurations[column],
         intercept: fit.intercepts[column],
         slopes: fit.slopes.column(column).iter().copied().collect(),
@@ -137,8 +137,8 @@ fn stage(problem: &Problem, choice: &Choice) -> Option<Stage> {
         penalty: *penalty,
         programs: features.values.nrows(),
         inverse: fit.inverse_rows(),
-        reach,
-        bends: others.map(bend).collect(),
+        half_width,
+        residual_models: others.map(residual_model).collect(),
     })
 }
 

@@ -8,7 +8,7 @@ use crate::sim::hardware::{Activity, Ring, Slice};
 impl State {
     /// Lets `time` nanoseconds pass on every core of which a whole context is counted: its
     /// contexts follow the timetable, and no thread of this process runs there meanwhile.
-    pub(in crate::sim) fn let_pass(&mut self, time: u64) {
+    pub(in crate::sim) fn advance(&mut self, time: u64) {
         let (begin, end) = (self.now, self.now + time);
         self.now = end;
         let counted = self.cores_counted();
@@ -50,12 +50,12 @@ impl State {
 
     /// Lets the time go on to `end`, if it is not there yet.
     pub(in crate::sim) fn let_pass_until(&mut self, end: u64) {
-        self.let_pass(end.saturating_sub(self.now));
+        self.advance(end.saturating_sub(self.now));
     }
 
     /// The time of the machine's TSC.
     pub(in crate::sim) fn tsc(&self) -> u64 {
-        (u128::from(self.now) * u128::from(self.shape.tsc_mhz) / 1000) as u64
+        (u128::from(self.now) * u128::from(self.spec.tsc_mhz) / 1000) as u64
     }
 
     /// What the contexts of `core` have done by the timetable so far.
@@ -91,14 +91,14 @@ impl State {
 
     /// Lets `time` pass on a core on which these siblings are active.
     fn pass_core(&mut self, core: usize, time: u64, active: &[bool]) {
-        let shape = self.shape;
+        let spec = self.spec;
         // Clocks are scaled as totals, so that no rounding adds up.
         let total = self.activity[core].total;
         let ticks = |mhz: u64| scaled(total + time, mhz) - scaled(total, mhz);
-        let (core_cycles, reference) = (ticks(shape.core_mhz), ticks(shape.tsc_mhz));
+        let (core_cycles, reference) = (ticks(spec.core_mhz), ticks(spec.tsc_mhz));
         let slice = Slice {
             ring: Ring::User,
-            instructions: core_cycles * 1000 / shape.cycles_per_1000,
+            instructions: core_cycles * 1000 / spec.cycles_per_1000,
             core_cycles,
             reference_cycles: reference,
             reference,
@@ -144,7 +144,7 @@ mod tests {
             let cpus = CpuSet::from_list("0").unwrap();
             let mut all = session.events(events).unwrap().system_wide(&cpus).unwrap();
             let first = *all.sample()[0].as_ref().unwrap();
-            (0..steps).for_each(|_| machine.let_pass(6_000_000_000 / steps));
+            (0..steps).for_each(|_| machine.advance(6_000_000_000 / steps));
             let last = *all.sample()[0].as_ref().unwrap();
             ([0, 1, 2].map(|event| last.count_since(&first, event)), machine.core_activity(0))
         };

@@ -25,7 +25,7 @@ pub(super) enum What {
 
 /// The hardware counter that an event is on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Station {
+pub(super) struct CounterLocation {
     /// The counter's register.
     pub(super) msr: u32,
     /// What RDPMC is asked for.
@@ -55,7 +55,7 @@ pub(super) struct File {
     /// Nanoseconds enabled and on its counters.
     pub(super) times: [u64; 2],
     /// Where it is now; software events have none.
-    pub(super) station: Option<Station>,
+    pub(super) location: Option<CounterLocation>,
     /// The address of its mapped page.
     pub(super) page: Option<usize>,
     /// What its page says is no longer so.
@@ -82,7 +82,7 @@ impl File {
             count: 0,
             seen: 0,
             times: [0; 2],
-            station: None,
+            location: None,
             page: None,
             stale: true,
         }

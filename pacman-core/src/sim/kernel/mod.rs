@@ -24,7 +24,7 @@ use perf_event_open_sys::bindings as abi;
 use super::background::CoreActivity;
 use super::fault::{Fault, Faults};
 use super::hardware::{Activity, CorePmu, Ring, Signal, Slice};
-use super::machines::Shape;
+use super::machines::MachineSpec;
 use super::task::{Task, cpu_time};
 use super::workload::{Rate, rates};
 use crate::backend::msr::Program;
@@ -37,7 +37,7 @@ use file::File;
 /// Everything that changes on a machine.
 #[derive(Debug)]
 pub(super) struct State {
-    shape: &'static Shape,
+    spec: &'static MachineSpec,
     cpu: CpuModel,
     smt: bool,
     cores: Vec<CorePmu>,
@@ -79,10 +79,10 @@ struct Context {
 const SOMEBODY: i32 = -1;
 
 impl State {
-    pub(super) fn new(shape: &'static Shape, topology: &Topology, live: bool) -> State {
-        let cpu = shape.cpu();
+    pub(super) fn new(spec: &'static MachineSpec, topology: &Topology, live: bool) -> State {
+        let cpu = spec.cpu();
         let ways = topology.contexts_per_core() as u8;
-        let reset = shape.core();
+        let reset = spec.core();
         let context = |context: &crate::topology::Context| Context {
             core: context.core as usize,
             number: context.sibling as u8,
@@ -95,7 +95,7 @@ impl State {
             online: true,
         };
         State {
-            shape,
+            spec,
             cpu,
             smt: ways > 1,
             cores: vec![reset.clone(); topology.cores().len()],
@@ -107,7 +107,7 @@ impl State {
             now: 0,
             activity: vec![CoreActivity::of(usize::from(ways)); topology.cores().len()],
             live,
-            rates: if live { rates(cpu, shape.cycles_per_1000) } else { Vec::new() },
+            rates: if live { rates(cpu, spec.cycles_per_1000) } else { Vec::new() },
             faults: Faults::default(),
         }
     }
@@ -135,7 +135,7 @@ impl State {
     /// The thread has gone on as its real processor has.
     pub(super) fn catch_up(&mut self, tid: i32) {
         let Some(now) = cpu_time(tid) else { return };
-        let shape = self.shape;
+        let spec = self.spec;
         let cpu = self.task(tid).cpu;
         let timetabled = self.is_counted_whole(cpu);
         let leaders = self.task(tid).leaders.clone();
@@ -143,8 +143,7 @@ impl State {
         let counted = leaders.iter().any(|leader| self.files[leader].enabled);
         let task = self.task(tid);
         let retired = |time: u64| {
-            (u128::from(time) * u128::from(shape.core_mhz) / u128::from(shape.cycles_per_1000))
-                as u64
+            (u128::from(time) * u128::from(spec.core_mhz) / u128::from(spec.cycles_per_1000)) as u64
         };
         let instructions = retired(now).saturating_sub(retired(task.seen));
         task.seen = now.max(task.seen);
@@ -169,7 +168,7 @@ impl State {
 
     fn retire(&mut self, tid: i32, ring: Ring, instructions: u64) {
         self.switch_in(tid);
-        let shape = self.shape;
+        let spec = self.spec;
         let task = self.task(tid);
         let total: u64 = task.retired.iter().sum();
         let before = task.retired[ring as usize];
@@ -178,9 +177,9 @@ impl State {
         let cpu = task.cpu;
         // Totals are scaled, not steps, so that no rounding adds up.
         let step = |per_1000: u64| scaled(total + instructions, per_1000) - scaled(total, per_1000);
-        let core_cycles = step(shape.cycles_per_1000);
-        let ticks = step(shape.cycles_per_1000 * shape.tsc_mhz / shape.core_mhz);
-        let time = step(shape.cycles_per_1000 * 1000 / shape.core_mhz);
+        let core_cycles = step(spec.cycles_per_1000);
+        let ticks = step(spec.cycles_per_1000 * spec.tsc_mhz / spec.core_mhz);
+        let time = step(spec.cycles_per_1000 * 1000 / spec.core_mhz);
         let often = |(signal, rate): &Rate| {
             let times = |n: u64| (u128::from(n) * u128::from(*rate) / 1_000_000) as u64;
             let new = times(after) - times(before);
@@ -201,7 +200,7 @@ impl State {
         );
     }
 
-    pub(super) fn occur(&mut self, tid: i32, signal: Signal, times: u64) {
+    pub(super) fn inject_event(&mut self, tid: i32, signal: Signal, times: u64) {
         self.switch_in(tid);
         let cpu = self.task(tid).cpu;
         let signals = [(signal, times)];
@@ -258,7 +257,7 @@ impl State {
     /// One more call of the thread: the error that it must answer, if it must.
     pub(super) fn meet_fault(&mut self, tid: i32) -> Option<i32> {
         let fault = self.faults.next()?;
-        self.strike(tid, fault)
+        self.apply_fault(tid, fault)
     }
 
     /// The registers that `cpu` reaches; `None` where there is no such context online.
@@ -268,7 +267,7 @@ impl State {
     }
 
     /// What a planned fault does to the thread, or the error that its call answers.
-    fn strike(&mut self, tid: i32, fault: Fault) -> Option<i32> {
+    fn apply_fault(&mut self, tid: i32, fault: Fault) -> Option<i32> {
         let cpu = self.task(tid).cpu;
         match fault {
             Fault::Errno(errno) => return Some(errno),

@@ -28,9 +28,11 @@ impl State {
 }
 
 fn write(page: *mut perf_event_mmap_page, file: &File, width: u8) {
-    let (index, offset) = match file.station {
+    let (index, offset) = match file.location {
         // The counter's raw value, sign-extended, plus the offset is the count.
-        Some(station) => (station.index + 1, file.count.wrapping_sub(extend(station.seen, width))),
+        Some(location) => {
+            (location.index + 1, file.count.wrapping_sub(extend(location.seen, width)))
+        }
         None => (0, file.count),
     };
     // SAFETY: the page was mapped writable by `map`, is kept until `release` takes it out of

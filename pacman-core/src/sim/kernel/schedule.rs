@@ -2,14 +2,14 @@
 
 use std::os::fd::RawFd;
 
-use pacman_events::allocate::{Counter, Demand, Placement, Pmu, Way};
+use pacman_events::allocate::{Alternative, Counter, EventConstraints, Placement, Pmu};
 use pacman_events::encode::Rings;
 use pacman_events::partition::Partition;
 use pacman_events::{CounterSet, Encoding, Family};
 
-use super::file::{Station, What, Whose};
+use super::file::{CounterLocation, What, Whose};
 use super::{Context, State};
-use crate::backend::msr::{Hold, Program};
+use crate::backend::msr::{Program, Sharing};
 use crate::sim::hardware::{Changed, CorePmu};
 
 /// A legal place for some events on one context.
@@ -95,8 +95,10 @@ impl State {
     /// Whether a group could ever be counted, alone on a context of its own.
     pub(super) fn is_possible(&self, encodings: &[Encoding]) -> bool {
         let pmu = Pmu::of(self.cpu, self.smt);
-        let demands: Vec<Demand> =
-            encodings.iter().map(|event| Demand::of(event, &pmu, Rings::default())).collect();
+        let demands: Vec<EventConstraints> = encodings
+            .iter()
+            .map(|event| EventConstraints::of(event, &pmu, Rings::default()))
+            .collect();
         self.partition().plan(&pmu, &[demands]).is_ok()
     }
 
@@ -119,8 +121,10 @@ impl State {
         }
         let encodings: Vec<Encoding> =
             wanted.iter().filter_map(|fd| self.files[fd].encoding().cloned()).collect();
-        let demands: Vec<Demand> =
-            encodings.iter().map(|event| Demand::of(event, &pmu, Rings::default())).collect();
+        let demands: Vec<EventConstraints> = encodings
+            .iter()
+            .map(|event| EventConstraints::of(event, &pmu, Rings::default()))
+            .collect();
         let mut lists = vec![Vec::new(); usize::from(pmu.contexts())];
         lists[usize::from(context.number)] = demands;
         let elsewhere = pmu.clone().withholding(context.withheld, "");
@@ -135,14 +139,14 @@ impl State {
     }
 
     /// What a sibling counts already, where it counts it.
-    fn held(&self, sibling: &Context, placement: &Placement, fd: RawFd) -> Demand {
+    fn held(&self, sibling: &Context, placement: &Placement, fd: RawFd) -> EventConstraints {
         let mut way = match placement.counter() {
-            Some(Counter::General(n)) => Way::general(CounterSet::only(n)),
-            Some(Counter::Fixed(n)) => Way::fixed(CounterSet::only(n)),
-            None => Way::uncounted(),
+            Some(Counter::General(n)) => Alternative::general(CounterSet::only(n)),
+            Some(Counter::Fixed(n)) => Alternative::fixed(CounterSet::only(n)),
+            None => Alternative::uncounted(),
         };
         way.claims = placement.claims().to_vec();
-        let demand = Demand::new(placement.name(), [way.on(sibling.number)]);
+        let demand = EventConstraints::new(placement.name(), [way.on(sibling.number)]);
         match self.files.get(&fd).and_then(|file| file.encoding()) {
             Some(encoding) if encoding.limits.sibling_exclusive => demand.excluding_sibling(),
             _ => demand,
@@ -160,7 +164,7 @@ impl State {
         let context = &mut self.contexts[cpu as usize];
         for fd in std::mem::take(&mut context.on) {
             if let Some(file) = self.files.get_mut(&fd) {
-                (file.station, file.stale) = (None, true);
+                (file.location, file.stale) = (None, true);
             }
         }
         context.placements.clear();
@@ -171,12 +175,12 @@ impl State {
                 other.program.as_ref().is_some_and(|program| program.writes.contains(write))
             };
             let context = &self.contexts[cpu as usize];
-            if write.hold == Hold::Alike && self.siblings(context).any(shared) {
+            if write.hold == Sharing::Alike && self.siblings(context).any(shared) {
                 continue;
             }
             let pmu = &mut self.cores[core];
             let ours = match write.hold {
-                Hold::Bits(ours) => ours,
+                Sharing::Bits(ours) => ours,
                 _ => u64::MAX,
             };
             let value = |core: &CorePmu| core.read(number, write.msr).unwrap_or(0);
@@ -193,7 +197,7 @@ impl State {
         for write in &program.writes {
             let pmu = &mut self.cores[core];
             let value = match write.hold {
-                Hold::Bits(ours) => {
+                Sharing::Bits(ours) => {
                     pmu.read(number, write.msr).map_or(0, |now| now & !ours) | write.value
                 }
                 _ => write.value,
@@ -201,12 +205,12 @@ impl State {
             pmu.write(number, write.msr, value).expect("a driver's program does not fault");
         }
         let on = context.on.clone();
-        for gauge in &program.gauges {
-            let station = Station { msr: gauge.msr, index: gauge.index, seen: 0 };
-            if let Some(file) = self.files.get_mut(&on[gauge.place]) {
-                (file.station, file.stale) = (Some(station), true);
+        for slot in &program.slots {
+            let location = CounterLocation { msr: slot.msr, index: slot.index, seen: 0 };
+            if let Some(file) = self.files.get_mut(&on[slot.place]) {
+                (file.location, file.stale) = (Some(location), true);
             }
-            self.arm(cpu, on[gauge.place], self.largest_period());
+            self.arm(cpu, on[slot.place], self.largest_period());
         }
     }
 
@@ -224,17 +228,17 @@ impl State {
         let context = &self.contexts[cpu as usize];
         let (core, number) = (context.core, context.number);
         let Some(file) = self.files.get_mut(&fd) else { return };
-        let Some(station) = &mut file.station else { return };
+        let Some(location) = &mut file.location else { return };
         let pmu = &mut self.cores[core];
         let value = events.wrapping_neg() & mask(pmu.width());
         // The old registers take 32 bits and extend the sign.
-        let written = if LEGACY.contains(&station.msr) { value & 0xffff_ffff } else { value };
+        let written = if LEGACY.contains(&location.msr) { value & 0xffff_ffff } else { value };
         // Twice, as on a Pentium 4 the first write may not reach the upper bits (N15).
         for _ in 0..2 {
-            pmu.write(number, station.msr, written)
+            pmu.write(number, location.msr, written)
                 .expect("counters take any value of their width");
         }
-        station.seen = value;
+        location.seen = value;
         file.stale = true;
     }
 
@@ -244,11 +248,11 @@ impl State {
         let pmu = &self.cores[context.core];
         for fd in &context.on {
             let Some(file) = self.files.get_mut(fd) else { continue };
-            let Some(station) = &mut file.station else { continue };
-            let now = pmu.read(context.number, station.msr).expect("counters can be read");
+            let Some(location) = &mut file.location else { continue };
+            let now = pmu.read(context.number, location.msr).expect("counters can be read");
             file.count =
-                file.count.wrapping_add(now.wrapping_sub(station.seen) & mask(pmu.width()));
-            (station.seen, file.stale) = (now, true);
+                file.count.wrapping_add(now.wrapping_sub(location.seen) & mask(pmu.width()));
+            (location.seen, file.stale) = (now, true);
         }
     }
 
@@ -266,9 +270,9 @@ impl State {
                 .iter()
                 .copied()
                 .filter(|fd| {
-                    let station = self.files.get(fd).and_then(|file| file.station);
-                    station.is_some_and(|station| {
-                        let now = pmu.read(context.number, station.msr);
+                    let location = self.files.get(fd).and_then(|file| file.location);
+                    location.is_some_and(|location| {
+                        let now = pmu.read(context.number, location.msr);
                         now.is_ok_and(|now| now & sign == 0)
                     })
                 })

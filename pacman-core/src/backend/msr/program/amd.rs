@@ -4,10 +4,12 @@
 //! well (PPR, `PerfCntrGlobalCtl`), which Linux keeps at 0 while nothing counts.
 
 use pacman_events::CpuModel;
-use pacman_events::allocate::{Counter, Take};
+use pacman_events::allocate::{Counter, CounterUse};
 use pacman_events::encode::Rings;
 
-use super::{Control, Cycles, ENABLE, Gauge, Guard, Hold, Planned, Probe, Program, Then, selector};
+use super::{
+    Control, CounterSlot, Cycles, ENABLE, Guard, Planned, Probe, Program, Sharing, Then, selector,
+};
 use crate::error::Result;
 
 pub(super) fn program(
@@ -29,9 +31,17 @@ pub(super) fn program(
         let (control, msr) = registers(n);
         global |= 1u64 << n;
         program.guards.push(guard(control, n, planned.placement.name()));
-        program.gauges.push(Gauge { place: planned.placement.event(), index: u32::from(n), msr });
-        controls.push(Control { msr: control, value: selector(planned, rings), hold: Hold::Sole });
-        if planned.placement.take() == Take::Pair {
+        program.slots.push(CounterSlot {
+            place: planned.placement.event(),
+            index: u32::from(n),
+            msr,
+        });
+        controls.push(Control {
+            msr: control,
+            value: selector(planned, rings),
+            hold: Sharing::Sole,
+        });
+        if planned.placement.counter_use() == CounterUse::Pair {
             let (control, msr) = registers(n + 1);
             global |= 2u64 << n;
             program.guards.push(guard(control, n + 1, planned.placement.name()));
@@ -58,20 +68,20 @@ fn guard(control: u32, n: u8, event: &str) -> Guard {
 fn write(program: &mut Program, controls: &[Control], merging: &[(u32, u32)], global: u64) {
     let both = controls.iter().map(|it| it.msr).chain(merging.iter().map(|(control, _)| *control));
     for control in both {
-        program.push(control, 0, Hold::Sole);
+        program.push(control, 0, Sharing::Sole);
     }
-    let counters: Vec<u32> = program.gauges.iter().map(|gauge| gauge.msr).collect();
+    let counters: Vec<u32> = program.slots.iter().map(|slot| slot.msr).collect();
     for counter in counters.into_iter().chain(merging.iter().map(|(_, counter)| *counter)) {
-        program.push(counter, 0, Hold::Sole);
+        program.push(counter, 0, Sharing::Sole);
     }
     // The odd counter merges before the even one counts.
     for (control, _) in merging {
-        program.push(*control, MERGE | ENABLE, Hold::Sole);
+        program.push(*control, MERGE | ENABLE, Sharing::Sole);
     }
     for control in controls {
         program.push(control.msr, control.value, control.hold);
     }
-    program.push(GLOBAL_CTL, global, Hold::Bits(global));
+    program.push(GLOBAL_CTL, global, Sharing::Bits(global));
 }
 
 const CTL: u32 = 0xc001_0000;

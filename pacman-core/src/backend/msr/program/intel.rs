@@ -8,8 +8,8 @@ use pacman_events::allocate::Counter;
 use pacman_events::encode::{Rings, Scope};
 
 use super::{
-    COUNTERS, Control, Cycles, ENABLE, Gauge, Guard, Hold, Planned, Probe, Program, Then, bit,
-    selector,
+    COUNTERS, Control, CounterSlot, Cycles, ENABLE, Guard, Planned, Probe, Program, Sharing, Then,
+    bit, selector,
 };
 use crate::error::Result;
 
@@ -30,7 +30,7 @@ pub(super) fn program(
     }
     guard_extras(&mut program, cpu, planned, rings);
     write(&mut program, planned, &controls, global);
-    if program.gauges.iter().any(|gauge| (FULL..FULL + COUNTERS).contains(&gauge.msr)) {
+    if program.slots.iter().any(|slot| (FULL..FULL + COUNTERS).contains(&slot.msr)) {
         // Through the old numbers only 32 bits of a counter can be written.
         program.probes.push(Probe {
             msr: PERF_CAPABILITIES,
@@ -43,7 +43,7 @@ pub(super) fn program(
 
 fn general(program: &mut Program, planned: &Planned<'_>, n: u8, rings: Rings) -> Control {
     let control = EVTSEL + u32::from(n);
-    program.gauges.push(Gauge {
+    program.slots.push(CounterSlot {
         place: planned.placement.event(),
         index: u32::from(n),
         msr: FULL + u32::from(n),
@@ -56,7 +56,7 @@ fn general(program: &mut Program, planned: &Planned<'_>, n: u8, rings: Rings) ->
         event: planned.placement.name().to_owned(),
         cycles: Cycles::Select(CORE_CYCLES),
     });
-    Control { msr: control, value: selector(planned, rings), hold: Hold::Sole }
+    Control { msr: control, value: selector(planned, rings), hold: Sharing::Sole }
 }
 
 fn fixed(program: &mut Program, planned: &Planned<'_>, n: u8, rings: Rings) -> Control {
@@ -65,7 +65,7 @@ fn fixed(program: &mut Program, planned: &Planned<'_>, n: u8, rings: Rings) -> C
     // Per counter four bits: OS, USR, AnyThread, interrupt.
     let any_thread = encoding.limits.counts == Scope::Core;
     let field = bit(1, rings.kernel) | bit(2, rings.user) | bit(4, any_thread);
-    program.gauges.push(Gauge {
+    program.slots.push(CounterSlot {
         place: planned.placement.event(),
         index: FIXED_INDEX | u32::from(n),
         msr: FIXED + u32::from(n),
@@ -81,7 +81,7 @@ fn fixed(program: &mut Program, planned: &Planned<'_>, n: u8, rings: Rings) -> C
         });
     }
     // The counters share the register.
-    Control { msr: FIXED_CTRL, value: field << (4 * n), hold: Hold::Bits(0xf << (4 * n)) }
+    Control { msr: FIXED_CTRL, value: field << (4 * n), hold: Sharing::Bits(0xf << (4 * n)) }
 }
 
 /// Somebody else's counter that counts through an extra register about to change.
@@ -112,17 +112,17 @@ fn write(program: &mut Program, planned: &[Planned<'_>], controls: &[Control], g
     for claim in planned.iter().flat_map(|p| p.placement.claims()) {
         if let Some(msr) = claim.register.number() {
             let shared = claim.register.is_shared();
-            program.once(msr, claim.value, if shared { Hold::Alike } else { Hold::Sole });
+            program.once(msr, claim.value, if shared { Sharing::Alike } else { Sharing::Sole });
         }
     }
-    let counters: Vec<u32> = program.gauges.iter().map(|gauge| gauge.msr).collect();
+    let counters: Vec<u32> = program.slots.iter().map(|slot| slot.msr).collect();
     for counter in counters {
-        program.push(counter, 0, Hold::Sole);
+        program.push(counter, 0, Sharing::Sole);
     }
     for control in controls {
         program.push(control.msr, control.value, control.hold);
     }
-    program.push(GLOBAL_CTRL, global, Hold::Bits(global));
+    program.push(GLOBAL_CTRL, global, Sharing::Bits(global));
 }
 
 const EVTSEL: u32 = 0x186;

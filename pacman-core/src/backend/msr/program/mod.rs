@@ -27,7 +27,7 @@ pub(crate) struct Program {
     /// The writes, in order; the first one of each register says how it is kept account of.
     pub(crate) writes: Vec<Write>,
     /// Where each event is read.
-    pub(crate) gauges: Vec<Gauge>,
+    pub(crate) slots: Vec<CounterSlot>,
     /// The bits of a counter.
     pub(super) width: u8,
     /// Bits that the hardware sets in a control register while it counts.
@@ -66,12 +66,12 @@ pub(super) enum Cycles {
 pub(crate) struct Write {
     pub(crate) msr: u32,
     pub(crate) value: u64,
-    pub(crate) hold: Hold,
+    pub(crate) hold: Sharing,
 }
 
 /// How a register is held while the events count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hold {
+pub(crate) enum Sharing {
     /// Ours alone.
     Sole,
     /// With whoever wants the same value, on any context of the core.
@@ -100,7 +100,7 @@ pub(super) enum Then {
 
 /// Where an event is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Gauge {
+pub(crate) struct CounterSlot {
     /// The event's place in a reading.
     pub(crate) place: usize,
     /// What RDPMC is asked for.
@@ -113,12 +113,12 @@ pub(crate) struct Gauge {
 struct Control {
     msr: u32,
     value: u64,
-    hold: Hold,
+    hold: Sharing,
 }
 
 /// Bits of a register that stay as they are for as long as the counts are ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct RegisterInvariant {
     pub(super) msr: u32,
     pub(super) mask: u64,
     pub(super) value: u64,
@@ -159,7 +159,7 @@ impl Program {
             relies: Vec::new(),
             probes: Vec::new(),
             writes: Vec::new(),
-            gauges: Vec::new(),
+            slots: Vec::new(),
             width: cpu.facts().width,
             sticky: 0,
             per_core: cpu.facts().counters_shared,
@@ -185,7 +185,7 @@ impl Program {
                 Then::Skip(msr) => program.writes.retain(|write| write.msr != msr),
                 Then::Renumber { from, to } => {
                     let counters = from..from + COUNTERS;
-                    let numbers = program.gauges.iter_mut().map(|gauge| &mut gauge.msr);
+                    let numbers = program.slots.iter_mut().map(|slot| &mut slot.msr);
                     for msr in numbers.chain(program.writes.iter_mut().map(|write| &mut write.msr))
                     {
                         if counters.contains(msr) {
@@ -200,8 +200,8 @@ impl Program {
 
     /// What the control registers hold when all is written. Counters are not among them,
     /// nor a register that the processor may not have.
-    pub(super) fn standing(&self) -> Vec<Standing> {
-        let mut standing: Vec<Standing> = Vec::new();
+    pub(super) fn standing(&self) -> Vec<RegisterInvariant> {
+        let mut standing: Vec<RegisterInvariant> = Vec::new();
         let doubtful = |write: &&Write| {
             self.probes
                 .iter()
@@ -209,7 +209,7 @@ impl Program {
         };
         for write in self.writes.iter().filter(|write| !doubtful(write)) {
             let (mask, value) = match write.hold {
-                Hold::Bits(mask) => (mask, write.value),
+                Sharing::Bits(mask) => (mask, write.value),
                 _ => (!self.sticky, write.value),
             };
             match standing.iter_mut().find(|known| known.msr == write.msr) {
@@ -217,7 +217,7 @@ impl Program {
                     known.value = known.value & !mask | value & mask;
                     known.mask |= mask;
                 }
-                None => standing.push(Standing { msr: write.msr, mask, value }),
+                None => standing.push(RegisterInvariant { msr: write.msr, mask, value }),
             }
         }
         // A counter is written with 0, and nothing that selects or enables ends as 0.
@@ -226,14 +226,14 @@ impl Program {
     }
 
     /// Appends a write, unless the same register gets the same value already.
-    fn once(&mut self, msr: u32, value: u64, hold: Hold) {
+    fn once(&mut self, msr: u32, value: u64, hold: Sharing) {
         let write = Write { msr, value, hold };
         if !self.writes.contains(&write) {
             self.writes.push(write);
         }
     }
 
-    fn push(&mut self, msr: u32, value: u64, hold: Hold) {
+    fn push(&mut self, msr: u32, value: u64, hold: Sharing) {
         self.writes.push(Write { msr, value, hold });
     }
 }

@@ -9,7 +9,7 @@ use pacman_events::CounterSet;
 use pacman_events::allocate::{Assignment, Claim, Counter, RegisterKind};
 use pacman_events::encode::NetBurst;
 
-use super::{Cycles, Gauge, Guard, Hold, Planned, Program};
+use super::{CounterSlot, Cycles, Guard, Planned, Program, Sharing};
 use crate::error::{Error, ErrorKind, Result};
 
 pub(super) fn program(
@@ -24,7 +24,7 @@ pub(super) fn program(
         let event = encoding.netburst.as_ref().ok_or_else(|| not_netburst(placement.name()))?;
         if let Some(Counter::General(counter)) = placement.counter() {
             controls.push((counter, event.cccr()));
-            program.gauges.push(Gauge {
+            program.slots.push(CounterSlot {
                 place: placement.event(),
                 index: u32::from(counter),
                 msr: COUNTER + u32::from(counter),
@@ -69,26 +69,26 @@ pub(super) fn program(
 /// The registers, in the order in which they are written.
 fn write(program: &mut Program, planned: &[Planned<'_>], controls: &[(u8, u32)]) {
     for (counter, _) in controls {
-        program.push(CCCR + u32::from(*counter), 0, Hold::Sole);
+        program.push(CCCR + u32::from(*counter), 0, Sharing::Sole);
     }
     for Claim { register, value } in planned.iter().flat_map(|p| p.placement.claims()) {
         let Some(msr) = register.number() else { continue };
         // Both contexts may count the same replay metric; an ESCR holds the T bits of
         // one of them.
         let replay = register.kind() == RegisterKind::Replay;
-        program.once(msr, *value, if replay { Hold::Alike } else { Hold::Sole });
+        program.once(msr, *value, if replay { Sharing::Alike } else { Sharing::Sole });
     }
     for (counter, _) in controls {
         // Twice: the first write may not reach the upper bits (erratum N15).
-        program.push(COUNTER + u32::from(*counter), 0, Hold::Sole);
-        program.push(COUNTER + u32::from(*counter), 0, Hold::Sole);
+        program.push(COUNTER + u32::from(*counter), 0, Sharing::Sole);
+        program.push(COUNTER + u32::from(*counter), 0, Sharing::Sole);
     }
     for (counter, cccr) in controls {
         // With the overflow flag clear, while still disabled.
-        program.push(CCCR + u32::from(*counter), u64::from(cccr & !ENABLE), Hold::Sole);
+        program.push(CCCR + u32::from(*counter), u64::from(cccr & !ENABLE), Sharing::Sole);
     }
     for (counter, cccr) in controls {
-        program.push(CCCR + u32::from(*counter), u64::from(*cccr), Hold::Sole);
+        program.push(CCCR + u32::from(*counter), u64::from(*cccr), Sharing::Sole);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ErrorKind;
-use crate::backend::msr::Site;
+use crate::backend::msr::CpuLocation;
 
 const RETIRED: &str = "instr_retired:NBOGUSNTAG";
 
@@ -269,7 +269,7 @@ fn events_and_processors_that_have_no_such_registers() {
     let error = refused("niagara2", "TLB_miss");
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.to_string().contains("only the registers of NetBurst, of Intel since Nehalem and of AMD are known; use the perf backend"), "{error}");
-    assert_eq!(backend(&io, "p4", [&[], &[]]).unwrap_err().kind(), ErrorKind::Empty);
+    assert_eq!(backend(&io, "p4", [&[], &[]]).unwrap_err().kind(), ErrorKind::NoEvents);
 }
 
 #[test]
@@ -285,12 +285,13 @@ fn a_plan_for_another_processor() {
         // The second CPU is logical processor 0.
         [block(0, 1), block(1, 0)].join("\n")
     };
-    let haswell = Contexts::read(&topology, &cpuinfo("GenuineIntel", 6, 0x3c));
-    assert_eq!(haswell.site(1), Some(Site { cpu: 1, core: 0, context: 1 }));
+    let haswell = CpuMap::read(&topology, &cpuinfo("GenuineIntel", 6, 0x3c));
+    assert_eq!(haswell.site(1), Some(CpuLocation { cpu: 1, core: 0, context: 1 }));
     let cpu = CpuModel::named("p4").unwrap();
     let pmu = Pmu::of(cpu, true);
     let encoding = pacman_events::resolve(cpu, RETIRED).unwrap().encoding().unwrap().clone();
-    let plan = Partition::Even.plan(&pmu, &[vec![Demand::of(&encoding, &pmu, USER)]]).unwrap();
+    let plan =
+        Partition::Even.plan(&pmu, &[vec![EventConstraints::of(&encoding, &pmu, USER)]]).unwrap();
     let events = [vec![encoding]];
     let over =
         |contexts| MsrBackend::with_io(Fake::shared(), contexts, plan.contexts(), &events, USER);
@@ -302,9 +303,9 @@ fn a_plan_for_another_processor() {
          GenuineIntel family 6 model 0x3c; plan for this processor"
     );
     // On NetBurst the APIC ID says which context is which.
-    let prescott = Contexts::read(&topology, &cpuinfo("GenuineIntel", 15, 4));
-    assert_eq!(prescott.site(0), Some(Site { cpu: 0, core: 0, context: 1 }));
-    assert_eq!(prescott.site(1), Some(Site { cpu: 1, core: 0, context: 0 }));
+    let prescott = CpuMap::read(&topology, &cpuinfo("GenuineIntel", 15, 4));
+    assert_eq!(prescott.site(0), Some(CpuLocation { cpu: 0, core: 0, context: 1 }));
+    assert_eq!(prescott.site(1), Some(CpuLocation { cpu: 1, core: 0, context: 0 }));
     assert!(over(prescott).is_ok());
 }
 

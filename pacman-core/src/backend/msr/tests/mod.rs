@@ -7,12 +7,12 @@ mod ownership;
 mod sequence;
 mod signals;
 
-use pacman_events::allocate::{Demand, Pmu};
+use pacman_events::allocate::{EventConstraints, Pmu};
 use pacman_events::encode::Rings;
 use pacman_events::partition::Partition;
 use pacman_events::{CpuModel, Encoding};
 
-use super::{Contexts, MsrBackend};
+use super::{CpuMap, MsrBackend};
 use crate::backend::{Backend, Counters, Reading, Target};
 use crate::error::{Error, Result};
 use crate::topology::Topology;
@@ -33,9 +33,9 @@ fn backend(io: &Fake, table: &str, lists: [&[&str]; 2]) -> Result<MsrBackend<Fak
     let events = lists.map(encode);
     let demands = events
         .each_ref()
-        .map(|list| list.iter().map(|it| Demand::of(it, &pmu, USER)).collect::<Vec<_>>());
+        .map(|list| list.iter().map(|it| EventConstraints::of(it, &pmu, USER)).collect::<Vec<_>>());
     let plan = Partition::ByDemand.plan(&pmu, &demands).unwrap();
-    let contexts = Contexts::of(&Topology::synthetic("1 core, 2 threads")?);
+    let contexts = CpuMap::of(&Topology::synthetic("1 core, 2 threads")?);
     MsrBackend::with_io(io.clone(), contexts, plan.contexts(), &events, USER)
 }
 

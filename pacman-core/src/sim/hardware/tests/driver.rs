@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::*;
-use crate::backend::msr::{Contexts, Errno, MsrBackend, MsrIo};
+use crate::backend::msr::{CpuMap, Errno, MsrBackend, MsrIo};
 use crate::backend::{Backend, Counters, Reading, Target};
 use crate::error::ErrorKind;
 use crate::topology::Topology;
@@ -68,7 +68,7 @@ impl Pair {
         let machine = Machine(Arc::new(Mutex::new(core(table))));
         let events = lists.map(|list| list.iter().map(|name| encoding(cpu, name)).collect());
         let plan = plan(cpu, &events).expect("fits");
-        let contexts = Contexts::of(&Topology::synthetic("1 core, 2 threads").unwrap());
+        let contexts = CpuMap::of(&Topology::synthetic("1 core, 2 threads").unwrap());
         let backend =
             MsrBackend::with_io(machine.clone(), contexts, plan.contexts(), &events, USER).unwrap();
         let counters = [0, 1].map(|cpu| {
@@ -197,7 +197,7 @@ fn what_the_register_held_before_comes_back() {
     let before = machine.0.lock().changed();
     let events = [vec![encoding(model("hsw"), "UOPS_ISSUED.ANY")], vec![]];
     let plan = plan(model("hsw"), &events).unwrap();
-    let contexts = Contexts::of(&Topology::synthetic("1 core, 2 threads").unwrap());
+    let contexts = CpuMap::of(&Topology::synthetic("1 core, 2 threads").unwrap());
     let backend =
         MsrBackend::with_io(machine.clone(), contexts, plan.contexts(), &events, USER).unwrap();
     CPU.set(0);
@@ -215,10 +215,10 @@ fn a_register_that_the_processor_lacks_is_an_error_and_changes_nothing() {
     let more = ["UOPS_ISSUED.ANY:c=3", "UOPS_ISSUED.ANY:c=4"];
     let list: Vec<Encoding> = names.iter().chain(&more).map(|it| encoding(hsw, it)).collect();
     let pmu = Pmu::of(hsw, false);
-    let demands = list.iter().map(|it| Demand::of(it, &pmu, USER)).collect();
+    let demands = list.iter().map(|it| EventConstraints::of(it, &pmu, USER)).collect();
     let plan = Partition::ByDemand.plan(&pmu, &[demands]).unwrap();
     let machine = Machine(Arc::new(Mutex::new(core("hsw"))));
-    let contexts = Contexts::of(&Topology::synthetic("1 core, 2 threads").unwrap());
+    let contexts = CpuMap::of(&Topology::synthetic("1 core, 2 threads").unwrap());
     let backend =
         MsrBackend::with_io(machine.clone(), contexts, plan.contexts(), &[list], USER).unwrap();
     CPU.set(0);

@@ -7,7 +7,7 @@ mod every_event;
 mod intel;
 mod netburst;
 
-use pacman_events::allocate::{Counter, Demand, Placement, Pmu, Take};
+use pacman_events::allocate::{Counter, CounterUse, EventConstraints, Placement, Pmu};
 use pacman_events::encode::{Rings, Scope};
 use pacman_events::partition::{CorePlan, Partition};
 use pacman_events::{CpuModel, Encoding, Family, resolve};
@@ -35,9 +35,9 @@ fn encoding(model: CpuModel, name: &str) -> Encoding {
 /// The joint plan of one list of events per context, in user mode unless they say.
 fn plan(model: CpuModel, lists: &[Vec<Encoding>]) -> Option<CorePlan> {
     let pmu = Pmu::of(model, model.facts().smt_ways > 1).allowing_all_counters();
-    let demands: Vec<Vec<Demand>> = lists
+    let demands: Vec<Vec<EventConstraints>> = lists
         .iter()
-        .map(|list| list.iter().map(|it| Demand::of(it, &pmu, USER)).collect())
+        .map(|list| list.iter().map(|it| EventConstraints::of(it, &pmu, USER)).collect())
         .collect();
     Partition::ByDemand.plan(&pmu, &demands).ok()
 }
@@ -67,7 +67,7 @@ fn program(core: &mut CorePmu, context: u8, placement: &Placement, encoding: &En
             let control = |n: u32| if six { 0xc001_0200 + 2 * n } else { 0xc001_0000 + n };
             core.write(context, control(n), encoding.evtsel & !0x3_0000 | ring_bits | 1 << 22)
                 .unwrap();
-            if placement.take() == Take::Pair {
+            if placement.counter_use() == CounterUse::Pair {
                 core.write(context, control(n + 1), 0xf_0040_00ff).unwrap();
             }
             n

@@ -6,24 +6,24 @@
 
 use std::collections::BTreeMap;
 
-use super::program::Hold;
+use super::program::Sharing;
 use super::signal::Handlers;
 use super::undo::UndoLog;
-use crate::fork::{Held, Lock, Locked};
+use crate::fork::{ForkGuard, Lock, Locked};
 
 /// A register of a context or a core of a machine: machine, context, number.
 pub(super) type Key = (u64, u32, u32);
 
 /// Every register that is held, and the signal handlers that guard them.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(super) struct RegisterClaims {
     held: BTreeMap<Key, Entry>,
     pub(super) handlers: Handlers,
 }
 
 #[derive(Debug)]
 struct Entry {
-    hold: Hold,
+    hold: Sharing,
     value: u64,
     before: u64,
     holders: Vec<&'static UndoLog>,
@@ -36,21 +36,21 @@ impl Entry {
     }
 }
 
-impl Ledger {
+impl RegisterClaims {
     /// Whether `value` could be held so now.
-    pub(super) fn allows(&self, key: Key, hold: Hold, value: u64) -> bool {
+    pub(super) fn allows(&self, key: Key, hold: Sharing, value: u64) -> bool {
         let alike = |entry: &Entry| {
-            hold == Hold::Alike && entry.hold == Hold::Alike && entry.value == value
+            hold == Sharing::Alike && entry.hold == Sharing::Alike && entry.value == value
         };
         self.held.get(&key).is_none_or(alike)
     }
 
     /// Holds a register that contains `now` for the owner of `log`, as
-    /// [`allows`](Ledger::allows) allowed; answers what is to be restored.
+    /// [`allows`](RegisterClaims::allows) allowed; answers what is to be restored.
     pub(super) fn hold(
         &mut self,
         key: Key,
-        hold: Hold,
+        hold: Sharing,
         value: u64,
         now: u64,
         log: &'static UndoLog,
@@ -81,18 +81,19 @@ impl Ledger {
     }
 }
 
-static LEDGER: Lock<Ledger> = Lock::new(Ledger { held: BTreeMap::new(), handlers: Handlers::NONE });
-/// The ledger, while its thread forks.
-static HELD: Held<Locked<'static, Ledger>> = Held::new();
+static CLAIMS: Lock<RegisterClaims> =
+    Lock::new(RegisterClaims { held: BTreeMap::new(), handlers: Handlers::NONE });
+/// The claims, while its thread forks.
+static HELD: ForkGuard<Locked<'static, RegisterClaims>> = ForkGuard::new();
 
-/// Locks the ledger: held while counters are opened and while they are given back.
-pub(super) fn lock() -> Locked<'static, Ledger> {
-    LEDGER.lock()
+/// Locks the claims: held while counters are opened and while they are given back.
+pub(super) fn lock() -> Locked<'static, RegisterClaims> {
+    CLAIMS.lock()
 }
 
 pub(super) extern "C" fn before_fork() {
     // SAFETY: this one lock.
-    unsafe { HELD.put(LEDGER.lock()) };
+    unsafe { HELD.put(CLAIMS.lock()) };
 }
 
 pub(super) extern "C" fn in_parent() {
@@ -100,11 +101,11 @@ pub(super) extern "C" fn in_parent() {
     drop(unsafe { HELD.take() });
 }
 
-/// Empties the ledger in a forked child, which holds nothing.
+/// Empties the claims in a forked child, which holds nothing.
 pub(super) fn in_child(disown: fn(&mut Handlers)) {
     // SAFETY: put there by `before_fork`; this is the child's only thread.
-    let mut ledger = unsafe { HELD.take() };
-    disown(&mut ledger.handlers);
+    let mut claims = unsafe { HELD.take() };
+    disown(&mut claims.handlers);
     // Forgotten, not freed: nothing is allocated or freed between fork and exec.
-    std::mem::forget(std::mem::take(&mut ledger.held));
+    std::mem::forget(std::mem::take(&mut claims.held));
 }

@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::sets::{Sets, Turn};
+use super::sets::{Epoch, Sets};
 use crate::backend::{Caps, Counters, Reading, Target};
 use crate::cancel;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
-use crate::report::Turns;
+use crate::report::EventSetRotation;
 use crate::session::meter::Meter;
 
 /// Phases whose executions are counted without a search.
 const FIRST: usize = 64;
 
 /// The sets of one thread, one of them on its counters.
-pub(in crate::session) struct Rota {
+pub(in crate::session) struct SetScheduler {
     sets: Arc<Sets>,
     target: Target,
     /// The set of each phase's first execution here.
@@ -25,7 +25,7 @@ pub(in crate::session) struct Rota {
     begun_beyond: HashMap<u32, u64>,
     /// The set whose turn it is.
     set: usize,
-    turn: Turn,
+    turn: Epoch,
     clock: Clock,
     /// Of the set whose turn it is, and of those that stand by.
     meters: Box<[Option<Meter>]>,
@@ -33,10 +33,14 @@ pub(in crate::session) struct Rota {
     off: Option<Meter>,
 }
 
-impl Rota {
+impl SetScheduler {
     /// Opens each set once, so that one that cannot be had says so now, and leaves
     /// set 0 on the counters.
-    pub(in crate::session) fn open(sets: &Arc<Sets>, target: Target, clock: Clock) -> Result<Rota> {
+    pub(in crate::session) fn open(
+        sets: &Arc<Sets>,
+        target: Target,
+        clock: Clock,
+    ) -> Result<SetScheduler> {
         let mut meters: Box<[Option<Meter>]> = (0..sets.len()).map(|_| None).collect();
         for set in (1..sets.len()).rev() {
             let mut meter = Meter::new(sets.backend(set).open(target)?, clock);
@@ -45,12 +49,12 @@ impl Rota {
             }
         }
         meters[0] = Some(Meter::new(sets.backend(0).open(target)?, clock));
-        Ok(Rota {
+        Ok(SetScheduler {
             start: 0,
             begun: [0; FIRST],
             begun_beyond: HashMap::new(),
             set: 0,
-            turn: Turn { number: 0, live: sets.live(0) },
+            turn: Epoch { number: 0, live: sets.live(0) },
             clock,
             meters,
             off: None,
@@ -62,8 +66,8 @@ impl Rota {
     /// Learns the thread's number in the session.
     pub(in crate::session) fn number(&mut self, thread: usize) {
         self.start = match self.sets.turns {
-            Turns::ByExecution => 0,
-            Turns::BySpread => thread as u64,
+            EventSetRotation::PerExecution => 0,
+            EventSetRotation::Staggered => thread as u64,
         };
     }
 
@@ -92,7 +96,7 @@ impl Rota {
         self.set
     }
 
-    pub(in crate::session) fn turn(&self) -> Turn {
+    pub(in crate::session) fn turn(&self) -> Epoch {
         self.turn
     }
 
@@ -131,7 +135,7 @@ impl Rota {
             return Err(error);
         }
         (self.set, self.off) = (to, None);
-        self.turn = Turn { number: self.turn.number + 1, live: self.sets.live(to) };
+        self.turn = Epoch { number: self.turn.number + 1, live: self.sets.live(to) };
         Ok(())
     }
 
@@ -212,7 +216,7 @@ mod tests {
 
     use super::*;
     use crate::backend::{Backend, ReadPath};
-    use crate::session::turns::sets::Set;
+    use crate::session::rotation::sets::Set;
 
     /// What was done to the counters of all sets, in order.
     #[derive(Default)]
@@ -268,38 +272,40 @@ mod tests {
         }
     }
 
-    fn rota(machine: &Arc<Machine>, turns: Turns, sets: usize) -> Rota {
+    fn set_scheduler(machine: &Arc<Machine>, turns: EventSetRotation, sets: usize) -> SetScheduler {
         let set =
             |set: usize| Set { live: 1 << set, backend: Box::new(Fake(Arc::clone(machine), set)) };
         let sets = Sets { turns, list: (0..sets).map(set).collect() };
-        Rota::open(&Arc::new(sets), Target::Caller, Clock::detect()).unwrap()
+        SetScheduler::open(&Arc::new(sets), Target::Caller, Clock::detect()).unwrap()
     }
 
-    fn read(rota: &mut Rota) -> Result<u64> {
+    fn read(set_scheduler: &mut SetScheduler) -> Result<u64> {
         let mut reading = Reading::EMPTY;
-        rota.meter().read(&mut reading)?;
+        set_scheduler.meter().read(&mut reading)?;
         Ok(reading.counts[0])
     }
 
     /// The sets that a sequence of outermost phases counts.
-    fn sets_of(rota: &mut Rota, phases: &[u32]) -> Vec<usize> {
+    fn sets_of(set_scheduler: &mut SetScheduler, phases: &[u32]) -> Vec<usize> {
         let run = |phase: &u32| {
-            rota.next(*phase).unwrap();
-            assert_eq!(read(rota).unwrap(), rota.set() as u64);
-            assert_eq!(rota.turn().live, 1 << rota.set());
-            rota.set()
+            set_scheduler.next(*phase).unwrap();
+            assert_eq!(read(set_scheduler).unwrap(), set_scheduler.set() as u64);
+            assert_eq!(set_scheduler.turn().live, 1 << set_scheduler.set());
+            set_scheduler.set()
         };
         phases.iter().map(run).collect()
     }
 
     #[test]
     fn every_phase_goes_through_all_sets_whatever_others_do() {
-        for (turns, starts) in [(Turns::ByExecution, [0, 0, 0]), (Turns::BySpread, [0, 1, 2])] {
+        for (turns, starts) in
+            [(EventSetRotation::PerExecution, [0, 0, 0]), (EventSetRotation::Staggered, [0, 1, 2])]
+        {
             for (thread, start) in starts.into_iter().enumerate() {
-                let mut rota = rota(&Arc::default(), turns, 3);
-                rota.number(thread);
+                let mut set_scheduler = set_scheduler(&Arc::default(), turns, 3);
+                set_scheduler.number(thread);
                 let phases = [7, 7, 0, 7, 0, 0, 7];
-                let sets = sets_of(&mut rota, &phases);
+                let sets = sets_of(&mut set_scheduler, &phases);
                 let expected = [0, 1, 0, 2, 1, 2, 3].map(|turn| (turn + start) % 3);
                 assert_eq!(sets, expected, "{turns:?} on thread {thread}");
             }
@@ -310,14 +316,14 @@ mod tests {
     fn counters_change_only_with_the_set() {
         let machine = Arc::<Machine>::default();
         machine.stands_by.store(true, Ordering::Relaxed);
-        let mut kept = rota(&machine, Turns::ByExecution, 2);
+        let mut kept = set_scheduler(&machine, EventSetRotation::PerExecution, 2);
         sets_of(&mut kept, &[0, 1, 0, 1]);
         let expected = ["open 1", "stand by 1", "open 0", "stand by 0", "resume 1"];
         assert_eq!(*machine.done.lock(), expected);
         assert_eq!(kept.turn().number, 1, "two phases in step change it once");
 
         let machine = Arc::<Machine>::default();
-        let mut reopened = rota(&machine, Turns::ByExecution, 2);
+        let mut reopened = set_scheduler(&machine, EventSetRotation::PerExecution, 2);
         sets_of(&mut reopened, &[0, 0]);
         assert_eq!(
             *machine.done.lock(),
@@ -330,16 +336,16 @@ mod tests {
         for stands_by in [true, false] {
             let machine = Arc::<Machine>::default();
             machine.stands_by.store(stands_by, Ordering::Relaxed);
-            let mut rota = rota(&machine, Turns::ByExecution, 2);
-            rota.next(0).unwrap();
+            let mut set_scheduler = set_scheduler(&machine, EventSetRotation::PerExecution, 2);
+            set_scheduler.next(0).unwrap();
             machine.refuses.store(true, Ordering::Relaxed);
-            assert_eq!(rota.next(0).unwrap_err().kind(), ErrorKind::Conflict);
-            let off = read(&mut rota).unwrap_err();
+            assert_eq!(set_scheduler.next(0).unwrap_err().kind(), ErrorKind::Conflict);
+            let off = read(&mut set_scheduler).unwrap_err();
             assert_eq!(off.kind(), ErrorKind::NotScheduled, "no count of a set that is off");
-            assert!(rota.next(0).is_err());
+            assert!(set_scheduler.next(0).is_err());
             machine.refuses.store(false, Ordering::Relaxed);
-            rota.next(0).unwrap();
-            assert_eq!((rota.set(), read(&mut rota).unwrap()), (1, 1));
+            set_scheduler.next(0).unwrap();
+            assert_eq!((set_scheduler.set(), read(&mut set_scheduler).unwrap()), (1, 1));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The sets of a session's events, and a set's stay on the counters.
 
 use crate::backend::Backend;
-use crate::report::{EventSet, Turns};
+use crate::report::{EventSet, EventSetRotation};
 
 /// The most events of a session whose sets take turns: which of them are being
 /// counted is one word.
@@ -9,7 +9,7 @@ pub const MAX_EVENTS_IN_TURNS: usize = u64::BITS as usize;
 
 /// The sets of a session: one where all its events fit.
 pub(crate) struct Sets {
-    pub(super) turns: Turns,
+    pub(super) turns: EventSetRotation,
     pub(super) list: Vec<Set>,
 }
 
@@ -24,7 +24,7 @@ impl Sets {
     /// All of a session's events, counted together.
     pub(in crate::session) fn one(events: usize, backend: Box<dyn Backend>) -> Sets {
         let live = u64::MAX >> (MAX_EVENTS_IN_TURNS - events);
-        Sets { turns: Turns::ByExecution, list: vec![Set { live, backend }] }
+        Sets { turns: EventSetRotation::PerExecution, list: vec![Set { live, backend }] }
     }
 
     pub(in crate::session) fn len(&self) -> usize {
@@ -32,7 +32,7 @@ impl Sets {
     }
 
     /// Who counts which set, if there are several.
-    pub(in crate::session) fn turns(&self) -> Option<Turns> {
+    pub(in crate::session) fn turns(&self) -> Option<EventSetRotation> {
         (self.list.len() > 1).then_some(self.turns)
     }
 
@@ -65,16 +65,16 @@ impl Sets {
 /// A stay of one set on a thread's counters: two readings of the same stay can be
 /// subtracted, others cannot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::session) struct Turn {
+pub(in crate::session) struct Epoch {
     /// How many switches came before.
     pub(in crate::session) number: u64,
     /// The session's events that are counted, a bit each.
     pub(in crate::session) live: u64,
 }
 
-impl Turn {
+impl Epoch {
     /// The only turn of a session whose events fit at once.
-    pub(in crate::session) const ONLY: Turn = Turn { number: 0, live: u64::MAX };
+    pub(in crate::session) const ONLY: Epoch = Epoch { number: 0, live: u64::MAX };
 
     /// Where in a reading the session's event number `event` stands, if it is counted.
     #[inline]
@@ -101,9 +101,9 @@ mod tests {
 
     #[test]
     fn counted_events_stand_in_their_order() {
-        let turn = Turn { number: 3, live: 1 << 63 | 0b1011_0000 };
+        let turn = Epoch { number: 3, live: 1 << 63 | 0b1011_0000 };
         let places: Vec<Option<usize>> = [3, 4, 5, 6, 7, 63, 64].map(|e| turn.place(e)).into();
         assert_eq!(places, [None, Some(0), Some(1), None, Some(2), Some(3), None]);
-        assert_eq!((0..64).map(|event| Turn::ONLY.expect(event)).sum::<usize>(), 2016);
+        assert_eq!((0..64).map(|event| Epoch::ONLY.expect(event)).sum::<usize>(), 2016);
     }
 }

@@ -10,7 +10,7 @@ use crate::predict::Configuration;
 
 /// Executions at one configuration, with others at the default in between at most.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Stay {
+pub(super) struct HeldRun {
     at: usize,
     tally: Tally,
     /// What the default was taken to cost instead.
@@ -19,7 +19,7 @@ pub(super) struct Stay {
     lost: f64,
 }
 
-impl Stay {
+impl HeldRun {
     /// So many more, at `at`, which cost so much in all, where the default was taken to cost `default`,
     /// and `dearest` at most each; `lost` is what had been lost before them.
     #[inline]
@@ -31,7 +31,7 @@ impl Stay {
         lost: f64,
     ) {
         if self.at != at || self.tally.executions == 0 {
-            *self = Stay { at, lost, ..Stay::default() };
+            *self = HeldRun { at, lost, ..HeldRun::default() };
         }
         self.tally.add(more, cost, dearest);
         self.default += default;
@@ -44,11 +44,11 @@ impl Stay {
 
     /// One of them, at `at`, has cost so much more; if that does not `recur`, it says nothing of
     /// what comes.
-    fn owes(&mut self, at: usize, cost: f64, recurs: bool) {
+    fn attribute(&mut self, at: usize, cost: f64, recurring: bool) {
         if self.at != at {
             return;
         }
-        if recurs {
+        if recurring {
             self.tally.cost += cost;
         } else {
             self.lost += cost;
@@ -64,30 +64,30 @@ impl Stay {
 
 impl Controller {
     /// An execution at `on`, told before, has cost `cost` more than was told with it: threads that
-    /// it had end, say, and that were started again for another phase. That is lost. If it `recurs`
+    /// it had end, say, and that were started again for another phase. That is lost. If it is `recurring`
     /// it counts against `on` as well, but for the samples of a search: others may be about to do as
     /// this phase does. It does not where only the phase itself went elsewhere and back, or where the
     /// other is new.
     ///
     /// What is not finite and above 0, or at the default, or at a configuration that the phase does
     /// not have, is left out.
-    pub fn charge(&mut self, on: Configuration, cost: f64, recurs: bool) {
+    pub fn defer_cost(&mut self, on: Configuration, cost: f64, recurring: bool) {
         let Some(at) = self.index(on) else { return };
         if !(cost.is_finite() && cost > 0.0) || at == self.candidates.default_index() {
             return;
         }
-        self.account.owe(cost);
+        self.account.reserve(cost);
         self.spent += if self.state == State::Holding { 0.0 } else { cost };
-        self.stay.owes(at, cost, recurs);
-        if recurs && self.state != State::Sampling {
+        self.held_run.attribute(at, cost, recurring);
+        if recurring && self.state != State::Sampling {
             self.records[at].amend(cost);
         }
     }
 
     /// The account is overdrawn, and what runs elsewhere makes it worse.
     #[inline]
-    pub(super) fn bleeds(&self) -> bool {
-        let Stay { at, tally, lost, .. } = self.stay;
+    pub(super) fn over_budget(&self) -> bool {
+        let HeldRun { at, tally, lost, .. } = self.held_run;
         let default = self.candidates.default_index();
         at == self.next
             && at != default
@@ -98,35 +98,35 @@ impl Controller {
 
     /// Measures the default anew: it may be dearer than when it was measured last.
     #[cold]
-    pub(super) fn audit(&mut self) {
-        if self.dear.is_some() {
+    pub(super) fn remeasure(&mut self) {
+        if self.costly.is_some() {
             let why = format!("{} was no cheaper on average: rolled back", self.next());
             return self.back_to_default(why);
         }
-        if !self.forgiven && self.stay.gains_but_for_one() {
+        if !self.excused && self.held_run.gains_but_for_one() {
             // It may be an accident. The next one is not, and until then no more may be lost.
-            self.forgiven = true;
-            self.stay.lost = self.account.lost();
+            self.excused = true;
+            self.held_run.lost = self.account.lost();
             return;
         }
-        self.audits = Some(self.state);
+        self.remeasuring = Some(self.state);
         self.check();
         self.why = "the account is overdrawn: is it the default that has become dearer?".into();
     }
 
     /// An execution at the default was measured; `back` is the state before.
-    pub(super) fn while_auditing(&mut self, back: State) {
+    pub(super) fn while_remeasuring(&mut self, back: State) {
         if self.fresh.count() < KNOWN_WELL {
             return;
         }
-        self.audits = None;
-        let Stay { at, tally, default, lost } = std::mem::take(&mut self.stay);
+        self.remeasuring = None;
+        let HeldRun { at, tally, default, lost } = std::mem::take(&mut self.held_run);
         let (executions, count) = (tally.executions, f64::from(tally.executions));
         let (mean, now) = (tally.mean(), self.fresh.level().max(self.default_on_average()));
         let on = self.candidates.all()[at];
         if mean < now {
             let dearer = (now * count - default).min(self.account.lost() - lost);
-            self.account.revalue(dearer.max(0.0));
+            self.account.reprice(dearer.max(0.0));
             (self.state, self.next) = (back, at);
             self.why = format!(
                 "costs {:.3} of {} on average, which has become dearer",
@@ -143,8 +143,8 @@ impl Controller {
     }
 
     /// What is known of a stay is no longer so.
-    pub(super) fn end_stay(&mut self) {
-        self.stay = Stay::default();
-        self.audits = None;
+    pub(super) fn end_held_run(&mut self) {
+        self.held_run = HeldRun::default();
+        self.remeasuring = None;
     }
 }

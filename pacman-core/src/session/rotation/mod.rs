@@ -2,16 +2,16 @@
 //!
 //! A session whose events do not fit at once has several sets; each outermost
 //! execution of a phase counts one of them. [`plan`](Sets::plan) makes the sets,
-//! [`Rota`] is the owner's side, [`Tallies`] what others see.
+//! [`SetScheduler`] is the owner's side, [`Tallies`] what others see.
 
 mod plan;
-mod rota;
+mod set_scheduler;
+mod set_stats;
 mod sets;
-mod tally;
 
 pub(super) use plan::{Room, advise, is_lack_of_room};
-pub(super) use rota::{ByPlace, Rota};
+pub(super) use set_scheduler::{ByPlace, SetScheduler};
+pub(crate) use set_stats::{SetStats, Tallies};
+pub(super) use sets::Epoch;
 pub use sets::MAX_EVENTS_IN_TURNS;
 pub(crate) use sets::Sets;
-pub(super) use sets::Turn;
-pub(crate) use tally::{Tallies, Tally};

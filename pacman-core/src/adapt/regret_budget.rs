@@ -2,19 +2,19 @@
 
 /// How much longer than without adaptation a phase may take in all.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bound {
+pub struct RegretLimits {
     /// Before the turn, as a part of the total without adaptation.
-    pub early: f64,
+    pub initial: f64,
     /// From the turn on.
-    pub late: f64,
+    pub steady: f64,
     /// Executions after which the later bound holds.
-    pub turn: u64,
+    pub after_executions: u64,
 }
 
-impl Default for Bound {
+impl Default for RegretLimits {
     /// 5 % at any time, 1 % once 50 executions have passed.
-    fn default() -> Bound {
-        Bound { early: 0.05, late: 0.01, turn: 50 }
+    fn default() -> RegretLimits {
+        RegretLimits { initial: 0.05, steady: 0.01, after_executions: 50 }
     }
 }
 
@@ -25,8 +25,8 @@ impl Default for Bound {
 /// beyond that; gains make it negative. The credit is what the bound leaves.
 ///
 /// ```
-/// use pacman_core::adapt::{Account, Bound};
-/// let mut account = Account::new(Bound::default());
+/// use pacman_core::adapt::{RegretBudget, RegretLimits};
+/// let mut account = RegretBudget::new(RegretLimits::default());
 /// (0..9).for_each(|_| account.at_default(1.0));
 /// // After the tenth execution 5 % of ten may be lost, which is what may be lost after the 50th.
 /// assert!((account.credit(1.0) - 0.5).abs() < 1e-12);
@@ -35,17 +35,17 @@ impl Default for Bound {
 /// assert!((account.credit(1.0) - 0.2).abs() < 1e-12);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Account {
-    bound: Bound,
+pub struct RegretBudget {
+    bound: RegretLimits,
     executions: u64,
     baseline: f64,
     lost: f64,
 }
 
-impl Account {
+impl RegretBudget {
     /// An account without an execution.
-    pub fn new(bound: Bound) -> Account {
-        Account { bound, executions: 0, baseline: 0.0, lost: 0.0 }
+    pub fn new(bound: RegretLimits) -> RegretBudget {
+        RegretBudget { bound, executions: 0, baseline: 0.0, lost: 0.0 }
     }
 
     /// An execution at the default loses nothing, whatever it cost.
@@ -66,12 +66,12 @@ impl Account {
     }
 
     /// What executions elsewhere have cost besides.
-    pub fn owe(&mut self, cost: f64) {
+    pub fn reserve(&mut self, cost: f64) {
         self.lost += cost;
     }
 
     /// Executions elsewhere would have cost `dearer` more at the default than was estimated.
-    pub fn revalue(&mut self, dearer: f64) {
+    pub fn reprice(&mut self, dearer: f64) {
         self.baseline += dearer;
         self.lost -= dearer;
     }
@@ -83,11 +83,11 @@ impl Account {
     pub fn credit(&self, default: f64) -> f64 {
         let executions = self.executions + 1;
         let total = self.baseline + default;
-        let allowed = if executions >= self.bound.turn {
-            self.bound.late * total
+        let allowed = if executions >= self.bound.after_executions {
+            self.bound.steady * total
         } else {
-            let at_turn = total + (self.bound.turn - executions) as f64 * default;
-            (self.bound.early * total).min(self.bound.late * at_turn)
+            let at_turn = total + (self.bound.after_executions - executions) as f64 * default;
+            (self.bound.initial * total).min(self.bound.steady * at_turn)
         };
         allowed - self.lost
     }

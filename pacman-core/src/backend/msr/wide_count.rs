@@ -8,7 +8,7 @@
 
 /// Where one event is read, and what its counter has been through.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct WideCount {
     /// What RDPMC is asked for.
     pub(super) index: u32,
     /// The upper word that was seen last.
@@ -17,10 +17,10 @@ pub(super) struct Turns {
     base: u64,
 }
 
-impl Turns {
+impl WideCount {
     /// A counter that was just set to 0.
-    pub(super) fn new(index: u32) -> Turns {
-        Turns { index, high: 0, base: 0 }
+    pub(super) fn new(index: u32) -> WideCount {
+        WideCount { index, high: 0, base: 0 }
     }
 
     /// The count, if the counter's upper word is the one that is known.
@@ -41,7 +41,7 @@ impl Turns {
 
 #[cfg(test)]
 mod tests {
-    use super::Turns;
+    use super::WideCount;
 
     fn halves(value: u64) -> (u64, u64) {
         (value & 0xffff_ffff, value >> 32)
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn counts_go_on_over_any_number_of_turns() {
         for width in [40u8, 48] {
-            let mut turns = Turns::new(0);
+            let mut turns = WideCount::new(0);
             let mask = (1u64 << width) - 1;
             let mut counted = 0u64;
             for step in [1u64, 0xffff_fffe, 1, 1 << 32, mask ^ 0xffff_ffff, 5, 1 << (width - 1)] {
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_fast_way_declines_a_new_upper_word() {
-        let turns = Turns::new(3);
+        let turns = WideCount::new(3);
         assert_eq!(turns.count(7, 0), Some(7));
         assert_eq!(turns.count(7, 1), None);
     }

@@ -4,14 +4,14 @@
 //! switch happens in kernel mode, which the filter drops. Without the right to
 //! count the kernel, the same figure comes from where the kernel keeps it.
 
-use super::standing::{Reach, Standing};
+use super::permissions::{PerfPermissions, Reach};
 use super::sys::Errno;
 use super::task::{Noted, Task, unreadable};
 use crate::backend::Target;
 use crate::cancel;
 use crate::descriptor::Kept;
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::Ledger;
+use crate::event::KernelAccounting;
 
 /// What the kernel would answer to an event that happens in the kernel, from a
 /// process that may not count the kernel.
@@ -20,7 +20,7 @@ const KERNEL_REFUSED: Errno = Errno(libc::EACCES);
 /// Reads the ledger counts of one thread.
 #[derive(Debug)]
 pub(super) struct Ledgers {
-    wanted: Vec<(usize, Ledger)>,
+    wanted: Vec<(usize, KernelAccounting)>,
     source: Option<Source>,
     sched: Option<Sched>,
 }
@@ -45,18 +45,18 @@ impl Ledgers {
     ///
     /// # Errors
     /// `Permission` when migrations are wanted and this kernel does not show
-    /// them (`CONFIG_SCHED_DEBUG`), `Unsupported` for a hardware context: ledgers are
+    /// them (`CONFIG_SCHED_DEBUG`), `Unsupported` for a hardware context: accounting is
     /// threads'; `System` for a thread that is gone.
     pub(super) fn open(
-        wanted: &[(usize, Ledger)],
+        wanted: &[(usize, KernelAccounting)],
         target: Target,
-        standing: &Standing,
+        permissions: &PerfPermissions,
     ) -> Result<Ledgers> {
-        let mut ledgers = Ledgers { wanted: wanted.to_vec(), source: None, sched: None };
+        let mut accounting = Ledgers { wanted: wanted.to_vec(), source: None, sched: None };
         if wanted.is_empty() {
-            return Ok(ledgers);
+            return Ok(accounting);
         }
-        let why = || standing.why_forbidden(Reach::Kernel, KERNEL_REFUSED);
+        let why = || permissions.why_forbidden(Reach::Kernel, KERNEL_REFUSED);
         let proc = match target {
             Target::Caller => "/proc/thread-self".to_string(),
             Target::Thread(tid) => format!("/proc/{tid}/task/{tid}"),
@@ -65,7 +65,7 @@ impl Ledgers {
                 return Err(Error::new(
                     ErrorKind::Unsupported,
                     format!(
-                        "cannot count {} for {target}: {}; and the kernel's own ledgers are kept \
+                        "cannot count {} for {target}: {}; and the kernel's own accounting is kept \
                          for threads only",
                         names.join(", "),
                         why()
@@ -73,7 +73,7 @@ impl Ledgers {
                 ));
             }
         };
-        if wanted.iter().any(|(_, ledger)| *ledger == Ledger::Migrations) {
+        if wanted.iter().any(|(_, ledger)| *ledger == KernelAccounting::Migrations) {
             let path = format!("{proc}/sched");
             let file = Kept::open(&path).map_err(|error| {
                 Error::from_errno(
@@ -86,15 +86,15 @@ impl Ledgers {
                     ),
                 )
             })?;
-            ledgers.sched = Some(Sched { path, file });
+            accounting.sched = Some(Sched { path, file });
         }
-        if wanted.iter().any(|(_, ledger)| *ledger != Ledger::Migrations) {
-            ledgers.source = Some(match target {
+        if wanted.iter().any(|(_, ledger)| *ledger != KernelAccounting::Migrations) {
+            accounting.source = Some(match target {
                 Target::Caller => Source::Usage,
                 _ => Source::Files(Task::open(&proc)?),
             });
         }
-        Ok(ledgers)
+        Ok(accounting)
     }
 
     /// Reads every wanted count into its place.
@@ -106,11 +106,11 @@ impl Ledgers {
         };
         for (place, ledger) in &self.wanted {
             counts[*place] = match ledger {
-                Ledger::ContextSwitches => noted.switches,
-                Ledger::PageFaults => noted.minor + noted.major,
-                Ledger::MinorFaults => noted.minor,
-                Ledger::MajorFaults => noted.major,
-                Ledger::Migrations => self.migrations()?,
+                KernelAccounting::ContextSwitches => noted.switches,
+                KernelAccounting::PageFaults => noted.minor + noted.major,
+                KernelAccounting::MinorFaults => noted.minor,
+                KernelAccounting::MajorFaults => noted.major,
+                KernelAccounting::Migrations => self.migrations()?,
             };
         }
         Ok(())
@@ -169,13 +169,14 @@ mod tests {
 
     #[test]
     fn switches_grow_when_the_thread_sleeps() {
-        let wanted = [(0, Ledger::ContextSwitches), (1, Ledger::Migrations)];
-        let Ok(ledgers) = Ledgers::open(&wanted, Target::Caller, &Standing::read()) else {
+        let wanted = [(0, KernelAccounting::ContextSwitches), (1, KernelAccounting::Migrations)];
+        let Ok(accounting) = Ledgers::open(&wanted, Target::Caller, &PerfPermissions::read())
+        else {
             // A kernel without CONFIG_SCHED_DEBUG: the refusal is its own test.
             return;
         };
         let (mut before, mut after) = ([0; 2], [0; 2]);
-        ledgers.read(&mut before).unwrap();
+        accounting.read(&mut before).unwrap();
         let (sender, receiver) = std::sync::mpsc::sync_channel::<()>(0);
         let waker = std::thread::spawn(move || {
             for _ in 0..20 {
@@ -186,7 +187,7 @@ mod tests {
             sender.send(()).unwrap();
         }
         waker.join().unwrap();
-        ledgers.read(&mut after).unwrap();
+        accounting.read(&mut after).unwrap();
         assert!(after[0] > before[0], "a rendezvous of two threads must switch");
     }
 }

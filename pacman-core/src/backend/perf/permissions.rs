@@ -24,7 +24,7 @@ fn accepts_doubt() -> bool {
 /// The facts that decide what `perf_event_open(2)` answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Standing {
+pub struct PerfPermissions {
     /// `kernel.perf_event_paranoid`; `None` on a kernel without perf events.
     pub paranoid: Option<i32>,
     /// The capability that lifts the paranoia level, if one is effective and
@@ -76,14 +76,14 @@ impl Reach {
     }
 }
 
-impl Standing {
+impl PerfPermissions {
     /// Reads the facts of the running system.
-    pub fn read() -> Standing {
-        Standing::read_under(Path::new("/"))
+    pub fn read() -> PerfPermissions {
+        PerfPermissions::read_under(Path::new("/"))
     }
 
     /// Reads the facts from a tree of `/proc` and `/sys` files elsewhere.
-    pub fn read_under(root: &Path) -> Standing {
+    pub fn read_under(root: &Path) -> PerfPermissions {
         let text = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
         let status = text("proc/self/status");
         let is_here = root == Path::new("/");
@@ -98,11 +98,13 @@ impl Standing {
             .find_map(|line| line.strip_prefix("Max open files"))
             .and_then(|rest| rest.split_whitespace().next()?.parse().ok())
             .unwrap_or(u64::MAX);
-        Standing {
+        PerfPermissions {
             paranoid: text("proc/sys/kernel/perf_event_paranoid").trim().parse().ok(),
             capability: CAPABILITIES
                 .iter()
-                .find(|(bit, _)| effective >> bit & 1 == 1 && !Standing::in_user_namespace(root))
+                .find(|(bit, _)| {
+                    effective >> bit & 1 == 1 && !PerfPermissions::in_user_namespace(root)
+                })
                 .map(|(_, name)| *name),
             seccomp: field("Seccomp:").and_then(|mode| mode.parse().ok()).unwrap_or(0),
             pmus: core_pmus(&root.join("sys/bus/event_source/devices")),
@@ -160,7 +162,7 @@ mod tests {
             [("user:[4026531837]", Some("CAP_PERFMON")), ("user:[4026532210]", None)]
         {
             std::os::unix::fs::symlink(target, &link).unwrap();
-            let facts = Standing::read_under(&root);
+            let facts = PerfPermissions::read_under(&root);
             fs::remove_file(&link).unwrap();
             assert_eq!(facts.capability, capability, "{target}");
         }
@@ -169,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_facts_come_from_the_files() {
-        let root = std::env::temp_dir().join(format!("pacman-standing-{}", std::process::id()));
+        let root = std::env::temp_dir().join(format!("pacman-permissions-{}", std::process::id()));
         let write = |path: &str, text: &str| {
             let path = root.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -187,11 +189,11 @@ mod tests {
         write("sys/bus/event_source/devices/cpu_atom/type", "10\n");
         write("sys/bus/event_source/devices/software/type", "1\n");
         write(".dockerenv", "");
-        let facts = Standing::read_under(&root);
+        let facts = PerfPermissions::read_under(&root);
         fs::remove_dir_all(&root).unwrap();
         assert_eq!(
             facts,
-            Standing {
+            PerfPermissions {
                 paranoid: Some(4),
                 capability: Some("CAP_PERFMON"),
                 seccomp: 2,

@@ -10,7 +10,7 @@ use crate::topology::Topology;
 
 /// One hardware context, as the registers see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Site {
+pub struct CpuLocation {
     /// Linux's number.
     pub cpu: u32,
     /// The first CPU of the core, which stands for registers that siblings share.
@@ -23,28 +23,28 @@ pub struct Site {
 
 /// The hardware contexts of a machine.
 #[derive(Clone, Debug)]
-pub struct Contexts {
-    sites: Vec<Site>,
+pub struct CpuMap {
+    sites: Vec<CpuLocation>,
     processor: Option<CpuId>,
 }
 
-impl Contexts {
+impl CpuMap {
     /// Those of the machine that the program runs on.
     ///
     /// # Errors
     /// As for [`Topology::of`].
-    pub fn detect() -> Result<Contexts> {
+    pub fn detect() -> Result<CpuMap> {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        Ok(Contexts::read(&Topology::of(platform::host())?, &cpuinfo))
+        Ok(CpuMap::read(&Topology::of(platform::host())?, &cpuinfo))
     }
 
     /// Those of a topology, numbered within each core by their order.
-    pub fn of(topology: &Topology) -> Contexts {
-        Contexts::read(topology, "")
+    pub fn of(topology: &Topology) -> CpuMap {
+        CpuMap::read(topology, "")
     }
 
     /// Those of a topology and of the machine's `/proc/cpuinfo`.
-    pub fn read(topology: &Topology, cpuinfo: &str) -> Contexts {
+    pub fn read(topology: &Topology, cpuinfo: &str) -> CpuMap {
         let blocks: Vec<&str> = cpuinfo.split("\n\n").collect();
         let processor = blocks.first().and_then(|block| processor(block));
         // Nothing but NetBurst numbers its contexts in registers.
@@ -56,17 +56,17 @@ impl Contexts {
         let site = |context: &crate::topology::Context| {
             let siblings = topology.siblings_of(context.cpu);
             let logical = if netburst { apic(context.cpu).map(|id| id & 1) } else { None };
-            Site {
+            CpuLocation {
                 cpu: context.cpu,
                 core: siblings.first().copied().unwrap_or(context.cpu),
                 context: logical.unwrap_or(context.sibling) as u8,
             }
         };
-        Contexts { sites: topology.contexts().iter().map(site).collect(), processor }
+        CpuMap { sites: topology.contexts().iter().map(site).collect(), processor }
     }
 
     /// The context with that CPU number.
-    pub fn site(&self, cpu: u32) -> Option<Site> {
+    pub fn site(&self, cpu: u32) -> Option<CpuLocation> {
         self.sites.iter().copied().find(|site| site.cpu == cpu)
     }
 

@@ -24,7 +24,7 @@ const DIRECTORY: &str = "PACMAN_REPORT_DIR";
 const EVENTS: &str = "PACMAN_REPORT_EVENTS";
 
 /// Where one session's report goes.
-pub(super) struct Parting {
+pub(super) struct ExitReport {
     directory: PathBuf,
     /// A fork's child has the parent's sessions, and is not to report them.
     generation: u32,
@@ -34,12 +34,12 @@ pub(super) struct Parting {
 /// The sessions to report when the process exits.
 static OPEN: Fenced<Vec<Weak<Shared>>> = Fenced::new(Vec::new());
 
-impl Parting {
+impl ExitReport {
     /// What the environment asks for now.
-    pub(super) fn wished() -> Option<Parting> {
+    pub(super) fn wished() -> Option<ExitReport> {
         let directory = PathBuf::from(directory()?);
         let (generation, written) = (perf::generation(), AtomicBool::new(false));
-        Some(Parting { directory, generation, written })
+        Some(ExitReport { directory, generation, written })
     }
 
     /// Writes the report, once.
@@ -69,7 +69,7 @@ impl Parting {
 
 /// Has the session reported at the exit of the process, if it is to leave a report.
 pub(super) fn enlist(shared: &Arc<Shared>) {
-    if shared.parting().is_none() {
+    if shared.exit_report().is_none() {
         return;
     }
     let mut open = OPEN.lock();
@@ -90,8 +90,8 @@ extern "C" fn leave_all() {
     // The end of a session takes another such lock.
     drop(open);
     for shared in left {
-        if let Some(parting) = shared.parting() {
-            parting.leave(&shared);
+        if let Some(exit_report) = shared.exit_report() {
+            exit_report.leave(&shared);
         }
     }
 }
@@ -103,7 +103,7 @@ pub(super) fn wished_events() -> Option<String> {
 }
 
 /// Says that a session goes without the events that were wished for.
-pub(super) fn went_without(session: &str, error: &crate::Error) {
+pub(super) fn exit_report_failed(session: &str, error: &crate::Error) {
     complain(&format!("session {session:?} counts its own events only: {error} ({EVENTS})"));
 }
 

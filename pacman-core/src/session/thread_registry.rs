@@ -43,7 +43,7 @@ fn sessions<R>(act: impl FnOnce(&mut Vec<u64>) -> R) -> R {
 }
 
 /// Enters a session in the thread's list; false if it stands there already.
-pub(super) fn enroll(session: u64) -> bool {
+pub(super) fn register(session: u64) -> bool {
     sessions(|sessions| {
         let new = !sessions.contains(&session);
         if new {

@@ -1,6 +1,6 @@
 //! What a thread shows of each set: its latest sample, and its rows.
 
-use super::sets::{MAX_EVENTS_IN_TURNS, Sets, Turn};
+use super::sets::{Epoch, MAX_EVENTS_IN_TURNS, Sets};
 use crate::primitive::{AtomicU64, Ordering, fence};
 use crate::session::patience::Patience;
 use crate::session::plausible::Limits;
@@ -9,14 +9,14 @@ use crate::session::slot::{Published, Slot};
 
 /// One set of events on one thread: written by its owner, read by anybody.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct SetStats {
     pub(crate) slot: Slot,
     pub(crate) rows: Rows,
 }
 
-impl Tally {
-    pub(crate) fn new(events: usize, limits: Limits) -> Tally {
-        Tally { slot: Slot::new(), rows: Rows::new(events, limits) }
+impl SetStats {
+    pub(crate) fn new(events: usize, limits: Limits) -> SetStats {
+        SetStats { slot: Slot::new(), rows: Rows::new(events, limits) }
     }
 }
 
@@ -28,7 +28,7 @@ impl Tally {
 pub(crate) struct Tallies {
     /// The number of switches so far, times [`SETS`], plus the set; or [`NOBODY`].
     turn: AtomicU64,
-    each: Box<[Tally]>,
+    each: Box<[SetStats]>,
     live: Box<[u64]>,
 }
 
@@ -41,13 +41,13 @@ impl Tallies {
     pub(crate) fn new(sets: &Sets, limits: impl Fn(usize) -> Limits) -> Tallies {
         Tallies {
             turn: AtomicU64::new(NOBODY),
-            each: (0..sets.len()).map(|set| Tally::new(sets.width(set), limits(set))).collect(),
+            each: (0..sets.len()).map(|set| SetStats::new(sets.width(set), limits(set))).collect(),
             live: (0..sets.len()).map(|set| sets.live(set)).collect(),
         }
     }
 
     /// One for each set, in order.
-    pub(crate) fn each(&self) -> &[Tally] {
+    pub(crate) fn each(&self) -> &[SetStats] {
         &self.each
     }
 
@@ -72,7 +72,7 @@ impl Tallies {
         &self,
         into: &mut Published,
         is_gone: impl Fn() -> bool + Copy,
-    ) -> Option<Turn> {
+    ) -> Option<Epoch> {
         let mut patience = Patience::with(is_gone);
         loop {
             let turn = self.turn.load(Ordering::Acquire);
@@ -87,7 +87,7 @@ impl Tallies {
             // told, so a sample of that turn implies a word that moved on.
             fence(Ordering::Acquire);
             if self.turn.load(Ordering::Relaxed) == turn {
-                return published.then_some(Turn { number: turn / SETS, live });
+                return published.then_some(Epoch { number: turn / SETS, live });
             }
             if !patience.wait() {
                 return None;
@@ -105,7 +105,9 @@ mod tests {
     fn two() -> Tallies {
         Tallies {
             turn: AtomicU64::new(NOBODY),
-            each: [(); 2].map(|()| Tally::new(2, Limits::of(std::iter::empty(), 0, false))).into(),
+            each: [(); 2]
+                .map(|()| SetStats::new(2, Limits::of(std::iter::empty(), 0, false)))
+                .into(),
             live: [0b011, 0b110].into(),
         }
     }
@@ -160,11 +162,11 @@ mod model {
             let tallies = Arc::new(Tallies {
                 turn: AtomicU64::new(NOBODY),
                 each: [(); 2]
-                    .map(|()| Tally::new(1, Limits::of(std::iter::empty(), 0, false)))
+                    .map(|()| SetStats::new(1, Limits::of(std::iter::empty(), 0, false)))
                     .into(),
                 live: [0b01, 0b10].into(),
             });
-            // Turn n is that of set n mod 2, and its sample is of tick 10 + n.
+            // Epoch n is that of set n mod 2, and its sample is of tick 10 + n.
             let turn = |tallies: &Tallies, number: u64| {
                 let set = (number % 2) as usize;
                 tallies.each[set].slot.publish(10 + number, &[number]);

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use super::meter::Meter;
 use super::open::{Open, reentered};
+use super::rotation::{ByPlace, Epoch, SetScheduler, SetStats, Sets, Tallies};
 use super::rows::{Rows, RowsOf};
 use super::sample::Sample;
 use super::slot::Slot;
-use super::stack::{Books, Stack};
+use super::stack::{Sinks, Stack};
 use super::thread::{Counted, ThreadRecord};
-use super::turns::{ByPlace, Rota, Sets, Tallies, Tally, Turn};
 use crate::backend::{Caps, Counters, EventSums, MAX_EVENTS, Reading, Target};
 use crate::clock::Clock;
 use crate::error::Result;
 
-/// The records of a thread with a [fast path](Owner::has_fast_path).
+/// The records of a thread with a [fast path](ThreadRecorder::has_fast_path).
 #[derive(Clone, Copy)]
 pub(super) struct FastPath<'a> {
     pub(super) slot: &'a Slot,
@@ -23,29 +23,33 @@ pub(super) struct FastPath<'a> {
 }
 
 /// The part of an attachment that only its thread touches.
-pub(super) struct Owner {
+pub(super) struct ThreadRecorder {
     /// Of the only set; refuses where sets take turns, so that nothing need be asked.
     meter: Meter,
     stack: Stack,
-    rota: Option<Box<Rota>>,
+    set_scheduler: Option<Box<SetScheduler>>,
 }
 
-impl Owner {
+impl ThreadRecorder {
     /// Opens the counters of `target`.
-    pub(super) fn open(sets: &Arc<Sets>, target: Target, clock: Clock) -> Result<Owner> {
-        let (counters, rota): (Box<dyn Counters>, _) = if sets.len() == 1 {
+    pub(super) fn open(sets: &Arc<Sets>, target: Target, clock: Clock) -> Result<ThreadRecorder> {
+        let (counters, set_scheduler): (Box<dyn Counters>, _) = if sets.len() == 1 {
             (sets.backend(0).open(target)?, None)
         } else {
-            let rota = Box::new(Rota::open(sets, target, clock)?);
-            (Box::new(ByPlace { caps: rota.caps() }), Some(rota))
+            let set_scheduler = Box::new(SetScheduler::open(sets, target, clock)?);
+            (Box::new(ByPlace { caps: set_scheduler.caps() }), Some(set_scheduler))
         };
-        Ok(Owner { meter: Meter::new(counters, clock), stack: Stack::new(), rota })
+        Ok(ThreadRecorder {
+            meter: Meter::new(counters, clock),
+            stack: Stack::new(),
+            set_scheduler,
+        })
     }
 
     /// Whether the counters that are on now were the thread's own all the time.
     pub(super) fn verify(&mut self) -> Result<()> {
-        match &mut self.rota {
-            Some(rota) => rota.meter().verify(),
+        match &mut self.set_scheduler {
+            Some(set_scheduler) => set_scheduler.meter().verify(),
             None => self.meter.verify(),
         }
     }
@@ -61,13 +65,13 @@ impl Owner {
     pub(super) fn has_fast_path(&self, record: &ThreadRecord) -> bool {
         self.meter.is_plain()
             && record.log.is_none()
-            && matches!(&record.counted, Counted::AtOnce(Tally { rows: Rows::Four(_), .. }))
+            && matches!(&record.counted, Counted::AtOnce(SetStats { rows: Rows::Four(_), .. }))
     }
 
     /// Learns the thread's number in the session.
     pub(super) fn number(&mut self, thread: usize) {
-        if let Some(rota) = &mut self.rota {
-            rota.number(thread);
+        if let Some(set_scheduler) = &mut self.set_scheduler {
+            set_scheduler.number(thread);
         }
     }
 
@@ -86,18 +90,18 @@ impl Owner {
     /// Reads the counters and the clock.
     #[inline]
     pub(super) fn sample(&mut self, sample: &mut Sample) -> Result<()> {
-        if self.rota.is_some() {
+        if self.set_scheduler.is_some() {
             return self.sample_in_turns(sample);
         }
-        sample.turn = Turn::ONLY;
+        sample.turn = Epoch::ONLY;
         self.meter.open(&mut sample.reading, &mut sample.ticks)
     }
 
     #[inline(never)]
     fn sample_in_turns(&mut self, sample: &mut Sample) -> Result<()> {
-        let rota = self.rota();
-        sample.turn = rota.turn();
-        rota.meter().open(&mut sample.reading, &mut sample.ticks)
+        let set_scheduler = self.set_scheduler();
+        sample.turn = set_scheduler.turn();
+        set_scheduler.meter().open(&mut sample.reading, &mut sample.ticks)
     }
 
     /// Reads, and shows what was read to other threads.
@@ -105,9 +109,11 @@ impl Owner {
         let mut sample = Sample::EMPTY;
         self.sample(&mut sample)?;
         match &record.counted {
-            Counted::AtOnce(tally) => tally.slot.publish(sample.ticks, &sample.reading.counts),
+            Counted::AtOnce(set_stats) => {
+                set_stats.slot.publish(sample.ticks, &sample.reading.counts)
+            }
             Counted::InTurns(tallies) => {
-                let set = self.rota().set();
+                let set = self.set_scheduler().set();
                 tallies.each()[set].slot.publish(sample.ticks, &sample.reading.counts);
                 tallies.turn_to(sample.turn.number, set);
             }
@@ -126,8 +132,8 @@ impl Owner {
     #[inline(always)]
     pub(super) fn end_fast(&mut self, phase: u32, path: FastPath<'_>) -> Option<Result<()>> {
         let FastPath { slot, rows, open } = path;
-        let books = Books { slot, rows, log: None, open, set: 0 };
-        self.stack.end::<4, true>(phase, &mut self.meter, books, false)
+        let sinks = Sinks { slot, rows, log: None, open, set: 0 };
+        self.stack.end::<4, true>(phase, &mut self.meter, sinks, false)
     }
 
     /// Begins a phase.
@@ -136,8 +142,8 @@ impl Owner {
             return Err(reentered("begin"));
         }
         match &record.counted {
-            Counted::AtOnce(tally) => {
-                begin(&mut self.stack, &mut self.meter, phase, tally, &record.open)
+            Counted::AtOnce(set_stats) => {
+                begin(&mut self.stack, &mut self.meter, phase, set_stats, &record.open)
             }
             Counted::InTurns(tallies) => self.begin_in_turns(phase, tallies, &record.open),
         }
@@ -148,25 +154,25 @@ impl Owner {
         if record.open.is_busy() {
             return Err(reentered("end"));
         }
-        let ((stack, meter), tally, set) = match &record.counted {
-            Counted::AtOnce(tally) => ((&mut self.stack, &mut self.meter), tally, 0),
+        let ((stack, meter), set_stats, set) = match &record.counted {
+            Counted::AtOnce(set_stats) => ((&mut self.stack, &mut self.meter), set_stats, 0),
             Counted::InTurns(tallies) => {
-                let rota = self.rota.as_mut().expect(OPENED);
-                let set = rota.set();
-                ((&mut self.stack, rota.meter()), &tallies.each()[set], set as u32)
+                let set_scheduler = self.set_scheduler.as_mut().expect(OPENED);
+                let set = set_scheduler.set();
+                ((&mut self.stack, set_scheduler.meter()), &tallies.each()[set], set as u32)
             }
         };
-        let (slot, log, open) = (&tally.slot, record.log.as_ref(), &record.open);
+        let (slot, log, open) = (&set_stats.slot, record.log.as_ref(), &record.open);
         macro_rules! end {
             ($rows:expr) => {{
-                let books = Books { slot, rows: $rows, log, open, set };
+                let sinks = Sinks { slot, rows: $rows, log, open, set };
                 match meter.is_plain() {
-                    true => stack.end::<_, true>(phase, meter, books, panicked),
-                    false => end_otherwise(stack, phase, meter, books, panicked),
+                    true => stack.end::<_, true>(phase, meter, sinks, panicked),
+                    false => end_otherwise(stack, phase, meter, sinks, panicked),
                 }
             }};
         }
-        let ended = match &tally.rows {
+        let ended = match &set_stats.rows {
             Rows::Four(rows) => end!(rows),
             Rows::Eight(rows) => end!(rows),
             Rows::Sixteen(rows) => end!(rows),
@@ -177,32 +183,32 @@ impl Owner {
 
     fn begin_in_turns(&mut self, phase: u32, tallies: &Tallies, open: &Open) -> Result<()> {
         let outermost = open.depth() == 0;
-        let rota = self.rota.as_mut().expect(OPENED);
+        let set_scheduler = self.set_scheduler.as_mut().expect(OPENED);
         let mut act = || {
             if outermost {
                 open.enter();
-                let changed = rota.next(phase);
+                let changed = set_scheduler.next(phase);
                 open.leave(0);
                 changed?;
             }
-            let set = rota.set();
-            begin(&mut self.stack, rota.meter(), phase, &tallies.each()[set], open)
+            let set = set_scheduler.set();
+            begin(&mut self.stack, set_scheduler.meter(), phase, &tallies.each()[set], open)
         };
         let begun = act();
         match &begun {
-            Ok(()) => tallies.turn_to(rota.turn().number, rota.set()),
+            Ok(()) => tallies.turn_to(set_scheduler.turn().number, set_scheduler.set()),
             Err(_) if outermost => tallies.nobodys_turn(),
             Err(_) => {}
         }
         begun
     }
 
-    fn rota(&mut self) -> &mut Rota {
-        self.rota.as_mut().expect(OPENED)
+    fn set_scheduler(&mut self) -> &mut SetScheduler {
+        self.set_scheduler.as_mut().expect(OPENED)
     }
 }
 
-const OPENED: &str = "threads of a session in turns open a rota";
+const OPENED: &str = "threads of a session in turns open a set scheduler";
 
 /// As [`Stack::end`], out of line: most meters are plain.
 #[inline(never)]
@@ -210,10 +216,10 @@ fn end_otherwise<const W: usize>(
     stack: &mut Stack,
     phase: u32,
     meter: &mut Meter,
-    books: Books<'_, W>,
+    sinks: Sinks<'_, W>,
     panicked: bool,
 ) -> Option<Result<()>> {
-    stack.end::<W, false>(phase, meter, books, panicked)
+    stack.end::<W, false>(phase, meter, sinks, panicked)
 }
 
 #[inline(always)]
@@ -221,12 +227,12 @@ fn begin(
     stack: &mut Stack,
     meter: &mut Meter,
     phase: u32,
-    tally: &Tally,
+    set_stats: &SetStats,
     open: &Open,
 ) -> Result<()> {
     loop {
-        let slot = &tally.slot;
-        let begun = match &tally.rows {
+        let slot = &set_stats.slot;
+        let begun = match &set_stats.rows {
             Rows::Four(_) => stack.begin::<4, false>(phase, meter, slot, open),
             Rows::Eight(_) => stack.begin::<8, false>(phase, meter, slot, open),
             Rows::Sixteen(_) => stack.begin::<16, false>(phase, meter, slot, open),

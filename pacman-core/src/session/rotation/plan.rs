@@ -1,6 +1,6 @@
 //! Planning the sets: the fewest, and as full as they can be.
 
-use pacman_events::allocate::{Demand, Pmu};
+use pacman_events::allocate::{EventConstraints, Pmu};
 use pacman_events::encode::Rings;
 use pacman_events::partition::Partition;
 
@@ -9,7 +9,7 @@ use crate::backend::Backend;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Source};
 use crate::platform::PlatformRef;
-use crate::report::Turns;
+use crate::report::EventSetRotation;
 
 /// The PMU for which sets are planned, and one thread's share of it.
 pub(in crate::session) struct Room {
@@ -20,12 +20,12 @@ pub(in crate::session) struct Room {
 impl Room {
     /// What the kernel has for one thread; `None` for a processor without a table.
     pub(in crate::session) fn of_the_kernel(platform: &PlatformRef) -> Option<Room> {
-        let (model, standing) = (platform.cpu_model(), platform.permissions());
+        let (model, permissions) = (platform.cpu_model(), platform.permissions());
         if model.facts().general.is_empty() {
             return None;
         }
-        let pmu = Pmu::of(model, standing.smt);
-        let pmu = if standing.watchdog { pmu.with_watchdog() } else { pmu };
+        let pmu = Pmu::of(model, permissions.smt);
+        let pmu = if permissions.watchdog { pmu.with_watchdog() } else { pmu };
         Some(Room { pmu, partition: Partition::ByDemand })
     }
 }
@@ -46,7 +46,7 @@ impl Sets {
     /// # Errors
     /// `TooManyEvents` beyond [`MAX_EVENTS_IN_TURNS`]; what `open` says of an event alone.
     pub(in crate::session) fn plan(
-        turns: Turns,
+        turns: EventSetRotation,
         events: &[Event],
         room: &dyn Fn() -> Result<Option<Room>>,
         open: &Open<'_>,
@@ -82,7 +82,7 @@ pub(in crate::session) fn advise(error: Error, plan: impl FnOnce() -> Result<Set
         Ok(sets) if sets.len() > 1 => {
             let counts = sets.len();
             error.followed_by(&format!(
-                "; in turns (in_turns) a session counts them in {counts} sets"
+                "; by rotation of event sets (rotate_event_sets) a session counts them in {counts} sets"
             ))
         }
         _ => error,
@@ -203,13 +203,13 @@ impl Planner<'_> {
     }
 
     /// What the terms of some events ask of the hardware; an event's stay together.
-    fn demands(&self, numbers: &[usize], pmu: &Pmu) -> Vec<Demand> {
+    fn demands(&self, numbers: &[usize], pmu: &Pmu) -> Vec<EventConstraints> {
         let mut demands = Vec::new();
         for event in numbers {
             let Source::Hardware(terms) = &self.events[*event].source else { continue };
             for term in terms {
                 let rings = Rings { user: term.hardware.user, kernel: term.hardware.kernel };
-                let demand = Demand::of(&term.encoding, pmu, rings);
+                let demand = EventConstraints::of(&term.encoding, pmu, rings);
                 demands.push(demand.in_bundle(*event as u32));
             }
         }
@@ -269,7 +269,7 @@ mod tests {
             let demands = Planner { events: list, open: &open }.demands(&numbers, pmu);
             if allocate(pmu, &demands).is_ok() { Ok(Box::new(Nothing)) } else { Err(conflict()) }
         };
-        Sets::plan(Turns::ByExecution, events, &|| Ok(room()), &open)
+        Sets::plan(EventSetRotation::PerExecution, events, &|| Ok(room()), &open)
     }
 
     fn events_of(sets: &Sets) -> Vec<Vec<usize>> {
@@ -326,10 +326,11 @@ mod tests {
             asked.borrow_mut().push(list.len());
             if list.len() == 4 { Err(conflict()) } else { Ok(Box::new(Nothing)) }
         };
-        let sets = Sets::plan(Turns::BySpread, &events, &|| Ok(room("p4")), &open).unwrap();
+        let sets =
+            Sets::plan(EventSetRotation::Staggered, &events, &|| Ok(room("p4")), &open).unwrap();
         let turns = sets.turns();
         let sets = events_of(&sets);
-        assert_eq!(turns, Some(Turns::BySpread));
+        assert_eq!(turns, Some(EventSetRotation::Staggered));
         assert_eq!(asked.borrow().len(), 1 + sets.len(), "the table's plan is taken");
         let pmu = room("p4").unwrap().pmu;
         for set in &sets {
@@ -346,7 +347,7 @@ mod tests {
         let plan = || plan_on(&pmu, &events, || room("hsw"));
         assert_eq!(
             advise(conflict(), plan).to_string(),
-            "cannot count them: no counter left; in turns (in_turns) a session counts them in 2 \
+            "cannot count them: no counter left; by rotation of event sets (rotate_event_sets) a session counts them in 2 \
              sets"
         );
         let other = Error::new(ErrorKind::NoPmu, "cannot count them: no PMU");
@@ -362,7 +363,7 @@ mod tests {
         assert_eq!(refused.err().unwrap().kind(), ErrorKind::TooManyEvents);
         // An event that the machine has not got is refused for itself.
         let nothing = |_: &[Event]| -> Result<Box<dyn Backend>> { Err(conflict()) };
-        let none = Sets::plan(Turns::ByExecution, &many[..2], &|| Ok(None), &nothing);
+        let none = Sets::plan(EventSetRotation::PerExecution, &many[..2], &|| Ok(None), &nothing);
         assert_eq!(none.err().unwrap().kind(), ErrorKind::Conflict);
     }
 }

@@ -4,21 +4,21 @@ use std::fmt;
 
 use crate::{CpuModel, shown};
 
-/// Why an event cannot be had: one line for a person, a [`RefusalKind`] for a program.
+/// Why an event cannot be had: one line for a person, a [`ResolveErrorKind`] for a program.
 ///
 /// ```
-/// use pacman_events::{CpuModel, RefusalKind, resolve};
+/// use pacman_events::{CpuModel, ResolveErrorKind, resolve};
 /// let skl = CpuModel::named("skl").unwrap();
 /// let refusal = resolve(skl, "UOPS_ISUED.ANY").unwrap_err();
-/// assert_eq!(refusal.kind(), RefusalKind::Unknown);
+/// assert_eq!(refusal.kind(), ResolveErrorKind::Unknown);
 /// assert_eq!(refusal.nearest()[0], "UOPS_ISSUED.ANY");
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct Refusal(Box<Inner>);
+pub struct ResolveError(Box<Inner>);
 
 #[derive(Clone, PartialEq, Eq)]
 struct Inner {
-    kind: RefusalKind,
+    kind: ResolveErrorKind,
     message: String,
     nearest: Vec<String>,
     models: Vec<CpuModel>,
@@ -27,7 +27,7 @@ struct Inner {
 /// What a caller can do about a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum RefusalKind {
+pub enum ResolveErrorKind {
     /// The text is not a name: grammar, a modifier twice, a number out of range.
     Grammar,
     /// The hardware of this model cannot count it, and no setting changes that.
@@ -35,28 +35,28 @@ pub enum RefusalKind {
     /// Known, and would count if something was given: privilege, a tagging event,
     /// SMT off, a unit mask, a register's value.
     Needs,
-    /// Known, but on other models: see [`Refusal::models`].
+    /// Known, but on other models: see [`ResolveError::models`].
     OtherModel,
-    /// No table knows the name: see [`Refusal::nearest`].
+    /// No table knows the name: see [`ResolveError::nearest`].
     Unknown,
 }
 
-impl RefusalKind {
+impl ResolveErrorKind {
     /// The kind as one lower-case word, for programs that read text.
     pub fn as_str(self) -> &'static str {
         match self {
-            RefusalKind::Grammar => "grammar",
-            RefusalKind::Impossible => "impossible",
-            RefusalKind::Needs => "needs",
-            RefusalKind::OtherModel => "other-model",
-            RefusalKind::Unknown => "unknown",
+            ResolveErrorKind::Grammar => "grammar",
+            ResolveErrorKind::Impossible => "impossible",
+            ResolveErrorKind::Needs => "needs",
+            ResolveErrorKind::OtherModel => "other-model",
+            ResolveErrorKind::Unknown => "unknown",
         }
     }
 }
 
-impl Refusal {
+impl ResolveError {
     /// The class of the refusal.
-    pub fn kind(&self) -> RefusalKind {
+    pub fn kind(&self) -> ResolveErrorKind {
         self.0.kind
     }
 
@@ -65,32 +65,35 @@ impl Refusal {
         &self.0.nearest
     }
 
-    /// The tables that know the name, for [`RefusalKind::OtherModel`].
+    /// The tables that know the name, for [`ResolveErrorKind::OtherModel`].
     pub fn models(&self) -> &[CpuModel] {
         &self.0.models
     }
 
     #[cold]
-    pub(crate) fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: ResolveErrorKind, message: impl Into<String>) -> Self {
         // What a user typed may hold a line break; the refusal must not.
         let message = shown::line(&message.into()).into_owned();
-        Refusal(Box::new(Inner { kind, message, nearest: Vec::new(), models: Vec::new() }))
+        ResolveError(Box::new(Inner { kind, message, nearest: Vec::new(), models: Vec::new() }))
     }
 
     #[cold]
     pub(crate) fn grammar(asked: &str, reason: impl fmt::Display) -> Self {
         let asked: String = asked.chars().take(80).collect();
-        Self::new(RefusalKind::Grammar, format!("{asked:?} is not an event: {reason}"))
+        Self::new(ResolveErrorKind::Grammar, format!("{asked:?} is not an event: {reason}"))
     }
 
     #[cold]
     pub(crate) fn impossible(asked: &str, cpu: CpuModel, reason: impl fmt::Display) -> Self {
-        Self::new(RefusalKind::Impossible, format!("{asked} cannot be counted on {cpu}: {reason}"))
+        Self::new(
+            ResolveErrorKind::Impossible,
+            format!("{asked} cannot be counted on {cpu}: {reason}"),
+        )
     }
 
     #[cold]
     pub(crate) fn needs(asked: &str, cpu: CpuModel, reason: impl fmt::Display) -> Self {
-        Self::new(RefusalKind::Needs, format!("{asked} on {cpu} needs {reason}"))
+        Self::new(ResolveErrorKind::Needs, format!("{asked} on {cpu} needs {reason}"))
     }
 
     #[cold]
@@ -102,7 +105,7 @@ impl Refusal {
             names => format!("; nearest: {}", names.join(", ")),
         };
         let message = format!("no event {asked} on {cpu}{advice}");
-        let mut refusal = Self::new(RefusalKind::Unknown, message);
+        let mut refusal = Self::new(ResolveErrorKind::Unknown, message);
         refusal.0.nearest = nearest;
         refusal
     }
@@ -122,23 +125,23 @@ impl Refusal {
         };
         let message =
             format!("{asked} is not counted by {cpu}, only by {}{more}{advice}", names.join(", "));
-        let mut refusal = Self::new(RefusalKind::OtherModel, message);
+        let mut refusal = Self::new(ResolveErrorKind::OtherModel, message);
         refusal.0.models = models;
         refusal.0.nearest = nearest;
         refusal
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ResolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)
     }
 }
 
-impl fmt::Debug for Refusal {
+impl fmt::Debug for ResolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}: {}", self.0.kind, self.0.message)
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for ResolveError {}

@@ -15,14 +15,14 @@ use crate::backend::perf::{Errno, PerfSys};
 
 /// The seam `S`, watched.
 #[derive(Clone, Debug)]
-pub(super) struct Witness<S> {
+pub(super) struct Recorder<S> {
     sys: S,
     unmapped: Arc<Mutex<Option<Errno>>>,
 }
 
-impl<S: PerfSys> Witness<S> {
-    pub(super) fn new(sys: S) -> Witness<S> {
-        Witness { sys, unmapped: Arc::default() }
+impl<S: PerfSys> Recorder<S> {
+    pub(super) fn new(sys: S) -> Recorder<S> {
+        Recorder { sys, unmapped: Arc::default() }
     }
 
     /// Why the last counter page that was refused could not be mapped; asking
@@ -32,7 +32,7 @@ impl<S: PerfSys> Witness<S> {
     }
 }
 
-impl<S: PerfSys> PerfSys for Witness<S> {
+impl<S: PerfSys> PerfSys for Recorder<S> {
     fn is_real(&self) -> bool {
         self.sys.is_real()
     }

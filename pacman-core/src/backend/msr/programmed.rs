@@ -1,22 +1,22 @@
 //! The registers of one hardware context, taken over and given back.
 
-use super::Site;
+use super::CpuLocation;
 use super::atfork;
+use super::claims::{self, Key, RegisterClaims};
 use super::explain::{Access, Explain};
 use super::io::{Errno, MsrIo};
-use super::ledger::{self, Key, Ledger};
-use super::program::{Gauge, Guard, Hold, Program, Standing, Write};
+use super::program::{CounterSlot, Guard, Program, RegisterInvariant, Sharing, Write};
 use super::undo::{Programming, UndoLog, writes};
 use super::undo_log::{Before, FORKED, GIVEN_BACK};
 use crate::error::{Error, Result};
 
 /// Registers that are programmed; dropping it restores them.
 #[derive(Debug)]
-pub(super) struct Holding<M: MsrIo + Clone> {
+pub(super) struct ProgrammedContext<M: MsrIo + Clone> {
     io: M,
-    site: Site,
+    site: CpuLocation,
     program: Program,
-    standing: Vec<Standing>,
+    standing: Vec<RegisterInvariant>,
     log: &'static UndoLog,
     claimed: Vec<Key>,
     saved: Vec<Saved>,
@@ -26,14 +26,18 @@ pub(super) struct Holding<M: MsrIo + Clone> {
 #[derive(Clone, Copy, Debug)]
 struct Saved {
     before: Before,
-    /// Where the ledger has it, unless only some of its bits are held.
+    /// Where the claims has it, unless only some of its bits are held.
     key: Option<Key>,
 }
 
-impl<M: MsrIo + Clone> Holding<M> {
+impl<M: MsrIo + Clone> ProgrammedContext<M> {
     /// Takes the registers that `program` needs on `site`, or none of them.
-    pub(super) fn take(io: &M, site: Site, program: &Program) -> Result<Holding<M>> {
-        let mut ledger = ledger::lock();
+    pub(super) fn take(
+        io: &M,
+        site: CpuLocation,
+        program: &Program,
+    ) -> Result<ProgrammedContext<M>> {
+        let mut claims = claims::lock();
         let explain = Explain { site, names: &program.names };
         let fitted = program.fitted(|msr, bits| match io.read(site.cpu, msr) {
             Ok(value) => Ok(value & bits == bits),
@@ -43,7 +47,7 @@ impl<M: MsrIo + Clone> Holding<M> {
         let programming = Programming::begin().ok_or_else(|| explain.ending())?;
         let log =
             programming.take(site.cpu, io.descriptor(site.cpu)).ok_or_else(|| explain.no_log())?;
-        let mut holding = Holding {
+        let mut holding = ProgrammedContext {
             io: io.clone(),
             site,
             standing: fitted.standing(),
@@ -54,26 +58,26 @@ impl<M: MsrIo + Clone> Holding<M> {
             released: false,
         };
         atfork::install_atfork();
-        ledger.handlers.enter();
-        match holding.program_all(&mut ledger) {
+        claims.handlers.enter();
+        match holding.program_all(&mut claims) {
             Ok(()) => Ok(holding),
             Err(error) => {
-                holding.give_back(&mut ledger, &programming, true);
+                holding.give_back(&mut claims, &programming, true);
                 Err(error)
             }
         }
     }
 
     /// What is read where.
-    pub(super) fn gauges(&self) -> &[Gauge] {
-        &self.program.gauges
+    pub(super) fn slots(&self) -> &[CounterSlot] {
+        &self.program.slots
     }
 
     pub(super) fn io(&self) -> &M {
         &self.io
     }
 
-    pub(super) fn site(&self) -> Site {
+    pub(super) fn site(&self) -> CpuLocation {
         self.site
     }
 
@@ -87,7 +91,7 @@ impl<M: MsrIo + Clone> Holding<M> {
 
     /// Makes sure that the counters still count what they were told to.
     pub(super) fn verify(&self) -> Result<()> {
-        for Standing { msr, mask, value } in &self.standing {
+        for RegisterInvariant { msr, mask, value } in &self.standing {
             if self.read(*msr)? & mask != *value {
                 return Err(self.explain().reprogrammed(*msr));
             }
@@ -112,13 +116,13 @@ impl<M: MsrIo + Clone> Holding<M> {
             .map_err(|errno| self.explain().refused(Access::Read, msr, errno))
     }
 
-    fn program_all(&mut self, ledger: &mut Ledger) -> Result<()> {
-        self.claim(ledger)?;
+    fn program_all(&mut self, claims: &mut RegisterClaims) -> Result<()> {
+        self.claim(claims)?;
         self.check_guards()?;
         for at in 0..self.program.writes.len() {
             let write = self.program.writes[at];
             if !self.program.writes[..at].iter().any(|earlier| earlier.msr == write.msr) {
-                self.save(ledger, &write)?;
+                self.save(claims, &write)?;
             }
         }
         for at in 0..self.program.writes.len() {
@@ -129,13 +133,13 @@ impl<M: MsrIo + Clone> Holding<M> {
     }
 
     /// Nobody in this process and no other PACMAN process holds the registers.
-    fn claim(&mut self, ledger: &Ledger) -> Result<()> {
+    fn claim(&mut self, claims: &RegisterClaims) -> Result<()> {
         for at in 0..self.program.writes.len() {
             let Write { msr, value, hold } = self.program.writes[at];
-            if matches!(hold, Hold::Bits(_)) || self.claimed.iter().any(|key| key.2 == msr) {
+            if matches!(hold, Sharing::Bits(_)) || self.claimed.iter().any(|key| key.2 == msr) {
                 continue;
             }
-            if !ledger.allows(self.key(msr, hold), hold, value) {
+            if !claims.allows(self.key(msr, hold), hold, value) {
                 return Err(self.explain().held_here(msr));
             }
             let key = self.key(msr, hold);
@@ -165,16 +169,16 @@ impl<M: MsrIo + Clone> Holding<M> {
         Ok(())
     }
 
-    fn save(&mut self, ledger: &mut Ledger, write: &Write) -> Result<()> {
+    fn save(&mut self, claims: &mut RegisterClaims, write: &Write) -> Result<()> {
         let now = self.read(write.msr)?;
         let saved = match write.hold {
-            Hold::Bits(mask) => Saved {
+            Sharing::Bits(mask) => Saved {
                 before: Before { msr: write.msr, mask: self.bits(write.msr, mask), value: now },
                 key: None,
             },
             hold => {
                 let key = self.key(write.msr, hold);
-                let value = ledger.hold(key, hold, write.value, now, self.log);
+                let value = claims.hold(key, hold, write.value, now, self.log);
                 Saved { before: Before { msr: write.msr, mask: u64::MAX, value }, key: Some(key) }
             }
         };
@@ -186,7 +190,7 @@ impl<M: MsrIo + Clone> Holding<M> {
     fn bits(&self, msr: u32, first: u64) -> u64 {
         self.program.writes.iter().filter(|write| write.msr == msr).fold(first, |all, write| {
             match write.hold {
-                Hold::Bits(mask) => all | mask,
+                Sharing::Bits(mask) => all | mask,
                 _ => all,
             }
         })
@@ -194,7 +198,7 @@ impl<M: MsrIo + Clone> Holding<M> {
 
     fn write(&self, write: Write) -> Result<()> {
         let value = match write.hold {
-            Hold::Bits(mask) => self.read(write.msr)? & !mask | write.value & mask,
+            Sharing::Bits(mask) => self.read(write.msr)? & !mask | write.value & mask,
             _ => write.value,
         };
         self.io
@@ -205,10 +209,15 @@ impl<M: MsrIo + Clone> Holding<M> {
     /// Restores what was saved, in the order of saving: enables first.
     ///
     /// Those that a handler gave back are not `programmed`: they may be somebody else's by now.
-    fn give_back(&mut self, ledger: &mut Ledger, programming: &Programming, programmed: bool) {
+    fn give_back(
+        &mut self,
+        claims: &mut RegisterClaims,
+        programming: &Programming,
+        programmed: bool,
+    ) {
         self.released = true;
         for Saved { before, key } in self.saved.drain(..) {
-            let last = key.is_none_or(|key| ledger.release(key, self.log));
+            let last = key.is_none_or(|key| claims.release(key, self.log));
             if !(last && programmed) {
                 continue;
             }
@@ -225,35 +234,35 @@ impl<M: MsrIo + Clone> Holding<M> {
         }
         for key in self.claimed.drain(..) {
             // A sibling of this process may still hold a shared one.
-            if !ledger.holds(key) {
+            if !claims.holds(key) {
                 self.io.release(key.1, key.2);
             }
         }
         programming.leave(self.log);
-        ledger.handlers.leave();
+        claims.handlers.leave();
     }
 
-    fn key(&self, msr: u32, hold: Hold) -> Key {
+    fn key(&self, msr: u32, hold: Sharing) -> Key {
         (self.io.machine(), self.scope(hold), msr)
     }
 
     /// The context that stands for all who share the register.
-    fn scope(&self, hold: Hold) -> u32 {
-        if self.program.per_core || hold == Hold::Alike { self.site.core } else { self.site.cpu }
+    fn scope(&self, hold: Sharing) -> u32 {
+        if self.program.per_core || hold == Sharing::Alike { self.site.core } else { self.site.cpu }
     }
 }
 
-impl<M: MsrIo + Clone> Drop for Holding<M> {
+impl<M: MsrIo + Clone> Drop for ProgrammedContext<M> {
     fn drop(&mut self) {
         // A forked child holds nothing, and its copy of the lock's owner may be gone.
         if self.log.bound() == FORKED || self.released {
             return;
         }
-        let mut ledger = ledger::lock();
+        let mut claims = claims::lock();
         // Where the process is about to end, a handler has restored them.
         if let Some(programming) = Programming::begin() {
             let programmed = !self.log.is_undone();
-            self.give_back(&mut ledger, &programming, programmed);
+            self.give_back(&mut claims, &programming, programmed);
         }
     }
 }
