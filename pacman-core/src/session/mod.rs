@@ -74,7 +74,7 @@ use thread_recorder::ThreadRecorder;
 /// `vfork(2)` has no thread-local storage of its own. A child without `CLONE_VM` does not have the
 /// counter pages, which Linux leaves out of a copied address space; reading them with RDPMC ends it
 /// by a signal. Call nothing of the library there before `exec`; after `fork(2)` it says so itself
-/// ([`ErrorKind::Forked`](crate::ErrorKind::Forked)).
+/// ([`ErrorKind::Forked`]).
 ///
 /// ```
 /// use pacman_core::Session;

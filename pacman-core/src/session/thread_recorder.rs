@@ -163,20 +163,21 @@ impl ThreadRecorder {
             }
         };
         let (slot, log, open) = (&set_stats.slot, record.log.as_ref(), &record.open);
+        // Rust 1.85 infers no width beside a constant that is given.
         macro_rules! end {
-            ($rows:expr) => {{
+            ($rows:expr, $width:expr) => {{
                 let sinks = Sinks { slot, rows: $rows, log, open, set };
                 match meter.is_plain() {
-                    true => stack.end::<_, true>(phase, meter, sinks, panicked),
+                    true => stack.end::<{ $width }, true>(phase, meter, sinks, panicked),
                     false => end_otherwise(stack, phase, meter, sinks, panicked),
                 }
             }};
         }
         let ended = match &set_stats.rows {
-            Rows::Four(rows) => end!(rows),
-            Rows::Eight(rows) => end!(rows),
-            Rows::Sixteen(rows) => end!(rows),
-            Rows::TwentyFour(rows) => end!(rows),
+            Rows::Four(rows) => end!(rows, 4),
+            Rows::Eight(rows) => end!(rows, 8),
+            Rows::Sixteen(rows) => end!(rows, 16),
+            Rows::TwentyFour(rows) => end!(rows, MAX_EVENTS),
         };
         ended.unwrap_or_else(|| Err(stack.refuse_end(open)))
     }
