@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pacman_metrics::language::{Expression, Metric};
 use pacman_core::predict::{Configuration, Model, Predictor, Sample, Step};
 use pacman_core::sim::Machine;
 use pacman_core::topology::CpuSet;
 use pacman_core::{Event, Placement, Topology};
 use pacman_events::{CpuModel, Resolver, SysfsPmu, UserTable, resolve};
+use pacman_metrics::language::{Expression, Metric};
 use pacman_regions::{Options, arena};
 
 use crate::{fields, is_readable, text};

@@ -1,8 +1,8 @@
 //! Tables that the command reads: counts, and training data.
 
-use pacman_metrics::budget::CostTable;
 use pacman_core::predict::training::{Dataset, machines};
 use pacman_events::CpuModel;
+use pacman_metrics::budget::CostTable;
 
 use crate::{counts, is_readable, text};
 
@@ -13,10 +13,8 @@ mod budget;
 #[path = "../../pacman-cli/src/model/table.rs"]
 mod training;
 
-/// As the command's `model` has it.
-fn refuse(problem: String) -> std::io::Error {
-    std::io::Error::new(std::io::ErrorKind::InvalidInput, problem)
-}
+#[path = "../../pacman-cli/src/model/refusal.rs"]
+mod refusal;
 
 /// Lines of `event,count`, budgets, and training data in long form.
 pub fn tables(data: &[u8]) {

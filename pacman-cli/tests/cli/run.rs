@@ -106,7 +106,7 @@ fn bad_input_gets_one_line_and_nothing_runs() {
         ),
         (
             &["run", "--adapt", "--objective", "speed", "--", "echo", "ran"],
-            "invalid value 'speed' for '--objective <WHAT>': no objective is called \"speed\": there are time, energy, edp, ed2p",
+            "invalid value 'speed' for '--objective <WHAT>': objective must be one of time, energy, edp, ed2p, got \"speed\"",
         ),
     ] {
         let answer = without_library(arguments).output().expect("it runs");
