@@ -5,7 +5,7 @@
 //! libgomp, the same file run on libomp, and by clang for libomp, which calls this library's entries
 //! or tells it through OMPT.
 //! `PACMAN_OMP_PROGRAMS=tasks,nested` runs no others; with `PACMAN_OMP_WHOLE=1` each is run in
-//! every manner with every number of threads. `PACMAN_OMP_RUNTIME=/opt/intel/lib/libiomp5.so` takes
+//! every mode with every number of threads. `PACMAN_OMP_RUNTIME=/opt/intel/lib/libiomp5.so` takes
 //! that for libomp, and an archive, `libiomp5.a`, becomes part of clang's programs: all that is seen
 //! of those comes through OMPT.
 
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use catalogue::{PROGRAMS, Program};
 use compilers::{Built, Compiler, Flavour, Toolchain};
 use pacman_suite::skipped_part;
-use run::{Ended, Manner};
+use run::{Ended, RunMode};
 
 /// The library as cargo built it for this test.
 fn library() -> PathBuf {
@@ -37,37 +37,36 @@ fn wanted(program: &Program) -> bool {
         .map_or(true, |names| names.split(',').any(|name| name == program.name()))
 }
 
-/// How a program is run in a flavour: numbers of threads, and the manners at each.
+/// How a program is run in a flavour: numbers of threads, and the modes at each.
 ///
-/// All, if so asked; otherwise adapted at each number, and in each other manner at one. GCC's
+/// All, if so asked; otherwise adapted at each number, and in each other mode at one. GCC's
 /// program on libomp runs clang's runtime by other entries, for which two numbers are enough, and
 /// what OMPT tells of is only observed, whatever is wished.
-fn ways(program: &Program, flavour: Flavour) -> Vec<(u32, Vec<Manner>)> {
+fn ways(program: &Program, flavour: Flavour) -> Vec<(u32, Vec<RunMode>)> {
     let whole = std::env::var_os("PACMAN_OMP_WHOLE").is_some();
     let is_told = flavour == Flavour::ClangByOmpt;
     let few = !whole && (is_told || flavour == Flavour::GccOnLibomp);
     let numbers = program.threads().iter().filter(|threads| !few || [2, 8].contains(*threads));
-    let manners = |threads| match threads {
-        _ if whole => vec![Manner::Timed, Manner::Counted, Manner::Adapted, Manner::Narrowed],
-        2 if is_told => vec![Manner::Counted],
-        8 if is_told => vec![Manner::Adapted],
-        4 => vec![Manner::Adapted, Manner::Narrowed],
-        2 => vec![Manner::Counted, Manner::Adapted],
-        8 => vec![Manner::Timed, Manner::Adapted],
-        _ => vec![Manner::Adapted],
+    let modes = |threads| match threads {
+        _ if whole => vec![RunMode::Timed, RunMode::Counted, RunMode::Adapted, RunMode::Narrowed],
+        2 if is_told => vec![RunMode::Counted],
+        8 if is_told => vec![RunMode::Adapted],
+        4 => vec![RunMode::Adapted, RunMode::Narrowed],
+        2 => vec![RunMode::Counted, RunMode::Adapted],
+        8 => vec![RunMode::Timed, RunMode::Adapted],
+        _ => vec![RunMode::Adapted],
     };
-    let may_be = |manner: &Manner| program.may_be_adapted || !manner.adapts();
-    let all = |threads| manners(threads).into_iter().filter(may_be).collect();
+    let may_be = |mode: &RunMode| program.may_be_adapted || !mode.adapts();
+    let all = |threads| modes(threads).into_iter().filter(may_be).collect();
     numbers.map(|&threads| (threads, all(threads))).collect()
 }
 
 /// What was wrong with one program in one flavour, with any number of threads.
 fn differences(program: &Program, flavour: Flavour, built: &Built) -> Vec<String> {
     let mut found = Vec::new();
-    for (threads, manners) in ways(program, flavour) {
-        let place =
-            |manner: &str| format!("{} ({flavour}, {threads} threads, {manner})", program.file);
-        let alone = match built.run(program, flavour, threads, Manner::Alone, None) {
+    for (threads, modes) in ways(program, flavour) {
+        let place = |mode: &str| format!("{} ({flavour}, {threads} threads, {mode})", program.file);
+        let alone = match built.run(program, flavour, threads, RunMode::Alone, None) {
             Ended::InTime(outcome) => outcome,
             Ended::Hung(said) => {
                 found.push(format!("{}: hangs by itself: {said}", place("alone")));
@@ -82,10 +81,10 @@ fn differences(program: &Program, flavour: Flavour, built: &Built) -> Vec<String
             found.push(format!("{}: is wrong by itself: {alone}", place("alone")));
             continue;
         }
-        for manner in manners {
-            let place = place(manner.word());
+        for mode in modes {
+            let place = place(mode.word());
             let folder = tempfile::tempdir().expect("a folder for recordings");
-            let outcome = match built.run(program, flavour, threads, manner, Some(&folder)) {
+            let outcome = match built.run(program, flavour, threads, mode, Some(&folder)) {
                 Ended::InTime(outcome) => outcome,
                 Ended::Hung(said) => {
                     found.push(format!("{place}: hangs: {said}"));
@@ -96,7 +95,7 @@ fn differences(program: &Program, flavour: Flavour, built: &Built) -> Vec<String
             if outcome != alone {
                 found.push(format!("{place}: {outcome}\n  and alone: {alone}"));
             }
-            let wrong = recordings::faults(folder.path(), program, flavour, threads, manner);
+            let wrong = recordings::faults(folder.path(), program, flavour, threads, mode);
             found.extend(wrong.into_iter().map(|fault| format!("{place}: {fault}")));
         }
     }

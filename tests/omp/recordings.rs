@@ -6,7 +6,7 @@ use pacman_regions::{Ending, Recording, Region};
 
 use crate::catalogue::Program;
 use crate::compilers::Flavour;
-use crate::run::Manner;
+use crate::run::RunMode;
 
 /// What is wrong with the recordings in a folder, one line each.
 pub(crate) fn faults(
@@ -14,7 +14,7 @@ pub(crate) fn faults(
     program: &Program,
     flavour: Flavour,
     threads: u32,
-    manner: Manner,
+    mode: RunMode,
 ) -> Vec<String> {
     let (found, mut wrong) = Recording::found_in(folder).expect("the folder is there");
     if let Some(expected) = program.regions(flavour, threads) {
@@ -27,10 +27,10 @@ pub(crate) fn faults(
         }
     }
     for recording in &found {
-        wrong.extend(of_process(recording, manner));
+        wrong.extend(of_process(recording, mode));
         for region in &recording.regions {
             let may_nest = program.may_nest(flavour);
-            let faults = of_region(recording, region, program, manner, may_nest);
+            let faults = of_region(recording, region, program, mode, may_nest);
             let place = format!("{} at {:#x}", region.entry, region.site.address);
             wrong.extend(faults.into_iter().map(|fault| format!("{place}: {fault}")));
         }
@@ -38,12 +38,12 @@ pub(crate) fn faults(
     wrong
 }
 
-fn of_process(recording: &Recording, manner: Manner) -> Vec<String> {
+fn of_process(recording: &Recording, mode: RunMode) -> Vec<String> {
     let mut wrong = Vec::new();
     let events: Vec<&str> = recording.events.iter().map(|event| event.name.as_str()).collect();
     // A process without regions opened no events.
-    if events != manner.events() && !recording.regions.is_empty() {
-        wrong.push(format!("events {events:?} instead of {:?}", manner.events()));
+    if events != mode.events() && !recording.regions.is_empty() {
+        wrong.push(format!("events {events:?} instead of {:?}", mode.events()));
     }
     if !recording.regions.is_empty() && recording.runtimes.is_empty() {
         wrong.push("regions, but no runtime".to_string());
@@ -67,7 +67,7 @@ fn of_region(
     recording: &Recording,
     region: &Region,
     program: &Program,
-    manner: Manner,
+    mode: RunMode,
     may_nest: bool,
 ) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -86,7 +86,7 @@ fn of_region(
     must(region.runtime < recording.runtimes.len(), "an unknown runtime".to_string());
     must(!region.site.module.as_os_str().is_empty(), "no module".to_string());
     must(
-        region.adaptation.is_some() == manner.adapts(),
+        region.adaptation.is_some() == mode.adapts(),
         format!("adaptation {:?}", region.adaptation),
     );
     let widest = region.teams.iter().map(|team| team.threads).max().unwrap_or(0);
@@ -94,8 +94,8 @@ fn of_region(
         region.rows.len() == widest as usize,
         format!("{} rows of teams of {widest}", region.rows.len()),
     );
-    if let (Some(adaptation), true, Manner::Adapted) =
-        (&region.adaptation, program.has_one_root, manner)
+    if let (Some(adaptation), true, RunMode::Adapted) =
+        (&region.adaptation, program.has_one_root, mode)
     {
         let narrower = region.teams.iter().filter(|team| team.threads < widest);
         let narrower: u64 = narrower.map(|team| team.executions).sum();

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// How a program is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum RunMode {
     Alone,
     /// Observed: time only.
     Timed,
@@ -32,24 +32,24 @@ pub(crate) enum Manner {
     Narrowed,
 }
 
-impl Manner {
+impl RunMode {
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Manner::Alone => "alone",
-            Manner::Timed => "timed",
-            Manner::Counted => "counted",
-            Manner::Adapted => "adapted",
-            Manner::Narrowed => "narrowed",
+            RunMode::Alone => "alone",
+            RunMode::Timed => "timed",
+            RunMode::Counted => "counted",
+            RunMode::Adapted => "adapted",
+            RunMode::Narrowed => "narrowed",
         }
     }
 
     pub(crate) fn adapts(self) -> bool {
-        matches!(self, Manner::Adapted | Manner::Narrowed)
+        matches!(self, RunMode::Adapted | RunMode::Narrowed)
     }
 
     /// The events that it counts.
     pub(crate) fn events(self) -> &'static [&'static str] {
-        if self == Manner::Counted { &["task-clock", "page-faults"] } else { &[] }
+        if self == RunMode::Counted { &["task-clock", "page-faults"] } else { &[] }
     }
 }
 
@@ -98,7 +98,7 @@ impl Built {
         program: &Program,
         flavour: Flavour,
         threads: u32,
-        manner: Manner,
+        mode: RunMode,
         recordings: Option<&TempDir>,
     ) -> Ended {
         let mut command = Command::new(&self.path);
@@ -119,9 +119,9 @@ impl Built {
         if let Some(folder) = recordings {
             let options = Options {
                 directory: Some(folder.path().to_path_buf()),
-                events: manner.events().join(","),
-                adapt: manner.adapts().then_some(Objective::Time),
-                max_threads: (manner == Manner::Narrowed).then_some((threads / 2).max(1)),
+                events: mode.events().join(","),
+                adapt: mode.adapts().then_some(Objective::Time),
+                max_threads: (mode == RunMode::Narrowed).then_some((threads / 2).max(1)),
                 ..Options::default()
             };
             command.envs(options.variables());
