@@ -26,7 +26,7 @@ pub fn events(data: &[u8]) {
     for name in list.split('\n') {
         match resolve(model, name) {
             Ok(resolved) => resolved.terms().for_each(|term| {
-                // What is legal has a text that means the same.
+                // The text of a legal event resolves to the same event.
                 let _ = format!("{:?}", term.encoding);
             }),
             Err(refusal) => is_readable(refusal),
@@ -243,7 +243,7 @@ fn checksum(bytes: &[u8]) -> String {
     format!("{hash:016x}")
 }
 
-/// What `libpacman_omp.so` leaves of a program.
+/// A recording that `libpacman_omp.so` left.
 pub fn recordings(data: &[u8]) {
     match arena::read(data) {
         Ok(recordings) => recordings.iter().for_each(|one| {

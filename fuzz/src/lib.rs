@@ -36,7 +36,7 @@ pub const TARGETS: [(&str, Target); 10] = [
     ("topology", topology),
 ];
 
-/// What is said to a person is one line of text, of a length that one can read.
+/// Asserts that a message is one line of readable length without control characters.
 fn is_readable(said: impl Display) {
     let said = said.to_string();
     assert!(!said.is_empty(), "nothing is said");

@@ -59,7 +59,7 @@ impl Tables {
         let devices = self.devices.as_deref();
         let mut pmus = devices.map_or_else(|| machine.pmus(), pmus_in);
         let numbers = pmus.iter().map(|pmu| (pmu.name().to_owned(), pmu.kind())).collect();
-        // What this machine calls cpu/…/ says nothing of another's.
+        // The PMU `cpu` of this machine is not the `cpu` of another model.
         if devices.is_none() && cpu != machine.cpu_model() {
             pmus.retain(|pmu| !pmu.name().starts_with("cpu"));
         }

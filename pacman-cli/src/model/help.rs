@@ -1,6 +1,6 @@
 //! Help that several commands share.
 
-/// What the columns of every table mean.
+/// The columns of every table, for `--help`.
 pub(super) const TABLE: &str = "\
 Tables (CSV, long form, a header, one execution a line):
   machine   whose times; --measured-on can say it instead

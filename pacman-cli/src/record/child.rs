@@ -89,7 +89,7 @@ fn wait(mut child: Child, signals: &Signals) -> io::Result<Ended> {
         // SAFETY: kill has no preconditions; the child is not reaped yet.
         let tell = |signal| unsafe { libc::kill(pid, signal) };
         match (wake, stopping) {
-            // Who got it may take its time.
+            // The child may handle the signal and go on.
             (Wake::Signal(sent), None) => {
                 sent.pass_on(pid);
                 stopping = sent.asks_to_end().then(Instant::now);

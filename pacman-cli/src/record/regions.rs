@@ -11,7 +11,7 @@ use crate::implausible::{LeftOut, leave_out};
 use crate::run::memory::{self, Memory};
 use crate::run::options::preload;
 
-/// What has a program record its regions to `memory`.
+/// The environment variables that make a program record its regions to `memory`.
 pub(super) fn environment(
     library: &Path,
     memory: &Memory,

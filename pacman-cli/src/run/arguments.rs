@@ -32,7 +32,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(super) adapt: bool,
 
-    /// What adaptation makes less: time, energy, edp (energy x time) or ed2p
+    /// The cost that adaptation reduces: time, energy, edp (energy x time) or ed2p
     #[arg(long, value_name = "WHAT", requires = "adapt")]
     pub(super) objective: Option<Objective>,
 
@@ -91,9 +91,8 @@ Exit status:
   126  COMMAND could not be run
   127  COMMAND was not found
 
-What cannot be seen: static programs, set-user-ID programs, other architectures, and regions that
-run on one thread because the compiler made them so. However a process ends, the report has all
-executions that had ended by then.";
+The report lacks static programs, set-user-ID programs, other architectures, and regions that the
+compiler made serial. A process may end in any way: the report has all executions that ended before.";
 
 const FORMS: &str = "\
 CSV, a row a thread of a region:

@@ -60,7 +60,7 @@ fn started(pid: u32) -> Option<f64> {
 /// Seconds by which the start of a process may seem later than it was.
 const CLOCKS_DIFFER: f64 = 0.1;
 
-/// What must be known of an ending to read the figures, if anything.
+/// A note on how the process ended, where that affects the figures.
 pub(super) fn note(recording: &Recording) -> Option<String> {
     let executions = recording.executions();
     let s = if executions == 1 { "" } else { "s" };

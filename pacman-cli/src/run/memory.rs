@@ -29,7 +29,7 @@ pub(crate) struct Attached {
     words: &'static [AtomicU64],
 }
 
-/// What a run left.
+/// The recordings that a run left, and the problems with reading them.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// By process, in the order in which they began.
