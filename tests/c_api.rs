@@ -12,10 +12,10 @@ mod survival;
 #[path = "c/toolchain.rs"]
 mod toolchain;
 
+use pacman_adapt::Candidates;
+use pacman_adapt::predict::training::{Dataset, Plan, RidgeOptions, Row, ridge};
+use pacman_adapt::predict::{CrossValidation, Method, Model, Sample, Target, machine_name};
 use pacman_core::Topology;
-use pacman_core::adapt::Candidates;
-use pacman_core::predict::training::{Dataset, Plan, RidgeOptions, Row, ridge};
-use pacman_core::predict::{CrossValidation, Method, Model, Sample, Target, machine_name};
 use pacman_suite::{skipped, skipped_part};
 use serde_json::Value;
 use toolchain::{Language, Linking, compile, finish, folder, have, program};

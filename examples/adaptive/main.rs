@@ -17,9 +17,9 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use pacman_core::adapt::Adapter;
-use pacman_core::predict::Configuration;
-use pacman_core::{Result, Topology, sim};
+use pacman_adapt::Adapter;
+use pacman_adapt::predict::Configuration;
+use pacman_core::{Result, Topology};
 use pacman_rayon::AdaptivePool;
 use rayon::prelude::*;
 
@@ -66,7 +66,7 @@ fn refuse(problem: &str) -> ExitCode {
 
 fn run(rounds: usize, check: bool) -> Result<bool> {
     // A simulated machine, if PACMAN_MACHINE names one.
-    sim::install()?;
+    pacman_sim::install()?;
     let pool = AdaptivePool::new(Adapter::builder(Topology::detect()?))?;
     let memory = Mutex::new(vec![1f64; 1 << 22]);
     let scalable = || {

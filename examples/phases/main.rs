@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pacman_core::export::{self, TableStyle};
 use pacman_core::session::EventSetRotation;
-use pacman_core::{Attached, ErrorKind, Phase, Placement, Report, Result, Session, Topology, sim};
+use pacman_core::{Attached, ErrorKind, Phase, Placement, Report, Result, Session, Topology};
 
 const HARDWARE: &str = "CYCLES,INSTRUCTIONS,CACHE_MISSES,BRANCH_MISSES";
 const SOFTWARE: &str = "task-clock,page-faults,context-switches,cpu-migrations";
@@ -222,7 +222,7 @@ impl Options {
         }
         // Before anything is counted: event names and places are those of the machine.
         machine
-            .map_or_else(sim::install, |name| sim::simulate(&name))
+            .map_or_else(pacman_sim::install, |name| pacman_sim::simulate(&name))
             .map_err(|error| error.to_string())?;
         Ok(Some(options))
     }

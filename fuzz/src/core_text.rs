@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pacman_core::predict::{Configuration, Model, Predictor, Sample, Step};
-use pacman_core::sim::Machine;
+use pacman_adapt::predict::{Configuration, Model, Predictor, Sample, Step};
+use pacman_sim::Machine;
 use pacman_core::topology::CpuSet;
 use pacman_core::{Event, Placement, Topology};
 use pacman_events::{CpuModel, Resolver, SysfsPmu, UserTable, resolve};

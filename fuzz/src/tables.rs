@@ -1,6 +1,6 @@
 //! Tables that the command reads: counts, and training data.
 
-use pacman_core::predict::training::{Dataset, machines};
+use pacman_adapt::predict::training::{Dataset, machines};
 use pacman_events::CpuModel;
 use pacman_metrics::budget::CostTable;
 

@@ -33,7 +33,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use pacman_core::backend::perf::TRUST_DRIVER;
-use pacman_core::{platform, sim};
+use pacman_core::platform;
 
 use crate::command::Cli;
 use crate::output::Output;
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
 /// Goes over to the simulated machine that the arguments or the environment name, and says so:
 /// nothing that follows was measured.
 fn simulate(name: Option<&str>) -> Result<(), (String, u8)> {
-    name.map_or_else(sim::install, sim::simulate)
+    name.map_or_else(pacman_sim::install, pacman_sim::simulate)
         .map_err(|error| (error.to_string(), error::BAD_INPUT))?;
     if let Some(machine) = platform::current().simulation() {
         error::complain(&format!(

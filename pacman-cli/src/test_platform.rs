@@ -3,12 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pacman_core::Result;
 use pacman_core::backend::msr::MsrIo;
 use pacman_core::backend::perf::{PerfPermissions, PerfSys};
-use pacman_core::platform::{Layout, Platform, Simulation, ThreadBinding};
-use pacman_core::topology::CpuSet;
+use pacman_core::platform::{Layout, Platform, Processors, Simulation, ThreadBinding};
 use pacman_events::{CpuId, CpuModel, SysfsPmu};
+use pacman_topology::{CpuSet, Result};
 
 /// A machine that tells its processor and nothing else; by default it has no CPUID.
 #[derive(Debug)]
@@ -25,7 +24,7 @@ impl Default for TestPlatform {
     }
 }
 
-impl Platform for TestPlatform {
+impl Processors for TestPlatform {
     fn number(&self) -> u64 {
         u64::MAX
     }
@@ -42,6 +41,24 @@ impl Platform for TestPlatform {
         None
     }
 
+    fn current_cpu(&self) -> Option<u32> {
+        None
+    }
+
+    fn cpu_of(&self, _: i32) -> Option<u32> {
+        None
+    }
+
+    fn bind(&self, cpu: u32) -> Result<Box<dyn ThreadBinding>> {
+        unreachable!("nobody binds a thread to CPU {cpu} of this machine")
+    }
+
+    fn move_thread(&self, tid: i32, cpu: u32) -> Result<()> {
+        unreachable!("nobody moves thread {tid} to CPU {cpu} of this machine")
+    }
+}
+
+impl Platform for TestPlatform {
     fn cpu_id(&self) -> Option<CpuId> {
         self.cpu_id.clone()
     }
@@ -65,22 +82,6 @@ impl Platform for TestPlatform {
 
     fn tsc_hz(&self) -> Option<f64> {
         None
-    }
-
-    fn current_cpu(&self) -> Option<u32> {
-        None
-    }
-
-    fn cpu_of(&self, _: i32) -> Option<u32> {
-        None
-    }
-
-    fn bind(&self, cpu: u32) -> Result<Box<dyn ThreadBinding>> {
-        unreachable!("nobody binds a thread to CPU {cpu} of this machine")
-    }
-
-    fn move_thread(&self, tid: i32, cpu: u32) -> Result<()> {
-        unreachable!("nobody moves thread {tid} to CPU {cpu} of this machine")
     }
 
     fn permissions(&self) -> PerfPermissions {

@@ -129,7 +129,8 @@ impl Anchor {
 /// counter reads beside it are not either, and a fence costs more than it tells.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(crate) fn tsc() -> u64 {
+#[doc(hidden)]
+pub fn tsc() -> u64 {
     let ticks;
     // Written out, because the compiler copies both halves before it joins them.
     // SAFETY: RDTSC exists on every x86-64 processor; Linux allows it unless the
@@ -142,7 +143,8 @@ pub(crate) fn tsc() -> u64 {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn tsc() -> u64 {
+#[doc(hidden)]
+pub fn tsc() -> u64 {
     monotonic()
 }
 

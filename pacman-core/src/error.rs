@@ -5,14 +5,15 @@
 
 use std::fmt;
 
+use pacman_events::registers::{RegisterError, RegisterErrorKind};
 use pacman_events::shown;
 
 /// A failure, as one line for a person and an [`ErrorKind`] for a program.
 ///
 /// ```
-/// use pacman_core::{ErrorKind, Topology};
-/// let error = Topology::synthetic("2 sockets").unwrap_err();
-/// assert_eq!(error.kind(), ErrorKind::InvalidInput);
+/// use pacman_core::{ErrorKind, Event};
+/// let error = "page-fault".parse::<Event>().unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::UnknownEvent);
 /// ```
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
@@ -90,15 +91,19 @@ impl Error {
         self.0.errno
     }
 
+    /// A failure of an implementation of [`Platform`](crate::platform::Platform) or of a backend.
+    ///
+    /// The text says in one line what was asked, on what, what the system said and what to do.
     #[cold]
-    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         // Names of others are in it: whatever they hold, it is one line and nothing but text.
         let message = shown::line(&message.into()).into_owned();
         Error(Box::new(Inner { kind, message, errno: None }))
     }
 
+    /// The same with the `errno` that the kernel answered.
     #[cold]
-    pub(crate) fn from_errno(kind: ErrorKind, errno: i32, message: impl Into<String>) -> Self {
+    pub fn from_errno(kind: ErrorKind, errno: i32, message: impl Into<String>) -> Self {
         let mut error = Error::new(kind, message);
         error.0.errno = Some(errno);
         error
@@ -109,6 +114,61 @@ impl Error {
     pub(crate) fn followed_by(mut self, more: &str) -> Self {
         self.0.message.push_str(&shown::line(more));
         self
+    }
+}
+
+impl From<pacman_topology::Error> for Error {
+    fn from(error: pacman_topology::Error) -> Error {
+        use pacman_topology::ErrorKind as Topology;
+        let kind = match error.kind() {
+            Topology::ForeignTopology => ErrorKind::ForeignTopology,
+            Topology::InvalidInput => ErrorKind::InvalidInput,
+            Topology::NoPlaces => ErrorKind::NoEvents,
+            Topology::NoSuchPlace => ErrorKind::NoSuchPlace,
+            Topology::Permission => ErrorKind::Permission,
+            Topology::PlaceNotAllowed => ErrorKind::PlaceNotAllowed,
+            Topology::Unsupported => ErrorKind::Unsupported,
+            // The kind may grow; what else fails is the system's refusal.
+            _ => ErrorKind::System,
+        };
+        match error.errno() {
+            Some(errno) => Error::from_errno(kind, errno, error.to_string()),
+            None => Error::new(kind, error.to_string()),
+        }
+    }
+}
+
+impl From<RegisterError> for Error {
+    fn from(error: RegisterError) -> Error {
+        let kind = match error.kind() {
+            RegisterErrorKind::InvalidInput => ErrorKind::InvalidInput,
+            RegisterErrorKind::NoEvents => ErrorKind::NoEvents,
+            // The kind may grow; what else fails has no registers.
+            _ => ErrorKind::Unsupported,
+        };
+        Error::new(kind, error.to_string())
+    }
+}
+
+#[cfg(feature = "adapt")]
+impl From<pacman_adapt::Error> for Error {
+    fn from(error: pacman_adapt::Error) -> Error {
+        use pacman_adapt::ErrorKind as Adapt;
+        let kind = match error.kind() {
+            Adapt::ForeignTopology => ErrorKind::ForeignTopology,
+            Adapt::InvalidInput => ErrorKind::InvalidInput,
+            Adapt::NoSuchPlace => ErrorKind::NoSuchPlace,
+            Adapt::NothingToChoose => ErrorKind::NoEvents,
+            Adapt::Permission => ErrorKind::Permission,
+            Adapt::PlaceNotAllowed => ErrorKind::PlaceNotAllowed,
+            Adapt::Unsupported => ErrorKind::Unsupported,
+            // The kind may grow; what else fails is the system's refusal.
+            _ => ErrorKind::System,
+        };
+        match error.errno() {
+            Some(errno) => Error::from_errno(kind, errno, error.to_string()),
+            None => Error::new(kind, error.to_string()),
+        }
     }
 }
 

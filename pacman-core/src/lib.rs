@@ -24,44 +24,32 @@
 //! # Ok::<(), pacman_core::Error>(())
 //! ```
 
-pub mod adapt;
-mod affinity;
 #[doc(hidden)]
 pub mod atomic_write;
 pub mod backend;
-pub mod bind;
-pub mod cancel;
 pub mod clock;
 pub mod descriptor;
-pub mod doctor;
 mod error;
 pub mod event;
 pub mod export;
 pub mod floating;
 pub mod fork;
-#[doc(hidden)]
-pub mod input;
-pub mod placement;
 pub mod platform;
-pub mod predict;
 mod primitive;
 pub mod report;
 pub mod session;
-pub mod sim;
 pub mod timing;
-pub mod topology;
-pub mod validate;
 
 #[cfg(feature = "metrics")]
 pub use pacman_metrics as metrics;
 
-pub use bind::Binding;
 pub use error::{Error, ErrorKind, Result};
 pub use event::Event;
-pub use placement::{Place, Placement};
+pub use pacman_topology::{self as topology, Binding, Place, Placement, Topology};
+#[doc(hidden)]
+pub use pacman_topology::{cancel, input};
 pub use report::Report;
 pub use session::{Attached, Phase, Session};
-pub use topology::Topology;
 
 // The examples of README.md are tests.
 #[cfg(doctest)]

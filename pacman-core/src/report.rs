@@ -4,7 +4,7 @@
 //! [`export`](crate::export) module turns it into a table, CSV or JSON.
 
 use crate::backend::ReadPath;
-use crate::topology::CoreType;
+use pacman_topology::CoreType;
 
 pub use crate::session::Stat;
 pub use crate::session::plausible::implausible;

@@ -58,6 +58,7 @@ pub mod partition;
 mod perfmon_json;
 mod preset;
 mod raw;
+pub mod registers;
 mod resolve;
 mod resolve_error;
 mod scope;

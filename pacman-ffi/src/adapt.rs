@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use pacman_core::adapt::{Adapter, Choice, Execution, Objective, Phase};
-use pacman_core::predict::{Model, Predictor, machine_name};
+use pacman_adapt::predict::{Model, Predictor, machine_name};
+use pacman_adapt::{Adapter, Choice, Execution, Objective, Phase};
 use pacman_core::{Placement, Topology};
 use parking_lot::RwLock;
 

@@ -6,7 +6,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pacman_core::{Error, ErrorKind, cancel, floating};
+use pacman_core::{Error, ErrorKind, cancel, floating, topology};
 
 /// Bytes of the message buffer, its closing zero included.
 const MESSAGE: usize = 1024;
@@ -108,6 +108,20 @@ impl From<Error> for Failure {
     #[cold]
     fn from(error: Error) -> Failure {
         Failure::new(status_of(error.kind()), error.to_string())
+    }
+}
+
+impl From<topology::Error> for Failure {
+    #[cold]
+    fn from(error: topology::Error) -> Failure {
+        Error::from(error).into()
+    }
+}
+
+impl From<pacman_adapt::Error> for Failure {
+    #[cold]
+    fn from(error: pacman_adapt::Error) -> Failure {
+        Error::from(error).into()
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use pacman_core::backend::{EventSums, ReadPath, Reading};
 use pacman_core::descriptor;
 use pacman_core::fork::Lock;
-use pacman_core::{Attached, Error, Session, sim};
+use pacman_core::{Attached, Error, Session};
 use pacman_regions::Event;
 
 use crate::notes;
@@ -95,7 +95,7 @@ impl Plan {
 }
 
 fn start(names: &[&str]) -> Result<Session, Error> {
-    sim::install()?;
+    pacman_sim::install()?;
     // A name for each process, because a child's session is not its parent's.
     Session::builder(format!("openmp-{}", std::process::id())).events(&names.join(","))?.start()
 }

@@ -40,6 +40,7 @@ mod heap;
 mod interpose;
 mod isolation;
 mod lifecycle;
+mod machine;
 mod module;
 mod nesting;
 mod notes;

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use pacman_core::Topology;
-//! use pacman_core::adapt::Adapter;
+//! use pacman_adapt::Adapter;
 //! use pacman_rayon::AdaptivePool;
 //! use rayon::prelude::*;
 //!

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use pacman_core::adapt::{Actuator, Adapter, Builder, Phase, State};
-use pacman_core::predict::Configuration;
+use pacman_adapt::predict::Configuration;
+use pacman_adapt::{Actuator, Adapter, Builder, Phase, State};
 use pacman_core::{Place, Result, Session};
 
 use crate::change;
@@ -187,13 +187,16 @@ impl AdaptivePhase {
 
 /// Each place is a worker; for programs that drive [`Phase`]s themselves.
 impl Actuator for AdaptivePool {
-    fn run(&self, places: &[Place], work: &(dyn Fn(usize) + Sync)) -> Result<()> {
+    fn run(&self, places: &[Place], work: &(dyn Fn(usize) + Sync)) -> pacman_adapt::Result<()> {
         let adapter = &self.inner.adapter;
         let all = adapter.candidates();
         let fits = |on: &&Configuration| adapter.places(**on).is_ok_and(|its| its == places);
         let on = all.all().iter().find(fits).copied();
         let on = on.map_or_else(|| Configuration::new(places.len() as u32), Ok)?;
-        self.workers(on)?.pool.broadcast(|worker| work(worker.index()));
+        let workers = self.workers(on).map_err(|error| {
+            pacman_adapt::Error::new(pacman_adapt::ErrorKind::System, error.to_string())
+        })?;
+        workers.pool.broadcast(|worker| work(worker.index()));
         Ok(())
     }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use pacman_core::adapt::{Actuator, Adapter};
-use pacman_core::predict::{Configuration, Forecast, Predictor, Sample, Step};
-use pacman_core::{ErrorKind, Result, Session, Topology};
+use pacman_adapt::predict::{Configuration, Forecast, Predictor, Sample, Step};
+use pacman_adapt::{Actuator, Adapter};
+use pacman_core::{ErrorKind, Session, Topology};
 use pacman_rayon::AdaptivePool;
 
 fn here() -> Topology {
@@ -21,7 +21,7 @@ fn every_worker_of_every_size_runs_on_its_own_context() {
         let cpus = Mutex::new(BTreeSet::new());
         pool.install_at(on, || {
             rayon::broadcast(|_| {
-                let cpu = pacman_core::bind::current_cpu().expect("a cpu");
+                let cpu = pacman_core::topology::current_cpu().expect("a cpu");
                 cpus.lock().unwrap().insert(cpu);
             })
         })
@@ -84,11 +84,11 @@ impl Predictor for Trained {
         &self.0
     }
 
-    fn step(&self, _: &[Sample]) -> Result<Step> {
+    fn step(&self, _: &[Sample]) -> pacman_adapt::Result<Step> {
         Ok(Step::Decide { configuration: self.0[0], why: "the only one".into() })
     }
 
-    fn forecast(&self, _: &[Sample]) -> Result<Vec<Forecast>> {
+    fn forecast(&self, _: &[Sample]) -> pacman_adapt::Result<Vec<Forecast>> {
         Ok(Vec::new())
     }
 

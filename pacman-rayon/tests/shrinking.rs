@@ -4,8 +4,8 @@
 
 use std::time::{Duration, Instant};
 
+use pacman_adapt::Adapter;
 use pacman_core::Topology;
-use pacman_core::adapt::Adapter;
 use pacman_rayon::AdaptivePool;
 use rayon::prelude::*;
 
@@ -64,6 +64,6 @@ fn a_program_goes_on_when_cpus_are_taken_away() {
     assert_eq!(pool.trouble(), Vec::<String>::new());
     let places = pool.adapter().places(phase.next()).unwrap();
     assert_eq!(places.iter().map(|place| place.cpu()).collect::<Vec<_>>(), [allowed[1]]);
-    let ran = pool.install_at(phase.next(), pacman_core::bind::current_cpu).unwrap();
+    let ran = pool.install_at(phase.next(), pacman_core::topology::current_cpu).unwrap();
     assert_eq!(ran, Some(allowed[1]));
 }

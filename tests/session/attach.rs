@@ -60,7 +60,7 @@ fn places_are_handed_out_in_the_placement_s_order_and_come_back() {
                     scope.spawn(|| {
                         let thread = open.attach().unwrap();
                         let cpu = thread.place().unwrap().cpu();
-                        assert_eq!(pacman_core::bind::current_cpu(), Some(cpu));
+                        assert_eq!(pacman_core::topology::current_cpu(), Some(cpu));
                         all_attached.wait();
                         cpu
                     })
@@ -89,7 +89,7 @@ fn an_explicit_place_binds_until_the_thread_detaches() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let thread = open.attach_at(&place).unwrap();
-            assert_eq!(pacman_core::bind::current_cpu(), Some(last));
+            assert_eq!(pacman_core::topology::current_cpu(), Some(last));
             drop(thread);
             assert_eq!(Topology::detect().unwrap().allowed(), before, "the old mask is back");
         });

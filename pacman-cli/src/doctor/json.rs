@@ -1,6 +1,6 @@
 //! A diagnosis as JSON; `pacman-pmu doctor --help` describes the fields.
 
-use pacman_core::doctor::{Cause, Diagnosis, Finding};
+use crate::doctor::checks::{Cause, Diagnosis, Finding};
 use serde_json::{Value, json};
 
 use super::status::exit_status;

@@ -1,5 +1,6 @@
 //! `pacman-pmu doctor`: what this machine can count and what is in the way.
 
+pub(crate) mod checks;
 mod json;
 mod status;
 mod style;
@@ -9,7 +10,7 @@ mod text;
 
 use std::io::{self, Write};
 
-use pacman_core::doctor::Diagnosis;
+use crate::doctor::checks::Diagnosis;
 
 use status::exit_status;
 use style::Style;

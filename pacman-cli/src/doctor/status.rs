@@ -1,6 +1,6 @@
 //! The exit status of a diagnosis.
 
-use pacman_core::doctor::Verdict;
+use crate::doctor::checks::Verdict;
 
 /// 0 when hardware counting works, 3 when only software events do, 1 when nothing does.
 pub(super) fn exit_status(verdict: Verdict) -> u8 {

@@ -3,7 +3,7 @@
 use std::env;
 use std::io::{self, IsTerminal};
 
-use pacman_core::doctor::Outcome;
+use crate::doctor::checks::Outcome;
 
 /// How findings are drawn.
 #[derive(Clone, Copy, Debug)]

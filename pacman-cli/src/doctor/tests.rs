@@ -4,9 +4,9 @@ use std::os::fd::RawFd;
 use std::path::Path;
 use std::ptr::NonNull;
 
+use crate::doctor::checks::{Check, Diagnosis, Limits, Verdict};
 use pacman_core::backend::Target;
 use pacman_core::backend::perf::{Errno, PerfPermissions, PerfSys};
-use pacman_core::doctor::{Check, Diagnosis, Limits, Verdict};
 use perf_event_open_sys::bindings::perf_event_attr;
 
 use super::style::Style;

@@ -1,6 +1,6 @@
 //! A diagnosis for a person: a mark, a subject, what came out, and what would help.
 
-use pacman_core::doctor::{Cause, Diagnosis, Finding, Help, Outcome};
+use crate::doctor::checks::{Cause, Diagnosis, Finding, Help, Outcome};
 
 use super::style::Style;
 

@@ -3,10 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use pacman_core::predict::training::{
+use pacman_adapt::predict::training::{
     Contender, Dataset, LinearOptions, MixtureOptions, Plan, RidgeOptions,
 };
-use pacman_core::predict::{Configuration, Target};
+use pacman_adapt::predict::{Configuration, Target};
 
 use pacman_events::shown::shown;
 

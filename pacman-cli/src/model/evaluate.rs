@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use pacman_core::predict::Target;
-use pacman_core::predict::training::{
+use pacman_adapt::predict::Target;
+use pacman_adapt::predict::training::{
     Baseline, Contender, Dataset, Evaluation, Score, evaluate as leave_one_out, machines,
 };
 use pacman_events::shown::shown;
@@ -44,7 +44,7 @@ pub(crate) struct EvaluateArgs {
 /// What was found on one machine.
 struct Finding {
     data: Dataset,
-    results: Vec<(Contender, pacman_core::Result<Evaluation>)>,
+    results: Vec<(Contender, pacman_adapt::Result<Evaluation>)>,
 }
 
 /// Evaluates every machine of the table and writes what was found.
@@ -213,7 +213,7 @@ fn record(
 
 fn value(finding: &Finding) -> Value {
     let Finding { data, results } = finding;
-    let result = |(contender, found): &(Contender, pacman_core::Result<Evaluation>)| match found {
+    let result = |(contender, found): &(Contender, pacman_adapt::Result<Evaluation>)| match found {
         Err(error) => json!({ "predictor": contender.name(), "problem": error.to_string() }),
         Ok(found) => json!({
             "predictor": contender.name(),

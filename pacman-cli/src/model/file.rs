@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use pacman_adapt::predict::Model;
 use pacman_core::atomic_write;
-use pacman_core::predict::Model;
 use pacman_events::shown::shown_path;
 
 use super::refusal::refuse;

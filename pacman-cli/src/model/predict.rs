@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use pacman_core::predict::training::{Row, machines};
-use pacman_core::predict::{Configuration, Forecast, Predictor, Sample, Step};
+use pacman_adapt::predict::training::{Row, machines};
+use pacman_adapt::predict::{Configuration, Forecast, Predictor, Sample, Step};
 use pacman_events::shown::{self, shown};
 use serde_json::{Value, json};
 
@@ -156,7 +156,7 @@ fn known(predictor: &dyn Predictor, rows: &[&Row]) -> Result<(), (u64, String)> 
     })
 }
 
-fn answer(predictor: &dyn Predictor, program: &str, rows: &[&Row]) -> pacman_core::Result<Answer> {
+fn answer(predictor: &dyn Predictor, program: &str, rows: &[&Row]) -> pacman_adapt::Result<Answer> {
     let mine = rows.iter().filter(|row| row.name() == program);
     let samples: Vec<Sample> = mine.map(|row| row.sample.clone()).collect();
     Ok(Answer {
@@ -275,7 +275,7 @@ fn sample(text: &str) -> Result<Sample, String> {
     let Some((on, seconds)) = text.split_once('=') else {
         return Err("a configuration and seconds are needed, such as 24=0.42".into());
     };
-    let on: Configuration = on.parse().map_err(|error: pacman_core::Error| error.to_string())?;
+    let on: Configuration = on.parse().map_err(|error: pacman_adapt::Error| error.to_string())?;
     let seconds: f64 =
         seconds.parse().map_err(|_| format!("{seconds:?} is no number of seconds"))?;
     Sample::new(on, seconds).map_err(|error| error.to_string())

@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
-use pacman_core::predict::training::{Row, machines};
-use pacman_core::predict::{Configuration, Sample};
+use pacman_adapt::predict::training::{Row, machines};
+use pacman_adapt::predict::{Configuration, Sample};
 
 use super::refusal::refuse;
 use crate::counts;

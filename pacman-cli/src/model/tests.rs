@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io, process};
 
 use clap::Parser;
-use pacman_core::predict::training::{
+use pacman_adapt::predict::training::{
     Contender, Dataset, Evaluation, MixtureOptions, RidgeOptions, evaluate,
 };
 use serde_json::Value;

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use pacman_core::predict::training::{self, Contender, Dataset, Evaluation, evaluate};
-use pacman_core::predict::{Configuration, Method, Model, Predictor, Target};
+use pacman_adapt::predict::training::{self, Contender, Dataset, Evaluation, evaluate};
+use pacman_adapt::predict::{Configuration, Method, Model, Predictor, Target};
 use pacman_events::shown::{line, shown, shown_path};
 use serde_json::{Value, json};
 
@@ -114,7 +114,7 @@ fn method(
     data: &Dataset,
     contender: &Contender,
     evaluation: &Evaluation,
-) -> pacman_core::Result<Method> {
+) -> pacman_adapt::Result<Method> {
     Ok(match contender {
         Contender::Linear(options) => Method::Linear(training::linear(data, options)?),
         Contender::Mixture(options) => {

@@ -12,8 +12,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
-use pacman_core::adapt::{Candidates, places};
-use pacman_core::predict::{Configuration, machine_name};
+use pacman_adapt::predict::{Configuration, machine_name};
+use pacman_adapt::{Candidates, places};
 use pacman_core::{Event, Placement, Topology, platform};
 use pacman_events::shown::{shown, shown_path};
 
@@ -132,7 +132,6 @@ struct Plan {
 
 impl Plan {
     fn new(args: &RecordArgs) -> Result<Plan, String> {
-        let words = |error: pacman_core::Error| error.to_string();
         if let Some(machine) = platform::current().simulation() {
             return Err(format!(
                 "cannot record on simulated machine {}: times would be those of this one",
@@ -345,3 +344,7 @@ Columns, a row for each phase, configuration and run:
               a blank was not counted
 Runs go round the configurations, so that a slow drift of the machine falls on all alike.
 Regions are named by module and address, and so are the same for one binary only.";
+
+fn words(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

@@ -1,6 +1,6 @@
 //! In which order configurations run.
 
-use pacman_core::predict::Configuration;
+use pacman_adapt::predict::Configuration;
 
 /// Every configuration once a round, each round beginning elsewhere: what drifts slowly, as a
 /// machine that warms up does, falls on all of them alike.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use csv::{ReaderBuilder, StringRecord, WriterBuilder};
+use pacman_adapt::predict::Configuration;
 use pacman_core::input::{self, MOST_BYTES};
-use pacman_core::predict::Configuration;
 use pacman_events::shown::shown_path;
 
 use pacman_core::atomic_write;
@@ -13,7 +13,7 @@ use pacman_core::atomic_write;
 /// What one run measured of one phase: a mean over its executions.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Measurement {
-    /// [`pacman_core::predict::machine_name`], or what the user calls it.
+    /// [`pacman_adapt::predict::machine_name`], or what the user calls it.
     pub(crate) machine: String,
     pub(crate) program: String,
     pub(crate) phase: String,

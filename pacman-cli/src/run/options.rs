@@ -5,8 +5,8 @@ use std::path::Path;
 
 use pacman_events::shown::shown_path;
 
-use pacman_core::adapt::Rapl;
-use pacman_core::predict::{Model, machine_name};
+use pacman_adapt::Rapl;
+use pacman_adapt::predict::{Model, machine_name};
 use pacman_core::{Error, ErrorKind, Event, Session, Topology, platform};
 use pacman_regions::{Objective, Options, Waiting};
 
@@ -78,10 +78,11 @@ fn unusable(model: &Path, objective: Objective) -> Option<String> {
              or --objective"
         ));
     }
-    let usable = Topology::detect().and_then(|here| {
-        Model::from_file(model).and_then(|model| model.adapting(&machine_name(&here)).map(drop))
-    });
-    usable.err().map(|error| format!("cannot adapt with {shown}: {error}"))
+    let usable = || -> pacman_adapt::Result<()> {
+        let here = Topology::detect()?;
+        Model::from_file(model)?.adapting(&machine_name(&here)).map(drop)
+    };
+    usable().err().map(|error| format!("cannot adapt with {shown}: {error}"))
 }
 
 /// What is odd about the list of events; the rest of it is counted all the same.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pacman_events::shown::{shown_path, text_of};
 
-use pacman_core::predict::{Configuration, machine_name};
+use pacman_adapt::predict::{Configuration, machine_name};
 use pacman_core::{Topology, platform};
 use pacman_regions::Team;
 
@@ -27,7 +27,7 @@ pub(super) struct Training {
 impl Training {
     /// Looks at the file, so that an unwritable one is known before the run.
     pub(super) fn begin(path: &Path, program: &OsStr) -> Result<Training, String> {
-        let words = |error: pacman_core::Error| format!("cannot record: {error}");
+        let words = |error: pacman_topology::Error| format!("cannot record: {error}");
         if let Some(machine) = platform::current().simulation() {
             return Err(format!(
                 "cannot record on simulated machine {}: times would be those of this one",

@@ -49,8 +49,7 @@ impl Counters {
     /// Opens the counters of all contexts, by the first recipe that this machine takes.
     ///
     /// The error is a line that says what is missing: the counter, the privilege, the PMU.
-    pub(super) fn open(topology: &Topology) -> Result<Counters, String> {
-        let platform = topology.platform().ok_or("the topology is another machine's")?;
+    pub(super) fn open(topology: &Topology, platform: &PlatformRef) -> Result<Counters, String> {
         let tsc = Tsc::of(platform).ok_or("this processor has no time stamp counter")?;
         let recipes =
             Recipe::all(platform.cpu_model(), tsc.clocks()).map_err(|error| error.to_string())?;
@@ -78,8 +77,11 @@ impl Counters {
     }
 
     #[cfg(test)]
-    pub(super) fn by(topology: &Topology, recipe: Recipe) -> pacman_core::Result<Counters> {
-        let platform = topology.platform().expect("a simulated machine");
+    pub(super) fn by(
+        topology: &Topology,
+        platform: &PlatformRef,
+        recipe: Recipe,
+    ) -> pacman_core::Result<Counters> {
         let cores = open_all(topology, platform, &recipe)?;
         let tsc = Tsc::of(platform).expect("it has a TSC");
         Ok(Counters { recipe: Rc::new(recipe), tsc, cores, choice: None })

@@ -18,6 +18,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use pacman_core::Topology;
+use pacman_core::platform::{self, PlatformRef};
 
 use crate::error;
 
@@ -42,7 +43,7 @@ pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> io::Result<u8> {
             return Ok(UNREADABLE);
         }
     };
-    let mut chosen = match choose(args.method, &topology) {
+    let mut chosen = match choose(args.method, &topology, platform::current()) {
         Ok(chosen) => chosen,
         Err(problem) => {
             error::complain(&problem);
@@ -71,15 +72,18 @@ pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> io::Result<u8> {
 
 /// The source that was asked for, or the better one that there is; or a line that says why there
 /// is none.
-fn choose(method: MethodArg, topology: &Topology) -> Result<Chosen, String> {
-    let simulated = topology.platform().and_then(|platform| platform.simulation());
-    let simulated = simulated.map(|label| label.name);
+fn choose(
+    method: MethodArg,
+    topology: &Topology,
+    platform: &PlatformRef,
+) -> Result<Chosen, String> {
+    let simulated = platform.simulation().map(|label| label.name);
     let real = "the idle times in /proc/stat are those of this machine and not of the simulated";
     match (method, simulated) {
         (MethodArg::Idle, Some(name)) => Err(format!("cannot measure by idle times: {real} {name}")),
         (MethodArg::Idle, None) => Ok(Chosen::Idle(IdleTimes::default())),
-        (MethodArg::Counters, _) => Counters::open(topology).map(Chosen::Counters),
-        (MethodArg::Auto, _) => match (Counters::open(topology), simulated) {
+        (MethodArg::Counters, _) => Counters::open(topology, platform).map(Chosen::Counters),
+        (MethodArg::Auto, _) => match (Counters::open(topology, platform), simulated) {
             (Ok(counters), _) => Ok(Chosen::Counters(counters.because(
                 "counters were chosen: idle times would only bound how long siblings ran together"
                     .into(),

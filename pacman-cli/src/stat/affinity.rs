@@ -5,8 +5,8 @@
 
 use std::io;
 
-use pacman_core::placement::{Place, Placement};
 use pacman_core::{Topology, platform};
+use pacman_topology::placement::{Place, Placement};
 
 /// The places, and how many threads each has now.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::str::FromStr;
 
-use pacman_core::doctor::Diagnosis;
+use crate::doctor::checks::Diagnosis;
 use pacman_core::{Event, Result};
 
 use super::refusal::{REFUSED, Refusal};

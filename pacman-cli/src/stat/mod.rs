@@ -116,7 +116,7 @@ fn counts(backend: &mut Box<dyn Backend>, events: usize) -> bool {
 }
 
 fn topology() -> Result<Topology, Refusal> {
-    Topology::detect().map_err(|error| Refusal::from(&error))
+    Topology::detect().map_err(|error| Refusal::from(&error.into()))
 }
 
 const THREADS_SOFTWARE: [&str; 4] =

@@ -4,8 +4,8 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use pacman_core::backend::{Counters, Reading};
-use pacman_core::placement::Place;
 use pacman_core::{Error, platform};
+use pacman_topology::placement::Place;
 
 use super::affinity::Taken;
 

@@ -71,7 +71,7 @@ pub(crate) fn topo(args: &TopoArgs, out: &mut dyn Write) -> io::Result<u8> {
     Ok(0)
 }
 
-fn read(args: &TopoArgs) -> pacman_core::Result<Topology> {
+fn read(args: &TopoArgs) -> pacman_topology::Result<Topology> {
     match (&args.synthetic, &args.sysfs) {
         (Some(text), _) => Topology::synthetic(text),
         (None, Some(root)) => Topology::from_sysfs(root),

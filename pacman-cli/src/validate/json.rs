@@ -1,7 +1,7 @@
 //! A report as JSON; `pacman-pmu validate --help` describes the fields.
 
+use crate::validate::checks::{Counted, Outcome, Verdict};
 use pacman_core::backend::ReadPath;
-use pacman_core::validate::{Counted, Outcome, Verdict};
 use serde_json::{Value, json};
 
 use super::report::{Report, exit_status};

@@ -1,5 +1,6 @@
 //! `pacman-pmu validate`: which counters of this machine can be believed, and how far.
 
+mod checks;
 mod json;
 mod progress;
 mod report;
@@ -9,8 +10,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use crate::validate::checks::{Check, Validator};
 use pacman_core::platform;
-use pacman_core::validate::{Check, Validator};
 
 use crate::error;
 use progress::Progress;

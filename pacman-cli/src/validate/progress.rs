@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use pacman_core::validate::Check;
+use crate::validate::checks::Check;
 
 /// A line on standard error that is gone in the end; nothing where that is no terminal.
 #[derive(Debug)]

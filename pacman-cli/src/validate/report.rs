@@ -1,6 +1,6 @@
 //! The results of a validation, and the exit status that they give.
 
-use pacman_core::validate::Outcome;
+use crate::validate::checks::Outcome;
 use pacman_events::CpuId;
 
 /// What was validated, where.

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::validate::checks::{Counted, Outcome};
 use pacman_core::report::DOUBTED;
-use pacman_core::validate::{Counted, Outcome};
 
 use super::report::Report;
 

@@ -6,9 +6,9 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
-use pacman_core::adapt::Adapter;
-use pacman_core::predict::{Model, machine_name};
-use pacman_core::{ErrorKind, Session, Topology};
+use pacman_adapt::Adapter;
+use pacman_adapt::predict::{Model, machine_name};
+use pacman_core::{Session, Topology};
 use pacman_suite::skipped;
 
 use super::scratch::Scratch;
@@ -84,7 +84,7 @@ fn table(data: &str) -> (Vec<String>, Vec<csv::StringRecord>) {
 /// Configurations with at most two threads.
 fn configurations() -> usize {
     let here = Topology::detect().unwrap();
-    pacman_core::adapt::Candidates::of(&here, Some(2)).unwrap().all().len()
+    pacman_adapt::Candidates::of(&here, Some(2)).unwrap().all().len()
 }
 
 fn complaint(answer: &Output) -> &str {
@@ -327,6 +327,6 @@ fn what_is_recorded_can_be_trained_on_and_adapted_with() {
     let adapter = Adapter::builder(here).max_threads(2).predictor(predictor).build().unwrap();
     assert_eq!(adapter.candidates().all().len(), configurations());
     let elsewhere = model.adapting("Keystone").unwrap_err();
-    assert_eq!(elsewhere.kind(), ErrorKind::Unsupported);
+    assert_eq!(elsewhere.kind(), pacman_adapt::ErrorKind::Unsupported);
     assert!(elsewhere.to_string().contains("not for \"Keystone\""), "{elsewhere}");
 }

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use pacman_adapt::predict::machine_name;
 use pacman_core::Topology;
-use pacman_core::predict::machine_name;
 
 use super::scratch::Scratch;
 use super::{pacman_pmu, text};

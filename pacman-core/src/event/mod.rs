@@ -19,7 +19,7 @@ use pacman_events::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform;
 
-pub(crate) use software::{KernelAccounting, Software};
+pub use software::{KernelAccounting, Software};
 
 /// One event, as resolved from its name.
 ///
@@ -38,12 +38,12 @@ pub(crate) use software::{KernelAccounting, Software};
 pub struct Event {
     name: String,
     unit: &'static str,
-    pub(crate) source: Source,
+    source: Source,
 }
 
 /// Where an event's count comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Source {
+pub enum Source {
     /// Hardware counters, by way of the kernel: one, or a sum of several.
     Hardware(Vec<Term>),
     /// A counter of the kernel's own.
@@ -52,23 +52,30 @@ pub(crate) enum Source {
 
 /// A hardware counter's part in an event.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Term {
+pub struct Term {
     /// What its count is multiplied by; 1 for an event that is nothing else.
-    pub(crate) coefficient: i64,
-    pub(crate) hardware: Hardware,
-    /// What it asks of the hardware, to explain a refusal.
-    pub(crate) encoding: Encoding,
+    pub coefficient: i64,
+    /// The kernel's names for it.
+    pub hardware: Hardware,
+    /// The demands on the hardware, which explain a refusal.
+    pub encoding: Encoding,
 }
 
-/// What the kernel needs to know to program a hardware counter.
+/// A hardware counter in the words of `perf_event_open(2)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Hardware {
-    pub(crate) pmu: u32,
-    pub(crate) config: u64,
-    pub(crate) config1: u64,
-    pub(crate) config2: u64,
-    pub(crate) user: bool,
-    pub(crate) kernel: bool,
+pub struct Hardware {
+    /// The PMU's number.
+    pub pmu: u32,
+    /// The selector.
+    pub config: u64,
+    /// More of the selector.
+    pub config1: u64,
+    /// More of the selector.
+    pub config2: u64,
+    /// Counts in user mode.
+    pub user: bool,
+    /// Counts in the kernel.
+    pub kernel: bool,
 }
 
 /// The kernel's cache events under the names that programs know them by.
@@ -130,6 +137,11 @@ impl Event {
         self.unit
     }
 
+    /// The counters or the account that its count comes from.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
     /// Whether hardware counters count it.
     pub fn is_hardware(&self) -> bool {
         matches!(self.source, Source::Hardware(_))
@@ -142,7 +154,8 @@ impl Event {
         Preset::all().map(Preset::name).chain(generic).chain(Event::software_names())
     }
 
-    pub(crate) fn software_names() -> impl Iterator<Item = &'static str> {
+    /// The names of the kernel's software events.
+    pub fn software_names() -> impl Iterator<Item = &'static str> {
         software::ROWS.iter().map(|row| row.name)
     }
 
@@ -301,7 +314,7 @@ mod tests {
     }
 
     fn only(event: &Event) -> Hardware {
-        match &event.source {
+        match event.source() {
             Source::Hardware(terms) if terms.len() == 1 => terms[0].hardware,
             other => panic!("{other:?} is not one hardware counter"),
         }
@@ -330,7 +343,7 @@ mod tests {
         assert_eq!(only(&on("snb", "STALL_CYCLES").unwrap()).config, 0x0180_010e);
         assert_eq!(only(&on("snb", "r01c3010e").unwrap()).pmu, 4);
         let stalls = on("p4", "STALL_CYCLES").unwrap();
-        let Source::Hardware(terms) = &stalls.source else { panic!("hardware") };
+        let Source::Hardware(terms) = stalls.source() else { panic!("hardware") };
         let coefficients: Vec<i64> = terms.iter().map(|term| term.coefficient).collect();
         assert_eq!(coefficients, [1, -1]);
         let generic = only(&Event::on(CpuModel::generic(), "INSTRUCTIONS").unwrap());

@@ -4,18 +4,19 @@ use perf_event_open_sys::bindings as abi;
 
 /// A software event, and who else knows its count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Software {
-    pub(crate) config: u64,
+pub struct Software {
+    /// Its number in `perf_event_open(2)`.
+    pub config: u64,
     /// Happens in the kernel, so that with the kernel excluded the kernel's
     /// counter stays at 0 for ever: needs the right to count the kernel.
-    pub(crate) in_kernel: bool,
+    pub in_kernel: bool,
     /// Who else keeps this count, for a process without that right.
-    pub(crate) otherwise: Option<KernelAccounting>,
+    pub otherwise: Option<KernelAccounting>,
 }
 
 /// Counts that the kernel keeps for every thread, whatever perf allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KernelAccounting {
+pub enum KernelAccounting {
     /// Voluntary and involuntary switches, `getrusage(RUSAGE_THREAD)`.
     ContextSwitches,
     /// Minor and major faults, `getrusage(RUSAGE_THREAD)`.

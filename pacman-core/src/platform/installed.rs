@@ -2,9 +2,9 @@
 
 use std::sync::OnceLock;
 
+use pacman_topology::processors::{self, Linux};
+
 use super::handle::PlatformRef;
-use super::interface::Simulation;
-use super::linux::Linux;
 use crate::error::{Error, ErrorKind, Result};
 
 static CURRENT: OnceLock<PlatformRef> = OnceLock::new();
@@ -13,7 +13,11 @@ static CURRENT: OnceLock<PlatformRef> = OnceLock::new();
 ///
 /// The first call decides for the life of the process.
 pub fn current() -> &'static PlatformRef {
-    CURRENT.get_or_init(|| host().clone())
+    CURRENT.get_or_init(|| {
+        // From here on no other machine can be installed for the topology alone.
+        processors::current();
+        host().clone()
+    })
 }
 
 /// The machine that runs the program, also where the process counts on another one.
@@ -25,21 +29,14 @@ pub fn host() -> &'static PlatformRef {
 /// Makes `platform` the one that this process counts on, before anything asked for it.
 ///
 /// # Errors
-/// `InvalidInput` if the process counts on another machine already.
+/// `InvalidInput` if the process counts on another machine already, or has read its topology.
 pub fn install(platform: PlatformRef) -> Result<()> {
-    let now = CURRENT.get_or_init(|| platform.clone());
-    if *now == platform {
+    processors::install(platform.processors().clone())?;
+    if *CURRENT.get_or_init(|| platform.clone()) == platform {
         return Ok(());
     }
-    let name = |platform: &PlatformRef| {
-        platform.simulation().map_or("this machine", |Simulation { name, .. }| name)
-    };
     Err(Error::new(
         ErrorKind::InvalidInput,
-        format!(
-            "cannot count on {} now: this process has counted on {} already; choose the machine first",
-            name(&platform),
-            name(now)
-        ),
+        "cannot count on another machine now: this process has counted already; choose the machine first",
     ))
 }

@@ -23,6 +23,6 @@ mod pmus;
 
 pub use handle::PlatformRef;
 pub use installed::{current, host, install};
-pub use interface::{Layout, Platform, Simulation, ThreadBinding};
-pub use linux::Linux;
+pub use interface::Platform;
+pub use pacman_topology::processors::{Layout, Linux, Processors, Simulation, ThreadBinding};
 pub use pmus::{DEVICES, pmus_in};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use pacman_events::SysfsPmu;
 
-use crate::input::{self, MOST_SYSTEM_BYTES};
+use pacman_topology::input::{self, MOST_SYSTEM_BYTES};
 
 /// Where Linux describes its PMUs.
 pub const DEVICES: &str = "/sys/bus/event_source/devices";

@@ -5,11 +5,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::backend::{Caps, EventSums, Reading};
-use crate::bind::Binding;
-use crate::cancel;
 use crate::error::{Error, ErrorKind, Result};
-use crate::placement::Place;
 use crate::report::ThreadState;
+use pacman_topology::Binding;
+use pacman_topology::Place;
+use pacman_topology::cancel;
 
 use super::peer::{Peer, SiblingPair};
 use super::rotation::SetStats;

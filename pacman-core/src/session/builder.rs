@@ -8,14 +8,14 @@ use super::{Session, SystemWide, exit_report};
 use pacman_events::partition::Partition;
 
 use crate::backend::perf::Sharing;
-use crate::cancel;
 use crate::clock::{Clock, ClockSource};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{self, Event};
-use crate::placement::Placement;
 use crate::platform::{self, PlatformRef};
 use crate::report::EventSetRotation;
-use crate::topology::{CpuSet, Topology};
+use pacman_topology::Placement;
+use pacman_topology::cancel;
+use pacman_topology::{CpuSet, Topology};
 
 /// The longest log of single samples a thread may keep.
 const LONGEST_LOG: usize = 1 << 24;
@@ -318,15 +318,17 @@ impl SessionBuilder {
     fn platform(&self) -> Result<PlatformRef> {
         let platform = self.platform.as_ref().unwrap_or_else(|| platform::current());
         match &self.placement {
-            Some((topology, _)) if topology.platform() != Some(platform) => Err(Error::new(
-                ErrorKind::ForeignTopology,
-                format!(
-                    "cannot place threads of session {:?}: the topology ({}) is of another \
+            Some((topology, _)) if topology.processors() != Some(platform.processors()) => {
+                Err(Error::new(
+                    ErrorKind::ForeignTopology,
+                    format!(
+                        "cannot place threads of session {:?}: the topology ({}) is of another \
                      machine than the counters; take both from one",
-                    self.name,
-                    topology.source()
-                ),
-            )),
+                        self.name,
+                        topology.source()
+                    ),
+                ))
+            }
             _ => Ok(platform.clone()),
         }
     }
@@ -376,7 +378,7 @@ impl SessionBuilder {
                     Ok(places) => {
                         (Some(topology), Some(Placed { placement: Some(placement), places }))
                     }
-                    Err(error) => return Err((self.name, error)),
+                    Err(error) => return Err((self.name, error.into())),
                 }
             }
         };

@@ -10,7 +10,7 @@ use crate::backend::perf::{PerfPermissions, Sharing, TRUST_DRIVER, backend_on};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::platform::PlatformRef;
-use crate::topology::Topology;
+use pacman_topology::Topology;
 
 impl SessionBuilder {
     /// What a thread has to count with, as far as a table knows.
@@ -113,6 +113,6 @@ impl SessionBuilder {
     }
 
     pub(super) fn here(&self, platform: &PlatformRef) -> Result<&Topology> {
-        self.here.get_or_try_init(|| Topology::of(platform))
+        Ok(self.here.get_or_try_init(|| Topology::of(platform))?)
     }
 }

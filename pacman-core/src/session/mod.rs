@@ -40,13 +40,13 @@ mod wide;
 use std::sync::Arc;
 
 use crate::backend::Target;
-use crate::bind::{self, Binding};
-use crate::cancel;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
-use crate::placement::Place;
 use crate::report::{EventSet, Report, ThreadState};
+use pacman_topology::Place;
+use pacman_topology::cancel;
+use pacman_topology::{self, Binding};
 
 pub use crate::report::EventSetRotation;
 pub use attached::{Attached, PhaseGuard};
@@ -221,7 +221,7 @@ impl Session {
             Some(place) => {
                 let topology = shared.topology()?;
                 if shared.binds_by_itself() {
-                    bind::widen(topology, place)?;
+                    Binding::widen(topology, place)?;
                 }
                 Some(Binding::bind(topology, place)?)
             }

@@ -12,7 +12,7 @@ use crate::backend::summed::{Sum, Summed, sums};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Source};
 use crate::platform::PlatformRef;
-use crate::topology::Topology;
+use pacman_topology::Topology;
 
 use super::rotation::Room;
 
@@ -81,7 +81,7 @@ pub(super) fn backend(
 ) -> Result<Box<dyn Backend>> {
     let (mut encodings, mut parts) = (Vec::new(), Vec::new());
     for (place, event) in events.iter().enumerate() {
-        let Source::Hardware(terms) = &event.source else {
+        let Source::Hardware(terms) = event.source() else {
             return Err(Error::new(
                 ErrorKind::Unsupported,
                 format!("cannot count {event} by registers: the kernel counts it; leave it out"),

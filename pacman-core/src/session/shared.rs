@@ -14,9 +14,9 @@ use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fork::Fenced;
-use crate::placement::{Place, Placement};
 use crate::platform::PlatformRef;
-use crate::topology::Topology;
+use pacman_topology::Topology;
+use pacman_topology::{Place, Placement};
 
 /// A phase of one session: a recurring part of the program, known by its name.
 ///

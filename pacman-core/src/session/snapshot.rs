@@ -12,7 +12,7 @@ use crate::report::{
     CountReport, EventColumn, Implausible, LoggedSample, PhaseReport, PlaceReport, Report,
     SetReport, ThreadReport, ThreadState,
 };
-use crate::topology::Topology;
+use pacman_topology::Topology;
 
 pub(super) fn report(shared: &Shared) -> Report {
     let now = shared.clock().now();

@@ -13,10 +13,10 @@ use crate::backend::Target;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
-use crate::placement::Place;
 use crate::platform::PlatformRef;
 use crate::report::{Report, ThreadState};
-use crate::topology::{CpuSet, Topology};
+use pacman_topology::Place;
+use pacman_topology::{CpuSet, Topology};
 
 /// Counters of whole hardware contexts, all of them under one controlling thread.
 ///

@@ -2,10 +2,10 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::{pace, stamp};
-use crate::affinity::current_cpu;
 use crate::clock::Clock;
 #[cfg(target_arch = "x86_64")]
 use crate::clock::ClockSource;
+use pacman_topology::current_cpu;
 
 /// The clock around a section, and what is known of the time between two readings.
 pub(super) trait Instrument {

@@ -2,15 +2,16 @@
 
 use std::sync::{Arc, OnceLock};
 
-use pacman_core::adapt::{Objective, Rapl};
-use pacman_core::predict::Predictor;
-use pacman_core::{Topology, sim};
+use pacman_adapt::predict::Predictor;
+use pacman_adapt::{Objective, Rapl};
+use pacman_core::Topology;
 
 use super::guards::Lifted;
 use super::model;
 use super::team_affinity::TeamAffinity;
 use crate::first_region;
 use crate::isolation::isolated;
+use crate::machine;
 use crate::notes;
 use crate::once::once;
 use crate::process;
@@ -107,8 +108,7 @@ fn prepare() -> Option<Adapting> {
         refuse("OMP_DISPLAY_AFFINITY is set, and narrower teams would be displayed".to_owned());
         return None;
     }
-    let topology = sim::install().and_then(|()| Topology::detect());
-    let topology = topology.map_err(|error| refuse(error.to_string())).ok()?;
+    let topology = machine::topology().map_err(|error| refuse(error.to_string())).ok()?;
     let topology = match first_region::known() {
         Some(first) => topology.allowing(&first.cpus),
         None => topology,

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use pacman_adapt::Microjoules;
+use pacman_adapt::predict::Configuration;
 use pacman_core::Place;
-use pacman_core::adapt::Microjoules;
-use pacman_core::predict::Configuration;
 
 use super::team_affinity::TeamAffinity;
 

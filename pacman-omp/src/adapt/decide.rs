@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use pacman_adapt::State;
 use pacman_core::Placement;
-use pacman_core::adapt::State;
 
 use super::adapting;
 use super::cached_decision::CachedDecision;
@@ -124,7 +124,7 @@ pub(crate) fn choose(region: &Region, worker: &Worker, entry: Function, threads:
     let Some(phase) = phase.as_mut() else { return as_it_is() };
     let on = phase.controller.next();
     let places = (places && on.threads() < limited)
-        .then(|| pacman_core::adapt::places(&adapting.topology, on, &Placement::Compact).ok())
+        .then(|| pacman_adapt::places(&adapting.topology, on, &Placement::Compact).ok())
         .flatten();
     if places.is_some() {
         thread_binding::bind_from_now_on();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pacman_core::adapt::{Candidates, Controller, Rules};
+use pacman_adapt::{Candidates, Controller, Rules};
 use pacman_regions::RuntimeFamily;
 
 use super::adapting::{Adapting, BREAK_EVEN};

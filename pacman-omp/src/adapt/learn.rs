@@ -3,7 +3,7 @@
 use std::ptr;
 use std::sync::atomic::Ordering;
 
-use pacman_core::adapt::{Execution, State};
+use pacman_adapt::{Execution, State};
 use pacman_regions::RuntimeFamily;
 
 use super::adapting::{self, Adapting};

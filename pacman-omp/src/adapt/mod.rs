@@ -1,7 +1,7 @@
 //! Chooses how many threads the next execution of a region gets.
 //!
 //! [`decide()`] and [`choose`] run before a team starts, [`finished`] after it has ended. Between the
-//! two a [`Controller`](pacman_core::adapt::Controller) for each region decides. Most executions need
+//! two a [`Controller`](pacman_adapt::Controller) for each region decides. Most executions need
 //! neither: a [`CachedDecision`] lets them run as the one before. The [`guards`] keep a region as it
 //! is where the program could notice a smaller team. [`restart_cost`] charges a region for the costs
 //! that its smaller teams cause in other regions.

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use pacman_adapt::predict::{Configuration, Model, Predictor, machine_name};
+use pacman_adapt::{Candidates, Objective};
 use pacman_core::Topology;
-use pacman_core::adapt::{Candidates, Objective};
-use pacman_core::predict::{Configuration, Model, Predictor, machine_name};
 
 use crate::notes;
 
@@ -53,7 +53,7 @@ pub(super) fn among(predictor: &dyn Predictor, all: &Candidates) -> Result<Candi
 
 #[cfg(test)]
 mod tests {
-    use pacman_core::predict::BestSeen;
+    use pacman_adapt::predict::BestSeen;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! A region with teams of one default size, and the controller that chooses among smaller ones.
 
-use pacman_core::adapt::{Controller, Execution, Objective, RegretLimits, State};
-use pacman_core::predict::Configuration;
+use pacman_adapt::predict::Configuration;
+use pacman_adapt::{Controller, Execution, Objective, RegretLimits, State};
 
 #[derive(Debug)]
 pub(super) struct Phase {
@@ -109,8 +109,8 @@ impl Phase {
 
 #[cfg(test)]
 mod tests {
+    use pacman_adapt::{Candidates, Rules};
     use pacman_core::Topology;
-    use pacman_core::adapt::{Candidates, Rules};
 
     use super::*;
 

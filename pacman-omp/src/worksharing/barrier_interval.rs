@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use pacman_adapt::predict::Configuration;
+use pacman_adapt::{Candidates, Controller, Rules};
 use pacman_core::Topology;
-use pacman_core::adapt::{Candidates, Controller, Rules};
-use pacman_core::predict::Configuration;
 use pacman_regions::Loop;
 
 use super::partition::Division;
@@ -213,7 +213,7 @@ impl BarrierIntervals {
 
     /// Whether some interval has fewer threads than the team, or may get fewer.
     pub(super) fn adapts(&self) -> bool {
-        use pacman_core::adapt::State::{LeftAlone, Off};
+        use pacman_adapt::State::{LeftAlone, Off};
         self.all.iter().any(|interval| match &interval.control {
             Control::Adapted(_, controller) => !matches!(controller.state(), LeftAlone | Off),
             Control::Watched | Control::Refused(_) => false,

@@ -2,8 +2,7 @@
 
 use std::sync::OnceLock;
 
-use pacman_core::adapt::Rules;
-use pacman_core::{Topology, sim};
+use pacman_adapt::Rules;
 use pacman_regions::{Guard, RuntimeFamily};
 
 use super::barrier_interval::Setup;
@@ -11,6 +10,7 @@ use super::execution::TeamQueries;
 use super::queries::{Execution, RuntimeQueries};
 use crate::adapt::block_here;
 use crate::isolation::isolated;
+use crate::machine;
 use crate::module::Module;
 use crate::once::once;
 use crate::process;
@@ -73,7 +73,7 @@ fn prepare() -> Option<Setup> {
     if process::options().adapt.is_none() && forced.is_empty() {
         return None;
     }
-    let topology = sim::install().and_then(|()| Topology::detect()).ok()?;
+    let topology = machine::topology().ok()?;
     let mut rules = Rules::default();
     rules.break_even = BREAK_EVEN;
     let seconds_per_tick = process::clock().nanos_per_tick() * 1e-9;

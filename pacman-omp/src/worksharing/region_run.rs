@@ -120,8 +120,8 @@ impl<'r, S: DerefMut<Target = BarrierIntervals>> RegionRun<'r, S> {
 mod tests {
     use super::super::barrier_interval::ASKS;
     use super::*;
+    use pacman_adapt::Rules;
     use pacman_core::Topology;
-    use pacman_core::adapt::Rules;
     use std::cell::RefCell;
 
     fn setup(forced: &[u16]) -> Setup {

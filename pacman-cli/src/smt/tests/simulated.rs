@@ -4,8 +4,8 @@
 //! nanosecond, and counts differ from it by their steps alone.
 
 use pacman_core::Topology;
-use pacman_core::sim::{CoreActivity, Fault, Machine};
 use pacman_metrics::smt::{Method, Recipe, Split};
+use pacman_sim::{CoreActivity, Fault, Machine};
 
 use super::{PLAIN, Picture, csv, json};
 use crate::smt::counters::Counters;
@@ -81,7 +81,7 @@ fn the_split_is_the_timetable_on_every_machine_with_a_method() {
         ("knl", Method::AnyThread, 14.0 + 1.0),
     ] {
         let (machine, topology) = machine(name);
-        let mut counters = Counters::open(&topology).unwrap();
+        let mut counters = Counters::open(&topology, &(&machine).into()).unwrap();
         let basis = counters.basis();
         assert_eq!((basis.method, basis.simulated), (method, Some(name)));
         let (activity, truth) = measured(&machine, &topology, &mut counters, TIME);
@@ -115,7 +115,7 @@ fn the_split_is_the_timetable_on_every_machine_with_a_method() {
 fn a_live_machine_keeps_to_its_timetable() {
     let machine = Machine::live("haswell").unwrap();
     let topology = machine.topology();
-    let mut counters = Counters::open(&topology).unwrap();
+    let mut counters = Counters::open(&topology, &(&machine).into()).unwrap();
     let mut read = || {
         let before = machine.core_activity(0);
         let counts = counters.read().unwrap();
@@ -151,7 +151,7 @@ fn the_count_of_one_active_context_agrees() {
         let clocks = Tsc::of(&(&machine).into()).unwrap().clocks();
         let recipes = Recipe::all(machine.cpu(), clocks).unwrap();
         let second = recipes.into_iter().find(|it| it.method() == Method::OneThreadActive);
-        let mut counters = Counters::by(&topology, second.unwrap()).unwrap();
+        let mut counters = Counters::by(&topology, &(&machine).into(), second.unwrap()).unwrap();
         assert_eq!(counters.basis().source, "CPU_CLK_UNHALTED.ONE_THREAD_ACTIVE");
         let (activity, truth) = measured(&machine, &topology, &mut counters, TIME);
         assert_eq!(activity.cores.len(), truth.len(), "{:?}", activity.notes);
@@ -164,7 +164,7 @@ fn the_count_of_one_active_context_agrees() {
 #[test]
 fn intervals_add_up_to_the_whole() {
     let (machine, topology) = machine("haswell");
-    let mut counters = Counters::open(&topology).unwrap();
+    let mut counters = Counters::open(&topology, &(&machine).into()).unwrap();
     let mut meter = Meter::begin(&topology, counters.read().unwrap());
     for _ in 0..7 {
         machine.advance(TIME / 7);
@@ -183,18 +183,18 @@ fn machines_without_a_method_say_why() {
         ("p4", "NetBurst has no AnyThread count"),
         ("zen4", "only Intel counts reference cycles for a core as a whole"),
     ] {
-        let (_, topology) = machine(name);
+        let (on, topology) = machine(name);
         for method in [MethodArg::Auto, MethodArg::Counters] {
-            let problem = choose(method, &topology).err().unwrap();
+            let problem = choose(method, &topology, &(&on).into()).err().unwrap();
             assert!(problem.contains(why), "{problem}");
             let real = "and the idle times in /proc/stat are those of this machine";
             assert_eq!(problem.contains(real), method == MethodArg::Auto, "{problem}");
         }
     }
-    let (_, topology) = machine("haswell");
-    let problem = choose(MethodArg::Idle, &topology).err().unwrap();
+    let (on, topology) = machine("haswell");
+    let problem = choose(MethodArg::Idle, &topology, &(&on).into()).err().unwrap();
     assert!(problem.starts_with("cannot measure by idle times: the idle times in"), "{problem}");
-    let chosen = choose(MethodArg::Auto, &topology).unwrap();
+    let chosen = choose(MethodArg::Auto, &topology, &(&on).into()).unwrap();
     let Chosen::Counters(counters) = chosen else { panic!("idle times") };
     assert!(counters.basis().choice.unwrap().starts_with("counters were chosen: idle times would"));
 }
@@ -204,13 +204,13 @@ fn machines_without_a_method_say_why() {
 fn what_the_kernel_refuses_is_gone_around_or_told() {
     let (machine, topology) = machine("haswell");
     machine.inject_fault(0, Fault::Errno(libc::EINVAL));
-    let counters = Counters::open(&topology).unwrap();
+    let counters = Counters::open(&topology, &(&machine).into()).unwrap();
     assert!(machine.met_all_faults());
     assert_eq!(counters.basis().method, Method::OneThreadActive);
 
     let (machine, topology) = self::machine("haswell");
     machine.inject_fault(0, Fault::Errno(libc::EACCES));
-    let problem = Counters::open(&topology).err().unwrap();
+    let problem = Counters::open(&topology, &(&machine).into()).err().unwrap();
     assert!(problem.starts_with("cannot open REF_CYCLES:uk for this thread: permission denied"));
 }
 
@@ -218,14 +218,14 @@ fn what_the_kernel_refuses_is_gone_around_or_told() {
 fn counters_that_another_tool_holds_are_told_before_anything_is_measured() {
     let (machine, topology) = machine("haswell");
     machine.inject_fault(0, Fault::Steal);
-    let problem = Counters::open(&topology).err().unwrap();
+    let problem = Counters::open(&topology, &(&machine).into()).err().unwrap();
     assert!(problem.contains("another profiler holds the counters"), "{problem}");
 }
 
 #[test]
 fn short_intervals_and_lost_contexts_are_told_core_by_core() {
     let (machine, topology) = machine("haswell");
-    let mut counters = Counters::open(&topology).unwrap();
+    let mut counters = Counters::open(&topology, &(&machine).into()).unwrap();
     // Twice two steps of ten nanoseconds, for two contexts.
     let (activity, _) = measured(&machine, &topology, &mut counters, 70);
     assert!(activity.cores.is_empty());
@@ -244,7 +244,9 @@ fn short_intervals_and_lost_contexts_are_told_core_by_core() {
 #[test]
 fn reports_name_the_method_its_step_and_the_skew() {
     let (machine, topology) = machine("haswell");
-    let mut counters = Counters::open(&topology).unwrap().because("counters were chosen".into());
+    let mut counters = Counters::open(&topology, &(&machine).into())
+        .unwrap()
+        .because("counters were chosen".into());
     let (activity, _) = measured(&machine, &topology, &mut counters, 100_000_000);
     let basis = counters.basis();
     let shown = Picture::new(PLAIN).summary(&basis, &activity);

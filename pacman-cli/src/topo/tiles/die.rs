@@ -3,7 +3,7 @@
 use std::fs;
 
 use pacman_core::Topology;
-use pacman_core::platform::PlatformRef;
+use pacman_core::platform::{self, PlatformRef};
 use pacman_core::topology::Source;
 use pacman_events::shown::shown_path;
 use pacman_metrics::tiles::Tiles;
@@ -27,7 +27,7 @@ impl Die {
     pub(super) fn read(machine: &Topology) -> Result<Die, String> {
         let root = match machine.source() {
             Source::Sysfs(root) => root,
-            Source::Simulated(simulated) => return Ok(Die::of_simulated(machine, simulated)),
+            Source::Simulated(_) => return Ok(Die::of_simulated(machine, platform::current())),
             other => return Err(format!("{other} has no files that tell its processor")),
         };
         let file = root.join("proc/cpuinfo");

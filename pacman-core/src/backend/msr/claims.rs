@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use super::program::Sharing;
 use super::signal::Handlers;
 use super::undo::UndoLog;
 use crate::fork::{ForkGuard, Lock, Locked};
+use pacman_events::registers::RegisterSharing;
 
 /// A register of a context or a core of a machine: machine, context, number.
 pub(super) type Key = (u64, u32, u32);
@@ -23,7 +23,7 @@ pub(super) struct RegisterClaims {
 
 #[derive(Debug)]
 struct Entry {
-    hold: Sharing,
+    sharing: RegisterSharing,
     value: u64,
     before: u64,
     holders: Vec<&'static UndoLog>,
@@ -38,9 +38,11 @@ impl Entry {
 
 impl RegisterClaims {
     /// Whether `value` could be held so now.
-    pub(super) fn allows(&self, key: Key, hold: Sharing, value: u64) -> bool {
+    pub(super) fn allows(&self, key: Key, sharing: RegisterSharing, value: u64) -> bool {
         let alike = |entry: &Entry| {
-            hold == Sharing::Alike && entry.hold == Sharing::Alike && entry.value == value
+            sharing == RegisterSharing::Alike
+                && entry.sharing == RegisterSharing::Alike
+                && entry.value == value
         };
         self.held.get(&key).is_none_or(alike)
     }
@@ -50,12 +52,12 @@ impl RegisterClaims {
     pub(super) fn hold(
         &mut self,
         key: Key,
-        hold: Sharing,
+        sharing: RegisterSharing,
         value: u64,
         now: u64,
         log: &'static UndoLog,
     ) -> u64 {
-        let new = Entry { hold, value, before: now, holders: Vec::new() };
+        let new = Entry { sharing, value, before: now, holders: Vec::new() };
         let entry = self.held.entry(key).or_insert(new);
         if !entry.is_programmed() {
             entry.before = now;

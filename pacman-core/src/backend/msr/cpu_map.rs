@@ -6,7 +6,7 @@ use pacman_events::CpuId;
 
 use crate::error::Result;
 use crate::platform;
-use crate::topology::Topology;
+use pacman_topology::Topology;
 
 /// One hardware context, as the registers see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl CpuMap {
             let block = blocks.iter().find(|block| number(block, "processor") == Some(cpu))?;
             number(block, "initial apicid").or_else(|| number(block, "apicid"))
         };
-        let site = |context: &crate::topology::Context| {
+        let site = |context: &pacman_topology::Context| {
             let siblings = topology.siblings_of(context.cpu);
             let logical = if netburst { apic(context.cpu).map(|id| id & 1) } else { None };
             CpuLocation {

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use parking_lot::Mutex;
 
 use super::io::{Errno, MsrIo};
-use crate::affinity::current_cpu;
 use crate::backend::perf::PerfPermissions;
 use crate::backend::rdpmc::rdpmc;
-use crate::cancel;
+use pacman_topology::cancel;
+use pacman_topology::current_cpu;
 
 /// The registers of the machine that the program runs on, through Linux's `msr` module.
 ///

@@ -4,8 +4,8 @@ use std::io;
 
 use super::CpuLocation;
 use super::io::Errno;
-use super::program::{Cycles, Guard};
 use crate::error::{Error, ErrorKind};
+use pacman_events::registers::{CycleCounting, RegisterGuard};
 
 /// What was being done to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,11 +93,11 @@ impl Explain<'_> {
 
     /// A counter was found counting.
     #[cold]
-    pub(super) fn enabled(&self, guard: &Guard, value: u64, watchdog: bool) -> Error {
-        let Guard { counter, event, msr, .. } = guard;
+    pub(super) fn enabled(&self, guard: &RegisterGuard, value: u64, watchdog: bool) -> Error {
+        let RegisterGuard { counter, event, msr, .. } = guard;
         let cycles = match guard.cycles {
-            Cycles::Counter(cycles) => cycles,
-            Cycles::Select(select) => value & 0xffff == select,
+            CycleCounting::Counter(cycles) => cycles,
+            CycleCounting::Select(select) => value & 0xffff == select,
         };
         let owner = if watchdog && cycles {
             "by the kernel's NMI watchdog; write 0 to /proc/sys/kernel/nmi_watchdog"
@@ -111,8 +111,8 @@ impl Explain<'_> {
 
     /// A tagging ESCR of ours runs only beside a sibling's counter.
     #[cold]
-    pub(super) fn asleep(&self, guard: &Guard) -> Error {
-        let Guard { counter, event, .. } = guard;
+    pub(super) fn asleep(&self, guard: &RegisterGuard) -> Error {
+        let RegisterGuard { counter, event, .. } = guard;
         let reason = format!(
             "the tag of {event} needs {counter}, which the plan gives to the sibling; attach the \
              sibling's thread first"

@@ -36,7 +36,6 @@ mod cpu_map;
 mod device;
 mod explain;
 mod io;
-mod program;
 mod programmed;
 mod reader;
 mod signal;
@@ -47,17 +46,16 @@ mod undo_log;
 mod wide_count;
 
 pub(crate) use atfork::install_atfork;
-pub(crate) use program::{Program, Sharing};
-
 pub use cpu_map::{CpuLocation, CpuMap};
 pub use device::DevMsr;
 pub use io::{Errno, MsrIo};
 
 use pacman_events::allocate::Assignment;
 use pacman_events::encode::Rings;
+use pacman_events::registers::RegisterProgram;
 use pacman_events::{CpuModel, Encoding};
 
-use crate::backend::{Backend, Counters, Target};
+use crate::backend::{Backend, Counters, MAX_EVENTS, Target};
 use crate::error::{Error, ErrorKind, Result};
 
 use explain::Explain;
@@ -71,7 +69,7 @@ pub struct MsrBackend<M: MsrIo + Clone = DevMsr> {
     io: M,
     contexts: CpuMap,
     /// One for each context of a core; `None` for one that counts nothing.
-    programs: Vec<Option<Program>>,
+    programs: Vec<Option<RegisterProgram>>,
     rdpmc: bool,
 }
 
@@ -110,8 +108,11 @@ impl<M: MsrIo + Clone> MsrBackend<M> {
             let context = usize::from(assignment.context());
             let list = events.get(context).map_or(&[][..], Vec::as_slice);
             let planned = !assignment.placements().is_empty();
+            if let Some(beyond) = assignment.placements().iter().find(|p| p.event() >= MAX_EVENTS) {
+                return Err(too_many(beyond.event() + 1));
+            }
             let program =
-                planned.then(|| Program::new(assignment, core, list, rings)).transpose()?;
+                planned.then(|| RegisterProgram::new(assignment, core, list, rings)).transpose()?;
             programs.push(program);
         }
         if programs.iter().all(Option::is_none) {
@@ -188,4 +189,15 @@ fn check_processor(encoding: &Encoding, contexts: &CpuMap) -> Result<()> {
             encoding.name, encoding.cpu, id.vendor, id.family, id.model
         ),
     ))
+}
+
+#[cold]
+fn too_many(events: usize) -> Error {
+    Error::new(
+        ErrorKind::TooManyEvents,
+        format!(
+            "cannot count {events} events at once: {MAX_EVENTS} is the most; split them over several \
+             sessions or runs"
+        ),
+    )
 }

@@ -5,17 +5,19 @@ use super::atfork;
 use super::claims::{self, Key, RegisterClaims};
 use super::explain::{Access, Explain};
 use super::io::{Errno, MsrIo};
-use super::program::{CounterSlot, Guard, Program, RegisterInvariant, Sharing, Write};
 use super::undo::{Programming, UndoLog, writes};
 use super::undo_log::{Before, FORKED, GIVEN_BACK};
 use crate::error::{Error, Result};
+use pacman_events::registers::{
+    CounterSlot, RegisterGuard, RegisterInvariant, RegisterProgram, RegisterSharing, RegisterWrite,
+};
 
 /// Registers that are programmed; dropping it restores them.
 #[derive(Debug)]
 pub(super) struct ProgrammedContext<M: MsrIo + Clone> {
     io: M,
     site: CpuLocation,
-    program: Program,
+    program: RegisterProgram,
     standing: Vec<RegisterInvariant>,
     log: &'static UndoLog,
     claimed: Vec<Key>,
@@ -35,7 +37,7 @@ impl<M: MsrIo + Clone> ProgrammedContext<M> {
     pub(super) fn take(
         io: &M,
         site: CpuLocation,
-        program: &Program,
+        program: &RegisterProgram,
     ) -> Result<ProgrammedContext<M>> {
         let mut claims = claims::lock();
         let explain = Explain { site, names: &program.names };
@@ -50,7 +52,7 @@ impl<M: MsrIo + Clone> ProgrammedContext<M> {
         let mut holding = ProgrammedContext {
             io: io.clone(),
             site,
-            standing: fitted.standing(),
+            standing: fitted.invariants(),
             program: fitted,
             log,
             claimed: Vec::new(),
@@ -135,14 +137,16 @@ impl<M: MsrIo + Clone> ProgrammedContext<M> {
     /// Nobody in this process and no other PACMAN process holds the registers.
     fn claim(&mut self, claims: &RegisterClaims) -> Result<()> {
         for at in 0..self.program.writes.len() {
-            let Write { msr, value, hold } = self.program.writes[at];
-            if matches!(hold, Sharing::Bits(_)) || self.claimed.iter().any(|key| key.2 == msr) {
+            let RegisterWrite { msr, value, sharing } = self.program.writes[at];
+            if matches!(sharing, RegisterSharing::Bits(_))
+                || self.claimed.iter().any(|key| key.2 == msr)
+            {
                 continue;
             }
-            if !claims.allows(self.key(msr, hold), hold, value) {
+            if !claims.allows(self.key(msr, sharing), sharing, value) {
                 return Err(self.explain().held_here(msr));
             }
-            let key = self.key(msr, hold);
+            let key = self.key(msr, sharing);
             if let Err(process) = self.io.claim(key.1, msr) {
                 return Err(self.explain().held_by(msr, process));
             }
@@ -152,7 +156,7 @@ impl<M: MsrIo + Clone> ProgrammedContext<M> {
     }
 
     fn check_guards(&self) -> Result<()> {
-        let shows = |guard: &Guard| -> Result<Option<u64>> {
+        let shows = |guard: &RegisterGuard| -> Result<Option<u64>> {
             let value = self.read(guard.msr)?;
             Ok((value & guard.mask == guard.pattern).then_some(value))
         };
@@ -169,16 +173,16 @@ impl<M: MsrIo + Clone> ProgrammedContext<M> {
         Ok(())
     }
 
-    fn save(&mut self, claims: &mut RegisterClaims, write: &Write) -> Result<()> {
+    fn save(&mut self, claims: &mut RegisterClaims, write: &RegisterWrite) -> Result<()> {
         let now = self.read(write.msr)?;
-        let saved = match write.hold {
-            Sharing::Bits(mask) => Saved {
+        let saved = match write.sharing {
+            RegisterSharing::Bits(mask) => Saved {
                 before: Before { msr: write.msr, mask: self.bits(write.msr, mask), value: now },
                 key: None,
             },
-            hold => {
-                let key = self.key(write.msr, hold);
-                let value = claims.hold(key, hold, write.value, now, self.log);
+            sharing => {
+                let key = self.key(write.msr, sharing);
+                let value = claims.hold(key, sharing, write.value, now, self.log);
                 Saved { before: Before { msr: write.msr, mask: u64::MAX, value }, key: Some(key) }
             }
         };
@@ -189,16 +193,16 @@ impl<M: MsrIo + Clone> ProgrammedContext<M> {
     /// All bits of a shared register that the program holds.
     fn bits(&self, msr: u32, first: u64) -> u64 {
         self.program.writes.iter().filter(|write| write.msr == msr).fold(first, |all, write| {
-            match write.hold {
-                Sharing::Bits(mask) => all | mask,
+            match write.sharing {
+                RegisterSharing::Bits(mask) => all | mask,
                 _ => all,
             }
         })
     }
 
-    fn write(&self, write: Write) -> Result<()> {
-        let value = match write.hold {
-            Sharing::Bits(mask) => self.read(write.msr)? & !mask | write.value & mask,
+    fn write(&self, write: RegisterWrite) -> Result<()> {
+        let value = match write.sharing {
+            RegisterSharing::Bits(mask) => self.read(write.msr)? & !mask | write.value & mask,
             _ => write.value,
         };
         self.io
@@ -242,13 +246,17 @@ impl<M: MsrIo + Clone> ProgrammedContext<M> {
         claims.handlers.leave();
     }
 
-    fn key(&self, msr: u32, hold: Sharing) -> Key {
-        (self.io.machine(), self.scope(hold), msr)
+    fn key(&self, msr: u32, sharing: RegisterSharing) -> Key {
+        (self.io.machine(), self.scope(sharing), msr)
     }
 
     /// The context that stands for all who share the register.
-    fn scope(&self, hold: Sharing) -> u32 {
-        if self.program.per_core || hold == Sharing::Alike { self.site.core } else { self.site.cpu }
+    fn scope(&self, sharing: RegisterSharing) -> u32 {
+        if self.program.per_core || sharing == RegisterSharing::Alike {
+            self.site.core
+        } else {
+            self.site.cpu
+        }
     }
 }
 

@@ -8,10 +8,10 @@ use super::permissions::{PerfPermissions, Reach};
 use super::sys::Errno;
 use super::task::{Noted, Task, unreadable};
 use crate::backend::Target;
-use crate::cancel;
 use crate::descriptor::Kept;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::KernelAccounting;
+use pacman_topology::cancel;
 
 /// What the kernel would answer to an event that happens in the kernel, from a
 /// process that may not count the kernel.

@@ -8,11 +8,11 @@ use pacman_events::partition::Partition;
 use super::group::{Ask, Group, HEADER, Member};
 use super::permissions::PerfPermissions;
 use super::sys::PerfSys;
-use crate::affinity::current_cpu;
 use crate::backend::{MAX_EVENTS, Target};
 use crate::event::Hardware;
 use crate::platform;
-use crate::topology::Topology;
+use pacman_topology::Topology;
+use pacman_topology::current_cpu;
 
 /// Why the kernel may have refused the last of `members` beside the others, and what
 /// helps; one sentence without its full stop.

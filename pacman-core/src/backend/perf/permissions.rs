@@ -131,7 +131,7 @@ impl PerfPermissions {
 
     /// Whether the process lives in another user namespace than the machine's first,
     /// whose inode number is a constant of the kernel (`PROC_USER_INIT_INO`).
-    pub(crate) fn in_user_namespace(root: &Path) -> bool {
+    pub fn in_user_namespace(root: &Path) -> bool {
         fs::read_link(root.join("proc/self/ns/user"))
             .is_ok_and(|link| link.as_os_str() != "user:[4026531837]")
     }
@@ -142,7 +142,7 @@ impl PerfPermissions {
     }
 
     /// Whether there are core types with PMUs of their own.
-    pub(crate) fn is_hybrid(&self) -> bool {
+    pub fn is_hybrid(&self) -> bool {
         self.hybrid || self.pmus.len() > 1
     }
 }

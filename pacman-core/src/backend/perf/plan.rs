@@ -51,7 +51,7 @@ impl Plan {
         }
         let mut parts = Vec::new();
         for (place, event) in events.iter().enumerate() {
-            match &event.source {
+            match event.source() {
                 Source::Hardware(terms) => parts.extend(terms.iter().map(|term| Part {
                     place,
                     coefficient: term.coefficient,

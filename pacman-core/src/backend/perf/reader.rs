@@ -8,8 +8,8 @@ use crate::backend::summed::SummedCounters;
 use crate::backend::{
     Caps, Counters, EventSums, MAX_EVENTS, ReadPath, Reading, Target, add_differences,
 };
-use crate::cancel;
 use crate::error::{Error, ErrorKind, Result};
+use pacman_topology::cancel;
 
 use super::accounting::Ledgers;
 use super::conflict;

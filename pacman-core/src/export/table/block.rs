@@ -7,7 +7,7 @@ use super::rate::Rate;
 use super::{quantity, text};
 use crate::export::TableStyle;
 use crate::report::{EventSetRotation, PhaseReport, Report, ThreadReport};
-use crate::topology::CoreType;
+use pacman_topology::CoreType;
 
 /// A thread and what one phase cost it.
 pub(super) type Member<'a> = (&'a ThreadReport, &'a PhaseReport);
@@ -281,10 +281,10 @@ fn is_bound(thread: &ThreadReport) -> bool {
 /// The mark of a core's kind on hybrid processors.
 fn kind(core_type: CoreType) -> &'static str {
     match core_type {
-        CoreType::Uniform => "",
         CoreType::Performance => " P",
         CoreType::Efficiency => " E",
         CoreType::LowPower => " LP",
+        _ => "",
     }
 }
 

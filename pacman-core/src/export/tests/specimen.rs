@@ -6,7 +6,7 @@ use crate::report::{
     PlaceReport, Report, SetReport, ThreadReport, ThreadState,
 };
 use crate::session::Stat;
-use crate::topology::CoreType;
+use pacman_topology::CoreType;
 
 pub(super) const MS: u64 = 1_000_000;
 

@@ -4,7 +4,7 @@ use super::{assert_snapshot, specimen};
 use crate::export::{TableStyle, table};
 use crate::report::EventSetRotation;
 use crate::report::{PlaceReport, Report, ThreadState};
-use crate::topology::CoreType;
+use pacman_topology::CoreType;
 
 fn drawn(report: &Report, style: TableStyle) -> String {
     let mut text = Vec::new();

@@ -206,7 +206,7 @@ impl Planner<'_> {
     fn demands(&self, numbers: &[usize], pmu: &Pmu) -> Vec<EventConstraints> {
         let mut demands = Vec::new();
         for event in numbers {
-            let Source::Hardware(terms) = &self.events[*event].source else { continue };
+            let Source::Hardware(terms) = self.events[*event].source() else { continue };
             for term in terms {
                 let rings = Rings { user: term.hardware.user, kernel: term.hardware.kernel };
                 let demand = EventConstraints::of(&term.encoding, pmu, rings);

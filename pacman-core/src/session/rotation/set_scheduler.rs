@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::sets::{Epoch, Sets};
 use crate::backend::{Caps, Counters, Reading, Target};
-use crate::cancel;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::EventSetRotation;
 use crate::session::meter::Meter;
+use pacman_topology::cancel;
 
 /// Phases whose executions are counted without a search.
 const FIRST: usize = 64;

@@ -15,7 +15,7 @@ use pacman_events::{CpuModel, Encoding};
 use super::{CpuMap, MsrBackend};
 use crate::backend::{Backend, Counters, Reading, Target};
 use crate::error::{Error, Result};
-use crate::topology::Topology;
+use pacman_topology::Topology;
 
 use fake::Fake;
 

@@ -1,0 +1,259 @@
+//! What adaptation costs and what it gains.
+//!
+//! `cargo bench -p pacman-adapt --features training --bench adaptation` prints what a decision costs
+//! here, and the regret on simulated phases; `-- 4 5 6` takes these seeds, `-- worth=0.45` an
+//! assumption of what a further context of a core is worth at most, and `-- counters` predicts
+//! from event counts. `docs/research/adaptation.md` has the protocol.
+
+mod trained;
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use pacman_adapt::Result;
+use pacman_adapt::phases::{Kind, Noise, Random, SimPhase, SmtMachine};
+use pacman_adapt::{Adapter, Candidates, Controller, Rules, State};
+use pacman_topology::Topology;
+
+const MACHINES: [(u32, u32); 6] = [(8, 2), (64, 2), (4, 4), (16, 4), (4, 8), (16, 8)];
+const PHASES: usize = 200;
+const EXECUTIONS: usize = 100;
+/// Phases that a predictor learns from.
+const TRAINING: usize = 1000;
+
+fn main() -> Result<()> {
+    // `cargo bench` passes `--bench`.
+    let given: Vec<u64> =
+        std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
+    let seeds = if given.is_empty() { vec![1, 2, 3] } else { given };
+    let mut rules = Rules::default();
+    let worth = std::env::args().find_map(|argument| argument.strip_prefix("worth=")?.parse().ok());
+    rules.max_smt_gain = worth.unwrap_or(rules.max_smt_gain);
+    let counters = std::env::args().any(|argument| argument == "counters");
+    let rules_on = |machine: SmtMachine, spread: f64| match counters {
+        true => trained::rules(machine, TRAINING, spread),
+        false => Ok(rules.clone()),
+    };
+    println!("one more context is taken to be worth {} of a core's first", rules.max_smt_gain);
+    decision()?;
+    bare()?;
+    for spread in [0.0, 0.01] {
+        println!("\n{PHASES} phases a machine and seed, {EXECUTIONS} executions, noise {spread}");
+        println!(
+            "machine  seed  regret   worst  default  candidates  ended  samples  above bound: all, where B holds, most"
+        );
+        for (cores, contexts) in MACHINES {
+            let machine = SmtMachine::new(cores, contexts);
+            let rules = rules_on(machine, spread)?;
+            for &seed in &seeds {
+                row(machine, &rules, seed, spread)?;
+            }
+        }
+    }
+    by_kind(&rules_on, &seeds)
+}
+
+/// begin and end of a phase that is held.
+fn decision() -> Result<()> {
+    let adapter = Adapter::builder(Topology::synthetic("16 cores, 8 threads")?)
+        .break_even(Duration::ZERO)
+        .build()?;
+    let phase = adapter.phase("held")?;
+    let time = |threads: usize| Duration::from_nanos(1_000_000 / threads.min(16) as u64);
+    while phase.state() != State::Holding {
+        let choice = phase.begin();
+        let took = time(choice.threads()) + Duration::from_nanos(choice.threads() as u64 * 2_000);
+        phase.end(choice, took)?;
+    }
+    let rounds = nanoseconds(|| {
+        let choice = black_box(&phase).begin();
+        let took = time(choice.threads()) + Duration::from_nanos(choice.threads() as u64 * 2_000);
+        phase.end(choice, took).expect("a valid time");
+    });
+    println!(
+        "a decision, begin and end: {:.0} ns (median of {ROUNDS}, {:.0} to {:.0}; bar 200 ns)",
+        rounds[ROUNDS / 2],
+        rounds[0],
+        rounds[ROUNDS - 1]
+    );
+    println!("{}", phase.why());
+    Ok(())
+}
+
+/// The controller without its shell, which is what a runtime that has its own pays.
+fn bare() -> Result<()> {
+    let topology = Topology::synthetic("16 cores, 8 threads")?;
+    let mut controller = Controller::new(Candidates::of(&topology, None)?, Rules::default());
+    let seconds = |threads: u32| 1e-3 / f64::from(threads.min(16)) + 2e-6 * f64::from(threads);
+    while controller.state() != State::Holding {
+        let on = controller.next();
+        controller.finished(on, seconds(on.threads()), seconds(on.threads()))?;
+    }
+    let on = controller.next();
+    let held = seconds(on.threads());
+    let rounds = nanoseconds(|| {
+        let on = black_box(&controller).next();
+        // The checks of the default in between are part of it.
+        let took = if on.threads() < 128 { held } else { seconds(128) };
+        controller.finished(on, took, took).expect("a valid time");
+    });
+    let chain = nanoseconds(|| {
+        let end = (0..100u64).fold(black_box(3), |x, n| black_box(x ^ n).wrapping_mul(0x9e37_79b9));
+        black_box(end);
+    });
+    println!(
+        "next and finished of {on}, held: {:.1} ns (median of {ROUNDS}, {:.1} to {:.1}; bar 50 ns), \
+         {:.3} of a chain of 100 multiplications ({:.1} ns)",
+        rounds[ROUNDS / 2],
+        rounds[0],
+        rounds[ROUNDS - 1],
+        rounds[ROUNDS / 2] / chain[ROUNDS / 2],
+        chain[ROUNDS / 2],
+    );
+    Ok(())
+}
+
+const ROUNDS: usize = 9;
+
+/// What one call takes, in order of rounds.
+fn nanoseconds(mut act: impl FnMut()) -> Vec<f64> {
+    const CALLS: u32 = 500_000;
+    let mut rounds: Vec<f64> = (0..ROUNDS)
+        .map(|_| {
+            let begun = Instant::now();
+            (0..CALLS).for_each(|_| act());
+            begun.elapsed().as_secs_f64() * 1e9 / f64::from(CALLS)
+        })
+        .collect();
+    rounds.sort_unstable_by(f64::total_cmp);
+    rounds
+}
+
+/// What one phase came out as.
+struct Outcome {
+    regret: f64,
+    default: f64,
+    candidates: f64,
+    ended: f64,
+    samples: usize,
+    above: f64,
+    b_holds: bool,
+}
+
+fn play(
+    machine: SmtMachine,
+    rules: &Rules,
+    law: &SimPhase,
+    seed: u64,
+    spread: f64,
+) -> Result<Outcome> {
+    let topology = Topology::synthetic(&machine.as_text())?;
+    let candidates = Candidates::of(&topology, None)?;
+    let default = candidates.default();
+    let best = law.best(machine.configurations()).map_or(f64::NAN, |best| best.1);
+    let nearest = law.best(candidates.all().iter().copied()).map_or(f64::NAN, |best| best.1);
+    let mut controller = Controller::new(candidates, rules.clone());
+    let mut noise = Noise::new(seed, spread);
+    let (mut total, mut at_best, mut at_default, mut above) = (0.0, 0.0, 0.0, 0.0f64);
+    let mut places = Vec::new();
+    let mut counters = Noise::new(!seed, spread);
+    for number in 1..=EXECUTIONS {
+        let (on, factor) = (controller.next(), noise.factor());
+        places.push(on);
+        let seconds = law.seconds(on) * factor;
+        if !controller.wanted().is_empty() {
+            controller.counted(trained::counted(law, on, seconds, &mut counters)?);
+        }
+        controller.finished(on, seconds, seconds)?;
+        total += seconds;
+        at_best += best * factor;
+        at_default += law.seconds(default) * factor;
+        let bound = if number < 50 { 1.05 } else { 1.01 };
+        above = above.max(total / (at_default * bound) - 1.0);
+    }
+    let ended = law.seconds(controller.next()) / best - 1.0;
+    places.sort_unstable();
+    places.dedup();
+    Ok(Outcome {
+        regret: total / at_best - 1.0,
+        default: at_default / at_best - 1.0,
+        candidates: nearest / best - 1.0,
+        ended,
+        samples: places.len(),
+        above,
+        b_holds: b_holds(machine, rules, law),
+    })
+}
+
+/// Whether a context is nowhere worth more than the rules assume.
+fn b_holds(machine: SmtMachine, rules: &Rules, law: &SimPhase) -> bool {
+    let capacity = |contexts: u32| 1.0 + rules.max_smt_gain * f64::from(contexts - 1);
+    machine.configurations().all(|on| {
+        let (Some(cores), Some(contexts)) = (on.cores(), on.per_core()) else { return true };
+        (1..contexts).all(|fewer| {
+            let small = pacman_adapt::predict::Configuration::on_cores(cores, fewer).expect("fits");
+            law.seconds(small)
+                <= law.seconds(on) * capacity(contexts) / capacity(fewer) * (1.0 + 1e-9)
+        })
+    })
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
+    sum / count
+}
+
+fn row(machine: SmtMachine, rules: &Rules, seed: u64, spread: f64) -> Result<()> {
+    let mut random = Random::new(seed);
+    let outcomes: Result<Vec<Outcome>> = (0..PHASES as u64)
+        .map(|number| {
+            play(machine, rules, &Kind::Any.draw(&mut random, machine), seed << 32 | number, spread)
+        })
+        .collect();
+    let outcomes = outcomes?;
+    let above = outcomes.iter().filter(|one| one.above > 1e-9);
+    let with_b = above.clone().filter(|one| one.b_holds).count();
+    println!(
+        "{:>4}x{:<2} {seed:>5} {:>6.2} % {:>5.1} % {:>6.1} % {:>9.2} % {:>5.2} % {:>7.1}  {:>4} {:>4} {:>7.2} %",
+        machine.cores,
+        machine.contexts,
+        100.0 * mean(outcomes.iter().map(|one| one.regret)),
+        100.0 * outcomes.iter().map(|one| one.regret).fold(0.0, f64::max),
+        100.0 * mean(outcomes.iter().map(|one| one.default)),
+        100.0 * mean(outcomes.iter().map(|one| one.candidates)),
+        100.0 * mean(outcomes.iter().map(|one| one.ended)),
+        mean(outcomes.iter().map(|one| one.samples as f64)),
+        above.clone().count(),
+        with_b,
+        100.0 * above.map(|one| one.above).fold(0.0, f64::max),
+    );
+    Ok(())
+}
+
+/// Where the regret is, by what limits a phase.
+fn by_kind(rules_on: &dyn Fn(SmtMachine, f64) -> Result<Rules>, seeds: &[u64]) -> Result<()> {
+    println!("\nregret by kind, noise 0.01, all seeds; in brackets that of the default");
+    print!("machine");
+    Kind::ALL.iter().for_each(|kind| print!(" {:>17}", format!("{kind:?}")));
+    println!();
+    for (cores, contexts) in MACHINES {
+        let machine = SmtMachine::new(cores, contexts);
+        let rules = rules_on(machine, 0.01)?;
+        print!("{cores:>4}x{contexts:<2}");
+        for kind in Kind::ALL {
+            let mut outcomes = Vec::new();
+            for &seed in seeds {
+                let mut random = Random::new(seed);
+                for number in 0..50 {
+                    let law = kind.draw(&mut random, machine);
+                    outcomes.push(play(machine, &rules, &law, seed << 32 | number, 0.01)?);
+                }
+            }
+            let regret = 100.0 * mean(outcomes.iter().map(|one| one.regret));
+            let default = 100.0 * mean(outcomes.iter().map(|one| one.default));
+            print!(" {:>17}", format!("{regret:.2} ({default:.1}) %"));
+        }
+        println!();
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! Running work on as many threads as were chosen.
+
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use pacman_topology::Binding;
+use pacman_topology::Place;
+use pacman_topology::Topology;
+
+/// Something that runs work on a chosen number of threads: a pool, a runtime, new threads.
+pub trait Actuator {
+    /// Runs `work` once for each place, each on a thread of its own with its number from 0, and
+    /// waits for all.
+    ///
+    /// # Errors
+    /// For a thread that could not be bound: its work has run all the same, elsewhere.
+    fn run(&self, places: &[Place], work: &(dyn Fn(usize) + Sync)) -> Result<()>;
+
+    /// What it costs to change the number of threads from one execution to the next.
+    fn switch_cost(&self) -> Duration;
+}
+
+/// New threads for every execution, bound to their places.
+///
+/// The plainest actuator: it pays for starting threads each time, so phases should last
+/// milliseconds.
+#[derive(Debug)]
+pub struct ScopedThreads {
+    topology: Topology,
+    cost: Duration,
+}
+
+impl ScopedThreads {
+    /// On the machine that `topology` describes; measures what starting a thread costs.
+    pub fn new(topology: Topology) -> ScopedThreads {
+        const TRIES: u32 = 8;
+        let begun = Instant::now();
+        (0..TRIES).for_each(|_| std::thread::scope(|scope| drop(scope.spawn(|| ()))));
+        let cost = begun.elapsed() / TRIES;
+        ScopedThreads { topology, cost }
+    }
+}
+
+impl Actuator for ScopedThreads {
+    fn run(&self, places: &[Place], work: &(dyn Fn(usize) + Sync)) -> Result<()> {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..places.len())
+                .map(|number| {
+                    scope.spawn(move || {
+                        let bound = Binding::bind(&self.topology, &places[number]);
+                        work(number);
+                        bound.map(drop).map_err(Error::from)
+                    })
+                })
+                .collect();
+            let ends = threads.into_iter().map(|thread| match thread.join() {
+                Ok(end) => end,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            ends.collect::<Vec<Result<(), Error>>>().into_iter().collect()
+        })
+    }
+
+    fn switch_cost(&self) -> Duration {
+        self.cost
+    }
+}

@@ -1,0 +1,422 @@
+//! The thread-safe shell around the controllers: what a program uses.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::actuator::Actuator;
+use super::candidates::{self, Candidates};
+use super::controller::{Controller, Rules, State};
+use super::energy::{Microjoules, Rapl};
+use super::fit;
+use super::objective::{Execution, Objective};
+use crate::error::{Error, ErrorKind, Result};
+use crate::predict::{Configuration, Predictor};
+use pacman_topology::Topology;
+use pacman_topology::{Place, Placement};
+
+/// Chooses configurations for the phases of one program; a clone is the same adapter.
+///
+/// The example of [the module](super) adapts one phase.
+#[derive(Clone, Debug)]
+pub struct Adapter {
+    shared: Arc<Shared>,
+    /// Not in `shared`, which every phase holds.
+    phases: Arc<Mutex<Vec<Phase>>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    machine: Mutex<Machine>,
+    limit: Option<usize>,
+    order: Placement,
+    objective: Objective,
+    rapl: Option<Rapl>,
+    rules: Rules,
+}
+
+#[derive(Debug)]
+struct Machine {
+    topology: Topology,
+    candidates: Candidates,
+    /// What is left there of the order that was asked for.
+    order: Placement,
+}
+
+impl Machine {
+    fn places(&self, on: Configuration) -> Result<Vec<Place>> {
+        candidates::places(&self.topology, on, &self.order)
+    }
+}
+
+/// A phase of the program; a clone is the same phase.
+#[derive(Clone, Debug)]
+pub struct Phase {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    name: String,
+    shared: Arc<Shared>,
+    controller: Mutex<Controller>,
+}
+
+/// Where one execution is to run; [`Phase::end`] takes it back.
+///
+/// Dropping it instead leaves the execution out.
+#[derive(Debug)]
+#[must_use = "run with it, and give it back to Phase::end"]
+pub struct Choice {
+    on: Configuration,
+    energy: Option<Microjoules>,
+}
+
+impl Choice {
+    /// How many threads to run on.
+    pub fn threads(&self) -> usize {
+        self.on.threads() as usize
+    }
+
+    /// Cores and contexts of each; [`Adapter::places`] says which.
+    pub fn configuration(&self) -> Configuration {
+        self.on
+    }
+}
+
+/// What an adapter is to do; [`Adapter::builder`] makes one.
+#[derive(Debug)]
+pub struct Builder {
+    topology: Topology,
+    limit: Option<usize>,
+    order: Placement,
+    objective: Objective,
+    rapl: Option<Rapl>,
+    switch: Duration,
+    break_even: Option<Duration>,
+    rules: Rules,
+}
+
+impl Adapter {
+    /// An adapter for the contexts of `topology` that the process may use: for time, and cores
+    /// in the order of [`Placement::Compact`].
+    pub fn builder(topology: Topology) -> Builder {
+        Builder {
+            topology,
+            limit: None,
+            order: Placement::Compact,
+            objective: Objective::Time,
+            rapl: None,
+            switch: Duration::ZERO,
+            break_even: None,
+            rules: Rules::default(),
+        }
+    }
+
+    /// The phase of that name, made when it is named first.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] for an empty name or one of several lines.
+    pub fn phase(&self, name: &str) -> Result<Phase> {
+        if name.is_empty() || name.contains('\n') {
+            let why = format!("cannot adapt a phase named {name:?}: a name is one line, not empty");
+            return Err(Error::new(ErrorKind::InvalidInput, why));
+        }
+        // In this order everywhere: phases, machine, controller.
+        let mut phases = self.phases.lock();
+        if let Some(known) = phases.iter().find(|phase| phase.name() == name) {
+            return Ok(known.clone());
+        }
+        let candidates = self.shared.machine.lock().candidates.clone();
+        let controller = Mutex::new(Controller::new(candidates, self.shared.rules.clone()));
+        let shared = Arc::clone(&self.shared);
+        let phase = Phase { inner: Arc::new(Inner { name: name.to_owned(), shared, controller }) };
+        phases.push(phase.clone());
+        Ok(phase)
+    }
+
+    /// The phases so far, in order of naming.
+    pub fn phases(&self) -> Vec<Phase> {
+        self.phases.lock().clone()
+    }
+
+    /// All configurations that may be chosen now, and the default.
+    pub fn candidates(&self) -> Candidates {
+        self.shared.machine.lock().candidates.clone()
+    }
+
+    /// Which hardware contexts the threads of a configuration should run on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoSuchPlace`] for a configuration that the machine does not have.
+    pub fn places(&self, on: Configuration) -> Result<Vec<Place>> {
+        self.shared.machine.lock().places(on)
+    }
+
+    /// The machine as it was looked at last.
+    pub fn topology(&self) -> Topology {
+        self.shared.machine.lock().topology.clone()
+    }
+
+    /// Phases shorter than this are left alone.
+    pub fn break_even(&self) -> Duration {
+        Duration::from_secs_f64(self.shared.rules.break_even)
+    }
+
+    /// Looks at the machine again, and drops configurations that no longer fit: after
+    /// `sched_setaffinity`, a changed cpuset, a context that went offline. Answers those dropped.
+    ///
+    /// What the process may use is what the calling thread may: call it from one that the
+    /// program has not bound itself.
+    ///
+    /// # Errors
+    /// As [`Topology::detect`] and [`machine_changed`](Self::machine_changed).
+    pub fn refresh(&self) -> Result<Vec<Configuration>> {
+        self.machine_changed(Topology::detect()?)
+    }
+
+    /// Goes on with a topology that was looked at by the caller.
+    ///
+    /// Configurations that the placement has no place for any more are dropped as well.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NothingToChoose`] if no context is left, and as [`Placement::places`] if the placement has
+    /// no place for any configuration: then everything stays as it is.
+    pub fn machine_changed(&self, topology: Topology) -> Result<Vec<Configuration>> {
+        let phases = self.phases.lock();
+        let mut machine = self.shared.machine.lock();
+        let order = usable(&self.shared.order, &topology);
+        let candidates = self.shared.candidates_of(&topology)?;
+        let now = placed(&topology, &order, candidates)?;
+        (machine.topology, machine.order) = (topology, order);
+        if now == machine.candidates {
+            return Ok(Vec::new());
+        }
+        let before = std::mem::replace(&mut machine.candidates, now.clone());
+        for phase in phases.iter() {
+            phase.inner.controller.lock().restrict(now.clone());
+        }
+        let gone = before.all().iter().filter(|&&on| now.index(on).is_none());
+        Ok(gone.copied().collect())
+    }
+}
+
+impl Shared {
+    fn candidates_of(&self, topology: &Topology) -> Result<Candidates> {
+        let all = Candidates::of(topology, self.limit)?;
+        match &self.rules.predictor {
+            None => Ok(all),
+            Some(predictor) => fit::among(predictor.as_ref(), topology, &all),
+        }
+    }
+}
+
+/// Those of `all` that `order` has places for; without the default the widest takes its place.
+fn placed(topology: &Topology, order: &Placement, all: Candidates) -> Result<Candidates> {
+    let places = |on| candidates::places(topology, on, order);
+    let placed: Vec<Configuration> =
+        all.all().iter().copied().filter(|&on| places(on).is_ok()).collect();
+    match placed.iter().max() {
+        Some(_) if placed.len() == all.all().len() => Ok(all),
+        Some(&widest) => Candidates::new(placed, widest),
+        None => places(all.default()).and(Ok(all)),
+    }
+}
+
+impl Phase {
+    /// The name it was made by.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// Where the next execution should run.
+    ///
+    /// Several threads may have executions of one phase under way; each is told and counted by
+    /// itself. Where energy is the objective its counters are read here and at the end, and
+    /// count everything that the packages do meanwhile.
+    pub fn begin(&self) -> Choice {
+        let on = self.inner.controller.lock().next();
+        let rapl = self.inner.shared.rapl.as_ref();
+        Choice { on, energy: rapl.and_then(|rapl| rapl.read().ok()) }
+    }
+
+    /// The execution took `elapsed`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] for a time or cost that is 0 or no number: the execution is left
+    /// out; after three in a row the phase runs at the default for good.
+    /// [`ErrorKind::NoSuchPlace`] if the configuration was dropped meanwhile. Neither needs an answer.
+    pub fn end(&self, choice: Choice, elapsed: Duration) -> Result<()> {
+        self.end_with(choice, Execution::lasting(elapsed))
+    }
+
+    /// The same with what the program has measured itself; energy that it has not is read.
+    ///
+    /// # Errors
+    /// As [`end`](Self::end).
+    pub fn end_with(&self, choice: Choice, mut execution: Execution) -> Result<()> {
+        if let (Some(rapl), Some(before), None) =
+            (&self.inner.shared.rapl, &choice.energy, execution.joules)
+        {
+            execution.joules = rapl.read().ok().map(|now| rapl.joules_since(before, &now));
+        }
+        let cost = self.inner.shared.objective.cost(&execution);
+        let mut controller = self.inner.controller.lock();
+        match cost {
+            Ok(cost) => controller.finished(choice.on, cost, execution.seconds),
+            Err(error) => {
+                // Counts as nonsense there, too; this error says more.
+                let _ = controller.finished(choice.on, f64::NAN, execution.seconds);
+                Err(error)
+            }
+        }
+    }
+
+    /// Runs one execution: `work` once on each thread, with its number.
+    ///
+    /// # Errors
+    /// What the actuator says, as for a place that is gone: `work` has run all the same, and the
+    /// execution is left out. Else as [`end`](Self::end).
+    pub fn run(&self, actuator: &dyn Actuator, work: &(dyn Fn(usize) + Sync)) -> Result<()> {
+        let choice = self.begin();
+        let places = self.inner.shared.machine.lock().places(choice.on);
+        let begun = Instant::now();
+        actuator.run(&places?, work)?;
+        self.end(choice, begun.elapsed())
+    }
+
+    /// Why the next execution runs where it does: one line.
+    pub fn why(&self) -> String {
+        format!("{}: {}", self.inner.name, self.inner.controller.lock().why())
+    }
+
+    /// What the phase is at.
+    pub fn state(&self) -> State {
+        self.inner.controller.lock().state()
+    }
+}
+
+impl Builder {
+    /// At most so many threads; the default then has as many, not one for each context.
+    pub fn max_threads(mut self, threads: usize) -> Builder {
+        self.limit = Some(threads);
+        self
+    }
+
+    /// In which order cores are used: `Compact` fills package by package, `Scatter` spreads. A list
+    /// must have a CPU of every core that may be used, unless the
+    /// [limit](Self::max_threads) leaves cores out.
+    pub fn placement(mut self, order: Placement) -> Builder {
+        self.order = order;
+        self
+    }
+
+    /// What is to become less.
+    pub fn objective(mut self, objective: Objective) -> Builder {
+        self.objective = objective;
+        self
+    }
+
+    /// Reads energy there instead of from this system's powercap.
+    pub fn energy(mut self, rapl: Rapl) -> Builder {
+        self.rapl = Some(rapl);
+        self
+    }
+
+    /// Who says what to sample; its configurations replace the machine's. A trained model is for
+    /// times, and its widest configuration is to be the default. One that needs counts is refused by
+    /// [`build`](Self::build): an adapter measures none.
+    pub fn predictor(mut self, predictor: impl Predictor + 'static) -> Builder {
+        self.rules.predictor = Some(Arc::new(predictor));
+        self
+    }
+
+    /// What it costs the program to change the number of threads; it raises the break-even.
+    pub fn switch_cost(mut self, cost: Duration) -> Builder {
+        self.switch = cost;
+        self
+    }
+
+    /// Leaves phases shorter than this alone, whatever was measured.
+    pub fn break_even(mut self, time: Duration) -> Builder {
+        self.break_even = Some(time);
+        self
+    }
+
+    /// What one more context of a core can be worth at most, as a part of the core's first: 1
+    /// unless told, which assumes nothing. With 0.45 fewer contexts of a core are sampled after
+    /// 10 executions instead of 100, and the bound is as good as that figure.
+    pub fn max_smt_gain(mut self, worth: f64) -> Builder {
+        self.rules.max_smt_gain = worth;
+        self
+    }
+
+    /// Samples of one search at most: 24 unless told.
+    pub fn budget(mut self, samples: u32) -> Builder {
+        self.rules.budget = samples;
+        self
+    }
+
+    /// Measures what a decision costs here, and starts.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] for a limit of 0 threads, a context's worth outside 0 to 1, a
+    /// predictor of times with another objective, or one that does not predict from the default;
+    /// [`ErrorKind::NoSuchPlace`] if the predictor has configurations that the machine does not;
+    /// as [`Placement::places`] for a placement that has no place for one that may be chosen;
+    /// [`ErrorKind::Unsupported`] or [`ErrorKind::Permission`] if energy is wanted and cannot be read.
+    pub fn build(self) -> Result<Adapter> {
+        let Builder { topology, limit, order, objective, mut rapl, mut rules, .. } = self;
+        if !(0.0..=1.0).contains(&rules.max_smt_gain) {
+            let why = format!(
+                "a context cannot be worth {} of a core's first: it is 0 to 1",
+                rules.max_smt_gain
+            );
+            return Err(Error::new(ErrorKind::InvalidInput, why));
+        }
+        let mut candidates = Candidates::of(&topology, limit)?;
+        if let Some(predictor) = &rules.predictor {
+            candidates = fit::fitting(predictor.as_ref(), &topology, &candidates, &objective)?;
+        }
+        if objective.needs_energy() && rapl.is_none() {
+            rapl = Some(Rapl::detect()?);
+        }
+        // When an execution asks where to run it would be too late to refuse.
+        for &on in candidates.all() {
+            candidates::places(&topology, on, &order)?;
+        }
+        rules.cost_exponent = objective.cost_exponent();
+        let decision = decision_cost(&candidates);
+        let measured = (decision + self.switch) * PAYS;
+        rules.break_even = self.break_even.unwrap_or(measured).as_secs_f64();
+        let machine = Mutex::new(Machine { topology, candidates, order: order.clone() });
+        let shared = Shared { machine, limit, order, objective, rapl, rules };
+        Ok(Adapter { shared: Arc::new(shared), phases: Arc::default() })
+    }
+}
+
+/// A decision may cost one percent of an execution.
+const PAYS: u32 = 100;
+
+/// What begin and end cost once a phase is held.
+fn decision_cost(candidates: &Candidates) -> Duration {
+    const PAIRS: u32 = 2_000;
+    let controller = Mutex::new(Controller::new(candidates.clone(), Rules::default()));
+    let begun = Instant::now();
+    for _ in 0..PAIRS {
+        let on = controller.lock().next();
+        // The same time everywhere: the search ends at once, and is held.
+        let _ = controller.lock().finished(on, 1.0, 1.0);
+    }
+    begun.elapsed() / PAIRS
+}
+
+/// `order` without the contexts that are gone or taken away: a list may name some.
+fn usable(order: &Placement, topology: &Topology) -> Placement {
+    let usable = |cpu: &u32| topology.context(*cpu).is_some_and(|context| context.allowed);
+    match order {
+        Placement::List(cpus) => Placement::List(cpus.iter().copied().filter(usable).collect()),
+        other => other.clone(),
+    }
+}

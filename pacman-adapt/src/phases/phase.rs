@@ -1,0 +1,128 @@
+//! The law for the time of one execution.
+
+use crate::predict::Configuration;
+
+/// Cores and contexts of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SmtMachine {
+    /// Cores.
+    pub cores: u32,
+    /// Contexts of each.
+    pub contexts: u32,
+}
+
+impl SmtMachine {
+    /// So many cores with so many contexts each.
+    pub fn new(cores: u32, contexts: u32) -> SmtMachine {
+        SmtMachine { cores, contexts }
+    }
+
+    /// A line for [`Topology::synthetic`](crate::Topology::synthetic).
+    pub fn as_text(&self) -> String {
+        format!("{} cores, {} threads", self.cores, self.contexts)
+    }
+
+    /// Every core count with every number of contexts.
+    pub fn configurations(&self) -> impl Iterator<Item = Configuration> + use<> {
+        let SmtMachine { cores, contexts } = *self;
+        let rows =
+            (1..=contexts).flat_map(move |per_core| (1..=cores).map(move |on| (on, per_core)));
+        rows.filter_map(|(on, per_core)| Configuration::on_cores(on, per_core).ok())
+    }
+}
+
+/// The law of one phase: seconds by configuration.
+///
+/// ```
+/// use pacman_adapt::phases::SimPhase;
+/// // A quarter serial, the rest perfectly parallel.
+/// let phase = SimPhase { serial: 0.25, ..SimPhase::parallel() };
+/// assert_eq!(phase.seconds("1x1".parse()?), 1.0);
+/// assert_eq!(phase.seconds("3x1".parse()?), 0.5);
+/// # Ok::<(), pacman_adapt::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SimPhase {
+    /// Seconds on one thread.
+    pub single: f64,
+    /// The serial part.
+    pub serial: f64,
+    /// σ: the part that threads do one after the other once there are several.
+    pub contention: f64,
+    /// κ: what each further thread costs all, as a part of the time on one thread.
+    pub coherency: f64,
+    /// What a barrier costs for each doubling of threads, as a part of the time on one thread.
+    pub barrier: f64,
+    /// The part of a core's issue slots that one context can use.
+    pub issue: f64,
+    /// Each thread's data, as a part of its core's cache.
+    pub data: f64,
+    /// How much dearer work becomes for each cacheful that does not fit.
+    pub miss: f64,
+    /// How many times one thread's throughput the memory carries.
+    pub bandwidth: f64,
+}
+
+impl SimPhase {
+    /// A phase of one second that has none of all this: every context is worth a core.
+    pub fn parallel() -> SimPhase {
+        SimPhase {
+            single: 1.0,
+            serial: 0.0,
+            contention: 0.0,
+            coherency: 0.0,
+            barrier: 0.0,
+            issue: 0.0,
+            data: 0.0,
+            miss: 0.0,
+            bandwidth: f64::INFINITY,
+        }
+    }
+
+    /// Seconds of one execution, without noise; threads without cores have one each.
+    pub fn seconds(&self, on: Configuration) -> f64 {
+        let (work, waiting, sharing) = self.parts(on);
+        self.single * (self.serial + work + waiting + sharing)
+    }
+
+    /// CPU seconds of all threads, which sleep while they wait for one that is alone at work.
+    pub fn busy(&self, on: Configuration) -> f64 {
+        let (work, waiting, sharing) = self.parts(on);
+        let threads = f64::from(on.threads());
+        self.single * (self.serial + threads * (work + sharing) + waiting)
+    }
+
+    /// What all threads do at a time, what they do one after the other, and what sharing costs.
+    pub(super) fn parts(&self, on: Configuration) -> (f64, f64, f64) {
+        let contexts = f64::from(on.per_core().unwrap_or(1));
+        let threads = f64::from(on.threads());
+        let compute = threads / contexts * self.core(contexts) / self.core(1.0);
+        // Smooth where both limits are near: queueing begins before the ceiling is reached.
+        let work = (compute.powi(-4) + self.bandwidth.powi(-4)).powf(0.25);
+        let parallel = 1.0 - self.serial;
+        let waiting = parallel * self.contention * (1.0 - 1.0 / threads);
+        let sharing = self.coherency * (threads - 1.0) + self.barrier * threads.log2();
+        (parallel * work, waiting, sharing)
+    }
+
+    /// What a core with so many contexts at work does, in arbitrary units.
+    fn core(&self, contexts: f64) -> f64 {
+        let issued = if self.issue > 0.0 { contexts.min(1.0 / self.issue) } else { contexts };
+        issued / self.misses(contexts)
+    }
+
+    /// How much dearer its misses make work with so many contexts of a core.
+    pub(super) fn misses(&self, contexts: f64) -> f64 {
+        1.0 + self.miss * (contexts * self.data - 1.0).max(0.0)
+    }
+
+    /// The quickest of some configurations, and its seconds.
+    pub fn best(
+        &self,
+        among: impl IntoIterator<Item = Configuration>,
+    ) -> Option<(Configuration, f64)> {
+        let timed = among.into_iter().map(|on| (on, self.seconds(on)));
+        timed.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+}

@@ -1,0 +1,23 @@
+//! What a machine is called in training data and models.
+
+use pacman_topology::Topology;
+
+/// The processor's name and how many cores and contexts are online: what times depend on.
+///
+/// Two computers of the same kind have the same name, and so share their models.
+///
+/// ```
+/// use pacman_adapt::predict::machine_name;
+/// use pacman_topology::Topology;
+/// let name = machine_name(&Topology::synthetic("4 cores, 2 threads")?);
+/// assert!(name.ends_with(", 4 cores, 8 contexts"), "{name}");
+/// # Ok::<(), pacman_adapt::Error>(())
+/// ```
+pub fn machine_name(topology: &Topology) -> String {
+    let (cores, contexts) = (topology.cores().len(), topology.contexts().len());
+    let several = |count: usize| if count == 1 { "" } else { "s" };
+    // The firmware pads it, and a name is to be typed and compared.
+    let name: Vec<&str> = topology.machine_name().split_whitespace().collect();
+    let (name, s, ss) = (name.join(" "), several(cores), several(contexts));
+    format!("{name}, {cores} core{s}, {contexts} context{ss}")
+}

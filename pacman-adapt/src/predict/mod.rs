@@ -1,0 +1,73 @@
+//! How many threads should the next execution of a phase use?
+//!
+//! A [`Predictor`] is told what was measured so far and answers the next [`Step`]: sample a
+//! configuration, verify one, or decide. Everything here is a pure function of samples.
+//!
+//! - [`HillClimb`] searches without a model; [`BestSeen`] measures nothing on purpose.
+//! - `Ridge`, `Mixture` and `Linear` predict (feature `models`); a `Model` is one of them with
+//!   the machine and the data it was trained on, and the text of its file.
+//! - `training` makes and evaluates them (feature `training`).
+//!
+//! `docs/research/prediction.md` has the method, the protocol of its measurement and the results.
+//!
+//! ```
+//! use pacman_adapt::predict::{Configuration, HillClimb, Predictor, Sample, Step};
+//!
+//! // A phase whose memory is saturated by two threads.
+//! let seconds = |on: Configuration| 4.0 / f64::from(on.threads().min(2));
+//! let on: Result<Vec<_>, _> = [1, 2, 4, 8].into_iter().map(Configuration::new).collect();
+//! let search = HillClimb::new(on?)?;
+//! let mut samples = Vec::new();
+//! let decision = loop {
+//!     match search.step(&samples)? {
+//!         Step::Decide { configuration, .. } => break configuration,
+//!         Step::Sample { configuration, .. } | Step::Verify { configuration, .. } => {
+//!             samples.push(Sample::new(configuration, seconds(configuration))?);
+//!         }
+//!     }
+//! };
+//! assert_eq!(seconds(decision), 2.0);
+//! # Ok::<(), pacman_adapt::Error>(())
+//! ```
+
+mod configuration;
+#[cfg(feature = "models")]
+mod feature;
+#[cfg(feature = "models")]
+mod fingerprint;
+mod lattice;
+#[cfg(feature = "models")]
+mod linear;
+mod machine;
+#[cfg(feature = "models")]
+mod mixture;
+#[cfg(feature = "models")]
+mod model;
+#[cfg(feature = "models")]
+mod ridge;
+mod sample;
+mod search;
+mod seen;
+mod step;
+#[cfg(feature = "training")]
+pub mod training;
+#[cfg(feature = "models")]
+mod verify;
+
+pub use configuration::Configuration;
+#[cfg(feature = "models")]
+pub use feature::{Feature, Target};
+#[cfg(feature = "models")]
+pub use linear::Linear;
+pub use machine::machine_name;
+#[cfg(feature = "models")]
+pub use mixture::Mixture;
+#[cfg(feature = "models")]
+pub use model::{CrossValidation, Method, Model};
+#[cfg(feature = "models")]
+pub use ridge::Ridge;
+pub use sample::Sample;
+pub use search::HillClimb;
+pub use seen::BestSeen;
+pub(crate) use step::without_counts;
+pub use step::{Forecast, Predictor, Step};

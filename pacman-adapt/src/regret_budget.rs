@@ -1,0 +1,121 @@
+//! What adaptation has cost so far, and what it may still cost.
+
+/// How much longer than without adaptation a phase may take in all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RegretLimits {
+    /// Before the turn, as a part of the total without adaptation.
+    pub initial: f64,
+    /// From the turn on.
+    pub steady: f64,
+    /// Executions after which the later bound holds.
+    pub after_executions: u64,
+}
+
+impl Default for RegretLimits {
+    /// 5 % at any time, 1 % once 50 executions have passed.
+    fn default() -> RegretLimits {
+        RegretLimits { initial: 0.05, steady: 0.01, after_executions: 50 }
+    }
+}
+
+/// One phase's account.
+///
+/// `baseline` is what the executions so far would have cost at the default: what was measured
+/// where they ran there, the estimate of the moment where they did not. `lost` is what they cost
+/// beyond that; gains make it negative. The credit is what the bound leaves.
+///
+/// ```
+/// use pacman_adapt::{RegretBudget, RegretLimits};
+/// let mut account = RegretBudget::new(RegretLimits::default());
+/// (0..9).for_each(|_| account.at_default(1.0));
+/// // After the tenth execution 5 % of ten may be lost, which is what may be lost after the 50th.
+/// assert!((account.credit(1.0) - 0.5).abs() < 1e-12);
+/// account.elsewhere(1.3, 1.0);
+/// assert!((account.lost() - 0.3).abs() < 1e-12);
+/// assert!((account.credit(1.0) - 0.2).abs() < 1e-12);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RegretBudget {
+    bound: RegretLimits,
+    executions: u64,
+    baseline: f64,
+    lost: f64,
+}
+
+impl RegretBudget {
+    /// An account without an execution.
+    pub fn new(bound: RegretLimits) -> RegretBudget {
+        RegretBudget { bound, executions: 0, baseline: 0.0, lost: 0.0 }
+    }
+
+    /// An execution at the default loses nothing, whatever it cost.
+    pub fn at_default(&mut self, cost: f64) {
+        self.enter(1, cost, cost);
+    }
+
+    /// An execution elsewhere, for which the default is estimated to cost `default`.
+    pub fn elsewhere(&mut self, cost: f64, default: f64) {
+        self.enter(1, cost, default);
+    }
+
+    /// Executions that cost `cost` in all, and would have cost `default`.
+    pub(super) fn enter(&mut self, executions: u64, cost: f64, default: f64) {
+        self.executions += executions;
+        self.baseline += default;
+        self.lost += cost - default;
+    }
+
+    /// What executions elsewhere have cost besides.
+    pub fn reserve(&mut self, cost: f64) {
+        self.lost += cost;
+    }
+
+    /// Executions elsewhere would have cost `dearer` more at the default than was estimated.
+    pub fn reprice(&mut self, dearer: f64) {
+        self.baseline += dearer;
+        self.lost -= dearer;
+    }
+
+    /// What the next execution may lose, if one at the default costs `default`.
+    ///
+    /// Before the turn it is also no more than what the bound leaves at the turn, if everything
+    /// until then runs at the default: what is lost can then not be won back by waiting.
+    pub fn credit(&self, default: f64) -> f64 {
+        let executions = self.executions + 1;
+        let total = self.baseline + default;
+        let allowed = if executions >= self.bound.after_executions {
+            self.bound.steady * total
+        } else {
+            let at_turn = total + (self.bound.after_executions - executions) as f64 * default;
+            (self.bound.initial * total).min(self.bound.steady * at_turn)
+        };
+        allowed - self.lost
+    }
+
+    /// Executions at the default after which `risk` could be paid for; `None` for never.
+    pub fn waits(&self, risk: f64, default: f64) -> Option<u64> {
+        let mut then = *self;
+        for waited in 0..10_000 {
+            if then.credit(default) >= risk {
+                return Some(waited);
+            }
+            then.at_default(default);
+        }
+        None
+    }
+
+    /// What the executions so far cost beyond the estimate for the default; below 0 for a gain.
+    pub fn lost(&self) -> f64 {
+        self.lost
+    }
+
+    /// What they would have cost at the default.
+    pub fn baseline(&self) -> f64 {
+        self.baseline
+    }
+
+    /// How many there were.
+    pub fn executions(&self) -> u64 {
+        self.executions
+    }
+}

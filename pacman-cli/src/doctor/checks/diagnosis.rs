@@ -1,0 +1,65 @@
+//! Everything that was found, and the verdict.
+
+use std::fmt;
+
+use super::finding::{Check, Finding};
+
+/// Everything found out about counting on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub(crate) struct Diagnosis {
+    /// What it comes down to.
+    pub(crate) verdict: Verdict,
+    /// One finding a subject, in the order in which things were tried.
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// What it comes down to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub(crate) enum Verdict {
+    /// At least one hardware event opens and counts.
+    Hardware,
+    /// No hardware event counts, at least one software event does.
+    SoftwareOnly,
+    /// No event counts.
+    Nothing,
+}
+
+impl Diagnosis {
+    /// The finding about `subject`, if there was anything to say about it.
+    pub(crate) fn finding(&self, subject: Check) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.subject == subject)
+    }
+
+    /// The finding that keeps the verdict from being better; `None` where
+    /// hardware counting works.
+    pub(crate) fn reason(&self) -> Option<&Finding> {
+        match self.verdict {
+            Verdict::Hardware => None,
+            Verdict::SoftwareOnly => self.finding(Check::HardwareEvents),
+            Verdict::Nothing => self.finding(Check::SoftwareEvents),
+        }
+    }
+}
+
+impl Verdict {
+    /// The name that programs see: `hardware`, `software-only`, `nothing`.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Verdict::Hardware => "hardware",
+            Verdict::SoftwareOnly => "software-only",
+            Verdict::Nothing => "nothing",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Verdict::Hardware => "hardware counting works",
+            Verdict::SoftwareOnly => "only software events work",
+            Verdict::Nothing => "nothing can be counted",
+        })
+    }
+}

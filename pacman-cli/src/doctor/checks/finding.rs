@@ -1,0 +1,213 @@
+//! One thing that was tried, how it went, why, and what would help.
+
+use std::fmt;
+
+use super::cause::Cause;
+
+/// One thing that was tried, or one fact worth knowing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub(crate) struct Finding {
+    /// What the finding is about.
+    pub(crate) subject: Check,
+    /// What was done to find out.
+    pub(crate) tried: String,
+    /// How it went.
+    pub(crate) outcome: Outcome,
+    /// How it went in words: one line without a full stop.
+    pub(crate) text: String,
+    /// Why something did not work. A finding that works may carry one too, for
+    /// the part of it that does not.
+    pub(crate) cause: Option<Cause>,
+    /// What would help, the nearest remedy first.
+    pub(crate) help: Vec<Help>,
+}
+
+/// How a trial went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub(crate) enum Outcome {
+    /// It works; the text names exceptions.
+    Works,
+    /// The machine could, but something stands in the way that can be moved.
+    InTheWay,
+    /// This machine, kernel or build does not have it.
+    Missing,
+    /// A fact, neither good nor bad.
+    Noted,
+}
+
+impl Cause {
+    /// Whether the cause can be moved out of the way on this machine.
+    pub(super) fn outcome(self) -> Outcome {
+        match self {
+            Cause::NoLedger
+            | Cause::NoPerfEvents
+            | Cause::NoPmuInVm
+            | Cause::NotOffered
+            | Cause::NotTried
+            | Cause::PmuNotDriven
+            | Cause::SilentPmu
+            | Cause::TooFewCounters
+            | Cause::UnsupportedArchitecture => Outcome::Missing,
+            _ => Outcome::InTheWay,
+        }
+    }
+}
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub(crate) enum Check {
+    /// Whether `perf_event_open(2)` reaches the kernel.
+    SystemCall,
+    /// Hardware events in user mode, one at a time.
+    HardwareEvents,
+    /// Four hardware events at once.
+    HardwareGroup,
+    /// Hardware events in the kernel.
+    KernelMode,
+    /// Reading counters without a system call.
+    UserReads,
+    /// Software events, one at a time.
+    SoftwareEvents,
+    /// Counts that the kernel keeps for every thread, without perf events.
+    Ledgers,
+    /// Open files, against threads and events.
+    Descriptors,
+    /// Locked memory, against counter pages.
+    LockedMemory,
+    /// Whether the kernel's driver is believed.
+    Driver,
+    /// The NMI watchdog.
+    Watchdog,
+    /// Several kinds of core with a PMU each.
+    Hybrid,
+    /// A virtual machine.
+    VirtualMachine,
+    /// A container.
+    Container,
+    /// CPUs or CPU time taken away by affinity or cgroups.
+    CpuLimits,
+    /// What wall times are taken from.
+    ClockSource,
+}
+
+/// One way to get further: the circumstances, and what to type or set in them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub(crate) struct Help {
+    /// When this is the one to take, such as `until the next boot`.
+    pub(crate) when: &'static str,
+    /// The command, option or setting itself.
+    pub(crate) command: String,
+}
+
+impl Help {
+    pub(super) fn new(when: &'static str, command: impl Into<String>) -> Help {
+        Help { when, command: command.into() }
+    }
+}
+
+impl Finding {
+    pub(super) fn works(subject: Check, tried: &str, text: impl Into<String>) -> Finding {
+        Finding::new(subject, tried, Outcome::Works, text)
+    }
+
+    pub(super) fn noted(subject: Check, looked_at: &str, text: impl Into<String>) -> Finding {
+        Finding::new(subject, looked_at, Outcome::Noted, text)
+    }
+
+    /// Something that does not work because of `cause`.
+    pub(super) fn fails(
+        subject: Check,
+        tried: &str,
+        cause: Cause,
+        text: impl Into<String>,
+    ) -> Finding {
+        let mut finding = Finding::new(subject, tried, cause.outcome(), text);
+        finding.cause = Some(cause);
+        finding
+    }
+
+    pub(super) fn with_help(mut self, help: Vec<Help>) -> Finding {
+        self.help = help;
+        self
+    }
+
+    fn new(subject: Check, tried: &str, outcome: Outcome, text: impl Into<String>) -> Finding {
+        let text = text.into();
+        debug_assert!(!text.contains('\n'), "a finding is one line");
+        Finding { subject, tried: tried.into(), outcome, text, cause: None, help: Vec::new() }
+    }
+}
+
+impl Outcome {
+    /// The name that programs see: `works`, `in-the-way`, `missing`, `noted`.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Outcome::Works => "works",
+            Outcome::InTheWay => "in-the-way",
+            Outcome::Missing => "missing",
+            Outcome::Noted => "noted",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Outcome::Works => "works",
+            Outcome::InTheWay => "in the way",
+            Outcome::Missing => "missing",
+            Outcome::Noted => "note",
+        })
+    }
+}
+
+impl Check {
+    /// The name that programs see, such as `hardware-events`.
+    pub(crate) fn id(self) -> &'static str {
+        match self {
+            Check::SystemCall => "system-call",
+            Check::HardwareEvents => "hardware-events",
+            Check::HardwareGroup => "hardware-group",
+            Check::KernelMode => "kernel-mode",
+            Check::UserReads => "user-reads",
+            Check::SoftwareEvents => "software-events",
+            Check::Ledgers => "ledgers",
+            Check::Descriptors => "descriptors",
+            Check::LockedMemory => "locked-memory",
+            Check::Driver => "driver",
+            Check::Watchdog => "watchdog",
+            Check::Hybrid => "hybrid",
+            Check::VirtualMachine => "virtual-machine",
+            Check::Container => "container",
+            Check::CpuLimits => "cpu-limits",
+            Check::ClockSource => "clock-source",
+        }
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Check::SystemCall => "perf_event_open",
+            Check::HardwareEvents => "hardware events",
+            Check::HardwareGroup => "four at once",
+            Check::KernelMode => "kernel mode",
+            Check::UserReads => "user-mode reads",
+            Check::SoftwareEvents => "software events",
+            Check::Ledgers => "without perf",
+            Check::Descriptors => "open files",
+            Check::LockedMemory => "locked memory",
+            Check::Driver => "kernel's driver",
+            Check::Watchdog => "NMI watchdog",
+            Check::Hybrid => "hybrid cores",
+            Check::VirtualMachine => "virtual machine",
+            Check::Container => "container",
+            Check::CpuLimits => "CPU limits",
+            Check::ClockSource => "clock source",
+        })
+    }
+}

@@ -1,0 +1,26 @@
+//! What this process can count on this machine, and what is in the way.
+//!
+//! Nothing is guessed from settings alone: every kind of event is opened for the
+//! calling thread exactly as a session opens it, and has to count. Settings only
+//! explain what failed, because one `errno` has many causes.
+//!
+
+mod cause;
+mod diagnosis;
+mod examine;
+mod finding;
+mod limits;
+mod recorder;
+mod remedy;
+mod surroundings;
+#[cfg(test)]
+mod tests;
+mod trial;
+
+pub(crate) use cause::Cause;
+pub(crate) use diagnosis::{Diagnosis, Verdict};
+#[cfg(test)]
+pub(crate) use finding::Check;
+pub(crate) use finding::{Finding, Help, Outcome};
+#[cfg(test)]
+pub(crate) use surroundings::Limits;

@@ -1,0 +1,95 @@
+//! A kernel seam that passes everything on and remembers why mapping failed.
+//!
+//! A group whose counter pages cannot be mapped goes on without them and says
+//! nothing, as a session should; a diagnosis wants to know.
+
+use std::os::fd::RawFd;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use perf_event_open_sys::bindings::perf_event_attr;
+
+use pacman_core::backend::Target;
+use pacman_core::backend::perf::{Errno, PerfSys};
+
+/// The seam `S`, watched.
+#[derive(Clone, Debug)]
+pub(super) struct Recorder<S> {
+    sys: S,
+    unmapped: Arc<Mutex<Option<Errno>>>,
+}
+
+impl<S: PerfSys> Recorder<S> {
+    pub(super) fn new(sys: S) -> Recorder<S> {
+        Recorder { sys, unmapped: Arc::default() }
+    }
+
+    /// Why the last counter page that was refused could not be mapped; asking
+    /// forgets it.
+    pub(super) fn take_unmapped(&self) -> Option<Errno> {
+        self.unmapped.lock().take()
+    }
+}
+
+impl<S: PerfSys> PerfSys for Recorder<S> {
+    fn is_real(&self) -> bool {
+        self.sys.is_real()
+    }
+
+    fn open(
+        &self,
+        attr: &mut perf_event_attr,
+        target: Target,
+        group: RawFd,
+    ) -> Result<RawFd, Errno> {
+        self.sys.open(attr, target, group)
+    }
+
+    fn id(&self, fd: RawFd) -> Result<u64, Errno> {
+        self.sys.id(fd)
+    }
+
+    fn close(&self, fd: RawFd) {
+        self.sys.close(fd);
+    }
+
+    fn enable_group(&self, leader: RawFd) -> Result<(), Errno> {
+        self.sys.enable_group(leader)
+    }
+
+    fn disable_group(&self, leader: RawFd) -> Result<(), Errno> {
+        self.sys.disable_group(leader)
+    }
+
+    fn read(&self, leader: RawFd, into: &mut [u64]) -> Result<usize, Errno> {
+        self.sys.read(leader, into)
+    }
+
+    fn reserve(&self, pages: usize) -> Result<NonNull<u8>, Errno> {
+        self.sys.reserve(pages)
+    }
+
+    unsafe fn map(&self, fd: RawFd, base: NonNull<u8>, slot: usize) -> Result<(), Errno> {
+        // SAFETY: passed on under the caller's own promise.
+        let mapped = unsafe { self.sys.map(fd, base, slot) };
+        if let Err(errno) = mapped {
+            *self.unmapped.lock() = Some(errno);
+        }
+        mapped
+    }
+
+    unsafe fn release(&self, base: NonNull<u8>, pages: usize) {
+        // SAFETY: passed on under the caller's own promise.
+        unsafe { self.sys.release(base, pages) }
+    }
+
+    unsafe fn rdpmc(&self, index: u32) -> (u64, u64) {
+        // SAFETY: passed on under the caller's own promise.
+        unsafe { self.sys.rdpmc(index) }
+    }
+
+    fn between_loads(&self) {
+        self.sys.between_loads();
+    }
+}

@@ -1,0 +1,187 @@
+//! Facts around a process that only a diagnosis asks for.
+//!
+//! [`PerfPermissions`] holds what every error message
+//! needs; this is the rest: limits, namespaces, security modules, clock.
+
+use std::fs;
+use std::path::Path;
+
+use pacman_core::backend::perf::PerfPermissions;
+use pacman_core::platform;
+use pacman_topology::Topology;
+
+/// `CAP_SYS_ADMIN` and `CAP_PERFMON`, as bits of a capability set.
+const COUNTING: u64 = 1 << 21 | 1 << 38;
+/// `CAP_IPC_LOCK`, as a bit of a capability set.
+const IPC_LOCK: u64 = 1 << 14;
+
+/// Limits, namespaces, security modules and the clock.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub(crate) struct Limits {
+    /// Hardware contexts that are online.
+    pub(crate) contexts: u64,
+    /// The effective user is root.
+    pub(crate) root: bool,
+    /// The process lives in a user namespace of its own, where capabilities do
+    /// not count for perf events.
+    pub(crate) user_namespace: bool,
+    /// A capability that would allow counting, if it counted where it is held.
+    pub(crate) holds_capability: bool,
+    /// A program with the file capability would get `CAP_PERFMON` here.
+    pub(crate) may_gain_capability: bool,
+    /// `CAP_IPC_LOCK`: locked memory is not limited.
+    pub(crate) ipc_lock: bool,
+    /// The security modules of the kernel, from `/sys/kernel/security/lsm`.
+    pub(crate) security_modules: Vec<String>,
+    /// Descriptors that the process has open.
+    pub(crate) open_files: u64,
+    /// `kernel.perf_event_mlock_kb`: counter pages a user may map, for each
+    /// online context, beyond the limit on locked memory.
+    pub(crate) page_allowance_kb: Option<u64>,
+    /// The process's limit on locked memory in bytes; `None` for no limit.
+    pub(crate) locked_memory: Option<u64>,
+    /// What Linux keeps time by.
+    pub(crate) clock_source: Option<String>,
+    /// Who takes CPUs or CPU time away, one line each.
+    pub(crate) cpu_limits: Vec<String>,
+}
+
+impl Limits {
+    /// Those of a process that nothing limits.
+    pub(super) fn unlimited() -> Limits {
+        Limits {
+            contexts: 1,
+            root: true,
+            ipc_lock: true,
+            clock_source: Some("tsc".to_owned()),
+            ..Limits::default()
+        }
+    }
+
+    /// Reads the facts of the running system.
+    pub(crate) fn read() -> Limits {
+        let mut facts = Limits::read_under(Path::new("/"));
+        if let Ok(topology) = Topology::of(platform::host()) {
+            let all = topology.contexts().len();
+            let lost = topology.restrictions().iter().map(|restriction| {
+                format!("{} leaves {} of {all} contexts", restriction.by, restriction.cpus.len())
+            });
+            facts.cpu_limits.extend(lost);
+            facts.cpu_limits.extend(topology.quota().map(|q| format!("a cgroup allows {q}")));
+        }
+        facts
+    }
+
+    /// Reads the facts, but for the limits on CPUs, from a tree of `/proc` and
+    /// `/sys` files elsewhere.
+    pub(crate) fn read_under(root: &Path) -> Limits {
+        let text = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
+        let status = text("proc/self/status");
+        let field =
+            |name: &str| status.lines().find_map(|line| Some(line.strip_prefix(name)?.trim()));
+        let set = |name: &str| {
+            field(name).and_then(|hex| u64::from_str_radix(hex, 16).ok()).unwrap_or_default()
+        };
+        let limits = text("proc/self/limits");
+        let locked = limits
+            .lines()
+            .find_map(|line| line.strip_prefix("Max locked memory"))
+            .and_then(|rest| rest.split_whitespace().next());
+        let clock = text("sys/devices/system/clocksource/clocksource0/current_clocksource");
+        let modules = text("sys/kernel/security/lsm");
+        Limits {
+            contexts: online(text("sys/devices/system/cpu/online").trim()),
+            root: field("Uid:").and_then(|ids| ids.split_whitespace().nth(1)) == Some("0"),
+            user_namespace: PerfPermissions::in_user_namespace(root),
+            holds_capability: set("CapEff:") & COUNTING != 0,
+            may_gain_capability: set("CapBnd:") & COUNTING != 0,
+            ipc_lock: set("CapEff:") & IPC_LOCK != 0,
+            security_modules: modules
+                .trim()
+                .split(',')
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned)
+                .collect(),
+            // The directory's own descriptor is in the list.
+            open_files: fs::read_dir(root.join("proc/self/fd"))
+                .map_or(0, |entries| (entries.count() as u64).saturating_sub(1)),
+            page_allowance_kb: text("proc/sys/kernel/perf_event_mlock_kb").trim().parse().ok(),
+            locked_memory: locked.and_then(|bytes| bytes.parse().ok()),
+            clock_source: Some(clock.trim().to_owned()).filter(|name| !name.is_empty()),
+            cpu_limits: Vec::new(),
+        }
+    }
+}
+
+/// The number of CPUs in a list such as `0-3,8`; at least one.
+fn online(list: &str) -> u64 {
+    let count: u64 = list
+        .split(',')
+        .filter_map(|range| {
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+            Some(last.checked_sub(first)? + 1)
+        })
+        .sum();
+    count.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_lists_are_counted() {
+        for (list, count) in [("0-3,8", 5), ("0", 1), ("", 1), ("3-1", 1)] {
+            assert_eq!(online(list), count, "{list:?}");
+        }
+    }
+
+    #[test]
+    fn the_facts_come_from_the_files() {
+        let root = std::env::temp_dir().join(format!("pacman-surroundings-{}", std::process::id()));
+        let write = |path: &str, text: &str| {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write(
+            "proc/self/status",
+            "Uid:\t1000\t0\t0\t0\nCapEff:\t0000000000004000\nCapBnd:\t0000004000000000\n",
+        );
+        write(
+            "proc/self/limits",
+            "Max locked memory         65536                65536                bytes\n",
+        );
+        for fd in 0..4 {
+            write(&format!("proc/self/fd/{fd}"), "");
+        }
+        write("proc/sys/kernel/perf_event_mlock_kb", "516\n");
+        write("sys/kernel/security/lsm", "capability,apparmor\n");
+        write("sys/devices/system/cpu/online", "0-1\n");
+        write("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
+        let ns = root.join("proc/self/ns");
+        fs::create_dir_all(&ns).unwrap();
+        std::os::unix::fs::symlink("user:[4026532210]", ns.join("user")).unwrap();
+        let facts = Limits::read_under(&root);
+        fs::remove_dir_all(&root).unwrap();
+        assert_eq!(
+            facts,
+            Limits {
+                contexts: 2,
+                root: true,
+                user_namespace: true,
+                holds_capability: false,
+                may_gain_capability: true,
+                ipc_lock: true,
+                security_modules: vec!["capability".into(), "apparmor".into()],
+                open_files: 3,
+                page_allowance_kb: Some(516),
+                locked_memory: Some(65536),
+                clock_source: Some("hpet".into()),
+                cpu_limits: vec![],
+            }
+        );
+    }
+}

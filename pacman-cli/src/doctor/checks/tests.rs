@@ -1,0 +1,96 @@
+//! Every cause, from faults below the OS seam and facts that are injected.
+
+mod fake;
+mod hardware;
+mod limits;
+mod permission;
+mod software;
+
+use super::*;
+use fake::Fake;
+use pacman_core::backend::perf::PerfPermissions;
+
+/// A desktop at rest: one user, a PMU, nothing in the way of user-mode counting.
+fn permissions() -> PerfPermissions {
+    // An empty tree: facts that a test does not name stay what "no file" means.
+    let mut permissions = PerfPermissions::read_under(std::path::Path::new("/nonexistent"));
+    permissions.paranoid = Some(2);
+    permissions.pmus = vec!["cpu".into()];
+    permissions.rdpmc = Some(1);
+    permissions.descriptors = 1024;
+    permissions
+}
+
+fn surroundings() -> Limits {
+    Limits {
+        contexts: 8,
+        open_files: 4,
+        page_allowance_kb: Some(516),
+        locked_memory: Some(8 << 20),
+        clock_source: Some("tsc".into()),
+        ..Limits::default()
+    }
+}
+
+fn diagnose(fake: &Fake, permissions: &PerfPermissions) -> Diagnosis {
+    Diagnosis::examine_with(fake.clone(), permissions, &surroundings())
+}
+
+/// The findings as lines: `subject outcome cause: text`.
+fn lines(diagnosis: &Diagnosis) -> String {
+    let line = |finding: &Finding| {
+        let cause = finding.cause.map(|cause| format!(" ({})", cause.id())).unwrap_or_default();
+        format!("{} {}{cause}: {}\n", finding.subject.id(), finding.outcome.id(), finding.text)
+    };
+    diagnosis.findings.iter().map(line).collect()
+}
+
+/// Check, outcome, cause and text of one finding, and its remedies.
+fn finding(diagnosis: &Diagnosis, subject: Check) -> &Finding {
+    diagnosis.finding(subject).unwrap_or_else(|| panic!("nothing about {subject}"))
+}
+
+fn commands(finding: &Finding) -> Vec<&str> {
+    finding.help.iter().map(|help| help.command.as_str()).collect()
+}
+
+#[test]
+fn a_machine_that_counts() {
+    let fake = Fake::counting();
+    let diagnosis = diagnose(&fake, &permissions());
+    assert_eq!(diagnosis.verdict, Verdict::Hardware);
+    assert_eq!(diagnosis.reason(), None);
+    assert_eq!(
+        lines(&diagnosis),
+        "\
+system-call works: the system call reaches the kernel
+hardware-events works: all 7 count
+hardware-group works: 4 hardware events count at once
+kernel-mode works: events in the kernel count too
+user-reads works: RDPMC reads 48-bit counters without a system call
+software-events works: all 10 count
+ledgers works: context switches, migrations and faults are known for every thread
+descriptors works: 1024 allowed, 4 open: room for 254 threads of 4 events
+locked-memory works: room for 3080 counter pages: 770 threads of 4 events
+"
+    );
+    assert_eq!(fake.left_open(), 0, "a diagnosis leaves nothing open");
+}
+
+#[test]
+fn this_machine_answers_and_its_verdict_follows_from_its_findings() {
+    let diagnosis = Diagnosis::examine();
+    let works = |subject| finding(&diagnosis, subject).outcome == Outcome::Works;
+    let expected = match (works(Check::HardwareEvents), works(Check::SoftwareEvents)) {
+        (true, _) => Verdict::Hardware,
+        (false, true) => Verdict::SoftwareOnly,
+        (false, false) => Verdict::Nothing,
+    };
+    assert_eq!(diagnosis.verdict, expected);
+    assert_eq!(diagnosis.reason().is_none(), expected == Verdict::Hardware);
+    for finding in &diagnosis.findings {
+        let failed = matches!(finding.outcome, Outcome::InTheWay | Outcome::Missing);
+        assert!(!failed || finding.cause.is_some(), "{finding:?} has no cause");
+        assert!(finding.text.is_ascii() && finding.tried.is_ascii(), "{finding:?}");
+    }
+}

@@ -1,0 +1,75 @@
+//! Opening events for the calling thread as a session does, and watching them count.
+
+use std::hint::black_box;
+
+use perf_event_open_sys::bindings::perf_event_attr;
+
+use pacman_core::Result;
+use pacman_core::backend::perf::{PerfBackend, PerfPermissions, PerfSys, Sharing};
+use pacman_core::backend::{Backend, Caps, Reading, Target};
+use pacman_core::event::{Event, Software, Source};
+
+use super::cause::Scope;
+
+/// Some events that opened, and what they counted over a little work.
+#[derive(Debug)]
+pub(super) struct Counted {
+    pub(super) counts: Vec<u64>,
+    pub(super) caps: Caps,
+}
+
+/// Opens `events` together, works a little, and reads them.
+pub(super) fn count<S: PerfSys + Clone>(
+    sys: &S,
+    permissions: &PerfPermissions,
+    events: &[Event],
+) -> Result<Counted> {
+    // What the driver does is looked at; whether it is believed is another finding.
+    let permissions = permissions.clone().trusting_driver();
+    let backend = PerfBackend::with_sys(sys.clone(), events, Sharing::Pinned, permissions)?;
+    let mut counters = backend.open(Target::Caller)?;
+    let (mut before, mut after) = (Reading::EMPTY, Reading::EMPTY);
+    counters.read(&mut before)?;
+    work();
+    counters.read(&mut after)?;
+    let counts = before.counts.iter().zip(&after.counts).map(|(b, a)| a.wrapping_sub(*b));
+    Ok(Counted { counts: counts.take(events.len()).collect(), caps: counters.caps() })
+}
+
+/// Whether `perf_event_open(2)` reaches the kernel: a request whose structure is
+/// too short to be one is refused by its size there, and by anything else
+/// before. The `errno` is that of whoever answered first.
+pub(super) fn refusal<S: PerfSys>(sys: &S) -> Option<i32> {
+    let mut attr = perf_event_attr { size: 1, ..Default::default() };
+    match sys.open(&mut attr, Target::Caller, -1) {
+        Ok(fd) => {
+            sys.close(fd);
+            None
+        }
+        Err(errno) => [libc::EACCES, libc::ENOSYS, libc::EPERM].into_iter().find(|e| *e == errno.0),
+    }
+}
+
+/// What permission an event asks for.
+pub(super) fn asks(event: &Event) -> Scope {
+    match event.source() {
+        Source::Hardware(terms) if terms.iter().any(|t| t.hardware.kernel) => Scope::KernelMode,
+        Source::Hardware(_) => Scope::UserMode,
+        Source::Software(software) if software.in_kernel => Scope::SoftwareInKernel,
+        Source::Software(_) => Scope::Software,
+    }
+}
+
+/// Whether the kernel keeps the count of `event` for every thread anyway.
+pub(super) fn has_ledger(event: &Event) -> bool {
+    matches!(event.source(), Source::Software(Software { otherwise: Some(_), .. }))
+}
+
+/// Enough for every clock and every counter of instructions or cycles to move.
+fn work() {
+    let mut x = 1u64;
+    for step in 0..20_000u64 {
+        x = black_box(x.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(step));
+    }
+    black_box(x);
+}

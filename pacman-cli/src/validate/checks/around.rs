@@ -1,0 +1,78 @@
+//! What the thread's clocks and ledgers show around a run.
+
+use std::mem::MaybeUninit;
+
+use pacman_core::clock;
+
+/// How far each went from before a run to after it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Around {
+    /// Nanoseconds of the monotonic clock.
+    pub(super) wall: u64,
+    /// Ticks of the time stamp counter, for the kernel that waits by it.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    pub(super) ticks: u64,
+    /// Times that the thread gave the CPU away because it waited.
+    pub(super) waits: u64,
+    /// Times that it was taken away.
+    pub(super) preemptions: u64,
+}
+
+impl Around {
+    /// Times that the thread was off its CPU.
+    pub(super) fn switches(&self) -> u64 {
+        self.waits + self.preemptions
+    }
+}
+
+/// The clocks and ledgers at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment(Around);
+
+impl Moment {
+    pub(super) fn now() -> Moment {
+        let (waits, preemptions) = switches();
+        Moment(Around { wall: wall(), ticks: clock::tsc(), waits, preemptions })
+    }
+
+    /// From this moment to now.
+    pub(super) fn until_now(&self) -> Around {
+        // Clocks first and last: what is read between must be inside.
+        let (ticks, wall) = (clock::tsc(), wall());
+        let (waits, preemptions) = switches();
+        Around {
+            wall: wall - self.0.wall,
+            ticks: ticks.wrapping_sub(self.0.ticks),
+            waits: waits - self.0.waits,
+            preemptions: preemptions - self.0.preemptions,
+        }
+    }
+}
+
+/// Nanoseconds of the monotonic clock.
+pub(super) fn wall() -> u64 {
+    nanoseconds(libc::CLOCK_MONOTONIC)
+}
+
+/// Nanoseconds that the calling thread has had a CPU.
+pub(super) fn cpu_time() -> u64 {
+    nanoseconds(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn nanoseconds(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a live timespec. Both clocks exist on every Linux.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+fn switches() -> (u64, u64) {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the call fills the structure; all zeros, which is what stays there if it
+    // did not, are a value of it too.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    (usage.ru_nvcsw as u64, usage.ru_nivcsw as u64)
+}

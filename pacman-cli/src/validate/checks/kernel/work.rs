@@ -1,0 +1,58 @@
+//! The contract between kernels and who counts them.
+
+use crate::validate::checks::around::Around;
+use crate::validate::checks::verdict::Truth;
+use pacman_core::Result;
+use pacman_topology::Place;
+use pacman_topology::Topology;
+
+/// How much of its work a kernel does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::validate::checks) enum Work {
+    /// What cannot be left out: the way in and out.
+    Short = 0,
+    /// That, and what is counted.
+    Long = 1,
+}
+
+impl Work {
+    /// None or all of `long`. Not a choice but a product, because the instructions that
+    /// choose would differ between short and long.
+    #[inline(always)]
+    pub(super) fn of(self, long: u64) -> u64 {
+        self as u64 * long
+    }
+}
+
+/// A program with a known count.
+pub(in crate::validate::checks) trait Kernel {
+    /// Makes ready what the next run uses up; not counted.
+    fn prepare(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The counted part.
+    fn run(&mut self, work: Work) -> Result<()>;
+
+    /// What the last long run did more than a short one; `around` is what clocks and
+    /// ledgers showed around it.
+    fn truth(&self, around: &Around) -> Truth;
+
+    /// Whether the counts of short runs must be taken off.
+    fn has_edges(&self) -> bool {
+        true
+    }
+
+    /// Whether what happened around the last long run leaves little to say about it:
+    /// others used the caches, or time passed without this thread.
+    fn disturbed(&self, _: &Around) -> bool {
+        false
+    }
+}
+
+/// Where kernels run.
+#[derive(Debug)]
+pub(in crate::validate::checks) struct Ground {
+    pub(in crate::validate::checks) topology: Topology,
+    pub(in crate::validate::checks) place: Place,
+}

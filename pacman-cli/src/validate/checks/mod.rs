@@ -1,0 +1,122 @@
+//! Counter validation: which counters of this machine can be believed, and how far.
+//!
+//! McCalpin's procedure for a counter that is new to one (2013): identify the processor in
+//! detail; find the hardware event that a name stands for; look up what is known to be wrong
+//! with it; run a code whose counts are known with paper and pencil; compare; and decide
+//! which counters are close enough. A [`Validator`] does that on the machine it runs on, by
+//! counting the [kernels](kernel) with a [`Session`](crate::Session) as any program would,
+//! and gives each event a [`Verdict`].
+//!
+
+mod around;
+mod catalogue;
+mod count;
+mod counted;
+pub(crate) mod kernel;
+mod native;
+mod verdict;
+
+pub(crate) use catalogue::{Check, KernelId};
+pub(crate) use counted::Counted;
+pub(crate) use native::Native;
+pub(crate) use verdict::Verdict;
+
+use pacman_events::{CpuId, CpuModel};
+
+use pacman_core::Result;
+use pacman_core::event::machine;
+use pacman_topology::Place;
+use pacman_topology::Topology;
+use pacman_topology::{Binding, current_cpu};
+
+use kernel::Ground;
+
+/// Validates events on the calling thread, which it keeps on one CPU while it lives.
+///
+/// A sibling that runs meanwhile shares caches, TLBs and branch predictors with the
+/// kernels: counts of those are best judged with the sibling idle.
+#[derive(Debug)]
+pub(crate) struct Validator {
+    ground: Ground,
+    _binding: Binding,
+}
+
+/// What became of one [`Check`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub(crate) struct Outcome {
+    /// The event's name.
+    pub(crate) name: String,
+    /// What one count is, where the event is known here.
+    pub(crate) unit: Option<&'static str>,
+    /// What made it happen.
+    pub(crate) kernel: KernelId,
+    /// What the name stands for in the hardware; `None` for the kernel's own events, and
+    /// where this processor has no such event.
+    pub(crate) native: Option<Native>,
+    /// The repeats and the verdict, or why it is not countable here.
+    pub(crate) result: Result<Counted>,
+}
+
+impl Validator {
+    /// Binds the calling thread to the CPU it runs on.
+    ///
+    /// # Errors
+    /// As for [`Topology::detect`] and [`Binding::bind`].
+    pub(crate) fn new() -> Result<Validator> {
+        let topology = Topology::detect()?;
+        let here = current_cpu().filter(|cpu| topology.allowed().contains(*cpu));
+        let cpu = here.or_else(|| topology.allowed().first()).unwrap_or(0);
+        let place = topology.place(cpu)?;
+        let binding = Binding::bind(&topology, &place)?;
+        Ok(Validator { ground: Ground { topology, place }, _binding: binding })
+    }
+
+    /// Where the kernels run.
+    pub(crate) fn place(&self) -> &Place {
+        &self.ground.place
+    }
+
+    /// The processor's model as Linux names it.
+    pub(crate) fn machine_name(&self) -> &str {
+        self.ground.topology.machine_name()
+    }
+
+    /// The table that names are looked up in.
+    pub(crate) fn model(&self) -> CpuModel {
+        machine::model()
+    }
+
+    /// Vendor, family, model and stepping; `None` where there is no CPUID.
+    pub(crate) fn cpu_id(&self) -> Option<CpuId> {
+        machine::cpu_id()
+    }
+
+    /// Counts an event on its kernel `repeats` times and judges it; `progress` is told the
+    /// number of repeats that are done.
+    ///
+    /// What keeps the event or the kernel from running here is the outcome's error, in
+    /// the words of whoever refused.
+    ///
+    /// # Panics
+    /// If `repeats` is 0.
+    pub(crate) fn validate(
+        &self,
+        check: &Check,
+        repeats: usize,
+        progress: &mut dyn FnMut(usize),
+    ) -> Outcome {
+        assert!(repeats > 0, "a verdict needs a repeat");
+        let event = check.event.as_ref();
+        let counted = event
+            .map_err(Clone::clone)
+            .and_then(|event| count::count(event, check.kernel, &self.ground, repeats, progress));
+        Outcome {
+            name: check.name.clone(),
+            unit: event.ok().map(|event| event.unit()),
+            kernel: check.kernel,
+            native: event.ok().and_then(Native::of),
+            result: counted,
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The registers of a hardware context while a planned set of events counts, and the order in which
+//! they are written.
+//!
+//! The families differ in register numbers and in the order of writes, and in nothing else: a
+//! [`RegisterProgram`] is that difference as data. Who writes it needs no knowledge of the family.
+//!
+//! ```
+//! use pacman_events::allocate::{EventConstraints, Pmu};
+//! use pacman_events::encode::Rings;
+//! use pacman_events::partition::Partition;
+//! use pacman_events::registers::RegisterProgram;
+//! use pacman_events::{CpuModel, resolve};
+//!
+//! let skylake = CpuModel::named("skl").unwrap();
+//! let event = resolve(skylake, "BRANCH_MISSES").unwrap().encoding().unwrap().clone();
+//! let (pmu, rings) = (Pmu::of(skylake, true), Rings::default());
+//! let demand = EventConstraints::of(&event, &pmu, rings);
+//! let plan = Partition::ByDemand.plan(&pmu, &[vec![demand]])?;
+//! let core = plan.contexts();
+//! let program = RegisterProgram::new(&core[0], core, &[event], rings)?;
+//! // The event's selector comes before IA32_PERF_GLOBAL_CTRL (0x38f), which starts the counters.
+//! assert_eq!(program.writes.last().unwrap().msr, 0x38f);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod amd;
+mod build;
+mod data;
+mod error;
+mod intel;
+mod netburst;
+
+pub use data::{
+    CounterSlot, CycleCounting, RegisterGuard, RegisterInvariant, RegisterProbe, RegisterProgram,
+    RegisterSharing, RegisterWrite, WhenAbsent,
+};
+pub use error::{RegisterError, RegisterErrorKind};

@@ -1,0 +1,13 @@
+//! The machine that the program's threads run on.
+
+use pacman_core::{Result, Topology};
+
+/// The contexts of the machine that `PACMAN_MACHINE` names, or else of the real one.
+///
+/// # Errors
+/// `InvalidInput` if there is no such machine; `System` if neither `/sys` nor the affinity mask tells
+/// the contexts.
+pub(crate) fn topology() -> Result<Topology> {
+    pacman_sim::install()?;
+    Ok(Topology::detect()?)
+}

@@ -1,0 +1,61 @@
+//! The simulated machine as the one that a whole process counts on.
+
+use once_cell::sync::OnceCell;
+
+use pacman_core::platform;
+
+use crate::Machine;
+use crate::error::{Error, ErrorKind, Result};
+
+/// The environment variable that names a machine for programs that have no option for it.
+const VARIABLE: &str = "PACMAN_MACHINE";
+
+/// Installs the live machine that the environment variable `PACMAN_MACHINE` names; without the
+/// variable the process counts on the real machine.
+///
+/// A program calls this first of all: [`Topology::detect`](pacman_topology::Topology::detect), event names and
+/// sessions then mean the installed machine. The first call reads the variable. Further calls repeat
+/// its success, or try again after an error.
+///
+/// # Errors
+/// `UnknownMachine` if the variable names no machine, `AlreadyCounting` if the process has counted on
+/// another machine already.
+///
+/// ```
+/// pacman_sim::install()?;
+/// # Ok::<(), pacman_sim::Error>(())
+/// ```
+pub fn install() -> Result<()> {
+    static READ: OnceCell<()> = OnceCell::new();
+    let read = || match std::env::var(VARIABLE) {
+        Ok(name) if !name.is_empty() => simulate(&name).map_err(|error| {
+            Error::new(error.kind(), format!("{error} ({VARIABLE} in the environment)"))
+        }),
+        _ => Ok(()),
+    };
+    READ.get_or_try_init(read).copied()
+}
+
+/// Installs the live machine `name`, before anything was counted. Later calls for the same name do
+/// nothing.
+///
+/// # Errors
+/// As for [`install`].
+pub fn simulate(name: &str) -> Result<()> {
+    static INSTALLED: OnceCell<Machine> = OnceCell::new();
+    let installed = INSTALLED.get_or_try_init(|| {
+        let machine = Machine::live(name)?;
+        count_on(&machine)?;
+        Ok::<_, Error>(machine)
+    })?;
+    if installed.name().eq_ignore_ascii_case(name) {
+        return Ok(());
+    }
+    // Another machine by now, which is an error that names both.
+    count_on(&Machine::live(name)?)
+}
+
+fn count_on(machine: &Machine) -> Result<()> {
+    platform::install(machine.into())
+        .map_err(|error| Error::new(ErrorKind::AlreadyCounting, error.to_string()))
+}

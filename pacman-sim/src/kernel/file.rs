@@ -1,0 +1,157 @@
+//! Open counters: what a descriptor of the simulated kernel stands for.
+
+use std::os::fd::RawFd;
+
+use pacman_events::encode::Rings;
+use pacman_events::{CpuModel, Encoding, Family, Resolver};
+use perf_event_open_sys::bindings as abi;
+
+use pacman_core::backend::perf::Errno;
+
+/// Whose events a descriptor counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whose {
+    Task(i32),
+    Context(u32),
+}
+
+/// What it counts.
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    Hardware(Box<Encoding>),
+    /// `attr.config` of a software event.
+    Software(u64),
+}
+
+/// The hardware counter that an event is on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CounterLocation {
+    /// The counter's register.
+    pub(super) msr: u32,
+    /// What RDPMC is asked for.
+    pub(super) index: u32,
+    /// What the counter held when the count was last brought up to date.
+    pub(super) seen: u64,
+}
+
+/// An open counter.
+#[derive(Debug)]
+pub(super) struct File {
+    /// No other file of the machine ever has it.
+    pub(super) id: u64,
+    pub(super) whose: Whose,
+    pub(super) what: What,
+    /// The group's leader, which may be this one; its members in order, where it is.
+    pub(super) leader: RawFd,
+    pub(super) members: Vec<RawFd>,
+    pub(super) pinned: bool,
+    pub(super) enabled: bool,
+    /// A pinned group that could not have its counters: it stays off for good.
+    pub(super) failed: bool,
+    /// Everything up to what was last seen.
+    pub(super) count: u64,
+    /// What the task had when a software event was last brought up to date.
+    pub(super) seen: u64,
+    /// Nanoseconds enabled and on its counters.
+    pub(super) times: [u64; 2],
+    /// Where it is now; software events have none.
+    pub(super) location: Option<CounterLocation>,
+    /// The address of its mapped page.
+    pub(super) page: Option<usize>,
+    /// What its page says is no longer so.
+    pub(super) stale: bool,
+}
+
+impl File {
+    pub(super) fn new(
+        id: u64,
+        attr: &abi::perf_event_attr,
+        what: What,
+        whose: Whose,
+        leader: RawFd,
+    ) -> File {
+        File {
+            id,
+            whose,
+            what,
+            leader,
+            members: vec![],
+            pinned: attr.pinned() == 1,
+            enabled: attr.disabled() == 0,
+            failed: false,
+            count: 0,
+            seen: 0,
+            times: [0; 2],
+            location: None,
+            page: None,
+            stale: true,
+        }
+    }
+
+    pub(super) fn encoding(&self) -> Option<&Encoding> {
+        match &self.what {
+            What::Hardware(encoding) => Some(encoding),
+            What::Software(_) => None,
+        }
+    }
+}
+
+/// The kernel's own count of a task that `attr.config` selects.
+pub(super) fn software(config: u64) -> Result<What, Errno> {
+    let known = config < u64::from(abi::PERF_COUNT_SW_DUMMY);
+    if known { Ok(What::Software(config)) } else { Err(Errno(libc::ENOENT)) }
+}
+
+/// The event that raw and generic codes select, as a kernel for `cpu` understands them.
+pub(super) fn hardware(cpu: CpuModel, attr: &abi::perf_event_attr) -> Result<What, Errno> {
+    // SAFETY: both unions hold plain integers, whichever name was written.
+    let (config1, config2) =
+        unsafe { (attr.__bindgen_anon_3.config1, attr.__bindgen_anon_4.config2) };
+    let select = |name: &str| {
+        let pmus = crate::machines::pmus();
+        let resolved = Resolver::new(cpu).with_pmus(&pmus).resolve(name).ok()?;
+        resolved.encoding().cloned()
+    };
+    let found = match (attr.type_, fixed(attr.config)) {
+        (abi::PERF_TYPE_HARDWARE, _) => generic(attr.config)?.iter().find_map(|name| select(name)),
+        // What fixed counters count has their constraint on Intel, as in Linux's tables.
+        (abi::PERF_TYPE_RAW, Some(name)) if cpu.facts().family == Family::Intel => select(name),
+        (abi::PERF_TYPE_RAW, _) if config1 == 0 && config2 == 0 => {
+            select(&format!("r{:x}", attr.config))
+        }
+        (abi::PERF_TYPE_RAW, _) => select(&format!(
+            "cpu/config={:#x},config1={config1:#x},config2={config2:#x}/",
+            attr.config
+        )),
+        _ => return Err(Errno(libc::ENOENT)),
+    };
+    let mut encoding = found.ok_or(Errno(libc::EINVAL))?;
+    encoding.rings = Rings { user: attr.exclude_user() == 0, kernel: attr.exclude_kernel() == 0 };
+    Ok(What::Hardware(Box::new(encoding)))
+}
+
+/// The portable name of what a fixed counter counts, by the code that Linux gives it.
+fn fixed(config: u64) -> Option<&'static str> {
+    match config {
+        0xc0 => Some("INSTRUCTIONS"),
+        0x3c => Some("CYCLES"),
+        0x300 => Some("REF_CYCLES"),
+        // As in Linux, the AnyThread bit does not keep it off its counter, its only one.
+        0x20_0300 => Some("REF_CYCLES:any"),
+        _ => None,
+    }
+}
+
+/// The portable names of a generic event, of which a driver takes the first that it has.
+fn generic(config: u64) -> Result<&'static [&'static str], Errno> {
+    match config as abi::perf_hw_id {
+        abi::PERF_COUNT_HW_CPU_CYCLES => Ok(&["CYCLES"]),
+        abi::PERF_COUNT_HW_INSTRUCTIONS => Ok(&["INSTRUCTIONS"]),
+        abi::PERF_COUNT_HW_CACHE_REFERENCES => Ok(&["LLC_ACCESSES", "L2_ACCESSES"]),
+        abi::PERF_COUNT_HW_CACHE_MISSES => Ok(&["LLC_MISSES", "L2_MISSES"]),
+        abi::PERF_COUNT_HW_BRANCH_INSTRUCTIONS => Ok(&["BRANCHES"]),
+        abi::PERF_COUNT_HW_BRANCH_MISSES => Ok(&["BRANCH_MISSES"]),
+        abi::PERF_COUNT_HW_REF_CPU_CYCLES => Ok(&["REF_CYCLES"]),
+        _ => Err(Errno(libc::ENOENT)),
+    }
+}

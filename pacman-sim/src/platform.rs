@@ -1,0 +1,126 @@
+//! The simulated machine behind the seam that the library knows.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use pacman_events::{CpuId, CpuModel, SysfsPmu};
+
+use super::task::caller;
+use super::{Machine, machines};
+use pacman_core::backend::msr::MsrIo;
+use pacman_core::backend::perf::{PerfPermissions, PerfSys};
+use pacman_core::platform::{Platform, PlatformRef};
+use pacman_topology::processors::{Layout, Processors, Simulation, ThreadBinding};
+use pacman_topology::{CpuSet, Error, ErrorKind, Result};
+
+impl Processors for Machine {
+    fn number(&self) -> u64 {
+        self.number()
+    }
+
+    fn simulation(&self) -> Option<Simulation> {
+        Some(Simulation { name: self.name(), title: self.title() })
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Synthetic(self.inner.spec.topology)
+    }
+
+    fn online(&self) -> Option<CpuSet> {
+        Some(self.online())
+    }
+
+    fn current_cpu(&self) -> Option<u32> {
+        Some(self.current_cpu())
+    }
+
+    fn cpu_of(&self, tid: i32) -> Option<u32> {
+        Some(self.state().task(tid).cpu)
+    }
+
+    fn bind(&self, cpu: u32) -> Result<Box<dyn ThreadBinding>> {
+        let before = self.enter().bind(caller(), cpu).ok_or_else(|| offline(cpu))?;
+        Ok(Box::new(Bound { machine: self.clone(), cpu, before, one_thread: PhantomData }))
+    }
+
+    fn move_thread(&self, tid: i32, cpu: u32) -> Result<()> {
+        self.enter().bind(tid, cpu).map(drop).ok_or_else(|| offline(cpu))
+    }
+}
+
+impl Platform for Machine {
+    fn cpu_id(&self) -> Option<CpuId> {
+        self.cpu_id()
+    }
+
+    fn cpu_model(&self) -> CpuModel {
+        self.cpu()
+    }
+
+    fn crystal(&self) -> Option<(u32, u32)> {
+        self.inner.spec.crystal()
+    }
+
+    fn pmus(&self) -> Vec<SysfsPmu> {
+        machines::pmus()
+    }
+
+    fn tsc(&self) -> Option<u64> {
+        Some(self.tsc())
+    }
+
+    fn tsc_hz(&self) -> Option<f64> {
+        Some(self.tsc_hz() as f64)
+    }
+
+    /// All of the process and of the kernel may be counted, also by RDPMC.
+    fn permissions(&self) -> PerfPermissions {
+        self.permissions()
+    }
+
+    fn perf(&self) -> Option<Arc<dyn PerfSys>> {
+        Some(Arc::new(self.kernel()))
+    }
+
+    fn msr(&self) -> Option<Arc<dyn MsrIo>> {
+        Some(Arc::new(self.registers()))
+    }
+}
+
+impl From<&Machine> for PlatformRef {
+    fn from(machine: &Machine) -> PlatformRef {
+        PlatformRef::new(machine.clone())
+    }
+}
+
+fn offline(cpu: u32) -> Error {
+    Error::new(
+        ErrorKind::PlaceNotAllowed,
+        format!("cannot bind to cpu {cpu}: it went offline; choose another place"),
+    )
+}
+
+/// A thread bound to one context; the thread goes back when this is dropped.
+#[derive(Debug)]
+struct Bound {
+    machine: Machine,
+    cpu: u32,
+    before: u32,
+    one_thread: PhantomData<*const ()>,
+}
+
+impl ThreadBinding for Bound {
+    fn lost(&self) -> Result<Option<CpuSet>> {
+        let now = self.machine.current_cpu();
+        Ok((now != self.cpu).then(|| [now].into_iter().collect()))
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        // Back if nobody has moved the thread since, and to where it can be.
+        if self.machine.current_cpu() == self.cpu {
+            self.machine.enter().bind(caller(), self.before);
+        }
+    }
+}

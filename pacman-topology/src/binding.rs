@@ -1,0 +1,116 @@
+//! Keeping a thread on one hardware context for as long as a [`Binding`] lives.
+
+use std::marker::PhantomData;
+
+use crate::affinity;
+use crate::error::{Error, ErrorKind, Result};
+use crate::placement::Place;
+use crate::processors::ThreadBinding;
+use crate::snapshot::Topology;
+
+/// The calling thread's stay on one hardware context; dropping it gives the thread its old mask back.
+///
+/// The old mask comes back only if the thread's mask is still the one set here: whoever changed it
+/// since (the program, `taskset -p`, a later binding) wins. Bindings of one thread therefore end in
+/// the reverse order of their making. A binding cannot leave its thread:
+///
+/// ```compile_fail,E0277
+/// fn elsewhere(binding: pacman_topology::Binding) {
+///     std::thread::spawn(move || drop(binding));
+/// }
+/// ```
+#[derive(Debug)]
+#[must_use = "the thread is released when the binding is dropped"]
+pub struct Binding {
+    place: Place,
+    stay: Box<dyn ThreadBinding>,
+    one_thread: PhantomData<*const ()>,
+}
+
+impl Binding {
+    /// Moves the calling thread to `place` and keeps it there.
+    ///
+    /// # Errors
+    /// - [`ErrorKind::ForeignTopology`] if `topology` does not describe this system
+    /// - [`ErrorKind::NoSuchPlace`] if `place` is not one of `topology`'s
+    /// - [`ErrorKind::PlaceNotAllowed`] if the context went offline or out of the cpuset since
+    /// - [`ErrorKind::Permission`] if the kernel forbids the call
+    ///
+    /// ```
+    /// use pacman_topology::{Binding, Placement, Topology};
+    /// let here = Topology::detect()?;
+    /// let places = Placement::Compact.places(&here, 1)?;
+    /// let binding = Binding::bind(&here, &places[0])?;
+    /// assert_eq!(binding.place().cpu(), places[0].cpu());
+    /// # Ok::<(), pacman_topology::Error>(())
+    /// ```
+    pub fn bind(topology: &Topology, place: &Place) -> Result<Binding> {
+        let Some(processors) = topology.processors() else {
+            return Err(Error::new(
+                ErrorKind::ForeignTopology,
+                format!(
+                    "cannot bind to cpu {}: the topology is {}, not this system's; use Topology::detect",
+                    place.cpu(),
+                    topology.source()
+                ),
+            ));
+        };
+        if topology.context(place.cpu()).map(Place::of) != Some(*place) {
+            return Err(Error::new(
+                ErrorKind::NoSuchPlace,
+                format!(
+                    "cannot bind to {place}: the place belongs to another topology; ask this one for its places"
+                ),
+            ));
+        }
+        let stay = processors.bind(place.cpu())?;
+        Ok(Binding { place: *place, stay, one_thread: PhantomData })
+    }
+
+    /// Gives the calling thread all that `topology` allows if its mask is a single CPU other than
+    /// `place`: it has inherited that of the thread that started it, which was bound.
+    ///
+    /// # Errors
+    /// [`ErrorKind::System`] if the kernel refuses to tell or to set the mask.
+    #[doc(hidden)]
+    pub fn widen(topology: &Topology, place: &Place) -> Result<()> {
+        widen(topology, place)
+    }
+
+    /// Where the thread is bound.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Makes sure that the thread is still bound: a shrinking cpuset and other programs can move it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::PlaceNotAllowed`] if the thread's mask is no longer the one set here.
+    pub fn check(&self) -> Result<()> {
+        let Some(now) = self.stay.lost()? else { return Ok(()) };
+        Err(Error::new(
+            ErrorKind::PlaceNotAllowed,
+            format!(
+                "cannot keep the thread on cpu {}: its mask is now {now}; the cpuset was changed, the cpu \
+                 went offline, or someone else set the mask; detect the topology and bind again",
+                self.place.cpu()
+            ),
+        ))
+    }
+}
+
+fn widen(topology: &Topology, place: &Place) -> Result<()> {
+    let is_simulated = topology.processors().is_none_or(|machine| machine.simulation().is_some());
+    let mask =
+        if is_simulated || affinity::bound() { None } else { Some(affinity::current_mask()?) };
+    if mask.is_none_or(|mask| mask.len() > 1 || mask.contains(place.cpu())) {
+        return Ok(());
+    }
+    affinity::set(&topology.allowed()).map_err(|error| {
+        Error::from_errno(
+            ErrorKind::System,
+            error.raw_os_error().unwrap_or(0),
+            format!("cannot set the thread's affinity mask: sched_setaffinity says {error}"),
+        )
+    })
+}

@@ -1,0 +1,52 @@
+//! Files of others, of which no more is read than anybody has a use for.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+/// The most bytes of a file of data that a user names: tables, counts, metrics, events, models.
+pub const MOST_BYTES: u64 = 64 << 20;
+
+/// The most bytes of a file that a kernel writes, or stands in for one.
+pub const MOST_SYSTEM_BYTES: u64 = 1 << 20;
+
+/// The text of a file of at most `most` bytes.
+///
+/// # Errors
+/// [`ErrorKind::InvalidData`] if it is longer, or no UTF-8; otherwise what the system says.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    text_of(File::open(path)?, most)
+}
+
+/// The same of what is open.
+///
+/// # Errors
+/// As [`read_text`].
+pub fn text_of(from: impl Read, most: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    from.take(most + 1).read_to_end(&mut bytes)?;
+    let wrong = |why: String| Err(io::Error::new(ErrorKind::InvalidData, why));
+    if bytes.len() as u64 > most {
+        return wrong(format!("it has more than {} MiB", most >> 20));
+    }
+    String::from_utf8(bytes).or_else(|_| wrong("it is not text in UTF-8".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_read_than_the_limit() {
+        assert_eq!(text_of(&b"four"[..], 4).unwrap(), "four");
+        for (from, why) in [
+            (Box::new(io::repeat(b'x')) as Box<dyn Read>, "it has more than 2 MiB"),
+            (Box::new(&b"\xff"[..]), "it is not text in UTF-8"),
+        ] {
+            let error = text_of(from, 2 << 20).unwrap_err();
+            assert_eq!((error.kind(), error.to_string()), (ErrorKind::InvalidData, why.into()));
+        }
+        let endless = read_text(Path::new("/dev/zero"), MOST_SYSTEM_BYTES).unwrap_err();
+        assert_eq!(endless.to_string(), "it has more than 1 MiB");
+    }
+}

@@ -1,0 +1,55 @@
+//! The hardware contexts of a machine, which thread runs on which of them, and binding threads there.
+//!
+//! A [`Topology`] is a snapshot. It comes from this system ([`Topology::detect`]), from a copy of
+//! another machine's `/sys` ([`Topology::from_sysfs`]), from hwloc ([`Topology::from_hwloc`]) or
+//! from a line of text ([`Topology::synthetic`]). A [`Placement`] gives each thread of a team a
+//! [`Place`], and a [`Binding`] keeps a thread there. Threads can be bound only through a topology
+//! that describes this system.
+//!
+//! For: authors of schedulers and thread pools, and tools that bind threads.
+//!
+//! ```
+//! use pacman_topology::{Binding, Placement, Topology};
+//!
+//! let here = Topology::detect()?;
+//! let places = Placement::Compact.places(&here, 1)?;
+//! let binding = Binding::bind(&here, &places[0])?;
+//! println!("on CPU {}, beside {:?}", binding.place().cpu(), here.siblings_of(binding.place().cpu()));
+//! # Ok::<(), pacman_topology::Error>(())
+//! ```
+
+mod affinity;
+mod assemble;
+mod binding;
+pub mod cancel;
+mod cgroup;
+mod core_type;
+mod cpu_bits;
+mod cpu_set;
+mod detect;
+mod error;
+mod hwloc;
+#[doc(hidden)]
+pub mod input;
+pub mod placement;
+pub mod processors;
+mod restriction;
+mod snapshot;
+mod synthetic;
+mod sysfs;
+mod tree;
+
+pub use affinity::current_cpu;
+pub use binding::Binding;
+pub use core_type::CoreType;
+pub use cpu_set::CpuSet;
+pub use error::{Error, ErrorKind, Result};
+pub use placement::{Place, Placement};
+pub use processors::ProcessorsRef;
+pub use restriction::{Quota, Restriction, Restrictor};
+pub use snapshot::{Context, Core, Package, Source, Topology};
+
+// The example of README.md is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,0 +1,350 @@
+//! Which hardware context each thread of a team gets.
+//!
+//! | policy | threads 0, 1, 2, 3 on 2 packages of 2 cores of 2 contexts |
+//! |---|---|
+//! | [`Compact`](Placement::Compact) | both contexts of package 0's core 0, then both of its core 1 |
+//! | [`Scatter`](Placement::Scatter) | package 0, package 1, package 0, package 1, each on a core of its own |
+//! | [`OnePerCore`](Placement::OnePerCore) | the first context of each core, package by package |
+//! | [`SiblingsTogether`](Placement::SiblingsTogether) | both contexts of a core in package 0, both of one in package 1 |
+//!
+//! Every policy gives only contexts that the process may use, each at most once, and the same ones
+//! each time. With fewer threads a team gets the front of the same sequence. On hybrid machines
+//! every policy but the list uses all performance cores before any efficiency core, and those
+//! before any low-power core.
+
+mod place;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use pacman_events::shown::excerpt;
+
+pub use self::place::Place;
+use crate::cpu_bits::{CpuBits, LAST_CPU, Range};
+use crate::error::{Error, ErrorKind, Result};
+use crate::{Context, Core, CoreType, CpuSet, Topology};
+
+/// A rule that gives each thread of a team a hardware context.
+///
+/// ```
+/// use pacman_topology::{Placement, Topology};
+/// let machine = Topology::synthetic("2 packages, 2 cores, 2 threads")?;
+/// let cpus = |text: &str| -> pacman_topology::Result<Vec<u32>> {
+///     let places = text.parse::<Placement>()?.places(&machine, 4)?;
+///     Ok(places.iter().map(|place| place.cpu()).collect())
+/// };
+/// assert_eq!(cpus("compact")?, [0, 1, 2, 3]);
+/// assert_eq!(cpus("scatter")?, [0, 4, 2, 6]);
+/// assert_eq!(cpus("one-per-core")?, [0, 2, 4, 6]);
+/// assert_eq!(cpus("siblings-together")?, [0, 1, 4, 5]);
+/// assert_eq!(cpus("7,0-2")?, [7, 0, 1, 2]);
+/// # Ok::<(), pacman_topology::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Placement {
+    /// Fills every context of a core, then the next core, package by package.
+    Compact,
+    /// Spreads threads as far apart as they go: over packages, then NUMA nodes and dies, then
+    /// cores; second siblings are used when every core has a thread, third ones after that.
+    Scatter,
+    /// Gives each thread a core of its own, package by package, and leaves the siblings idle.
+    OnePerCore,
+    /// Fills whole cores only, all contexts of a core with consecutive threads; the cores are
+    /// spread over packages, NUMA nodes and dies as [`Scatter`](Self::Scatter) does.
+    ///
+    /// A core counts if it has at least two online contexts and all of them are allowed; the number
+    /// of threads must come out even with the last core.
+    SiblingsTogether,
+    /// The contexts with these CPU numbers, in this order; threads beyond the list are an error.
+    List(Vec<u32>),
+}
+
+impl Placement {
+    /// The places of a team of `threads`, in thread order.
+    ///
+    /// # Errors
+    /// - [`ErrorKind::NoPlaces`] for no threads or an empty list
+    /// - [`ErrorKind::NoSuchPlace`] for more threads than the machine has places under this policy,
+    ///   for any number if it has none, or for a CPU in the list that the machine does not have
+    /// - [`ErrorKind::PlaceNotAllowed`] if affinity mask or cpuset take the needed contexts away,
+    ///   or a CPU in the list is offline
+    /// - [`ErrorKind::InvalidInput`] if the list names a CPU twice, or the number of threads leaves
+    ///   a core half full under [`SiblingsTogether`](Self::SiblingsTogether)
+    pub fn places(&self, topology: &Topology, threads: usize) -> Result<Vec<Place>> {
+        let sequence = self.sequence(topology, |context| context.allowed)?;
+        if threads == 0 {
+            // As many as fit was asked for, and none does: 0 was not the caller's wish.
+            if sequence.is_empty() {
+                return Err(self.nowhere(topology));
+            }
+            return Err(Error::new(
+                ErrorKind::NoPlaces,
+                format!(
+                    "cannot place 0 threads {self}: a team has at least one; ask for 1 or more"
+                ),
+            ));
+        }
+        if threads > sequence.len() {
+            return Err(self.too_many(topology, threads, sequence.len()));
+        }
+        if *self == Placement::SiblingsTogether {
+            self.whole_cores(topology, &sequence, threads)?;
+        }
+        Ok(sequence[..threads].iter().map(|context| Place::of(context)).collect())
+    }
+
+    /// How many threads the policy can place: 0 under [`SiblingsTogether`](Self::SiblingsTogether)
+    /// where no core has siblings, and then [`places`](Self::places) of as many says why.
+    ///
+    /// # Errors
+    /// As [`places`](Self::places), for a list that does not fit the machine.
+    pub fn capacity(&self, topology: &Topology) -> Result<usize> {
+        Ok(self.sequence(topology, |context| context.allowed)?.len())
+    }
+
+    /// The contexts in the order the policy hands them out, of those that `usable` admits.
+    fn sequence<'a>(
+        &self,
+        topology: &'a Topology,
+        usable: impl Fn(&Context) -> bool,
+    ) -> Result<Vec<&'a Context>> {
+        let contexts_of = |core: &Core| -> Vec<&'a Context> {
+            core.cpus
+                .iter()
+                .filter_map(|&cpu| topology.context(cpu))
+                .filter(|context| usable(context))
+                .collect()
+        };
+        let in_order = || {
+            let mut cores: Vec<&Core> = topology.cores().iter().collect();
+            cores.sort_by_key(|core| core.core_type);
+            cores.into_iter().map(contexts_of)
+        };
+        let spread_where = |keep: &dyn Fn(&Core) -> bool| {
+            spread(topology.cores().iter().filter(|core| keep(core)))
+        };
+        Ok(match self {
+            Placement::Compact => in_order().flatten().collect(),
+            Placement::OnePerCore => {
+                in_order().filter_map(|contexts| contexts.first().copied()).collect()
+            }
+            Placement::Scatter => (0..topology.contexts_per_core())
+                .flat_map(|rank| {
+                    let cores = spread_where(&|core| contexts_of(core).len() > rank);
+                    cores.into_iter().map(contexts_of).map(move |contexts| contexts[rank])
+                })
+                .collect(),
+            Placement::SiblingsTogether => {
+                let whole =
+                    |core: &Core| core.cpus.len() > 1 && contexts_of(core).len() == core.cpus.len();
+                spread_where(&whole).into_iter().flat_map(contexts_of).collect()
+            }
+            Placement::List(cpus) => {
+                let mut contexts: Vec<&Context> = Vec::with_capacity(cpus.len());
+                let mut listed = CpuBits::default();
+                for &cpu in cpus {
+                    let context = topology.usable(cpu)?;
+                    if !listed.insert(cpu) {
+                        return Err(Error::new(
+                            ErrorKind::InvalidInput,
+                            format!(
+                                "cannot place threads on {self}: cpu {cpu} is listed twice; list each cpu once"
+                            ),
+                        ));
+                    }
+                    contexts.push(context);
+                }
+                if contexts.is_empty() {
+                    return Err(empty_list());
+                }
+                contexts
+            }
+        })
+    }
+
+    #[cold]
+    fn too_many(&self, topology: &Topology, threads: usize, places: usize) -> Error {
+        let what = match self {
+            Placement::OnePerCore => "cores",
+            Placement::SiblingsTogether => "contexts on cores with siblings",
+            Placement::List(_) => "listed cpus",
+            _ => "contexts",
+        };
+        let everywhere = self.sequence(topology, |_| true).map_or(places, |all| all.len());
+        let do_what = match places {
+            0 => "choose another placement".to_owned(),
+            _ => format!("use at most {places} threads"),
+        };
+        if everywhere == places {
+            return Error::new(
+                ErrorKind::NoSuchPlace,
+                format!(
+                    "cannot place {threads} threads {self}: {places} {what} are there; {do_what}"
+                ),
+            );
+        }
+        let who: Vec<String> = topology.restrictions().iter().map(ToString::to_string).collect();
+        Error::new(
+            ErrorKind::PlaceNotAllowed,
+            format!(
+                "cannot place {threads} threads {self}: {places} of {everywhere} {what} are allowed ({}); {do_what}",
+                who.join(", ")
+            ),
+        )
+    }
+
+    /// Why the policy has no place at all.
+    #[cold]
+    fn nowhere(&self, topology: &Topology) -> Error {
+        let together = *self == Placement::SiblingsTogether;
+        if together && self.sequence(topology, |_| true).is_ok_and(|all| all.is_empty()) {
+            let why = format!(
+                "cannot place threads {self}: no core that this process may use has two contexts; use compact"
+            );
+            return Error::new(ErrorKind::NoSuchPlace, why);
+        }
+        let (what, instead) = match together {
+            true => ("core with all of its two or more contexts", "use compact"),
+            false => ("context", "give the container or job cpus"),
+        };
+        let who: Vec<String> = topology.restrictions().iter().map(ToString::to_string).collect();
+        Error::new(
+            ErrorKind::PlaceNotAllowed,
+            format!(
+                "cannot place threads {self}: this process may use no {what} ({}); {instead}",
+                who.join(", ")
+            ),
+        )
+    }
+
+    /// Refuses a number of threads that ends in the middle of a core.
+    fn whole_cores(
+        &self,
+        topology: &Topology,
+        sequence: &[&Context],
+        threads: usize,
+    ) -> Result<()> {
+        let ends: Vec<usize> = (1..=sequence.len())
+            .filter(|&end| sequence.get(end).is_none_or(|next| next.core != sequence[end - 1].core))
+            .collect();
+        if ends.contains(&threads) {
+            return Ok(());
+        }
+        let below = ends.iter().rev().find(|&&end| end < threads);
+        let above = ends.iter().find(|&&end| end > threads);
+        let near: Vec<String> = below.into_iter().chain(above).map(ToString::to_string).collect();
+        let core = &topology.cores()[sequence[threads - 1].core as usize];
+        Err(Error::new(
+            ErrorKind::InvalidInput,
+            format!(
+                "cannot place {threads} threads {self}: the last core, {} with cpus {}, would not be full; use {} threads",
+                core.core,
+                core.cpus.iter().copied().collect::<CpuSet>(),
+                near.join(" or ")
+            ),
+        ))
+    }
+}
+
+/// Kind by kind, cores in turn from every package, within a package from every NUMA node and die.
+fn spread<'a>(cores: impl Iterator<Item = &'a Core>) -> Vec<&'a Core> {
+    type Hands<'a> = BTreeMap<(u32, u32), Vec<&'a Core>>;
+    let mut kinds: BTreeMap<CoreType, BTreeMap<u32, Hands<'a>>> = BTreeMap::new();
+    for core in cores {
+        let packages = kinds.entry(core.core_type).or_default();
+        packages
+            .entry(core.package)
+            .or_default()
+            .entry((core.node, core.die))
+            .or_default()
+            .push(core);
+    }
+    let packages_of = |packages: BTreeMap<u32, Hands<'a>>| {
+        packages.into_values().map(|hands| deal(hands.into_values()))
+    };
+    kinds.into_values().flat_map(|packages| deal(packages_of(packages))).collect()
+}
+
+/// One from each hand in turn, until all are empty.
+fn deal<T: Copy>(hands: impl Iterator<Item = Vec<T>>) -> Vec<T> {
+    let hands: Vec<Vec<T>> = hands.collect();
+    let longest = hands.iter().map(Vec::len).max().unwrap_or(0);
+    (0..longest)
+        .flat_map(|turn| hands.iter().filter_map(move |hand| hand.get(turn).copied()))
+        .collect()
+}
+
+impl FromStr for Placement {
+    type Err = Error;
+
+    /// Reads a policy's name or a list of CPUs such as `0,2,4-7`, in the order written.
+    fn from_str(text: &str) -> Result<Placement> {
+        let text = text.trim();
+        for (name, placement) in NAMES {
+            if text == name {
+                return Ok(placement);
+            }
+        }
+        if text.is_empty() {
+            return Err(empty_list());
+        }
+        let mut cpus = Vec::new();
+        for item in text.split(',').map(str::trim) {
+            let range = Range::read(item).ok_or_else(|| {
+                Error::new(
+                    ErrorKind::InvalidInput,
+                    format!(
+                        "cannot read placement {}: {} is neither a policy nor a cpu; use compact, scatter, \
+                         one-per-core, siblings-together or a list like 0,2,4-7",
+                        excerpt(text),
+                        excerpt(item)
+                    ),
+                )
+            })?;
+            let left = LAST_CPU as usize + 1 - cpus.len();
+            cpus.extend(range.cpus().take(left + 1));
+            if cpus.len() > LAST_CPU as usize + 1 {
+                return Err(Error::new(
+                    ErrorKind::InvalidInput,
+                    format!(
+                        "cannot read placement {}: it lists more than {} cpus, which no machine has; \
+                         list each cpu once",
+                        excerpt(text),
+                        LAST_CPU + 1
+                    ),
+                ));
+            }
+        }
+        Ok(Placement::List(cpus))
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, placement) in NAMES {
+            if *self == placement {
+                return f.write_str(name);
+            }
+        }
+        let Placement::List(cpus) = self else { return Ok(()) };
+        let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
+        f.write_str(&cpus.join(","))
+    }
+}
+
+#[cold]
+fn empty_list() -> Error {
+    Error::new(
+        ErrorKind::NoPlaces,
+        "cannot place threads on an empty list of cpus: list one cpu for each thread, like 0,2,4-7",
+    )
+}
+
+const NAMES: [(&str, Placement); 4] = [
+    ("compact", Placement::Compact),
+    ("scatter", Placement::Scatter),
+    ("one-per-core", Placement::OnePerCore),
+    ("siblings-together", Placement::SiblingsTogether),
+];

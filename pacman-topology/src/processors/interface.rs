@@ -1,0 +1,69 @@
+//! The trait itself and the data that it passes.
+
+use std::fmt;
+
+use crate::cpu_set::CpuSet;
+use crate::error::Result;
+
+/// The processors of a machine and the threads that they run.
+///
+/// Methods about "the calling thread" concern the thread as this machine sees it.
+pub trait Processors: fmt::Debug + Send + Sync + 'static {
+    /// Tells machines apart; 0 is the machine that runs the program.
+    fn number(&self) -> u64;
+
+    /// The machine's name and title if it is simulated; `None` for the machine that runs the program.
+    fn simulation(&self) -> Option<Simulation>;
+
+    /// Where the hardware contexts are described.
+    fn layout(&self) -> Layout;
+
+    /// The CPUs that are online now; `None` where the kernel does not tell.
+    fn online(&self) -> Option<CpuSet>;
+
+    /// The CPU that the calling thread runs on now, if the kernel tells.
+    fn current_cpu(&self) -> Option<u32>;
+
+    /// The CPU that a thread of any process ran on last, if the kernel tells.
+    fn cpu_of(&self, tid: i32) -> Option<u32>;
+
+    /// Keeps the calling thread on `cpu` until the answer is dropped.
+    ///
+    /// # Errors
+    /// `PlaceNotAllowed` for a CPU that is offline or outside of the cpuset; `Permission` or `System`
+    /// if the kernel refuses.
+    fn bind(&self, cpu: u32) -> Result<Box<dyn ThreadBinding>>;
+
+    /// Moves a thread of any process to `cpu` for good.
+    ///
+    /// # Errors
+    /// `PlaceNotAllowed` or `System`, with the kernel's reason.
+    fn move_thread(&self, tid: i32, cpu: u32) -> Result<()>;
+}
+
+/// The label of a simulated machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Simulation {
+    /// The name that selects it, such as `p4`.
+    pub name: &'static str,
+    /// The machine in words.
+    pub title: &'static str,
+}
+
+/// The source of a machine's topology.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// `/sys` of the running system.
+    System,
+    /// A line that [`Topology::synthetic`](crate::Topology::synthetic) reads.
+    Synthetic(&'static str),
+}
+
+/// A thread's binding to a CPU; dropping it releases the thread.
+pub trait ThreadBinding: fmt::Debug {
+    /// `None` while the binding holds, otherwise the CPUs that the thread may run on now.
+    ///
+    /// # Errors
+    /// `System` if the kernel does not tell.
+    fn lost(&self) -> Result<Option<CpuSet>>;
+}

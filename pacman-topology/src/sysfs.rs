@@ -1,0 +1,281 @@
+//! Topology from `/sys`, of this system or of a copied tree.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pacman_events::shown::shown_path;
+
+use crate::affinity;
+use crate::assemble::{CoreKey, Cpu, Surroundings, assemble};
+use crate::cpu_bits::{CpuBits, LAST_CPU};
+use crate::error::{Error, ErrorKind, Result};
+use crate::input::{self, MOST_BYTES};
+use crate::restriction::{Restriction, Restrictor};
+use crate::tree::Tree;
+use crate::{CoreType, CpuSet, Source, Topology, cgroup, core_type};
+
+pub(crate) fn detect() -> Result<Topology> {
+    read(&Tree::under(Path::new("/")), Some(affinity::unbound_mask()?))
+}
+
+pub(crate) fn from_tree(root: &Path) -> Result<Topology> {
+    read(&Tree::under(root), None)
+}
+
+/// Reads a tree; with the thread's affinity mask, as this system's.
+fn read(tree: &Tree, affinity: Option<CpuSet>) -> Result<Topology> {
+    let (online, offline) = online_and_offline(tree, affinity.as_ref())?;
+    let mut caveats = Vec::new();
+    let cpus = read_cpus(tree, &online, &mut caveats)?;
+    let around = surroundings(tree, &online, offline, affinity, caveats)?;
+    Ok(assemble(cpus, around))
+}
+
+/// Everything that is not a context: limits, names, what is offline.
+pub(crate) fn surroundings(
+    tree: &Tree,
+    online: &CpuSet,
+    offline: CpuSet,
+    affinity: Option<CpuSet>,
+    caveats: Vec<String>,
+) -> Result<Surroundings> {
+    let this_system = affinity.is_some();
+    let mut restrictions = Vec::new();
+    let mut left = online.clone();
+    if let Some((file, cpus)) = cgroup::cpuset(tree)? {
+        let cpus = online.intersection(&cpus);
+        // A cpuset without any of our CPUs belongs to some other view of the machine.
+        if !cpus.is_empty() && cpus != *online {
+            left = cpus.clone();
+            restrictions.push(Restriction { by: Restrictor::Cpuset(file), cpus });
+        }
+    }
+    if let Some(affinity) = affinity {
+        // The kernel has cut the mask down to the cpuset already: the mask decides.
+        let cpus = online.intersection(&affinity);
+        if !left.difference(&cpus).is_empty() {
+            restrictions.push(Restriction { by: Restrictor::Affinity, cpus: cpus.clone() });
+        }
+        left = cpus;
+    }
+    Ok(Surroundings {
+        offline,
+        allowed: left,
+        restrictions,
+        quota: cgroup::quota(tree)?,
+        caveats,
+        machine_name: machine_name(tree),
+        source: Source::Sysfs(tree.root.clone()),
+        this_system,
+    })
+}
+
+/// The CPUs that run and those that are present but switched off.
+pub(crate) fn online_and_offline(
+    tree: &Tree,
+    affinity: Option<&CpuSet>,
+) -> Result<(CpuSet, CpuSet)> {
+    let directories = tree.numbered("devices/system/cpu", "cpu");
+    let present = match tree.set("devices/system/cpu/present")? {
+        Some(present) => present,
+        None => directories.clone(),
+    };
+    let listed = match tree.set("devices/system/cpu/online")? {
+        Some(online) => online,
+        None => directories
+            .iter()
+            .filter(|cpu| {
+                tree.text(&format!("devices/system/cpu/cpu{cpu}/online"))
+                    .is_none_or(|text| text != "0")
+            })
+            .collect(),
+    };
+    // Containers virtualize the list, but a CPU in the affinity mask is online.
+    let online: CpuSet =
+        listed.iter().chain(affinity.iter().flat_map(|cpus| cpus.iter())).collect();
+    if online.is_empty() {
+        return Err(Error::new(
+            ErrorKind::System,
+            format!(
+                "cannot read the topology under {}: no cpu is listed in sys/devices/system/cpu; \
+                 name the directory that holds sys",
+                shown_path(&tree.root)
+            ),
+        ));
+    }
+    let offline = present.difference(&online);
+    Ok((online, offline))
+}
+
+fn read_cpus(tree: &Tree, online: &CpuSet, caveats: &mut Vec<String>) -> Result<Vec<Cpu>> {
+    let nodes = nodes(tree)?;
+    let kinds = core_types(tree, online)?;
+    let members = online.iter().collect::<CpuBits>();
+    let mut lone = Vec::new();
+    let mut unnumbered: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut cpus = Vec::with_capacity(online.len());
+    for cpu in online.iter() {
+        let file = |name: &str| format!("devices/system/cpu/cpu{cpu}/topology/{name}");
+        let die = die(tree, cpu)?;
+        let package = match tree.number::<i64>(&file("physical_package_id"))?.map(u32::try_from) {
+            Some(Ok(package)) => package,
+            // The kernel writes -1 where firmware numbers no packages: tell them apart by members.
+            _ => {
+                let members = tree.first_bits(&file("package_cpus"), &file("core_siblings"))?;
+                let lowest = members.and_then(|members| members.iter().next()).unwrap_or(0);
+                let next = unnumbered.len() as u32;
+                *unnumbered.entry(lowest).or_insert(next)
+            }
+        };
+        let siblings = tree.first_bits(&file("core_cpus"), &file("thread_siblings"))?;
+        let core_id = tree.number::<i64>(&file("core_id"))?.and_then(|id| u32::try_from(id).ok());
+        let core_key = match (siblings, core_id) {
+            (Some(siblings), _) => {
+                let lowest = siblings.first_common(&members).unwrap_or(cpu);
+                CoreKey::LowestCpu(lowest.min(cpu))
+            }
+            (None, Some(id)) => CoreKey::Id { package, die, id },
+            (None, None) => {
+                lone.push(cpu);
+                CoreKey::LowestCpu(cpu)
+            }
+        };
+        cpus.push(Cpu {
+            cpu,
+            package,
+            die,
+            core_key,
+            node: nodes.get(&cpu).copied().unwrap_or(0),
+            core_type: kinds.get(&cpu).copied().unwrap_or(CoreType::Uniform),
+        });
+    }
+    if !lone.is_empty() {
+        let lone: CpuSet = lone.into_iter().collect();
+        caveats.push(format!(
+            "the system does not tell which contexts share a core (no topology directory for cpus \
+             {lone}): each of them counts as a core of its own"
+        ));
+    }
+    Ok(cpus)
+}
+
+/// The die a CPU sits on; 0 where the kernel names none.
+pub(crate) fn die(tree: &Tree, cpu: u32) -> Result<u32> {
+    let id = tree.number::<i64>(&format!("devices/system/cpu/cpu{cpu}/topology/die_id"))?;
+    Ok(id.and_then(|id| u32::try_from(id).ok()).unwrap_or(0))
+}
+
+fn nodes(tree: &Tree) -> Result<BTreeMap<u32, u32>> {
+    let (mut nodes, mut listed) = (BTreeMap::new(), 0);
+    for node in tree.numbered("devices/system/node", "node").iter() {
+        let directory = format!("devices/system/node/node{node}");
+        let members = match tree.set(&format!("{directory}/cpulist"))? {
+            Some(members) => members,
+            None => tree.mask(&format!("{directory}/cpumap"))?.unwrap_or_default(),
+        };
+        listed += members.len();
+        if listed > LAST_CPU as usize + 1 {
+            return Err(tree.malformed(&directory, "the nodes list more cpus than there can be"));
+        }
+        nodes.extend(members.iter().map(|cpu| (cpu, node)));
+    }
+    Ok(nodes)
+}
+
+/// The kind of each CPU on a machine that mixes kinds; empty on any other.
+pub(crate) fn core_types(tree: &Tree, online: &CpuSet) -> Result<BTreeMap<u32, CoreType>> {
+    let mut kinds = BTreeMap::new();
+    for (unit, kind) in [
+        ("cpu_core", CoreType::Performance),
+        ("cpu_atom", CoreType::Efficiency),
+        ("cpu_lowpower", CoreType::LowPower),
+    ] {
+        let members = tree.set(&format!("devices/{unit}/cpus"))?.unwrap_or_default();
+        kinds.extend(members.intersection(online).iter().map(|cpu| (cpu, kind)));
+    }
+    if kinds.is_empty() {
+        let mut capacities = BTreeMap::new();
+        for cpu in online.iter() {
+            if let Some(capacity) =
+                tree.number(&format!("devices/system/cpu/cpu{cpu}/cpu_capacity"))?
+            {
+                capacities.insert(cpu, capacity);
+            }
+        }
+        return Ok(core_type::from_capacities(&capacities));
+    }
+    // With every core of one kind switched off, the rest are alike.
+    let mut found = kinds.values();
+    let first = found.next();
+    if found.all(|kind| Some(kind) == first) {
+        kinds.clear();
+    }
+    Ok(kinds)
+}
+
+fn machine_name(tree: &Tree) -> String {
+    let cpuinfo = input::read_text(&tree.proc_file("cpuinfo"), MOST_BYTES).unwrap_or_default();
+    for wanted in ["model name", "cpu", "cpu model", "Model"] {
+        for line in cpuinfo.lines() {
+            if let Some((key, value)) = line.split_once(':') {
+                if key.trim() == wanted && !value.trim().is_empty() {
+                    return value.trim().to_owned();
+                }
+            }
+        }
+    }
+    ["firmware/devicetree/base/model", "class/dmi/id/product_name"]
+        .into_iter()
+        .find_map(|path| tree.text(path))
+        .unwrap_or_else(|| "unknown processor".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn on_nothing_but_a_mask(mask: &str) -> Topology {
+        let nowhere = Tree::under(Path::new("/nonexistent"));
+        read(&nowhere, Some(CpuSet::from_list(mask).unwrap())).unwrap()
+    }
+
+    #[test]
+    fn without_sys_the_affinity_mask_tells_what_there_is() {
+        let machine = on_nothing_but_a_mask("2-3,1040");
+        let cpus: Vec<u32> = machine.contexts().iter().map(|context| context.cpu).collect();
+        assert_eq!(cpus, [2, 3, 1040]);
+        assert!(machine.is_this_system() && machine.restrictions().is_empty());
+        assert_eq!(machine.contexts_per_core(), 1);
+        assert_eq!(machine.caveats().len(), 1);
+    }
+
+    #[test]
+    fn a_cpu_in_the_mask_is_online_whatever_a_container_lists() {
+        let root = std::env::temp_dir().join(format!("pacman-sysfs-{}", std::process::id()));
+        let cpus = root.join("sys/devices/system/cpu");
+        fs::create_dir_all(&cpus).unwrap();
+        fs::write(cpus.join("online"), "0-1\n").unwrap();
+        let machine = read(&Tree::under(&root), Some(CpuSet::from_list("0,6").unwrap()));
+        fs::remove_dir_all(&root).unwrap();
+        let machine = machine.unwrap();
+        let cpus: CpuSet = machine.contexts().iter().map(|context| context.cpu).collect();
+        assert_eq!(cpus.to_string(), "0,1,6");
+        assert_eq!(machine.allowed().to_string(), "0,6");
+        let more = machine.allowing(&CpuSet::from_list("1,9").unwrap());
+        assert_eq!(more.allowed().to_string(), "0,1,6", "no CPU 9 is listed");
+    }
+
+    #[test]
+    fn a_mask_within_the_online_cpus_is_a_restriction() {
+        let online = CpuSet::from_list("0-7").unwrap();
+        let mask = CpuSet::from_list("4-5").unwrap();
+        let nowhere = Tree::under(Path::new("/nonexistent"));
+        let around =
+            surroundings(&nowhere, &online, CpuSet::default(), Some(mask.clone()), Vec::new())
+                .unwrap();
+        assert_eq!(around.allowed, mask);
+        assert_eq!(around.restrictions, [Restriction { by: Restrictor::Affinity, cpus: mask }]);
+    }
+}

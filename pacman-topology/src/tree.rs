@@ -1,0 +1,93 @@
+//! Files below a directory that holds `sys`, of this system or copied from another.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use pacman_events::shown::{excerpt, shown_path};
+
+use crate::cpu_bits::{CpuBits, LAST_CPU};
+use crate::cpu_set::CpuSet;
+use crate::error::{Error, ErrorKind, Result};
+use crate::input::{self, MOST_SYSTEM_BYTES};
+
+/// A directory that holds `sys` and perhaps `proc`.
+pub(crate) struct Tree {
+    pub(crate) root: PathBuf,
+    sys: PathBuf,
+}
+
+impl Tree {
+    pub(crate) fn under(root: &Path) -> Tree {
+        let inside = root.join("sys");
+        if !inside.is_dir() && root.join("devices/system/cpu").is_dir() {
+            let above = root.parent().unwrap_or(root);
+            return Tree { root: above.to_owned(), sys: root.to_owned() };
+        }
+        Tree { root: root.to_owned(), sys: inside }
+    }
+
+    /// A file of `/proc` in this tree.
+    pub(crate) fn proc_file(&self, path: &str) -> PathBuf {
+        self.root.join("proc").join(path)
+    }
+
+    /// A file's text without surrounding blanks; nothing if the file is absent, unreadable or empty.
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
+        let text = input::read_text(&self.sys.join(path), MOST_SYSTEM_BYTES).ok()?;
+        let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    pub(crate) fn number<T: FromStr>(&self, path: &str) -> Result<Option<T>> {
+        let Some(text) = self.text(path) else { return Ok(None) };
+        match text.parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => Err(self.malformed(path, &format!("{} is not a number", excerpt(&text)))),
+        }
+    }
+
+    /// A file in list notation.
+    pub(crate) fn set(&self, path: &str) -> Result<Option<CpuSet>> {
+        let Some(text) = self.text(path) else { return Ok(None) };
+        CpuSet::from_list(&text).map(Some).map_err(|error| self.malformed(path, &error.to_string()))
+    }
+
+    pub(crate) fn mask(&self, path: &str) -> Result<Option<CpuSet>> {
+        let Some(text) = self.text(path) else { return Ok(None) };
+        CpuSet::from_mask(&text).map(Some).map_err(|error| self.malformed(path, &error.to_string()))
+    }
+
+    /// The first of a new and an old name that exists, as list or as mask.
+    pub(crate) fn first_bits(&self, new: &str, old: &str) -> Result<Option<CpuBits>> {
+        for name in [new, old] {
+            let list = format!("{name}_list");
+            for (path, read) in [
+                (list.as_str(), CpuBits::from_list as fn(&str) -> std::result::Result<_, &str>),
+                (name, CpuBits::from_mask),
+            ] {
+                let Some(text) = self.text(path) else { continue };
+                let wrong =
+                    |item| self.malformed(path, &format!("{} names no cpus", excerpt(item)));
+                return read(&text).map(Some).map_err(wrong);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The numbers of the entries called `prefix` and a number that a CPU could have.
+    pub(crate) fn numbered(&self, directory: &str, prefix: &str) -> CpuSet {
+        let Ok(entries) = fs::read_dir(self.sys.join(directory)) else { return CpuSet::default() };
+        let number = |entry: fs::DirEntry| {
+            entry.file_name().to_str()?.strip_prefix(prefix)?.parse::<u32>().ok()
+        };
+        entries.filter_map(|entry| number(entry.ok()?)).filter(|it| *it <= LAST_CPU).collect()
+    }
+
+    pub(crate) fn malformed(&self, path: &str, what: &str) -> Error {
+        Error::new(
+            ErrorKind::InvalidInput,
+            format!("cannot read the topology from {}: {what}", shown_path(&self.sys.join(path))),
+        )
+    }
+}
