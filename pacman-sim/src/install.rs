@@ -4,8 +4,8 @@ use once_cell::sync::OnceCell;
 
 use pacman_core::platform;
 
-use crate::Machine;
 use crate::error::{Error, ErrorKind, Result};
+use crate::machine::Machine;
 
 /// The environment variable that names a machine for programs that have no option for it.
 const VARIABLE: &str = "PACMAN_MACHINE";

@@ -5,13 +5,22 @@ use std::sync::Arc;
 
 use pacman_events::{CpuId, CpuModel, SysfsPmu};
 
-use super::task::caller;
-use super::{Machine, machines};
 use pacman_core::backend::msr::MsrIo;
 use pacman_core::backend::perf::{PerfPermissions, PerfSys};
 use pacman_core::platform::{Platform, PlatformRef};
 use pacman_topology::processors::{Layout, Processors, Simulation, ThreadBinding};
-use pacman_topology::{CpuSet, Error, ErrorKind, Result};
+use pacman_topology::{CpuSet, Error, ErrorKind, Result, Topology};
+
+use crate::machine::Machine;
+use crate::machines;
+use crate::task::caller;
+
+impl Machine {
+    /// Its contexts; threads can be bound to them through it, on this machine only.
+    pub fn topology(&self) -> Topology {
+        Topology::of(PlatformRef::from(self)).expect("a test reads every spec")
+    }
+}
 
 impl Processors for Machine {
     fn number(&self) -> u64 {

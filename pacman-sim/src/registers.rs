@@ -1,10 +1,11 @@
 //! The registers of a simulated machine, as a privileged program reaches them.
 
-use super::Machine;
-use super::hardware::Fault;
-use super::kernel::State;
-use super::task::caller;
 use pacman_core::backend::msr::{Errno, MsrIo};
+
+use crate::hardware::Fault;
+use crate::kernel::State;
+use crate::machine::Machine;
+use crate::task::caller;
 
 /// The registers of a simulated machine.
 #[derive(Clone, Debug)]
@@ -12,11 +13,14 @@ pub struct SimMsr {
     machine: Machine,
 }
 
-impl SimMsr {
-    pub(super) fn new(machine: Machine) -> SimMsr {
-        SimMsr { machine }
+impl Machine {
+    /// Its registers.
+    pub fn registers(&self) -> SimMsr {
+        SimMsr { machine: self.clone() }
     }
+}
 
+impl SimMsr {
     fn call<R>(&self, work: impl FnOnce(&mut State, i32) -> Result<R, Errno>) -> Result<R, Errno> {
         let tid = caller();
         let mut state = self.machine.enter();

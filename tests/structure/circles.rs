@@ -1,4 +1,4 @@
-//! Circles of files that import each other, how to cut them, and the list of the known ones.
+//! Circles of files that import each other, and how to cut them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -68,47 +68,4 @@ fn graph<'a>(nodes: usize, arcs: impl Iterator<Item = &'a (usize, usize)>) -> Di
         graph.add_edge(NodeIndex::new(*from), NodeIndex::new(*to), ());
     }
     graph
-}
-
-/// Compares circles with the list of the known ones: one file a line, circles apart by empty
-/// lines, comments after `#`. Returns each difference.
-pub(crate) fn differences(found: &[Circle], known: &str) -> Vec<String> {
-    let known = listed(known);
-    let mut differences = Vec::new();
-    for circle in found.iter().filter(|circle| !known.contains(&circle.files)) {
-        let names: Vec<&str> = circle.files.iter().map(String::as_str).collect();
-        let smaller = known.iter().any(|listed| circle.files.is_subset(listed));
-        let verdict = if smaller {
-            "smaller than listed; list it as"
-        } else {
-            "larger than listed, or new; cut it"
-        };
-        let report = if smaller { "" } else { &circle.report };
-        differences.push(format!("{verdict}:\n{}\n{report}", names.join("\n")));
-    }
-    for listed in &known {
-        let whole = found.iter().any(|circle| circle.files == *listed);
-        let gone: Vec<&str> = listed
-            .iter()
-            .filter(|file| !found.iter().any(|circle| circle.files.contains(*file)))
-            .map(String::as_str)
-            .collect();
-        if !whole && !gone.is_empty() {
-            differences.push(format!("in no circle; delete these lines:\n{}\n", gone.join("\n")));
-        }
-    }
-    differences
-}
-
-fn listed(text: &str) -> Vec<BTreeSet<String>> {
-    let mut circles = vec![BTreeSet::new()];
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        if line.trim().is_empty() {
-            circles.push(BTreeSet::new());
-        } else if let Some(circle) = circles.last_mut() {
-            circle.insert(line.trim().to_owned());
-        }
-    }
-    circles.retain(|circle| !circle.is_empty());
-    circles
 }

@@ -4,11 +4,9 @@
 //! ever, and some wait for a time slice: more threads than it leaves wait more often, and on average
 //! fewer may be quicker. Nothing but the average of many executions shows that.
 
-use super::Controller;
+use super::limits::{ENOUGH, MOST};
+use super::state_machine::Controller;
 
-/// Executions that an average is of at least, and at most.
-pub(super) const ENOUGH: u32 = 48;
-pub(super) const MOST: u32 = 1024;
 /// How many times its level the average of what is dear now and then is.
 const UNEVEN: f64 = 1.5;
 /// How much less the level of the other must be than that average: it may be dear now and then, too.

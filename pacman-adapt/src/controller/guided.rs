@@ -1,8 +1,9 @@
 //! What the predictor is told, and what it says.
 
-use super::super::search::Move;
-use super::{Controller, Rules, State};
-use crate::predict::{Configuration, Sample, Step};
+use super::rules::State;
+use super::state_machine::Controller;
+use crate::predict::{Sample, Step};
+use crate::search::Move;
 
 /// Executions at the default whose counts are kept: more event sets than a predictor has.
 const COUNTED: usize = 8;
@@ -78,7 +79,7 @@ impl Controller {
     pub(super) fn forget_advice(&mut self) {
         self.counted.clear();
         self.expected.clear();
-        self.wanted = first_wishes(&self.rules, self.candidates.default());
+        self.wanted = self.rules.first_events(self.candidates.default());
         (self.predicted, self.disproved) = (false, false);
     }
 
@@ -93,14 +94,5 @@ impl Controller {
         } else {
             self.known().guided(credit)
         }
-    }
-}
-
-/// What a predictor wants counted in the first execution.
-pub(super) fn first_wishes(rules: &Rules, default: Configuration) -> Vec<String> {
-    let first = rules.predictor.as_ref().and_then(|predictor| predictor.step(&[]).ok());
-    match first {
-        Some(Step::Sample { configuration, events, .. }) if configuration == default => events,
-        _ => Vec::new(),
     }
 }

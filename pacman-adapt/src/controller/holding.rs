@@ -1,14 +1,14 @@
 //! Staying with what was chosen, and noticing when it is no longer right.
 
-use super::super::candidates::Candidates;
-use super::super::record::Record;
 use super::average::CHECKS_OF_LOAD;
+use super::limits::{CHECK_AFTER, CHECKS, LEAST_DRIFT, LONG, LONGEST, REST, SEARCHES, VERIFIED};
+use super::rules::State;
+use super::state_machine::Controller;
 use super::tally::Tally;
-use super::{
-    CHECK_AFTER, CHECKS, Controller, LEAST_DRIFT, LONG, LONGEST, REST, SEARCHES, State, VERIFIED,
-};
+use crate::candidates::Candidates;
 use crate::error::Result;
 use crate::predict::Configuration;
+use crate::record::Record;
 
 impl Controller {
     pub(super) fn hold(&mut self, at: usize) {

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::super::regret_budget::RegretLimits;
-use crate::predict::Predictor;
+use crate::predict::{Configuration, Predictor, Step};
+use crate::regret_budget::RegretLimits;
 
 /// What is the same for all phases of a program.
 #[derive(Clone, Debug)]
@@ -73,5 +73,16 @@ impl fmt::Display for State {
             State::LeftAlone => "left alone",
             State::Off => "off",
         })
+    }
+}
+
+impl Rules {
+    /// The events that the predictor asks for in the first execution, at `default`.
+    pub(super) fn first_events(&self, default: Configuration) -> Vec<String> {
+        let first = self.predictor.as_ref().and_then(|predictor| predictor.step(&[]).ok());
+        match first {
+            Some(Step::Sample { configuration, events, .. }) if configuration == default => events,
+            _ => Vec::new(),
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! From nothing known to a configuration that is verified.
 
-use super::super::search::Move;
-use super::{CLEAR, Controller, KNOWN_WELL, LEAST_DRIFT, LEAST_GAIN, REST, State, VERIFIED};
+use super::limits::{CLEAR, KNOWN_WELL, LEAST_DRIFT, LEAST_GAIN, REST, VERIFIED};
+use super::rules::State;
+use super::state_machine::Controller;
+use crate::search::Move;
 
 /// The spread from which on executions do not agree.
 const DISAGREE: f64 = LEAST_DRIFT / 2.0;

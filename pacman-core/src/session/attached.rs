@@ -365,7 +365,7 @@ impl Attached {
         // The place is free for the next thread once this one has left it.
         self.binding = None;
         self.shared.leave(self.place.as_ref());
-        super::thread_registry::forget(self.shared.number());
+        super::memberships::forget(self.shared.number());
     }
 }
 

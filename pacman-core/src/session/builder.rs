@@ -2,9 +2,11 @@
 
 use once_cell::sync::OnceCell;
 
+use super::exit_report;
+use super::handle::Session;
 use super::rotation::{self, Sets};
 use super::shared::{Parts, Placed, Shared};
-use super::{Session, SystemWide, exit_report};
+use super::wide::SystemWide;
 use pacman_events::partition::Partition;
 
 use crate::backend::perf::Sharing;
@@ -27,7 +29,7 @@ pub struct SessionBuilder {
     pub(super) name: String,
     pub(super) events: Vec<Event>,
     /// How many of these, at the end, the environment wishes for and the program knows nothing of.
-    pub(super) wished: usize,
+    pub(super) requested: usize,
     pub(super) placement: Option<(Topology, Placement)>,
     pub(super) sharing: Sharing,
     pub(super) registers: Option<Partition>,
@@ -41,12 +43,19 @@ pub struct SessionBuilder {
     pub(super) here: OnceCell<Topology>,
 }
 
+impl Session {
+    /// Begins to describe a session; see [`SessionBuilder`].
+    pub fn builder(name: impl Into<String>) -> SessionBuilder {
+        SessionBuilder::new(name.into())
+    }
+}
+
 impl SessionBuilder {
-    pub(super) fn new(name: String) -> SessionBuilder {
+    fn new(name: String) -> SessionBuilder {
         SessionBuilder {
             name,
             events: Vec::new(),
-            wished: 0,
+            requested: 0,
             placement: None,
             sharing: Sharing::Pinned,
             registers: None,
@@ -199,7 +208,7 @@ impl SessionBuilder {
     /// taking turns; what the machine says about the events: `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
     pub fn start(mut self) -> Result<Session> {
         cancel::put_off_during(|| {
-            self.add_wished_events();
+            self.add_requested_events();
             Ok(Session::of(self.shared(None)?))
         })
     }
@@ -229,8 +238,8 @@ impl SessionBuilder {
     }
 
     /// Adds what the environment wants in the report, if it can be counted with the rest.
-    fn add_wished_events(&mut self) {
-        let Some(list) = exit_report::wished_events() else { return };
+    fn add_requested_events(&mut self) {
+        let Some(list) = exit_report::requested_events() else { return };
         if self.events.is_empty() {
             return;
         }
@@ -239,9 +248,9 @@ impl SessionBuilder {
         if let Err(error) = self.extend_events(&list) {
             self.events.truncate(own);
             self.turns = turns;
-            exit_report::exit_report_failed(&self.name, &error);
+            exit_report::report_uncounted(&self.name, &error);
         }
-        self.wished = self.events.len() - own;
+        self.requested = self.events.len() - own;
     }
 
     fn extend_events(&mut self, list: &str) -> Result<()> {
@@ -384,7 +393,7 @@ impl SessionBuilder {
         };
         Ok(Parts {
             name: self.name,
-            own: self.events.len() - self.wished,
+            own: self.events.len() - self.requested,
             events: self.events,
             sets,
             clock: self.clock,

@@ -11,7 +11,7 @@ use std::sync::{Arc, Once, Weak};
 
 use pacman_events::shown;
 
-use super::shared::Shared;
+use super::shared::{AtEnd, Shared};
 use super::snapshot;
 use crate::backend::perf;
 use crate::fork::Fenced;
@@ -24,7 +24,7 @@ const DIRECTORY: &str = "PACMAN_REPORT_DIR";
 const EVENTS: &str = "PACMAN_REPORT_EVENTS";
 
 /// Where one session's report goes.
-pub(super) struct ExitReport {
+struct ExitReport {
     directory: PathBuf,
     /// A fork's child has the parent's sessions, and is not to report them.
     generation: u32,
@@ -35,15 +35,15 @@ pub(super) struct ExitReport {
 static OPEN: Fenced<Vec<Weak<Shared>>> = Fenced::new(Vec::new());
 
 impl ExitReport {
-    /// What the environment asks for now.
-    pub(super) fn wished() -> Option<ExitReport> {
+    /// The report that the environment asks for now.
+    fn requested() -> Option<ExitReport> {
         let directory = PathBuf::from(directory()?);
         let (generation, written) = (perf::generation(), AtomicBool::new(false));
         Some(ExitReport { directory, generation, written })
     }
 
     /// Writes the report, once.
-    pub(super) fn leave(&self, shared: &Shared) {
+    fn leave(&self, shared: &Shared) {
         // ATOMICS: only one of those who come here together may write; what they write was made
         // by others and is read under the session's own protocol.
         if self.generation != perf::generation() || self.written.swap(true, Ordering::Relaxed) {
@@ -67,11 +67,17 @@ impl ExitReport {
     }
 }
 
-/// Has the session reported at the exit of the process, if it is to leave a report.
-pub(super) fn enlist(shared: &Arc<Shared>) {
-    if shared.exit_report().is_none() {
-        return;
-    }
+/// `shared` for its first handle. If the environment asks for a report, the session leaves one when it
+/// ends or the process exits.
+pub(super) fn reporting(shared: Shared) -> Arc<Shared> {
+    let Some(report) = ExitReport::requested() else { return Arc::new(shared) };
+    let at_end: AtEnd = Box::new(move |shared| report.leave(shared));
+    let shared = Arc::new(shared.ending_with(Some(at_end)));
+    enlist(&shared);
+    shared
+}
+
+fn enlist(shared: &Arc<Shared>) {
     let mut open = OPEN.lock();
     open.retain(|session| session.strong_count() > 0);
     open.push(Arc::downgrade(shared));
@@ -89,21 +95,17 @@ extern "C" fn leave_all() {
     let left: Vec<Arc<Shared>> = open.drain(..).filter_map(|session| session.upgrade()).collect();
     // The end of a session takes another such lock.
     drop(open);
-    for shared in left {
-        if let Some(exit_report) = shared.exit_report() {
-            exit_report.leave(&shared);
-        }
-    }
+    left.iter().for_each(|shared| shared.end());
 }
 
-/// The list of events to count besides, if a report is to be left.
-pub(super) fn wished_events() -> Option<String> {
+/// The events to add to the program's own, where a report is left.
+pub(super) fn requested_events() -> Option<String> {
     directory()?;
     std::env::var(EVENTS).ok().filter(|list| !list.trim().is_empty())
 }
 
-/// Says that a session goes without the events that were wished for.
-pub(super) fn exit_report_failed(session: &str, error: &crate::Error) {
+/// Says that a session counts without the requested events.
+pub(super) fn report_uncounted(session: &str, error: &crate::Error) {
     complain(&format!("session {session:?} counts its own events only: {error} ({EVENTS})"));
 }
 

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::exit_report::ExitReport;
 use super::members::{Members, Past};
 use super::rotation::Sets;
 use super::rows::MAX_PHASES;
@@ -34,6 +33,9 @@ impl Phase {
     }
 }
 
+/// A session's last act.
+pub(super) type AtEnd = Box<dyn Fn(&Shared) + Send + Sync>;
+
 /// The session behind all its handles.
 pub(crate) struct Shared {
     number: u64,
@@ -48,7 +50,7 @@ pub(crate) struct Shared {
     platform: PlatformRef,
     log: usize,
     closed: AtomicBool,
-    exit_report: Option<ExitReport>,
+    at_end: Option<AtEnd>,
     /// How many phases have a name.
     known: AtomicU32,
     state: Fenced<State>,
@@ -133,7 +135,7 @@ impl Shared {
             platform: parts.platform,
             log: parts.log,
             closed: AtomicBool::new(false),
-            exit_report: None,
+            at_end: None,
             known: AtomicU32::new(0),
             state: Fenced::default(),
         }
@@ -193,15 +195,17 @@ impl Shared {
         self.platform.current_cpu()
     }
 
-    /// The same with a report in the end, if the environment asks for it.
-    pub(super) fn parting_as_wished(mut self) -> Shared {
-        self.exit_report = ExitReport::wished();
+    /// The same with `at_end`, which is called when the last handle and attachment are gone.
+    pub(super) fn ending_with(mut self, at_end: Option<AtEnd>) -> Shared {
+        self.at_end = at_end;
         self
     }
 
-    /// Where its report goes in the end.
-    pub(super) fn exit_report(&self) -> Option<&ExitReport> {
-        self.exit_report.as_ref()
+    /// Calls the function that the session ends with, if it has one.
+    pub(super) fn end(&self) {
+        if let Some(at_end) = &self.at_end {
+            at_end(self);
+        }
     }
 
     /// Ends the session for threads to come; its name is free again.
@@ -358,8 +362,6 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.close();
-        if let Some(exit_report) = &self.exit_report {
-            exit_report.leave(self);
-        }
+        self.end();
     }
 }

@@ -1,20 +1,15 @@
-//! The calling thread's own list of the sessions it takes part in.
+//! The attachments that the calling thread keeps.
 //!
 //! A thread that cannot keep an [`Attached`] value (a pool's worker, an OpenMP
 //! thread) leaves it here; it is detached when the thread ends.
 
 use std::cell::{Cell, RefCell};
-use std::mem::ManuallyDrop;
 use std::ptr;
 
 use super::attached::Attached;
 use crate::report::ThreadState;
 
 thread_local! {
-    /// The numbers of all sessions this thread is attached to. Has no destructor, so that a
-    /// thread can attach and detach while its other thread-locals go; empty, it holds no memory.
-    static SESSIONS: RefCell<ManuallyDrop<Vec<u64>>> =
-        const { RefCell::new(ManuallyDrop::new(Vec::new())) };
     /// The attachments that the thread left here.
     static KEPT: Kept = const { Kept { list: RefCell::new(Vec::new()) } };
     /// The kept attachment used last, and its session: most threads have one.
@@ -35,32 +30,6 @@ impl Drop for Kept {
             attached.leave(ThreadState::Exited);
         }
     }
-}
-
-#[allow(clippy::disallowed_methods, reason = "has no destructor, so it is always there")]
-fn sessions<R>(act: impl FnOnce(&mut Vec<u64>) -> R) -> R {
-    SESSIONS.with_borrow_mut(|sessions| act(sessions))
-}
-
-/// Enters a session in the thread's list; false if it stands there already.
-pub(super) fn register(session: u64) -> bool {
-    sessions(|sessions| {
-        let new = !sessions.contains(&session);
-        if new {
-            sessions.push(session);
-        }
-        new
-    })
-}
-
-/// Strikes a session from the thread's list.
-pub(super) fn forget(session: u64) {
-    sessions(|sessions| {
-        sessions.retain(|other| *other != session);
-        if sessions.is_empty() {
-            *sessions = Vec::new();
-        }
-    });
 }
 
 /// Whether the thread can keep an attachment: not once its thread-locals are gone.

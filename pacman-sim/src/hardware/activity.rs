@@ -1,6 +1,6 @@
 //! What a hardware context does while time passes.
 
-use super::Signal;
+use super::signal::Signal;
 
 /// What one hardware context did in a stretch of time.
 #[derive(Clone, Copy, Debug)]

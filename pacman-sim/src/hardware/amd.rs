@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use pacman_events::CpuModel;
 
+use super::access::{Fault, MAX_CONTEXTS};
 use super::activity::Activity;
-use super::clock::{Rings, Told};
+use super::clocks::{Rings, Told};
 use super::counter::Counter;
-use super::rules::{Rules, told_on_amd};
+use super::intrinsic::told_on_amd;
+use super::rules::Rules;
 use super::select::{EDGE, ENABLE, INT, INV, OS, Select, USR};
 use super::signal::Signal;
-use super::{Fault, MAX_CONTEXTS};
 
 pub(super) const WIDTH: u8 = 48;
 

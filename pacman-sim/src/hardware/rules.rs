@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use pacman_events::encode::{Kind, Scope};
 use pacman_events::{CounterSet, CpuModel, Encoding, Family, resolve};
 
-use super::clock::Clock;
+use super::intrinsic::told_on_intel;
 use super::select::Select;
 use super::signal::Signal;
 
@@ -145,41 +145,5 @@ impl Rules {
 
     pub(super) fn is_paired(&self, event: u16) -> bool {
         self.paired.contains(&event)
-    }
-}
-
-/// What a slice tells of an Intel selection: the architectural events (SDM Vol. 3,
-/// "Pre-defined architectural performance events") and the clocks that the model has.
-pub(super) fn told_on_intel(model: CpuModel, select: &Select) -> Option<Signal> {
-    if *select != (Select { event: select.event, umask: select.umask, ..Select::default() }) {
-        return None;
-    }
-    let has = |name: &str| resolve(model, &format!("CPU_CLK_UNHALTED.{name}")).is_ok();
-    let clock = match (select.event, select.umask) {
-        (0xc0, 0x00) => return Some(Signal::Instructions),
-        // INST_RETIRED.ANY_P of Nehalem and Westmere.
-        (0xc0, 0x01) if ["nhm", "wsm"].iter().any(|it| model.name().starts_with(it)) => {
-            return Some(Signal::Instructions);
-        }
-        (0x3c, 0x00) => Clock::Core,
-        (0x3c, 0x01) => Clock::Bus,
-        (0x3c, 0x02) if has("ONE_THREAD_ACTIVE") => Clock::BusAlone,
-        (0x3c, 0x08) if has("REF_DISTRIBUTED") => Clock::BusShare,
-        (0xec, 0x02) if has("DISTRIBUTED") => Clock::CoreShare,
-        _ => return None,
-    };
-    Some(Signal::Clock(clock))
-}
-
-/// What a slice tells of an AMD selection: retired instructions and cycles not in halt,
-/// whose unit mask means nothing.
-pub(super) fn told_on_amd(select: &Select) -> Option<Signal> {
-    if *select != (Select { event: select.event, umask: select.umask, ..Select::default() }) {
-        return None;
-    }
-    match select.event {
-        0xc0 => Some(Signal::Instructions),
-        0x76 => Some(Signal::Clock(Clock::Core)),
-        _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Time that passes on all contexts at once, for those who count whole contexts.
 
 use super::file::{What, Whose};
-use super::{SOMEBODY, State, scaled};
+use super::state::{SOMEBODY, State, scaled};
 use crate::background::{CoreActivity, activity};
 use crate::hardware::{Activity, Ring, Slice};
 
@@ -131,7 +131,7 @@ const LONGEST: u64 = 1_000_000_000;
 
 #[cfg(test)]
 mod tests {
-    use crate::Machine;
+    use crate::machine::Machine;
     use pacman_core::Session;
     use pacman_topology::CpuSet;
 

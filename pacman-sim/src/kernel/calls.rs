@@ -6,8 +6,9 @@ use std::ptr::NonNull;
 use perf_event_open_sys::bindings as abi;
 
 use super::file::{self, File, What, Whose};
-use super::{State, page};
-use crate::Machine;
+use super::page;
+use super::state::State;
+use crate::machine::Machine;
 use crate::task::{self, caller};
 use pacman_core::backend::Target;
 use pacman_core::backend::perf::{Errno, Kernel, PAGE, PerfSys};
@@ -18,11 +19,14 @@ pub struct SimKernel {
     machine: Machine,
 }
 
-impl SimKernel {
-    pub(crate) fn new(machine: Machine) -> SimKernel {
-        SimKernel { machine }
+impl Machine {
+    /// Its kernel's counter interface.
+    pub fn kernel(&self) -> SimKernel {
+        SimKernel { machine: self.clone() }
     }
+}
 
+impl SimKernel {
     /// One call: the thread is brought up to date, a planned fault strikes, the call does its
     /// work, and the thread's pages say what became of it.
     fn call<R>(&self, work: impl FnOnce(&mut State, i32) -> Result<R, Errno>) -> Result<R, Errno> {

@@ -5,8 +5,8 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use perf_event_open_sys::bindings::perf_event_mmap_page;
 
-use super::State;
 use super::file::{File, Whose};
+use super::state::State;
 use pacman_core::backend::perf::{Errno, PAGE};
 
 /// `cap_bit0_is_deprecated` and `cap_user_rdpmc`.

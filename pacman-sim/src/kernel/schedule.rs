@@ -9,7 +9,7 @@ use pacman_events::partition::Partition;
 use pacman_events::{CounterSet, Encoding, Family};
 
 use super::file::{CounterLocation, What, Whose};
-use super::{Context, State};
+use super::state::{Context, State};
 use crate::hardware::{Changed, CorePmu};
 use pacman_events::registers::{RegisterProgram, RegisterSharing};
 

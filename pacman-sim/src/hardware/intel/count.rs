@@ -1,7 +1,8 @@
 //! Architectural Intel: what the registers make the counters count.
 
-use super::super::activity::Activity;
-use super::super::clock::{Rings, Span};
+use super::super::activity::{Activity, Ring};
+use super::super::clock::Clock;
+use super::super::clocks::{Rings, Span};
 use super::super::select::{ENABLE, OS, Select, USR};
 use super::super::signal::Signal;
 use super::{ANY, FIXED_ANY, FIXED_COUNTERS, FIXED_OS, FIXED_USR, GENERAL, Intel, MAX_CONTEXTS};
@@ -167,17 +168,14 @@ impl Listener {
             .sum()
     }
 
-    fn listens(&self, context: usize, ring: Option<super::super::Ring>) -> bool {
+    fn listens(&self, context: usize, ring: Option<Ring>) -> bool {
         (self.any || context == self.context) && self.rings.have(ring)
     }
 }
 
 /// Of the first three fixed counters.
-const FIXED_EVENTS: [Signal; 3] = [
-    Signal::Instructions,
-    Signal::Clock(super::super::Clock::Core),
-    Signal::Clock(super::super::Clock::Reference),
-];
+const FIXED_EVENTS: [Signal; 3] =
+    [Signal::Instructions, Signal::Clock(Clock::Core), Signal::Clock(Clock::Reference)];
 const _: () = assert!(FIXED_EVENTS.len() <= FIXED_COUNTERS);
 
 const OFFCORE_RSP_0: u32 = 0x1a6;

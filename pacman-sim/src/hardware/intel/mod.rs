@@ -11,11 +11,11 @@ use std::sync::Arc;
 use pacman_events::encode::Scope;
 use pacman_events::{AnyThread, CounterSet, CpuModel};
 
-use super::clock::Clocks;
+use super::access::{Fault, MAX_CONTEXTS};
+use super::clocks::Clocks;
 use super::counter::{Counter, mask};
 use super::rules::Rules;
 use super::select::{EDGE, ENABLE, INT, INV, OS, USR};
-use super::{Fault, MAX_CONTEXTS};
 
 #[derive(Clone, Debug)]
 pub(super) struct Intel {

@@ -1,12 +1,12 @@
 //! What ESCRs and CCCRs make the counters count.
 
 use super::super::activity::Activity;
-use super::super::clock::{Clock, Told};
+use super::super::clock::Clock;
+use super::super::clocks::Told;
+use super::super::intrinsic::{NON_SLEEP, filter, intrinsic};
 use super::super::signal::{NetBurstSignal, Signal};
 use super::tagging::{EXECUTION_EVENT, Escr};
-use super::{
-    COUNTERS, ENABLE, FORCE_OVF, NON_SLEEP, NetBurst, OVF, WIDTH, filter, intrinsic, wiring,
-};
+use super::{COUNTERS, ENABLE, FORCE_OVF, NetBurst, OVF, WIDTH, wiring};
 
 impl NetBurst {
     pub(in super::super) fn pass(&mut self, activity: &[Activity<'_>]) {

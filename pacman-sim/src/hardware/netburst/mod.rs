@@ -10,10 +10,8 @@ pub(super) mod wiring;
 
 use pacman_events::CpuModel;
 
-use super::Fault;
-use super::clock::Clock;
+use super::access::Fault;
 use super::counter::Counter;
-use super::signal::{NetBurstSignal, Signal};
 
 pub(super) const WIDTH: u8 = 40;
 
@@ -166,33 +164,6 @@ impl NetBurst {
     }
 }
 
-/// The filter of a CCCR, or of an encoding's bits, in one spelling: nothing filters
-/// unless the comparison is on.
-pub(super) fn filter(cccr: u64) -> u32 {
-    if cccr & COMPARE == 0 { 0 } else { (cccr & FILTER) as u32 }
-}
-
-/// What a slice tells of a NetBurst selection by its own fields.
-pub(super) fn intrinsic(signal: &NetBurstSignal) -> Option<Signal> {
-    if signal.filter == NON_SLEEP {
-        return Some(Signal::Clock(Clock::NonSleep));
-    }
-    if signal.filter != 0 || signal.mask & 1 == 0 {
-        return None;
-    }
-    match (signal.unit, signal.event) {
-        INSTR_RETIRED | INSTR_COMPLETED => Some(Signal::Instructions),
-        GLOBAL_POWER_EVENTS => Some(Signal::Clock(Clock::Core)),
-        _ => None,
-    }
-}
-
-/// Unit and event select of what slices tell by themselves, all with mask bit 0:
-/// NBOGUSNTAG, NBOGUS and RUNNING.
-const INSTR_RETIRED: (u32, u8) = (0x3b8, 0x02);
-const INSTR_COMPLETED: (u32, u8) = (0x3b8, 0x07);
-const GLOBAL_POWER_EVENTS: (u32, u8) = (0x3a2, 0x13);
-
 const COUNTERS: usize = 18;
 const COUNTER: u32 = 0x300;
 const CCCR: u32 = 0x360;
@@ -210,11 +181,6 @@ const ESCR_BITS: u64 = 0x7fff_fffc;
 const T1_BITS: u64 = 3;
 
 const ENABLE: u64 = 1 << 12;
-const COMPARE: u64 = 1 << 18;
-const COMPLEMENT: u64 = 1 << 19;
-const THRESHOLD: u64 = 0xf << 20;
-const EDGE: u64 = 1 << 24;
-const FILTER: u64 = COMPARE | COMPLEMENT | THRESHOLD | EDGE;
 const FORCE_OVF: u64 = 1 << 25;
 const OVF: u64 = 1 << 31;
 const EXT_CASCADE: u64 = 1 << 11;
@@ -223,8 +189,6 @@ const OVF_PMI_T1: u64 = 1 << 27;
 const CCCR_BITS: u64 = 0xc7ff_f000;
 /// The CCCRs with an extended cascade bit: those of IQ_COUNTER 0, 3, 4 and 5.
 const EXT_CASCADERS: [usize; 4] = [12, 15, 16, 17];
-/// "At most 15" is true in every clock.
-const NON_SLEEP: u32 = (COMPARE | COMPLEMENT | THRESHOLD) as u32;
 
 /// Replay bits, branch tags (which the metrics use and the register table reserves), uop
 /// tag, PEBS of either logical processor.

@@ -1,0 +1,339 @@
+//! The state machine of one phase.
+
+use crate::candidates::Candidates;
+use crate::error::{Error, ErrorKind, Result};
+use crate::known::{Expected, Known};
+use crate::objective::Execution;
+use crate::predict::{Configuration, Sample};
+use crate::record::Record;
+use crate::regret_budget::RegretBudget;
+
+use super::held_run::HeldRun;
+use super::limits::{ENOUGH, LEAST_GAIN, MOST, NONSENSE, REST};
+use super::rules::{Rules, State};
+use super::tally::Tally;
+
+/// Chooses the configuration of one phase's next execution from what the former ones cost.
+///
+/// It is pure: no clock, no threads, no machine. [`Adapter`](crate::Adapter) is the shell that a
+/// program uses; a runtime that has its own shell asks [`next`](Self::next) before an execution
+/// and tells [`finished`](Self::finished) after it. While a phase is held neither allocates.
+///
+/// ```
+/// use pacman_adapt::{Candidates, Controller, Rules, State};
+/// use pacman_topology::Topology;
+///
+/// // Memory that two of four cores saturate, and that more threads only disturb.
+/// let machine = Topology::synthetic("4 cores")?;
+/// let mut phase = Controller::new(Candidates::of(&machine, None)?, Rules::default());
+/// while phase.state() != State::Holding {
+///     let on = phase.next();
+///     let seconds = 1.0 / f64::from(on.threads().min(2)) + 0.05 * f64::from(on.threads());
+///     phase.finished(on, seconds, seconds)?;
+/// }
+/// assert_eq!(phase.next().threads(), 2);
+/// # Ok::<(), pacman_adapt::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Controller {
+    pub(super) candidates: Candidates,
+    pub(super) rules: Rules,
+    pub(super) records: Vec<Record>,
+    /// Seconds at the default, whatever the cost is.
+    pub(super) seconds: Record,
+    pub(super) account: RegretBudget,
+    pub(super) state: State,
+    /// Where the next execution runs.
+    pub(super) next: usize,
+    /// Where the last search ended, and its level then.
+    pub(super) held: usize,
+    pub(super) held_level: f64,
+    pub(super) samples: u32,
+    /// The most that the latest sample could cost, as it was taken.
+    pub(super) ceiling: f64,
+    /// A sample of this search was left out, because it was dearer than that.
+    pub(super) doubted: bool,
+    /// The default is held, and what is better may not have been seen.
+    pub(super) noise_may_hide: bool,
+    /// The execution before which nothing is to be thought about.
+    pub(super) rest_until: u64,
+    /// Executions between two searches at least; each search doubles it.
+    pub(super) rest: u64,
+    pub(super) search_after: u64,
+    /// The default's costs of the check under way.
+    pub(super) fresh: Record,
+    pub(super) drift_checked: bool,
+    /// What the check or search under way, or the latest, has cost beyond what was held before.
+    pub(super) spent: f64,
+    /// The same of the latest check.
+    pub(super) check_cost: f64,
+    /// The executions at the default since the search began.
+    pub(super) tally: Tally,
+    /// How many are enough to weigh it by its average.
+    pub(super) enough: u32,
+    /// That average, while another one is held for it.
+    pub(super) costly: Option<f64>,
+    /// The looks at the default of the check under way.
+    pub(super) looks: Tally,
+    /// The executions elsewhere, for as long as they are at one configuration.
+    pub(super) held_run: HeldRun,
+    /// One execution elsewhere was taken for an accident since the search began.
+    pub(super) excused: bool,
+    /// What the phase was at before the account was found overdrawn.
+    pub(super) remeasuring: Option<State>,
+    /// Held before a drift, with its level over the default's then.
+    pub(super) remembered: Option<(usize, f64)>,
+    pub(super) long: u32,
+    pub(super) nonsense: u32,
+    /// What was counted at the default since the search began; few, and of use to a predictor only.
+    pub(super) counted: Vec<Sample>,
+    /// What the predictor wants counted in the next execution.
+    pub(super) wanted: Vec<String>,
+    /// What it expects, by candidate; empty if it has nothing to say or was wrong.
+    pub(super) expected: Vec<Option<Expected>>,
+    /// It had something to say in this search.
+    pub(super) predicted: bool,
+    /// A sample was dearer than it said that it can be.
+    pub(super) disproved: bool,
+    /// Executions on fewer threads than the default has.
+    pub(super) narrowed: u64,
+    /// Configurations that the machine no longer has.
+    pub(super) gone: usize,
+    pub(super) why: String,
+}
+
+impl Controller {
+    /// A phase of which nothing is known: its first executions run at the default.
+    pub fn new(candidates: Candidates, rules: Rules) -> Controller {
+        let default = candidates.default_index();
+        Controller {
+            records: vec![Record::default(); candidates.all().len()],
+            seconds: Record::default(),
+            account: RegretBudget::new(rules.bound),
+            state: State::Sampling,
+            next: default,
+            held: default,
+            held_level: f64::INFINITY,
+            samples: 0,
+            ceiling: f64::INFINITY,
+            doubted: false,
+            noise_may_hide: false,
+            rest_until: 0,
+            rest: REST.0,
+            search_after: 0,
+            fresh: Record::default(),
+            drift_checked: false,
+            spent: 0.0,
+            check_cost: 0.0,
+            tally: Tally::default(),
+            enough: ENOUGH,
+            costly: None,
+            looks: Tally::default(),
+            held_run: HeldRun::default(),
+            excused: false,
+            remeasuring: None,
+            remembered: None,
+            long: 0,
+            nonsense: 0,
+            counted: Vec::new(),
+            wanted: rules.first_events(candidates.default()),
+            expected: Vec::new(),
+            predicted: false,
+            disproved: false,
+            narrowed: 0,
+            gone: 0,
+            why: "what runs without adaptation is measured first".into(),
+            candidates,
+            rules,
+        }
+    }
+
+    /// Where the next execution should run.
+    #[inline]
+    pub fn next(&self) -> Configuration {
+        self.candidates.all()[self.next]
+    }
+
+    /// What the phase is at.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// What was lost (below 0: gained) against the default, and what may be.
+    pub fn account(&self) -> &RegretBudget {
+        &self.account
+    }
+
+    /// How many executions ran on fewer threads than the default has.
+    pub fn narrowed(&self) -> u64 {
+        self.narrowed
+    }
+
+    /// What there is to choose from.
+    pub fn candidates(&self) -> &Candidates {
+        &self.candidates
+    }
+
+    /// What an execution at `on` costs: the median of the latest five. `None` if none was told since
+    /// the search began, or the phase has no such configuration.
+    pub fn level(&self, on: Configuration) -> Option<f64> {
+        let level = self.records[self.index(on)?].level();
+        level.is_finite().then_some(level)
+    }
+
+    /// Why the next execution runs where it does: one line.
+    pub fn why(&self) -> String {
+        let default = self.default_cost();
+        let usual = self.candidates.default();
+        let more = self.account.lost() / self.account.baseline().max(f64::MIN_POSITIVE) * 100.0;
+        let here = self.records[self.next].level();
+        let mut line = format!("{}: {}, {}", self.next(), self.state, self.why);
+        if here.is_finite() && default.is_finite() && self.next != self.candidates.default_index() {
+            line += &format!("; the latest cost {:.3} of one on {usual}", here / default);
+        }
+        if self.gone > 0 {
+            line += &format!("; {} configurations gone with their contexts", self.gone);
+        }
+        if self.state == State::LeftAlone {
+            // Nothing is lost or gained, and whoever knows that need not tell of each execution.
+            return line;
+        }
+        // What the search and changes of the team have cost is in this, and not in the above.
+        let word = if more > 0.0 { "more" } else { "less" };
+        let executions = self.account.executions();
+        line + &format!("; all {executions} together {:.1} % {word} than on {usual}", more.abs())
+    }
+
+    /// An execution at `on` cost `cost` and took `seconds`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] unless both are finite and above 0: the execution is left out,
+    /// and after three in a row the phase runs at the default for good;
+    /// [`ErrorKind::NoSuchPlace`] if `on` is not, or no longer, a candidate.
+    pub fn finished(&mut self, on: Configuration, cost: f64, seconds: f64) -> Result<()> {
+        self.finished_with(on, cost, &Execution::seconds(seconds))
+    }
+
+    /// The same with what else is known of the execution: its
+    /// [busy time](Execution::with_busy) bounds what fewer threads may lose.
+    ///
+    /// # Errors
+    /// As [`finished`](Self::finished).
+    pub fn finished_with(
+        &mut self,
+        on: Configuration,
+        cost: f64,
+        execution: &Execution,
+    ) -> Result<()> {
+        let seconds = execution.seconds;
+        let Some(at) = self.index(on) else { return Err(no_such(on)) };
+        if !(cost.is_finite() && cost > 0.0 && seconds.is_finite() && seconds > 0.0) {
+            return Err(self.refuse(cost, seconds));
+        }
+        self.nonsense = 0;
+        self.enter(at, cost, execution.parallelism());
+        let expected = at == self.next;
+        match self.state {
+            State::Off => {}
+            State::LeftAlone => self.while_left_alone(seconds),
+            // Somebody else's choice, or one from before a change: it counts, and decides nothing.
+            _ if !expected => {}
+            _ if self.over_budget() => self.remeasure(),
+            State::Sampling | State::Verifying => {
+                if at == self.candidates.default_index() {
+                    self.seconds.push(seconds, None);
+                }
+                self.while_sampling();
+            }
+            State::Holding => self.while_holding(),
+            State::Checking => self.while_checking(cost),
+        }
+        Ok(())
+    }
+
+    /// An execution at `on` cost `cost`, and says nothing of those after it: the first on threads
+    /// that were started for it, say. It is in the account, and nothing is learnt from it.
+    ///
+    /// What is not finite and above 0, or at a configuration that the phase does not have, is not in
+    /// the account either.
+    pub fn outlier(&mut self, on: Configuration, cost: f64) {
+        let Some(at) = self.index(on) else { return };
+        if cost.is_finite() && cost > 0.0 {
+            self.book(at, 1, cost, cost);
+        }
+    }
+
+    pub(super) fn index(&self, on: Configuration) -> Option<usize> {
+        if on == self.next() { Some(self.next) } else { self.candidates.index(on) }
+    }
+
+    /// Books an execution.
+    pub(super) fn enter(&mut self, at: usize, cost: f64, parallelism: Option<f64>) {
+        self.book(at, 1, cost, cost);
+        self.records[at].push(cost, parallelism);
+    }
+
+    /// Has executions at one configuration, which cost `cost` in all and `dearest` at most each, in the
+    /// account.
+    pub(super) fn book(&mut self, at: usize, executions: u32, cost: f64, dearest: f64) {
+        let default = self.candidates.default_index();
+        let count = u64::from(executions);
+        if self.state != State::Holding && self.held_level.is_finite() {
+            self.spent += cost - self.held_level * f64::from(executions);
+        }
+        if at == default {
+            // The first of all is dear because everything is cold.
+            if self.account.executions() > 0 {
+                self.tally.fade(MOST);
+                self.tally.add(executions, cost, dearest);
+            }
+            return self.account.enter(count, cost, cost);
+        }
+        let estimate = self.default_cost() * f64::from(executions);
+        // Without an estimate there is nothing to compare with: a choice from before a reset.
+        let estimate = if estimate.is_finite() { estimate } else { cost };
+        let costs = (cost, estimate, dearest);
+        self.held_run.goes_on(at, executions, costs, self.account.lost());
+        self.account.enter(count, cost, estimate);
+        let threads = self.candidates.all()[at].threads();
+        self.narrowed += if threads < self.candidates.default().threads() { count } else { 0 };
+    }
+
+    #[cold]
+    pub(super) fn refuse(&mut self, cost: f64, seconds: f64) -> Error {
+        self.nonsense += 1;
+        let bad = if seconds.is_finite() && seconds > 0.0 { cost } else { seconds };
+        let mut why = format!("an execution of {bad} is left out: it must be finite and above 0");
+        if self.nonsense >= NONSENSE {
+            self.state = State::Off;
+            self.next = self.candidates.default_index();
+            self.why = format!("{NONSENSE} executions in a row had no valid time");
+            why += "; the phase runs unadapted from now on";
+        }
+        Error::new(ErrorKind::InvalidInput, why)
+    }
+
+    pub(super) fn noise(&self) -> f64 {
+        self.records[self.candidates.default_index()].spread()
+    }
+
+    pub(super) fn known(&self) -> Known<'_> {
+        Known {
+            all: self.candidates.all(),
+            default: self.candidates.default_index(),
+            contexts: self.candidates.contexts(),
+            records: &self.records,
+            max_smt_gain: self.rules.max_smt_gain,
+            cost_exponent: self.rules.cost_exponent,
+            margin: LEAST_GAIN.max(self.noise()),
+            account: &self.account,
+            expected: &self.expected,
+        }
+    }
+}
+
+#[cold]
+fn no_such(on: Configuration) -> Error {
+    let why = format!("an execution at {on} is left out: the phase has no such configuration");
+    Error::new(ErrorKind::NoSuchPlace, why)
+}

@@ -1,0 +1,164 @@
+//! Each clock's count of a context's activity.
+
+use super::access::MAX_CONTEXTS;
+use super::activity::{Activity, Ring};
+use super::clock::Clock;
+
+/// What the fields of a context's slice come to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Told {
+    /// `None` while halted.
+    pub(super) ring: Option<Ring>,
+    pub(super) instructions: u64,
+    pub(super) core: u64,
+    reference: u64,
+    bus: u64,
+    bus_alone: u64,
+    bus_share: u64,
+    core_share: u64,
+}
+
+impl Told {
+    pub(super) fn of(activity: &Activity<'_>) -> Told {
+        activity.slice().map_or(Told::default(), |slice| Told {
+            ring: Some(slice.ring),
+            instructions: slice.instructions,
+            core: slice.core_cycles,
+            reference: slice.reference_cycles,
+            ..Told::default()
+        })
+    }
+
+    /// The context's own count of a clock.
+    pub(super) fn clock(&self, clock: Clock) -> u64 {
+        match clock {
+            Clock::Bus => self.bus,
+            Clock::BusAlone => self.bus_alone,
+            Clock::BusShare => self.bus_share,
+            Clock::Core | Clock::NonSleep => self.core,
+            Clock::CoreShare => self.core_share,
+            Clock::Reference => self.reference,
+        }
+    }
+}
+
+/// All contexts of a core in one pass.
+pub(super) struct Span {
+    pub(super) contexts: [Told; MAX_CONTEXTS],
+    /// Ticks of the slow clock while any context was active in the rings of the index.
+    any_bus: [u64; 4],
+}
+
+impl Span {
+    /// Ticks of a clock that AnyThread counts: the time in which any context was active
+    /// in one of the rings. What is shared out or counted alone adds up.
+    pub(super) fn any(&self, clock: Clock, rings: Rings) -> u64 {
+        let counts =
+            self.contexts.iter().filter(|it| rings.have(it.ring)).map(|it| it.clock(clock));
+        match clock {
+            Clock::Bus => self.any_bus[rings.index()],
+            Clock::Core | Clock::NonSleep | Clock::Reference => counts.max().unwrap_or(0),
+            Clock::BusAlone | Clock::BusShare | Clock::CoreShare => counts.sum(),
+        }
+    }
+}
+
+/// The rings in which a counter counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rings {
+    pub(super) user: bool,
+    pub(super) kernel: bool,
+}
+
+impl Rings {
+    /// Whether a context in this ring, or halted, is counted.
+    pub(super) fn have(self, ring: Option<Ring>) -> bool {
+        match ring {
+            Some(Ring::User) => self.user,
+            Some(Ring::Kernel) => self.kernel,
+            None => false,
+        }
+    }
+
+    fn index(self) -> usize {
+        usize::from(self.user) | usize::from(self.kernel) << 1
+    }
+
+    const ALL: [Rings; 4] = [
+        Rings { user: false, kernel: false },
+        Rings { user: true, kernel: false },
+        Rings { user: false, kernel: true },
+        Rings { user: true, kernel: true },
+    ];
+}
+
+/// The slow clock of an Intel core, and how far each of its users is into a tick.
+#[derive(Clone, Debug)]
+pub(super) struct Clocks {
+    /// TSC ticks to a tick of the slow clock.
+    pub(super) ratio: u64,
+    /// Whether event 3Ch, unit mask 01h, counts TSC ticks rather than slow ones.
+    pub(super) plain: bool,
+    bus: [Phase; MAX_CONTEXTS],
+    alone: [Phase; MAX_CONTEXTS],
+    bus_share: [Phase; MAX_CONTEXTS],
+    core_share: [Phase; MAX_CONTEXTS],
+    any: [Phase; 4],
+}
+
+impl Clocks {
+    pub(super) fn new(ratio: u64, plain: bool) -> Clocks {
+        Clocks {
+            ratio,
+            plain,
+            bus: Default::default(),
+            alone: Default::default(),
+            bus_share: Default::default(),
+            core_share: Default::default(),
+            any: Default::default(),
+        }
+    }
+
+    /// What each context's activity comes to; moves the clocks on.
+    pub(super) fn pass(&mut self, activity: &[Activity<'_>]) -> Span {
+        let mut contexts = [Told::default(); MAX_CONTEXTS];
+        for (told, activity) in contexts.iter_mut().zip(activity) {
+            *told = Told::of(activity);
+        }
+        let active = contexts.iter().filter(|it| it.ring.is_some()).count() as u64;
+        let bus = if self.plain { 1 } else { self.ratio };
+        for (n, told) in contexts.iter_mut().enumerate().filter(|(_, it)| it.ring.is_some()) {
+            told.bus = self.bus[n].advance(told.reference, bus);
+            if active == 1 {
+                told.bus_alone = self.alone[n].advance(told.reference, self.ratio);
+            }
+            let shares = SHARES / active;
+            told.bus_share =
+                self.bus_share[n].advance(told.reference * shares, self.ratio * SHARES);
+            told.core_share = self.core_share[n].advance(told.core * shares, SHARES);
+        }
+        let mut any_bus = [0; 4];
+        for (rings, (ticks, phase)) in Rings::ALL.iter().zip(any_bus.iter_mut().zip(&mut self.any))
+        {
+            let counted = contexts.iter().filter(|it| rings.have(it.ring)).map(|it| it.reference);
+            *ticks = phase.advance(counted.max().unwrap_or(0), bus);
+        }
+        Span { contexts, any_bus }
+    }
+}
+
+/// How far a divided clock is into its next tick.
+#[derive(Clone, Copy, Debug, Default)]
+struct Phase(u64);
+
+impl Phase {
+    /// The ticks that `by` fast ones make, `ratio` fast ones each.
+    fn advance(&mut self, by: u64, ratio: u64) -> u64 {
+        let all = self.0 + by;
+        self.0 = all % ratio;
+        all / ratio
+    }
+}
+
+/// Divisible by 1, 2, 3 and 4 active contexts.
+const SHARES: u64 = 12;
