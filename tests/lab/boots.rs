@@ -65,6 +65,8 @@ fn machines() -> &'static [Machine] {
                     model(),
                     guest("siblings"),
                     guest("forked"),
+                    guest("foreign closed"),
+                    guest("foreign replaced"),
                     guest("conflicts"),
                     threads(),
                     stat::line(stat::CONTEXTS),

@@ -156,3 +156,17 @@ fn halves_of_a_pentium_4_take_turns() {
     }
     assert!(sampled > 16, "each event at least once in three runs on two threads");
 }
+
+/// A session whose descriptors the program took away refuses to change its set, and the counter that
+/// has the numbers now counts on.
+#[test]
+fn a_change_of_sets_stops_nobody_elses_counter() {
+    for how in ["closed", "replaced"] {
+        let Some(text) = guest(HASWELL, &format!("foreign {how}")) else { return };
+        for line in ["numbers 1 of 1", "counted 1200"] {
+            assert!(text.lines().any(|it| it == line), "{how}: {line} in:\n{text}");
+        }
+        let [[failed]] = lines::<1>(text, "failed")[..] else { panic!("{text}") };
+        assert!(failed >= 1, "{how}: {text}");
+    }
+}

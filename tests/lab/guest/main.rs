@@ -5,6 +5,7 @@ mod conflicts;
 mod contention;
 mod doorbell;
 mod eight;
+mod foreign;
 mod forked;
 mod groups;
 mod netburst;
@@ -27,6 +28,7 @@ fn main() {
         ["unprivileged"] => by_registers::unprivileged(),
         ["eight"] => eight::run(),
         ["conflicts"] => conflicts::run(),
+        ["foreign", how] => foreign::run(how),
         ["forked"] => forked::run(),
         ["model"] => model(),
         ["netburst"] => netburst::run(),

@@ -155,14 +155,41 @@ impl<S: PerfSys + Clone> Group<S> {
         self.pages = Some(base);
     }
 
-    /// Starts all members at once; only sets that take turns are ever stopped again.
+    /// Starts all members at once; only event sets that rotate are ever stopped again.
     pub(super) fn enable(&self) -> Result<(), Errno> {
-        self.sys.enable_group(self.leader()?)
+        self.switch(true)
     }
 
     /// Stops all members at once.
     pub(super) fn disable(&self) -> Result<(), Errno> {
-        self.sys.disable_group(self.leader()?)
+        self.switch(false)
+    }
+
+    /// Starts or stops the members; `EBADF` where the descriptor is not ours any more.
+    ///
+    /// An identity check takes a system call, so it waits until there is a reason: another group got
+    /// one of our numbers, or our page contradicts a switch that the kernel has made. That switch was
+    /// of somebody else's event, which is started again.
+    fn switch(&self, on: bool) -> Result<(), Errno> {
+        let pages = self.pages().filter(|_| !live::are_descriptors_distrusted());
+        let Some(pages) = pages else { return self.switch_descriptor(self.leader()?, on) };
+        let own = self.descriptors[0];
+        self.switch_descriptor(own.fd, on)?;
+        // A pinned group that found no counter is ours and does not count.
+        if pages.is_counting(0) == on || self.holds(own)? {
+            return Ok(());
+        }
+        live::distrust_descriptors();
+        if !on {
+            self.switch_descriptor(own.fd, true)?;
+        }
+        Err(Errno(libc::EBADF))
+    }
+
+    fn switch_descriptor(&self, fd: RawFd, on: bool) -> Result<(), Errno> {
+        let done = if on { self.sys.enable_group(fd) } else { self.sys.disable_group(fd) };
+        // Another kind of file has the number.
+        done.map_err(|errno| if errno.0 == libc::ENOTTY { Errno(libc::EBADF) } else { errno })
     }
 
     /// `read(2)` of the whole group; `EBADF` where its descriptor is not ours any more.

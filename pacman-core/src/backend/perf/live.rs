@@ -9,7 +9,7 @@
 
 use std::os::fd::RawFd;
 use std::sync::Once;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::sys::{PAGE, id_of};
 use crate::fork::{ForkGuard, Lock, Locked};
@@ -39,6 +39,10 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn insert(&mut self, group: LiveGroup) -> usize {
+        let has = |own: &Own| group.descriptors.iter().any(|new| new.fd == own.fd);
+        if self.groups.iter().flatten().any(|older| older.descriptors.iter().any(has)) {
+            distrust_descriptors();
+        }
         match self.free.pop() {
             Some(slot) => {
                 self.groups[slot] = Some(group);
@@ -64,6 +68,23 @@ static HELD: ForkGuard<Locked<'static, Table>> = ForkGuard::new();
 
 /// Counts the forks that lie behind this process since the library was loaded.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
+
+/// The program has closed descriptors of this library, and somebody has their numbers.
+static DISTRUSTED: AtomicBool = AtomicBool::new(false);
+
+/// Has every later switch check its descriptor before it uses it.
+#[cold]
+pub(super) fn distrust_descriptors() {
+    // ATOMICS: a thread that does not see it yet finds a foreign descriptor by its own page.
+    DISTRUSTED.store(true, Ordering::Relaxed);
+}
+
+/// Whether descriptors are checked before each use.
+#[inline]
+pub(super) fn are_descriptors_distrusted() -> bool {
+    // ATOMICS: see `distrust_descriptors`.
+    DISTRUSTED.load(Ordering::Relaxed)
+}
 
 /// Locks the table: held from the first open of a group to its entry here, and
 /// over its closing, so that a fork on another thread sees whole groups only.

@@ -89,6 +89,11 @@ impl Pages {
         sum
     }
 
+    /// Whether the event of `slot` is on a counter now.
+    pub(super) fn is_counting(self, slot: usize) -> bool {
+        self.lock_and_index(slot) >> 32 != 0
+    }
+
     /// The counter's width in bits, where the kernel lets this process read the
     /// counter in user mode.
     pub(super) fn rdpmc_width(self, slot: usize) -> Option<u8> {
