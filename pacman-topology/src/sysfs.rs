@@ -1,6 +1,7 @@
 //! Topology from `/sys`, of this system or of a copied tree.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
 use pacman_events::shown::shown_path;
@@ -37,7 +38,7 @@ pub(crate) fn surroundings(
     online: &CpuSet,
     offline: CpuSet,
     affinity: Option<CpuSet>,
-    caveats: Vec<String>,
+    mut caveats: Vec<String>,
 ) -> Result<Surroundings> {
     let this_system = affinity.is_some();
     let mut restrictions = Vec::new();
@@ -58,13 +59,14 @@ pub(crate) fn surroundings(
         }
         left = cpus;
     }
+    let machine_name = machine_name(tree, &mut caveats);
     Ok(Surroundings {
         offline,
         allowed: left,
         restrictions,
         quota: cgroup::quota(tree)?,
         caveats,
-        machine_name: machine_name(tree),
+        machine_name,
         source: Source::Sysfs(tree.root.clone()),
         this_system,
     })
@@ -213,8 +215,18 @@ pub(crate) fn core_types(tree: &Tree, online: &CpuSet) -> Result<BTreeMap<u32, C
     Ok(kinds)
 }
 
-fn machine_name(tree: &Tree) -> String {
-    let cpuinfo = input::read_text(&tree.proc_file("cpuinfo"), MOST_BYTES).unwrap_or_default();
+fn machine_name(tree: &Tree, caveats: &mut Vec<String>) -> String {
+    let file = tree.proc_file("cpuinfo");
+    let cpuinfo = input::read_text(&file, MOST_BYTES).unwrap_or_else(|error| {
+        // A tree that was copied without it is of a machine without a name.
+        if error.kind() != io::ErrorKind::NotFound {
+            caveats.push(format!(
+                "cannot read {}: {error}; the processor's name is not known",
+                shown_path(&file)
+            ));
+        }
+        String::new()
+    });
     for wanted in ["model name", "cpu", "cpu model", "Model"] {
         for line in cpuinfo.lines() {
             if let Some((key, value)) = line.split_once(':') {

@@ -145,6 +145,7 @@ impl Plan {
             }
         }
         let topology = Topology::detect().map_err(words)?;
+        topology.caveats().iter().for_each(|caveat| error::complain(caveat));
         let mut all = match &args.configurations {
             Some(listed) => listed.clone(),
             None => {

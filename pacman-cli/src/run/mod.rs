@@ -66,12 +66,15 @@ fn read(args: &RunArgs, directory: &Path) -> Result<u8, Refusal> {
     };
     let found = memory::found_in(directory);
     let shown = shown_path(directory);
+    let Some(first) = found.recordings.first().map(|recording| recording.process.clone()) else {
+        return Err(bad_input(match &found.wrong[..] {
+            [] => format!("cannot read {shown}: it has no recording"),
+            wrong => format!("cannot read a recording: {}", wrong.join("; ")),
+        }));
+    };
     for line in &found.wrong {
         error::complain(&format!("a recording is left out: {line}"));
     }
-    let Some(first) = found.recordings.first().map(|recording| recording.process.clone()) else {
-        return Err(bad_input(format!("there is no recording in {shown}")));
-    };
     let end = |recording: &pacman_regions::Recording| {
         recording.process.began + recording.process.seconds - first.began
     };

@@ -11,6 +11,7 @@ use pacman_regions::Team;
 
 use super::names;
 use super::report::{Columns, ProcessReport, RegionReport, Report};
+use crate::error;
 use crate::exit::Exit;
 use crate::record::training_csv::{self, Measurement};
 
@@ -34,7 +35,9 @@ impl Training {
                 machine.name
             ));
         }
-        let machine = machine_name(&Topology::detect().map_err(words)?);
+        let topology = Topology::detect().map_err(words)?;
+        topology.caveats().iter().for_each(|caveat| error::complain(caveat));
+        let machine = machine_name(&topology);
         let program = names::last(&text_of(program)).to_owned();
         let run = training_csv::runs(path, &machine, &program)? + 1;
         Ok(Training { path: path.to_owned(), machine, program, run })

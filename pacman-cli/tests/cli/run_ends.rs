@@ -304,7 +304,7 @@ fn a_directory_of_recordings_is_reported() {
     assert_eq!(report["processes"][0]["regions"][0]["threads"].as_array().map(Vec::len), Some(2));
     let none = shell(&scratch, &program, "\"$RUN\" run --read $PLACE");
     assert_eq!(none.status.code(), Some(2));
-    assert!(text(&none.stderr).contains("there is no recording in"), "{}", text(&none.stderr));
+    assert!(text(&none.stderr).contains("it has no recording"), "{}", text(&none.stderr));
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod record;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -54,7 +55,7 @@ const KINDS: &[(i64, &[i32])] = &[
     (libc::SYS_prlimit64, &[libc::EPERM]),
 ];
 
-const MODULES: &[&str] = &["/pacman-pmu", "/libpacman_omp.so"];
+const MODULES: &[&str] = &["/pacman-pmu", "/libpacman_omp.so", "/libpacman.so"];
 
 /// The file that the command writes to.
 const OUTPUT: &str = "output.json";
@@ -83,9 +84,16 @@ impl Place {
         let folder = tempfile::tempdir().expect("a folder");
         let program = folder.path().join("program");
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults").join(source);
-        let built =
-            Command::new("cc").args(["-O1", "-fopenmp", "-o"]).arg(&program).arg(source).status();
-        assert!(built.expect("there is a C compiler").success());
+        let mut compiler = Command::new("cc");
+        compiler.args(["-O1", "-fopenmp", "-o"]).arg(&program).arg(source);
+        // Who does not use the C library is not linked with it.
+        for name in ["libpacman.so", "libpacman.so.0"] {
+            symlink(beside_test("libpacman.so"), folder.path().join(name)).expect("a link");
+        }
+        let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pacman-ffi/include");
+        compiler.arg("-I").arg(header).arg("-L").arg(folder.path());
+        compiler.args(["-Wl,--as-needed", "-lpacman", "-Wl,-rpath,$ORIGIN"]);
+        assert!(compiler.status().expect("there is a C compiler").success());
         Place { folder, program: vec![program.into()] }
     }
 
@@ -96,7 +104,9 @@ impl Place {
         let _ = fs::remove_file(&written);
         let mut command = Command::new(env!("CARGO_BIN_EXE_pacman-pmu"));
         command.args(arguments).arg("--").args(&self.program);
-        command.env("PACMAN_OMP_LIBRARY", library()).env("TMPDIR", self.folder.path());
+        command
+            .env("PACMAN_OMP_LIBRARY", beside_test("libpacman_omp.so"))
+            .env("TMPDIR", self.folder.path());
         command.env("OMP_WAIT_POLICY", "passive").current_dir(self.folder.path());
         let file = |path: &Path| File::create(path).expect("a file for output");
         command.stdin(Stdio::null()).stdout(file(&out)).stderr(file(&err));
@@ -135,10 +145,10 @@ fn may_fail(call: &Call) -> bool {
     }
 }
 
-/// The library as cargo built it for this test.
-fn library() -> PathBuf {
+/// A library as cargo built it for this test.
+fn beside_test(library: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
-    test.with_file_name("libpacman_omp.so")
+    test.with_file_name(library)
 }
 
 /// Has each call of an undisturbed run fail, and says what was not as it must be.
