@@ -18,7 +18,7 @@ impl SmtMachine {
         SmtMachine { cores, contexts }
     }
 
-    /// A line for [`Topology::synthetic`](crate::Topology::synthetic).
+    /// A line for [`Topology::synthetic`](pacman_topology::Topology::synthetic).
     pub fn as_text(&self) -> String {
         format!("{} cores, {} threads", self.cores, self.contexts)
     }

@@ -96,7 +96,7 @@ impl Session {
     ///
     /// # Errors
     /// `InvalidInput` for an empty name or one of several lines, and for another name when
-    /// [`MAX_PHASES`] have been given.
+    /// [`MAX_PHASES`](super::MAX_PHASES) have been given.
     pub fn phase(&self, name: &str) -> Result<Phase> {
         self.shared().phase(name)
     }

@@ -4,9 +4,8 @@
 //! detail; find the hardware event that a name stands for; look up what is known to be wrong
 //! with it; run a code whose counts are known with paper and pencil; compare; and decide
 //! which counters are close enough. A [`Validator`] does that on the machine it runs on, by
-//! counting the [kernels](kernel) with a [`Session`](crate::Session) as any program would,
+//! counting the [kernels](kernel) with a [`Session`](pacman_core::Session) as any program would,
 //! and gives each event a [`Verdict`].
-//!
 
 mod around;
 mod catalogue;
