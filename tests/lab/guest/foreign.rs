@@ -48,15 +48,19 @@ pub(crate) fn run(how: &str) -> Result<()> {
         }
         let own = counters();
         if how == "closed" {
-            // SAFETY: closes numbers that the library expects to keep, which is what is tried.
-            own.iter().for_each(|fd| drop(unsafe { libc::close(*fd) }));
+            for &fd in &own {
+                // SAFETY: closes a number that the library expects to keep, which is what is tried.
+                assert_eq!(unsafe { libc::close(fd) }, 0);
+            }
         }
         together.wait();
         together.wait();
         let theirs: Vec<RawFd> = counters().into_iter().filter(|fd| !own.contains(fd)).collect();
         if how == "replaced" {
-            // SAFETY: as above.
-            own.iter().for_each(|fd| drop(unsafe { libc::dup2(theirs[0], *fd) }));
+            for &fd in &own {
+                // SAFETY: as above.
+                assert_eq!(unsafe { libc::dup2(theirs[0], fd) }, fd);
+            }
         }
         let reused = counters().iter().filter(|fd| own.contains(fd)).count();
         println!("numbers {} of {}", reused.min(1), own.len().min(1));
