@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pacman_adapt::predict::{Configuration, Model, Predictor, Sample, Step};
-use pacman_sim::Machine;
 use pacman_core::topology::CpuSet;
 use pacman_core::{Event, Placement, Topology};
 use pacman_events::{CpuModel, Resolver, SysfsPmu, UserTable, resolve};
 use pacman_metrics::language::{Expression, Metric};
 use pacman_regions::{Options, arena};
+use pacman_sim::Machine;
 
 use crate::{fields, is_readable, text};
 

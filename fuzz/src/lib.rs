@@ -5,10 +5,6 @@
 
 mod c_api;
 mod core_text;
-// The command is no library; these files of it stand by themselves.
-#[allow(dead_code, reason = "the command uses the rest")]
-#[path = "../../pacman-cli/src/counts.rs"]
-mod counts;
 mod names;
 mod tables;
 

@@ -9,12 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 static CLOSED: AtomicU8 = AtomicU8::new(0);
 static IGNORED_PIPE: AtomicBool = AtomicBool::new(false);
 
-/// The loader calls it before Rust's runtime begins.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static LOOK: extern "C" fn() = look;
-
-extern "C" fn look() {
+/// Remembers both. It must run before Rust's runtime begins.
+pub extern "C" fn look() {
     let is_closed = |stream: &u8| {
         // SAFETY: asks about a number; nothing is changed.
         unsafe { libc::fcntl(i32::from(*stream), libc::F_GETFD) == -1 }

@@ -6,16 +6,16 @@ use crate::counts;
 
 /// What a file of counts says.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Counts<'a> {
+pub(crate) struct Counts<'a> {
     /// Events and counts, in the file's order.
-    pub(super) events: Vec<(&'a str, u64)>,
+    pub(crate) events: Vec<(&'a str, u64)>,
     /// The count named `cycles`.
     pub(super) cycles: Option<u64>,
 }
 
 impl<'a> Counts<'a> {
     /// Reads all lines; an error names the line.
-    pub(super) fn parse(text: &'a str, table: &CostTable) -> Result<Counts<'a>, String> {
+    pub(crate) fn parse(text: &'a str, table: &CostTable) -> Result<Counts<'a>, String> {
         let mut counts = Counts::default();
         for counted in counts::parse(text)? {
             let event = counted.event;

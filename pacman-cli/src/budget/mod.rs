@@ -1,6 +1,6 @@
 //! `pacman-pmu budget`: where a context's cycles went, and what its core has left.
 
-mod counts;
+pub(crate) mod counts;
 mod json;
 #[cfg(test)]
 mod tests;

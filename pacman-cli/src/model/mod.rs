@@ -9,7 +9,7 @@ mod percent;
 mod predict;
 pub(crate) mod progress;
 mod refusal;
-mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 mod train;

@@ -12,8 +12,8 @@ use crate::counts;
 
 /// What a file holds.
 #[derive(Debug)]
-pub(super) struct Table {
-    pub(super) rows: Vec<Row>,
+pub(crate) struct Table {
+    pub(crate) rows: Vec<Row>,
     /// Columns of words, which are not used.
     pub(super) unused: Vec<String>,
 }
@@ -31,11 +31,11 @@ struct Columns {
 }
 
 /// What a file of executions leaves open.
-pub(super) struct Defaults<'a> {
+pub(crate) struct Defaults<'a> {
     /// The machine of rows that name none.
-    pub(super) machine: Option<&'a str>,
+    pub(crate) machine: Option<&'a str>,
     /// The program of rows that name none.
-    pub(super) program: Option<&'a str>,
+    pub(crate) program: Option<&'a str>,
 }
 
 impl Table {
@@ -46,7 +46,7 @@ impl Table {
             .map_err(|why| refuse(format!("{}: {why}", counts::named(file))))
     }
 
-    pub(super) fn parse(text: &str, defaults: &Defaults<'_>) -> Result<Table, String> {
+    pub(crate) fn parse(text: &str, defaults: &Defaults<'_>) -> Result<Table, String> {
         // Spreadsheets put a byte order mark in front.
         let text = text.trim_start_matches('\u{feff}');
         let mut reader =

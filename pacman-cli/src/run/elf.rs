@@ -9,7 +9,7 @@ use object::{Endianness, FileKind, ReadCache};
 
 /// What a file's header and program headers say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(crate) struct Header {
     pub(super) bits: u8,
     pub(super) machine: u16,
     /// A shared object, or a program that can be loaded anywhere.
@@ -19,7 +19,7 @@ pub(super) struct Header {
 }
 
 /// Reads the header; `None` for what is no ELF file, or a broken one.
-pub(super) fn header(path: &Path) -> Option<Header> {
+pub(crate) fn header(path: &Path) -> Option<Header> {
     let cache = ReadCache::new(File::open(path).ok()?);
     match FileKind::parse(&cache).ok()? {
         FileKind::Elf32 => read::<elf::FileHeader32<Endianness>>(&cache, 32),

@@ -1,6 +1,6 @@
 //! Names of regions: from symbol tables and debug information, at leisure after the run.
 
-mod module;
+pub(crate) mod module;
 mod outlined;
 mod shortened;
 

@@ -11,7 +11,7 @@ use addr2line::Loader;
 use object::{Object as _, ObjectSymbol, ReadCache, SymbolKind};
 
 /// What a module's files tell.
-pub(super) struct Module {
+pub(crate) struct Module {
     /// By address, with their sizes. Only a function that begins there, or that has the address
     /// inside, is the one: whatever comes nearest before it in a stripped file is another one.
     symbols: BTreeMap<u64, (String, u64)>,
@@ -20,7 +20,7 @@ pub(super) struct Module {
 
 impl Module {
     /// Opens a module that a process used which began at `began`.
-    pub(super) fn open(path: &Path, began: SystemTime) -> Result<Module, String> {
+    pub(crate) fn open(path: &Path, began: SystemTime) -> Result<Module, String> {
         let about = fs::metadata(path).map_err(|error| format!("it is gone: {error}"))?;
         if changed(&about) > began {
             return Err("it changed since the program began".into());
@@ -44,18 +44,18 @@ impl Module {
     }
 
     /// The function that begins at this address.
-    pub(super) fn symbol_at(&self, address: u64) -> Option<String> {
+    pub(crate) fn symbol_at(&self, address: u64) -> Option<String> {
         self.symbols.get(&address).map(|(name, _)| name.clone())
     }
 
     /// The function that has this address inside.
-    pub(super) fn around(&self, address: u64) -> Option<String> {
+    pub(crate) fn around(&self, address: u64) -> Option<String> {
         let (start, (name, size)) = self.symbols.range(..address).next_back()?;
         (address - start < *size).then(|| name.clone())
     }
 
     /// File and line of the code at this address.
-    pub(super) fn place_of(&self, address: u64) -> Option<(String, Option<u32>)> {
+    pub(crate) fn place_of(&self, address: u64) -> Option<(String, Option<u32>)> {
         // addr2line asks for what is below the address behind it.
         address.checked_add(1)?;
         let location = self.lines.as_ref()?.find_location(address).ok()??;

@@ -1,0 +1,55 @@
+//! Parsers of input that others write, for the fuzz targets: they return what those check.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use pacman_adapt::predict::training::Row;
+use pacman_metrics::budget::CostTable;
+
+use crate::model::table::{Defaults, Table};
+use crate::run::elf;
+use crate::run::names::module::Module;
+use crate::{budget, counts};
+
+/// Numbers of the lines of a file that have counts.
+///
+/// # Errors
+/// The first line that is not valid.
+pub fn lines_with_counts(text: &str) -> Result<Vec<usize>, String> {
+    Ok(counts::parse(text)?.iter().map(|counted| counted.line).collect())
+}
+
+/// The number of counts that have a cost in `table`.
+///
+/// # Errors
+/// The first line that is not valid.
+pub fn counts_with_costs(text: &str, table: &CostTable) -> Result<usize, String> {
+    Ok(budget::counts::Counts::parse(text, table)?.events.len())
+}
+
+/// Executions from a table in long form, by default on machine `m` and of program `p`.
+///
+/// # Errors
+/// The first column or line that is not valid.
+pub fn executions(text: &str) -> Result<Vec<Row>, String> {
+    let defaults = Defaults { machine: Some("m"), program: Some("p") };
+    Ok(Table::parse(text, &defaults)?.rows)
+}
+
+/// Whether the file is an ELF file whose headers are valid.
+pub fn has_elf_header(path: &Path) -> bool {
+    elf::header(path).is_some()
+}
+
+/// Names and places of code that the file has at `addresses`, each with its line if known.
+///
+/// # Errors
+/// A file that is gone, newer than `began` or not valid.
+pub fn names_in(path: &Path, began: SystemTime, addresses: &[u64]) -> Result<Vec<String>, String> {
+    let module = Module::open(path, began)?;
+    let at = |&address: &u64| {
+        let place = module.place_of(address).map(|(file, _)| file);
+        [module.symbol_at(address), module.around(address), place]
+    };
+    Ok(addresses.iter().flat_map(at).flatten().collect())
+}
