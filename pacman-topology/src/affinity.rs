@@ -136,9 +136,8 @@ pub(crate) fn forget() {
 }
 
 fn members(mask: &[c_ulong]) -> CpuSet {
-    let numbered =
-        mask.iter().flat_map(|word| (0..WORD_BITS).map(move |bit| word >> bit & 1 == 1)).zip(0..);
-    numbered.filter(|&(set, _)| set).map(|(_, cpu)| cpu).collect()
+    let is_set = |cpu: &usize| mask[cpu / WORD_BITS] >> (cpu % WORD_BITS) & 1 == 1;
+    (0..mask.len() * WORD_BITS).filter(is_set).map(|cpu| cpu as u32).collect()
 }
 
 fn bits(cpus: &CpuSet) -> Vec<c_ulong> {

@@ -35,9 +35,8 @@ impl CpuBits {
 
     /// The members in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().zip((0..).step_by(64)).flat_map(|(&word, base)| {
-            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| base + bit)
-        })
+        (0..self.0.len() as u32 * 64)
+            .filter(|&cpu| self.0[cpu as usize / 64] >> (cpu % 64) & 1 == 1)
     }
 
     /// The lowest member that `other` has too.
@@ -114,7 +113,8 @@ impl Range {
 
     /// The members in ascending order.
     pub(crate) fn cpus(&self) -> impl Iterator<Item = u32> + use<> {
-        self.runs().flat_map(|(first, last)| first..=last)
+        let Range { first, last, used, group } = *self;
+        (first..=last).filter(move |cpu| (cpu - first) % group < used)
     }
 
     /// First and last of members that follow each other.

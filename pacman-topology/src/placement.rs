@@ -13,17 +13,17 @@
 //! before any low-power core.
 
 mod place;
+mod sequence;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use pacman_events::shown::excerpt;
 
 pub use self::place::Place;
-use crate::cpu_bits::{CpuBits, LAST_CPU, Range};
+use crate::cpu_bits::{LAST_CPU, Range};
 use crate::error::{Error, ErrorKind, Result};
-use crate::{Context, Core, CoreType, CpuSet, Topology};
+use crate::{Context, CpuSet, Topology};
 
 /// A rule that gives each thread of a team a hardware context.
 ///
@@ -73,7 +73,7 @@ impl Placement {
     /// - [`ErrorKind::InvalidInput`] if the list names a CPU twice, or the number of threads leaves
     ///   a core half full under [`SiblingsTogether`](Self::SiblingsTogether)
     pub fn places(&self, topology: &Topology, threads: usize) -> Result<Vec<Place>> {
-        let sequence = self.sequence(topology, |context| context.allowed)?;
+        let sequence = self.sequence(topology, &|context| context.allowed)?;
         if threads == 0 {
             // As many as fit was asked for, and none does: 0 was not the caller's wish.
             if sequence.is_empty() {
@@ -101,67 +101,7 @@ impl Placement {
     /// # Errors
     /// As [`places`](Self::places), for a list that does not fit the machine.
     pub fn capacity(&self, topology: &Topology) -> Result<usize> {
-        Ok(self.sequence(topology, |context| context.allowed)?.len())
-    }
-
-    /// The contexts in the order the policy hands them out, of those that `usable` admits.
-    fn sequence<'a>(
-        &self,
-        topology: &'a Topology,
-        usable: impl Fn(&Context) -> bool,
-    ) -> Result<Vec<&'a Context>> {
-        let contexts_of = |core: &Core| -> Vec<&'a Context> {
-            core.cpus
-                .iter()
-                .filter_map(|&cpu| topology.context(cpu))
-                .filter(|context| usable(context))
-                .collect()
-        };
-        let in_order = || {
-            let mut cores: Vec<&Core> = topology.cores().iter().collect();
-            cores.sort_by_key(|core| core.core_type);
-            cores.into_iter().map(contexts_of)
-        };
-        let spread_where = |keep: &dyn Fn(&Core) -> bool| {
-            spread(topology.cores().iter().filter(|core| keep(core)))
-        };
-        Ok(match self {
-            Placement::Compact => in_order().flatten().collect(),
-            Placement::OnePerCore => {
-                in_order().filter_map(|contexts| contexts.first().copied()).collect()
-            }
-            Placement::Scatter => (0..topology.contexts_per_core())
-                .flat_map(|rank| {
-                    let cores = spread_where(&|core| contexts_of(core).len() > rank);
-                    cores.into_iter().map(contexts_of).map(move |contexts| contexts[rank])
-                })
-                .collect(),
-            Placement::SiblingsTogether => {
-                let whole =
-                    |core: &Core| core.cpus.len() > 1 && contexts_of(core).len() == core.cpus.len();
-                spread_where(&whole).into_iter().flat_map(contexts_of).collect()
-            }
-            Placement::List(cpus) => {
-                let mut contexts: Vec<&Context> = Vec::with_capacity(cpus.len());
-                let mut listed = CpuBits::default();
-                for &cpu in cpus {
-                    let context = topology.usable(cpu)?;
-                    if !listed.insert(cpu) {
-                        return Err(Error::new(
-                            ErrorKind::InvalidInput,
-                            format!(
-                                "cannot place threads on {self}: cpu {cpu} is listed twice; list each cpu once"
-                            ),
-                        ));
-                    }
-                    contexts.push(context);
-                }
-                if contexts.is_empty() {
-                    return Err(empty_list());
-                }
-                contexts
-            }
-        })
+        Ok(self.sequence(topology, &|context| context.allowed)?.len())
     }
 
     #[cold]
@@ -172,7 +112,7 @@ impl Placement {
             Placement::List(_) => "listed cpus",
             _ => "contexts",
         };
-        let everywhere = self.sequence(topology, |_| true).map_or(places, |all| all.len());
+        let everywhere = self.sequence(topology, &|_| true).map_or(places, |all| all.len());
         let do_what = match places {
             0 => "choose another placement".to_owned(),
             _ => format!("use at most {places} threads"),
@@ -199,7 +139,7 @@ impl Placement {
     #[cold]
     fn nowhere(&self, topology: &Topology) -> Error {
         let together = *self == Placement::SiblingsTogether;
-        if together && self.sequence(topology, |_| true).is_ok_and(|all| all.is_empty()) {
+        if together && self.sequence(topology, &|_| true).is_ok_and(|all| all.is_empty()) {
             let why = format!(
                 "cannot place threads {self}: no core that this process may use has two contexts; use compact"
             );
@@ -246,34 +186,6 @@ impl Placement {
             ),
         ))
     }
-}
-
-/// Kind by kind, cores in turn from every package, within a package from every NUMA node and die.
-fn spread<'a>(cores: impl Iterator<Item = &'a Core>) -> Vec<&'a Core> {
-    type Hands<'a> = BTreeMap<(u32, u32), Vec<&'a Core>>;
-    let mut kinds: BTreeMap<CoreType, BTreeMap<u32, Hands<'a>>> = BTreeMap::new();
-    for core in cores {
-        let packages = kinds.entry(core.core_type).or_default();
-        packages
-            .entry(core.package)
-            .or_default()
-            .entry((core.node, core.die))
-            .or_default()
-            .push(core);
-    }
-    let packages_of = |packages: BTreeMap<u32, Hands<'a>>| {
-        packages.into_values().map(|hands| deal(hands.into_values()))
-    };
-    kinds.into_values().flat_map(|packages| deal(packages_of(packages))).collect()
-}
-
-/// One from each hand in turn, until all are empty.
-fn deal<T: Copy>(hands: impl Iterator<Item = Vec<T>>) -> Vec<T> {
-    let hands: Vec<Vec<T>> = hands.collect();
-    let longest = hands.iter().map(Vec::len).max().unwrap_or(0);
-    (0..longest)
-        .flat_map(|turn| hands.iter().filter_map(move |hand| hand.get(turn).copied()))
-        .collect()
 }
 
 impl FromStr for Placement {

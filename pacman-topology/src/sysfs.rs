@@ -93,8 +93,7 @@ pub(crate) fn online_and_offline(
             .collect(),
     };
     // Containers virtualize the list, but a CPU in the affinity mask is online.
-    let online: CpuSet =
-        listed.iter().chain(affinity.iter().flat_map(|cpus| cpus.iter())).collect();
+    let online = affinity.map_or(listed.clone(), |cpus| listed.iter().chain(cpus.iter()).collect());
     if online.is_empty() {
         return Err(Error::new(
             ErrorKind::System,
