@@ -90,14 +90,14 @@ fn run(options: &Options) -> Result<Report> {
 fn start(options: &Options, machine: Topology) -> Result<Session> {
     let describe = |events: &str| {
         Session::builder("phases")
-            .events(events)?
+            .events(events)
             .placement(machine.clone(), options.placement.clone())
     };
     // Events that do not fit on the counters at once take turns from run to run.
     let hardware = |events: &str| {
-        describe(events)?.start().or_else(|error| match error.kind() {
+        describe(events).start().or_else(|error| match error.kind() {
             ErrorKind::Conflict => {
-                describe(events)?.rotate_event_sets(EventSetRotation::PerExecution).start()
+                describe(events).rotate_event_sets(EventSetRotation::PerExecution).start()
             }
             _ => Err(error),
         })
@@ -111,7 +111,7 @@ fn start(options: &Options, machine: Topology) -> Result<Session> {
             return Err(error);
         }
         eprintln!("phases: counting software events: {error}");
-        describe(SOFTWARE)?.start()
+        describe(SOFTWARE).start()
     })
 }
 

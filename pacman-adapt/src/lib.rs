@@ -50,6 +50,7 @@ pub use controller::{Controller, Rules, State};
 pub use energy::{Microjoules, Rapl};
 pub use error::{Error, ErrorKind, Result};
 pub use objective::{Custom, Execution, Objective};
+#[doc(hidden)]
 pub use regret_budget::{RegretBudget, RegretLimits};
 
 // The example of README.md is a test.

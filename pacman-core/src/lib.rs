@@ -8,8 +8,8 @@
 //! use pacman_core::{Session, Topology, Placement};
 //!
 //! let session = Session::builder("doc")
-//!     .events("task-clock,page-faults")?
-//!     .placement(Topology::detect()?, Placement::Compact)?
+//!     .events("task-clock,page-faults")
+//!     .placement(Topology::detect()?, Placement::Compact)
 //!     .start()?;
 //! let fill = session.phase("fill")?;
 //! std::thread::scope(|scope| {
@@ -26,13 +26,17 @@
 
 #[doc(hidden)]
 pub mod atomic_write;
+#[doc(hidden)]
 pub mod backend;
 pub mod clock;
+#[doc(hidden)]
 pub mod descriptor;
 mod error;
 pub mod event;
 pub mod export;
+#[doc(hidden)]
 pub mod floating;
+#[doc(hidden)]
 pub mod fork;
 pub mod platform;
 mod primitive;
@@ -45,6 +49,8 @@ pub use pacman_metrics as metrics;
 
 pub use error::{Error, ErrorKind, Result};
 pub use event::Event;
+pub use pacman_events::CpuModel;
+pub use pacman_events::partition::Partition;
 pub use pacman_topology::{self as topology, Binding, Place, Placement, Topology};
 #[doc(hidden)]
 pub use pacman_topology::{cancel, input};

@@ -211,9 +211,9 @@ pub struct CountReport {
     /// only; `None` where raw is exact, or where there is nothing to estimate from.
     pub scaled: Option<u64>,
     /// Nanoseconds the group was enabled; 0 where it could not be off.
-    pub enabled: u64,
+    pub enabled_ns: u64,
     /// Nanoseconds of these that it counted.
-    pub running: u64,
+    pub running_ns: u64,
 }
 
 /// One logged execution of a phase.
@@ -329,13 +329,13 @@ impl CountReport {
         }
         let counted = samples > 0 && (running > 0 || enabled == 0);
         let scaled = (scaled && counted).then_some(whole as u64);
-        CountReport { raw, samples, scaled, enabled, running }
+        CountReport { raw, samples, scaled, enabled_ns: enabled, running_ns: running }
     }
 
     /// The best figure for the whole: scaled if there is one, else raw; `None` if no
     /// execution counted the event, or the group never counted.
     pub fn value(&self) -> Option<u64> {
-        if self.samples == 0 || self.enabled > 0 && self.running == 0 {
+        if self.samples == 0 || self.enabled_ns > 0 && self.running_ns == 0 {
             return None;
         }
         Some(self.scaled.unwrap_or(self.raw.sum))

@@ -8,7 +8,7 @@ use pacman_core::{Report, Session};
 
 /// Two threads, two phases, one of them on both threads; the first log is too short.
 fn report(name: &str) -> Report {
-    let builder = Session::builder(name).events("task-clock,page-faults").unwrap();
+    let builder = Session::builder(name).events("task-clock,page-faults");
     let session = builder.log(4).start().unwrap();
     let (fill, sum) = (session.phase("fill").unwrap(), session.phase("sum, \"all\"").unwrap());
     let work = || {

@@ -101,11 +101,11 @@ unsafe fn start(options: &Options) -> Result<Session> {
     let events = unsafe { input::text(options.events, "this as a list of events") }?;
     let log = usize::try_from(options.log_samples).unwrap_or(usize::MAX);
     machine::choose()?;
-    let mut builder = Session::builder(name).events(events)?.log(log);
+    let mut builder = Session::builder(name).events(events).log(log);
     if !options.placement.is_null() {
         // SAFETY: the caller's promise.
         let placement = unsafe { input::text(options.placement, "this as a placement") }?;
-        builder = builder.placement(machine::topology()?, placement.parse::<Placement>()?)?;
+        builder = builder.placement(machine::topology()?, placement.parse::<Placement>()?);
     }
     if options.flags & MULTIPLEXED != 0 {
         builder = builder.multiplexed();
@@ -127,8 +127,8 @@ unsafe fn start(options: &Options) -> Result<Session> {
     };
     builder = match options.clock {
         0 => builder,
-        1 => builder.clock(ClockSource::Tsc)?,
-        2 => builder.clock(ClockSource::Monotonic)?,
+        1 => builder.clock(ClockSource::Tsc),
+        2 => builder.clock(ClockSource::Monotonic),
         other => {
             return Err(Failure::new(
                 Status::Invalid,

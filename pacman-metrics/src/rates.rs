@@ -47,9 +47,9 @@ pub struct Counted {
     /// Which group: a number of the caller's, equal for counts that ran together.
     pub group: u32,
     /// Nanoseconds that the group was enabled.
-    pub enabled: u64,
+    pub enabled_ns: u64,
     /// Nanoseconds of these that it counted.
-    pub running: u64,
+    pub running_ns: u64,
 }
 
 /// A ratio with what speaks against it.
@@ -152,19 +152,19 @@ pub fn mpki(misses: Counted, instructions: Counted) -> Result<Rate> {
 /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if the count was never enabled
 /// or its group never counted.
 pub fn bandwidth(lines: Counted, bytes_per_line: u32) -> Result<Rate> {
-    if lines.enabled == 0 {
+    if lines.enabled_ns == 0 {
         return Err(refused("the bandwidth", "no time passed"));
     }
-    let time = Counted { count: lines.enabled, ..lines };
+    let time = Counted { count: lines.enabled_ns, ..lines };
     ratio("the bandwidth", f64::from(bytes_per_line) * 1e9, lines, time)
 }
 
 fn ratio(what: &str, factor: f64, above: Counted, below: Counted) -> Result<Rate> {
     for counted in [above, below] {
-        if counted.running == 0 && counted.enabled > 0 {
+        if counted.running_ns == 0 && counted.enabled_ns > 0 {
             return Err(refused(what, "a group was enabled and never counted"));
         }
-        if counted.running > counted.enabled {
+        if counted.running_ns > counted.enabled_ns {
             return Err(refused(what, "a group counted for longer than it was enabled"));
         }
     }
@@ -175,7 +175,7 @@ fn ratio(what: &str, factor: f64, above: Counted, below: Counted) -> Result<Rate
     if above.group != below.group {
         flags.push(RateFlag::Groups);
     }
-    if [above, below].iter().any(|counted| counted.running < counted.enabled) {
+    if [above, below].iter().any(|counted| counted.running_ns < counted.enabled_ns) {
         flags.push(RateFlag::Partial);
     }
     Ok(Rate { value: factor * above.count as f64 / below.count as f64, flags })

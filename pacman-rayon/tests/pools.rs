@@ -35,7 +35,7 @@ fn every_worker_of_every_size_runs_on_its_own_context() {
 
 #[test]
 fn a_session_has_a_row_for_each_worker() {
-    let session = Session::builder("pools").events("task-clock").unwrap().start().unwrap();
+    let session = Session::builder("pools").events("task-clock").start().unwrap();
     let builder = Adapter::builder(here()).break_even(Duration::from_secs(3600));
     let pool = AdaptivePool::counted(builder, session.clone()).unwrap();
     let phase = pool.phase("sum").unwrap();

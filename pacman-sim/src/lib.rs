@@ -24,7 +24,7 @@
 //! use pacman_core::Session;
 //!
 //! let machine = Machine::scripted("p4")?;
-//! let session = Session::builder("doc-sim").on(&machine).events("INSTRUCTIONS")?.start()?;
+//! let session = Session::builder("doc-sim").on(&machine).events("INSTRUCTIONS").start()?;
 //! let work = session.phase("work")?;
 //! let thread = session.attach()?;
 //! thread.run(work, || machine.execute(1000))?;
@@ -37,6 +37,7 @@
 mod background;
 mod error;
 mod fault;
+#[doc(hidden)]
 pub mod hardware;
 mod install;
 mod kernel;

@@ -16,8 +16,8 @@ fn everything_follows_the_installed_machine_and_no_other_can_be_installed() {
     assert_eq!(topology.processors(), Some(platform::current().processors()));
     assert_eq!(event::machine::model(), machine.cpu());
 
-    let session = Session::builder("installed").events("INSTRUCTIONS").unwrap();
-    let session = session.placement(topology.clone(), Placement::Compact).unwrap().start().unwrap();
+    let session = Session::builder("installed").events("INSTRUCTIONS");
+    let session = session.placement(topology.clone(), Placement::Compact).start().unwrap();
     let work = session.phase("work").unwrap();
     let thread = session.attach().unwrap();
     thread.run(work, || machine.execute(1000)).unwrap();

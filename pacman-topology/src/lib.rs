@@ -21,6 +21,7 @@
 mod affinity;
 mod assemble;
 mod binding;
+#[doc(hidden)]
 pub mod cancel;
 mod cgroup;
 mod core_type;

@@ -40,7 +40,7 @@ fn instructions(linking: Linking, folder: &TempDir) -> String {
 fn begin_and_end_in_rust() -> f64 {
     const CALLS: u32 = 100_000;
     let events = "task-clock,page-faults,context-switches,cpu-migrations";
-    let session = pacman_core::Session::builder("cost").events(events).expect("events");
+    let session = pacman_core::Session::builder("cost").events(events);
     let session = session.start().expect("a session");
     let phase = session.phase("p").expect("a phase");
     let thread = session.attach().expect("attached");

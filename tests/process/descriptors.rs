@@ -15,11 +15,8 @@ fn limit_descriptors(soft: u64) {
 
 #[test]
 fn attaching_without_descriptors_fails_whole() {
-    let session = Session::builder("descriptors")
-        .events("task-clock,page-faults,cpu-clock")
-        .unwrap()
-        .start()
-        .unwrap();
+    let session =
+        Session::builder("descriptors").events("task-clock,page-faults,cpu-clock").start().unwrap();
     let held = perf_descriptors();
 
     // Room for two of the three events: whatever number the next one gets, it is
@@ -62,7 +59,7 @@ fn the_lowest_numbers_stay_free() {
         std::os::fd::AsRawFd::as_raw_fd(&file)
     };
     let before = lowest();
-    let session = Session::builder("lowest").events("task-clock,page-faults").unwrap();
+    let session = Session::builder("lowest").events("task-clock,page-faults");
     let session = session.start().unwrap();
     let _thread = session.attach().unwrap();
     assert_eq!(lowest(), before);
@@ -74,7 +71,7 @@ fn the_lowest_numbers_stay_free() {
 fn counters_keep_off_standard_input() {
     // SAFETY: the tests do not read standard input.
     unsafe { libc::close(0) };
-    let session = Session::builder("closed stdin").events("task-clock").unwrap().start().unwrap();
+    let session = Session::builder("closed stdin").events("task-clock").start().unwrap();
     let _thread = session.attach().unwrap();
     let lowest = *perf_descriptors().keys().next().unwrap();
     assert!(lowest >= 3, "a counter took descriptor {lowest}");

@@ -24,8 +24,7 @@ fn forked(mut child: impl FnMut() -> bool) -> bool {
 
 #[test]
 fn a_child_lets_go_and_starts_afresh() {
-    let session =
-        Session::builder("fork").events("task-clock,page-faults").unwrap().start().unwrap();
+    let session = Session::builder("fork").events("task-clock,page-faults").start().unwrap();
     let phase = session.phase("phase").unwrap();
     let mut attached = Some(session.attach().unwrap());
     attached.as_ref().unwrap().begin(phase).unwrap();
@@ -45,7 +44,7 @@ fn a_child_lets_go_and_starts_afresh() {
         );
         drop(thread);
         // The name is the child's to use, and the child's own counters count.
-        let own = Session::builder("fork").events("task-clock").unwrap().start().unwrap();
+        let own = Session::builder("fork").events("task-clock").start().unwrap();
         let work = own.phase("work").unwrap();
         let attached = own.attach().unwrap();
         attached.run(work, || std::hint::black_box((0..100_000u64).sum::<u64>())).unwrap();

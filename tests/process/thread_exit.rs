@@ -7,8 +7,7 @@ use pacman_suite::process::perf_descriptors;
 
 #[test]
 fn ended_threads_leave_nothing_but_their_counts() {
-    let session =
-        Session::builder("exit").events("task-clock,page-faults").unwrap().start().unwrap();
+    let session = Session::builder("exit").events("task-clock,page-faults").start().unwrap();
     let (work, doomed) = (session.phase("work").unwrap(), session.phase("doomed").unwrap());
     let held = perf_descriptors();
 

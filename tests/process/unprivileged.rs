@@ -22,7 +22,6 @@ fn switches_faults_and_migrations_are_true() {
     }
     let session = Session::builder("nobody")
         .events("context-switches,cpu-migrations,page-faults,task-clock")
-        .unwrap()
         .start()
         .unwrap();
     let (ping, hop, touch) = (

@@ -47,9 +47,7 @@ fn places_are_handed_out_in_the_placement_s_order_and_come_back() {
     let places = Placement::Compact.places(&here, cpus.len()).unwrap();
     let open = Session::builder("placed")
         .events("task-clock")
-        .unwrap()
         .placement(here, Placement::Compact)
-        .unwrap()
         .start()
         .unwrap();
     for _ in 0..2 {

@@ -13,5 +13,5 @@ use pacman_core::Session;
 
 /// A session of its own name: tests run side by side in one process.
 fn session(name: &str, events: &str) -> Session {
-    Session::builder(name).events(events).unwrap().start().unwrap()
+    Session::builder(name).events(events).start().unwrap()
 }

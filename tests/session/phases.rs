@@ -146,7 +146,7 @@ fn thousands_of_phases() {
 
 #[test]
 fn a_log_keeps_single_samples_and_counts_what_it_drops() {
-    let open = Session::builder("log").events("task-clock").unwrap().log(10).start().unwrap();
+    let open = Session::builder("log").events("task-clock").log(10).start().unwrap();
     let (a, b) = (open.phase("a").unwrap(), open.phase("b").unwrap());
     let thread = open.attach().unwrap();
     for _ in 0..4 {

@@ -49,7 +49,7 @@ fn a_thousand_and_twenty_four_threads() {
 fn a_million_executions_lose_nothing() {
     const EACH: u64 = 500_000;
     let events = "task-clock,page-faults";
-    let builder = Session::builder("million").events(events).unwrap();
+    let builder = Session::builder("million").events(events);
     let open = builder.log(EACH as usize).start().unwrap();
     let (even, odd) = (open.phase("even").unwrap(), open.phase("odd").unwrap());
     let together = Barrier::new(2);

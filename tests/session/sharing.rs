@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use pacman_core::session::Sample;
 use pacman_suite::Barrier;
 
 use crate::session;
@@ -91,4 +92,26 @@ fn reports_of_a_running_session_are_whole() {
             (executions, reports) = (now, reports + 1);
         }
     });
+}
+
+#[test]
+fn debugging_output_fits_on_a_line() {
+    let open = session("debug", "task-clock,page-faults");
+    let phase = open.phase("phase").unwrap();
+    let thread = open.attach().unwrap();
+    thread.run(phase, || ()).unwrap();
+    let peer = open.peer(0).unwrap();
+    let (latest, mut own) = (peer.latest().unwrap(), Sample::EMPTY);
+    thread.sample(&mut own).unwrap();
+    for text in [
+        format!("{open:?}"),
+        format!("{thread:?}"),
+        format!("{peer:?}"),
+        format!("{latest:?}"),
+        format!("{own:?}"),
+    ] {
+        assert!(text.len() < 200, "{} characters: {text}", text.len());
+    }
+    let count = own.count(0).to_string();
+    assert!(format!("{own:?}").contains(&count), "{own:?}");
 }

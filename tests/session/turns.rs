@@ -8,7 +8,6 @@ use pacman_core::{ErrorKind, Session};
 fn events_that_fit_take_no_turns() {
     let session = Session::builder("no turns")
         .events("task-clock,page-faults,context-switches")
-        .unwrap()
         .rotate_event_sets(EventSetRotation::Staggered)
         .log(4)
         .start()
@@ -40,7 +39,6 @@ fn events_that_fit_take_no_turns() {
 fn two_ways_of_taking_turns_are_one_too_many() {
     let error = Session::builder("both ways")
         .events("task-clock")
-        .unwrap()
         .multiplexed()
         .rotate_event_sets(EventSetRotation::PerExecution)
         .start()
@@ -48,7 +46,7 @@ fn two_ways_of_taking_turns_are_one_too_many() {
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     assert_eq!(
         error.to_string(),
-        "cannot both take turns and be multiplexed in session \"both ways\": estimates of \
+        "cannot rotate event sets and be multiplexed in session \"both ways\": estimates of \
          estimates mean nothing; choose one"
     );
 }

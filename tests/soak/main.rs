@@ -108,7 +108,7 @@ fn told(what: &str, count: u64, command: &mut Command) -> u64 {
 }
 
 fn opened() -> (Session, Phase) {
-    let session = Session::builder("soak").events(EVENTS).expect("events").start().expect("opens");
+    let session = Session::builder("soak").events(EVENTS).start().expect("opens");
     let phase = session.phase("work").expect("a phase");
     (session, phase)
 }

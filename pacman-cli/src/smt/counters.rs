@@ -204,7 +204,7 @@ impl Counts {
     ) -> Result<(), String> {
         let hz = self.recipe.scale().base_hz;
         let passed = reading.end.saturating_sub(reading.begin + reading.slack) as f64 / hz;
-        let enabled = end.counts.enabled.wrapping_sub(begin.counts.enabled);
+        let enabled = end.counts.enabled_ns.wrapping_sub(begin.counts.enabled_ns);
         let enabled = Duration::from_nanos(enabled).as_secs_f64();
         if enabled < passed * (1.0 - RATES_DIFFER) - CLOCKS_DIFFER {
             return Err(format!(

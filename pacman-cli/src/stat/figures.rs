@@ -148,7 +148,8 @@ impl Columns {
         let Some(counts) = figures.counts.as_ref().filter(|_| figures.missing == 0) else {
             return Derived::default();
         };
-        let counted = |at: usize| Counted { count: counts[at], group: 0, enabled: 0, running: 0 };
+        let counted =
+            |at: usize| Counted { count: counts[at], group: 0, enabled_ns: 0, running_ns: 0 };
         // What is not counted is no zero: nothing follows from it.
         let is_counted = |above: usize, below: usize| {
             let named = |at: usize| (self.events[at].name.as_str(), counts[at]);

@@ -84,7 +84,7 @@ fn ratio(what: &str, (ours, base): (f64, f64), bound: f64) -> bool {
 /// Measures and prints; false if a bound was exceeded.
 pub(crate) fn run() -> Result<bool> {
     let bare = BareGroup::open(&Event::parse_list(EVENTS)?);
-    let session = Session::builder("here").events(EVENTS)?.start()?;
+    let session = Session::builder("here").events(EVENTS).start()?;
     let phase = session.phase("phase")?;
     let thread = session.attach()?;
     let mut reading = Reading::EMPTY;

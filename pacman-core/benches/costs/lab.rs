@@ -96,7 +96,7 @@ pub(crate) fn run() -> Result<bool> {
     }));
     drop((textbook, group));
 
-    let session = Session::builder("lab").events(EVENTS)?.start()?;
+    let session = Session::builder("lab").events(EVENTS).start()?;
     let (phase, other) = (session.phase("phase")?, session.phase("inner")?);
     let thread = session.attach()?;
     let (mut reading, mut sample) = (Reading::EMPTY, Sample::EMPTY);
@@ -134,7 +134,7 @@ pub(crate) fn run() -> Result<bool> {
     drop(session);
 
     let session = Session::builder("turns")
-        .events(TWO_SETS)?
+        .events(TWO_SETS)
         .rotate_event_sets(EventSetRotation::PerExecution)
         .start()?;
     let phase = session.phase("phase")?;

@@ -15,16 +15,16 @@ pub const MAX_EVENTS: usize = 24;
 ///
 /// Counts are raw: they only grow, and mean nothing but by their differences.
 /// Laid out as the kernel answers `read(2)` of a group, which thus needs no copy.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Reading {
     /// What the kernel puts first: how many counts follow.
     pub(crate) members: u64,
     /// Nanoseconds that the group was enabled while its thread ran, as the last
     /// system call told; RDPMC leaves it alone.
-    pub enabled: u64,
+    pub enabled_ns: u64,
     /// Nanoseconds of these that the group was on hardware counters.
-    pub running: u64,
+    pub running_ns: u64,
     /// One count an event, in the order of the session's events.
     pub counts: [u64; MAX_EVENTS],
 }
@@ -32,7 +32,7 @@ pub struct Reading {
 impl Reading {
     /// All zeros: the place to read into.
     pub const EMPTY: Reading =
-        Reading { members: 0, enabled: 0, running: 0, counts: [0; MAX_EVENTS] };
+        Reading { members: 0, enabled_ns: 0, running_ns: 0, counts: [0; MAX_EVENTS] };
 
     /// What event number `event` counted from `earlier` to this reading.
     ///
@@ -46,8 +46,27 @@ impl Reading {
     /// Times enabled and running since `earlier`.
     #[inline]
     pub(crate) fn times_since(&self, earlier: &Reading) -> (u64, u64) {
-        (self.enabled.wrapping_sub(earlier.enabled), self.running.wrapping_sub(earlier.running))
+        (
+            self.enabled_ns.wrapping_sub(earlier.enabled_ns),
+            self.running_ns.wrapping_sub(earlier.running_ns),
+        )
     }
+}
+
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reading")
+            .field("enabled_ns", &self.enabled_ns)
+            .field("running_ns", &self.running_ns)
+            .field("counts", &without_last_zeros(&self.counts))
+            .finish()
+    }
+}
+
+/// The counts without the zeros that follow the last one: most sessions have few events.
+pub(crate) fn without_last_zeros(counts: &[u64]) -> &[u64] {
+    let end = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+    &counts[..end]
 }
 
 /// Sums that [`Counters::add_since`] adds to, one an event; those beyond the events mean nothing.

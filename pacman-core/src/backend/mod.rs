@@ -1,4 +1,5 @@
-//! The counting seam: what a session asks of whatever counts for it.
+//! The interface between a session and the driver that counts for it. Only this library and its
+//! command use it: it may change at any time.
 //!
 //! A [`Backend`] opens [`Counters`] for one thread; the thread reads them. What
 //! differs between backends is data ([`Caps`]); nobody asks a backend's name.
@@ -11,6 +12,6 @@ pub mod perf;
 mod rdpmc;
 pub(crate) mod summed;
 
-pub(crate) use counting::add_differences;
 pub use counting::{Backend, Caps, Counters, EventSums, MAX_EVENTS, ReadPath, Reading, Target};
+pub(crate) use counting::{add_differences, without_last_zeros};
 pub use forks::install_atfork;

@@ -44,7 +44,7 @@ impl Counters for SummedCounters {
             let part = self.counts.counts[sum.from].wrapping_mul(sum.coefficient as u64);
             into.counts[sum.to] = into.counts[sum.to].wrapping_add(part);
         }
-        (into.enabled, into.running) = (self.counts.enabled, self.counts.running);
+        (into.enabled_ns, into.running_ns) = (self.counts.enabled_ns, self.counts.running_ns);
         Ok(())
     }
 

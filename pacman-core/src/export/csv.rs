@@ -49,7 +49,7 @@ use crate::report::{PhaseReport, Report, ThreadReport};
 ///
 /// ```
 /// use pacman_core::{Session, export};
-/// let session = Session::builder("doc-csv").events("task-clock")?.start()?;
+/// let session = Session::builder("doc-csv").events("task-clock").start()?;
 /// let thread = session.attach()?;
 /// thread.run(session.phase("sum, twice")?, || ())?;
 ///
@@ -110,7 +110,7 @@ pub fn csv(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
 ///
 /// ```
 /// use pacman_core::{Session, export};
-/// let session = Session::builder("doc-csv-log").events("task-clock")?.log(8).start()?;
+/// let session = Session::builder("doc-csv-log").events("task-clock").log(8).start()?;
 /// let thread = session.attach()?;
 /// let step = session.phase("step")?;
 /// for _ in 0..3 {
@@ -187,9 +187,9 @@ fn what(line: &mut Line<'_>, report: &Report, row: &PhaseReport) {
         line.maybe(count.map(|count| count.raw.max));
         line.maybe(count.and_then(|count| count.scaled));
         // The two times stay where the count is absent: they are the reason.
-        let times = row.counts.get(event).filter(|count| count.enabled > 0);
-        line.maybe(times.map(|count| count.enabled));
-        line.maybe(times.map(|count| count.running));
+        let times = row.counts.get(event).filter(|count| count.enabled_ns > 0);
+        line.maybe(times.map(|count| count.enabled_ns));
+        line.maybe(times.map(|count| count.running_ns));
         line.maybe(row.counts.get(event).map(|count| count.samples));
         line.maybe(only_set(report, event));
     }

@@ -22,7 +22,7 @@
 //! ```
 //! use pacman_core::{Session, export};
 //!
-//! let session = Session::builder("doc-export").events("task-clock,page-faults")?.start()?;
+//! let session = Session::builder("doc-export").events("task-clock,page-faults").start()?;
 //! let thread = session.attach()?;
 //! thread.run(session.phase("fill")?, || std::hint::black_box(vec![1u8; 1 << 20]))?;
 //!

@@ -120,7 +120,7 @@ impl Attached {
     /// ```
     /// use pacman_core::{Session, session::Uncounted};
     ///
-    /// let session = Session::builder("run").events("task-clock")?.start()?;
+    /// let session = Session::builder("run").events("task-clock").start()?;
     /// let (thread, work) = (session.attach()?, session.phase("work")?);
     /// let counted = thread.run(work, || 6 * 7)?;
     /// let any = thread.run(work, || 6 * 7).unwrap_or_else(Uncounted::into_value);
@@ -172,7 +172,7 @@ impl Attached {
     /// use std::sync::atomic::{AtomicU64, Ordering};
     /// use pacman_core::{Session, backend::{MAX_EVENTS, Reading}};
     ///
-    /// let session = Session::builder("sums").events("task-clock,page-faults")?.start()?;
+    /// let session = Session::builder("sums").events("task-clock,page-faults").start()?;
     /// let thread = session.attach()?;
     /// let (mut begun, sums) = (Reading::EMPTY, [const { AtomicU64::new(0) }; MAX_EVENTS]);
     /// for _ in 0..3 {

@@ -2,27 +2,26 @@
 
 use pacman_events::partition::Partition;
 
-use super::builder::SessionBuilder;
+use super::prepared::PreparedSession;
 use super::registers;
 use super::rotation::Room;
 use crate::backend::Backend;
 use crate::backend::perf::{PerfPermissions, Sharing, TRUST_DRIVER, backend_on};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
-use crate::platform::PlatformRef;
 use pacman_topology::Topology;
 
-impl SessionBuilder {
+impl PreparedSession {
     /// What a thread has to count with, as far as a table knows.
-    pub(super) fn room(&self, platform: &PlatformRef) -> Result<Option<Room>> {
+    pub(super) fn room(&self) -> Result<Option<Room>> {
         match (self.registers, &self.placement) {
             (Some(partition), Some((topology, _))) => {
-                registers::room(partition, topology, platform).map(Some)
+                registers::room(partition, topology, &self.platform).map(Some)
             }
-            _ if self.distrust(&self.events, platform).is_some() => {
-                registers::room(self.own_partition(), self.here(platform)?, platform).map(Some)
+            _ if self.distrust(&self.events).is_some() => {
+                registers::room(self.own_partition(), self.here()?, &self.platform).map(Some)
             }
-            _ => Ok(Room::of_the_kernel(platform)),
+            _ => Ok(Room::of_the_kernel(&self.platform)),
         }
     }
 
@@ -30,12 +29,11 @@ impl SessionBuilder {
         &self,
         events: &[Event],
         system: Option<&Topology>,
-        platform: &PlatformRef,
     ) -> Result<Box<dyn Backend>> {
         let placed = self.placement.as_ref().map(|(topology, _)| topology);
         match (self.registers, system.or(placed)) {
             (Some(partition), Some(topology)) => {
-                registers::backend(events, partition, topology, platform)
+                registers::backend(events, partition, topology, &self.platform)
             }
             (Some(_), None) => Err(Error::new(
                 ErrorKind::InvalidInput,
@@ -45,15 +43,15 @@ impl SessionBuilder {
                     self.name
                 ),
             )),
-            (None, topology) => match self.distrust(events, platform) {
-                Some(doubt) => self.by_registers(events, topology, platform, doubt),
-                None => self.by_kernel(events, platform),
+            (None, topology) => match self.distrust(events) {
+                Some(doubt) => self.by_registers(events, topology, doubt),
+                None => self.by_kernel(events),
             },
         }
     }
 
-    fn by_kernel(&self, events: &[Event], platform: &PlatformRef) -> Result<Box<dyn Backend>> {
-        backend_on(platform, events, self.sharing, self.permissions(platform))
+    fn by_kernel(&self, events: &[Event]) -> Result<Box<dyn Backend>> {
+        backend_on(&self.platform, events, self.sharing, self.permissions())
     }
 
     /// Counts without the driver, which is in `doubt`.
@@ -61,15 +59,14 @@ impl SessionBuilder {
         &self,
         events: &[Event],
         topology: Option<&Topology>,
-        platform: &PlatformRef,
         doubt: &str,
     ) -> Result<Box<dyn Backend>> {
         let topology = match topology {
             Some(topology) => topology,
-            None => self.here(platform)?,
+            None => self.here()?,
         };
         let obstacle = match self.sharing {
-            Sharing::Pinned => registers::obstacle(topology, platform),
+            Sharing::Pinned => registers::obstacle(topology, &self.platform),
             Sharing::Multiplexed => Some((
                 ErrorKind::Unsupported,
                 "only that driver takes turns with others; count without".to_owned(),
@@ -87,32 +84,28 @@ impl SessionBuilder {
                 ),
             ));
         }
-        let kernel = |events: &[Event]| self.by_kernel(events, platform);
-        registers::backend_beside(events, self.own_partition(), topology, platform, kernel)
+        let kernel = |events: &[Event]| self.by_kernel(events);
+        registers::backend_beside(events, self.own_partition(), topology, &self.platform, kernel)
     }
 
     /// How siblings share a core where nobody asked for registers. In turns those that share
     /// counters by demand could take each other's.
     fn own_partition(&self) -> Partition {
-        if self.turns.is_some() { Partition::Even } else { Partition::ByDemand }
+        if self.rotation.is_some() { Partition::Even } else { Partition::ByDemand }
     }
 
-    fn permissions(&self, platform: &PlatformRef) -> PerfPermissions {
-        let permissions = platform.permissions();
+    fn permissions(&self) -> PerfPermissions {
+        let permissions = self.platform.permissions();
         if self.trusts_driver { permissions.trusting_driver() } else { permissions }
     }
 
     /// Why the kernel's driver may not count `events`.
-    pub(super) fn distrust(
-        &self,
-        events: &[Event],
-        platform: &PlatformRef,
-    ) -> Option<&'static str> {
+    pub(super) fn distrust(&self, events: &[Event]) -> Option<&'static str> {
         let hardware = events.iter().any(Event::is_hardware);
-        self.permissions(platform).distrust().filter(|_| hardware)
+        self.permissions().distrust().filter(|_| hardware)
     }
 
-    pub(super) fn here(&self, platform: &PlatformRef) -> Result<&Topology> {
-        Ok(self.here.get_or_try_init(|| Topology::of(platform))?)
+    pub(super) fn here(&self) -> Result<&Topology> {
+        Ok(self.here.get_or_try_init(|| Topology::of(&self.platform))?)
     }
 }

@@ -30,7 +30,7 @@ use crate::report::{EventSet, Report, ThreadState};
 ///
 /// ```
 /// use pacman_core::Session;
-/// let session = Session::builder("doc-session").events("task-clock")?.start()?;
+/// let session = Session::builder("doc-session").events("task-clock").start()?;
 /// let work = session.phase("work")?;
 /// let thread = session.attach()?;
 /// let sum = thread.run(work, || (0..1000u64).sum::<u64>())?;

@@ -25,6 +25,7 @@ mod open;
 mod patience;
 mod peer;
 pub(crate) mod plausible;
+mod prepared;
 mod registers;
 mod rotation;
 mod rows;
@@ -39,6 +40,7 @@ mod thread_registry;
 mod uncounted;
 mod wide;
 
+pub use crate::backend::{Caps, MAX_EVENTS, ReadPath, Reading};
 pub use crate::report::EventSetRotation;
 pub use attached::{Attached, PhaseGuard};
 pub use builder::SessionBuilder;

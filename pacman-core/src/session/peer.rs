@@ -1,5 +1,6 @@
 //! Another thread's counts, as it last published them.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use crate::report::ThreadState;
 ///
 /// Looking costs no system call and does not disturb the thread. What is seen is
 /// the sample of its latest boundary (or [`publish`](super::Attached::publish)).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Peer {
     record: Arc<ThreadRecord>,
     clock: Clock,
@@ -106,13 +107,22 @@ impl Peer {
     }
 }
 
+impl fmt::Debug for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peer")
+            .field("number", &self.number())
+            .field("is_attached", &self.is_attached())
+            .finish_non_exhaustive()
+    }
+}
+
 impl PeerSample {
     const EMPTY: PeerSample = PeerSample { turn: Epoch::ONLY, sample: Published::EMPTY, age: 0 };
 
     /// The raw count of event number `event`.
     ///
     /// # Panics
-    /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more, or is not
+    /// If `event` is [`MAX_EVENTS`](crate::session::MAX_EVENTS) or more, or is not
     /// [counted](Self::is_counted).
     pub fn count(&self, event: usize) -> u64 {
         self.sample.counts[self.turn.expect(event)]
@@ -128,7 +138,7 @@ impl PeerSample {
     /// thread; `None` if it was not on the counters all the time between.
     ///
     /// # Panics
-    /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more in a session
+    /// If `event` is [`MAX_EVENTS`](crate::session::MAX_EVENTS) or more in a session
     /// whose events are counted at once.
     pub fn counted_since(&self, earlier: &PeerSample, event: usize) -> Option<u64> {
         let place = self.turn.place(event).filter(|_| self.turn == earlier.turn)?;

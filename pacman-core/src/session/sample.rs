@@ -22,7 +22,7 @@ impl Sample {
     /// The raw count of the session's event number `event`.
     ///
     /// # Panics
-    /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more, or is not
+    /// If `event` is [`MAX_EVENTS`](crate::session::MAX_EVENTS) or more, or is not
     /// [counted](Self::is_counted).
     pub fn count(&self, event: usize) -> u64 {
         self.reading.counts[self.turn.expect(event)]
@@ -48,7 +48,7 @@ impl Sample {
     /// thread; `None` if it was not on the counters all the time between.
     ///
     /// # Panics
-    /// If `event` is [`MAX_EVENTS`](crate::backend::MAX_EVENTS) or more in a session
+    /// If `event` is [`MAX_EVENTS`](crate::session::MAX_EVENTS) or more in a session
     /// whose events are counted at once.
     pub fn counted_since(&self, earlier: &Sample, event: usize) -> Option<u64> {
         let place = self.turn.place(event).filter(|_| self.turn == earlier.turn)?;

@@ -2,8 +2,10 @@
 //!
 //! The protocol and its proof are in this folder's README.md.
 
+use std::fmt;
+
 use super::patience::Patience;
-use crate::backend::MAX_EVENTS;
+use crate::backend::{MAX_EVENTS, without_last_zeros};
 use crate::primitive::{AtomicU64, Ordering, fence, own};
 
 /// One thread's latest sample, written by its owner, read by anybody.
@@ -20,7 +22,7 @@ pub(crate) struct Slot {
 }
 
 /// A sample as it stood in a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Published {
     pub(crate) ticks: u64,
     pub(crate) counts: [u64; MAX_EVENTS],
@@ -29,6 +31,15 @@ pub(crate) struct Published {
 impl Published {
     /// All zeros: the place to read into.
     pub(crate) const EMPTY: Published = Published { ticks: 0, counts: [0; MAX_EVENTS] };
+}
+
+impl fmt::Debug for Published {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Published")
+            .field("ticks", &self.ticks)
+            .field("counts", &without_last_zeros(&self.counts))
+            .finish()
+    }
 }
 
 impl Slot {

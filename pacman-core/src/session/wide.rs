@@ -28,7 +28,7 @@ use pacman_topology::{CpuSet, Topology};
 /// ```
 /// use pacman_core::{ErrorKind, Session, Topology};
 /// let cpus = Topology::detect()?.allowed();
-/// let all = Session::builder("doc-wide").events("cpu-clock,page-faults")?.system_wide(&cpus);
+/// let all = Session::builder("doc-wide").events("cpu-clock,page-faults").system_wide(&cpus);
 /// let mut all = match all {
 ///     Ok(all) => all,
 ///     // It takes privilege.
@@ -216,7 +216,7 @@ impl Watched {
         self.owner.sample(&mut now).map_err(|error| self.away(error))?;
         let (enabled, _) = now.reading.times_since(&self.last.reading);
         // Registers have no such time, and a simulated machine has a clock of its own.
-        if now.reading.enabled > 0 && !self.record.caps.simulated {
+        if now.reading.enabled_ns > 0 && !self.record.caps.simulated {
             let ticks = before.saturating_sub(self.last.ticks);
             let passed = ticks as f64 * self.clock.nanos_per_tick();
             if (enabled as f64) < passed * (1.0 - RATES_DIFFER) - CLOCKS_DIFFER {
@@ -310,7 +310,7 @@ mod tests {
     use crate::Session;
 
     fn all(name: &str, cpus: &CpuSet) -> Result<SystemWide> {
-        Session::builder(name).events("cpu-clock,context-switches")?.system_wide(cpus)
+        Session::builder(name).events("cpu-clock,context-switches").system_wide(cpus)
     }
 
     #[test]

@@ -28,13 +28,13 @@ fn named(name: &str) -> &'static Metric {
 
 /// What the Rust function of the same meaning makes of the counts, in the order of the names.
 fn by_function(metric: &Metric, counts: &[u64]) -> Result<f64> {
-    let whole = |count| Counted { count, group: 0, enabled: 1_000, running: 1_000 };
+    let whole = |count| Counted { count, group: 0, enabled_ns: 1_000, running_ns: 1_000 };
     let (first, second) = (counts[0], counts[1]);
     match metric.name() {
         "ipc" => ipc(whole(first), whole(second)).map(|rate| rate.value),
         name if name.ends_with("-mpki") => mpki(whole(first), whole(second)).map(|rate| rate.value),
         "llc-miss-bandwidth" => {
-            let lines = Counted { count: first, group: 0, enabled: second, running: second };
+            let lines = Counted { count: first, group: 0, enabled_ns: second, running_ns: second };
             bandwidth(lines, 64).map(|rate| rate.value)
         }
         "non-halted-cpi" => netburst(first, second, first)

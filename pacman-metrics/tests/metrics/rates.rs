@@ -5,7 +5,7 @@ use pacman_metrics::rates::{Counted, RateFlag, bandwidth, core_ipc, ipc, mpki, s
 
 /// A count of a group that always counted, for a second.
 fn whole(count: u64, group: u32) -> Counted {
-    Counted { count, group, enabled: 1_000_000_000, running: 1_000_000_000 }
+    Counted { count, group, enabled_ns: 1_000_000_000, running_ns: 1_000_000_000 }
 }
 
 #[test]
@@ -19,7 +19,7 @@ fn counts_of_one_group_have_no_flags() {
 
 #[test]
 fn other_groups_and_partial_times_are_flagged() {
-    let half = Counted { running: 500_000_000, ..whole(1_000, 2) };
+    let half = Counted { running_ns: 500_000_000, ..whole(1_000, 2) };
     assert_eq!(ipc(whole(1, 1), whole(1, 2)).unwrap().flags, [RateFlag::Groups]);
     assert_eq!(ipc(half, half).unwrap().flags, [RateFlag::Partial]);
     assert_eq!(ipc(whole(1, 1), half).unwrap().flags, [RateFlag::Groups, RateFlag::Partial]);
@@ -35,7 +35,7 @@ fn a_sibling_slows_the_context_and_speeds_the_core() {
     let core = core_ipc(&[whole(1_250, 0), whole(1_000, 7)], whole(1_000, 3)).unwrap();
     assert_eq!((core.value, core.flags.as_slice()), (2.25, &[][..]));
 
-    let half = Counted { running: 1, ..whole(1_000, 0) };
+    let half = Counted { running_ns: 1, ..whole(1_000, 0) };
     let doubtful = ipc(half, half).unwrap();
     assert_eq!(slowdown(&alone, &doubtful).unwrap().flags, [RateFlag::Partial]);
     assert_eq!(core_ipc(&[half, half], whole(1, 0)).unwrap().flags, [RateFlag::Partial]);
@@ -43,8 +43,8 @@ fn a_sibling_slows_the_context_and_speeds_the_core() {
 
 #[test]
 fn ratios_without_meaning_are_refused() {
-    let never = Counted { running: 0, ..whole(0, 0) };
-    let longer = Counted { enabled: 1, ..whole(1, 0) };
+    let never = Counted { running_ns: 0, ..whole(0, 0) };
+    let longer = Counted { enabled_ns: 1, ..whole(1, 0) };
     let still = ipc(whole(0, 0), whole(1, 0)).unwrap();
     for (result, why) in [
         (ipc(whole(1, 0), whole(0, 0)), "IPC is not computable because the count below the line"),
@@ -52,7 +52,7 @@ fn ratios_without_meaning_are_refused() {
         (ipc(whole(1, 0), longer), "counted for longer than it was enabled"),
         (core_ipc(&[], whole(1, 0)), "no context was counted"),
         (slowdown(&still, &still), "no instruction was executed beside the sibling"),
-        (bandwidth(Counted { enabled: 0, running: 0, ..never }, 64), "no time passed"),
+        (bandwidth(Counted { enabled_ns: 0, running_ns: 0, ..never }, 64), "no time passed"),
     ] {
         let error = result.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotComputable);

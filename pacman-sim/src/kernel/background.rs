@@ -142,7 +142,7 @@ mod tests {
             let session = Session::builder("background-steps").on(&machine);
             let events = "REF_CYCLES:uk,CPU_CLK_UNHALTED.REF_XCLK_ANY:uk,CYCLES:uk";
             let cpus = CpuSet::from_list("0").unwrap();
-            let mut all = session.events(events).unwrap().system_wide(&cpus).unwrap();
+            let mut all = session.events(events).system_wide(&cpus).unwrap();
             let first = *all.sample()[0].as_ref().unwrap();
             (0..steps).for_each(|_| machine.advance(6_000_000_000 / steps));
             let last = *all.sample()[0].as_ref().unwrap();
@@ -162,7 +162,7 @@ mod tests {
         let session = Session::builder("background-watcher").on(&machine);
         let cpus = CpuSet::from_list("0").unwrap();
         // The session keeps a group of the caller's open, and never enables it.
-        let mut all = session.events("REF_CYCLES:uk").unwrap().system_wide(&cpus).unwrap();
+        let mut all = session.events("REF_CYCLES:uk").system_wide(&cpus).unwrap();
         assert_eq!(machine.current_cpu(), 0);
         let first = *all.sample()[0].as_ref().unwrap();
         while machine.core_activity(0).total < 50_000_000 {

@@ -16,10 +16,10 @@ struct Outcome {
 
 /// Attaches, works, reads a few times, detaches; every difference that is given must be true.
 fn scenario(program: &Program, by_registers: bool, name: &str) -> Result<Outcome> {
-    let mut builder = Session::builder(name).on(&program.machine).events(EVENTS)?;
+    let mut builder = Session::builder(name).on(&program.machine).events(EVENTS);
     if by_registers {
         builder = builder
-            .placement(program.machine.topology(), Placement::Compact)?
+            .placement(program.machine.topology(), Placement::Compact)
             .registers(Partition::Even);
     }
     let session = builder.start()?;
@@ -114,9 +114,7 @@ pub(crate) fn stolen_registers_are_noticed(machine: &str) {
         let session = Session::builder(format!("stolen {machine} {call}"))
             .on(&program.machine)
             .events(EVENTS)
-            .unwrap()
             .placement(program.machine.topology(), Placement::Compact)
-            .unwrap()
             .registers(Partition::Even)
             .start()
             .unwrap();
@@ -160,7 +158,7 @@ pub(crate) fn run_gives_the_programs_value_whatever_the_counters_do(machine: &st
         for call in 1..60 {
             let program = Program::on(machine);
             let name = format!("run {machine} {of} {call}");
-            let builder = Session::builder(name).on(&program.machine).events(EVENTS).unwrap();
+            let builder = Session::builder(name).on(&program.machine).events(EVENTS);
             let session = builder.start().unwrap();
             let phase = session.phase("work").unwrap();
             let thread = session.attach().unwrap();

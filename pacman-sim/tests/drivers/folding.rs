@@ -90,7 +90,7 @@ fn ended_threads_are_in_every_sum_with_and_without_rows_of_their_own() {
     let checked = runner.run(&cases, |(beyond, lives)| {
         for threads in [lives.len(), KEPT + beyond] {
             let session = Session::builder("folding");
-            let session = session.on(&program.machine).events(EVENTS).unwrap().start().unwrap();
+            let session = session.on(&program.machine).events(EVENTS).start().unwrap();
             let names = ["one", "two", "three"];
             let phases = names.map(|name| session.phase(name).unwrap());
             let mut expected = ByPhase::new();

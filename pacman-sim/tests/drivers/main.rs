@@ -16,6 +16,11 @@ macro_rules! on {
             const NAME: &str = stringify!($machine);
 
             #[test]
+            fn a_session_is_described_in_any_order() {
+                suite::a_session_is_described_in_any_order(NAME);
+            }
+
+            #[test]
             fn counts_are_the_programs_own() {
                 suite::counts_are_the_programs_own(NAME);
             }

@@ -18,8 +18,20 @@ fn row(report: &Report, thread: usize, phase: usize) -> (u64, [u64; 3]) {
 
 /// A session of the suite's events on the program's machine.
 fn started(program: &Program, name: &str) -> Session {
-    let builder = Session::builder(name).on(&program.machine).events(EVENTS);
-    builder.and_then(|builder| builder.start()).unwrap()
+    Session::builder(name).on(&program.machine).events(EVENTS).start().unwrap()
+}
+
+pub(crate) fn a_session_is_described_in_any_order(machine: &str) {
+    let program = Program::on(machine);
+    let topology = program.machine.topology();
+    let builder = Session::builder(format!("order {machine}"));
+    // The events are names of this machine's processor, which is given last.
+    let builder = builder.placement(topology, Placement::Compact).events(EVENTS);
+    let session = builder.on(&program.machine).start().unwrap();
+    let phase = session.phase("work").unwrap();
+    session.attach().unwrap().run(phase, || program.work(100, 1)).unwrap();
+    let (executions, [_, instructions, times]) = row(&session.report(), 0, 0);
+    assert_eq!((executions, instructions, times), (1, 100, 1));
 }
 
 pub(crate) fn counts_are_the_programs_own(machine: &str) {
@@ -42,7 +54,7 @@ pub(crate) fn counts_are_the_programs_own(machine: &str) {
 pub(crate) fn a_count_that_never_moves_is_doubted(machine: &str) {
     let program = Program::on(machine);
     let builder = Session::builder(format!("doubt {machine}")).on(&program.machine);
-    let session = builder.events("INSTRUCTIONS,BRANCHES,task-clock").unwrap().start().unwrap();
+    let session = builder.events("INSTRUCTIONS,BRANCHES,task-clock").start().unwrap();
     let (outer, inner) = (session.phase("outer").unwrap(), session.phase("inner").unwrap());
     let thread = session.attach().unwrap();
     thread.run(outer, || program.work(999_999, 0)).unwrap();
@@ -69,9 +81,7 @@ pub(crate) fn siblings_count_at_once(machine: &str) {
     let session = Session::builder(format!("siblings {machine}"))
         .on(&program.machine)
         .events(EVENTS)
-        .unwrap()
         .placement(topology, Placement::Compact)
-        .unwrap()
         .start()
         .unwrap();
     each_its_own(&session, &program);
@@ -83,9 +93,7 @@ pub(crate) fn siblings_count_at_once_by_registers(machine: &str) {
     let session = Session::builder(format!("registers {machine}"))
         .on(&program.machine)
         .events(EVENTS)
-        .unwrap()
         .placement(topology, Placement::Compact)
-        .unwrap()
         .registers(Partition::Even)
         .start()
         .unwrap();
@@ -143,7 +151,6 @@ pub(crate) fn sums_follow_their_terms(machine: &str) {
         let session = Session::builder(format!("{event} {machine}"))
             .on(&program.machine)
             .events(event)
-            .unwrap()
             .start()
             .unwrap();
         let phase = session.phase("work").unwrap();
@@ -180,7 +187,7 @@ pub(crate) fn too_many_events_are_refused_or_take_turns(machine: &str) {
     let names = many.split(',').filter(|name| Event::on(program.machine.cpu(), name).is_ok());
     let many = names.collect::<Vec<_>>().join(",");
     let builder = |name: &str| {
-        Session::builder(format!("{name} {machine}")).on(&program.machine).events(&many).unwrap()
+        Session::builder(format!("{name} {machine}")).on(&program.machine).events(&many)
     };
     let refused = builder("many").start().unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
@@ -207,11 +214,10 @@ pub(crate) fn registers_are_as_before(machine: &str) {
     for by_registers in [false, true] {
         let mut builder = Session::builder(format!("restored {machine} {by_registers}"))
             .on(&program.machine)
-            .events(EVENTS)
-            .unwrap();
+            .events(EVENTS);
         if by_registers {
             let topology = program.machine.topology();
-            builder = builder.placement(topology, Placement::Compact).unwrap();
+            builder = builder.placement(topology, Placement::Compact);
             builder = builder.registers(Partition::Even);
         }
         let session = builder.start().unwrap();

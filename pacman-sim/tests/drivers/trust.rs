@@ -15,7 +15,7 @@ fn distrusted(machine: &str) -> Machine {
 }
 
 fn builder(machine: &Machine, name: &str, events: &str) -> SessionBuilder {
-    Session::builder(name).on(machine).events(events).unwrap()
+    Session::builder(name).on(machine).events(events)
 }
 
 fn refusal(builder: SessionBuilder) -> pacman_core::Error {

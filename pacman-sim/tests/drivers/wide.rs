@@ -12,7 +12,6 @@ pub(crate) fn contexts_follow_their_timetable(name: &str) {
     let mut all = Session::builder(format!("wide {name}"))
         .on(&machine)
         .events("CYCLES,INSTRUCTIONS,task-clock")
-        .unwrap()
         .system_wide(&cpus)
         .unwrap();
     let phase = all.phase("all").unwrap();

@@ -16,8 +16,8 @@ pub(crate) fn run() -> Result<()> {
     let here = Topology::detect()?;
     let siblings = here.cores()[0].cpus.len();
     let session = Session::builder("by registers")
-        .events("INSTRUCTIONS,CYCLES,uop_queue_writes:FROM_TC_BUILD")?
-        .placement(here, Placement::Compact)?
+        .events("INSTRUCTIONS,CYCLES,uop_queue_writes:FROM_TC_BUILD")
+        .placement(here, Placement::Compact)
         .registers(Partition::ByDemand)
         .log(PHASES as usize)
         .start()?;
@@ -60,7 +60,7 @@ pub(crate) fn unplaced() -> Result<()> {
     DevMsr::new().allow_user_rdpmc().expect("the lab's guest is root");
     let siblings = Topology::detect()?.contexts().len();
     let session =
-        Session::builder("unplaced").events("INSTRUCTIONS,CYCLES")?.log(PHASES as usize).start()?;
+        Session::builder("unplaced").events("INSTRUCTIONS,CYCLES").log(PHASES as usize).start()?;
     let phase = session.phase("known")?;
     let together = Barrier::new(siblings);
     std::thread::scope(|scope| {
@@ -107,9 +107,9 @@ pub(crate) fn unprivileged() -> Result<()> {
     unsafe {
         assert_eq!((libc::setgid(NOBODY), libc::setuid(NOBODY)), (0, 0), "the guest is root");
     }
-    let refused = Session::builder("unprivileged").events("INSTRUCTIONS")?.start().err();
+    let refused = Session::builder("unprivileged").events("INSTRUCTIONS").start().err();
     println!("refused {}", refused.map_or_else(String::new, |error| error.to_string()));
-    let session = Session::builder("trusting").events("INSTRUCTIONS")?.trust_driver().start()?;
+    let session = Session::builder("trusting").events("INSTRUCTIONS").trust_driver().start()?;
     let doubt = session.attach()?.caps().doubt;
     println!("doubt {}", doubt.unwrap_or_default());
     Ok(())

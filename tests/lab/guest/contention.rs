@@ -131,7 +131,7 @@ fn attempt(label: &str, case: &Case<'_>) -> Result<[Turn; 2]> {
                 let bind = |cpu: u32| Binding::bind(here, &here.place(cpu)?);
                 let mut bound = bind(siblings[if asleep { 0 } else { turn }])?;
                 let session = Session::builder(format!("{label} {turn}"))
-                    .events(&case[turn].join(","))?
+                    .events(case[turn].join(","))
                     .start()?;
                 if turn == 1 {
                     together.wait();

@@ -13,7 +13,7 @@ const RUNS: u64 = 10;
 pub(crate) fn run() -> Result<()> {
     println!("contexts {}", Topology::detect()?.contexts_per_core());
     let names = EIGHT.map(|code| format!("r{code:04x}")).join(",");
-    let session = Session::builder("eight").events(&names)?.start()?;
+    let session = Session::builder("eight").events(&names).start()?;
     let phase = session.phase("all")?;
     let thread = session.attach()?;
     for run in 0..RUNS {

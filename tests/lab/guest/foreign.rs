@@ -21,11 +21,11 @@ const RUNG: u64 = 0x0151;
 pub(crate) fn run(how: &str) -> Result<()> {
     let here = Topology::detect()?;
     let rotated = Session::builder("rotated")
-        .events(ROTATED)?
-        .placement(here.clone(), Placement::Compact)?
+        .events(ROTATED)
+        .placement(here.clone(), Placement::Compact)
         .rotate_event_sets(EventSetRotation::PerExecution)
         .start()?;
-    let other = Session::builder("other").events("r0151")?.start()?;
+    let other = Session::builder("other").events("r0151").start()?;
     let (rotates, counts) = (rotated.phase("rotates")?, other.phase("counts")?);
     let place = here.place(here.cores()[0].cpus[1])?;
     let together = Barrier::new(2);

@@ -6,7 +6,7 @@ use pacman_core::{ErrorKind, Result, Session};
 
 /// Prints what the child was told, and that the parent still counts.
 pub(crate) fn run() -> Result<()> {
-    let session = Session::builder("forked").events("INSTRUCTIONS,CYCLES")?.start()?;
+    let session = Session::builder("forked").events("INSTRUCTIONS,CYCLES").start()?;
     let thread = session.attach()?;
     assert_eq!(thread.caps().read_path, ReadPath::Rdpmc);
     let (mut before, mut after) = (Reading::EMPTY, Reading::EMPTY);

@@ -65,8 +65,8 @@ fn known(preset: &str) -> Option<Known> {
 fn on_both(here: &Topology, name: &str, known: &Known) -> Result<()> {
     let siblings = here.cores()[0].cpus.len();
     let session = Session::builder(name)
-        .events(name)?
-        .placement(here.clone(), Placement::Compact)?
+        .events(name)
+        .placement(here.clone(), Placement::Compact)
         .log(2 * RUNG as usize)
         .start()?;
     let phase = session.phase("work")?;

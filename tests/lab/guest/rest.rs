@@ -17,7 +17,7 @@ const ROUNDS: usize = 200;
 pub(crate) fn run() -> Result<()> {
     let here = Topology::detect()?;
     let _bound = Binding::bind(&here, &here.place(0)?)?;
-    let session = Session::builder("at rest").events(&EVENTS.join(","))?.start()?;
+    let session = Session::builder("at rest").events(EVENTS.join(",")).start()?;
     let thread = session.attach()?;
     let (mut before, mut after) = (Reading::EMPTY, Reading::EMPTY);
     let (mut equal, mut total) = (0, 0);

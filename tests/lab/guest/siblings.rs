@@ -13,8 +13,8 @@ pub(crate) fn run() -> Result<()> {
     let here = Topology::detect()?;
     let core = here.cores()[0].cpus.clone();
     let session = Session::builder("siblings")
-        .events("INSTRUCTIONS,CYCLES")?
-        .placement(here, Placement::Compact)?
+        .events("INSTRUCTIONS,CYCLES")
+        .placement(here, Placement::Compact)
         .log(PHASES)
         .start()?;
     let phase = session.phase("known")?;

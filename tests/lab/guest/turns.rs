@@ -35,8 +35,8 @@ pub(crate) fn run(how: &str, by: &str) -> Result<()> {
     let siblings = here.cores()[0].cpus.len();
     let names: Vec<&str> = EVENTS.iter().map(|(name, _)| *name).collect();
     let mut builder = Session::builder("turns")
-        .events(&names.join(","))?
-        .placement(here, Placement::Compact)?
+        .events(names.join(","))
+        .placement(here, Placement::Compact)
         .rotate_event_sets(turns)
         .log(4 * RUNS as usize);
     if by == "registers" {

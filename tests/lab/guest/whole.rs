@@ -34,8 +34,8 @@ pub(crate) fn run() -> Result<()> {
     DevMsr::new().allow_user_rdpmc().expect("the lab's guest is root");
     let here = Topology::detect()?;
     let session = Session::builder("whole")
-        .events(EIGHTEEN)?
-        .placement(here, "0".parse::<Placement>()?)?
+        .events(EIGHTEEN)
+        .placement(here, "0".parse::<Placement>()?)
         .registers(Partition::Whole { owner: 0 })
         .log(RUNS as usize)
         .start()?;
@@ -76,8 +76,8 @@ pub(crate) fn half_each() -> Result<()> {
     let here = Topology::detect()?;
     let start = |turns: bool, partition| {
         let builder = Session::builder("halves")
-            .events(EIGHTEEN)?
-            .placement(here.clone(), Placement::Compact)?
+            .events(EIGHTEEN)
+            .placement(here.clone(), Placement::Compact)
             .registers(partition);
         if turns {
             builder.rotate_event_sets(EventSetRotation::Staggered).start()

@@ -13,7 +13,7 @@ const ITERATIONS: u64 = 10_000_000;
 pub(crate) fn run() -> Result<()> {
     let here = Topology::detect()?;
     let cpus = here.allowed();
-    let events = Session::builder("wide").events("INSTRUCTIONS")?;
+    let events = Session::builder("wide").events("INSTRUCTIONS");
     let mut all = events.system_wide(&cpus)?;
     for cpu in cpus.iter() {
         let bound = Binding::bind(&here, &here.place(cpu)?)?;
@@ -32,12 +32,12 @@ pub(crate) fn run() -> Result<()> {
     all.begin(after)?;
     all.end(after)?;
     print("gone", &all);
-    let offline = Session::builder("offline").events("INSTRUCTIONS")?.system_wide(&cpus);
+    let offline = Session::builder("offline").events("INSTRUCTIONS").system_wide(&cpus);
     println!("refused {}", offline.expect_err("one of them is offline"));
     switch("/sys/devices/system/cpu/cpu1/online", "1");
 
     // Away and back within one phase: the kernel answers reads as if nothing had been.
-    let mut all = Session::builder("back").events("INSTRUCTIONS")?.system_wide(&cpus)?;
+    let mut all = Session::builder("back").events("INSTRUCTIONS").system_wide(&cpus)?;
     let back = all.phase("back")?;
     all.begin(back)?;
     switch("/sys/devices/system/cpu/cpu1/online", "0");
@@ -47,7 +47,7 @@ pub(crate) fn run() -> Result<()> {
     all.end(back)?;
     print("back", &all);
 
-    let mut all = Session::builder("smt").events("INSTRUCTIONS")?.system_wide(&cpus)?;
+    let mut all = Session::builder("smt").events("INSTRUCTIONS").system_wide(&cpus)?;
     switch("/sys/devices/system/cpu/smt/control", "off");
     for sample in all.sample() {
         println!("smt {}", sample.map_or_else(|error| error.to_string(), |_| "counts".into()));

@@ -201,7 +201,7 @@ impl<S: PerfSys + Clone> CallCounters<S> {
             Err(errno) => return Err(self.unreadable(errno)),
         }
         // Enabled without running: it waited, so an exclusive count has a hole.
-        if into.enabled != into.running && (self.exclusive || into.running == 0) {
+        if into.enabled_ns != into.running_ns && (self.exclusive || into.running_ns == 0) {
             return Err(self.off_counters());
         }
         Ok(())

@@ -83,7 +83,7 @@ const VERSION: u32 = 1;
 ///
 /// ```
 /// use pacman_core::{Session, export};
-/// let session = Session::builder("doc-json").events("task-clock")?.start()?;
+/// let session = Session::builder("doc-json").events("task-clock").start()?;
 /// let thread = session.attach()?;
 /// thread.run(session.phase("one")?, || ())?;
 ///
@@ -224,9 +224,9 @@ fn phase(to: &mut Writer<'_>, report: &Report, row: &PhaseReport) {
         to.name("samples").literal(row.counts.get(event).map_or(0, |count| count.samples));
         to.name("scaled").literal_or_null(count.and_then(|count| count.scaled));
         // The two times stay where the count is absent: they are the reason.
-        let times = row.counts.get(event).filter(|count| count.enabled > 0);
-        to.name("enabled_ns").literal_or_null(times.map(|count| count.enabled));
-        to.name("running_ns").literal_or_null(times.map(|count| count.running));
+        let times = row.counts.get(event).filter(|count| count.enabled_ns > 0);
+        to.name("enabled_ns").literal_or_null(times.map(|count| count.enabled_ns));
+        to.name("running_ns").literal_or_null(times.map(|count| count.running_ns));
         to.end('}');
     }
     to.end(']');

@@ -132,8 +132,8 @@ impl Figure {
             Err(_) => Figure { missing: true, ..Figure::default() },
         };
         if let Some(count) = row.counts.get(event) {
-            figure.enabled = count.enabled.into();
-            figure.running = count.running.into();
+            figure.enabled = count.enabled_ns.into();
+            figure.running = count.running_ns.into();
         }
         figure
     }

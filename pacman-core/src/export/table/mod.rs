@@ -48,7 +48,7 @@ use crate::report::Report;
 ///
 /// ```
 /// use pacman_core::{Session, export::{self, TableStyle}};
-/// let session = Session::builder("doc-table").events("task-clock")?.start()?;
+/// let session = Session::builder("doc-table").events("task-clock").start()?;
 /// let thread = session.attach()?;
 /// thread.run(session.phase("one")?, || ())?;
 ///

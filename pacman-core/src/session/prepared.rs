@@ -1,0 +1,290 @@
+//! The start of a session: the events and places that its description names are found and tried.
+
+use once_cell::sync::OnceCell;
+use pacman_events::partition::Partition;
+use pacman_topology::{CpuSet, Placement, Topology, cancel};
+
+use super::builder::{EventRequest, SessionBuilder};
+use super::exit_report;
+use super::handle::Session;
+use super::rotation::{self, Sets};
+use super::shared::{Parts, Placed, Shared};
+use super::wide::SystemWide;
+use crate::backend::perf::Sharing;
+use crate::clock::{Clock, ClockSource};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{self, Event};
+use crate::platform::{self, PlatformRef};
+use crate::report::EventSetRotation;
+
+/// The longest log of single samples a thread may keep.
+const LONGEST_LOG: usize = 1 << 24;
+
+/// A session whose events are found and whose wishes fit together.
+#[derive(Debug)]
+pub(super) struct PreparedSession {
+    pub(super) name: String,
+    pub(super) events: Vec<Event>,
+    /// How many of these, at the end, the environment wishes for and the program knows nothing of.
+    requested: usize,
+    pub(super) placement: Option<(Topology, Placement)>,
+    pub(super) sharing: Sharing,
+    pub(super) registers: Option<Partition>,
+    pub(super) platform: PlatformRef,
+    pub(super) rotation: Option<EventSetRotation>,
+    pub(super) trusts_driver: bool,
+    clock: Clock,
+    log: usize,
+    /// The machine, read when first needed.
+    pub(super) here: OnceCell<Topology>,
+}
+
+impl SessionBuilder {
+    /// Looks up the events, tries them on this machine, and starts the session.
+    ///
+    /// # Errors
+    /// - of the name: `DuplicateSession`, `InvalidInput` if it is not one line
+    /// - of the events: as for [`Event::parse_list`], `Empty` without any, `TooManyEvents`,
+    ///   `InvalidInput` for one that is named twice
+    /// - of the placement: `ForeignTopology` if the topology is of another machine,
+    ///   `NoSuchPlace`, `PlaceNotAllowed`, `InvalidInput`
+    /// - of other wishes: `InvalidInput` for a log beyond 2^24 samples, or for a rotation of event
+    ///   sets in a multiplexed session; `Unsupported` for a clock that the processor lacks
+    /// - of the machine: `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`
+    pub fn start(self) -> Result<Session> {
+        cancel::put_off_during(|| {
+            let mut prepared = PreparedSession::of(self)?;
+            prepared.add_requested_events();
+            Ok(Session::of(prepared.of_threads()?))
+        })
+    }
+
+    /// Looks up the events, tries them on this machine, and counts whatever runs on each of `cpus`.
+    ///
+    /// What the kernel asks for that is `perf_event_paranoid` of 0 or less, or
+    /// CAP_PERFMON. Hardware contexts outside of the process's cpuset count as well.
+    ///
+    /// # Errors
+    /// As for [`start`](Self::start); `Empty` for no CPU, `NoSuchPlace` for one that the
+    /// machine lacks, `PlaceNotAllowed` for one that is offline, `InvalidInput` if the
+    /// session has a placement, which is for threads.
+    pub fn system_wide(self, cpus: &CpuSet) -> Result<SystemWide> {
+        if self.placement.is_some() {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!(
+                    "cannot count whole CPUs in session {:?}, which has a placement for threads; \
+                     leave the placement out",
+                    self.name
+                ),
+            ));
+        }
+        SystemWide::open(PreparedSession::of(self)?.of_contexts()?, cpus)
+    }
+}
+
+impl PreparedSession {
+    /// Finds the events and checks the wishes.
+    fn of(described: SessionBuilder) -> Result<PreparedSession> {
+        let platform = described.platform.unwrap_or_else(|| platform::current().clone());
+        let mut events = Vec::new();
+        for request in described.events {
+            match request {
+                EventRequest::List(list) => {
+                    events.extend(Event::parse_list_on(platform.cpu_model(), &list)?);
+                }
+                EventRequest::One(event) => events.push(event),
+            }
+        }
+        let prepared = PreparedSession {
+            name: described.name,
+            events,
+            requested: 0,
+            placement: described.placement,
+            sharing: described.sharing,
+            registers: described.registers,
+            platform,
+            rotation: described.rotation,
+            trusts_driver: described.trusts_driver,
+            clock: clock(described.clock)?,
+            log: described.log,
+            here: OnceCell::new(),
+        };
+        prepared.check()?;
+        Ok(prepared)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.events.is_empty() {
+            return Err(event::empty());
+        }
+        if let Some((topology, placement)) = &self.placement {
+            self.check_topology(topology)?;
+            placement.capacity(topology)?;
+        }
+        if self.log > LONGEST_LOG {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!(
+                    "cannot log {} samples a thread: {LONGEST_LOG} is the most; \
+                     a longer run wants fewer phases or no log",
+                    self.log
+                ),
+            ));
+        }
+        if let Some(twice) = self.asked_twice() {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!("cannot count {twice} twice in session {:?}; name it once", self.name),
+            ));
+        }
+        if self.rotation.is_some() && self.sharing == Sharing::Multiplexed {
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!(
+                    "cannot rotate event sets and be multiplexed in session {:?}: estimates of \
+                     estimates mean nothing; choose one",
+                    self.name
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_topology(&self, topology: &Topology) -> Result<()> {
+        let source = topology.source();
+        let (what, instead) = if !topology.is_this_system() {
+            (format!("the topology is {source}, not this system's"), "use Topology::detect")
+        } else if topology.processors() != Some(self.platform.processors()) {
+            let what = format!("the topology ({source}) is of another machine than the counters");
+            (what, "take both from one")
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(
+            ErrorKind::ForeignTopology,
+            format!("cannot place threads of session {:?}: {what}; {instead}", self.name),
+        ))
+    }
+
+    fn asked_twice(&self) -> Option<&Event> {
+        let mut rest = self.events.as_slice();
+        while let Some((event, others)) = rest.split_first() {
+            if others.iter().any(|other| other.name() == event.name()) {
+                return Some(event);
+            }
+            rest = others;
+        }
+        None
+    }
+
+    /// Adds what the environment wants in the report, if it can be counted with the rest.
+    fn add_requested_events(&mut self) {
+        let Some(list) = exit_report::requested_events() else { return };
+        if self.events.is_empty() {
+            return;
+        }
+        // At the end: a program may know its own by number.
+        let (own, turns) = (self.events.len(), self.rotation);
+        if let Err(error) = self.extend_events(&list) {
+            self.events.truncate(own);
+            self.rotation = turns;
+            exit_report::report_uncounted(&self.name, &error);
+        }
+        self.requested = self.events.len() - own;
+    }
+
+    fn extend_events(&mut self, list: &str) -> Result<()> {
+        for event in Event::parse_list_on(self.platform.cpu_model(), list)? {
+            if !self.events.iter().any(|own| own.name() == event.name()) {
+                self.events.push(event);
+            }
+        }
+        let tried = self.sets(None);
+        let may_turn = self.rotation.is_none() && self.sharing == Sharing::Pinned;
+        match tried {
+            Err(error) if may_turn && rotation::is_lack_of_room(&error) => {
+                self.rotation = Some(EventSetRotation::PerExecution);
+                self.sets(None).map(drop)
+            }
+            tried => tried.map(drop),
+        }
+    }
+
+    /// A session of threads.
+    fn of_threads(self) -> Result<Shared> {
+        self.claimed(None)
+    }
+
+    /// A session of whole contexts of this machine.
+    fn of_contexts(self) -> Result<Shared> {
+        let topology = Topology::of(&self.platform)?;
+        self.claimed(Some(topology))
+    }
+
+    fn claimed(self, system: Option<Topology>) -> Result<Shared> {
+        Shared::claim(&self.name)?;
+        let name = self.name.clone();
+        match self.parts(system) {
+            Ok(parts) => Ok(Shared::new(parts)),
+            Err(error) => {
+                Shared::disclaim(&name);
+                Err(error)
+            }
+        }
+    }
+
+    /// The sets to count: one, or those that take turns.
+    fn sets(&self, system: Option<&Topology>) -> Result<Sets> {
+        let open = |events: &[Event]| self.backend(events, system);
+        let room = || self.room();
+        let plan = |turns| Sets::plan(turns, &self.events, &room, &open);
+        match self.rotation {
+            Some(turns) => plan(turns),
+            None => match open(&self.events) {
+                Ok(backend) => Ok(Sets::one(self.events.len(), backend)),
+                Err(error) => Err(rotation::advise(error, || plan(EventSetRotation::PerExecution))),
+            },
+        }
+    }
+
+    fn parts(mut self, system: Option<Topology>) -> Result<Parts> {
+        let sets = self.sets(system.as_ref())?;
+        let (topology, placed) = match self.placement.take() {
+            Some((topology, placement)) => {
+                let places = placement.places(&topology, placement.capacity(&topology)?)?;
+                (Some(topology), Some(Placed { placement: Some(placement), places }))
+            }
+            // The registers count a context, so that each thread is bound to one.
+            None if system.is_none() && self.distrust(&self.events).is_some() => {
+                let topology = self.here()?.clone();
+                let allowed = topology.allowed();
+                let places = allowed.iter().filter_map(|cpu| topology.place(cpu).ok()).collect();
+                (Some(topology), Some(Placed { placement: None, places }))
+            }
+            None => (system, None),
+        };
+        Ok(Parts {
+            name: self.name,
+            own: self.events.len() - self.requested,
+            events: self.events,
+            sets,
+            clock: self.clock,
+            placement: placed,
+            topology,
+            platform: self.platform,
+            log: self.log,
+        })
+    }
+}
+
+fn clock(source: Option<ClockSource>) -> Result<Clock> {
+    match source {
+        None => Ok(Clock::detect()),
+        Some(ClockSource::Tsc) if !cfg!(target_arch = "x86_64") => Err(Error::new(
+            ErrorKind::Unsupported,
+            "cannot take time from the TSC: this processor has none; use the monotonic clock",
+        )),
+        Some(source) => Ok(Clock::with_source(source)),
+    }
+}
