@@ -1,10 +1,11 @@
 //! The commands: one variant and one arm each.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::{Parser, Subcommand};
 use pacman_core::platform;
 
+use crate::error::CliResult;
 use crate::{budget, doctor, events, metrics, model, plan, record, run, smt, stat, topo, validate};
 
 /// Hardware performance counters of threads on SMT cores: what this machine has and can count.
@@ -47,7 +48,7 @@ pub(crate) enum Command {
 
 impl Command {
     /// Runs the command; the answer is its exit status.
-    pub(crate) fn run(&self, out: &mut dyn Write) -> io::Result<u8> {
+    pub(crate) fn run(&self, out: &mut dyn Write) -> CliResult {
         match self {
             Command::Budget(args) => budget::budget(args, out),
             Command::Doctor(args) => doctor::doctor(args, out),

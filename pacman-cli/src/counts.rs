@@ -1,10 +1,12 @@
 //! Counts as lines of `event,count`, the form in which commands read them.
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::Path;
 
 use pacman_core::input::{self, MOST_BYTES};
 use pacman_events::shown::shown_path;
+
+use crate::error::{CliError, CliResult};
 
 /// One line of such a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +22,7 @@ pub(crate) struct Counted<'a> {
 ///
 /// An empty line and one that begins with `#` say nothing; so does a first line `event,count`. A
 /// name in quotes may have commas in it. No event is counted twice, in any case of its letters.
-pub(crate) fn parse(text: &str) -> Result<Vec<Counted<'_>>, String> {
+pub(crate) fn parse(text: &str) -> CliResult<Vec<Counted<'_>>> {
     let mut counts: Vec<Counted<'_>> = Vec::new();
     let mut first = true;
     // Spreadsheets put a byte order mark in front.
@@ -30,7 +32,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Counted<'_>>, String> {
             continue;
         }
         let heading = std::mem::take(&mut first);
-        let at = |why: String| format!("line {}: {why}", index + 1);
+        let at = |why: String| CliError::BadInput(format!("line {}: {why}", index + 1));
         // The last comma: names such as cpu/event=0x3c,umask=0/ have some themselves.
         let Some((event, count)) = line.rsplit_once(',') else {
             return Err(at(format!("{line:?} is not event,count")));
@@ -57,16 +59,13 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Counted<'_>>, String> {
 ///
 /// # Errors
 /// Bad input, for a file that cannot be read, is no text or longer than [`MOST_BYTES`].
-pub(crate) fn read(file: &Path) -> io::Result<String> {
+pub(crate) fn read(file: &Path) -> CliResult<String> {
     let text = if is_standard_input(file) {
         input::text_of(io::stdin().lock(), MOST_BYTES)
     } else {
         input::read_text(file, MOST_BYTES)
     };
-    text.map_err(|error| {
-        let problem = format!("cannot read {}: {error}", named(file));
-        io::Error::new(ErrorKind::InvalidInput, problem)
-    })
+    text.map_err(|error| CliError::BadInput(format!("cannot read {}: {error}", named(file))))
 }
 
 /// What a file is called in messages.
@@ -106,8 +105,8 @@ mod tests {
             ("A,1\n\na,1", "line 3: \"a\" was counted above already"),
             ("A,18446744073709551616", "line 1: \"18446744073709551616\" is no count"),
         ] {
-            assert_eq!(parse(text).unwrap_err().get(..why.len()), Some(why));
+            assert_eq!(parse(text).unwrap_err().to_string().get(..why.len()), Some(why));
         }
-        assert_eq!(read(Path::new("/nonexistent")).unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(read(Path::new("/nonexistent")).unwrap_err().status(), 2);
     }
 }

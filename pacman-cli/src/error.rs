@@ -1,4 +1,4 @@
-//! Saying no: one line on standard error, and the exit status that goes with it.
+//! Errors of commands: one line on standard error, and the exit status that goes with it.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -8,74 +8,141 @@ use std::path::Path;
 use clap::error::ContextKind;
 use pacman_events::shown::{line, shown_path};
 
-/// The exit status for arguments that make no sense.
-pub(crate) const BAD_INPUT: u8 = 2;
+/// Why a command gives up: one line for standard error, and by its kind the exit status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CliError {
+    /// Arguments or files that make no sense.
+    BadInput(String),
+    /// The machine, the system or the program does not give what was asked for.
+    Refused(String),
+    /// Standard output, or the file that was named, cannot take the answer.
+    Unwritable(String),
+    /// The program to run cannot be started.
+    NotRunnable(String),
+    /// There is no program of that name.
+    NotFound(String),
+}
 
-/// The exit status when standard output, or the file that was named, cannot take the answer.
-pub(crate) const UNWRITTEN: u8 = 4;
+/// An answer of a command, which is its exit status if nothing else is said.
+pub(crate) type CliResult<T = u8> = Result<T, CliError>;
+
+/// The exit status of [`CliError::BadInput`], for a command that answers several inputs.
+pub(crate) const BAD_INPUT: u8 = 2;
+/// The exit status of [`CliError::Refused`], likewise.
+pub(crate) const REFUSED: u8 = 1;
+/// The exit status of [`CliError::Unwritable`], for a command that ran a program.
+pub(crate) const UNWRITABLE: u8 = 4;
+
+impl CliError {
+    /// The exit status. 126 and 127 are those of shells.
+    pub(crate) fn status(&self) -> u8 {
+        match self {
+            CliError::Refused(_) => REFUSED,
+            CliError::BadInput(_) => BAD_INPUT,
+            CliError::Unwritable(_) => UNWRITABLE,
+            CliError::NotRunnable(_) => 126,
+            CliError::NotFound(_) => 127,
+        }
+    }
+
+    /// Writes the line to standard error and returns the exit status.
+    pub(crate) fn complain(&self) -> u8 {
+        complain(self);
+        self.status()
+    }
+
+    pub(crate) fn bad_input(problem: impl fmt::Display) -> CliError {
+        CliError::BadInput(problem.to_string())
+    }
+
+    pub(crate) fn refused(problem: impl fmt::Display) -> CliError {
+        CliError::Refused(problem.to_string())
+    }
+
+    /// The file that the answer was to go to cannot be made or written.
+    pub(crate) fn unwritable(path: &Path, error: &io::Error) -> CliError {
+        let advice = match error.kind() {
+            ErrorKind::StorageFull => "make room, or name a file elsewhere",
+            _ => "name a file in a directory that can be written",
+        };
+        CliError::Unwritable(format!("cannot write {}: {error}; {advice}", shown_path(path)))
+    }
+
+    /// A program could not be started, and what helps.
+    pub(crate) fn not_run(program: impl AsRef<OsStr>, error: &io::Error) -> CliError {
+        let problem = unrunnable(program.as_ref(), error);
+        match error.raw_os_error() {
+            Some(libc::ENOENT) => CliError::NotFound(problem),
+            _ => CliError::NotRunnable(problem),
+        }
+    }
+
+    /// The system refuses a call that a command cannot do without.
+    pub(crate) fn forbidden(what: &str, call: &str, error: &io::Error) -> CliError {
+        CliError::Refused(format!(
+            "cannot {what}: {call} says {error}: a seccomp filter forbids it; allow {call} in the \
+             container's profile"
+        ))
+    }
+
+    /// The same with `place` before the line: a file, a line of it, an option.
+    pub(crate) fn within(mut self, place: impl fmt::Display) -> CliError {
+        let line = match &mut self {
+            CliError::BadInput(line)
+            | CliError::Refused(line)
+            | CliError::Unwritable(line)
+            | CliError::NotRunnable(line)
+            | CliError::NotFound(line) => line,
+        };
+        line.insert_str(0, &format!("{place}: "));
+        self
+    }
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (CliError::BadInput(line)
+        | CliError::Refused(line)
+        | CliError::Unwritable(line)
+        | CliError::NotRunnable(line)
+        | CliError::NotFound(line)) = self;
+        f.write_str(line)
+    }
+}
+
+impl std::error::Error for CliError {}
+
+/// From writing to standard output; an error of anything else is told apart where it occurs.
+impl From<io::Error> for CliError {
+    fn from(error: io::Error) -> CliError {
+        CliError::Unwritable(format!("cannot write the answer to standard output: {error}"))
+    }
+}
+
+/// What was asked for wrongly differs from what this machine refuses.
+impl From<pacman_core::Error> for CliError {
+    fn from(error: pacman_core::Error) -> CliError {
+        use pacman_core::ErrorKind as Kind;
+        match error.kind() {
+            Kind::NoEvents
+            | Kind::InvalidInput
+            | Kind::NoSuchPlace
+            | Kind::OtherModel
+            | Kind::TooManyEvents
+            | Kind::UnknownEvent => CliError::bad_input(error),
+            _ => CliError::refused(error),
+        }
+    }
+}
 
 /// Writes one line about `problem` to standard error.
-pub(crate) fn complain(problem: &str) {
+pub(crate) fn complain(problem: impl fmt::Display) {
     // With standard error closed too, the exit status has to say it alone.
-    let _ = writeln!(io::stderr(), "pacman-pmu: {}", line(problem));
-}
-
-/// The exit status when the machine does not let a command do its work.
-const REFUSED: u8 = 1;
-
-/// A whole line about why a command gives up, and the exit status for it.
-#[derive(Debug)]
-struct GivenUp(String, u8);
-
-impl fmt::Display for GivenUp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for GivenUp {}
-
-/// Why a command gave up, and the exit status that goes with it.
-///
-/// A command reports bad input as [`ErrorKind::InvalidInput`], a file of the answer as
-/// [`unwritable()`] and a system call that is refused as [`forbidden()`]; every other error comes
-/// from writing the answer to standard output.
-pub(crate) fn reason(error: &io::Error) -> (String, u8) {
-    if let Some(GivenUp(why, status)) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
-        (why.clone(), *status)
-    } else if error.kind() == ErrorKind::InvalidInput {
-        (one_line(&error.to_string()), BAD_INPUT)
-    } else {
-        (format!("cannot write the answer to standard output: {error}"), UNWRITTEN)
-    }
-}
-
-/// The file that the answer was to go to cannot be made or written.
-pub(crate) fn unwritable(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::other(GivenUp(unwritten(path, error), UNWRITTEN))
-}
-
-/// The system refuses a call that a command cannot do without.
-pub(crate) fn forbidden(what: &str, call: &str, error: &io::Error) -> io::Error {
-    let why = format!(
-        "cannot {what}: {call} says {error}: a seccomp filter forbids it; allow {call} in the \
-         container's profile"
-    );
-    io::Error::other(GivenUp(why, REFUSED))
-}
-
-/// The same in words.
-pub(crate) fn unwritten(path: &Path, error: &io::Error) -> String {
-    let advice = match error.kind() {
-        ErrorKind::StorageFull => "make room, or name a file elsewhere",
-        _ => "name a file in a directory that can be written",
-    };
-    format!("cannot write {}: {error}; {advice}", shown_path(path))
+    let _ = writeln!(io::stderr(), "pacman-pmu: {}", line(&problem.to_string()));
 }
 
 /// Why a program could not be started, and what helps.
-pub(crate) fn unrunnable(program: impl AsRef<OsStr>, error: &io::Error) -> String {
-    let program = program.as_ref();
+pub(crate) fn unrunnable(program: &OsStr, error: &io::Error) -> String {
     let file = Path::new(program);
     let advice = match error.kind() {
         _ if program.is_empty() => "; no program is named",
@@ -96,11 +163,11 @@ pub(crate) fn unrunnable(program: impl AsRef<OsStr>, error: &io::Error) -> Strin
 }
 
 /// What was wrong with `arguments`, those behind the program's name.
-pub(crate) fn usage(error: &clap::Error, arguments: &[String]) -> String {
+pub(crate) fn usage(error: &clap::Error, arguments: &[String]) -> CliError {
     if let Some(problem) = negative(error, arguments) {
-        return problem;
+        return CliError::BadInput(problem);
     }
-    match error.kind() {
+    CliError::BadInput(match error.kind() {
         clap::error::ErrorKind::MissingSubcommand
         | clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             "no command was given; pacman-pmu --help lists them".into()
@@ -110,7 +177,7 @@ pub(crate) fn usage(error: &clap::Error, arguments: &[String]) -> String {
             let hint = if names_a_program(error, &text) { PROGRAMS_PLACE } else { "" };
             one_line(&text) + hint
         }
-    }
+    })
 }
 
 /// A number below 0, which clap takes for an option and advises to put behind `--`: there it would
@@ -142,7 +209,7 @@ const PROGRAMS_PLACE: &str = "; a program and its arguments stand behind --";
 
 /// A message of several paragraphs as one line: what was wrong and the nearest
 /// right thing, without the usage.
-pub(crate) fn one_line(message: &str) -> String {
+fn one_line(message: &str) -> String {
     let problem = message.split("\n\nUsage:").next().unwrap_or(message);
     let problem = problem.split("\n\nFor more information").next().unwrap_or(problem);
     let problem = problem.strip_prefix("error: ").unwrap_or(problem);
@@ -173,8 +240,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_run_is_told_what_helps() {
-        let words =
-            |program: &str, code: i32| unrunnable(program, &io::Error::from_raw_os_error(code));
+        let words = |program: &str, code: i32| {
+            unrunnable(program.as_ref(), &io::Error::from_raw_os_error(code))
+        };
         for (said, whole) in [
             (
                 words("no-such", libc::ENOENT),
@@ -206,15 +274,25 @@ mod tests {
     }
 
     #[test]
-    fn bad_input_and_bad_output_differ() {
-        let refused = io::Error::new(ErrorKind::InvalidInput, "no such place");
-        assert_eq!(reason(&refused), ("no such place".into(), BAD_INPUT));
-        let (words, status) = reason(&ErrorKind::StorageFull.into());
-        assert_eq!(words, "cannot write the answer to standard output: no storage space");
-        assert_eq!(status, UNWRITTEN);
-        let no_place = unwritable(Path::new("/no/file"), &ErrorKind::NotFound.into());
-        let words = "cannot write /no/file: entity not found; name a file in a directory that can \
-                     be written";
-        assert_eq!(reason(&no_place), (words.into(), UNWRITTEN));
+    fn each_kind_has_its_line_and_its_status() {
+        let refused = CliError::bad_input("no such place").within("line 3");
+        assert_eq!((refused.to_string().as_str(), refused.status()), ("line 3: no such place", 2));
+        let full = CliError::from(io::Error::from(ErrorKind::StorageFull));
+        assert_eq!(
+            (full.to_string().as_str(), full.status()),
+            ("cannot write the answer to standard output: no storage space", 4)
+        );
+        let no_place = CliError::unwritable(Path::new("/no/file"), &ErrorKind::NotFound.into());
+        assert_eq!(
+            (no_place.to_string().as_str(), no_place.status()),
+            (
+                "cannot write /no/file: entity not found; name a file in a directory that can be \
+                 written",
+                4
+            )
+        );
+        let statuses = [libc::ENOENT, libc::EACCES]
+            .map(|code| CliError::not_run("x", &io::Error::from_raw_os_error(code)).status());
+        assert_eq!(statuses, [127, 126]);
     }
 }

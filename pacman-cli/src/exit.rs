@@ -4,6 +4,9 @@ use std::fmt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
+/// The exit status after a second SIGINT or the like, as shells have it for the first.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// An exit status, or the signal that ended the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {

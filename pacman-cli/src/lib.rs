@@ -37,25 +37,22 @@ use pacman_core::backend::perf::TRUST_DRIVER;
 use pacman_core::platform;
 
 use crate::command::Cli;
+use crate::error::{CliError, CliResult};
 use crate::output::Output;
 
 /// Runs the command that the process's arguments name. Call it before any other thread starts.
 pub fn main() -> ExitCode {
     let mut out = Output::new(io::BufWriter::new(io::stdout().lock()));
-    let status = answer(&mut out).unwrap_or_else(|(problem, status)| {
-        error::complain(&problem);
-        status
-    });
+    let status = answer(&mut out).unwrap_or_else(|error| error.complain());
     ExitCode::from(status)
 }
 
 /// Goes over to the simulated machine that the arguments or the environment name, and says so:
 /// nothing that follows was measured.
-fn simulate(name: Option<&str>) -> Result<(), (String, u8)> {
-    name.map_or_else(pacman_sim::install, pacman_sim::simulate)
-        .map_err(|error| (error.to_string(), error::BAD_INPUT))?;
+fn simulate(name: Option<&str>) -> CliResult<()> {
+    name.map_or_else(pacman_sim::install, pacman_sim::simulate).map_err(CliError::bad_input)?;
     if let Some(machine) = platform::current().simulation() {
-        error::complain(&format!(
+        error::complain(format!(
             "simulated machine {}: {}; nothing here is measured",
             machine.name, machine.title
         ));
@@ -63,25 +60,28 @@ fn simulate(name: Option<&str>) -> Result<(), (String, u8)> {
     Ok(())
 }
 
-/// Runs the command that the arguments name and writes what it says; the answer
-/// is its exit status, or a problem and the exit status for it.
-fn answer(out: &mut dyn Write) -> Result<u8, (String, u8)> {
-    let done = match Cli::try_parse() {
+/// Runs the command that the arguments name and writes its answer; returns its exit status.
+fn answer(out: &mut dyn Write) -> CliResult {
+    let status = match Cli::try_parse() {
         Ok(cli) => {
             if cli.trust_driver {
                 // SAFETY: this process has one thread yet.
                 unsafe { env::set_var(TRUST_DRIVER, "1") };
             }
             simulate(cli.machine.as_deref())?;
-            cli.command.run(out)
+            cli.command.run(out)?
         }
         // Help and version are answers, on standard output like any other.
-        Err(asked) if !asked.use_stderr() => write!(out, "{}", asked.render()).map(|()| 0),
+        Err(asked) if !asked.use_stderr() => {
+            write!(out, "{}", asked.render())?;
+            0
+        }
         Err(error) => {
             let arguments: Vec<String> =
                 env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-            return Err((error::usage(&error, &arguments), error::BAD_INPUT));
+            return Err(error::usage(&error, &arguments));
         }
     };
-    done.and_then(|status| out.flush().map(|()| status)).map_err(|error| error::reason(&error))
+    out.flush()?;
+    Ok(status)
 }

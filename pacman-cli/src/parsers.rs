@@ -1,5 +1,6 @@
 //! Parsers of input that others write, for the fuzz targets: they return what those check.
 
+use std::error::Error;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -15,7 +16,7 @@ use crate::{budget, counts};
 ///
 /// # Errors
 /// The first line that is not valid.
-pub fn lines_with_counts(text: &str) -> Result<Vec<usize>, String> {
+pub fn lines_with_counts(text: &str) -> Result<Vec<usize>, Box<dyn Error>> {
     Ok(counts::parse(text)?.iter().map(|counted| counted.line).collect())
 }
 
@@ -23,7 +24,7 @@ pub fn lines_with_counts(text: &str) -> Result<Vec<usize>, String> {
 ///
 /// # Errors
 /// The first line that is not valid.
-pub fn counts_with_costs(text: &str, table: &CostTable) -> Result<usize, String> {
+pub fn counts_with_costs(text: &str, table: &CostTable) -> Result<usize, Box<dyn Error>> {
     Ok(budget::counts::Counts::parse(text, table)?.events.len())
 }
 
@@ -31,7 +32,7 @@ pub fn counts_with_costs(text: &str, table: &CostTable) -> Result<usize, String>
 ///
 /// # Errors
 /// The first column or line that is not valid.
-pub fn executions(text: &str) -> Result<Vec<Row>, String> {
+pub fn executions(text: &str) -> Result<Vec<Row>, Box<dyn Error>> {
     let defaults = Defaults { machine: Some("m"), program: Some("p") };
     Ok(Table::parse(text, &defaults)?.rows)
 }
@@ -45,7 +46,11 @@ pub fn has_elf_header(path: &Path) -> bool {
 ///
 /// # Errors
 /// A file that is gone, newer than `began` or not valid.
-pub fn names_in(path: &Path, began: SystemTime, addresses: &[u64]) -> Result<Vec<String>, String> {
+pub fn names_in(
+    path: &Path,
+    began: SystemTime,
+    addresses: &[u64],
+) -> Result<Vec<String>, Box<dyn Error>> {
     let module = Module::open(path, began)?;
     let at = |&address: &u64| {
         let place = module.place_of(address).map(|(file, _)| file);

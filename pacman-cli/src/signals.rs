@@ -6,7 +6,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use crate::error::forbidden;
+use crate::error::{CliError, CliResult};
 use crate::started;
 
 /// Something that ends a wait.
@@ -79,16 +79,16 @@ fn ends_a_process() -> impl Iterator<Item = libc::c_int> {
 impl Signals {
     /// Holds SIGCHLD back and all signals that would end this process: those only where they are not
     /// ignored, as SIGINT is for a program that was started in the background.
-    pub(crate) fn hold() -> io::Result<Signals> {
+    pub(crate) fn hold() -> CliResult<Signals> {
         Signals::hold_with(&[])
     }
 
     /// The same, and SIGTSTP and SIGCONT, by which the shell stops a job and lets it go on.
-    pub(crate) fn hold_with_job_control() -> io::Result<Signals> {
+    pub(crate) fn hold_with_job_control() -> CliResult<Signals> {
         Signals::hold_with(&[libc::SIGTSTP, libc::SIGCONT])
     }
 
-    fn hold_with(more: &[libc::c_int]) -> io::Result<Signals> {
+    fn hold_with(more: &[libc::c_int]) -> CliResult<Signals> {
         let asked = ends_a_process().chain(more.iter().copied());
         let asked = asked.filter(|signal| !is_ignored(*signal));
         // SAFETY: all-zero sets are valid; the pointers are to live ones, and the signals
@@ -111,7 +111,7 @@ impl Signals {
                 0 => {}
                 error => {
                     let error = io::Error::from_raw_os_error(error);
-                    return Err(forbidden("hold signals back", "rt_sigprocmask", &error));
+                    return Err(CliError::forbidden("hold signals back", "rt_sigprocmask", &error));
                 }
             }
             // Asked for no signal, so that none is taken: it is refused before a program runs.
@@ -122,7 +122,7 @@ impl Signals {
             match io::Error::last_os_error() {
                 error if error.raw_os_error() == Some(libc::EAGAIN) => Ok(signals),
                 error if error.kind() == io::ErrorKind::Interrupted => Ok(signals),
-                error => Err(forbidden("wait for signals", "rt_sigtimedwait", &error)),
+                error => Err(CliError::forbidden("wait for signals", "rt_sigtimedwait", &error)),
             }
         }
     }

@@ -3,6 +3,7 @@
 use pacman_metrics::budget::CostTable;
 
 use crate::counts;
+use crate::error::{CliError, CliResult};
 
 /// What a file of counts says.
 #[derive(Debug, Default, PartialEq)]
@@ -15,7 +16,7 @@ pub(crate) struct Counts<'a> {
 
 impl<'a> Counts<'a> {
     /// Reads all lines; an error names the line.
-    pub(crate) fn parse(text: &'a str, table: &CostTable) -> Result<Counts<'a>, String> {
+    pub(crate) fn parse(text: &'a str, table: &CostTable) -> CliResult<Counts<'a>> {
         let mut counts = Counts::default();
         for counted in counts::parse(text)? {
             let event = counted.event;
@@ -25,12 +26,12 @@ impl<'a> Counts<'a> {
                 counts.events.push((event, counted.count));
             } else {
                 let known: Vec<&str> = table.costs.iter().map(|cost| cost.event).collect();
-                return Err(format!(
+                return Err(CliError::BadInput(format!(
                     "line {}: {event:?} is no event with a cost on {}, which has {} and {CYCLES}",
                     counted.line,
                     table.title,
                     known.join(", ")
-                ));
+                )));
             }
         }
         Ok(counts)

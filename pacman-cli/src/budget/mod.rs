@@ -6,13 +6,14 @@ mod json;
 mod tests;
 mod text;
 
-use std::io::{self, ErrorKind, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use pacman_events::CpuModel;
 use pacman_metrics::budget::{Budget, CostTable};
 
 use crate::counts::named;
+use crate::error::{CliError, CliResult};
 use counts::Counts;
 
 /// Show what stalls cost where contexts share the issue slots of a core.
@@ -46,7 +47,7 @@ pub(crate) struct BudgetArgs {
 }
 
 /// Reads the counts and writes the budget.
-pub(crate) fn budget(args: &BudgetArgs, out: &mut dyn Write) -> io::Result<u8> {
+pub(crate) fn budget(args: &BudgetArgs, out: &mut dyn Write) -> CliResult {
     let table = table(&args.cpu)?;
     let budget = compute(args, table, &crate::counts::read(&args.file)?)?;
     if args.json {
@@ -57,44 +58,41 @@ pub(crate) fn budget(args: &BudgetArgs, out: &mut dyn Write) -> io::Result<u8> {
     Ok(0)
 }
 
-fn compute(args: &BudgetArgs, table: &CostTable, text: &str) -> io::Result<Budget> {
+fn compute(args: &BudgetArgs, table: &CostTable, text: &str) -> CliResult<Budget> {
     let file = named(&args.file);
-    let counts = Counts::parse(text, table).map_err(|why| refuse(format!("{file}: {why}")))?;
+    let counts = Counts::parse(text, table).map_err(|error| error.within(&file))?;
     let cycles = match (counts.cycles, args.seconds) {
         (Some(_), Some(_)) => {
-            return Err(refuse(format!("{file} has cycles, and --seconds was given too")));
+            let why = format!("{file} has cycles, and --seconds was given too");
+            return Err(CliError::BadInput(why));
         }
         (Some(cycles), None) => cycles,
         (None, Some(seconds)) => (seconds * args.clock).round() as u64,
         (None, None) => {
             let why = "has no count of \"cycles\"; --seconds can tell them instead";
-            return Err(refuse(format!("{file} {why}")));
+            return Err(CliError::BadInput(format!("{file} {why}")));
         }
     };
     let counts: Vec<(&str, u64)> =
         counts.events.iter().map(|(event, count)| (*event, *count)).collect();
-    Budget::of(table, &counts, cycles, args.clock).map_err(|error| refuse(error.to_string()))
+    Budget::of(table, &counts, cycles, args.clock).map_err(CliError::bad_input)
 }
 
-fn table(name: &str) -> io::Result<&'static CostTable> {
+fn table(name: &str) -> CliResult<&'static CostTable> {
     let Some(cpu) = CpuModel::named(name) else {
         let near = CpuModel::nearest(name);
         let hint =
             if near.is_empty() { String::new() } else { format!("; near: {}", near.join(", ")) };
-        return Err(refuse(format!("--cpu {name:?}: no such model{hint}")));
+        return Err(CliError::BadInput(format!("--cpu {name:?}: no such model{hint}")));
     };
-    CostTable::of(cpu).map_err(|error| refuse(error.to_string()))
+    CostTable::of(cpu).map_err(CliError::bad_input)
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+fn positive(text: &str) -> CliResult<f64> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() && number > 0.0 => Ok(number),
-        _ => Err("a number above 0 is needed".into()),
+        _ => Err(CliError::bad_input("a number above 0 is needed")),
     }
-}
-
-fn refuse(problem: String) -> io::Error {
-    io::Error::new(ErrorKind::InvalidInput, problem)
 }
 
 const EXAMPLES: &str = "\

@@ -1,7 +1,5 @@
 //! The article's table 2 as the command shows it, and files that make no sense.
 
-use std::io::ErrorKind;
-
 use serde_json::Value;
 
 use super::{BudgetArgs, compute, json, positive, table, text};
@@ -28,7 +26,7 @@ fn args(cpu: &str, seconds: Option<f64>) -> BudgetArgs {
 fn refused(cpu: &str, seconds: Option<f64>, file: &str) -> String {
     let done = table(cpu).and_then(|table| compute(&args(cpu, seconds), table, file));
     let error = done.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert_eq!(error.status(), 2, "{error}");
     error.to_string()
 }
 

@@ -8,9 +8,10 @@ mod style;
 mod tests;
 mod text;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use crate::doctor::checks::Diagnosis;
+use crate::error::CliResult;
 
 use status::exit_status;
 use style::Style;
@@ -28,7 +29,7 @@ pub(crate) struct DoctorArgs {
 }
 
 /// Examines this process on this machine and writes what was found.
-pub(crate) fn doctor(args: &DoctorArgs, out: &mut dyn Write) -> io::Result<u8> {
+pub(crate) fn doctor(args: &DoctorArgs, out: &mut dyn Write) -> CliResult {
     let diagnosis = Diagnosis::examine();
     if args.json {
         writeln!(out, "{:#}", json::diagnosis(&diagnosis))?;

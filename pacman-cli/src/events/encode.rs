@@ -10,9 +10,8 @@ use pacman_events::{CpuModel, Encoding, Resolved};
 
 use super::json;
 use super::register::{counters, has_selector};
-use super::status::{OK, REFUSED};
 use super::tables::Tables;
-use crate::error;
+use crate::error::{self, BAD_INPUT, CliResult};
 
 /// Show what events are to the hardware: registers, counters, perf_event_attr
 #[derive(Args, Clone, Debug)]
@@ -46,25 +45,15 @@ pub(crate) struct EncodeArgs {
 ///
 /// # Errors
 /// Only those of `out`.
-pub(crate) fn encode(
-    args: &EncodeArgs,
-    machine: &dyn Platform,
-    out: &mut dyn Write,
-) -> io::Result<u8> {
-    let loaded = match args.tables.load(machine) {
-        Ok(loaded) => loaded,
-        Err(message) => {
-            error::complain(&message);
-            return Ok(REFUSED);
-        }
-    };
-    let mut status = OK;
+pub(crate) fn encode(args: &EncodeArgs, machine: &dyn Platform, out: &mut dyn Write) -> CliResult {
+    let loaded = args.tables.load(machine)?;
+    let mut status = 0;
     let mut objects = Vec::new();
     let mut described = false;
     for name in &args.names {
         let resolved = loaded.resolve(name);
         if resolved.is_err() {
-            status = REFUSED;
+            status = BAD_INPUT;
         }
         match (&resolved, args.json) {
             (Ok(resolved), true) => objects.push(json::resolved(name, resolved, &loaded)),
@@ -78,7 +67,7 @@ pub(crate) fn encode(
             (Err(why), false) => {
                 // Before the refusal, so that both come in order where they go to one terminal.
                 out.flush()?;
-                error::complain(&format!("cannot encode {}: {why}", excerpt(name)));
+                error::complain(format!("cannot encode {}: {why}", excerpt(name)));
             }
         }
     }

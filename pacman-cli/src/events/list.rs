@@ -1,6 +1,6 @@
 //! `pacman-pmu list`: the tables, or the events of one.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::Args;
 use pacman_core::platform::Platform;
@@ -9,9 +9,8 @@ use serde_json::json;
 
 use super::columns;
 use super::register::{code, counters};
-use super::status::{OK, REFUSED};
 use super::tables::{Loaded, Tables};
-use crate::error;
+use crate::error::{self, BAD_INPUT, CliResult};
 
 /// List the events of a processor, or the processors
 #[derive(Args, Clone, Debug, Default)]
@@ -44,30 +43,24 @@ pub(crate) struct ListArgs {
 ///
 /// # Errors
 /// Only those of `out`.
-pub(crate) fn list(args: &ListArgs, machine: &dyn Platform, out: &mut dyn Write) -> io::Result<u8> {
+pub(crate) fn list(args: &ListArgs, machine: &dyn Platform, out: &mut dyn Write) -> CliResult {
     let pattern = Pattern::new(args.pattern.as_deref().unwrap_or(""));
     if args.cpus {
         return cpus(&pattern, args.json, out);
     }
-    let loaded = match args.tables.load(machine) {
-        Ok(loaded) => loaded,
-        Err(message) => {
-            error::complain(&message);
-            return Ok(REFUSED);
-        }
-    };
+    let loaded = args.tables.load(machine)?;
     events(&loaded, &pattern, args.json, out)
 }
 
-fn cpus(pattern: &Pattern, as_json: bool, out: &mut dyn Write) -> io::Result<u8> {
+fn cpus(pattern: &Pattern, as_json: bool, out: &mut dyn Write) -> CliResult {
     let fits = |cpu: &CpuModel| {
         std::iter::once(cpu.name()).chain(cpu.aliases().iter().copied()).any(|n| pattern.fits(n))
             || pattern.fits(cpu.title())
     };
     let cpus: Vec<_> = CpuModel::all().filter(fits).collect();
-    let status = if cpus.is_empty() { REFUSED } else { OK };
+    let status = if cpus.is_empty() { BAD_INPUT } else { 0 };
     if cpus.is_empty() {
-        error::complain(&format!(
+        error::complain(format!(
             "no table has {:?} in its names or its title; pacman-pmu list --cpus shows all",
             pattern.0
         ));
@@ -124,12 +117,7 @@ fn cpus(pattern: &Pattern, as_json: bool, out: &mut dyn Write) -> io::Result<u8>
     Ok(status)
 }
 
-fn events(
-    loaded: &Loaded,
-    pattern: &Pattern,
-    as_json: bool,
-    out: &mut dyn Write,
-) -> io::Result<u8> {
+fn events(loaded: &Loaded, pattern: &Pattern, as_json: bool, out: &mut dyn Write) -> CliResult {
     let cpu = loaded.cpu();
     let mut rows = Vec::new();
     let user = loaded.user_names().filter(|name| pattern.fits(name));
@@ -156,7 +144,7 @@ fn events(
     }
     let none = rows.is_empty();
     if none {
-        error::complain(&format!(
+        error::complain(format!(
             "no event of {cpu} ({}) has {:?} in its name; pacman-pmu list --cpu {cpu} shows all",
             cpu.title(),
             pattern.0
@@ -171,10 +159,10 @@ fn events(
             })
             .collect();
         writeln!(out, "{:#}", serde_json::Value::from(list))?;
-        return Ok(if none { REFUSED } else { OK });
+        return Ok(if none { BAD_INPUT } else { 0 });
     }
     if none {
-        return Ok(REFUSED);
+        return Ok(BAD_INPUT);
     }
     let facts = cpu.facts();
     writeln!(out, "{cpu}: {}", cpu.title())?;
@@ -188,7 +176,7 @@ fn events(
     }
     writeln!(out)?;
     columns::write(out, ["EVENT", "KIND", "CODE", "COUNTERS", "NOTE"], &rows)?;
-    Ok(OK)
+    Ok(0)
 }
 
 fn row(loaded: &Loaded, name: &str, kind: &str, text: &str, errata: &str) -> [String; 5] {

@@ -6,12 +6,10 @@ mod encode;
 mod json;
 mod list;
 mod register;
-mod status;
 mod tables;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use encode::{EncodeArgs, encode};
 pub(crate) use list::{ListArgs, list};
-pub(crate) use status::{OK, REFUSED};
 pub(crate) use tables::{Loaded, Tables};

@@ -1,5 +1,6 @@
 //! The processor and the tables that a command speaks of.
 
+use crate::error::{CliError, CliResult};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -34,15 +35,17 @@ pub(crate) struct Loaded {
 }
 
 impl Tables {
-    /// Reads what the options name; the error is one line for the user.
-    pub(crate) fn load(&self, machine: &dyn Platform) -> Result<Loaded, String> {
+    /// Reads what the options name; the error is bad input.
+    pub(crate) fn load(&self, machine: &dyn Platform) -> CliResult<Loaded> {
         let cpu = match &self.cpu {
             Some(name) => CpuModel::named(name).ok_or_else(|| {
                 let near = match CpuModel::nearest(name).as_slice() {
                     [] => String::new(),
                     names => format!("nearest: {}; ", names.join(", ")),
                 };
-                format!("no table {name}; {near}pacman-pmu list --cpus shows all")
+                CliError::BadInput(format!(
+                    "no table {name}; {near}pacman-pmu list --cpus shows all"
+                ))
             })?,
             None => machine.cpu_model(),
         };
@@ -50,9 +53,9 @@ impl Tables {
             Some(file) => {
                 let named = shown_path(file);
                 let text = input::read_text(file, MOST_BYTES)
-                    .map_err(|error| format!("cannot read {named}: {error}"))?;
+                    .map_err(|error| CliError::BadInput(format!("cannot read {named}: {error}")))?;
                 let table = UserTable::from_perfmon_json(cpu, &text);
-                Some(table.map_err(|refusal| format!("{named}: {refusal}"))?)
+                Some(table.map_err(|refusal| CliError::bad_input(refusal).within(named))?)
             }
             None => None,
         };

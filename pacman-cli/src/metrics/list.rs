@@ -6,6 +6,7 @@ use pacman_events::allocate::Pmu;
 use pacman_metrics::language::{Countable, Metric};
 use serde_json::{Value, json};
 
+use crate::error::CliResult;
 use crate::events::{Loaded, columns};
 
 /// A table of all, or every field of those that were `named`.
@@ -16,7 +17,7 @@ pub(super) fn list(
     named: bool,
     as_json: bool,
     out: &mut dyn Write,
-) -> io::Result<u8> {
+) -> CliResult {
     let answers: Vec<(&Metric, Countable)> = metrics
         .iter()
         .map(|metric| (*metric, metric.countable(pmu, |event| loaded.resolve(event))))
@@ -36,7 +37,8 @@ pub(super) fn list(
     };
     writeln!(out, "{cpu} ({}), {contexts}\n", cpu.title())?;
     if named {
-        return answers.iter().try_for_each(|(metric, how)| fields(metric, how, out)).map(|()| 0);
+        answers.iter().try_for_each(|(metric, how)| fields(metric, how, out))?;
+        return Ok(0);
     }
     let rows: Vec<[String; 4]> = answers
         .iter()

@@ -5,7 +5,7 @@ mod list;
 mod tests;
 mod value;
 
-use std::io::{self, ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use pacman_core::platform::Platform;
@@ -13,6 +13,7 @@ use pacman_events::allocate::Pmu;
 use pacman_metrics::language::{Metric, builtin};
 
 use crate::counts;
+use crate::error::{CliError, CliResult};
 use crate::events::{Loaded, Tables};
 use crate::plan::Switch;
 
@@ -53,19 +54,19 @@ pub(crate) fn metrics(
     args: &MetricsArgs,
     machine: &dyn Platform,
     out: &mut dyn Write,
-) -> io::Result<u8> {
+) -> CliResult {
     let both = [&args.file, &args.counts];
     if both.iter().all(|file| file.as_deref().is_some_and(counts::is_standard_input)) {
-        return Err(refuse("--file and --counts cannot both be standard input".into()));
+        return Err(CliError::bad_input("--file and --counts cannot both be standard input"));
     }
-    let loaded = args.tables.load(machine).map_err(refuse)?;
+    let loaded = args.tables.load(machine)?;
     let own = own(args.file.as_deref(), &loaded)?;
     let all: Vec<&Metric> = builtin().iter().chain(&own).collect();
     let chosen = choose(&all, &args.names)?;
     if let Some(file) = &args.counts {
         let text = counts::read(file)?;
         let file = counts::named(file);
-        let counts = counts::parse(&text).map_err(|why| refuse(format!("{file}: {why}")))?;
+        let counts = counts::parse(&text).map_err(|error| error.within(&file))?;
         let named = !args.names.is_empty();
         return value::values(&chosen, &counts, &file, named, args.json, out);
     }
@@ -74,25 +75,23 @@ pub(crate) fn metrics(
 }
 
 /// The user's metrics; every event is some model's, and no name one of the library's.
-fn own(file: Option<&Path>, loaded: &Loaded) -> io::Result<Vec<Metric>> {
+fn own(file: Option<&Path>, loaded: &Loaded) -> CliResult<Vec<Metric>> {
     let Some(file) = file else { return Ok(Vec::new()) };
     let text = counts::read(file)?;
-    let own =
-        Metric::read_all(&counts::named(file), &text).map_err(|error| refuse(error.to_string()))?;
+    let own = Metric::read_all(&counts::named(file), &text).map_err(CliError::bad_input)?;
     for metric in &own {
         if builtin().iter().any(|known| known.name() == metric.name()) {
             let (origin, name) = (metric.origin(), metric.name());
-            return Err(refuse(format!("{origin}: {name} is a metric of the library already")));
+            let why = format!("{origin}: {name} is a metric of the library already");
+            return Err(CliError::BadInput(why));
         }
-        metric
-            .check_names(|event| loaded.resolve(event))
-            .map_err(|error| refuse(error.to_string()))?;
+        metric.check_names(|event| loaded.resolve(event)).map_err(CliError::bad_input)?;
     }
     Ok(own)
 }
 
 /// The metrics of these names, or all.
-fn choose<'m>(all: &[&'m Metric], names: &[String]) -> io::Result<Vec<&'m Metric>> {
+fn choose<'m>(all: &[&'m Metric], names: &[String]) -> CliResult<Vec<&'m Metric>> {
     if names.is_empty() {
         return Ok(all.to_vec());
     }
@@ -103,14 +102,10 @@ fn choose<'m>(all: &[&'m Metric], names: &[String]) -> io::Result<Vec<&'m Metric
                 [] => "pacman-pmu metrics lists all".to_owned(),
                 near => format!("nearest: {}", near.join(", ")),
             };
-            refuse(format!("no metric {name}; {hint}"))
+            CliError::BadInput(format!("no metric {name}; {hint}"))
         })
     };
     names.iter().map(find).collect()
-}
-
-fn refuse(problem: String) -> io::Error {
-    io::Error::new(ErrorKind::InvalidInput, problem)
 }
 
 const EXAMPLES: &str = "\

@@ -1,7 +1,7 @@
 //! Lists, values and files that make no sense, as the command answers them.
 
+use crate::error::CliResult;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use clap::Parser;
@@ -31,7 +31,7 @@ impl Drop for Written {
     }
 }
 
-fn run(arguments: &[&str]) -> std::io::Result<(u8, String)> {
+fn run(arguments: &[&str]) -> CliResult<(u8, String)> {
     let all = ["pacman-pmu", "metrics"].iter().chain(arguments);
     let Command::Metrics(args) = Cli::try_parse_from(all).unwrap().command else {
         panic!("another command");
@@ -48,7 +48,7 @@ fn json_of(arguments: &[&str]) -> (u8, Value) {
 
 fn refused(arguments: &[&str]) -> String {
     let error = run(arguments).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert_eq!(error.status(), 2, "{error}");
     let said = error.to_string();
     assert!(!said.contains('\n'), "{said}");
     said

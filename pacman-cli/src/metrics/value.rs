@@ -1,12 +1,12 @@
 //! Metrics computed from the counts of a file.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use pacman_metrics::language::Metric;
 use serde_json::{Value, json};
 
 use crate::counts::Counted;
-use crate::error;
+use crate::error::{self, CliError, CliResult};
 use crate::events::columns;
 
 /// Writes the values. Of metrics that were `named` each must have one, or the exit status is 1;
@@ -18,10 +18,10 @@ pub(super) fn values(
     named: bool,
     as_json: bool,
     out: &mut dyn Write,
-) -> io::Result<u8> {
-    let answers: Vec<(&Metric, Result<f64, String>)> =
+) -> CliResult {
+    let answers: Vec<(&Metric, CliResult<f64>)> =
         metrics.iter().map(|metric| (*metric, value(metric, counts, file))).collect();
-    let missing: Vec<&(&Metric, Result<f64, String>)> =
+    let missing: Vec<&(&Metric, CliResult<f64>)> =
         answers.iter().filter(|(_, value)| value.is_err()).collect();
     let status = u8::from(named && !missing.is_empty());
     if as_json {
@@ -52,7 +52,7 @@ pub(super) fn values(
     Ok(status)
 }
 
-fn value(metric: &Metric, counts: &[Counted<'_>], file: &str) -> Result<f64, String> {
+fn value(metric: &Metric, counts: &[Counted<'_>], file: &str) -> CliResult<f64> {
     let find = |name: &str| counts.iter().find(|counted| counted.event.eq_ignore_ascii_case(name));
     metric.value(|name| find(name).map(|counted| counted.count)).map_err(|error| {
         let names = metric.expression().names();
@@ -60,8 +60,10 @@ fn value(metric: &Metric, counts: &[Counted<'_>], file: &str) -> Result<f64, Str
         let near = absent
             .map(|name| pacman_events::nearest(name, counts.iter().map(|counted| counted.event)));
         match near.as_deref() {
-            None | Some([]) => error.to_string(),
-            Some(near) => format!("{error}; nearest in {file}: {}", near.join(", ")),
+            None | Some([]) => CliError::refused(error),
+            Some(near) => {
+                CliError::Refused(format!("{error}; nearest in {file}: {}", near.join(", ")))
+            }
         }
     })
 }
@@ -71,11 +73,11 @@ fn figure(value: f64) -> String {
     if value >= 1e6 { format!("{value:.0}") } else { format!("{value:.4}") }
 }
 
-fn object((metric, value): &(&Metric, Result<f64, String>)) -> Value {
+fn object((metric, value): &(&Metric, CliResult<f64>)) -> Value {
     json!({
         "name": metric.name(),
         "unit": metric.unit(),
         "value": value.as_ref().ok(),
-        "because": value.as_ref().err(),
+        "because": value.as_ref().err().map(ToString::to_string),
     })
 }

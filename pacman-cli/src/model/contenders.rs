@@ -1,6 +1,5 @@
 //! Options that say what is trained, and on what.
 
-use std::io;
 use std::path::PathBuf;
 
 use pacman_adapt::predict::training::{
@@ -10,10 +9,9 @@ use pacman_adapt::predict::{Configuration, Target};
 
 use pacman_events::shown::shown;
 
-use super::refusal::refuse;
 use super::table::{Defaults, Table};
 use crate::counts::named;
-use crate::error;
+use crate::error::{self, CliError, CliResult};
 
 /// Which rows of the table.
 #[derive(Debug, Default, clap::Args)]
@@ -63,25 +61,25 @@ pub(super) struct LearnArgs {
 
 impl DataArgs {
     /// The table, after saying on standard error what of it is not used.
-    pub(super) fn read(&self) -> io::Result<Table> {
+    pub(super) fn read(&self) -> CliResult<Table> {
         let defaults = Defaults { machine: self.measured_on.as_deref(), program: None };
         let mut table = Table::read(&self.data, &defaults)?;
         if !table.unused.is_empty() {
             let names = table.unused.join(", ");
             let data = named(&self.data);
-            error::complain(&format!("{data}: not used, being no numbers: {names}"));
+            error::complain(format!("{data}: not used, being no numbers: {names}"));
         }
         table.without(&self.without)?;
         Ok(table)
     }
 
     /// One machine's rows, after saying on standard error which programs are left out.
-    pub(super) fn dataset(&self, table: &Table, machine: &str) -> io::Result<Dataset> {
+    pub(super) fn dataset(&self, table: &Table, machine: &str) -> CliResult<Dataset> {
         let data = Dataset::of(machine, &table.rows, self.configs.as_deref())
-            .map_err(|error| refuse(format!("{}: {error}", named(&self.data))))?;
+            .map_err(|error| CliError::bad_input(error).within(named(&self.data)))?;
         if !data.left_out().is_empty() {
             let programs = data.left_out().join(", ");
-            error::complain(&format!("{}: left out: {programs}", shown(machine)));
+            error::complain(format!("{}: left out: {programs}", shown(machine)));
         }
         Ok(data)
     }
@@ -108,7 +106,7 @@ impl LearnArgs {
     }
 
     /// Refuses the first option that was given and says nothing to this method.
-    pub(super) fn suits(&self, contender: &Contender) -> io::Result<()> {
+    pub(super) fn suits(&self, contender: &Contender) -> CliResult<()> {
         let (samples, at) = (self.samples.is_some(), self.at.is_some());
         let (why, given): (&str, &[(&str, bool)]) = match contender {
             Contender::Linear(_) => (
@@ -129,9 +127,9 @@ impl LearnArgs {
             _ => return Ok(()),
         };
         match given.iter().find(|(_, is_given)| *is_given) {
-            Some((option, _)) => {
-                Err(refuse(format!("{option} {why}: leave it out, or add --method ridge")))
-            }
+            Some((option, _)) => Err(CliError::BadInput(format!(
+                "{option} {why}: leave it out, or add --method ridge"
+            ))),
             None => Ok(()),
         }
     }
@@ -147,10 +145,10 @@ impl LearnArgs {
 
 const SAMPLES: usize = 3;
 
-fn target(text: &str) -> Result<Target, String> {
+fn target(text: &str) -> CliResult<Target> {
     match text {
         "time" => Ok(Target::Time),
         "ipc" => Ok(Target::Ipc),
-        _ => Err("time or ipc is needed".into()),
+        _ => Err(CliError::bad_input("time or ipc is needed")),
     }
 }

@@ -14,8 +14,8 @@ use super::contenders::{DataArgs, LearnArgs};
 use super::help::TABLE;
 use super::percent::percent;
 use super::progress::Progress;
-use super::refusal::refuse;
 use crate::counts::named;
+use crate::error::{CliError, CliResult};
 
 /// Show how well predictors do on programs that they were not trained on.
 ///
@@ -48,7 +48,7 @@ struct Finding {
 }
 
 /// Evaluates every machine of the table and writes what was found.
-pub(crate) fn evaluate(args: &EvaluateArgs, out: &mut dyn Write) -> io::Result<u8> {
+pub(crate) fn evaluate(args: &EvaluateArgs, out: &mut dyn Write) -> CliResult {
     let findings = find(args)?;
     if args.json {
         let machines: Vec<Value> = findings.iter().map(value).collect();
@@ -66,13 +66,13 @@ pub(crate) fn evaluate(args: &EvaluateArgs, out: &mut dyn Write) -> io::Result<u
     Ok(0)
 }
 
-fn find(args: &EvaluateArgs) -> io::Result<Vec<Finding>> {
+fn find(args: &EvaluateArgs) -> CliResult<Vec<Finding>> {
     let table = args.data.read()?;
     let chosen: Vec<&str> = match args.data.measured_on.as_deref() {
         Some(machine) => vec![machine],
         None => machines(&table.rows),
     };
-    let data: io::Result<Vec<Dataset>> =
+    let data: CliResult<Vec<Dataset>> =
         chosen.iter().map(|machine| args.data.dataset(&table, machine)).collect();
     let learn = &args.learn;
     let mut contenders = vec![learn.ridge(), learn.mixture(), learn.linear()];
@@ -90,7 +90,7 @@ fn find(args: &EvaluateArgs) -> io::Result<Vec<Finding>> {
         // That the paper's model does not suit the data is a result; that ridge does not is a
         // question which makes no sense.
         if let (Contender::Ridge(_), Err(error)) = &results[0] {
-            return Err(refuse(format!("{}: {error}", named(&args.data.data))));
+            return Err(CliError::BadInput(format!("{}: {error}", named(&args.data.data))));
         }
         drop(progress);
         findings.push(Finding { data, results });

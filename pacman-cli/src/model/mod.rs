@@ -8,7 +8,6 @@ mod help;
 mod percent;
 mod predict;
 pub(crate) mod progress;
-mod refusal;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;

@@ -9,11 +9,10 @@ use pacman_events::shown::{self, shown};
 use serde_json::{Value, json};
 
 use super::help::TABLE;
-use super::refusal::refuse;
 use super::table::{Defaults, Table};
 use super::{columns, file};
 use crate::counts::named;
-use crate::error;
+use crate::error::{self, CliError, CliResult};
 
 /// Predict how long a phase takes at every configuration, and say what to run next.
 ///
@@ -56,32 +55,34 @@ struct Answer {
 }
 
 /// Reads the model and the samples and writes forecasts.
-pub(crate) fn predict(args: &PredictArgs, out: &mut dyn Write) -> io::Result<u8> {
+pub(crate) fn predict(args: &PredictArgs, out: &mut dyn Write) -> CliResult {
     let model = file::read(&args.model)?;
     let rows = rows(args)?;
     if let Some(machine) = &args.measured_on {
         if let Some(other) = machines(&rows).into_iter().find(|&other| other != machine) {
             let why = format!("--measured-on {machine}: the samples are from {other}");
-            return Err(refuse(why));
+            return Err(CliError::BadInput(why));
         }
     }
     let mut answers = Vec::new();
     for machine in machines(&rows) {
         let predictor = model
             .on(machine)
-            .map_err(|error| refuse(format!("{}: {error}", named(&args.model))))?;
+            .map_err(|error| CliError::bad_input(error).within(named(&args.model)))?;
         let of_machine: Vec<&Row> = rows.iter().filter(|row| row.machine == machine).collect();
         known(predictor, &of_machine).map_err(|(line, why)| match &args.samples {
-            Some(table) => refuse(format!("{}: line {line}: {why}", named(table))),
-            None => refuse(format!("--sample: {why}")),
+            Some(table) => CliError::BadInput(format!("{}: line {line}: {why}", named(table))),
+            None => CliError::BadInput(format!("--sample: {why}")),
         })?;
         for program in programs(&of_machine) {
             answers.push(answer(predictor, &program, &of_machine).map_err(|error| {
                 let inline = "; a table can give counts, or train with --events none";
                 let hint = if error.to_string().contains("no count of") { inline } else { "" };
                 match &args.samples {
-                    Some(table) => refuse(format!("{}: {program}: {error}{hint}", named(table))),
-                    None => refuse(format!("--sample: {error}{hint}")),
+                    Some(table) => {
+                        CliError::BadInput(format!("{}: {program}: {error}{hint}", named(table)))
+                    }
+                    None => CliError::BadInput(format!("--sample: {error}{hint}")),
                 }
             })?);
         }
@@ -102,22 +103,22 @@ pub(crate) fn predict(args: &PredictArgs, out: &mut dyn Write) -> io::Result<u8>
     Ok(0)
 }
 
-fn rows(args: &PredictArgs) -> io::Result<Vec<Row>> {
+fn rows(args: &PredictArgs) -> CliResult<Vec<Row>> {
     if let Some(samples) = &args.samples {
         let defaults = Defaults { machine: args.measured_on.as_deref(), program: Some(PHASE) };
         let table = Table::read(samples, &defaults)?;
         if !table.unused.is_empty() {
             let names = table.unused.join(", ");
             let samples = named(samples);
-            error::complain(&format!("{samples}: not used, being no numbers: {names}"));
+            error::complain(format!("{samples}: not used, being no numbers: {names}"));
         }
         return Ok(table.rows);
     }
     if args.sample.is_empty() {
-        return Err(refuse("no samples: give a table, or --sample 24=0.42".into()));
+        return Err(CliError::BadInput("no samples: give a table, or --sample 24=0.42".into()));
     }
     let Some(machine) = &args.measured_on else {
-        return Err(refuse(
+        return Err(CliError::BadInput(
             "--sample needs --measured-on: the model is for one machine only".into(),
         ));
     };
@@ -271,14 +272,16 @@ fn digits(seconds: f64) -> String {
     format!("{seconds:.places$}")
 }
 
-fn sample(text: &str) -> Result<Sample, String> {
+fn sample(text: &str) -> CliResult<Sample> {
     let Some((on, seconds)) = text.split_once('=') else {
-        return Err("a configuration and seconds are needed, such as 24=0.42".into());
+        return Err(CliError::bad_input("a configuration and seconds are needed, such as 24=0.42"));
     };
-    let on: Configuration = on.parse().map_err(|error: pacman_adapt::Error| error.to_string())?;
-    let seconds: f64 =
-        seconds.parse().map_err(|_| format!("{seconds:?} is no number of seconds"))?;
-    Sample::new(on, seconds).map_err(|error| error.to_string())
+    let on: Configuration =
+        on.parse().map_err(|error: pacman_adapt::Error| CliError::bad_input(error))?;
+    let seconds: f64 = seconds
+        .parse()
+        .map_err(|_| CliError::BadInput(format!("{seconds:?} is no number of seconds")))?;
+    Sample::new(on, seconds).map_err(CliError::bad_input)
 }
 
 /// What samples without a name are of.

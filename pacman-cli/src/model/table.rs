@@ -1,14 +1,13 @@
 //! Executions from a table in long form.
 
-use std::io;
 use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 use pacman_adapt::predict::training::{Row, machines};
 use pacman_adapt::predict::{Configuration, Sample};
 
-use super::refusal::refuse;
 use crate::counts;
+use crate::error::{CliError, CliResult};
 
 /// What a file holds.
 #[derive(Debug)]
@@ -40,45 +39,46 @@ pub(crate) struct Defaults<'a> {
 
 impl Table {
     /// Reads a file, or standard input for `-`.
-    pub(super) fn read(file: &Path, defaults: &Defaults<'_>) -> io::Result<Table> {
+    pub(super) fn read(file: &Path, defaults: &Defaults<'_>) -> CliResult<Table> {
         let text = counts::read(file)?;
-        Table::parse(&text, defaults)
-            .map_err(|why| refuse(format!("{}: {why}", counts::named(file))))
+        Table::parse(&text, defaults).map_err(|error| error.within(counts::named(file)))
     }
 
-    pub(crate) fn parse(text: &str, defaults: &Defaults<'_>) -> Result<Table, String> {
+    pub(crate) fn parse(text: &str, defaults: &Defaults<'_>) -> CliResult<Table> {
         // Spreadsheets put a byte order mark in front.
         let text = text.trim_start_matches('\u{feff}');
         let mut reader =
             ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
         let header = reader.headers().map_err(|error| malformed(&error))?.clone();
         if header.iter().all(str::is_empty) {
-            return Err("it is empty: no header, no lines".into());
+            return Err(CliError::bad_input("it is empty: no header, no lines"));
         }
         let mut columns = Columns::find(&header, defaults)?;
         let records: Result<Vec<StringRecord>, csv::Error> = reader.records().collect();
         let records = records.map_err(|error| malformed(&error))?;
         if records.is_empty() {
-            return Err("no line follows the header".into());
+            return Err(CliError::bad_input("no line follows the header"));
         }
         let unused = columns.drop_words(&records);
-        let rows: Result<Vec<Row>, String> = records
+        let rows: CliResult<Vec<Row>> = records
             .iter()
             .map(|record| {
                 let line = record.position().map_or(0, csv::Position::line);
-                columns.row(record, line, defaults).map_err(|why| format!("line {line}: {why}"))
+                columns
+                    .row(record, line, defaults)
+                    .map_err(|error| error.within(format!("line {line}")))
             })
             .collect();
         Ok(Table { rows: rows?, unused })
     }
 
     /// The one machine of the table, or the one that was asked for.
-    pub(super) fn machine<'a>(&'a self, asked: Option<&'a str>) -> io::Result<&'a str> {
+    pub(super) fn machine<'a>(&'a self, asked: Option<&'a str>) -> CliResult<&'a str> {
         let known = machines(&self.rows);
         match (asked, known[..].as_ref()) {
             (Some(asked), _) => Ok(asked),
             (None, [only]) => Ok(only),
-            (None, several) => Err(refuse(format!(
+            (None, several) => Err(CliError::BadInput(format!(
                 "the table has machines {}: --measured-on says which",
                 several.join(", ")
             ))),
@@ -86,12 +86,12 @@ impl Table {
     }
 
     /// Leaves out programs.
-    pub(super) fn without(&mut self, programs: &[String]) -> io::Result<()> {
+    pub(super) fn without(&mut self, programs: &[String]) -> CliResult<()> {
         for program in programs {
             let before = self.rows.len();
             self.rows.retain(|row| row.program != *program);
             if self.rows.len() == before {
-                return Err(refuse(format!(
+                return Err(CliError::BadInput(format!(
                     "--without {program:?}: the table has no such program"
                 )));
             }
@@ -101,17 +101,21 @@ impl Table {
 }
 
 impl Columns {
-    fn find(header: &StringRecord, defaults: &Defaults<'_>) -> Result<Columns, String> {
+    fn find(header: &StringRecord, defaults: &Defaults<'_>) -> CliResult<Columns> {
         let mut names: Vec<&str> = header.iter().collect();
         names.sort_unstable();
         let twice = names.windows(2).find(|pair| pair[0] == pair[1] && !pair[0].is_empty());
         if let Some(twice) = twice {
-            return Err(format!("line 1: column {} stands there twice", twice[0]));
+            return Err(CliError::BadInput(format!(
+                "line 1: column {} stands there twice",
+                twice[0]
+            )));
         }
         let at = |names: &[&str]| header.iter().position(|name| names.contains(&name));
         let missing = |what: &str, hint: &str| {
             let have: Vec<&str> = header.iter().collect();
-            format!("line 1: no column {what}{hint}; there is {}", have.join(", "))
+            let have = have.join(", ");
+            CliError::BadInput(format!("line 1: no column {what}{hint}; there is {have}"))
         };
         let threads = at(THREADS).ok_or_else(|| missing("threads", ""))?;
         let time = at(&[TIME]).ok_or_else(|| missing(TIME, ""))?;
@@ -150,30 +154,31 @@ impl Columns {
         words.into_iter().map(|(_, name)| name).collect()
     }
 
-    fn row(
-        &self,
-        record: &StringRecord,
-        line: u64,
-        defaults: &Defaults<'_>,
-    ) -> Result<Row, String> {
+    fn row(&self, record: &StringRecord, line: u64, defaults: &Defaults<'_>) -> CliResult<Row> {
         let name = |column: Option<usize>, what: &str, default: Option<&str>| match column {
             Some(index) if !record[index].is_empty() => Ok(record[index].to_owned()),
-            _ => default.map(str::to_owned).ok_or_else(|| format!("{what} is blank")),
+            _ => default
+                .map(str::to_owned)
+                .ok_or_else(|| CliError::BadInput(format!("{what} is blank"))),
         };
         let phase = self.phase.map(|index| &record[index]).filter(|cell| !cell.is_empty());
         let run = self.run.map(|index| &record[index]).filter(|cell| !cell.is_empty());
         let run = run.map(|cell| {
-            whole(cell).parse::<u64>().map_err(|_| format!("{RUN} is {cell:?}, which is no number"))
+            whole(cell)
+                .parse::<u64>()
+                .map_err(|_| CliError::BadInput(format!("{RUN} is {cell:?}, which is no number")))
         });
-        let on: Configuration =
-            whole(&record[self.threads]).parse().map_err(|error| format!("threads: {error}"))?;
+        let on: Configuration = whole(&record[self.threads])
+            .parse()
+            .map_err(|error: pacman_adapt::Error| CliError::bad_input(error).within("threads"))?;
         let seconds = number(&record[self.time], TIME)?;
-        let mut sample = Sample::new(on, seconds).map_err(|error| format!("{TIME}: {error}"))?;
+        let mut sample =
+            Sample::new(on, seconds).map_err(|error| CliError::bad_input(error).within(TIME))?;
         for (index, event) in &self.counts {
             let cell = &record[*index];
             if !cell.is_empty() {
                 let count = number(cell, event)?;
-                sample = sample.with(event.as_str(), count).map_err(|error| error.to_string())?;
+                sample = sample.with(event.as_str(), count).map_err(CliError::bad_input)?;
             }
         }
         Ok(Row {
@@ -187,11 +192,11 @@ impl Columns {
     }
 }
 
-fn number(cell: &str, column: &str) -> Result<f64, String> {
+fn number(cell: &str, column: &str) -> CliResult<f64> {
     match cell.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
-        _ if cell.is_empty() => Err(format!("{column} is blank")),
-        _ => Err(format!("{column} is {cell:?}, which is no number")),
+        _ if cell.is_empty() => Err(CliError::BadInput(format!("{column} is blank"))),
+        _ => Err(CliError::BadInput(format!("{column} is {cell:?}, which is no number"))),
     }
 }
 
@@ -206,14 +211,14 @@ fn is_count(name: &str) -> bool {
     !(name.is_empty() || name.starts_with("Unnamed") || name.ends_with("_j"))
 }
 
-fn malformed(error: &csv::Error) -> String {
+fn malformed(error: &csv::Error) -> CliError {
     let line = error.position().map_or(String::new(), |at| format!("line {}: ", at.line()));
-    match error.kind() {
+    CliError::BadInput(match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("{line}{len} fields, and the header has {expected_len}")
         }
         _ => format!("{line}{error}"),
-    }
+    })
 }
 
 const MACHINE: &str = "machine";
@@ -231,7 +236,7 @@ mod tests {
 
     const HEAD: &str = "machine,app,threads,time_s,llc_misses,package_j\n";
 
-    fn parse(text: &str) -> Result<Table, String> {
+    fn parse(text: &str) -> CliResult<Table> {
         Table::parse(text, &Defaults { machine: None, program: None })
     }
 
@@ -267,7 +272,7 @@ mod tests {
             (",a,4,1,7,1\n", "line 2: machine is blank"),
             ("", "no line follows the header"),
         ] {
-            let words = parse(&format!("{HEAD}{lines}")).unwrap_err();
+            let words = parse(&format!("{HEAD}{lines}")).unwrap_err().to_string();
             assert!(words.contains(why), "{words}");
             assert!(!words.contains('\n'), "{words}");
         }
@@ -282,11 +287,11 @@ mod tests {
             ("app,threads,time_s", "no column machine, and no --measured-on;"),
             ("machine,app,threads,time_s,time_s", "line 1: column time_s stands there twice"),
         ] {
-            let words = parse(&format!("{header}\n")).unwrap_err();
+            let words = parse(&format!("{header}\n")).unwrap_err().to_string();
             assert!(words.contains(why), "{words}");
         }
         for blank in ["", "\n", "# only a comment\n"] {
-            assert_eq!(parse(blank).unwrap_err(), "it is empty: no header, no lines");
+            assert_eq!(parse(blank).unwrap_err().to_string(), "it is empty: no header, no lines");
         }
         let defaults = Defaults { machine: Some("m"), program: Some("phase") };
         let table = Table::parse("threads,time_s\n4,1\n", &defaults).unwrap();

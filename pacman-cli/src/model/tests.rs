@@ -1,7 +1,7 @@
 //! The commands as they are typed, on data that is made here; and on measured data where it is.
 
 use std::path::{Path, PathBuf};
-use std::{env, fs, io, process};
+use std::{env, fs, process};
 
 use clap::Parser;
 use pacman_adapt::predict::training::{
@@ -11,20 +11,21 @@ use serde_json::Value;
 
 use super::table::{Defaults, Table};
 use crate::command::Cli;
+use crate::error::{CliError, CliResult};
 
 /// Runs `pacman-pmu` with these arguments; the answer is what it printed.
-fn run(arguments: &[&str]) -> io::Result<String> {
+fn run(arguments: &[&str]) -> CliResult<String> {
     let cli = Cli::try_parse_from(std::iter::once(&"pacman-pmu").chain(arguments))
-        .map_err(io::Error::other)?;
+        .map_err(CliError::bad_input)?;
     let mut out = Vec::new();
     let status = cli.command.run(&mut out)?;
     assert_eq!(status, 0, "{arguments:?}");
-    String::from_utf8(out).map_err(io::Error::other)
+    Ok(String::from_utf8(out).expect("text"))
 }
 
 fn refused(arguments: &[&str]) -> String {
     let error = run(arguments).expect_err("refused");
-    assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{error}");
+    assert_eq!(error.status(), 2, "{error}");
     let words = error.to_string();
     assert!(!words.contains('\n'), "{words}");
     words

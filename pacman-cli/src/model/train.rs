@@ -13,9 +13,8 @@ use super::file;
 use super::help::TABLE;
 use super::percent::percent;
 use super::progress::Progress;
-use super::refusal::refuse;
 use crate::counts::named;
-use crate::error;
+use crate::error::{self, CliError, CliResult};
 use pacman_core::atomic_write;
 
 /// Train a model that predicts how long a phase takes with other numbers of threads.
@@ -47,26 +46,22 @@ pub(crate) struct TrainArgs {
 }
 
 /// Trains, writes the model's file and says what it is.
-pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> io::Result<u8> {
+pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> CliResult {
     let output = shown_path(&args.output);
     if atomic_write::is_same(&args.data.data, &args.output) {
         let why = format!("-o names the training data, {output}: the model would replace it");
-        return Err(refuse(why));
+        return Err(CliError::BadInput(why));
     }
     let contender = contender(args);
     args.learn.suits(&contender)?;
     let table = args.data.read()?;
     let machine = table.machine(args.data.measured_on.as_deref())?;
     let data = args.data.dataset(&table, machine)?;
-    let model = fit(&data, &contender)
-        .map_err(|error| refuse(format!("{}: {error}", named(&args.data.data))))?;
-    if let Err(problem) = file::write(&args.output, &model) {
-        error::complain(&problem);
-        return Ok(1);
-    }
+    let model = fit(&data, &contender).map_err(|error| error.within(named(&args.data.data)))?;
+    file::write(&args.output, &model)?;
     let accuracy = model.cross_validation.accuracy;
     if accuracy < 0.0 {
-        error::complain(&format!(
+        error::complain(format!(
             "{output}: its times are off by {} on average: this model is of no use; measure more \
              programs",
             percent(1.0 - accuracy, 0)
@@ -89,18 +84,18 @@ fn contender(args: &TrainArgs) -> Contender {
     }
 }
 
-fn fit(data: &Dataset, contender: &Contender) -> Result<Model, String> {
+fn fit(data: &Dataset, contender: &Contender) -> CliResult<Model> {
     let progress = Progress::new(data.programs().len(), "training");
     let evaluation =
-        evaluate(data, contender, &mut || progress.step()).map_err(|error| error.to_string())?;
+        evaluate(data, contender, &mut || progress.step()).map_err(CliError::bad_input)?;
     let cross_validation = evaluation.summary().ok_or_else(|| {
-        format!(
+        CliError::BadInput(format!(
             "the model samples all {} configurations and predicts none, so nothing says how good it \
              is; take fewer --samples, or measure more configurations",
             data.configurations().len()
-        )
+        ))
     })?;
-    let method = method(data, contender, &evaluation).map_err(|error| error.to_string())?;
+    let method = method(data, contender, &evaluation).map_err(CliError::bad_input)?;
     Ok(Model {
         machine: data.machine().to_owned(),
         programs: data.programs().iter().map(|program| program.name.clone()).collect(),

@@ -4,7 +4,7 @@ mod json;
 mod layout;
 mod request;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use pacman_core::platform::Platform;
@@ -12,8 +12,8 @@ use pacman_events::CpuModel;
 use pacman_events::allocate::{Conflict, Pmu};
 use pacman_events::partition::{Partition, Schedule};
 
-use crate::error;
-use crate::events::{OK, REFUSED, Tables};
+use crate::error::{BAD_INPUT, CliError, CliResult};
+use crate::events::Tables;
 use request::{Failure, Request};
 
 /// The events cannot be counted as asked.
@@ -92,39 +92,42 @@ pub(crate) enum Switch {
 ///
 /// # Errors
 /// Only those of `out`.
-pub(crate) fn plan(args: &PlanArgs, machine: &dyn Platform, out: &mut dyn Write) -> io::Result<u8> {
-    let loaded = match args.tables.load(machine) {
-        Ok(loaded) => loaded,
-        Err(message) => return wrong(&message),
-    };
+pub(crate) fn plan(args: &PlanArgs, machine: &dyn Platform, out: &mut dyn Write) -> CliResult {
+    let loaded = args.tables.load(machine)?;
     let pmu = core(args, loaded.cpu(), machine);
     let request = match Request::read(&args.threads, &loaded, &pmu) {
         Ok(request) => request,
         Err(Failure { asked, refusal }) => {
             if !args.json {
-                return wrong(&refusal.to_string());
+                return Err(CliError::bad_input(refusal));
             }
             writeln!(out, "{:#}", json::refusal(&asked, &refusal))?;
-            return Ok(REFUSED);
+            return Ok(BAD_INPUT);
         }
     };
     if request.threads.iter().all(Vec::is_empty) {
-        return wrong("cannot plan an empty list of events; name one, such as --thread CYCLES");
+        return Err(CliError::bad_input(
+            "cannot plan an empty list of events; name one, such as --thread CYCLES",
+        ));
     }
     if let Some(long) = request.threads.iter().map(Vec::len).find(|events| *events > MOST_EVENTS) {
-        return wrong(&format!("a list has at most {MOST_EVENTS} events, and one has {long}"));
+        return Err(CliError::BadInput(format!(
+            "a list has at most {MOST_EVENTS} events, and one has {long}"
+        )));
     }
     let lists = request.threads.len();
     if args.spread && lists != 1 {
-        return wrong(&format!("--spread takes one --thread, the events of all; {lists} given"));
+        return Err(CliError::BadInput(format!(
+            "--spread takes one --thread, the events of all; {lists} given"
+        )));
     }
     if lists > usize::from(pmu.contexts()) {
         let contexts = pmu.contexts();
-        return wrong(&format!(
+        return Err(CliError::BadInput(format!(
             "{lists} threads, but {} has {contexts} to a core with SMT {}",
             loaded.cpu(),
             if contexts > 1 { "on" } else { "off" },
-        ));
+        )));
     }
     let partition = partition(args.split, &request);
     let shown = if args.spread { usize::from(pmu.contexts()) } else { lists };
@@ -144,7 +147,7 @@ pub(crate) fn plan(args: &PlanArgs, machine: &dyn Platform, out: &mut dyn Write)
         Err(conflict) => refuse(args, &request, &pmu, &conflict, out),
         Ok(schedule) if args.json => {
             writeln!(out, "{:#}", json::plan(&schedule, &request, shown, args.spread))?;
-            Ok(OK)
+            Ok(0)
         }
         Ok(schedule) => {
             let title = title(args, loaded.cpu(), &pmu, &schedule);
@@ -155,7 +158,7 @@ pub(crate) fn plan(args: &PlanArgs, machine: &dyn Platform, out: &mut dyn Write)
                     layout::turns(&conflict, out)?;
                 }
             }
-            Ok(OK)
+            Ok(0)
         }
     }
 }
@@ -163,18 +166,13 @@ pub(crate) fn plan(args: &PlanArgs, machine: &dyn Platform, out: &mut dyn Write)
 /// Ten times what anybody plans: sets are searched in time that grows with the square.
 const MOST_EVENTS: usize = 256;
 
-fn wrong(message: &str) -> io::Result<u8> {
-    error::complain(message);
-    Ok(REFUSED)
-}
-
 fn refuse(
     args: &PlanArgs,
     request: &Request,
     pmu: &Pmu,
     conflict: &Conflict,
     out: &mut dyn Write,
-) -> io::Result<u8> {
+) -> CliResult {
     if args.json {
         writeln!(out, "{:#}", json::conflict(conflict, request))?;
     } else {

@@ -29,7 +29,7 @@ fn run_on(machine: &TestPlatform, line: &str) -> (u8, String) {
     let words = std::iter::once("plan").chain(line.split_whitespace());
     let args = Line::try_parse_from(words).unwrap_or_else(|error| panic!("{error}")).args;
     let mut out = Vec::new();
-    let status = plan(&args, machine, &mut out).unwrap();
+    let status = plan(&args, machine, &mut out).unwrap_or_else(|error| error.status());
     (status, String::from_utf8(out).unwrap())
 }
 

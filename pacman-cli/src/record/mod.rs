@@ -17,7 +17,8 @@ use pacman_adapt::{Candidates, places};
 use pacman_core::{Event, Placement, Topology, platform};
 use pacman_events::shown::{shown, shown_path};
 
-use crate::error;
+use crate::error::{self, CliError, CliResult};
+use crate::exit::INTERRUPTED;
 use crate::model::progress::Progress;
 use crate::run::directory::Directory;
 use crate::run::library;
@@ -88,20 +89,18 @@ pub(crate) struct RecordArgs {
 }
 
 /// Runs the program at every configuration and writes what it measured, run by run.
-pub(crate) fn record(args: &RecordArgs, out: &mut dyn Write) -> io::Result<u8> {
-    let plan = Plan::new(args).map_err(refuse)?;
+pub(crate) fn record(args: &RecordArgs, out: &mut dyn Write) -> CliResult {
+    let plan = Plan::new(args)?;
     if args.output.exists() && !args.append {
-        return Err(refuse(format!(
+        return Err(CliError::BadInput(format!(
             "{} is there already: --append adds to it, another -o leaves it alone",
             shown_path(&args.output)
         )));
     }
-    atomic_write::check(&args.output).map_err(|error| error::unwritable(&args.output, &error))?;
-    let before = training_csv::runs(&args.output, &plan.machine, &plan.app).map_err(refuse)?;
-    let signals = match Signals::hold() {
-        Ok(signals) => signals,
-        Err(error) => return gave_up(&error.to_string()),
-    };
+    atomic_write::check(&args.output)
+        .map_err(|error| CliError::unwritable(&args.output, &error))?;
+    let before = training_csv::runs(&args.output, &plan.machine, &plan.app)?;
+    let signals = Signals::hold()?;
     let mut recorder = Recorder {
         args,
         plan,
@@ -111,13 +110,9 @@ pub(crate) fn record(args: &RecordArgs, out: &mut dyn Write) -> io::Result<u8> {
         failed: BTreeSet::new(),
         phases: BTreeSet::new(),
     };
-    match recorder.all(&signals) {
-        Err(problem) => gave_up(&problem),
-        Ok(status) => {
-            recorder.sum_up(out)?;
-            Ok(status)
-        }
-    }
+    let status = recorder.all(&signals)?;
+    recorder.sum_up(out)?;
+    Ok(status)
 }
 
 /// What is run where.
@@ -131,37 +126,36 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(args: &RecordArgs) -> Result<Plan, String> {
+    fn new(args: &RecordArgs) -> CliResult<Plan> {
         if let Some(machine) = platform::current().simulation() {
-            return Err(format!(
+            return Err(CliError::BadInput(format!(
                 "cannot record on simulated machine {}: times would be those of this one",
                 machine.name
-            ));
+            )));
         }
         if let Some(events) = &args.events {
-            let events = Event::parse_list(events).map_err(words)?;
-            if let Some(why) = named_twice(&events) {
-                return Err(why);
-            }
+            let events = Event::parse_list(events).map_err(CliError::bad_input)?;
+            named_twice(&events)?;
         }
-        let topology = Topology::detect().map_err(words)?;
-        topology.caveats().iter().for_each(|caveat| error::complain(caveat));
+        let topology = Topology::detect().map_err(CliError::bad_input)?;
+        topology.caveats().iter().for_each(error::complain);
         let mut all = match &args.configurations {
             Some(listed) => listed.clone(),
             None => {
                 let most = args.max_threads.map(|threads| threads as usize);
-                Candidates::of(&topology, most).map_err(words)?.all().to_vec()
+                Candidates::of(&topology, most).map_err(CliError::bad_input)?.all().to_vec()
             }
         };
         all.sort_unstable();
         all.dedup();
         let cpus = |on: Configuration| {
-            let places = places(&topology, on, &Placement::Compact)
-                .map_err(|error| format!("this machine has no configuration {on}: {error}"))?;
+            let places = places(&topology, on, &Placement::Compact).map_err(|error| {
+                CliError::BadInput(format!("this machine has no configuration {on}: {error}"))
+            })?;
             Ok((on, places.iter().map(|place| place.cpu()).collect()))
         };
-        let needed = |why: String| format!("--regions needs the library: {why}");
-        let configurations: Result<_, String> = all.into_iter().map(cpus).collect();
+        let needed = |error: CliError| error.within("--regions needs the library");
+        let configurations: CliResult<_> = all.into_iter().map(cpus).collect();
         Ok(Plan {
             machine: args.measured_on.clone().unwrap_or_else(|| machine_name(&topology)),
             app: args.app.clone().unwrap_or_else(|| child::name(&args.command[0])),
@@ -192,7 +186,7 @@ struct Recorder<'a> {
 
 impl Recorder<'_> {
     /// Runs all; the answer is the exit status, or why nothing can be recorded.
-    fn all(&mut self, signals: &Signals) -> Result<u8, String> {
+    fn all(&mut self, signals: &Signals) -> CliResult {
         let configurations: Vec<Configuration> =
             self.plan.configurations.iter().map(|(on, _)| *on).collect();
         let order = schedule::rounds(&configurations, self.args.runs);
@@ -224,7 +218,7 @@ impl Recorder<'_> {
         Ok(if self.failed.is_empty() { 0 } else { 1 })
     }
 
-    fn run(&self, on: Configuration, place: &Place, signals: &Signals) -> Result<Ended, String> {
+    fn run(&self, on: Configuration, place: &Place, signals: &Signals) -> CliResult<Ended> {
         let events = self.args.events.as_deref().unwrap_or_default();
         let environment = match (place, &self.plan.library) {
             (Place::Memory(memory), Some(library)) => regions::environment(library, memory, events),
@@ -236,11 +230,11 @@ impl Recorder<'_> {
         };
         let (command, cpus) = (&self.args.command[..], self.plan.cpus(on));
         let run = Run { command, cpus, environment: &environment, quiet: self.args.quiet };
-        run.run(signals).map_err(|error| error::unrunnable(&command[0], &error))
+        run.run(signals).map_err(|error| CliError::refused(CliError::not_run(&command[0], &error)))
     }
 
     /// Takes over what a run left; a run that left nothing is the configuration's failure.
-    fn keep(&mut self, round: u64, on: Configuration, from: &Place) -> Result<(), String> {
+    fn keep(&mut self, round: u64, on: Configuration, from: &Place) -> CliResult<()> {
         let found = match from {
             Place::Directory(directory) => phases::found_in(directory.path()),
             Place::Memory(memory) => regions::of(memory.found(), on.threads()),
@@ -249,16 +243,16 @@ impl Recorder<'_> {
             Ok(found) => found,
             // Nothing of it was ever usable: the same everywhere, and said once.
             Err(why) if self.phases.is_empty() && self.failed.is_empty() => {
-                return Err(format!("{}: {why}", self.plan.app));
+                return Err(why.within(&self.plan.app));
             }
             Err(why) => {
-                self.fail(on, &why);
+                self.fail(on, &why.to_string());
                 return Ok(());
             }
         };
         for line in wrong {
             if self.said.first(&line) {
-                error::complain(&format!("{}: {line}", self.plan.app));
+                error::complain(format!("{}: {line}", self.plan.app));
             }
         }
         self.phases.extend(phases.iter().map(|phase| phase.name.clone()));
@@ -279,7 +273,7 @@ impl Recorder<'_> {
 
     fn fail(&mut self, on: Configuration, why: &str) {
         self.failed.insert(on);
-        error::complain(&format!("{} at {on}: {why}; not run there again", self.plan.app));
+        error::complain(format!("{} at {on}: {why}; not run there again", self.plan.app));
     }
 
     fn sum_up(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -304,18 +298,6 @@ enum Place {
     /// Regions.
     Memory(Memory),
 }
-
-fn refuse(problem: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, problem)
-}
-
-fn gave_up(problem: &str) -> io::Result<u8> {
-    error::complain(problem);
-    Ok(1)
-}
-
-/// As shells have it for SIGINT.
-const INTERRUPTED: u8 = 130;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -345,7 +327,3 @@ Columns, a row for each phase, configuration and run:
               a blank was not counted
 Runs go round the configurations, so that a slow drift of the machine falls on all alike.
 Regions are named by module and address, and so are the same for one binary only.";
-
-fn words(error: impl std::fmt::Display) -> String {
-    error.to_string()
-}

@@ -1,5 +1,6 @@
 //! The phases of one run, from the reports that its sessions left.
 
+use crate::error::{CliError, CliResult};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -40,8 +41,9 @@ struct Sum {
 /// The phases of all sessions that reported to `directory`, or why there are none.
 ///
 /// A phase takes as long as the thread that is longest in it; counts are summed over threads.
-pub(super) fn found_in(directory: &Path) -> Result<Found, String> {
-    let unreadable = |error| format!("cannot read {}: {error}", shown_path(directory));
+pub(super) fn found_in(directory: &Path) -> CliResult<Found> {
+    let unreadable =
+        |error| CliError::Refused(format!("cannot read {}: {error}", shown_path(directory)));
     let mut paths: Vec<_> = fs::read_dir(directory)
         .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<Result<_, _>>())
         .map_err(unreadable)?;
@@ -50,12 +52,12 @@ pub(super) fn found_in(directory: &Path) -> Result<Found, String> {
     let (mut found, mut sums, mut idle) = (Found::default(), Vec::new(), Vec::new());
     for path in &paths {
         let text = input::read_text(path, MOST_BYTES).map_err(unreadable)?;
-        match serde_json::from_str(&text).map_err(|error| error.to_string()) {
-            Ok(report) => match add(&report, &mut sums) {
-                Ok(0) => idle.push(report["session"].to_string()),
-                Ok(_) => {}
-                Err(why) => return Err(why),
-            },
+        match serde_json::from_str(&text) {
+            Ok(report) => {
+                if add(&report, &mut sums)? == 0 {
+                    idle.push(report["session"].to_string());
+                }
+            }
             Err(why) => found.wrong.push(format!("{}: is no report: {why}", shown_path(path))),
         }
     }
@@ -64,19 +66,21 @@ pub(super) fn found_in(directory: &Path) -> Result<Found, String> {
     if !found.phases.is_empty() {
         return Ok(found);
     }
-    Err(match &idle[..] {
+    Err(CliError::Refused(match &idle[..] {
         [] => "it opened no session, or came to no end of its own; --regions is for OpenMP \
                programs that are not changed"
             .into(),
         [one] => format!("its session {one} has no finished phase: mark one with begin and end"),
         several => format!("its sessions {} have no finished phase", several.join(", ")),
-    })
+    }))
 }
 
 /// Adds a report's rows; answers how many executions they are of.
-fn add(report: &Value, sums: &mut Vec<(String, Sum)>) -> Result<u64, String> {
+fn add(report: &Value, sums: &mut Vec<(String, Sum)>) -> CliResult<u64> {
     if report["simulated"] == true {
-        return Err("its counts are those of a simulated machine, which has no times".into());
+        return Err(CliError::refused(
+            "its counts are those of a simulated machine, which has no times",
+        ));
     }
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let events: Vec<String> = list(&report["events"])
@@ -181,7 +185,9 @@ mod tests {
     fn simulated_counts_and_phases_without_time_are_no_training_data() {
         let mut simulated = report(json!([]));
         simulated["simulated"] = true.into();
-        assert!(add(&simulated, &mut Vec::new()).unwrap_err().contains("simulated machine"));
+        assert!(
+            add(&simulated, &mut Vec::new()).unwrap_err().to_string().contains("simulated machine")
+        );
         let threads = json!([{ "phases": [row(1, 3, 0, [None, None])] }]);
         let mut sums = Vec::new();
         add(&report(threads), &mut sums).unwrap();

@@ -7,6 +7,7 @@ use pacman_events::shown::text_of;
 use pacman_regions::{Options, Recording, Region};
 
 use super::phases::{Found, Phase, column};
+use crate::error::{CliError, CliResult};
 use crate::implausible::{LeftOut, leave_out};
 use crate::run::memory::{self, Memory};
 use crate::run::options::preload;
@@ -25,12 +26,12 @@ pub(super) fn environment(
 }
 
 /// The regions of all processes that recorded, or why there are none.
-pub(super) fn of(found: memory::Found, threads: u32) -> Result<Found, String> {
+pub(super) fn of(found: memory::Found, threads: u32) -> CliResult<Found> {
     let memory::Found { mut recordings, wrong } = found;
     if recordings.is_empty() {
-        return Err("it left no recording: it is linked statically or has more rights than its \
-                    user"
-            .into());
+        return Err(CliError::refused(
+            "it left no recording: it is linked statically or has more rights than its user",
+        ));
     }
     let mut found = Found { phases: Vec::new(), wrong };
     for recording in &mut recordings {
@@ -46,35 +47,39 @@ pub(super) fn of(found: memory::Found, threads: u32) -> Result<Found, String> {
         for region in &recording.regions {
             match phase(recording, region, threads) {
                 Ok(phase) => merge(&mut found.phases, phase),
-                Err(why) => found.wrong.push(why),
+                Err(why) => found.wrong.push(why.to_string()),
             }
         }
     }
     if found.phases.is_empty() {
-        return Err(match found.wrong.first() {
+        return Err(CliError::Refused(match found.wrong.first() {
             Some(why) => format!("no region of it can be used: {why}"),
             None => "it ran no parallel region".into(),
-        });
+        }));
     }
     Ok(found)
 }
 
-fn phase(recording: &Recording, region: &Region, threads: u32) -> Result<Phase, String> {
+fn phase(recording: &Recording, region: &Region, threads: u32) -> CliResult<Phase> {
     let name = name(region);
     if region.nested == region.executions {
-        return Err(format!("{name} runs inside another region, whose time has its own"));
+        return Err(CliError::Refused(format!(
+            "{name} runs inside another region, whose time has its own"
+        )));
     }
     let team = region.teams.iter().find(|team| team.threads == threads);
     let Some(team) = team.filter(|team| team.executions > 0) else {
         let sizes: Vec<String> = region.teams.iter().map(|team| team.threads.to_string()).collect();
-        return Err(format!(
+        return Err(CliError::Refused(format!(
             "{name} was left out where it ran on {} threads instead of {threads}",
             sizes.join(" and ")
-        ));
+        )));
     };
     let seconds = team.seconds / team.executions as f64;
     if !(seconds.is_finite() && seconds > 0.0) {
-        return Err(format!("{name} took no time that the clock could see: left out"));
+        return Err(CliError::Refused(format!(
+            "{name} took no time that the clock could see: left out"
+        )));
     }
     Ok(Phase { name, seconds, executions: team.executions, counts: counts(recording, region) })
 }
@@ -177,7 +182,7 @@ mod tests {
     }
 
     /// What is found after such a recording, on two threads.
-    fn found(regions: Vec<Region>) -> Result<Found, String> {
+    fn found(regions: Vec<Region>) -> CliResult<Found> {
         let recordings = vec![recording(regions)];
         of(memory::Found { recordings, wrong: Vec::new() }, 2)
     }
@@ -214,15 +219,15 @@ mod tests {
                 "app+0x3 runs inside another region, whose time has its own"
             ]
         );
-        let none = found(vec![narrow]).unwrap_err();
+        let none = found(vec![narrow]).unwrap_err().to_string();
         assert!(none.starts_with("no region of it can be used: app+0x2 was left out"), "{none}");
-        let none = found(Vec::new()).unwrap_err();
+        let none = found(Vec::new()).unwrap_err().to_string();
         assert_eq!(none, "it ran no parallel region");
     }
 
     #[test]
     fn a_program_without_a_recording_is_explained() {
-        let none = of(memory::Found::default(), 2).unwrap_err();
+        let none = of(memory::Found::default(), 2).unwrap_err().to_string();
         assert!(none.starts_with("it left no recording: it is linked statically"), "{none}");
     }
 }

@@ -8,6 +8,7 @@ use pacman_adapt::predict::Configuration;
 use pacman_core::input::{self, MOST_BYTES};
 use pacman_events::shown::shown_path;
 
+use crate::error::{CliError, CliResult};
 use pacman_core::atomic_write;
 
 /// What one run measured of one phase: a mean over its executions.
@@ -31,7 +32,7 @@ pub(crate) struct Measurement {
 ///
 /// # Errors
 /// One line that names the file.
-pub(crate) fn append(path: &Path, rows: &[Measurement]) -> Result<(), String> {
+pub(crate) fn append(path: &Path, rows: &[Measurement]) -> CliResult<()> {
     let mut file = TrainingCsv::read(path)?;
     rows.iter().for_each(|row| file.push(row));
     file.save()
@@ -41,7 +42,7 @@ pub(crate) fn append(path: &Path, rows: &[Measurement]) -> Result<(), String> {
 ///
 /// # Errors
 /// As [`append`], which will not fail after that for a reason that is there already.
-pub(crate) fn runs(path: &Path, machine: &str, program: &str) -> Result<u64, String> {
+pub(crate) fn runs(path: &Path, machine: &str, program: &str) -> CliResult<u64> {
     let file = TrainingCsv::read(path)?;
     atomic_write::check(path).map_err(|error| file.unwritten(&error))?;
     Ok(file.runs_of(machine, program))
@@ -59,23 +60,30 @@ struct TrainingCsv {
 
 impl TrainingCsv {
     /// What a file holds, to add to it; nothing if there is none.
-    fn read(path: &Path) -> Result<TrainingCsv, String> {
+    fn read(path: &Path) -> CliResult<TrainingCsv> {
         let special = fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir());
         if special {
-            return Err(format!("cannot add to {}: it is no regular file", shown_path(path)));
+            return Err(CliError::BadInput(format!(
+                "cannot add to {}: it is no regular file",
+                shown_path(path)
+            )));
         }
         let text = match input::read_text(path, MOST_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(TrainingCsv::empty(path));
             }
-            Err(error) => return Err(format!("cannot read {}: {error}", shown_path(path))),
+            Err(error) => {
+                let why = format!("cannot read {}: {error}", shown_path(path));
+                return Err(CliError::BadInput(why));
+            }
         };
         let mut file = TrainingCsv::empty(path);
         let text = text.trim_start_matches('\u{feff}');
         file.comments = text.lines().filter(|line| line.starts_with('#')).map(owned).collect();
         let mut reader = ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
-        let wrong = |why: String| format!("cannot add to {}: {why}", shown_path(path));
+        let wrong =
+            |why: String| CliError::BadInput(format!("cannot add to {}: {why}", shown_path(path)));
         let header = reader.headers().map_err(|error| wrong(error.to_string()))?;
         let names: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
         // An empty file has no header.
@@ -141,13 +149,13 @@ impl TrainingCsv {
         })
     }
 
-    fn save(&self) -> Result<(), String> {
+    fn save(&self) -> CliResult<()> {
         let done = self.text().and_then(|text| atomic_write::write(&self.path, &text));
         done.map_err(|error| self.unwritten(&error))
     }
 
-    fn unwritten(&self, error: &io::Error) -> String {
-        format!("cannot write {}: {error}", shown_path(&self.path))
+    fn unwritten(&self, error: &io::Error) -> CliError {
+        CliError::Unwritable(format!("cannot write {}: {error}", shown_path(&self.path)))
     }
 
     fn text(&self) -> io::Result<Vec<u8>> {
@@ -233,15 +241,23 @@ mod tests {
             ("threads,time_s\n1\n", "found record with 1 fields"),
         ] {
             fs::write(&path, text).unwrap();
-            let problem = append(&path, &[]).unwrap_err();
+            let problem = append(&path, &[]).unwrap_err().to_string();
             assert!(problem.contains(why) && problem.contains("data.csv"), "{problem}");
             assert_eq!(fs::read_to_string(&path).unwrap(), text, "left as it was");
         }
     }
 
     #[test]
+    fn a_file_that_cannot_be_made_is_no_bad_input() {
+        let place = Directory::new().unwrap();
+        let nowhere = place.path().join("none/data.csv");
+        let refused = append(&nowhere, &[measured("x", 1, &[])]);
+        assert!(matches!(refused, Err(CliError::Unwritable(_))), "{refused:?}");
+    }
+
+    #[test]
     fn a_device_is_no_file_to_add_to() {
         let refused = runs(Path::new("/dev/null"), "a", "x").unwrap_err();
-        assert_eq!(refused, "cannot add to /dev/null: it is no regular file");
+        assert_eq!(refused.to_string(), "cannot add to /dev/null: it is no regular file");
     }
 }

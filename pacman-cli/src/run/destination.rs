@@ -1,5 +1,6 @@
 //! Where the report goes, and in which form.
 
+use crate::error::{CliError, CliResult};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -28,9 +29,11 @@ pub(super) struct Destination {
 
 impl Form {
     /// The form that a file's name asks for.
-    pub(super) fn of(path: &Path) -> Result<Form, String> {
+    pub(super) fn of(path: &Path) -> CliResult<Form> {
         if path.as_os_str() == "-" {
-            return Err("-o - is not possible: standard output is the program's".into());
+            return Err(CliError::bad_input(
+                "-o - is not possible: standard output is the program's",
+            ));
         }
         let extension = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
         match extension.to_ascii_lowercase().as_str() {
@@ -38,10 +41,10 @@ impl Form {
             "csv" => Ok(Form::Csv),
             "json" => Ok(Form::Json),
             "html" | "htm" => Ok(Form::Html),
-            _ => Err(format!(
+            _ => Err(CliError::BadInput(format!(
                 "cannot tell the form of a report from {}: it ends in .txt, .csv, .json or .html",
                 shown_path(path)
-            )),
+            ))),
         }
     }
 }
@@ -57,14 +60,14 @@ impl Destination {
 
     /// Looks whether the file can be written, so that it is known before the run. A report that is
     /// there stays until the new one is written.
-    pub(super) fn file(path: &Path, form: Form) -> Result<Destination, String> {
-        atomic_write::check(path).map_err(|error| unwritten(path, &error))?;
+    pub(super) fn file(path: &Path, form: Form) -> CliResult<Destination> {
+        atomic_write::check(path).map_err(|error| CliError::BadInput(unwritten(path, &error)))?;
         Ok(Destination { form, file: Some(path.to_path_buf()) })
     }
 
     /// Writes the report. Where the file cannot be written after all, because the disk is full by
     /// now, it goes to standard error: the run is over, and nothing else is left of it.
-    pub(super) fn write(self, report: &Report) -> Result<(), String> {
+    pub(super) fn write(self, report: &Report) -> CliResult<()> {
         let answer = match self.form {
             Form::Text => text::write(report, self.file.is_none()),
             Form::Csv => csv::write(report),
@@ -77,7 +80,7 @@ impl Destination {
         };
         atomic_write::write(&path, answer.as_bytes()).map_err(|error| {
             say(&text::write(report, true));
-            format!("{}; it went to standard error", unwritten(&path, &error))
+            CliError::Unwritable(format!("{}; it went to standard error", unwritten(&path, &error)))
         })
     }
 }

@@ -1,5 +1,6 @@
 //! A directory for what the processes of one run leave.
 
+use crate::error::{CliError, CliResult};
 use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -15,19 +16,19 @@ pub(crate) struct Directory {
 
 impl Directory {
     /// Makes one among the temporary files; a refusal names the place.
-    pub(crate) fn new() -> Result<Directory, String> {
+    pub(crate) fn new() -> CliResult<Directory> {
         let place = std::env::temp_dir();
         Directory::within(&place).map_err(|error| {
-            format!(
+            CliError::Refused(format!(
                 "cannot make a directory for recordings in {}: {error}; TMPDIR can name another \
                  place",
                 shown_path(&place)
-            )
+            ))
         })
     }
 
     /// Makes one in memory if there is such a place, else among the temporary files.
-    pub(super) fn in_memory() -> Result<Directory, String> {
+    pub(super) fn in_memory() -> CliResult<Directory> {
         Directory::within(Path::new("/dev/shm")).or_else(|_| Directory::new())
     }
 

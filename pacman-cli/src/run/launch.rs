@@ -6,9 +6,9 @@ use std::process::{Child, Command};
 use std::time::{Instant, SystemTime};
 
 use super::signals;
+use crate::error::{CliError, CliResult};
 use crate::exit::Exit;
 use crate::signals::Signals;
-use crate::stat::{Refusal, not_run};
 
 /// How the program came to its end.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,12 +34,13 @@ pub(super) fn run(
     command: &[OsString],
     environment: Environment,
     held: &Signals,
-) -> Result<Ended, Refusal> {
+) -> CliResult<Ended> {
     let name = &command[0];
     let start = Instant::now();
-    let child = start_with(command, environment, held).map_err(|error| not_run(name, &error))?;
+    let child =
+        start_with(command, environment, held).map_err(|error| CliError::not_run(name, &error))?;
     let pid = child.id() as libc::pid_t;
-    let status = signals::wait(pid, held).map_err(|error| not_run(name, &error))?;
+    let status = signals::wait(pid, held).map_err(|error| CliError::not_run(name, &error))?;
     let seconds = start.elapsed().as_secs_f64();
     Ok(Ended { pid: child.id(), exit: status.into(), seconds, at: SystemTime::now() })
 }

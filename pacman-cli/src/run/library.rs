@@ -1,5 +1,6 @@
 //! Finding libpacman_omp.so.
 
+use crate::error::{CliError, CliResult};
 use std::path::{Path, PathBuf};
 
 use pacman_events::shown::shown_path;
@@ -7,44 +8,45 @@ use pacman_events::shown::shown_path;
 use super::elf;
 
 /// The library to preload, or one line about why there is none.
-pub(crate) fn find() -> Result<PathBuf, String> {
+pub(crate) fn find() -> CliResult<PathBuf> {
     if let Some(named) = std::env::var_os(VARIABLE).filter(|name| !name.is_empty()) {
         let path = std::path::absolute(&named)
-            .map_err(|error| format!("{VARIABLE} is {named:?}: {error}"))?;
-        return check(path).map_err(|why| format!("{VARIABLE}: {why}"));
+            .map_err(|error| CliError::BadInput(format!("{VARIABLE} is {named:?}: {error}")))?;
+        return check(path).map_err(|error| error.within(VARIABLE));
     }
     let program = std::env::current_exe()
-        .map_err(|error| format!("cannot tell where pacman-pmu is: {error}"))?;
+        .map_err(|error| CliError::BadInput(format!("cannot tell where pacman-pmu is: {error}")))?;
     let beside = program.parent().unwrap_or(Path::new("/"));
     let found = PLACES.iter().map(|place| beside.join(place).join(FILE)).find(|path| path.exists());
     match found {
         Some(path) => check(path),
-        None => Err(format!(
+        None => Err(CliError::BadInput(format!(
             "{FILE} is not in {}, nor in ../lib or ../lib/pacman beside it; {VARIABLE} can name it",
             shown_path(&beside)
-        )),
+        ))),
     }
 }
 
-fn check(path: PathBuf) -> Result<PathBuf, String> {
+fn check(path: PathBuf) -> CliResult<PathBuf> {
     let shown = shown_path(&path).to_string();
+    let refused = |why: &str| Err(CliError::BadInput(format!("{shown} {why}")));
     if !path.exists() {
-        return Err(format!("{shown} does not exist"));
+        return refused("does not exist");
     }
     let Some(header) = elf::header(&path) else {
-        return Err(format!("{shown} is no ELF shared object"));
+        return refused("is no ELF shared object");
     };
     if header.bits != 64 || !header.is_relocatable {
-        return Err(format!("{shown} is no 64-bit ELF shared object"));
+        return refused("is no 64-bit ELF shared object");
     }
     if elf::own().is_some_and(|own| own.machine != header.machine) {
-        return Err(format!("{shown} is for another processor architecture"));
+        return refused("is for another processor architecture");
     }
     // The dynamic linker takes both for separators, and knows no escape.
     if path.to_string_lossy().contains([' ', ':']) {
-        return Err(format!(
-            "{shown} has a blank or a colon in its name, which LD_PRELOAD cannot hold; \
-             let {VARIABLE} name a link to it"
+        return refused(&format!(
+            "has a blank or a colon in its name, which LD_PRELOAD cannot hold; let {VARIABLE} name \
+             a link to it"
         ));
     }
     Ok(path)

@@ -4,6 +4,7 @@
 //! goes with the last process that has it, however that ends. It needs no file, descriptor or
 //! directory. Where the system grants none, it is a directory in memory.
 
+use crate::error::CliResult;
 use std::path::Path;
 use std::ptr;
 use std::sync::atomic::AtomicU64;
@@ -40,7 +41,7 @@ pub(crate) struct Found {
 
 impl Memory {
     /// Makes it; a refusal says what the system said.
-    pub(crate) fn new() -> Result<Memory, String> {
+    pub(crate) fn new() -> CliResult<Memory> {
         match Attached::new() {
             Ok(attached) => Ok(Memory::Segment(attached)),
             Err(_) => Directory::in_memory().map(Memory::Directory),

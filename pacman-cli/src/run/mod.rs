@@ -19,7 +19,6 @@ mod signals;
 mod text;
 mod training;
 
-use std::io;
 use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::time::SystemTime;
@@ -28,10 +27,9 @@ use pacman_events::shown::{shown_path, text_of};
 
 use pacman_core::{Topology, platform};
 
-use crate::error::{self, BAD_INPUT, UNWRITTEN};
+use crate::error::{self, CliError, CliResult, UNWRITABLE};
 use crate::exit::{self, Exit};
 use crate::signals::Signals;
-use crate::stat::Refusal;
 pub(crate) use arguments::RunArgs;
 use destination::{Destination, Form};
 use launch::{Ended, Environment};
@@ -41,39 +39,33 @@ use report::{Report, Run};
 use training::Training;
 
 /// Runs the program and reports; the exit status is the program's.
-pub(crate) fn run(args: &RunArgs) -> io::Result<u8> {
+pub(crate) fn run(args: &RunArgs) -> CliResult {
     if let Some(directory) = &args.read {
-        return Ok(read(args, directory).unwrap_or_else(refused));
+        return read(args, directory);
     }
     // From before the program starts until after the report is written. They stay held to the
     // end: a Ctrl-C reaches this process as late as the program may have ended by it.
     let signals = ManuallyDrop::new(Signals::hold_with_job_control()?);
-    let done = prepare(args).and_then(|prepared| prepared.run(args, &signals));
-    Ok(done.unwrap_or_else(refused))
-}
-
-fn refused(Refusal { problem, status }: Refusal) -> u8 {
-    error::complain(&problem);
-    status
+    prepare(args)?.run(args, &signals)
 }
 
 /// Reports what is in a directory.
-fn read(args: &RunArgs, directory: &Path) -> Result<u8, Refusal> {
-    let form = args.output.as_deref().map(Form::of).transpose().map_err(bad_input)?;
+fn read(args: &RunArgs, directory: &Path) -> CliResult {
+    let form = args.output.as_deref().map(Form::of).transpose()?;
     let destination = match args.output.as_deref().zip(form) {
-        Some((path, form)) => Destination::file(path, form).map_err(bad_input)?,
+        Some((path, form)) => Destination::file(path, form)?,
         None => Destination::standard_error(),
     };
     let found = memory::found_in(directory);
     let shown = shown_path(directory);
     let Some(first) = found.recordings.first().map(|recording| recording.process.clone()) else {
-        return Err(bad_input(match &found.wrong[..] {
+        return Err(CliError::BadInput(match &found.wrong[..] {
             [] => format!("cannot read {shown}: it has no recording"),
             wrong => format!("cannot read a recording: {}", wrong.join("; ")),
         }));
     };
     for line in &found.wrong {
-        error::complain(&format!("a recording is left out: {line}"));
+        error::complain(format!("a recording is left out: {line}"));
     }
     let end = |recording: &pacman_regions::Recording| {
         recording.process.began + recording.process.seconds - first.began
@@ -83,9 +75,9 @@ fn read(args: &RunArgs, directory: &Path) -> Result<u8, Refusal> {
     let run = Run { command: first.command, ended, objective: None, simulated: None };
     let report = reported(run, found);
     if report.parallel().next().is_none() {
-        error::complain(&format!("no OpenMP region ran in what is in {shown}"));
+        error::complain(format!("no OpenMP region ran in what is in {shown}"));
     }
-    destination.write(&report).map_err(|problem| Refusal { problem, status: UNWRITTEN })?;
+    destination.write(&report)?;
     Ok(0)
 }
 
@@ -107,25 +99,25 @@ struct Prepared {
     unwritable: bool,
 }
 
-fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
-    let form = args.output.as_deref().map(Form::of).transpose().map_err(bad_input)?;
+fn prepare(args: &RunArgs) -> CliResult<Prepared> {
+    let form = args.output.as_deref().map(Form::of).transpose()?;
     if let (Some(report), Some(data)) = (&args.output, &args.record) {
         if atomic_write::is_same(report, data) {
-            return Err(bad_input(format!(
+            return Err(CliError::BadInput(format!(
                 "-o and --record name one file, {}: the report would replace the training data",
                 shown_path(data)
             )));
         }
     }
     if let Some(why) = options::never_possible(args) {
-        return Err(bad_input(why));
+        return Err(CliError::BadInput(why));
     }
     let mut in_the_way: Vec<String> = Vec::new();
-    let library = library::find().map_err(|why| in_the_way.push(why)).ok();
+    let library = library::find().map_err(|why| in_the_way.push(why.to_string())).ok();
     let obstacles = program::examine(&args.command[0]);
     in_the_way.extend(obstacles.lines);
     let memory = match &library {
-        Some(_) => Memory::new().map_err(|why| in_the_way.push(why)).ok(),
+        Some(_) => Memory::new().map_err(|why| in_the_way.push(why.to_string())).ok(),
         None => None,
     };
     let blind = in_the_way.first().cloned();
@@ -147,14 +139,14 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
     };
     let training = args.record.as_deref().and_then(|path| {
         let begun = Training::begin(path, &args.command[0]);
-        begun.map_err(|why| in_the_way.push(why)).ok()
+        begun.map_err(|why| in_the_way.push(why.to_string())).ok()
     });
     let unwritable = in_the_way.len() > before_files;
     if let (true, [before @ .., last]) = (args.strict, in_the_way.as_slice()) {
-        before.iter().for_each(|line| error::complain(line));
-        return Err(Refusal { problem: format!("{last}; not run"), status: BAD_INPUT });
+        before.iter().for_each(error::complain);
+        return Err(CliError::BadInput(format!("{last}; not run")));
     }
-    in_the_way.iter().for_each(|line| error::complain(line));
+    in_the_way.iter().for_each(error::complain);
     let usable = library.filter(|_| !obstacles.refuses_library).zip(memory);
     let (environment, memory) = match usable {
         Some((library, memory)) => (options::environment(args, &library, &memory), Some(memory)),
@@ -164,12 +156,12 @@ fn prepare(args: &RunArgs) -> Result<Prepared, Refusal> {
 }
 
 impl Prepared {
-    fn run(self, args: &RunArgs, signals: &Signals) -> Result<u8, Refusal> {
+    fn run(self, args: &RunArgs, signals: &Signals) -> CliResult {
         let ended = launch::run(&args.command, self.environment, signals)?;
         let status = ended.exit.status();
         let found = self.memory.map_or_else(Found::default, |memory| memory.found());
         for line in &found.wrong {
-            error::complain(&format!("a recording is left out: {line}"));
+            error::complain(format!("a recording is left out: {line}"));
         }
         let words = args.command.iter().map(text_of);
         let run = Run {
@@ -181,11 +173,11 @@ impl Prepared {
         let report = reported(run, found);
         let seen = report.parallel().next().is_some();
         if !seen {
-            error::complain(&nothing_seen(&report, self.blind.as_deref()));
+            error::complain(nothing_seen(&report, self.blind.as_deref()));
         }
         // Who looks at a file later, or has a program read it, should know now.
         if !self.destination.is_standard_error() {
-            report.uncounted().iter().for_each(|line| error::complain(line));
+            report.uncounted().iter().for_each(error::complain);
         }
         let recorded = self.training.map_or(Ok(Vec::new()), |training| training.add(&report));
         let written = match seen || !self.destination.is_standard_error() {
@@ -200,7 +192,7 @@ impl Prepared {
             error::complain(why);
         }
         let failed = self.unwritable || recorded.is_err() || written.is_err();
-        Ok(if failed && status == 0 { UNWRITTEN } else { status })
+        Ok(if failed && status == 0 { UNWRITABLE } else { status })
     }
 }
 
@@ -230,8 +222,4 @@ fn nothing_seen(report: &Report, blind: Option<&str>) -> String {
         _ => "an OpenMP runtime was there, but no parallel region was started".to_owned(),
     };
     format!("no OpenMP region was seen in {program}: {why}")
-}
-
-fn bad_input(problem: String) -> Refusal {
-    Refusal { problem, status: BAD_INPUT }
 }

@@ -57,9 +57,9 @@ fn uncountable(args: &RunArgs) -> Option<String> {
     let events = Event::parse_list(args.events.as_deref()?);
     let counted = events.and_then(|events| match named_twice(&events) {
         // Said already.
-        Some(_) => Ok(()),
+        Err(_) => Ok(()),
         // As the library will: a session, and a thread of it.
-        None => {
+        Ok(()) => {
             let session = Session::builder("pacman-pmu run");
             let session = events.into_iter().fold(session, |session, event| session.event(event));
             session.start()?.attach().map(drop)
@@ -90,7 +90,7 @@ pub(super) fn odd_events(args: &RunArgs) -> Option<String> {
     match Event::parse_list(args.events.as_deref()?) {
         Err(error) if error.kind() == ErrorKind::NoEvents => Some(error.to_string()),
         Err(_) => None,
-        Ok(events) => named_twice(&events),
+        Ok(events) => named_twice(&events).err().map(|error| error.to_string()),
     }
 }
 

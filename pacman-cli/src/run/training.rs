@@ -11,7 +11,7 @@ use pacman_regions::Team;
 
 use super::names;
 use super::report::{Columns, ProcessReport, RegionReport, Report};
-use crate::error;
+use crate::error::{self, CliError, CliResult};
 use crate::exit::Exit;
 use crate::record::training_csv::{self, Measurement};
 
@@ -27,16 +27,17 @@ pub(super) struct Training {
 
 impl Training {
     /// Looks at the file, so that an unwritable one is known before the run.
-    pub(super) fn begin(path: &Path, program: &OsStr) -> Result<Training, String> {
-        let words = |error: pacman_topology::Error| format!("cannot record: {error}");
+    pub(super) fn begin(path: &Path, program: &OsStr) -> CliResult<Training> {
+        let words =
+            |error: pacman_topology::Error| CliError::bad_input(error).within("cannot record");
         if let Some(machine) = platform::current().simulation() {
-            return Err(format!(
+            return Err(CliError::BadInput(format!(
                 "cannot record on simulated machine {}: times would be those of this one",
                 machine.name
-            ));
+            )));
         }
         let topology = Topology::detect().map_err(words)?;
-        topology.caveats().iter().for_each(|caveat| error::complain(caveat));
+        topology.caveats().iter().for_each(error::complain);
         let machine = machine_name(&topology);
         let program = names::last(&text_of(program)).to_owned();
         let run = training_csv::runs(path, &machine, &program)? + 1;
@@ -44,7 +45,7 @@ impl Training {
     }
 
     /// Adds a row for each region; answers lines about what is not in them.
-    pub(super) fn add(&self, report: &Report) -> Result<Vec<String>, String> {
+    pub(super) fn add(&self, report: &Report) -> CliResult<Vec<String>> {
         let shown = shown_path(&self.path);
         if report.ended.exit != Exit::Status(0) {
             return Ok(vec![format!("nothing is added to {shown}: {}", report.ended.exit)]);
@@ -87,17 +88,21 @@ impl Training {
         region: &RegionReport,
         threads: u32,
         columns: &Columns,
-    ) -> Result<Measurement, String> {
+    ) -> CliResult<Measurement> {
         if region.nested == region.executions {
-            return Err("it ran inside another region, whose time has its own".into());
+            return Err(CliError::refused("it ran inside another region, whose time has its own"));
         }
-        let widest = widest(region).ok_or("it did not come to its end")?;
+        let widest =
+            widest(region).ok_or_else(|| CliError::refused("it did not come to its end"))?;
         if widest.threads != threads {
-            return Err(format!("its team had {} threads, the run's {threads}", widest.threads));
+            let team = widest.threads;
+            return Err(CliError::Refused(format!(
+                "its team had {team} threads, the run's {threads}"
+            )));
         }
         let seconds = widest.seconds / widest.executions as f64;
         if seconds <= 0.0 {
-            return Err("it took no time that the clock could see".into());
+            return Err(CliError::refused("it took no time that the clock could see"));
         }
         // Rows of threads do not tell teams of several sizes apart.
         let counts = if region.teams.len() == 1 { counts(region, columns) } else { Vec::new() };
@@ -105,7 +110,7 @@ impl Training {
             machine: self.machine.clone(),
             program: self.program.clone(),
             phase: region.name.text.clone(),
-            configuration: Configuration::new(threads).map_err(|error| error.to_string())?,
+            configuration: Configuration::new(threads).map_err(CliError::refused)?,
             run: self.run,
             seconds,
             executions: widest.executions,

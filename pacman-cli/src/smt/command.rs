@@ -6,9 +6,9 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
+use crate::error::{CliError, CliResult};
 use crate::exit::Exit;
 use crate::signals::{Signals, Wake};
-use crate::stat::{Refusal, not_run};
 
 /// The reason why a wait is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +32,12 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Holds back the signals that would end this process, for the life of the watch.
-    pub(super) fn new() -> io::Result<Watch> {
+    pub(super) fn new() -> CliResult<Watch> {
         Ok(Watch { signals: Signals::hold()?, command: None, asked: 0 })
     }
 
     /// Starts the command to wait for.
-    pub(super) fn start(&mut self, command: &[OsString]) -> Result<(), Refusal> {
+    pub(super) fn start(&mut self, command: &[OsString]) -> CliResult<()> {
         let mut program = Command::new(&command[0]);
         program.args(&command[1..]);
         let inherited = self.signals.inherited();
@@ -48,7 +48,8 @@ impl Watch {
                 Ok(())
             });
         }
-        self.command = Some(program.spawn().map_err(|error| not_run(&command[0], &error))?);
+        self.command =
+            Some(program.spawn().map_err(|error| CliError::not_run(&command[0], &error))?);
         Ok(())
     }
 

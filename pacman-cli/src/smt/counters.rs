@@ -1,5 +1,6 @@
 //! What the PMU counts on every context of every core.
 
+use crate::error::{CliError, CliResult};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -34,7 +35,7 @@ pub(super) struct Counts {
     at: Instant,
     recipe: Rc<Recipe>,
     /// By logical CPU; a line about those that could not be read.
-    contexts: BTreeMap<u32, Result<Shown, String>>,
+    contexts: BTreeMap<u32, CliResult<Shown>>,
 }
 
 /// What one context showed.
@@ -49,10 +50,10 @@ impl Counters {
     /// Opens the counters of all contexts, by the first recipe that this machine takes.
     ///
     /// The error is a line that says what is missing: the counter, the privilege, the PMU.
-    pub(super) fn open(topology: &Topology, platform: &PlatformRef) -> Result<Counters, String> {
-        let tsc = Tsc::of(platform).ok_or("this processor has no time stamp counter")?;
-        let recipes =
-            Recipe::all(platform.cpu_model(), tsc.clocks()).map_err(|error| error.to_string())?;
+    pub(super) fn open(topology: &Topology, platform: &PlatformRef) -> CliResult<Counters> {
+        let tsc = Tsc::of(platform)
+            .ok_or_else(|| CliError::refused("this processor has no time stamp counter"))?;
+        let recipes = Recipe::all(platform.cpu_model(), tsc.clocks()).map_err(CliError::refused)?;
         let mut refused = None;
         for recipe in recipes {
             match open_all(topology, platform, &recipe) {
@@ -64,7 +65,7 @@ impl Counters {
                 Err(error) if error.kind() == ErrorKind::Permission => {
                     return Err(forbidden(platform, &error));
                 }
-                Err(error) => refused = refused.or(Some(error.to_string())),
+                Err(error) => refused = refused.or(Some(CliError::refused(error))),
             }
         }
         Err(refused.expect("a model that can be split has a recipe"))
@@ -112,20 +113,20 @@ impl Counters {
 }
 
 /// Reads siblings, one right after the other.
-fn read_core(core: &mut [Context], tsc: &Tsc) -> Vec<Result<Shown, String>> {
+fn read_core(core: &mut [Context], tsc: &Tsc) -> Vec<CliResult<Shown>> {
     let mut all = Vec::with_capacity(core.len());
     for context in core {
         let mut counts = backend::Reading::EMPTY;
         let before = tsc.now();
         let done = context.counters.read(&mut counts);
         let shown = Shown { tsc: [before, tsc.now()], counts };
-        all.push(done.map(|()| shown).map_err(|error| error.to_string()));
+        all.push(done.map(|()| shown).map_err(CliError::refused));
     }
     all
 }
 
 /// The ticks that reading a core took; `None` if one of its contexts could not be read.
-fn width(core: &[Result<Shown, String>]) -> Option<u64> {
+fn width(core: &[CliResult<Shown>]) -> Option<u64> {
     let shown: Option<Vec<&Shown>> = core.iter().map(|shown| shown.as_ref().ok()).collect();
     let shown = shown?;
     Some(shown.last()?.tsc[1].saturating_sub(shown.first()?.tsc[0]))
@@ -134,7 +135,7 @@ fn width(core: &[Result<Shown, String>]) -> Option<u64> {
 impl Source for Counters {
     type Reading = Counts;
 
-    fn read(&mut self) -> Result<Counts, String> {
+    fn read(&mut self) -> CliResult<Counts> {
         let counts = self.read_now();
         match counts.contexts.values().find_map(|shown| shown.as_ref().err()) {
             Some(problem) if counts.contexts.values().all(Result::is_err) => Err(problem.clone()),
@@ -166,7 +167,7 @@ impl Reading for Counts {
 }
 
 impl Counts {
-    fn between(&self, later: &Counts, core: &Core) -> Result<Done, String> {
+    fn between(&self, later: &Counts, core: &Core) -> CliResult<Done> {
         let mut readings = Vec::with_capacity(core.cpus.len());
         let mut of_core = Vec::new();
         for (place, cpu) in core.cpus.iter().enumerate() {
@@ -178,7 +179,7 @@ impl Counts {
             }
             readings.push(reading);
         }
-        let split = self.recipe.split(&readings, &of_core).map_err(|error| error.to_string())?;
+        let split = self.recipe.split(&readings, &of_core).map_err(CliError::refused)?;
         let active = readings.iter().enumerate().map(|(place, reading)| {
             let ticks = self.recipe.own_ticks(place) * reading.reference as f64;
             (ticks / split.elapsed).clamp(0.0, 1.0)
@@ -186,31 +187,26 @@ impl Counts {
         Ok(Done { active: active.collect(), split })
     }
 
-    fn shown(&self, cpu: u32) -> Result<&Shown, String> {
+    fn shown(&self, cpu: u32) -> CliResult<&Shown> {
         match self.contexts.get(&cpu) {
             Some(Ok(shown)) => Ok(shown),
             Some(Err(problem)) => Err(problem.clone()),
-            None => Err(format!("CPU {cpu} was not counted")),
+            None => Err(CliError::Refused(format!("CPU {cpu} was not counted"))),
         }
     }
 
     /// The kernel stops the counters of a context that goes offline, and goes on answering with
     /// what they had; the time that they were enabled stands still too.
-    fn check_running(
-        &self,
-        begin: &Shown,
-        end: &Shown,
-        reading: &ContextReading,
-    ) -> Result<(), String> {
+    fn check_running(&self, begin: &Shown, end: &Shown, reading: &ContextReading) -> CliResult<()> {
         let hz = self.recipe.scale().base_hz;
         let passed = reading.end.saturating_sub(reading.begin + reading.slack) as f64 / hz;
         let enabled = end.counts.enabled_ns.wrapping_sub(begin.counts.enabled_ns);
         let enabled = Duration::from_nanos(enabled).as_secs_f64();
         if enabled < passed * (1.0 - RATES_DIFFER) - CLOCKS_DIFFER {
-            return Err(format!(
+            return Err(CliError::Refused(format!(
                 "its counters ran for {enabled:.3} of {passed:.3} s: a context was offline, or \
                  another profiler took its counters"
-            ));
+            )));
         }
         Ok(())
     }
@@ -259,15 +255,15 @@ fn open_all(
 
 /// Which privilege is missing. Events are tried on the calling thread first, for which less would
 /// do than for whole contexts; who followed such advice would have to come again.
-fn forbidden(platform: &PlatformRef, error: &pacman_core::Error) -> String {
+fn forbidden(platform: &PlatformRef, error: &pacman_core::Error) -> CliError {
     let permissions = platform.permissions();
-    match (permissions.paranoid, permissions.capability, permissions.seccomp) {
+    CliError::Refused(match (permissions.paranoid, permissions.capability, permissions.seccomp) {
         (Some(level @ 1..), None, 0) => format!(
             "cannot count whole CPUs: permission denied: perf_event_paranoid is {level}; 0 or less \
              (sysctl kernel.perf_event_paranoid), or CAP_PERFMON, is needed"
         ),
         _ => error.to_string(),
-    }
+    })
 }
 
 /// Seconds that reading a core takes at most, if nothing comes between.

@@ -7,6 +7,7 @@
 //! `/proc/schedstat` (nanoseconds) of a running thread when it is switched away, so a thread
 //! that never yields looks idle. The nanoseconds in `/proc/timer_list` are root's.
 
+use crate::error::{CliError, CliResult};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use std::{fs, io};
@@ -29,8 +30,10 @@ pub(super) struct IdleTimes {
 impl Source for IdleTimes {
     type Reading = IdleClocks;
 
-    fn read(&mut self) -> Result<IdleClocks, String> {
-        IdleClocks::read().map_err(|error| format!("no idle times: cannot read {SOURCE}: {error}"))
+    fn read(&mut self) -> CliResult<IdleClocks> {
+        IdleClocks::read().map_err(|error| {
+            CliError::Refused(format!("no idle times: cannot read {SOURCE}: {error}"))
+        })
     }
 
     fn basis(&self) -> Basis {

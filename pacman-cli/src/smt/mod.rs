@@ -20,11 +20,11 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use pacman_core::Topology;
 use pacman_core::platform::{self, PlatformRef};
 
-use crate::error;
+use crate::error::{CliError, CliResult};
 
 use counters::Counters;
 use idle::IdleTimes;
-use options::{MethodArg, UNREADABLE};
+use options::MethodArg;
 
 pub(crate) use options::SmtArgs;
 
@@ -35,21 +35,9 @@ enum Chosen {
 }
 
 /// Measures and writes; the exit status is COMMAND's.
-pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> io::Result<u8> {
-    let topology = match Topology::detect() {
-        Ok(topology) => topology,
-        Err(error) => {
-            error::complain(&error.to_string());
-            return Ok(UNREADABLE);
-        }
-    };
-    let mut chosen = match choose(args.method, &topology, platform::current()) {
-        Ok(chosen) => chosen,
-        Err(problem) => {
-            error::complain(&problem);
-            return Ok(UNREADABLE);
-        }
-    };
+pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> CliResult {
+    let topology = Topology::detect().map_err(CliError::refused)?;
+    let mut chosen = choose(args.method, &topology, platform::current())?;
     let mut measure = |live: bool, out: &mut dyn Write| match &mut chosen {
         Chosen::Counters(counters) => run::run(args, &topology, counters, live, out),
         Chosen::Idle(idle) => run::run(args, &topology, idle, live, out),
@@ -61,10 +49,10 @@ pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> io::Result<u8> {
             measure(!plain && redraws && io::stdout().is_terminal(), out)
         }
         Some(path) => {
-            let file = File::create(path).map_err(|error| error::unwritable(path, &error))?;
+            let file = File::create(path).map_err(|error| CliError::unwritable(path, &error))?;
             let mut file = BufWriter::new(file);
             let status = measure(false, &mut file)?;
-            file.flush().map_err(|error| error::unwritable(path, &error))?;
+            file.flush().map_err(|error| CliError::unwritable(path, &error))?;
             Ok(status)
         }
     }
@@ -72,15 +60,11 @@ pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> io::Result<u8> {
 
 /// The source that was asked for, or the better one that there is; or a line that says why there
 /// is none.
-fn choose(
-    method: MethodArg,
-    topology: &Topology,
-    platform: &PlatformRef,
-) -> Result<Chosen, String> {
+fn choose(method: MethodArg, topology: &Topology, platform: &PlatformRef) -> CliResult<Chosen> {
     let simulated = platform.simulation().map(|label| label.name);
     let real = "the idle times in /proc/stat are those of this machine and not of the simulated";
     match (method, simulated) {
-        (MethodArg::Idle, Some(name)) => Err(format!("cannot measure by idle times: {real} {name}")),
+        (MethodArg::Idle, Some(name)) => Err(CliError::Refused(format!("cannot measure by idle times: {real} {name}"))),
         (MethodArg::Idle, None) => Ok(Chosen::Idle(IdleTimes::default())),
         (MethodArg::Counters, _) => Counters::open(topology, platform).map(Chosen::Counters),
         (MethodArg::Auto, _) => match (Counters::open(topology, platform), simulated) {
@@ -88,7 +72,7 @@ fn choose(
                 "counters were chosen: idle times would only bound how long siblings ran together"
                     .into(),
             ))),
-            (Err(problem), Some(name)) => Err(format!("{problem}; and {real} {name}")),
+            (Err(problem), Some(name)) => Err(CliError::Refused(format!("{problem}; and {real} {name}"))),
             (Err(problem), None) => Ok(Chosen::Idle(IdleTimes {
                 choice: Some(format!("idle times were chosen, for there are no counters: {problem}")),
             })),

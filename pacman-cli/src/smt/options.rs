@@ -1,5 +1,6 @@
 //! The options of `pacman-pmu smt`, its help and its exit status.
 
+use crate::error::{CliError, CliResult};
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -60,13 +61,12 @@ pub(super) enum MethodArg {
     Idle,
 }
 
-pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> CliResult<Duration> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.1..=1e9).contains(seconds));
-    seconds.map(Duration::from_secs_f64).ok_or_else(|| "seconds from 0.1 are needed".into())
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| CliError::bad_input("seconds from 0.1 are needed"))
 }
-
-/// The exit status when the machine does not tell its contexts or what they do.
-pub(super) const UNREADABLE: u8 = 1;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -7,13 +7,12 @@ use pacman_core::Topology;
 
 use super::command::{Event, Watch};
 use super::meter::{Activity, Meter};
-use super::options::{SmtArgs, UNREADABLE};
+use super::options::SmtArgs;
 use super::picture::{Picture, Style};
 use super::source::{Reading, Source};
 use super::{csv, json};
-use crate::error;
-use crate::exit::Exit;
-use crate::stat::Refusal;
+use crate::error::CliResult;
+use crate::exit::{Exit, INTERRUPTED};
 
 /// Measures and writes as `args` say; the answer is the exit status.
 pub(super) fn run<S: Source>(
@@ -22,7 +21,7 @@ pub(super) fn run<S: Source>(
     source: &mut S,
     live: bool,
     out: &mut dyn Write,
-) -> io::Result<u8> {
+) -> CliResult {
     let basis = source.basis();
     let mut picture = Picture::new(Style::of_stdout());
     let mut intervals = Vec::new();
@@ -46,10 +45,7 @@ pub(super) fn run<S: Source>(
     };
     // Lives until the answer is written, so that no signal takes it away.
     let mut watch = Watch::new()?;
-    let (whole, end) = match measure(args, topology, source, &mut watch, &mut each, out)? {
-        Ok(measured) => measured,
-        Err(status) => return Ok(status),
-    };
+    let (whole, end) = measure(args, topology, source, &mut watch, &mut each, out)?;
     if args.json {
         writeln!(out, "{:#}", json::summary(&basis, &whole, &intervals, end.of_command()))?;
     } else if !args.csv {
@@ -87,9 +83,6 @@ impl End {
     }
 }
 
-/// The whole activity, or the exit status where nothing could be measured.
-pub(super) type Measured = Result<(Activity, End), u8>;
-
 /// Measures until the command ends, the time is over or a signal comes.
 pub(super) fn measure<S: Source>(
     args: &SmtArgs,
@@ -98,19 +91,13 @@ pub(super) fn measure<S: Source>(
     watch: &mut Watch,
     each: &mut dyn FnMut(Activity, &mut dyn Write) -> io::Result<()>,
     out: &mut dyn Write,
-) -> io::Result<Measured> {
-    let first = match source.read() {
-        Ok(first) => first,
-        Err(problem) => return Ok(Err(unreadable(&problem))),
-    };
+) -> CliResult<(Activity, End)> {
+    let first = source.read()?;
     let begin = first.at();
     let alone = args.command.is_empty();
     if !alone {
         out.flush()?;
-        if let Err(Refusal { problem, status }) = watch.start(&args.command) {
-            error::complain(&problem);
-            return Ok(Err(status));
-        }
+        watch.start(&args.command)?;
     }
     let mut meter = Meter::begin(topology, first);
     let stop = args.duration.map(|duration| begin + duration);
@@ -119,10 +106,7 @@ pub(super) fn measure<S: Source>(
     let mut event;
     loop {
         event = watch.wait(Some(stop.map_or(next, |stop| stop.min(next))))?;
-        match source.read() {
-            Ok(now) => each(meter.next(now), out)?,
-            Err(problem) => return Ok(Err(unreadable(&problem))),
-        }
+        each(meter.next(source.read()?), out)?;
         if event != Event::Time || stop.is_some_and(|stop| Instant::now() >= stop) {
             break;
         }
@@ -140,14 +124,5 @@ pub(super) fn measure<S: Source>(
         Event::Asked if !alone => End::LetGo,
         Event::Asked | Event::Time => End::Alone,
     };
-    Ok(Ok((meter.whole(), end)))
+    Ok((meter.whole(), end))
 }
-
-/// Says why there is no reading; the answer is the exit status.
-fn unreadable(problem: &str) -> u8 {
-    error::complain(problem);
-    UNREADABLE
-}
-
-/// As shells have it for SIGINT.
-const INTERRUPTED: u8 = 130;

@@ -1,5 +1,6 @@
 //! Where readings come from: the one thing in which the methods differ.
 
+use crate::error::CliResult;
 use std::fmt::Debug;
 use std::time::Instant;
 
@@ -11,7 +12,7 @@ pub(super) trait Source {
     type Reading: Reading;
 
     /// Reads all contexts now, or says in a line why that cannot be done any more.
-    fn read(&mut self) -> Result<Self::Reading, String>;
+    fn read(&mut self) -> CliResult<Self::Reading>;
 
     /// What the figures rest on.
     fn basis(&self) -> Basis;

@@ -3,6 +3,7 @@
 //! The first thread of a process waits with that until a second one comes: programs make as many
 //! threads as there are CPUs that they may use, and one that is bound may use one.
 
+use crate::error::{CliError, CliResult};
 use std::io;
 
 use pacman_core::{Topology, platform};
@@ -37,7 +38,7 @@ impl ThreadPlaces {
     ///
     /// # Errors
     /// What the kernel says, with the CPU; the thread then runs where it could before.
-    pub(super) fn take(&mut self, tid: i32, is_first: bool) -> Result<Option<Taken>, String> {
+    pub(super) fn take(&mut self, tid: i32, is_first: bool) -> CliResult<Option<Taken>> {
         let Some(chosen) = (0..self.places.len()).min_by_key(|&index| self.places[index].1) else {
             return Ok(None);
         };
@@ -58,18 +59,20 @@ impl ThreadPlaces {
     ///
     /// # Errors
     /// What the kernel says, with the CPU; the thread then runs where it could before.
-    pub(super) fn bind(&self, tid: i32, place: &Place) -> Result<(), String> {
-        platform::current().move_thread(tid, place.cpu()).map_err(|error| error.to_string())
+    pub(super) fn bind(&self, tid: i32, place: &Place) -> CliResult<()> {
+        platform::current().move_thread(tid, place.cpu()).map_err(CliError::refused)
     }
 
     /// Lets a thread run on all places, and not elsewhere.
     ///
     /// # Errors
     /// What the kernel says; the thread then runs where it could before.
-    pub(super) fn loosen(&self, tid: i32) -> Result<(), String> {
+    pub(super) fn loosen(&self, tid: i32) -> CliResult<()> {
         let cpus: Vec<u32> = self.places.iter().map(|(place, _)| place.cpu()).collect();
         bind(tid, &cpus).map_err(|error| {
-            format!("not confined to CPUs {cpus:?}: sched_setaffinity says {error}")
+            CliError::Refused(format!(
+                "not confined to CPUs {cpus:?}: sched_setaffinity says {error}"
+            ))
         })
     }
 

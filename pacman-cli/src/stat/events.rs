@@ -4,10 +4,8 @@ use std::hint::black_box;
 use std::str::FromStr;
 
 use crate::doctor::checks::Diagnosis;
+use crate::error::{CliError, CliResult};
 use pacman_core::{Event, Result};
-
-use super::refusal::{REFUSED, Refusal};
-use crate::error::BAD_INPUT;
 
 /// Events that work, and what was made for them.
 #[derive(Debug)]
@@ -25,13 +23,11 @@ pub(super) fn choose<T>(
     software: &[&str],
     mut attempt: impl FnMut(&[Event]) -> Result<T>,
     mut counts: impl FnMut(&mut T, usize) -> bool,
-) -> Result<Chosen<T>, Refusal> {
+) -> CliResult<Chosen<T>> {
     if let Some(list) = list {
-        let events = Event::parse_list(list).map_err(|error| Refusal::from(&error))?;
-        if let Some(problem) = named_twice(&events) {
-            return Err(Refusal { problem, status: BAD_INPUT });
-        }
-        let made = attempt(&events).map_err(|error| Refusal::from(&error))?;
+        let events = Event::parse_list(list)?;
+        named_twice(&events)?;
+        let made = attempt(&events)?;
         return Ok(Chosen { events, made, footnote: None });
     }
     let mut events: Vec<Event> = Vec::new();
@@ -56,7 +52,7 @@ pub(super) fn choose<T>(
     }
     let Some(made) = made else {
         let why = refused.map_or("no event counts here".into(), |error| error.to_string());
-        return Err(Refusal { problem: why, status: REFUSED });
+        return Err(CliError::Refused(why));
     };
     let hardware = events.iter().any(Event::is_hardware);
     let refused = || refused.map(|error| format!("no hardware events: {error}"));
@@ -83,13 +79,17 @@ pub(super) fn exercise() {
     black_box(&memory);
 }
 
-/// The refusal of a list that names an event more than once.
-pub(crate) fn named_twice(events: &[Event]) -> Option<String> {
+/// Refuses a list that names an event more than once.
+pub(crate) fn named_twice(events: &[Event]) -> CliResult<()> {
     let repeated = |(at, event): &(usize, &Event)| {
         events[..*at].iter().any(|earlier| earlier.name() == event.name())
     };
-    let (_, event) = events.iter().enumerate().find(repeated)?;
-    Some(format!("cannot count {event} twice; name it once"))
+    match events.iter().enumerate().find(repeated) {
+        Some((_, event)) => {
+            Err(CliError::BadInput(format!("cannot count {event} twice; name it once")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn why_no_hardware() -> Option<String> {
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!((names.as_slice(), chosen.made), (&software[..], 2), "what never counts");
         let nothing = |_: &[Event]| Event::parse_list("").map(drop);
         let refused = choose(None, &software, nothing, |_, _| true).expect_err("nothing works");
-        assert_eq!(refused.status, REFUSED);
+        assert!(matches!(refused, CliError::Refused(_)), "{refused}");
     }
 
     #[test]
@@ -132,13 +132,8 @@ mod tests {
         assert_eq!(chosen.made, 2);
         let refused =
             choose(Some("task-clock,Task-Clock"), &[], all, |_, _| true).expect_err("twice");
-        assert_eq!(
-            (refused.problem.as_str(), refused.status),
-            ("cannot count task-clock twice; name it once", BAD_INPUT)
-        );
-        assert_eq!(
-            choose(Some("zebra"), &[], all, |_, _| true).err().map(|no| no.status),
-            Some(BAD_INPUT)
-        );
+        assert_eq!(refused, CliError::bad_input("cannot count task-clock twice; name it once"));
+        let unknown = choose(Some("zebra"), &[], all, |_, _| true).expect_err("no such event");
+        assert!(matches!(unknown, CliError::BadInput(_)), "{unknown}");
     }
 }

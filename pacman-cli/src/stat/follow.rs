@@ -16,7 +16,6 @@ use pacman_core::{Error, Topology};
 use super::affinity::ThreadPlaces;
 use super::figures::{Figures, Row, Seat, Who};
 use super::ptrace::{self, Stop};
-use super::refusal::Refusal;
 use super::run::{Advance, Collector};
 use super::thread::{self, Span, Thread};
 use crate::exit::Exit;
@@ -127,7 +126,7 @@ impl<'a> Follower<'a> {
             unsafe { libc::kill(tid, libc::SIGKILL) };
         }
         let mut thread = Thread::new(tid, seat.as_ref().ok().copied().flatten(), counters);
-        thread.notes.extend(seat.err());
+        thread.notes.extend(seat.err().map(|error| error.to_string()));
         self.alive.insert(tid, Some(self.threads.len()));
         self.threads.push(thread);
     }
@@ -140,7 +139,7 @@ impl<'a> Follower<'a> {
         let Some(place) = first.place().copied().filter(|_| waits) else { return };
         match self.places.bind(process, &place) {
             Ok(()) => first.was_bound(),
-            Err(problem) => first.notes.push(problem),
+            Err(problem) => first.notes.push(problem.to_string()),
         }
     }
 
@@ -240,7 +239,7 @@ impl Collector for Follower<'_> {
                         return Ok(Advance::Lost(error));
                     }
                 }
-                State::Uncounted(error) => return Ok(Advance::Refused(Refusal::from(error))),
+                State::Uncounted(error) => return Ok(Advance::Refused(error.clone().into())),
                 State::Ended(_) if self.threads.is_empty() => return Ok(Advance::NotBegun),
                 State::Ended(exit) => return Ok(Advance::Ended(*exit)),
             }

@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 use pacman_events::shown::shown_path;
 
 use super::ptrace;
-use super::refusal::{REFUSED, Refusal};
-use crate::error::unrunnable;
+use crate::error::{CliError, CliResult};
 use crate::signals::Signals;
 
 /// A child that waits to become the command.
@@ -28,9 +27,9 @@ pub(super) struct Held {
 
 impl Held {
     /// Forks the child that will become `command`.
-    pub(super) fn start(command: &[OsString], signals: &Signals) -> Result<Held, Refusal> {
+    pub(super) fn start(command: &[OsString], signals: &Signals) -> CliResult<Held> {
         let name = command[0].clone();
-        let failed = |error: io::Error| not_run(&name, &error);
+        let failed = |error: io::Error| CliError::not_run(&name, &error);
         let arguments: Vec<CString> = command
             .iter()
             .map(|argument| CString::new(argument.as_bytes()))
@@ -52,8 +51,8 @@ impl Held {
     }
 
     /// Follows the child and whatever it makes.
-    pub(super) fn follow(&self) -> Result<(), Refusal> {
-        let refused = |problem| Err(Refusal { problem, status: REFUSED });
+    pub(super) fn follow(&self) -> CliResult<()> {
+        let refused = |problem| Err(CliError::Refused(problem));
         if let Some(why) = privileged(&self.command) {
             return refused(format!(
                 "cannot follow {}: {why}, and a program that is traced does not get its rights; \
@@ -72,25 +71,22 @@ impl Held {
     }
 
     /// Lets the child become the command.
-    pub(super) fn release(&mut self) -> Result<(), Refusal> {
-        self.go.write_all(&[1]).map_err(|error| not_run(&self.command, &error))
+    pub(super) fn release(&mut self) -> CliResult<()> {
+        self.go.write_all(&[1]).map_err(|error| CliError::not_run(&self.command, &error))
     }
 
     /// Why the child ended without becoming the command.
-    pub(super) fn problem(&mut self) -> Refusal {
+    pub(super) fn problem(&mut self) -> CliError {
         let mut errno = [0; 4];
         match self.word.read_exact(&mut errno) {
             Ok(()) => {
                 let error = io::Error::from_raw_os_error(i32::from_ne_bytes(errno));
-                not_run(&self.command, &error)
+                CliError::not_run(&self.command, &error)
             }
-            Err(_) => Refusal {
-                problem: format!(
-                    "cannot run {}: it was ended before it began",
-                    shown_path(&self.command)
-                ),
-                status: CANNOT_RUN,
-            },
+            Err(_) => CliError::NotRunnable(format!(
+                "cannot run {}: it was ended before it began",
+                shown_path(&self.command)
+            )),
         }
     }
 }
@@ -200,14 +196,6 @@ fn forbidden_by(child: libc::pid_t) -> String {
     }
 }
 
-pub(crate) fn not_run(command: &OsStr, error: &io::Error) -> Refusal {
-    let missing = error.raw_os_error() == Some(libc::ENOENT);
-    Refusal {
-        problem: unrunnable(command, error),
-        status: if missing { NOT_FOUND } else { CANNOT_RUN },
-    }
-}
-
 /// The reading and the writing end of a pipe that no other program inherits.
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
@@ -226,4 +214,3 @@ fn raw(fd: &OwnedFd) -> RawFd {
 
 /// As shells have it.
 const NOT_FOUND: u8 = 127;
-const CANNOT_RUN: u8 = 126;

@@ -12,19 +12,16 @@ mod json;
 mod launch;
 mod progress;
 mod ptrace;
-mod refusal;
 mod run;
 mod text;
 mod thread;
 mod writer;
 
-use std::io;
-
 use pacman_core::backend::perf::{Sharing, backend_on};
 use pacman_core::backend::{Backend, Reading, Target};
 use pacman_core::{Event, Topology, platform};
 
-use crate::error;
+use crate::error::CliResult;
 use crate::signals::Signals;
 use affinity::ThreadPlaces;
 pub(crate) use arguments::StatArgs;
@@ -32,35 +29,25 @@ use contexts::Contexts;
 pub(crate) use events::named_twice;
 use follow::Follower;
 use launch::Held;
-pub(crate) use launch::{found, has_capabilities, not_run};
-use refusal::REFUSED;
-pub(crate) use refusal::Refusal;
+pub(crate) use launch::{found, has_capabilities};
 pub(crate) use text::{clean, grouped};
 use writer::{AnswerWriter, Sink};
 
 /// Runs the command and counts it; the exit status is the command's.
-pub(crate) fn stat(args: &StatArgs) -> io::Result<u8> {
-    let done = if args.all { contexts(args) } else { threads(args) };
-    Ok(done.unwrap_or_else(|Refusal { problem, status }| {
-        error::complain(&problem);
-        status
-    }))
+pub(crate) fn stat(args: &StatArgs) -> CliResult {
+    if args.all { contexts(args) } else { threads(args) }
 }
 
-fn threads(args: &StatArgs) -> Result<u8, Refusal> {
+fn threads(args: &StatArgs) -> CliResult {
     let topology = topology()?;
     let places = match &args.bind {
         None => ThreadPlaces::none(),
-        Some(placement) => {
-            ThreadPlaces::of(placement, &topology).map_err(|error| Refusal::from(&error))?
-        }
+        Some(placement) => ThreadPlaces::of(placement, &topology)?,
     };
     let chosen = events::choose(args.events.as_deref(), &THREADS_SOFTWARE, backend, counts)?;
-    let doubt =
-        chosen.made.open(Target::Caller).map_err(|error| Refusal::from(&error))?.caps().doubt;
+    let doubt = chosen.made.open(Target::Caller)?.caps().doubt;
     let sink = Sink::open(args.output.as_deref())?;
-    let signals =
-        Signals::hold().map_err(|error| Refusal { problem: error.to_string(), status: REFUSED })?;
+    let signals = Signals::hold()?;
     let held = Held::start(&args.command, &signals)?;
     held.follow()?;
     let mut follower =
@@ -70,7 +57,7 @@ fn threads(args: &StatArgs) -> Result<u8, Refusal> {
     run::run(Some(held), &mut follower, &signals, writer)
 }
 
-fn contexts(args: &StatArgs) -> Result<u8, Refusal> {
+fn contexts(args: &StatArgs) -> CliResult {
     let topology = topology()?;
     let cpus = topology.allowed();
     let mut attempts = 0;
@@ -82,8 +69,7 @@ fn contexts(args: &StatArgs) -> Result<u8, Refusal> {
     let list = args.events.as_deref();
     let chosen = events::choose(list, &CONTEXTS_SOFTWARE, attempt, Contexts::last_counts)?;
     let sink = Sink::open(args.output.as_deref())?;
-    let signals =
-        Signals::hold().map_err(|error| Refusal { problem: error.to_string(), status: REFUSED })?;
+    let signals = Signals::hold()?;
     let held = match args.command.as_slice() {
         [] => None,
         command => Some(Held::start(command, &signals)?),
@@ -115,8 +101,8 @@ fn counts(backend: &mut Box<dyn Backend>, events: usize) -> bool {
     counted().is_ok_and(|count| count > 0)
 }
 
-fn topology() -> Result<Topology, Refusal> {
-    Topology::detect().map_err(|error| Refusal::from(&error.into()))
+fn topology() -> CliResult<Topology> {
+    Topology::detect().map_err(|error| pacman_core::Error::from(error).into())
 }
 
 const THREADS_SOFTWARE: [&str; 4] =

@@ -9,10 +9,9 @@ use super::answer::Interval;
 use super::figures::{Figures, Row};
 use super::launch::Held;
 use super::progress::Progress;
-use super::refusal::{REFUSED, Refusal, system};
 use super::writer::AnswerWriter;
-use crate::error;
-use crate::exit::Exit;
+use crate::error::{self, CliError, CliResult};
+use crate::exit::{Exit, INTERRUPTED};
 use crate::signals::{Signals, Wake};
 
 /// What counts while the command runs.
@@ -57,7 +56,7 @@ pub(super) enum Advance {
     /// The command could not be begun.
     NotBegun,
     /// The command could not be counted, and was not begun.
-    Refused(Refusal),
+    Refused(CliError),
     /// The command has ended.
     Ended(Exit),
     /// The system refuses a request without which the command cannot be followed further.
@@ -70,7 +69,7 @@ pub(super) fn run(
     collector: &mut dyn Collector,
     signals: &Signals,
     mut writer: AnswerWriter,
-) -> Result<u8, Refusal> {
+) -> CliResult {
     let began = Instant::now();
     collector.start();
     if let Some(held) = &mut held {
@@ -94,9 +93,9 @@ pub(super) fn run(
             if let Some(progress) = &mut progress {
                 progress.wipe();
             }
-            error::complain(&lost(&writer.answer.command[0], &error));
+            error::complain(lost(&writer.answer.command[0], &error));
             collector.abandon(signals).map_err(|error| system(&error))?;
-            return Ok(REFUSED);
+            return Ok(error::REFUSED);
         }
     };
     collector.look();
@@ -120,7 +119,7 @@ enum End {
     Ended(Exit),
     LetGo,
     NotBegun,
-    Refused(Refusal),
+    Refused(CliError),
     Lost(io::Error),
 }
 
@@ -209,7 +208,9 @@ impl Ticks {
     }
 }
 
+fn system(error: &io::Error) -> CliError {
+    CliError::Refused(format!("cannot count: the system says {error}"))
+}
+
 /// Signals of children can merge; a look now and then costs nothing.
 const LOOK_ANYWAY: Duration = Duration::from_millis(500);
-/// As shells have it for SIGINT.
-const INTERRUPTED: u8 = 130;

@@ -12,9 +12,8 @@ use pacman_events::shown::{shown_path, text_of};
 use super::answer::{Answer, By, Interval};
 use super::arguments::StatArgs;
 use super::figures::{Columns, Figures, Row, by_core, seated};
-use super::refusal::Refusal;
 use super::{csv, json, text};
-use crate::error::{self, UNWRITTEN};
+use crate::error::{self, CliError, CliResult, UNWRITABLE};
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -46,14 +45,12 @@ enum Format {
 }
 
 impl Sink {
-    pub(super) fn open(path: Option<&Path>) -> Result<Sink, Refusal> {
+    pub(super) fn open(path: Option<&Path>) -> CliResult<Sink> {
         let (out, name): (Box<dyn Write>, String) = match path {
             None => (Box::new(io::stderr()), "standard error".into()),
             Some(path) => {
-                let file = File::create(path).map_err(|error| Refusal {
-                    problem: error::unwritten(path, &error),
-                    status: UNWRITTEN,
-                })?;
+                let file =
+                    File::create(path).map_err(|error| CliError::unwritable(path, &error))?;
                 (Box::new(file), shown_path(path).to_string())
             }
         };
@@ -155,8 +152,8 @@ impl AnswerWriter {
         };
         self.sink.write(&text);
         let error = self.sink.failed.as_ref()?;
-        error::complain(&format!("cannot write the answer to {}: {error}", self.sink.name));
-        Some(UNWRITTEN)
+        error::complain(format!("cannot write the answer to {}: {error}", self.sink.name));
+        Some(UNWRITABLE)
     }
 
     fn csv(&mut self, interval: Interval, rows: &[Row]) -> String {

@@ -7,12 +7,12 @@ mod terminal;
 mod tests;
 mod tiles;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use pacman_core::Topology;
 
-use crate::error;
+use crate::error::{CliError, CliResult};
 
 /// Show the packages, cores and hardware contexts of this machine.
 ///
@@ -45,15 +45,12 @@ pub(crate) struct TopoArgs {
 
 /// Writes the picture or the JSON to `out`; the exit status is 2 for a machine that cannot be read
 /// as asked, and 1 if this one cannot be read.
-pub(crate) fn topo(args: &TopoArgs, out: &mut dyn Write) -> io::Result<u8> {
-    let machine = match read(args) {
-        Ok(machine) => machine,
-        Err(error) => {
-            error::complain(&error.to_string());
-            let asked_for = args.synthetic.is_some() || args.sysfs.is_some();
-            return Ok(if asked_for { 2 } else { 1 });
-        }
-    };
+pub(crate) fn topo(args: &TopoArgs, out: &mut dyn Write) -> CliResult {
+    let asked_for = args.synthetic.is_some() || args.sysfs.is_some();
+    let machine = read(args).map_err(|error| match asked_for {
+        true => CliError::bad_input(error),
+        false => CliError::refused(error),
+    })?;
     if args.tiles {
         return tiles::tiles(&machine, args.json, out);
     }

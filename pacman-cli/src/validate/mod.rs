@@ -7,13 +7,13 @@ mod report;
 mod text;
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::error::{CliError, CliResult};
 use crate::validate::checks::{Check, Validator};
 use pacman_core::platform;
 
-use crate::error;
 use progress::Progress;
 use report::{Report, exit_status};
 
@@ -47,30 +47,24 @@ pub(crate) struct ValidateArgs {
 }
 
 /// Validates and writes the report.
-pub(crate) fn validate(args: &ValidateArgs, out: &mut dyn Write) -> io::Result<u8> {
+pub(crate) fn validate(args: &ValidateArgs, out: &mut dyn Write) -> CliResult {
     if let Some(machine) = platform::current().simulation() {
-        return Err(refuse(format!(
+        return Err(CliError::BadInput(format!(
             "cannot validate on simulated machine {}: its counts are made up; leave --machine out",
             machine.name
         )));
     }
     let checks = match &args.events {
-        Some(list) => Check::parse_list(list).map_err(|error| refuse(error.to_string()))?,
+        Some(list) => Check::parse_list(list).map_err(CliError::bad_input)?,
         None => Check::defaults(),
     };
     // Minutes of work must not end with a file that cannot be written.
     let kept = args.output.as_deref().map(create).transpose()?;
-    let validator = match Validator::new() {
-        Ok(validator) => validator,
-        Err(error) => {
-            error::complain(&error.to_string());
-            return Ok(1);
-        }
-    };
+    let validator = Validator::new().map_err(CliError::refused)?;
     let report = run(&validator, &checks, usize::from(args.repeat));
     if let Some((file, path)) = kept {
         let json = path.extension().is_some_and(|extension| extension == "json");
-        keep(file, &render(&report, json)).map_err(|error| error::unwritable(path, &error))?;
+        keep(file, &render(&report, json)).map_err(|error| CliError::unwritable(path, &error))?;
     }
     out.write_all(render(&report, args.json).as_bytes())?;
     Ok(exit_status(&report))
@@ -100,17 +94,13 @@ fn render(report: &Report, json: bool) -> String {
     if json { format!("{:#}\n", json::report(report)) } else { text::report(report) }
 }
 
-fn create(path: &Path) -> io::Result<(File, &Path)> {
-    let file = File::create(path).map_err(|error| error::unwritable(path, &error))?;
+fn create(path: &Path) -> CliResult<(File, &Path)> {
+    let file = File::create(path).map_err(|error| CliError::unwritable(path, &error))?;
     Ok((file, path))
 }
 
 fn keep(mut file: File, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())
-}
-
-fn refuse(problem: String) -> io::Error {
-    io::Error::new(ErrorKind::InvalidInput, problem)
 }
 
 const EXAMPLES: &str = "\

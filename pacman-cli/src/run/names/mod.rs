@@ -4,6 +4,7 @@ pub(crate) mod module;
 mod outlined;
 mod shortened;
 
+use crate::error::CliResult;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -36,7 +37,7 @@ impl Name {
 /// Modules that were opened for their names.
 #[derive(Default)]
 pub(super) struct Names {
-    modules: HashMap<PathBuf, Result<Module, String>>,
+    modules: HashMap<PathBuf, CliResult<Module>>,
     /// Lines about modules without names.
     pub(super) notes: Vec<String>,
 }

@@ -1,5 +1,6 @@
 //! One executable or library, opened for symbols and lines.
 
+use crate::error::{CliError, CliResult};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -20,18 +21,19 @@ pub(crate) struct Module {
 
 impl Module {
     /// Opens a module that a process used which began at `began`.
-    pub(crate) fn open(path: &Path, began: SystemTime) -> Result<Module, String> {
-        let about = fs::metadata(path).map_err(|error| format!("it is gone: {error}"))?;
+    pub(crate) fn open(path: &Path, began: SystemTime) -> CliResult<Module> {
+        let about = fs::metadata(path)
+            .map_err(|error| CliError::Refused(format!("it is gone: {error}")))?;
         if changed(&about) > began {
-            return Err("it changed since the program began".into());
+            return Err(CliError::refused("it changed since the program began"));
         }
-        let content = opened(path).map_err(|error| error.to_string())?;
-        let file = object::File::parse(&content).map_err(|error| error.to_string())?;
+        let content = opened(path).map_err(CliError::refused)?;
+        let file = object::File::parse(&content).map_err(CliError::refused)?;
         let mut symbols = BTreeMap::new();
         collect(&file, &mut symbols);
         let separate = separate(&file, path);
         if let Some(separate) = &separate {
-            let content = opened(separate).map_err(|error| error.to_string())?;
+            let content = opened(separate).map_err(CliError::refused)?;
             if let Ok(file) = object::File::parse(&content) {
                 collect(&file, &mut symbols);
             }

@@ -185,14 +185,14 @@ fn machines_without_a_method_say_why() {
     ] {
         let (on, topology) = machine(name);
         for method in [MethodArg::Auto, MethodArg::Counters] {
-            let problem = choose(method, &topology, &(&on).into()).err().unwrap();
+            let problem = choose(method, &topology, &(&on).into()).err().unwrap().to_string();
             assert!(problem.contains(why), "{problem}");
             let real = "and the idle times in /proc/stat are those of this machine";
             assert_eq!(problem.contains(real), method == MethodArg::Auto, "{problem}");
         }
     }
     let (on, topology) = machine("haswell");
-    let problem = choose(MethodArg::Idle, &topology, &(&on).into()).err().unwrap();
+    let problem = choose(MethodArg::Idle, &topology, &(&on).into()).err().unwrap().to_string();
     assert!(problem.starts_with("cannot measure by idle times: the idle times in"), "{problem}");
     let chosen = choose(MethodArg::Auto, &topology, &(&on).into()).unwrap();
     let Chosen::Counters(counters) = chosen else { panic!("idle times") };
@@ -210,7 +210,7 @@ fn what_the_kernel_refuses_is_gone_around_or_told() {
 
     let (machine, topology) = self::machine("haswell");
     machine.inject_fault(0, Fault::Errno(libc::EACCES));
-    let problem = Counters::open(&topology, &(&machine).into()).err().unwrap();
+    let problem = Counters::open(&topology, &(&machine).into()).err().unwrap().to_string();
     assert!(problem.starts_with("cannot open REF_CYCLES:uk for this thread: permission denied"));
 }
 
@@ -218,7 +218,7 @@ fn what_the_kernel_refuses_is_gone_around_or_told() {
 fn counters_that_another_tool_holds_are_told_before_anything_is_measured() {
     let (machine, topology) = machine("haswell");
     machine.inject_fault(0, Fault::Steal);
-    let problem = Counters::open(&topology, &(&machine).into()).err().unwrap();
+    let problem = Counters::open(&topology, &(&machine).into()).err().unwrap().to_string();
     assert!(problem.contains("another profiler holds the counters"), "{problem}");
 }
 

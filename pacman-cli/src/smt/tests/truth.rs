@@ -88,7 +88,7 @@ fn measured(spin: Duration, rest: Duration) -> Found {
         );
         stop.store(true, Ordering::Relaxed);
         let rests = idler.join().unwrap();
-        let (whole, end) = ended.unwrap().unwrap();
+        let (whole, end) = ended.unwrap();
         assert_eq!(end, End::Command(Exit::Status(0)));
         compare(&whole, cpu, &rests)
     })

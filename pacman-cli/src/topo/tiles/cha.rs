@@ -5,6 +5,7 @@
 //! `arch/x86/events/intel/uncore_snbep.c` (`skx_count_chabox`, `icx_count_chabox`); that a bit is
 //! a place on the die is from McCalpin 2021 (die locations), section Skylake Xeon partitions.
 
+use crate::error::{CliError, CliResult};
 use std::fs;
 use std::path::Path;
 
@@ -57,7 +58,7 @@ const ICE_LAKE: Capability = Capability {
 
 impl Slices {
     /// The slices of a machine by its PCI devices; the error is a reason.
-    pub(super) fn read(processor: Processor, name: &str, devices: &Path) -> Result<Slices, String> {
+    pub(super) fn read(processor: Processor, name: &str, devices: &Path) -> CliResult<Slices> {
         match processor {
             // Every one of the 4200 chips of this number that the article looked at.
             Processor::KNIGHTS_LANDING if name.contains("7250") => Ok(Slices {
@@ -67,15 +68,18 @@ impl Slices {
             }),
             Processor::XEON_SCALABLE_1_TO_3 => SKYLAKE.read(devices),
             Processor::ICE_LAKE_XEON => ICE_LAKE.read(devices),
-            _ => Err("the register of its CHA slices is not known for this model".into()),
+            _ => {
+                Err(CliError::refused("the register of its CHA slices is not known for this model"))
+            }
         }
     }
 }
 
 impl Capability {
-    fn read(&self, devices: &Path) -> Result<Slices, String> {
-        let entries = fs::read_dir(devices)
-            .map_err(|error| format!("cannot read {}: {error}", shown_path(&devices)))?;
+    fn read(&self, devices: &Path) -> CliResult<Slices> {
+        let entries = fs::read_dir(devices).map_err(|error| {
+            CliError::Refused(format!("cannot read {}: {error}", shown_path(&devices)))
+        })?;
         let mut addresses: Vec<String> =
             entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
         addresses.sort_unstable();
@@ -88,38 +92,39 @@ impl Capability {
             }
         }
         if dies.is_empty() {
-            return Err(format!(
+            return Err(CliError::Refused(format!(
                 "the register of its CHA slices is in PCI device 8086:{:04x}, which {} has \
                  not, as in most virtual machines",
                 self.device,
                 shown_path(&devices)
-            ));
+            )));
         }
         Ok(Slices { source: self.source, places: self.places, dies })
     }
 
-    fn mask(&self, config: &Path) -> Result<u64, String> {
-        let space = fs::read(config)
-            .map_err(|error| format!("cannot read {}: {error}", shown_path(&config)))?;
+    fn mask(&self, config: &Path) -> CliResult<u64> {
+        let space = fs::read(config).map_err(|error| {
+            CliError::Refused(format!("cannot read {}: {error}", shown_path(&config)))
+        })?;
         let mut value = 0;
         for (half, &offset) in self.offsets.iter().enumerate() {
             let Some(bytes) = space.get(offset..).and_then(<[u8]>::first_chunk) else {
-                return Err(format!(
+                return Err(CliError::Refused(format!(
                     "cannot read its CHA slices: {} shows {} bytes, and the register is at {offset:#x}; \
                      it takes root to see more",
                     shown_path(&config),
                     space.len()
-                ));
+                )));
             };
             value |= u64::from(u32::from_le_bytes(*bytes)) << (32 * half);
         }
         let value = value & (u64::MAX >> (64 - self.places));
         // What is not there reads as ones, and a die without any slice does not run.
         if value == 0 || space.starts_with(&[0xff; 4]) {
-            return Err(format!(
+            return Err(CliError::Refused(format!(
                 "cannot read its CHA slices: {} answers nothing",
                 shown_path(&config)
-            ));
+            )));
         }
         Ok(value)
     }

@@ -1,5 +1,6 @@
 //! Places on a die: the tiles of the CPUs and the slices of the cache directory.
 
+use crate::error::{CliError, CliResult};
 use std::fs;
 
 use pacman_core::Topology;
@@ -17,29 +18,35 @@ pub(super) struct Die {
     /// The processor in words.
     pub(super) processor: String,
     /// The tile of every CPU, or why it is not known.
-    pub(super) tiles: Result<Tiles, String>,
+    pub(super) tiles: CliResult<Tiles>,
     /// The slices of the cache directory that are switched on, or why they are not known.
-    pub(super) slices: Result<Slices, String>,
+    pub(super) slices: CliResult<Slices>,
 }
 
 impl Die {
     /// Reads the files of the machine that tell its processor.
-    pub(super) fn read(machine: &Topology) -> Result<Die, String> {
+    pub(super) fn read(machine: &Topology) -> CliResult<Die> {
         let root = match machine.source() {
             Source::Sysfs(root) => root,
             Source::Simulated(_) => return Ok(Die::of_simulated(machine, platform::current())),
-            other => return Err(format!("{other} has no files that tell its processor")),
+            other => {
+                return Err(CliError::BadInput(format!(
+                    "{other} has no files that tell its processor"
+                )));
+            }
         };
         let file = root.join("proc/cpuinfo");
         let cpuinfo = fs::read_to_string(&file).map_err(|error| {
-            format!("cannot read {}: {error}; it goes with sys", shown_path(&file))
+            let problem = format!("cannot read {}: {error}; it goes with sys", shown_path(&file));
+            match machine.is_this_system() {
+                true => CliError::Refused(problem),
+                false => CliError::BadInput(problem),
+            }
         })?;
         let processor = Processor::of_cpuinfo(&cpuinfo);
         let tiles = match processor {
-            Processor::KNIGHTS_LANDING => {
-                Tiles::of_cpuinfo(&cpuinfo).map_err(|error| error.to_string())
-            }
-            _ => Err(UNKNOWN_TILES.to_owned()),
+            Processor::KNIGHTS_LANDING => Tiles::of_cpuinfo(&cpuinfo).map_err(CliError::refused),
+            _ => Err(CliError::refused(UNKNOWN_TILES)),
         };
         let devices = root.join("sys/bus/pci/devices");
         let slices = Slices::read(processor, machine.machine_name(), &devices);
@@ -52,11 +59,11 @@ impl Die {
         let tiles = match processor {
             Some(Processor::KNIGHTS_LANDING) => {
                 let cores = machine.contexts().iter().map(|context| (context.cpu, context.core));
-                Tiles::of_cores(cores).map_err(|error| error.to_string())
+                Tiles::of_cores(cores).map_err(CliError::refused)
             }
-            _ => Err(UNKNOWN_TILES.to_owned()),
+            _ => Err(CliError::refused(UNKNOWN_TILES)),
         };
-        let slices = Err("its CHA slices are not simulated".to_owned());
+        let slices = Err(CliError::refused("its CHA slices are not simulated"));
         Die { processor: machine.machine_name().to_owned(), tiles, slices }
     }
 }

@@ -7,34 +7,24 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use pacman_core::Topology;
 
 use self::die::Die;
-use crate::error;
+use crate::error::{CliError, CliResult, REFUSED};
 
 /// Writes what is known; the exit status is 0 if anything is, else 1, or 2 for another machine
 /// whose files do not tell its processor.
-pub(super) fn tiles(machine: &Topology, json: bool, out: &mut dyn Write) -> io::Result<u8> {
-    let die = match Die::read(machine) {
-        Ok(die) => die,
-        Err(problem) => {
-            error::complain(&problem);
-            return Ok(if machine.is_this_system() { UNKNOWN } else { error::BAD_INPUT });
-        }
-    };
-    let status = if die.tiles.is_err() && die.slices.is_err() { UNKNOWN } else { 0 };
+pub(super) fn tiles(machine: &Topology, json: bool, out: &mut dyn Write) -> CliResult {
+    let die = Die::read(machine)?;
+    let unknown = die.tiles.is_err() && die.slices.is_err();
     if json {
         writeln!(out, "{:#}", shown::json(&die))?;
-    } else if status == 0 {
-        out.write_all(shown::text(&die).as_bytes())?;
+    } else if unknown {
+        return Err(CliError::Refused(shown::nothing(&die)));
     } else {
-        error::complain(&shown::nothing(&die));
+        out.write_all(shown::text(&die).as_bytes())?;
     }
-    out.flush()?;
-    Ok(status)
+    Ok(if unknown { REFUSED } else { 0 })
 }
-
-/// The exit status where nothing is known of the places.
-const UNKNOWN: u8 = 1;

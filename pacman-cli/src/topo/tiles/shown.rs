@@ -25,10 +25,10 @@ pub(super) fn text(die: &Die) -> String {
 
 /// Why nothing is known, in one line.
 pub(super) fn nothing(die: &Die) -> String {
-    let reasons: Vec<&str> = [die.tiles.as_ref().err(), die.slices.as_ref().err()]
+    let reasons: Vec<String> = [die.tiles.as_ref().err(), die.slices.as_ref().err()]
         .into_iter()
         .flatten()
-        .map(String::as_str)
+        .map(ToString::to_string)
         .collect();
     format!("{}: {}", die.processor, reasons.join("; "))
 }
@@ -93,8 +93,8 @@ pub(super) fn json(die: &Die) -> Value {
         "processor": die.processor,
         "tiles": tiles,
         "tiles_without_cores": without,
-        "tiles_unknown": die.tiles.as_ref().err(),
+        "tiles_unknown": die.tiles.as_ref().err().map(ToString::to_string),
         "cha": slices,
-        "cha_unknown": die.slices.as_ref().err(),
+        "cha_unknown": die.slices.as_ref().err().map(ToString::to_string),
     })
 }

@@ -52,7 +52,7 @@ impl Copied {
         let args =
             TopoArgs { tiles: true, json, sysfs: Some(self.0.clone()), ..TopoArgs::default() };
         let mut out = Vec::new();
-        let status = topo(&args, &mut out).unwrap();
+        let status = topo(&args, &mut out).unwrap_or_else(|error| error.status());
         (status, String::from_utf8(out).unwrap())
     }
 
