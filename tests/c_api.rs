@@ -11,6 +11,8 @@ mod installation;
 mod survival;
 #[path = "c/toolchain.rs"]
 mod toolchain;
+#[path = "c/warnings.rs"]
+mod warnings;
 
 use pacman_adapt::Candidates;
 use pacman_adapt::predict::training::{Dataset, Plan, RidgeOptions, Row, ridge};

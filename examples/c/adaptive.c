@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 {
     pacman_adapt_options options = PACMAN_ADAPT_OPTIONS_INIT;
     pacman_adapter *adapter;
-    pacman_adapt_phase_id phases[KINDS];
+    pacman_adapt_phase phases[KINDS];
     long rounds = ROUNDS, round, left_out = 0, i;
     size_t kind;
     char why[512];
@@ -133,12 +133,14 @@ int main(int argc, char **argv)
     if (pacman_adapt_open(&options, &adapter) < 0)
         return complain();
     for (kind = 0; kind < KINDS; kind++)
-        if (pacman_adapt_phase(adapter, kinds[kind].name, &phases[kind]) < 0)
+        if (pacman_adapt_phase_define(adapter, kinds[kind].name, &phases[kind]) < 0)
             return complain();
 
     for (round = 0; round < rounds; round++) {
         for (kind = 0; kind < KINDS; kind++) {
-            kinds[kind].run(pacman_adapt_threads(phases[kind]));
+            int threads;
+            pacman_adapt_threads(phases[kind], &threads);
+            kinds[kind].run(threads);
             left_out += pacman_adapt_done(phases[kind], PACMAN_ADAPT_ELAPSED) < 0;
         }
     }

@@ -96,7 +96,9 @@
  * first. The next failing call of the same thread overwrites it; a call that
  * succeeds leaves it alone.
  *
- * Out-pointers come last and are written only on success. Nothing that this
+ * Arguments have one order: the handle, what the call is to do, where the answers
+ * go. An array is followed by the number of elements that fit. Answers are written
+ * on success only, but for pacman_adapt_threads(). Nothing that this
  * library returns is to be passed to free(). A defect inside the library does
  * not unwind into the program: the call answers PACMAN_E_INTERNAL.
  *
@@ -125,6 +127,16 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* Compilers warn where a status that matters is ignored, and where null stands for
+ * an argument that must be there. PACMAN_NO_ATTRIBUTES keeps them from it. */
+#if defined(__GNUC__) && !defined(PACMAN_NO_ATTRIBUTES)
+#define PACMAN_MUST_CHECK __attribute__((warn_unused_result))
+#define PACMAN_NONNULL(...) __attribute__((nonnull(__VA_ARGS__)))
+#else
+#define PACMAN_MUST_CHECK
+#define PACMAN_NONNULL(...)
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -304,8 +316,8 @@ typedef struct pacman_session pacman_session;
  * a phase counts one set; the report says which values come from how many
  * executions and estimates the rest. Without effect if the events fit. Not
  * together with PACMAN_MULTIPLEXED.
- *   BY_EXECUTION   execution i of a phase on a thread counts set i mod n
- *   BY_SPREAD      on thread k it counts set (i + k) mod n: for teams whose
+ *   PER_EXECUTION  execution i of a phase on a thread counts set i mod n
+ *   STAGGERED      on thread k it counts set (i + k) mod n: for teams whose
  *                  threads do the same work, and which thus see all events in
  *                  one execution */
 #define PACMAN_ROTATE_PER_EXECUTION 2u
@@ -335,7 +347,7 @@ typedef struct pacman_session pacman_session;
 typedef struct pacman_options {
     uint32_t size;          /* sizeof(pacman_options) */
     uint32_t abi;           /* PACMAN_ABI */
-    uint32_t flags;         /* PACMAN_MULTIPLEXED, a PACMAN_TURNS_,
+    uint32_t flags;         /* PACMAN_MULTIPLEXED, a PACMAN_ROTATE_,
                                PACMAN_TRUST_DRIVER or 0 */
     uint32_t clock;         /* a PACMAN_CLOCK_ number */
     uint64_t log_samples;   /* single samples to keep per thread, 0 to 2^24;
@@ -420,7 +432,8 @@ typedef struct pacman_options {
  *         status = pacman_session_open(&options, &session);
  *     }
  */
-int pacman_session_open(const pacman_options *options, pacman_session **session);
+int pacman_session_open(const pacman_options *options, pacman_session **session)
+    PACMAN_MUST_CHECK PACMAN_NONNULL(1, 2);
 
 /*
  * pacman_session_close: end a session
@@ -454,7 +467,8 @@ int pacman_session_close(pacman_session *session);
  *   PACMAN_E_HANDLE    not an open session
  *   PACMAN_E_INVALID   count is null
  */
-int pacman_event_count(const pacman_session *session, size_t *count);
+int pacman_event_count(const pacman_session *session, size_t *count)
+    PACMAN_NONNULL(2);
 
 /*
  * pacman_event_name: the canonical name of an event
@@ -473,7 +487,8 @@ int pacman_event_count(const pacman_session *session, size_t *count);
  *   PACMAN_E_HANDLE    not an open session
  *   PACMAN_E_INVALID   no event of that number, or name is null
  */
-int pacman_event_name(const pacman_session *session, size_t event, const char **name);
+int pacman_event_name(const pacman_session *session, size_t event, const char **name)
+    PACMAN_NONNULL(3);
 
 /*
  * pacman_event_unit: what one count of an event is
@@ -499,7 +514,8 @@ int pacman_event_name(const pacman_session *session, size_t event, const char **
  *         printf("%s: %llu %s\n", name, (unsigned long long)counts[i], unit);
  *     }
  */
-int pacman_event_unit(const pacman_session *session, size_t event, const char **unit);
+int pacman_event_unit(const pacman_session *session, size_t event, const char **unit)
+    PACMAN_NONNULL(3);
 
 /*
  * pacman_sets: in which sets a session counts its events
@@ -521,14 +537,18 @@ int pacman_event_unit(const pacman_session *session, size_t event, const char **
  *   PACMAN_E_INVALID   sets or count is null
  *   PACMAN_E_SIZE      there are more than n
  */
-int pacman_sets(const pacman_session *session, uint64_t *sets, size_t n, size_t *count);
+int pacman_sets(const pacman_session *session, uint64_t *sets, size_t n, size_t *count)
+    PACMAN_MUST_CHECK PACMAN_NONNULL(2, 4);
 
 /* ------------------------------------------------------------------------ *
  * 4  Phases
  * ------------------------------------------------------------------------ */
 
-/* A phase of one session: a handle that is a number. 0 is never one. */
-typedef uint64_t pacman_phase;
+/* A phase of one session: a handle. The number is the library's own; 0 is no
+ * phase. */
+typedef struct pacman_phase {
+    uint64_t id;
+} pacman_phase;
 
 /*
  * pacman_phase_define: the phase of that name, made when it is named first
@@ -550,7 +570,8 @@ typedef uint64_t pacman_phase;
  *   PACMAN_E_INVALID   an empty name or one of several lines; null; one name more
  *                      than the session has room for
  */
-int pacman_phase_define(const pacman_session *session, const char *name, pacman_phase *phase);
+int pacman_phase_define(const pacman_session *session, const char *name, pacman_phase *phase)
+    PACMAN_MUST_CHECK PACMAN_NONNULL(2, 3);
 
 /*
  * pacman_begin: begin a phase on the calling thread
@@ -708,7 +729,8 @@ int pacman_detach(const pacman_session *session);
  *   PACMAN_E_NOT_ATTACHED   the thread is not attached
  *   PACMAN_E_INVALID    number is null
  */
-int pacman_thread_number(const pacman_session *session, size_t *number);
+int pacman_thread_number(const pacman_session *session, size_t *number)
+    PACMAN_NONNULL(2);
 
 /*
  * pacman_read: read the calling thread's counters now
@@ -743,7 +765,8 @@ int pacman_thread_number(const pacman_session *session, size_t *number);
  *     pacman_read(session, after, PACMAN_EVENTS_MAX);
  *     cost = after[0] - before[0];
  */
-int pacman_read(const pacman_session *session, uint64_t *counts, size_t n);
+int pacman_read(const pacman_session *session, uint64_t *counts, size_t n)
+    PACMAN_NONNULL(2);
 
 /*
  * pacman_sample: read those of the calling thread's counters that count now
@@ -778,7 +801,8 @@ int pacman_read(const pacman_session *session, uint64_t *counts, size_t n);
  *         cost = after[event] - before[event];
  */
 int pacman_sample(const pacman_session *session, uint64_t *counts, size_t n, uint64_t *live,
-                  uint64_t *turn);
+                  uint64_t *turn)
+    PACMAN_NONNULL(2, 4);
 
 /*
  * pacman_publish: show the calling thread's counts to the other threads
@@ -815,7 +839,8 @@ int pacman_publish(const pacman_session *session);
  *   PACMAN_E_HANDLE    not an open session
  *   PACMAN_E_INVALID   count is null
  */
-int pacman_thread_count(const pacman_session *session, size_t *count);
+int pacman_thread_count(const pacman_session *session, size_t *count)
+    PACMAN_NONNULL(2);
 
 /*
  * pacman_peer_read: the latest counts that a thread has published
@@ -851,7 +876,8 @@ int pacman_thread_count(const pacman_session *session, size_t *count);
  *         share = decide(counts);
  */
 int pacman_peer_read(const pacman_session *session, size_t thread, uint64_t *counts, size_t n,
-                     uint64_t *age_ns);
+                     uint64_t *age_ns)
+    PACMAN_MUST_CHECK PACMAN_NONNULL(3);
 
 /*
  * pacman_peer_sample: the latest counts that a thread has published of the set
@@ -874,7 +900,8 @@ int pacman_peer_read(const pacman_session *session, size_t thread, uint64_t *cou
  *   PACMAN_E_SIZE        n is less than the number of events
  */
 int pacman_peer_sample(const pacman_session *session, size_t thread, uint64_t *counts, size_t n,
-                       uint64_t *live, uint64_t *turn, uint64_t *age_ns);
+                       uint64_t *live, uint64_t *turn, uint64_t *age_ns)
+    PACMAN_MUST_CHECK PACMAN_NONNULL(3, 5);
 
 /* ------------------------------------------------------------------------ *
  * 7  Reports
@@ -929,7 +956,8 @@ int pacman_report_write(const pacman_session *session, uint32_t format, int fd);
  * Example
  *     pacman_report_save(session, PACMAN_FORMAT_JSON, "phases.json");
  */
-int pacman_report_save(const pacman_session *session, uint32_t format, const char *path);
+int pacman_report_save(const pacman_session *session, uint32_t format, const char *path)
+    PACMAN_MUST_CHECK PACMAN_NONNULL(3);
 
 /* What one event counted in one phase on one thread. Begin with
  * PACMAN_COUNT_INIT. */
@@ -976,7 +1004,8 @@ typedef struct pacman_count {
  *   PACMAN_E_SIZE        count->size is none
  */
 int pacman_count_read(const pacman_session *session, size_t thread, pacman_phase phase,
-                      size_t event, pacman_count *count);
+                      size_t event, pacman_count *count)
+    PACMAN_MUST_CHECK PACMAN_NONNULL(5);
 
 /* ------------------------------------------------------------------------ *
  * 8  The machine
@@ -1036,14 +1065,15 @@ typedef struct pacman_context {
  *     if (pacman_topology_read(&machine) == PACMAN_OK)
  *         printf("%u cores, %u contexts\n", machine.cores, machine.contexts);
  */
-int pacman_topology_read(pacman_topology *topology);
+int pacman_topology_read(pacman_topology *topology)
+    PACMAN_MUST_CHECK PACMAN_NONNULL(1);
 
 /*
  * pacman_topology_contexts: list the machine's hardware contexts
  *
- *   element_size   sizeof(pacman_context)
- *   capacity       how many elements fit
  *   contexts       where they go, in order of cpu
+ *   n              how many fit
+ *   element_size   sizeof(pacman_context)
  *   count          where their number goes
  *
  * Contexts with the same core are SMT siblings: they share the core's units
@@ -1054,13 +1084,14 @@ int pacman_topology_read(pacman_topology *topology);
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_INVALID   null
- *   PACMAN_E_SIZE      the capacity is less than the machine's contexts, which
+ *   PACMAN_E_SIZE      n is less than the number of the machine's contexts, which
  *                      pacman_topology_read() counts; an element size that is
  *                      none
  *   PACMAN_E_SYSTEM    the system does not tell which CPUs there are
  */
-int pacman_topology_contexts(size_t element_size, size_t capacity, pacman_context *contexts,
-                             size_t *count);
+int pacman_topology_contexts(pacman_context *contexts, size_t n, size_t element_size,
+                             size_t *count)
+    PACMAN_MUST_CHECK PACMAN_NONNULL(1, 4);
 
 /* ------------------------------------------------------------------------ *
  * 9  Adaptation
@@ -1069,8 +1100,10 @@ int pacman_topology_contexts(size_t element_size, size_t capacity, pacman_contex
 /* Chooses how many threads phases use: an opaque handle. */
 typedef struct pacman_adapter pacman_adapter;
 
-/* A phase of one adapter: a handle that is a number. 0 is never one. */
-typedef uint64_t pacman_adapt_phase_id;
+/* A phase of one adapter: a handle, as pacman_phase is. */
+typedef struct pacman_adapt_phase {
+    uint64_t id;
+} pacman_adapt_phase;
 
 /* pacman_adapt_options.objective: what is to become less. All but the first read
  * the packages' energy through powercap. */
@@ -1131,7 +1164,8 @@ typedef struct pacman_adapt_options {
  *   PACMAN_E_SYSTEM       the system does not tell which CPUs there are; the model's file
  *                         cannot be read
  */
-int pacman_adapt_open(const pacman_adapt_options *options, pacman_adapter **adapter);
+int pacman_adapt_open(const pacman_adapt_options *options, pacman_adapter **adapter)
+    PACMAN_MUST_CHECK PACMAN_NONNULL(1, 2);
 
 /*
  * pacman_adapt_close: stop adapting
@@ -1147,7 +1181,7 @@ int pacman_adapt_open(const pacman_adapt_options *options, pacman_adapter **adap
 int pacman_adapt_close(pacman_adapter *adapter);
 
 /*
- * pacman_adapt_phase: the adapted phase of that name, made when it is named first
+ * pacman_adapt_phase_define: the adapted phase of that name, made when it is named first
  *
  *   adapter   an open adapter
  *   name      one line of text, not empty; it is copied
@@ -1160,29 +1194,38 @@ int pacman_adapt_close(pacman_adapter *adapter);
  *   PACMAN_E_HANDLE    not an open adapter
  *   PACMAN_E_INVALID   an empty name or one of several lines; null
  */
-int pacman_adapt_phase(const pacman_adapter *adapter, const char *name, pacman_adapt_phase_id *phase);
+int pacman_adapt_phase_define(const pacman_adapter *adapter, const char *name,
+                              pacman_adapt_phase *phase)
+    PACMAN_MUST_CHECK PACMAN_NONNULL(2, 3);
 
 /*
  * pacman_adapt_threads: how many threads should the next execution use?
  *
- *   phase   a phase of an open adapter
+ *   phase     a phase of an open adapter
+ *   threads   where the number goes, 1 or more; also where the call fails: then as
+ *             many as the process may use
  *
  * The answer is for the calling thread's next execution, which
  * pacman_adapt_done() ends. To ask again without that leaves the first one out.
+ * A program may go on without looking at the status: the number always works.
  *
  * Thread rule: calling thread. Several threads may each execute the phase.
  *
- * Returns the number of threads, 1 or more, also where the handle is none: then
- * as many as the process may use, and pacman_last_error() has a line. So it
- * fits into num_threads() as it is.
+ * Returns
+ *   PACMAN_OK
+ *   PACMAN_E_HANDLE         not a phase of an open adapter
+ *   PACMAN_E_NOT_ATTACHED   the thread is ending, and remembers no executions
+ *   PACMAN_E_INVALID        threads is null
  *
  * Example
- *     int threads = pacman_adapt_threads(sweep);
+ *     int threads;
+ *     pacman_adapt_threads(sweep, &threads);
  *     #pragma omp parallel for num_threads(threads)
  *     for (i = 0; i < n; i++) relax(i);
  *     pacman_adapt_done(sweep, PACMAN_ADAPT_ELAPSED);
  */
-int pacman_adapt_threads(pacman_adapt_phase_id phase);
+int pacman_adapt_threads(pacman_adapt_phase phase, int *threads)
+    PACMAN_NONNULL(2);
 
 /* pacman_adapt_done(): the time since pacman_adapt_threads(). */
 #define PACMAN_ADAPT_ELAPSED (-1.0)
@@ -1205,7 +1248,7 @@ int pacman_adapt_threads(pacman_adapt_phase_id phase);
  *   PACMAN_E_NO_PLACE      the configuration was dropped meanwhile; left out
  * None of them needs an answer: the program goes on.
  */
-int pacman_adapt_done(pacman_adapt_phase_id phase, double seconds);
+int pacman_adapt_done(pacman_adapt_phase phase, double seconds);
 
 /*
  * pacman_adapt_cpus: on which logical CPUs the threads should run
@@ -1228,7 +1271,8 @@ int pacman_adapt_done(pacman_adapt_phase_id phase, double seconds);
  *   PACMAN_E_SIZE          there are more than n
  *   PACMAN_E_NO_PLACE      the configuration was dropped meanwhile
  */
-int pacman_adapt_cpus(pacman_adapt_phase_id phase, uint32_t *cpus, size_t n, size_t *count);
+int pacman_adapt_cpus(pacman_adapt_phase phase, uint32_t *cpus, size_t n, size_t *count)
+    PACMAN_MUST_CHECK PACMAN_NONNULL(2, 4);
 
 /*
  * pacman_adapt_why: why the next execution runs as it does, in one line
@@ -1246,7 +1290,8 @@ int pacman_adapt_cpus(pacman_adapt_phase_id phase, uint32_t *cpus, size_t n, siz
  *   PACMAN_E_INVALID   line is null
  *   PACMAN_E_SIZE      n is 0
  */
-int pacman_adapt_why(pacman_adapt_phase_id phase, char *line, size_t n);
+int pacman_adapt_why(pacman_adapt_phase phase, char *line, size_t n)
+    PACMAN_NONNULL(2);
 
 /*
  * pacman_adapt_refresh: look at the machine again

@@ -23,6 +23,13 @@ use crate::version;
 #[allow(non_camel_case_types)]
 pub enum pacman_adapter {}
 
+/// The handle of an adapted phase; `pacman_adapt_phase` in C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct AdaptPhaseHandle {
+    id: u64,
+}
+
 /// What an adapter is to do; `pacman_adapt_options` in C.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -142,10 +149,10 @@ pub extern "C-unwind" fn pacman_adapt_close(adapter: *mut pacman_adapter) -> c_i
 /// `name` is null or a string closed by a zero; `phase` is null or points to a
 /// writable word.
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn pacman_adapt_phase(
+pub unsafe extern "C-unwind" fn pacman_adapt_phase_define(
     adapter: *const pacman_adapter,
     name: *const c_char,
-    phase: *mut u64,
+    phase: *mut AdaptPhaseHandle,
 ) -> c_int {
     apart(|| {
         input::present(phase, "a phase")?;
@@ -161,44 +168,51 @@ pub unsafe extern "C-unwind" fn pacman_adapt_phase(
         let handle = known.unwrap_or_else(handle);
         phases.entry(handle).or_insert((owner, made));
         // SAFETY: not null, and the caller's promise.
-        unsafe { phase.write(handle) };
+        unsafe { phase.write(AdaptPhaseHandle { id: handle }) };
         Ok(Status::Ok)
     })
 }
 
 /// How many threads the next execution should use: always a number that works.
+///
+/// # Safety
+/// `threads` is null or points to a writable `int`.
 #[unsafe(no_mangle)]
-pub extern "C-unwind" fn pacman_adapt_threads(phase: u64) -> c_int {
-    let mut threads = 0;
-    let status = apart(|| {
-        let adapted = find_phase(phase)?;
-        asked(|asked| {
-            let choice = adapted.begin();
-            threads = choice.threads() as c_int;
-            // Asked again without having told: the execution did not take place.
-            asked.retain(|(other, ..)| *other != phase);
-            asked.push((phase, choice, Instant::now()));
-        })?;
-        Ok(Status::Ok)
-    });
-    if status >= 0 {
-        return threads;
-    }
-    // Unadapted, as if the library were not there.
+pub unsafe extern "C-unwind" fn pacman_adapt_threads(
+    phase: AdaptPhaseHandle,
+    threads: *mut c_int,
+) -> c_int {
     apart(|| {
-        threads = std::thread::available_parallelism().map_or(1, |all| all.get() as c_int);
-        Ok(Status::Ok)
-    });
+        input::present(threads, "the number of threads")?;
+        let adapted =
+            find_phase(phase).and_then(|adapted| asked(|asked| ask(asked, phase, &adapted)));
+        // Where it fails: unadapted, as if the library were not there.
+        let number = adapted.as_ref().map_or_else(
+            |_| std::thread::available_parallelism().map_or(1, |all| all.get()),
+            |number| *number,
+        );
+        // SAFETY: not null, and the caller's promise.
+        unsafe { threads.write(number as c_int) };
+        adapted.map(|_| Status::Ok)
+    })
+}
+
+fn ask(asked: &mut Asked, phase: AdaptPhaseHandle, adapted: &Phase) -> usize {
+    let choice = adapted.begin();
+    let threads = choice.threads();
+    // Asked again without having told: the execution did not take place.
+    asked.retain(|(other, ..)| *other != phase.id);
+    asked.push((phase.id, choice, Instant::now()));
     threads
 }
 
 /// The execution that was asked for has ended.
 #[unsafe(no_mangle)]
-pub extern "C-unwind" fn pacman_adapt_done(phase: u64, seconds: f64) -> c_int {
+pub extern "C-unwind" fn pacman_adapt_done(phase: AdaptPhaseHandle, seconds: f64) -> c_int {
     apart(|| {
         let adapted = find_phase(phase)?;
         let last = asked(|asked| {
-            let place = asked.iter().rposition(|(other, ..)| *other == phase)?;
+            let place = asked.iter().rposition(|(other, ..)| *other == phase.id)?;
             Some(asked.remove(place))
         })?;
         let Some((_, choice, begun)) = last else {
@@ -222,7 +236,7 @@ pub extern "C-unwind" fn pacman_adapt_done(phase: u64, seconds: f64) -> c_int {
 /// writable `size_t`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pacman_adapt_cpus(
-    phase: u64,
+    phase: AdaptPhaseHandle,
     cpus: *mut u32,
     n: usize,
     count: *mut usize,
@@ -232,7 +246,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_cpus(
         input::present(count, "the number of cpus")?;
         let adapted = find_phase(phase)?;
         let on = asked(|asked| {
-            let mine = asked.iter().rfind(|(other, ..)| *other == phase);
+            let mine = asked.iter().rfind(|(other, ..)| *other == phase.id);
             mine.map(|(_, choice, _)| choice.configuration())
         })?;
         let Some(on) = on else {
@@ -242,7 +256,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_cpus(
             );
             return Err(Failure::new(Status::PhaseOrder, why));
         };
-        let owner = PHASES.read().get(&phase).map_or(0, |(owner, _)| *owner);
+        let owner = PHASES.read().get(&phase.id).map_or(0, |(owner, _)| *owner);
         let places = find_adapter(owner)?.places(on)?;
         if n < places.len() {
             let why = format!("cannot list cpus: there is room for {n}, {on} has {}", places.len());
@@ -263,7 +277,11 @@ pub unsafe extern "C-unwind" fn pacman_adapt_cpus(
 /// # Safety
 /// `line` is null or points to `n` writable bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn pacman_adapt_why(phase: u64, line: *mut c_char, n: usize) -> c_int {
+pub unsafe extern "C-unwind" fn pacman_adapt_why(
+    phase: AdaptPhaseHandle,
+    line: *mut c_char,
+    n: usize,
+) -> c_int {
     apart(|| {
         input::present(line, "a line")?;
         let why = find_phase(phase)?.why();
@@ -351,9 +369,9 @@ fn find_adapter(handle: u64) -> Result<Adapter> {
     ADAPTERS.read().get(&handle).cloned().ok_or_else(|| unknown(handle, "an open adapter"))
 }
 
-fn find_phase(handle: u64) -> Result<Phase> {
-    let found = PHASES.read().get(&handle).map(|(_, phase)| phase.clone());
-    found.ok_or_else(|| unknown(handle, "a phase of an open adapter"))
+fn find_phase(handle: AdaptPhaseHandle) -> Result<Phase> {
+    let found = PHASES.read().get(&handle.id).map(|(_, phase)| phase.clone());
+    found.ok_or_else(|| unknown(handle.id, "a phase of an open adapter"))
 }
 
 #[cold]

@@ -7,6 +7,13 @@ use crate::input;
 use crate::kept;
 use crate::registry::{self, pacman_session};
 
+/// The handle of a phase; `pacman_phase` in C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct PhaseHandle {
+    pub(crate) id: u64,
+}
+
 /// The phase of that name, made when it is named first.
 ///
 /// # Safety
@@ -16,7 +23,7 @@ use crate::registry::{self, pacman_session};
 pub unsafe extern "C-unwind" fn pacman_phase_define(
     session: *const pacman_session,
     name: *const c_char,
-    phase: *mut u64,
+    phase: *mut PhaseHandle,
 ) -> c_int {
     apart(|| {
         input::present(phase, "a phase")?;
@@ -25,17 +32,17 @@ pub unsafe extern "C-unwind" fn pacman_phase_define(
         let entry = registry::find(session.addr(), "define a phase")?;
         let bits = entry.session.phase(name)?.to_bits();
         // SAFETY: not null, and the caller's promise.
-        unsafe { phase.write(bits) };
+        unsafe { phase.write(PhaseHandle { id: bits }) };
         Ok(Status::Ok)
     })
 }
 
 /// Begins a phase on the calling thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn pacman_begin(session: *const pacman_session, phase: u64) -> c_int {
+pub extern "C" fn pacman_begin(session: *const pacman_session, phase: PhaseHandle) -> c_int {
     answer(|| {
         kept::with(session.addr(), "begin a phase", |kept| {
-            kept.attached.begin(kept.phase(phase)?)?;
+            kept.attached.begin(kept.phase(phase.id)?)?;
             Ok(Status::Ok)
         })
     })
@@ -43,10 +50,10 @@ pub extern "C" fn pacman_begin(session: *const pacman_session, phase: u64) -> c_
 
 /// Ends the phase that the calling thread began last.
 #[unsafe(no_mangle)]
-pub extern "C" fn pacman_end(session: *const pacman_session, phase: u64) -> c_int {
+pub extern "C" fn pacman_end(session: *const pacman_session, phase: PhaseHandle) -> c_int {
     answer(|| {
         kept::with(session.addr(), "end a phase", |kept| {
-            kept.attached.end(kept.phase(phase)?)?;
+            kept.attached.end(kept.phase(phase.id)?)?;
             Ok(Status::Ok)
         })
     })

@@ -12,6 +12,7 @@ use pacman_core::report::ThreadReport;
 use crate::error::{Failure, Result, Status, apart};
 use crate::input::{self, Sized32};
 use crate::output;
+use crate::phase::PhaseHandle;
 use crate::registry::{self, Entry, pacman_session};
 
 /// The formats, by their numbers in the header.
@@ -100,19 +101,20 @@ unsafe impl Sized32 for Count {
 pub unsafe extern "C-unwind" fn pacman_count_read(
     session: *const pacman_session,
     thread: usize,
-    phase: u64,
+    phase: PhaseHandle,
     event: usize,
     count: *mut Count,
 ) -> c_int {
     apart(|| {
         input::present(count, "a count")?;
         let entry = registry::find(session.addr(), "read a count")?;
-        let known = entry.session.phase_from_bits(phase).is_some();
+        let known = entry.session.phase_from_bits(phase.id).is_some();
         if !known || event >= entry.session.events().len() {
             return Err(Failure::new(
                 if known { Status::Invalid } else { Status::Handle },
                 format!(
-                    "cannot read event {event} of phase {phase:#x}: session {:?} has no such {}",
+                    "cannot read event {event} of phase {:#x}: session {:?} has no such {}",
+                    phase.id,
                     entry.session.name(),
                     if known { "event" } else { "phase" }
                 ),
@@ -129,7 +131,7 @@ pub unsafe extern "C-unwind" fn pacman_count_read(
             return Err(Failure::new(Status::NoThread, line));
         };
         // The lower half of a phase's word is its number.
-        let row = of_thread.phases.iter().find(|row| row.phase == phase as u32 as usize);
+        let row = of_thread.phases.iter().find(|row| row.phase == phase.id as u32 as usize);
         let found = row.filter(|row| row.executions > 0).map(|row| (row, &row.counts[event]));
         let Some((row, found, value)) = found.and_then(|(row, it)| Some((row, it, it.value()?)))
         else {

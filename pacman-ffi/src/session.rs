@@ -32,7 +32,7 @@ pub struct Options {
     pub size: u32,
     /// The ABI that the caller was compiled for.
     pub abi: u32,
-    /// `PACMAN_MULTIPLEXED`, one of `PACMAN_TURNS_`, `PACMAN_TRUST_DRIVER`, or 0.
+    /// `PACMAN_MULTIPLEXED`, one of `PACMAN_ROTATE_`, `PACMAN_TRUST_DRIVER`, or 0.
     pub flags: u32,
     /// A `PACMAN_CLOCK_` number.
     pub clock: u32,

@@ -88,13 +88,12 @@ pub unsafe extern "C-unwind" fn pacman_topology_read(topology: *mut TopologyCoun
 /// Lists the hardware contexts of the machine that runs.
 ///
 /// # Safety
-/// `contexts` is null or points to `capacity` writable elements of
-/// `element_size` bytes; `count` is null or points to a writable `size_t`.
+/// `contexts` is null or points to `n` writable elements of `element_size` bytes; `count` is null or points to a writable `size_t`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pacman_topology_contexts(
-    element_size: usize,
-    capacity: usize,
     contexts: *mut ContextFacts,
+    n: usize,
+    element_size: usize,
     count: *mut usize,
 ) -> c_int {
     apart(|| {
@@ -111,11 +110,11 @@ pub unsafe extern "C-unwind" fn pacman_topology_contexts(
             ));
         }
         let machine = machine::topology()?;
-        if machine.contexts().len() > capacity {
+        if machine.contexts().len() > n {
             return Err(Failure::new(
                 Status::Size,
                 format!(
-                    "cannot return contexts: there is room for {capacity}, the machine has {}",
+                    "cannot return contexts: there is room for {n}, the machine has {}",
                     machine.contexts().len()
                 ),
             ));

@@ -7,7 +7,7 @@ int main(void)
 {
     pacman_adapt_options options = PACMAN_ADAPT_OPTIONS_INIT;
     pacman_adapter *adapter = NULL;
-    pacman_adapt_phase_id phase = 0, same = 0;
+    pacman_adapt_phase phase = {0}, same = {0}, unknown = {0};
     pacman_topology machine = PACMAN_TOPOLOGY_INIT;
     uint32_t cpus[4096];
     size_t count = 0, dropped = 99;
@@ -18,9 +18,9 @@ int main(void)
     ANSWERS(PACMAN_OK, pacman_topology_read(&machine));
     options.break_even_ns = 1;
     ANSWERS(PACMAN_OK, pacman_adapt_open(&options, &adapter));
-    ANSWERS(PACMAN_OK, pacman_adapt_phase(adapter, "loop", &phase));
-    CHECK(pacman_adapt_phase(adapter, "loop", &same) == PACMAN_OK && same == phase);
-    threads = pacman_adapt_threads(phase);
+    ANSWERS(PACMAN_OK, pacman_adapt_phase_define(adapter, "loop", &phase));
+    CHECK(pacman_adapt_phase_define(adapter, "loop", &same) == PACMAN_OK && same.id == phase.id);
+    threads = check_threads(phase);
     CHECK(threads == (int)machine.allowed);
     ANSWERS(PACMAN_OK, pacman_adapt_cpus(phase, cpus, 4096, &count));
     CHECK(count == (size_t)threads);
@@ -29,12 +29,12 @@ int main(void)
     ANSWERS(PACMAN_E_PHASE_ORDER, pacman_adapt_done(phase, 1.0));
     ANSWERS(PACMAN_E_PHASE_ORDER, pacman_adapt_cpus(phase, cpus, 4096, &count));
     for (i = 0; i < 300; i++) {
-        threads = pacman_adapt_threads(phase);
+        threads = check_threads(phase);
         CHECK(threads >= 1 && threads <= (int)machine.allowed);
         ANSWERS(PACMAN_OK, pacman_adapt_done(phase, 0.01 * threads));
     }
     /* Each thread only costs: one is best, wherever there is more than one. */
-    CHECK(pacman_adapt_threads(phase) == 1);
+    CHECK(check_threads(phase) == 1);
     ANSWERS(PACMAN_OK, pacman_adapt_done(phase, PACMAN_ADAPT_ELAPSED));
     ANSWERS(PACMAN_OK, pacman_adapt_why(phase, why, sizeof why));
     CHECK(strncmp(why, "loop: ", 6) == 0 && !strchr(why, '\n'));
@@ -45,23 +45,27 @@ int main(void)
 
     /* Nonsense is refused, and the phase goes on with all threads. */
     for (i = 0; i < 3; i++) {
-        CHECK(pacman_adapt_threads(phase) >= 1);
+        CHECK(check_threads(phase) >= 1);
         ANSWERS(PACMAN_E_INVALID,
                 pacman_adapt_done(phase, i == 0 ? (double)NAN : i == 1 ? 0.0 : -2.0));
     }
-    CHECK(pacman_adapt_threads(phase) == (int)machine.allowed);
+    CHECK(check_threads(phase) == (int)machine.allowed);
     CHECK(pacman_adapt_why(phase, why, sizeof why) == PACMAN_OK && strstr(why, "off"));
 
-    CHECK(pacman_adapt_threads(12345) >= 1);
+    unknown.id = 12345;
+    threads = 0;
+    ANSWERS(PACMAN_E_HANDLE, pacman_adapt_threads(unknown, &threads));
+    CHECK(threads >= 1);
     CHECK(strstr(pacman_last_error(), "12345") || strstr(pacman_last_error(), "0x3039"));
-    ANSWERS(PACMAN_E_HANDLE, pacman_adapt_done(12345, 1.0));
-    ANSWERS(PACMAN_E_INVALID, pacman_adapt_phase(adapter, "two\nlines", &same));
-    ANSWERS(PACMAN_E_INVALID, pacman_adapt_phase(adapter, NULL, &same));
-    ANSWERS(PACMAN_E_INVALID, pacman_adapt_phase(adapter, "x", NULL));
+    ANSWERS(PACMAN_E_HANDLE, pacman_adapt_done(unknown, 1.0));
+    ANSWERS(PACMAN_E_INVALID, pacman_adapt_threads(phase, NULL));
+    ANSWERS(PACMAN_E_INVALID, pacman_adapt_phase_define(adapter, "two\nlines", &same));
+    ANSWERS(PACMAN_E_INVALID, pacman_adapt_phase_define(adapter, NULL, &same));
+    ANSWERS(PACMAN_E_INVALID, pacman_adapt_phase_define(adapter, "x", NULL));
     ANSWERS(PACMAN_OK, pacman_adapt_close(adapter));
     ANSWERS(PACMAN_E_HANDLE, pacman_adapt_close(adapter));
-    ANSWERS(PACMAN_E_HANDLE, pacman_adapt_phase(adapter, "x", &same));
-    CHECK(pacman_adapt_threads(phase) >= 1);
+    ANSWERS(PACMAN_E_HANDLE, pacman_adapt_phase_define(adapter, "x", &same));
+    CHECK(check_threads(phase) >= 1);
     ANSWERS(PACMAN_E_HANDLE, pacman_adapt_done(phase, 1.0));
 
     ANSWERS(PACMAN_E_INVALID, pacman_adapt_open(NULL, &adapter));

@@ -7,6 +7,8 @@
 #define _GNU_SOURCE 1
 #endif
 
+/* The programs pass null on purpose. */
+#define PACMAN_NO_ATTRIBUTES 1
 #include <pacman.h>
 
 #include <stdio.h>
@@ -46,6 +48,24 @@ static void check_status(int line, const char *call, int status, int expected, c
             check_failures++;                                              \
         }                                                                  \
     } while (0)
+
+/* A handle of this number, which need not be one. */
+static inline pacman_phase check_phase(uint64_t id)
+{
+    pacman_phase phase;
+
+    phase.id = id;
+    return phase;
+}
+
+/* The number of threads that an adapted phase should use, whatever the status. */
+static inline int check_threads(pacman_adapt_phase phase)
+{
+    int threads = 0;
+
+    pacman_adapt_threads(phase, &threads);
+    return threads;
+}
 
 /* A session that must open. */
 static inline pacman_session *check_open(const char *name, const char *events)

@@ -10,15 +10,15 @@ static pthread_key_t key;
 static const char *where, *file;
 static int destructors;
 
-static pacman_adapt_phase_id adapted(void)
+static pacman_adapt_phase adapted(void)
 {
     static pacman_adapter *adapter;
     pacman_adapt_options options = PACMAN_ADAPT_OPTIONS_INIT;
-    pacman_adapt_phase_id phase = 0;
+    pacman_adapt_phase phase = {0};
 
     if (!adapter)
         ANSWERS(PACMAN_OK, pacman_adapt_open(&options, &adapter));
-    ANSWERS(PACMAN_OK, pacman_adapt_phase(adapter, "x", &phase));
+    ANSWERS(PACMAN_OK, pacman_adapt_phase_define(adapter, "x", &phase));
     return phase;
 }
 
@@ -31,7 +31,7 @@ static void take_part(void)
     ANSWERS(PACMAN_OK, pacman_begin(session, phase));
     ANSWERS(PACMAN_OK, pacman_end(session, phase));
     ANSWERS(PACMAN_OK, pacman_peer_read(session, 0, counts, 1, NULL));
-    CHECK(pacman_adapt_threads(adapted()) > 0);
+    CHECK(check_threads(adapted()) > 0);
     ANSWERS(PACMAN_OK, pacman_adapt_done(adapted(), 1.0));
 }
 
@@ -56,7 +56,7 @@ static void every_call(void)
     ANSWERS(PACMAN_OK, pacman_peer_read(session, 0, counts, 1, NULL));
     ANSWERS(PACMAN_OK, pacman_topology_read(&machine));
     CHECK(machine.contexts > 0);
-    CHECK(pacman_adapt_threads(adapted()) > 0);
+    CHECK(check_threads(adapted()) > 0);
     REFUSES_LIKE(PACMAN_E_NOT_ATTACHED, "it is ending", pacman_adapt_done(adapted(), 1.0));
 }
 

@@ -17,7 +17,7 @@ static void adapt(unsigned state)
 {
     pacman_adapt_options options = PACMAN_ADAPT_OPTIONS_INIT;
     pacman_adapter *adapter = NULL;
-    pacman_adapt_phase_id phase = 0;
+    pacman_adapt_phase phase = {0};
     size_t dropped = 99;
     char why[512];
     int i;
@@ -28,9 +28,9 @@ static void adapt(unsigned state)
     ANSWERS(PACMAN_OK, pacman_adapt_close(adapter));
     options.break_even_ns = 1;
     ANSWERS(PACMAN_OK, pacman_adapt_open(&options, &adapter));
-    ANSWERS(PACMAN_OK, pacman_adapt_phase(adapter, "loop", &phase));
+    ANSWERS(PACMAN_OK, pacman_adapt_phase_define(adapter, "loop", &phase));
     for (i = 0; i < 300; i++) {
-        int threads = pacman_adapt_threads(phase);
+        int threads = check_threads(phase);
 
         CHECK(threads >= 1);
         ANSWERS(PACMAN_OK, pacman_adapt_done(phase, i == 7 ? PACMAN_ADAPT_ELAPSED
@@ -38,7 +38,7 @@ static void adapt(unsigned state)
                                                                   : 0.1));
     }
     /* One that is refused, too. */
-    CHECK(pacman_adapt_threads(phase) >= 1);
+    CHECK(check_threads(phase) >= 1);
     ANSWERS(PACMAN_E_INVALID, pacman_adapt_done(phase, 0.0));
     ANSWERS(PACMAN_OK, pacman_adapt_why(phase, why, sizeof why));
     ANSWERS(PACMAN_OK, pacman_adapt_refresh(adapter, &dropped));

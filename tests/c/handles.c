@@ -16,8 +16,8 @@ static void everything_refuses(pacman_session *session, const char *why)
     REFUSES_LIKE(PACMAN_E_HANDLE, why, pacman_event_name(session, 0, &text));
     REFUSES_LIKE(PACMAN_E_HANDLE, why, pacman_event_unit(session, 0, &text));
     REFUSES_LIKE(PACMAN_E_HANDLE, why, pacman_phase_define(session, "p", &phase));
-    REFUSES_LIKE(PACMAN_E_HANDLE, why, pacman_begin(session, 1));
-    REFUSES_LIKE(PACMAN_E_HANDLE, why, pacman_end(session, 1));
+    REFUSES_LIKE(PACMAN_E_HANDLE, why, pacman_begin(session, check_phase(1)));
+    REFUSES_LIKE(PACMAN_E_HANDLE, why, pacman_end(session, check_phase(1)));
     REFUSES_LIKE(PACMAN_E_HANDLE, why, pacman_attach(session));
     REFUSES_LIKE(PACMAN_E_HANDLE, why, pacman_attach_cpu(session, 0));
     REFUSES_LIKE(PACMAN_E_HANDLE, why, pacman_detach(session));
@@ -53,7 +53,7 @@ static void closed_handles(void)
     ANSWERS(PACMAN_OK, pacman_attach(second));
     REFUSES_LIKE(PACMAN_E_HANDLE, "in session \"closed\": it is not one of its phases",
                  pacman_begin(second, phase));
-    REFUSES_LIKE(PACMAN_E_HANDLE, "cannot use phase 0x0 in session", pacman_begin(second, 0));
+    REFUSES_LIKE(PACMAN_E_HANDLE, "cannot use phase 0x0 in session", pacman_begin(second, check_phase(0)));
     ANSWERS(PACMAN_OK, pacman_session_close(second));
 }
 
@@ -75,12 +75,12 @@ static void foreign_handles(void)
     everything_refuses((pacman_session *)((uintptr_t)session + 2), " is not a session; pass what");
     /* A handle of another kind. */
     ANSWERS(PACMAN_OK, pacman_phase_define(session, "p", &phase));
-    everything_refuses((pacman_session *)(uintptr_t)phase, " is not a session; pass what");
+    everything_refuses((pacman_session *)(uintptr_t)phase.id, " is not a session; pass what");
     ANSWERS(PACMAN_OK, pacman_attach(session));
     REFUSES_LIKE(PACMAN_E_HANDLE, "is not one of its phases",
-                 pacman_begin(session, (pacman_phase)(uintptr_t)session));
+                 pacman_begin(session, check_phase((uintptr_t)session)));
     ANSWERS(PACMAN_OK, pacman_begin(session, phase));
-    ANSWERS(PACMAN_E_HANDLE, pacman_begin(session, phase + 1));
+    ANSWERS(PACMAN_E_HANDLE, pacman_begin(session, check_phase(phase.id + 1)));
     ANSWERS(PACMAN_OK, pacman_end(session, phase));
     ANSWERS(PACMAN_OK, pacman_session_close(session));
 }
@@ -153,9 +153,9 @@ static void sizes_of_answers(void)
     REFUSES_LIKE(PACMAN_E_SIZE, "cannot use a pacman_topology: its size is 3, not ",
                  pacman_topology_read(&older));
     REFUSES_LIKE(PACMAN_E_SIZE, "cannot return contexts: an element of 2 bytes",
-                 pacman_topology_contexts(2, 1, &context, &count));
+                 pacman_topology_contexts(&context, 1, 2, &count));
     REFUSES_LIKE(PACMAN_E_SIZE, "cannot return contexts: there is room for 0, the machine has ",
-                 pacman_topology_contexts(sizeof context, 0, &context, &count));
+                 pacman_topology_contexts(&context, 0, sizeof context, &count));
     CHECK(count == 77);
 }
 

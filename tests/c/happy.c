@@ -29,7 +29,7 @@ static void *look(void *number)
     CHECK(age > 0 && age < 60000000000u);
     /* The second look takes the short way, and age may be left out. */
     ANSWERS(PACMAN_OK, pacman_peer_read(session, *(size_t *)number, counts, 2, NULL));
-    ANSWERS(PACMAN_E_NOT_ATTACHED, pacman_begin(session, 0));
+    ANSWERS(PACMAN_E_NOT_ATTACHED, pacman_begin(session, check_phase(0)));
     return NULL;
 }
 
@@ -60,7 +60,7 @@ int main(void)
     ANSWERS(PACMAN_OK, pacman_phase_define(session, "outer", &outer));
     ANSWERS(PACMAN_OK, pacman_phase_define(session, "inner", &inner));
     ANSWERS(PACMAN_OK, pacman_phase_define(session, "outer", &again));
-    CHECK(outer == again && outer != inner && outer != 0);
+    CHECK(outer.id == again.id && outer.id != inner.id && outer.id != 0);
 
     ANSWERS(PACMAN_OK, pacman_thread_count(session, &count));
     CHECK(count == 0);
@@ -96,7 +96,7 @@ int main(void)
     CHECK(machine.allowed >= 1 && machine.allowed <= machine.contexts);
     contexts = (pacman_context *)calloc(machine.contexts, sizeof *contexts);
     count = 0;
-    ANSWERS(PACMAN_OK, pacman_topology_contexts(sizeof *contexts, machine.contexts, contexts, &count));
+    ANSWERS(PACMAN_OK, pacman_topology_contexts(contexts, machine.contexts, sizeof *contexts, &count));
     CHECK(count == machine.contexts);
 
     /* Bound at a place of one's own choice, after leaving. */

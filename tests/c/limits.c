@@ -7,7 +7,7 @@
 int main(void)
 {
     pacman_session *session;
-    pacman_phase first, last = 0;
+    pacman_phase first, last = {0};
     pacman_count count = PACMAN_COUNT_INIT;
     char name[32];
     long before;
@@ -31,7 +31,7 @@ int main(void)
     CHECK(check_resident() - before < 512);
     ANSWERS(PACMAN_OK, pacman_count_read(session, 0, last, 0, &count));
     CHECK(count.executions == 1);
-    REFUSES_LIKE(PACMAN_E_HANDLE, "it is not one of its phases", pacman_begin(session, last + 1));
+    REFUSES_LIKE(PACMAN_E_HANDLE, "it is not one of its phases", pacman_begin(session, check_phase(last.id + 1)));
     for (i = 0; i < DEEPEST; i++)
         ANSWERS(PACMAN_OK, pacman_begin(session, first));
     REFUSES_LIKE(PACMAN_E_PHASE_ORDER, "1024 are open, and no thread has more",

@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 {
     pacman_adapt_options options = PACMAN_ADAPT_OPTIONS_INIT;
     pacman_adapter *adapter = NULL;
-    pacman_adapt_phase_id phase = 0;
+    pacman_adapt_phase phase = {0};
     char why[512];
     int i, threads;
 
@@ -31,14 +31,14 @@ int main(int argc, char **argv)
 
     options.model = argv[1];
     ANSWERS(PACMAN_OK, pacman_adapt_open(&options, &adapter));
-    ANSWERS(PACMAN_OK, pacman_adapt_phase(adapter, "loop", &phase));
+    ANSWERS(PACMAN_OK, pacman_adapt_phase_define(adapter, "loop", &phase));
     for (i = 0; i < 300; i++) {
-        threads = pacman_adapt_threads(phase);
+        threads = check_threads(phase);
         CHECK(threads == 1 || threads == 2);
         ANSWERS(PACMAN_OK, pacman_adapt_done(phase, 0.01 * threads));
     }
     /* As in the data: each thread only costs. */
-    CHECK(pacman_adapt_threads(phase) == 1);
+    CHECK(check_threads(phase) == 1);
     ANSWERS(PACMAN_OK, pacman_adapt_why(phase, why, sizeof why));
     ANSWERS(PACMAN_OK, pacman_adapt_close(adapter));
 

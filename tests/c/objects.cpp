@@ -9,7 +9,7 @@ struct Counters {
     pacman_session *session;
     pacman_phase work;
 
-    Counters() : session(check_open("objects", "task-clock")), work(0)
+    Counters() : session(check_open("objects", "task-clock")), work()
     {
         ANSWERS(PACMAN_OK, pacman_phase_define(session, "work", &work));
     }

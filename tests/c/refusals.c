@@ -126,13 +126,13 @@ static void siblings_where_there_are_none(void)
 static void phases_and_threads(void)
 {
     uint64_t counts[2] = { 5, 5 };
-    pacman_phase phase = 0, other = 0;
+    pacman_phase phase = {0}, other = {0};
     const char *name = NULL;
 
     REFUSES(PACMAN_E_INVALID,
             "cannot name a phase \"\" in session \"held\": a name is one line of text, not empty",
             pacman_phase_define(held, "", &phase));
-    CHECK(phase == 0);
+    CHECK(phase.id == 0);
     ANSWERS(PACMAN_OK, pacman_phase_define(held, "p", &phase));
     ANSWERS(PACMAN_OK, pacman_phase_define(held, "q", &other));
 

@@ -66,7 +66,7 @@ int main(void)
     cut.size = 3;
     ANSWERS(PACMAN_E_SIZE, pacman_count_read(session, 0, phase, 0, &cut));
     ANSWERS(PACMAN_E_INVALID, pacman_count_read(session, 0, phase, 2, &count));
-    ANSWERS(PACMAN_E_HANDLE, pacman_count_read(session, 0, phase + (1ull << 40), 0, &count));
+    ANSWERS(PACMAN_E_HANDLE, pacman_count_read(session, 0, check_phase(phase.id + (1ull << 40)), 0, &count));
     ANSWERS(PACMAN_E_INVALID, pacman_count_read(session, 0, phase, 0, NULL));
 
     ANSWERS(PACMAN_OK, pacman_detach(session));
