@@ -26,7 +26,7 @@ pub fn check(path: &Path) -> io::Result<()> {
 /// pipe what it is.
 ///
 /// # Errors
-/// What the system says, `IsADirectory` for a directory.
+/// The system's error; `IsADirectory` for a directory.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let place = Place::of(path)?;
     let done = match place.draft() {
@@ -47,7 +47,7 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
 /// is not followed.
 ///
 /// # Errors
-/// What the system says; then nothing is left behind.
+/// The system's error; then no file is left behind.
 pub fn write_in(directory: &Path, name: &str, content: &[u8]) -> io::Result<()> {
     finish(Draft::within(directory, None)?, &directory.join(name), content)
 }

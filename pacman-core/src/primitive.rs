@@ -19,7 +19,7 @@ pub(crate) fn relax() {
     std::hint::spin_loop();
 }
 
-/// What `word` holds, of which the calling thread is the only writer.
+/// The value of `word`, of which the calling thread is the only writer.
 ///
 /// Under loom no access of its own: loom 0.7 remembers one access of a word, the last. The writer's
 /// load, right before its store, hid the reader's load from the store, and loom tried no

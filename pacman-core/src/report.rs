@@ -1,4 +1,4 @@
-//! What a session saw, as plain data: phases × threads, counts and caveats.
+//! The report of a session as plain data: phases × threads, counts and caveats.
 //!
 //! A report is a copy taken at one moment; taking it disturbs no thread. The
 //! [`export`](crate::export) module turns it into a table, CSV or JSON.
@@ -9,7 +9,7 @@ use pacman_topology::CoreType;
 pub use crate::session::Stat;
 pub use crate::session::plausible::implausible;
 
-/// Who counts which set, where the events of a session do not fit at once.
+/// The rule by which executions count the sets of a session whose events do not fit at once.
 ///
 /// Sets change between outermost executions of phases, never inside one; each phase
 /// goes through all sets on each thread, whatever its other phases do. So a phase
@@ -36,7 +36,7 @@ pub struct Report {
     pub events: Vec<EventColumn>,
     /// The sets in which the events were counted: one where they fit at once.
     pub sets: Vec<EventSet>,
-    /// Who counted which set, where they took turns.
+    /// The rule of rotation, where sets rotated.
     pub turns: Option<EventSetRotation>,
     /// The names of the phases, in the order they were first named.
     pub phases: Vec<String>,
@@ -47,7 +47,7 @@ pub struct Report {
     pub age: u64,
     /// The counts come from a simulated machine, not from this one.
     pub simulated: bool,
-    /// What the reader must know: one line each.
+    /// Warnings for the reader: one line each.
     pub notes: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ pub struct Report {
 pub struct EventColumn {
     /// The canonical name, such as `INSTRUCTIONS`.
     pub name: String,
-    /// What one count is, such as `instructions` or `ns`.
+    /// The unit of one count, such as `instructions` or `ns`.
     pub unit: &'static str,
     /// A hardware counter counts it.
     pub hardware: bool,
@@ -83,7 +83,7 @@ pub struct EventSet {
     pub events: Vec<usize>,
 }
 
-/// What one thread did.
+/// The part of one thread.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ThreadReport {
@@ -110,7 +110,7 @@ pub struct ThreadReport {
     pub log: Vec<LoggedSample>,
     /// Samples that found no room in the log.
     pub log_dropped: u64,
-    /// What went wrong on this thread: one line each.
+    /// The failures on this thread: one line each.
     pub notes: Vec<String>,
 }
 
@@ -147,7 +147,7 @@ pub enum ThreadState {
     Exited,
 }
 
-/// What one phase cost one thread.
+/// The cost of one phase on one thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PhaseReport {
@@ -179,10 +179,10 @@ pub struct PhaseReport {
 pub struct Implausible {
     /// How many.
     pub executions: u64,
-    /// Whose value was impossible in the first of them, as an index into [`Report::events`];
-    /// `None` for its time.
+    /// The event whose value was impossible in the first of them, as an index into
+    /// [`Report::events`]; `None` for its time.
     pub event: Option<usize>,
-    /// What it was, in words.
+    /// The impossible value, in words.
     pub why: String,
 }
 
@@ -198,7 +198,7 @@ pub struct SetReport {
     pub counts: Vec<Stat>,
 }
 
-/// What one event counted in one phase on one thread.
+/// The count of one event in one phase on one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CountReport {
@@ -263,8 +263,8 @@ pub fn zero_count_warnings(counts: &[(&str, u64)]) -> Vec<String> {
 impl Report {
     /// The lines of [`zero_count_warnings`] for all threads.
     ///
-    /// What another event came to is that of the phase and set in which it came to most: phases
-    /// may be part of one another, so that their sum would be more than was counted.
+    /// Another event's count is the largest of a single phase and set. Phases may be part of one
+    /// another, so that their sum could be more than was counted.
     pub(crate) fn zero_count_warnings(&self) -> Vec<String> {
         let Report { events, sets, phases, threads, .. } = self;
         // By set, phase, and place in the set.
@@ -302,8 +302,8 @@ impl Report {
 }
 
 impl LoggedSample {
-    /// What event number `event` of `report` counted in this execution; `None` if it
-    /// was not in the set.
+    /// The count of event number `event` of `report` in this execution; `None` if it was not in the
+    /// set.
     pub fn count(&self, report: &Report, event: usize) -> Option<u64> {
         let place = report.sets.get(self.set)?.events.iter().position(|of| *of == event)?;
         self.counts.get(place).copied()

@@ -9,7 +9,7 @@ pub(crate) struct Beside {
     pub(crate) parts: [Part<dyn Backend>; 2],
 }
 
-/// What one backend counts.
+/// The events of one backend.
 pub(crate) struct Part<T: ?Sized> {
     /// The place of each of its events.
     pub(crate) places: Vec<usize>,

@@ -11,14 +11,14 @@ use crate::error::Result;
 /// PMU here, a Pentium 4's, has 18 counters; what is left is for the kernel's own events.
 pub const MAX_EVENTS: usize = 24;
 
-/// What the counters of a thread showed at one moment.
+/// The counters of a thread at one moment.
 ///
 /// Counts are raw: they only grow, and mean nothing but by their differences.
 /// Laid out as the kernel answers `read(2)` of a group, which thus needs no copy.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Reading {
-    /// What the kernel puts first: how many counts follow.
+    /// The number of counts that follow, which the kernel puts first.
     pub(crate) members: u64,
     /// Nanoseconds that the group was enabled while its thread ran, as the last
     /// system call told; RDPMC leaves it alone.
@@ -34,7 +34,7 @@ impl Reading {
     pub const EMPTY: Reading =
         Reading { members: 0, enabled_ns: 0, running_ns: 0, counts: [0; MAX_EVENTS] };
 
-    /// What event number `event` counted from `earlier` to this reading.
+    /// The count of event number `event` from `earlier` to this reading.
     ///
     /// # Panics
     /// If `event` is [`MAX_EVENTS`] or more.
@@ -83,7 +83,7 @@ pub(crate) fn add_differences(counts: &[u64], begun: &Reading, sums: &EventSums)
     }
 }
 
-/// What a backend can do on this machine, as facts for reports and decisions.
+/// The abilities of a backend on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Caps {
@@ -110,14 +110,14 @@ pub enum ReadPath {
     ReadCall,
 }
 
-/// Whose events a counter sees.
+/// The thread or context whose events a counter counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The calling thread.
     Caller,
     /// Another thread, by its id.
     Thread(i32),
-    /// Whatever runs on a hardware context, by Linux's number of the logical CPU.
+    /// A hardware context with all that runs on it, by Linux's number of the logical CPU.
     Context(u32),
 }
 
@@ -154,7 +154,7 @@ pub trait Counters {
         Ok(())
     }
 
-    /// What these counters can do.
+    /// The abilities of these counters.
     fn caps(&self) -> Caps;
 
     /// Looks closer than a read may: whether all that was counted until now was counted by

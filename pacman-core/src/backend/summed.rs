@@ -3,7 +3,7 @@
 use super::{Backend, Caps, Counters, Reading, Target};
 use crate::error::Result;
 
-/// What one count adds to one event.
+/// The contribution of one count to one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sum {
     pub(crate) from: usize,

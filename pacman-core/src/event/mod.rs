@@ -53,7 +53,7 @@ pub enum Source {
 /// A hardware counter's part in an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
-    /// What its count is multiplied by; 1 for an event that is nothing else.
+    /// The factor of its count; 1 for an event of one term.
     pub coefficient: i64,
     /// The kernel's names for it.
     pub hardware: Hardware,
@@ -131,8 +131,8 @@ impl Event {
         &self.name
     }
 
-    /// What one count is: `instructions`, `cycles`, `ns`, `faults`, …; `events`
-    /// for a vendor's own names.
+    /// The unit of one count: `instructions`, `cycles`, `ns`, `faults`, …; `events` for a vendor's
+    /// own names.
     pub fn unit(&self) -> &'static str {
         self.unit
     }
@@ -278,7 +278,7 @@ fn hardware(text: &str, encoding: &Encoding) -> Result<Hardware> {
     })
 }
 
-/// What the name of a preset is followed by, so that it tells the modes apart.
+/// The ending of a preset's name that tells the modes apart.
 fn suffix(terms: &[Term]) -> &'static str {
     match terms.first().map(|term| (term.hardware.user, term.hardware.kernel)) {
         Some((false, true)) => ":k",
@@ -287,7 +287,7 @@ fn suffix(terms: &[Term]) -> &'static str {
     }
 }
 
-/// What one count of a preset is.
+/// The unit of one count of a preset.
 fn unit(preset: &str) -> &'static str {
     match preset {
         "BUS_TRANSACTIONS" => "transactions",

@@ -10,7 +10,7 @@ pub struct Software {
     /// Happens in the kernel, so that with the kernel excluded the kernel's
     /// counter stays at 0 for ever: needs the right to count the kernel.
     pub in_kernel: bool,
-    /// Who else keeps this count, for a process without that right.
+    /// The kernel's accounting that has this count for a process without that right.
     pub otherwise: Option<KernelAccounting>,
 }
 

@@ -45,7 +45,7 @@ use crate::report::{PhaseReport, Report, ThreadReport};
 /// the text is UTF-8.
 ///
 /// # Errors
-/// What `out` answers, such as `BrokenPipe`; what was written until then stands.
+/// The error of `out`, such as `BrokenPipe`; the part that was written stays.
 ///
 /// ```
 /// use pacman_core::{Session, export};
@@ -106,7 +106,7 @@ pub fn csv(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
 /// [`ThreadReport::log_dropped`] counts them.
 ///
 /// # Errors
-/// What `out` answers, such as `BrokenPipe`; what was written until then stands.
+/// The error of `out`, such as `BrokenPipe`; the part that was written stays.
 ///
 /// ```
 /// use pacman_core::{Session, export};

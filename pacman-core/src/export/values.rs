@@ -64,7 +64,7 @@ pub(super) fn state_code(state: ThreadState) -> &'static str {
     }
 }
 
-/// Who counted which set, as the exchange formats spell it.
+/// The rotation's name in the exchange formats.
 pub(super) fn turns_code(turns: EventSetRotation) -> &'static str {
     match turns {
         EventSetRotation::PerExecution => "by-execution",

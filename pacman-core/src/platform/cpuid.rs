@@ -1,4 +1,4 @@
-//! What CPUID tells of the processor that runs the program.
+//! The identity and features of the processor that runs the program, by CPUID.
 
 use once_cell::sync::OnceCell;
 use pacman_events::{CpuId, CpuModel, Family};
@@ -13,7 +13,7 @@ pub(super) fn model() -> CpuModel {
     })
 }
 
-/// What CPUID says of the CPU that runs this; `None` where there is no CPUID.
+/// The identity of the CPU that runs this; `None` where there is no CPUID.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(super) fn cpu_id() -> Option<CpuId> {
     use pacman_events::CoreKind;
@@ -35,7 +35,7 @@ pub(super) fn cpu_id() -> Option<CpuId> {
     })
 }
 
-/// What CPUID says of the CPU that runs this; `None` where there is no CPUID.
+/// The identity of the CPU that runs this; `None` where there is no CPUID.
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 pub(super) fn cpu_id() -> Option<CpuId> {
     None

@@ -202,7 +202,7 @@ impl Attached {
     /// Reads this thread's counters and the clock now, and a sibling's latest sample with
     /// them; false if that thread has published none yet.
     ///
-    /// What the two of a core do at the same time, at the price of one read: no system
+    /// The samples of both siblings of a core at the same time, at the price of one read: no system
     /// call with hardware events and RDPMC, never an allocation or a lock.
     ///
     /// # Errors
@@ -232,7 +232,7 @@ impl Attached {
         self.place.as_ref()
     }
 
-    /// What these counters can do.
+    /// The abilities of these counters.
     pub fn caps(&self) -> &Caps {
         &self.record.caps
     }

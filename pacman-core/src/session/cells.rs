@@ -77,7 +77,7 @@ pub(crate) struct Row {
     pub(crate) counts: Vec<Stat>,
 }
 
-/// What a reader saw of a row.
+/// The result of a look at a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     /// The phase never ran here.

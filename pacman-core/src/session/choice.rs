@@ -1,4 +1,4 @@
-//! Who counts a session's events: the kernel's driver, or the registers by themselves.
+//! The choice between the kernel's driver and the registers for a session's events.
 
 use pacman_events::partition::Partition;
 
@@ -12,7 +12,7 @@ use crate::event::Event;
 use pacman_topology::Topology;
 
 impl PreparedSession {
-    /// What a thread has to count with, as far as a table knows.
+    /// The counters that a thread has, as far as a table knows.
     pub(super) fn room(&self) -> Result<Option<Room>> {
         match (self.registers, &self.placement) {
             (Some(partition), Some((topology, _))) => {

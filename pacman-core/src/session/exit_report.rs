@@ -110,7 +110,7 @@ pub(super) fn report_uncounted(session: &str, error: &crate::Error) {
 }
 
 fn directory() -> Option<OsString> {
-    // Whoever started a program that has more rights than they must not have it write for them.
+    // A program with more rights than the user that started it must not write files for that user.
     // SAFETY: takes a number and answers one.
     if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
         return None;
@@ -118,7 +118,7 @@ fn directory() -> Option<OsString> {
     std::env::var_os(DIRECTORY).filter(|path| !path.is_empty())
 }
 
-/// Whoever set the variable has no other way to learn of it; with standard error closed, none.
+/// The user who set the variable has no other way to learn of it.
 fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "pacman: {}", shown::line(line));
 }

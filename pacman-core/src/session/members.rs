@@ -26,7 +26,7 @@ pub(super) struct Members {
     past: Option<Past>,
 }
 
-/// What threads that ended have counted together.
+/// The counts of all threads that ended.
 #[derive(Clone, Debug)]
 pub(super) struct Past {
     /// The number of the first of them.

@@ -15,7 +15,7 @@ pub(super) struct Meter {
     plain: bool,
 }
 
-/// Who stands where at the begin of a phase; the end is its mirror image.
+/// The order of clock and counters at the begin of a phase; the end mirrors it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     /// Counters, then RDTSC: a few nanoseconds, and the time holds no read.
@@ -55,7 +55,7 @@ impl Meter {
         self.counters.verify()
     }
 
-    /// What the counters can do.
+    /// The abilities of the counters.
     pub(super) fn caps(&self) -> Caps {
         self.counters.caps()
     }

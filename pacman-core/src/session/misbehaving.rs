@@ -21,7 +21,7 @@ use crate::event::Event;
 const EVENTS: [(&str, &str, bool); 3] =
     [("INSTRUCTIONS", "", true), ("CYCLES", "", true), ("CACHE_MISSES", "", true)];
 
-/// What one execution truly was, and how a counter or the clock misbehaved in it.
+/// The truth about one execution, and the misbehaviour of a counter or the clock in it.
 #[derive(Clone, Debug)]
 struct Run {
     ticks: u64,

@@ -134,8 +134,8 @@ impl PeerSample {
         self.turn.place(event).is_some()
     }
 
-    /// What event number `event` counted from `earlier` to this sample of the same
-    /// thread; `None` if it was not on the counters all the time between.
+    /// The count of event number `event` from `earlier` to this sample of the same thread; `None`
+    /// if it was not on the counters all the time between.
     ///
     /// # Panics
     /// If `event` is [`MAX_EVENTS`](crate::session::MAX_EVENTS) or more in a session

@@ -1,4 +1,4 @@
-//! What a processor cannot have counted: values that no sum may hold.
+//! Limits of what a processor can have counted: no sum holds a value beyond them.
 //!
 //! An execution is judged where it is the longest or the shortest so far, or counts the most or
 //! the least: what is possible lies between two executions that were. So the usual execution is
@@ -9,19 +9,19 @@ use std::ops::Range;
 
 use crate::event::Event;
 
-/// What an execution may come to on one thread.
+/// The limits of an execution on one thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
     /// Ticks when the thread attached.
     since: u64,
-    /// What one tick allows: where ticks are no time of the machine, nothing is known.
+    /// Whether ticks limit counts: a simulated machine's ticks are no time.
     timed: bool,
     columns: Vec<Kind>,
     /// The columns of instructions and cycles of the same modes.
     pair: Option<(usize, usize)>,
 }
 
-/// What a column counts.
+/// The kind of count in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Cycles,
@@ -50,7 +50,7 @@ pub(crate) struct Doubt {
     /// The column, or `None` for the time.
     pub(crate) column: Option<usize>,
     pub(crate) why: Why,
-    /// What was counted; what went backwards, by how much.
+    /// The count; for one that went backwards, by how much.
     pub(crate) value: u64,
     /// The most, or what the value stands beside.
     pub(crate) limit: u64,
@@ -114,7 +114,7 @@ impl Limits {
         Limits::of(described, since, timed)
     }
 
-    /// What is impossible about an execution over `ticks` that counted `counts`, if anything is.
+    /// The first impossible value of an execution over `ticks` that counted `counts`.
     pub(crate) fn judge(&self, ticks: Range<u64>, counts: &[u64]) -> Option<Doubt> {
         let time = ticks.end.wrapping_sub(ticks.start);
         let doubt = |column, why, value, limit| Some(Doubt { column, why, value, limit });
@@ -169,7 +169,7 @@ impl Doubt {
         [self.column.map_or(0, |column| column as u64 + 1) << 8 | why, self.value, self.limit]
     }
 
-    /// What [`to_words`](Self::to_words) made.
+    /// The inverse of [`to_words`](Self::to_words).
     pub(crate) fn from_words([what, value, limit]: [u64; 3]) -> Doubt {
         let column = (what >> 8).checked_sub(1).map(|column| column as usize);
         let why = WHYS[(what & 0xff) as usize % WHYS.len()];

@@ -61,8 +61,8 @@ impl SessionBuilder {
 
     /// Looks up the events, tries them on this machine, and counts whatever runs on each of `cpus`.
     ///
-    /// What the kernel asks for that is `perf_event_paranoid` of 0 or less, or
-    /// CAP_PERFMON. Hardware contexts outside of the process's cpuset count as well.
+    /// The kernel asks for `perf_event_paranoid` of 0 or less, or CAP_PERFMON. Hardware contexts
+    /// outside of the process's cpuset count as well.
     ///
     /// # Errors
     /// As for [`start`](Self::start); `Empty` for no CPU, `NoSuchPlace` for one that the

@@ -16,11 +16,11 @@ use pacman_topology::Topology;
 
 use super::rotation::Room;
 
-/// What an event counts that names no ring: as everywhere, user mode.
+/// The mode of an event that names none: user mode, as everywhere.
 const USER: Rings = Rings { user: true, kernel: false };
 
-/// What keeps this process from programming the registers of `cpu` itself: what the system said,
-/// and what to do about it; `None` if nothing does.
+/// The obstacle to programming the registers of `cpu`: the system's answer, and the remedy. `None`
+/// where there is no obstacle.
 ///
 /// With the NMI watchdog on, a counter is the kernel's.
 pub(super) fn obstacle(topology: &Topology, platform: &PlatformRef) -> Option<(ErrorKind, String)> {
@@ -141,7 +141,7 @@ fn summed<B: Backend + 'static>(backend: B, sums: Option<Vec<Sum>>) -> Box<dyn B
     }
 }
 
-/// What a thread has for sets of events that take turns.
+/// The counters that a thread has for event sets.
 pub(super) fn room(
     partition: Partition,
     topology: &Topology,

@@ -1,4 +1,4 @@
-//! What each phase cost one thread so far, as words that others may read.
+//! The cost of each phase on one thread so far, as words that others may read.
 
 use std::sync::OnceLock;
 
@@ -65,7 +65,7 @@ impl Rows {
         }
     }
 
-    /// What an execution may come to.
+    /// The limits of an execution.
     pub(crate) fn limits(&self) -> &Limits {
         match self {
             Rows::Four(rows) => &rows.limits,

@@ -34,7 +34,7 @@ impl Sample {
         self.turn.place(event).is_some()
     }
 
-    /// What event number `event` counted from `earlier` to this sample.
+    /// The count of event number `event` from `earlier` to this sample.
     ///
     /// # Panics
     /// As for [`count`](Self::count). In a session in turns also where the set was
@@ -44,8 +44,8 @@ impl Sample {
         self.reading.count_since(&earlier.reading, self.turn.expect(event))
     }
 
-    /// What event number `event` counted from `earlier` to this sample of the same
-    /// thread; `None` if it was not on the counters all the time between.
+    /// The count of event number `event` from `earlier` to this sample of the same thread; `None`
+    /// if it was not on the counters all the time between.
     ///
     /// # Panics
     /// If `event` is [`MAX_EVENTS`](crate::session::MAX_EVENTS) or more in a session

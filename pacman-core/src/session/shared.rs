@@ -1,4 +1,4 @@
-//! What all threads of a session share.
+//! The state that all threads of a session share.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -72,7 +72,7 @@ struct State {
     taken: HashMap<u32, usize>,
 }
 
-/// What a session is made from.
+/// The parts of a session.
 pub(super) struct Parts {
     pub(super) name: String,
     pub(super) events: Vec<Event>,

@@ -242,7 +242,7 @@ fn implausible(
     })
 }
 
-/// What one event counted in all sets that it is in.
+/// The count of one event over all sets that hold it.
 #[derive(Clone, Copy, Default)]
 struct Gathered {
     raw: Option<Stat>,

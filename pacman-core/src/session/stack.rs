@@ -105,7 +105,7 @@ impl Stack {
             meter.close(&mut self.now, &mut ticks)
         };
         if let Err(error) = read {
-            // Whatever the read says, the phase is over.
+            // The phase is over, also where the read failed.
             sinks.open.leave(depth);
             return Some(Err(error));
         }

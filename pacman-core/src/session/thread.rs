@@ -1,4 +1,4 @@
-//! What a session keeps of each thread: readable by all, written by its owner.
+//! A session's record of each thread: readable by all, written by its owner.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
@@ -39,7 +39,7 @@ pub(crate) struct ThreadRecord {
     generation: u32,
 }
 
-/// What the thread shows of its counts.
+/// The counts that a thread shows.
 // A session has one kind of them: no use in boxing the larger, which the hot path goes through.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
@@ -54,7 +54,7 @@ struct Notes {
     more: usize,
 }
 
-/// What is known of a thread when it attaches.
+/// The facts of a thread when it attaches.
 pub(super) struct Arrival {
     pub(super) number: usize,
     pub(super) tid: i32,
@@ -101,12 +101,12 @@ impl ThreadRecord {
         self.generation != perf::generation()
     }
 
-    /// What an execution that counts a set may come to.
+    /// The limits of an execution that counts a set.
     pub(super) fn limits(&self, set: usize) -> Limits {
         self.tallies()[set].rows.limits().clone()
     }
 
-    /// What the thread counted of each set, in order.
+    /// The thread's counts of each set, in order.
     pub(super) fn tallies(&self) -> &[SetStats] {
         match &self.counted {
             Counted::AtOnce(set_stats) => std::slice::from_ref(set_stats),

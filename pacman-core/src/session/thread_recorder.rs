@@ -54,7 +54,7 @@ impl ThreadRecorder {
         }
     }
 
-    /// What the counters can do.
+    /// The abilities of the counters.
     pub(super) fn caps(&self) -> Caps {
         self.meter.caps()
     }

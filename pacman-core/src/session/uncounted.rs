@@ -1,4 +1,4 @@
-//! What a program computed while its counters failed.
+//! The value of a program's work whose counters failed.
 
 use std::error;
 use std::fmt;
@@ -7,14 +7,14 @@ use crate::error::{Error, ErrorKind};
 
 /// The result of an execution that was not counted.
 pub struct Uncounted<R> {
-    /// What the program computed.
+    /// The work's value.
     pub value: R,
     /// Why it was not counted.
     pub error: Error,
 }
 
 impl<R> Uncounted<R> {
-    /// What the program computed, for whom that is all that counts.
+    /// The work's value, for a program that goes on without counts.
     pub fn into_value(self) -> R {
         self.value
     }

@@ -141,7 +141,7 @@ impl SystemWide {
     ///
     /// A sample of a context means something by its difference from an earlier one.
     pub fn sample(&mut self) -> Vec<Result<Sample>> {
-        // Whatever happens to contexts is in the answers.
+        // The answers have all that happens to contexts.
         let _ = self.each(Watched::check);
         let answer = |context: &Watched| context.lost.clone().map_or(Ok(context.last), Err);
         self.contexts.iter().map(answer).collect()
@@ -228,7 +228,7 @@ impl Watched {
         Ok(())
     }
 
-    /// What became of the context, in place of what a read said.
+    /// The context's fate in place of a read's error.
     #[cold]
     fn away(&self, error: Error) -> Error {
         let online = self.platform.online();

@@ -1,4 +1,4 @@
-//! What a timing is made with: the clock and the questions to the kernel, behind a seam for tests.
+//! The clock and the kernel's accounting below a timing, behind an interface for tests.
 
 #[cfg(target_arch = "x86_64")]
 use super::{pace, stamp};
@@ -18,7 +18,7 @@ pub(super) trait Instrument {
     /// The time after it, and the CPU then.
     fn end(&mut self) -> (u64, u32);
 
-    /// What the kernel has done with the thread so far.
+    /// The kernel's work for the thread so far.
     fn kernel(&mut self) -> KernelWork;
 
     /// Ticks of a chain of [`pace::ADDITIONS`], where there is one.

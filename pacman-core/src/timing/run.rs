@@ -16,7 +16,7 @@ struct Run {
     after: u32,
 }
 
-/// What is known at the edge of a batch.
+/// The measurements at the edge of a batch.
 #[derive(Clone, Copy, Debug)]
 struct Edge {
     kernel: KernelWork,
@@ -53,7 +53,7 @@ pub(super) fn run<I: Instrument, T>(
             }
         }
         left -= size;
-        // What this edge itself took is no matter of the next batch.
+        // The time of this edge is no part of the next batch.
         before = Edge { pace: after.pace, ..Edge::read_kernel(instrument) };
     }
     calibrate(instrument, &mut empty_runs);
@@ -112,7 +112,7 @@ impl Edge {
         Edge { kernel: instrument.kernel(), pace: None }
     }
 
-    /// What spoils the runs between two edges.
+    /// The disturbance between two edges, if there was one.
     fn between(before: &Edge, after: &Edge) -> Option<Discard> {
         if before.kernel.switches != after.kernel.switches {
             return Some(Discard::Switched);

@@ -1,4 +1,4 @@
-//! What a timing says: the kept runs in figures, the others by reason.
+//! The result of a timing: the kept runs in figures, the others by reason.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -94,7 +94,7 @@ impl Timed {
         ticks as f64 * self.nanos_per_tick
     }
 
-    /// What must be known to read the figures.
+    /// The warnings that belong to the figures.
     pub fn caveats(&self) -> Vec<Caveat> {
         let drifted = self.pace.is_some_and(|pace| pace.drift() > pace::TOLERANCE);
         [

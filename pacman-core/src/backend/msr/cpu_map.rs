@@ -70,7 +70,7 @@ impl CpuMap {
         self.sites.iter().copied().find(|site| site.cpu == cpu)
     }
 
-    /// What CPUID says of the processor, where that is known.
+    /// The processor's identity by CPUID, where it is known.
     pub fn processor(&self) -> Option<&CpuId> {
         self.processor.as_ref()
     }

@@ -38,7 +38,7 @@ impl DevMsr {
     /// with RDPMC would be killed.
     ///
     /// # Errors
-    /// What the kernel said: `EACCES` without root, `ENOENT` without a PMU driver.
+    /// The kernel's errno: `EACCES` without root, `ENOENT` without a PMU driver.
     pub fn allow_user_rdpmc(&self) -> Result<(), Errno> {
         fs::write(RDPMC, "2\n").map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EIO)))
     }

@@ -7,7 +7,7 @@ use super::io::Errno;
 use crate::error::{Error, ErrorKind};
 use pacman_events::registers::{CycleCounting, RegisterGuard};
 
-/// What was being done to a register.
+/// An access to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     Read,

@@ -70,7 +70,7 @@ impl<M: MsrIo + Clone> ProgrammedContext<M> {
         }
     }
 
-    /// What is read where.
+    /// The place of each event's counter.
     pub(super) fn slots(&self) -> &[CounterSlot] {
         &self.program.slots
     }

@@ -61,7 +61,7 @@ impl Handlers {
     }
 }
 
-/// What was done about a signal before.
+/// The disposition of a signal before this library's.
 struct Previous {
     /// As `sigaction(2)` told it; written only while no handler of ours is installed.
     action: UnsafeCell<Option<libc::sigaction>>,
@@ -112,7 +112,7 @@ impl Previous {
         // SAFETY: both structures are live; what is put back came from the kernel.
         unsafe {
             libc::sigaction(signal, std::ptr::null(), &raw mut now);
-            // Whoever installed another handler since has ours as its previous one.
+            // A handler that was installed since calls this one as its previous one.
             if now.sa_sigaction == on_signal as *const () as usize {
                 libc::sigaction(signal, &raw const before, std::ptr::null_mut());
             }

@@ -40,7 +40,7 @@ pub(super) struct Table<const LOGS: usize, const REGISTERS: usize> {
 pub(super) struct Log<const REGISTERS: usize> {
     taken: AtomicU32,
     bound: AtomicU32,
-    /// What a handler needs to write the registers; 0 first where it cannot.
+    /// The device for the handler's writes; 0 first where a handler cannot write.
     device: [AtomicU64; 3],
     len: AtomicU64,
     registers: [Register; REGISTERS],
@@ -62,7 +62,7 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// What to write so that the touched bits are as before and the others as now.
+    /// The value that restores the touched bits and keeps the others as they are now.
     pub(super) fn merged(&self, now: u64) -> u64 {
         now & !self.mask | self.value & self.mask
     }
@@ -196,7 +196,7 @@ impl<const LOGS: usize, const REGISTERS: usize> Table<LOGS, REGISTERS> {
             log.len.store(0, Ordering::Relaxed);
             log.bound.store(FORKED, Ordering::Relaxed);
         }
-        // Whoever was inside is a thread of the parent.
+        // The thread inside the gate is one of the parent's.
         self.gate.store(OPEN, Ordering::Relaxed);
     }
 }

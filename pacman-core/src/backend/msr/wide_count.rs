@@ -9,7 +9,7 @@
 /// Where one event is read, and what its counter has been through.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WideCount {
-    /// What RDPMC is asked for.
+    /// RDPMC's argument.
     pub(super) index: u32,
     /// The upper word that was seen last.
     high: u32,

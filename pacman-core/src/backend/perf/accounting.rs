@@ -13,8 +13,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::KernelAccounting;
 use pacman_topology::cancel;
 
-/// What the kernel would answer to an event that happens in the kernel, from a
-/// process that may not count the kernel.
+/// The kernel's answer about an event that happens in the kernel, to a process that may not count
+/// there.
 const KERNEL_REFUSED: Errno = Errno(libc::EACCES);
 
 /// Reads the ledger counts of one thread.
@@ -25,7 +25,7 @@ pub(super) struct Ledgers {
     sched: Option<Sched>,
 }
 
-/// Who knows switches and faults.
+/// A source of switches and faults.
 #[derive(Debug)]
 enum Source {
     /// `getrusage(RUSAGE_THREAD)`, which only the thread itself can ask.

@@ -28,8 +28,8 @@ pub(super) fn advice(members: &[Member], permissions: &PerfPermissions) -> Strin
     }
 }
 
-/// Who keeps `members` from counters that the kernel did not refuse when they were
-/// opened, and what helps; one sentence without its full stop.
+/// The owner of the counters that `members` lost after they were opened, and the remedy: one
+/// sentence without its full stop.
 ///
 /// The kernel tries a new group on an empty PMU: the NMI watchdog, other groups and the
 /// sibling come into it only when the group is to run.

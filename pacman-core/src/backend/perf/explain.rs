@@ -95,8 +95,8 @@ impl PerfPermissions {
         Error::from_errno(kind, errno.0, format!("{ask}: {why}"))
     }
 
-    /// Who forbids counting: the kernel answers `EACCES` for the paranoia level,
-    /// a filter most often `EPERM`, and a level that allows is not to blame.
+    /// The cause of a refusal. The kernel answers `EACCES` for the paranoia level; a filter answers
+    /// `EPERM` as a rule. A level that allows the event is not the cause.
     pub(crate) fn why_forbidden(&self, reach: Reach, errno: Errno) -> String {
         let filtered = self.seccomp == 2 && errno.0 == libc::EPERM;
         match self.paranoid {
@@ -123,7 +123,7 @@ impl PerfPermissions {
         }
     }
 
-    /// Who may hold hardware counters that a group did not get.
+    /// The likely owner of hardware counters that a group did not get.
     pub(crate) fn competitor(&self) -> &'static str {
         if self.is_hybrid() {
             "on this hybrid machine an event counts on one core type only; bind the thread to \

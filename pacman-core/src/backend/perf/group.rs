@@ -15,12 +15,12 @@ use crate::event::{Hardware, Software};
 /// Words that `read(2)` answers before the counts: number, enabled, running.
 pub(super) const HEADER: usize = 3;
 
-/// What is asked of the kernel for one member of a group.
+/// The request to the kernel for one member of a group.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) name: String,
     pub(super) ask: Ask,
-    /// What a hardware event asks of the hardware, to explain a refusal.
+    /// The demands of a hardware event, to explain a refusal.
     pub(super) encoding: Option<Box<Encoding>>,
 }
 

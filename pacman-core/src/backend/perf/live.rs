@@ -18,7 +18,7 @@ use crate::fork::{ForkGuard, Lock, Locked};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Own {
     pub(super) fd: RawFd,
-    /// What [`PerfSys::id`](super::sys::PerfSys::id) said of it then.
+    /// The answer of [`PerfSys::id`](super::sys::PerfSys::id) at that time.
     pub(super) id: u64,
 }
 

@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_negative_counter_and_a_positive_offset_give_the_small_count() {
-        // What the kernel writes at start: counter = -period, offset = +period.
+        // The kernel's first values: counter = -period, offset = +period.
         let period = (1u64 << 39) - 1;
         let (low, high) = counter(40, period, 12);
         assert_eq!(extend::<40>(low, high).wrapping_add(period), 12);

@@ -1,4 +1,4 @@
-//! What this process may count on this machine, and what stands in the way.
+//! The events that this process may count on this machine, and the obstacles to the others.
 //!
 //! Read from files, never guessed from one `errno`: the same `EACCES` comes from
 //! the paranoia level, from seccomp and from a security module.
@@ -54,7 +54,7 @@ pub struct PerfPermissions {
     pub container: Option<&'static str>,
 }
 
-/// What an event counts, by the paranoia level that allows it.
+/// The reach of an event, by the paranoia level that allows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// The thread's own user mode.

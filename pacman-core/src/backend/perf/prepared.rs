@@ -3,7 +3,7 @@
 use super::permissions::PerfPermissions;
 use super::plan::Plan;
 
-/// What every thread's reader shares: the plan, and the facts for its errors.
+/// The data that the readers of all threads share: the plan, and the facts for errors.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) plan: Plan,

@@ -91,8 +91,8 @@ struct CallCounters<S: PerfSys + Clone> {
     counts: usize,
     prepared: Arc<Prepared>,
     target: Target,
-    /// Who has the counters, once the group has lost them: a lost group stays lost, and
-    /// looking round takes system calls.
+    /// The owner of the counters that the group has lost. A lost group stays lost, and the search
+    /// takes system calls.
     competitor: OnceCell<String>,
     /// Readers stay on the thread that opened them.
     one_thread: PhantomData<*const ()>,

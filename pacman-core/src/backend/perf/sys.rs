@@ -44,9 +44,8 @@ pub trait PerfSys: Send + Sync + 'static {
         group: RawFd,
     ) -> Result<RawFd, Errno>;
 
-    /// What tells the counter behind `fd` from every other one, now and later; an error where
-    /// there is none. A program may close what it did not open, and a number is then soon another
-    /// file's.
+    /// The identity of the counter behind `fd`; an error where there is none. A program may close a
+    /// descriptor that it did not open, and its number is soon another file's.
     fn id(&self, fd: RawFd) -> Result<u64, Errno>;
 
     /// `close(2)`.

@@ -1,4 +1,4 @@
-//! What stands in the way of counting somebody else than the caller.
+//! The obstacles to counting another thread or a context.
 
 use super::permissions::PerfPermissions;
 use super::sys::Errno;

@@ -1,4 +1,4 @@
-//! What `/proc` shows of another thread: its switches and faults.
+//! Another thread's switches and faults, as `/proc` has them.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,7 +10,7 @@ const STATUS: usize = 16 << 10;
 /// The longest `stat` that is read: one line of some fifty numbers.
 const STAT: usize = 2 << 10;
 
-/// What the kernel has noted of a thread.
+/// The kernel's record of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Noted {
     pub(super) switches: u64,

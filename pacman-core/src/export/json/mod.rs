@@ -79,7 +79,7 @@ const VERSION: u32 = 1;
 /// $p[.phase], .time_ns.sum] | @tsv'` lists time by thread and phase.
 ///
 /// # Errors
-/// What `out` answers, such as `BrokenPipe`; what was written until then stands.
+/// The error of `out`, such as `BrokenPipe`; the part that was written stays.
 ///
 /// ```
 /// use pacman_core::{Session, export};

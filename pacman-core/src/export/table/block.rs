@@ -12,7 +12,7 @@ use pacman_topology::CoreType;
 /// A thread and what one phase cost it.
 pub(super) type Member<'a> = (&'a ThreadReport, &'a PhaseReport);
 
-/// What all blocks of a table have in common.
+/// The layout that all blocks of a table share.
 pub(super) struct Layout<'a> {
     report: &'a Report,
     style: &'a TableStyle,
@@ -82,7 +82,7 @@ impl<'a> Layout<'a> {
         Figures::of(self.report, thread, row)
     }
 
-    /// What several threads' figures make together.
+    /// The sum of several threads' figures.
     fn sum(&self, each: &[Figures]) -> Figures {
         let mut sum = Figures::none(self.report);
         each.iter().for_each(|figures| sum.add(figures));

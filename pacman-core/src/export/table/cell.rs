@@ -1,4 +1,4 @@
-//! What stands in a table's cell, before it is text.
+//! The content of a table's cell, before it is text.
 
 use std::cmp::Ordering;
 
@@ -98,20 +98,20 @@ impl Cell {
     }
 }
 
-/// What stands for a figure that is not there.
+/// The mark of a figure that is not there.
 pub(super) fn absent(style: &TableStyle) -> &'static str {
     if style.unicode { "—" } else { "-" }
 }
 
-/// What stands before a sum that lacks a part.
+/// The mark of a sum that lacks a part.
 pub(super) fn at_least(style: &TableStyle) -> &'static str {
     if style.unicode { "≥" } else { ">=" }
 }
 
-/// What stands before an estimate.
+/// The mark of an estimate.
 fn tilde(scaled: bool) -> &'static str {
     if scaled { "~" } else { "" }
 }
 
-/// What stands for a rate that has no value.
+/// The text of a rate that has no value.
 pub(super) const UNDEFINED: &str = "n/a";

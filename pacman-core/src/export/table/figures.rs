@@ -3,7 +3,7 @@
 use crate::export::values::{Absent, count_of};
 use crate::report::{PhaseReport, Report, ThreadReport};
 
-/// What a phase cost one thread or several. Sums of 64-bit values in 128 bits.
+/// The cost of a phase on one thread or several. Sums of 64-bit values in 128 bits.
 #[derive(Clone, Debug)]
 pub(super) struct Figures {
     pub(super) executions: u128,

@@ -1,4 +1,4 @@
-//! What the reader must know, below the table.
+//! Warnings and explanations below the table.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::export::TableStyle;
 use crate::export::values::{Absent, count_of, only_set, phase_name};
 use crate::report::{DOUBTED, EventSetRotation, Report, ThreadReport, ThreadState};
 
-/// What the marks mean that the table used.
+/// The meaning of the marks that the table used.
 pub(super) fn legend(report: &Report, marks: &Marks, style: &TableStyle) -> Vec<String> {
     let mut lines = Vec::new();
     let mut explain = |used: bool, mark: &str, meaning: &str| {
@@ -92,7 +92,7 @@ fn samples(report: &Report, phase: &str, members: &[Member<'_>], lines: &mut Vec
     }
 }
 
-/// What happened in phases: absent counts and why, panics, recursions.
+/// Notes on phases: absent counts with their cause, panics, recursions.
 pub(super) fn of_phases(report: &Report, members: &[Vec<Member<'_>>]) -> Vec<String> {
     let mut lines = Vec::new();
     for (phase, members) in members.iter().enumerate() {
@@ -147,7 +147,7 @@ pub(super) fn of_phases(report: &Report, members: &[Vec<Member<'_>>]) -> Vec<Str
     lines
 }
 
-/// What happened to threads: how they ended, lost samples, their own notes.
+/// Notes on threads: how they ended, lost samples, their own notes.
 pub(super) fn of_threads(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     let mut say = |which: Vec<usize>, what: &str| {

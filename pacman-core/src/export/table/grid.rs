@@ -24,7 +24,7 @@ pub(super) struct Row {
     pub(super) ruled: bool,
 }
 
-/// What a line is, for those who see colours.
+/// The role of a line, for colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tone {
     /// Bold.

@@ -44,7 +44,7 @@ use crate::report::Report;
 /// the terminal.
 ///
 /// # Errors
-/// What `out` answers, such as `BrokenPipe`; what was written until then stands.
+/// The error of `out`, such as `BrokenPipe`; the part that was written stays.
 ///
 /// ```
 /// use pacman_core::{Session, export::{self, TableStyle}};
@@ -107,7 +107,7 @@ pub fn table(report: &Report, style: &TableStyle, out: &mut dyn io::Write) -> io
     out.flush()
 }
 
-/// What was counted, on how much of a machine, for how long.
+/// The session's name, its machine and its duration.
 fn heading(report: &Report, style: &TableStyle, out: &mut dyn io::Write) -> io::Result<()> {
     let mut cores: Vec<(u32, u32)> = report
         .threads
@@ -143,7 +143,7 @@ fn title(style: &TableStyle, name: &str, width: usize) -> String {
     format!("{} {name} {}", rule(style, 2), rule(style, after))
 }
 
-/// Who ran each phase. A row of a phase that the report does not name is of no phase.
+/// The threads that ran each phase. A row of a phase that the report does not name is left out.
 fn by_phase(report: &Report) -> Vec<Vec<Member<'_>>> {
     let mut members = vec![Vec::new(); report.phases.len()];
     for thread in &report.threads {

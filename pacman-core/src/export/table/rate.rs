@@ -4,7 +4,7 @@ use super::cell::Cell;
 use super::figures::{Figure, Figures};
 use crate::report::EventColumn;
 
-/// What a count is divided by.
+/// The divisor of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rate {
     /// Instructions per cycle; the index of the cycles.

@@ -210,6 +210,6 @@ fn sets_that_took_turns_are_named_and_their_figures_marked() {
 fn threads_of_a_team_stand_for_each_other() {
     let drawn = drawn(&specimen::rotate_event_sets(EventSetRotation::Staggered), unicode(120));
     assert_snapshot("turns-spread.txt", &drawn);
-    // What five executions of thread 0 had, six have.
+    // Five executions of thread 0 counted it; the estimate is for six.
     assert!(drawn.contains("~24,000") && !drawn.contains('≥'), "{drawn}");
 }

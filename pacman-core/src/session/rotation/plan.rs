@@ -18,7 +18,7 @@ pub(in crate::session) struct Room {
 }
 
 impl Room {
-    /// What the kernel has for one thread; `None` for a processor without a table.
+    /// The counters that the kernel has for one thread; `None` for a processor without a table.
     pub(in crate::session) fn of_the_kernel(platform: &PlatformRef) -> Option<Room> {
         let (model, permissions) = (platform.cpu_model(), platform.permissions());
         if model.facts().general.is_empty() {
@@ -182,7 +182,7 @@ impl Planner<'_> {
         sets.iter().map(set).collect()
     }
 
-    /// What the kernel itself counts needs no counter, and so is in every set.
+    /// Events that the kernel itself counts need no counter, so each set has them.
     fn with_software(&self, numbers: &[usize]) -> Vec<usize> {
         let mut all = self.numbers(|event| !event.is_hardware());
         all.extend(numbers);
@@ -202,7 +202,7 @@ impl Planner<'_> {
         (0..self.events.len()).filter(|event| which(&self.events[*event])).collect()
     }
 
-    /// What the terms of some events ask of the hardware; an event's stay together.
+    /// The demands of some events' terms; an event's stay together.
     fn demands(&self, numbers: &[usize], pmu: &Pmu) -> Vec<EventConstraints> {
         let mut demands = Vec::new();
         for event in numbers {

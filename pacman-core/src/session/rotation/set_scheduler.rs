@@ -218,7 +218,7 @@ mod tests {
     use crate::backend::{Backend, ReadPath};
     use crate::session::rotation::sets::Set;
 
-    /// What was done to the counters of all sets, in order.
+    /// All calls on the counters of all sets, in order.
     #[derive(Default)]
     struct Machine {
         done: Mutex<Vec<String>>,

@@ -1,4 +1,4 @@
-//! What a thread shows of each set: its latest sample, and its rows.
+//! A thread's latest sample and rows of each set.
 
 use super::sets::{Epoch, MAX_EVENTS_IN_TURNS, Sets};
 use crate::primitive::{AtomicU64, Ordering, fence};

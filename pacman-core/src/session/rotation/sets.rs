@@ -31,12 +31,12 @@ impl Sets {
         self.list.len()
     }
 
-    /// Who counts which set, if there are several.
+    /// The rule of rotation, if there are several sets.
     pub(in crate::session) fn turns(&self) -> Option<EventSetRotation> {
         (self.list.len() > 1).then_some(self.turns)
     }
 
-    /// What opens the counters of a set.
+    /// The backend that opens the counters of a set.
     pub(in crate::session) fn backend(&self, set: usize) -> &dyn Backend {
         &*self.list[set].backend
     }

@@ -63,7 +63,7 @@ impl Fake {
         self.inner.lock().registers.get(&self.key(cpu, msr)).copied().unwrap_or(0)
     }
 
-    /// What was written since the last call, in order.
+    /// All writes since the last call, in order.
     pub(super) fn written(&self) -> Vec<(u32, u64)> {
         std::mem::take(&mut self.inner.lock().written)
     }
@@ -86,7 +86,7 @@ impl Fake {
         self.inner.lock().claimed_by.insert(msr, process);
     }
 
-    /// What this process has marked as its own.
+    /// The registers that this process has marked as its own.
     pub(super) fn claimed(&self) -> Vec<u32> {
         self.inner.lock().claimed.iter().copied().collect()
     }

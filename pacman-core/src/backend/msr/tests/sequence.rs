@@ -1,4 +1,4 @@
-//! What is written, and in which order.
+//! The writes to registers and their order.
 
 use super::*;
 

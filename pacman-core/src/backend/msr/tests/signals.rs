@@ -1,4 +1,4 @@
-//! What a signal handler, `exit(3)` and a forked child do with the registers.
+//! Registers under signal handlers, `exit(3)` and in a forked child.
 //!
 //! A file stands for the device: its bytes at a register's number are the register.
 //! All of this is about a whole process, so each part runs in one of its own.
