@@ -16,7 +16,7 @@ pub trait Actuator {
     /// For a thread that could not be bound: its work has run all the same, elsewhere.
     fn run(&self, places: &[Place], work: &(dyn Fn(usize) + Sync)) -> Result<()>;
 
-    /// What it costs to change the number of threads from one execution to the next.
+    /// The cost of a change of the number of threads from one execution to the next.
     fn switch_cost(&self) -> Duration;
 }
 

@@ -40,7 +40,7 @@ struct Shared {
 struct Machine {
     topology: Topology,
     candidates: Candidates,
-    /// What is left there of the order that was asked for.
+    /// The placement, restricted to the contexts that are left.
     order: Placement,
 }
 
@@ -85,7 +85,7 @@ impl Choice {
     }
 }
 
-/// What an adapter is to do; [`Adapter::builder`] makes one.
+/// The options of an adapter; [`Adapter::builder`] makes one.
 #[derive(Debug)]
 pub struct Builder {
     topology: Topology,
@@ -167,8 +167,8 @@ impl Adapter {
     /// Looks at the machine again, and drops configurations that no longer fit: after
     /// `sched_setaffinity`, a changed cpuset, a context that went offline. Answers those dropped.
     ///
-    /// What the process may use is what the calling thread may: call it from one that the
-    /// program has not bound itself.
+    /// The process may use the contexts that the calling thread may use: call it from a thread that
+    /// the program has not bound itself.
     ///
     /// # Errors
     /// As [`Topology::detect`] and [`machine_changed`](Self::machine_changed).
@@ -276,8 +276,8 @@ impl Phase {
     /// Runs one execution: `work` once on each thread, with its number.
     ///
     /// # Errors
-    /// What the actuator says, as for a place that is gone: `work` has run all the same, and the
-    /// execution is left out. Else as [`end`](Self::end).
+    /// The actuator's error, as for a place that is gone: `work` has run all the same, and the
+    /// execution is left out. Otherwise as for [`end`](Self::end).
     pub fn run(&self, actuator: &dyn Actuator, work: &(dyn Fn(usize) + Sync)) -> Result<()> {
         let choice = self.begin();
         let places = self.inner.shared.machine.lock().places(choice.on);
@@ -291,7 +291,7 @@ impl Phase {
         format!("{}: {}", self.inner.name, self.inner.controller.lock().why())
     }
 
-    /// What the phase is at.
+    /// The state of the phase.
     pub fn state(&self) -> State {
         self.inner.controller.lock().state()
     }
@@ -312,7 +312,7 @@ impl Builder {
         self
     }
 
-    /// What is to become less.
+    /// The quantity to minimise.
     pub fn objective(mut self, objective: Objective) -> Builder {
         self.objective = objective;
         self
@@ -324,15 +324,15 @@ impl Builder {
         self
     }
 
-    /// Who says what to sample; its configurations replace the machine's. A trained model is for
-    /// times, and its widest configuration is to be the default. One that needs counts is refused by
-    /// [`build`](Self::build): an adapter measures none.
+    /// The predictor that chooses samples; its configurations replace the machine's. A trained
+    /// model is for times, and its widest configuration must be the default. [`build`](Self::build)
+    /// refuses one that needs counts: an adapter measures none.
     pub fn predictor(mut self, predictor: impl Predictor + 'static) -> Builder {
         self.rules.predictor = Some(Arc::new(predictor));
         self
     }
 
-    /// What it costs the program to change the number of threads; it raises the break-even.
+    /// The program's cost of a change of the number of threads; it raises the break-even.
     pub fn switch_cost(mut self, cost: Duration) -> Builder {
         self.switch = cost;
         self
@@ -344,9 +344,9 @@ impl Builder {
         self
     }
 
-    /// What one more context of a core can be worth at most, as a part of the core's first: 1
-    /// unless told, which assumes nothing. With 0.45 fewer contexts of a core are sampled after
-    /// 10 executions instead of 100, and the bound is as good as that figure.
+    /// The greatest worth of one more context of a core, as a part of the core's first: 1 by
+    /// default, which assumes nothing. With 0.45, fewer contexts of a core are sampled after 10
+    /// executions instead of 100, and the bound is as good as that figure.
     pub fn max_smt_gain(mut self, worth: f64) -> Builder {
         self.rules.max_smt_gain = worth;
         self
@@ -399,7 +399,7 @@ impl Builder {
 /// A decision may cost one percent of an execution.
 const PAYS: u32 = 100;
 
-/// What begin and end cost once a phase is held.
+/// The cost of begin and end once a phase is held.
 fn decision_cost(candidates: &Candidates) -> Duration {
     const PAIRS: u32 = 2_000;
     let controller = Mutex::new(Controller::new(candidates.clone(), Rules::default()));

@@ -1,4 +1,4 @@
-//! What can be chosen on a machine, and where its threads would run.
+//! The configurations of a machine, and the places of their threads.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::predict::Configuration;
@@ -155,7 +155,7 @@ impl Candidates {
         &self.all
     }
 
-    /// What runs without adaptation: the most threads.
+    /// The configuration without adaptation: the most threads.
     pub fn default(&self) -> Configuration {
         self.all[self.default]
     }

@@ -71,7 +71,7 @@ impl Rapl {
         Ok(Rapl { zones })
     }
 
-    /// What the packages have used so far.
+    /// The energy that the packages have used so far.
     ///
     /// # Errors
     /// [`ErrorKind::System`] or [`ErrorKind::Permission`] if a zone can no longer be read.

@@ -4,7 +4,7 @@ use super::known::{Expected, Known, contains};
 use super::search::{Move, WORTH};
 use crate::predict::{Predictor, Sample, Step};
 
-/// What a predictor makes of the samples so far.
+/// A predictor's advice from the samples so far.
 #[derive(Debug)]
 pub(super) struct Advice {
     pub(super) step: Step,
@@ -76,7 +76,8 @@ impl Known<'_> {
         self.expected(at).is_none_or(|one| one.low < self.level(best) * (1.0 - WORTH))
     }
 
-    /// What a predictor wants next that only samples; on the way there, what can be paid for.
+    /// The next sample of a predictor that only samples; on the way there, one that can be paid
+    /// for.
     pub(super) fn follow(&self, step: Step, credit: f64) -> Move {
         let wish = step.configuration();
         let Some(at) = self.all.iter().position(|&on| on == wish) else {

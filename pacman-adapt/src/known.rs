@@ -1,18 +1,17 @@
-//! What is known of a phase, and what follows from it: how much more than the default an
-//! execution elsewhere may cost.
+//! The bound of an execution's additional cost, from the measurements of a phase.
 
 use super::record::Record;
 use super::regret_budget::RegretBudget;
 use crate::predict::Configuration;
 
-/// What is known of a phase, read only.
+/// The measurements of a phase, read only.
 pub(super) struct Known<'a> {
     pub(super) all: &'a [Configuration],
     pub(super) default: usize,
     /// Hardware contexts that there are.
     pub(super) contexts: u32,
     pub(super) records: &'a [Record],
-    /// What one more context of a core can be worth at most, as a part of the core's first.
+    /// The greatest worth of one more context of a core, as a part of the core's first.
     pub(super) max_smt_gain: f64,
     /// With which power of the time costs grow.
     pub(super) cost_exponent: i32,
@@ -23,7 +22,7 @@ pub(super) struct Known<'a> {
     pub(super) expected: &'a [Option<Expected>],
 }
 
-/// What a predictor expects an execution to cost, and the ends of its interval.
+/// A predictor's expectation of an execution's cost, and the ends of its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Expected {
     pub(super) low: f64,
@@ -42,7 +41,7 @@ impl Expected {
     }
 }
 
-/// What one thread may take over the time that all threads together were busy: it has the
+/// The time of one thread over the time that all threads together were busy, at most: it has the
 /// caches of one core where they had more.
 const SLACK: f64 = 1.05;
 
@@ -57,7 +56,8 @@ impl Known<'_> {
         self.records[at].level()
     }
 
-    /// What an execution there may cost beyond one at the default, by what is measured so far.
+    /// The greatest additional cost of an execution there over one at the default, by the
+    /// measurements so far.
     pub(super) fn risk(&self, at: usize) -> f64 {
         let noise = 2.0 * self.records[self.default].spread();
         let ceiling = self.ceiling(at);
@@ -67,9 +67,9 @@ impl Known<'_> {
 
     /// The most that an execution there may cost, whatever a predictor says.
     ///
-    /// Who has at least as many cores and contexts loses no more than their share of the machine
-    /// when they go, nor than one thread would take for all that its threads do; and between two
-    /// measured core counts it is no worse than at the worse one.
+    /// A configuration with fewer cores and contexts loses no more than their share of the machine,
+    /// nor more than one thread would take for the work of all threads. Between two measured
+    /// numbers of cores it is no worse than the worse one.
     pub(super) fn ceiling(&self, at: usize) -> f64 {
         let measured = || (0..self.all.len()).filter(|&other| self.records[other].is_measured());
         let shrunk = |from: usize| {

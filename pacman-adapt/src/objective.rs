@@ -1,4 +1,4 @@
-//! What is to become less.
+//! The quantity to minimise.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// What one execution took.
+/// The time and energy of one execution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Execution {
@@ -59,7 +59,8 @@ impl Execution {
 /// Threads busy on average when one is at any time: clocks differ by that much.
 const ALWAYS: f64 = 0.95;
 
-/// What the controller makes less: time, energy, a product of both, or a function of one's own.
+/// The quantity that the controller minimises: time, energy, a product of both, or a function of
+/// one's own.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Objective {

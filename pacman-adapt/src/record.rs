@@ -1,4 +1,4 @@
-//! What was measured at one configuration lately.
+//! The latest measurements at one configuration.
 
 /// The latest costs, few enough that the median is a matter of nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]

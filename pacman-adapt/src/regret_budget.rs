@@ -1,4 +1,4 @@
-//! What adaptation has cost so far, and what it may still cost.
+//! The cost of adaptation so far, and the cost that is still allowed.
 
 /// How much longer than without adaptation a phase may take in all.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +65,7 @@ impl RegretBudget {
         self.lost += cost - default;
     }
 
-    /// What executions elsewhere have cost besides.
+    /// Adds the additional cost of executions elsewhere.
     pub fn reserve(&mut self, cost: f64) {
         self.lost += cost;
     }
@@ -76,7 +76,7 @@ impl RegretBudget {
         self.lost -= dearer;
     }
 
-    /// What the next execution may lose, if one at the default costs `default`.
+    /// The loss that the next execution may have, if one at the default costs `default`.
     ///
     /// Before the turn it is also no more than what the bound leaves at the turn, if everything
     /// until then runs at the default: what is lost can then not be won back by waiting.
@@ -104,12 +104,12 @@ impl RegretBudget {
         None
     }
 
-    /// What the executions so far cost beyond the estimate for the default; below 0 for a gain.
+    /// The cost of the executions so far beyond the estimate for the default; below 0 for a gain.
     pub fn lost(&self) -> f64 {
         self.lost
     }
 
-    /// What they would have cost at the default.
+    /// Their estimated cost at the default.
     pub fn baseline(&self) -> f64 {
         self.baseline
     }

@@ -1,4 +1,4 @@
-//! What to sample next.
+//! The choice of the next sample.
 
 use super::known::Known;
 use crate::predict::Configuration;
@@ -49,7 +49,7 @@ impl Known<'_> {
         proposals.retain(|proposal| !proposal.wanted.is_empty());
         proposals.sort_by_key(|proposal| std::cmp::Reverse(proposal.momentum));
         for proposal in &proposals {
-            // What risks nothing may be sampled even by who owes.
+            // A sample without risk is allowed also where the account is overdrawn.
             let affordable = |at: &&usize| self.risk(**at) <= credit.max(0.0);
             if let Some(&at) = proposal.wanted.iter().find(affordable) {
                 let why = format!("a step from {}, the best so far", self.all[best]);
@@ -63,7 +63,7 @@ impl Known<'_> {
         }
     }
 
-    /// What to sample on a line that leads away from the best, its first member.
+    /// The next sample on a line that leads away from the best, its first member.
     fn propose(&self, line: &[usize], opposite: &[usize]) -> Option<Proposal> {
         let measured = |at: &usize| self.records[*at].is_measured();
         let best = self.level(line[0]);

@@ -30,7 +30,7 @@ pub struct AdaptPhaseHandle {
     id: u64,
 }
 
-/// What an adapter is to do; `pacman_adapt_options` in C.
+/// The options of an adapter; `pacman_adapt_options` in C.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdaptOptions {
@@ -44,13 +44,13 @@ pub struct AdaptOptions {
     pub objective: u32,
     /// Shorter phases are left alone; 0 for what is measured.
     pub break_even_ns: u64,
-    /// What a change of the number of threads costs.
+    /// The cost of a change of the number of threads.
     pub switch_cost_ns: u64,
     /// In which order cores are used, or null.
     pub placement: *const c_char,
     /// The file of the model that says what to sample, or null.
     pub model: *const c_char,
-    /// What this machine is called in the model, or null for its own name.
+    /// This machine's name in the model, or null for its own name.
     pub machine: *const c_char,
 }
 
@@ -75,7 +75,7 @@ thread_local! {
     static ASKED: RefCell<Asked> = const { RefCell::new(Vec::new()) };
 }
 
-/// What this thread has asked for; a thread that is ending remembers nothing.
+/// The executions that this thread has asked about; a thread that is ending remembers none.
 fn asked<R>(act: impl FnOnce(&mut Asked) -> R) -> Result<R> {
     ASKED.try_with(|asked| act(&mut asked.borrow_mut())).map_err(|_| {
         Failure::new(
@@ -323,7 +323,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_refresh(
     })
 }
 
-/// What the options' model says to sample, if they name one.
+/// The predictor of the options' model, if they name one.
 ///
 /// # Safety
 /// The options' strings are null or closed by a zero.

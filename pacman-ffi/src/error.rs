@@ -11,7 +11,7 @@ use pacman_core::{Error, ErrorKind, cancel, floating, topology};
 /// Bytes of the message buffer, its closing zero included.
 const MESSAGE: usize = 1024;
 
-/// What a function answers in C; the header's `PACMAN_` codes.
+/// The status of a call in C; the header's `PACMAN_` codes.
 ///
 /// Codes are only appended: a number once given keeps its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What comes in from C, checked before use.
+//! Arguments from C, checked before use.
 
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;

@@ -13,7 +13,7 @@ use pacman_core::session::Peer;
 use crate::error::{Failure, Result, Status};
 use crate::registry::{self, Life};
 
-/// What this thread has looked at in one session.
+/// The threads of one session that this thread has looked at.
 struct Views {
     handle: usize,
     life: Arc<Life>,

@@ -27,7 +27,7 @@ const TAG: usize = 0x5041_0000_0000_0000;
 #[cfg(not(target_pointer_width = "64"))]
 const TAG: usize = 0;
 
-/// What a handle stands for.
+/// The session behind a handle.
 pub(crate) struct Entry {
     pub(crate) session: Session,
     pub(crate) life: Arc<Life>,
@@ -35,7 +35,7 @@ pub(crate) struct Entry {
     pub(crate) topology: pacman_core::Result<Topology>,
 }
 
-/// What threads keep of a session without keeping it open.
+/// The part of a session that threads keep without keeping it open.
 #[derive(Debug, Default)]
 pub(crate) struct Life {
     closed: AtomicBool,

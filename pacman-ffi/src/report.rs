@@ -61,7 +61,7 @@ pub unsafe extern "C-unwind" fn pacman_report_save(
     })
 }
 
-/// What an event counted in a phase on a thread; `pacman_count` in C.
+/// The count of an event in a phase on a thread; `pacman_count` in C.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Count {
@@ -93,7 +93,7 @@ unsafe impl Sized32 for Count {
     const LEAST: usize = std::mem::offset_of!(Count, executions);
 }
 
-/// What one event counted in one phase on one thread.
+/// Reads the count of one event in one phase on one thread.
 ///
 /// # Safety
 /// `count` is null or points to a struct as long as its `size` says, writable.

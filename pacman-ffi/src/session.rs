@@ -24,7 +24,7 @@ const ROTATE_STAGGERED: u32 = 4;
 const TRUST_DRIVER: u32 = 8;
 const FLAGS: u32 = MULTIPLEXED | ROTATE_PER_EXECUTION | ROTATE_STAGGERED | TRUST_DRIVER;
 
-/// What a session is to be; `pacman_options` in C.
+/// The options of a session; `pacman_options` in C.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Options {
@@ -190,7 +190,7 @@ pub unsafe extern "C-unwind" fn pacman_event_name(
     })
 }
 
-/// What one count of an event is.
+/// The unit of one count of an event.
 ///
 /// # Safety
 /// `unit` is null or points to a writable pointer.

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use crate::error::{Failure, Result, Status, apart};
 
-/// What this library speaks: major in the upper half, minor in the lower.
+/// The ABI of this library: major in the upper half, minor in the lower.
 ///
 /// A new function, field, flag or code raises the minor; a change that an old
 /// program would notice raises the major, and the soname with it.

@@ -1,4 +1,4 @@
-//! What it costs to go on in another pool.
+//! The cost of going on in another pool.
 
 use std::time::{Duration, Instant};
 

@@ -23,7 +23,7 @@ pub struct AdaptivePool {
 struct Inner {
     adapter: Adapter,
     session: Option<Session>,
-    /// What going on in another pool costs here.
+    /// The cost of going on in another pool.
     change: Duration,
     pools: Mutex<BTreeMap<Configuration, Arc<Workers>>>,
     looked: Mutex<Instant>,
@@ -89,12 +89,12 @@ impl AdaptivePool {
         Ok(self.workers(on)?.pool.install(work))
     }
 
-    /// Who chooses.
+    /// The adapter that chooses the pool.
     pub fn adapter(&self) -> &Adapter {
         &self.inner.adapter
     }
 
-    /// What workers could not do, by configuration: bind, attach. Empty if all is well.
+    /// The failures of workers by configuration: to bind, to attach. Empty if all is well.
     pub fn trouble(&self) -> Vec<String> {
         let pools = self.inner.pools.lock().expect("nobody panics with it");
         let lines = pools.iter().flat_map(|(on, workers)| {
@@ -174,7 +174,7 @@ impl AdaptivePhase {
         self.phase.why()
     }
 
-    /// What the phase is at.
+    /// The state of the phase.
     pub fn state(&self) -> State {
         self.phase.state()
     }

@@ -51,7 +51,7 @@ impl Workers {
         Ok(Workers { pool, trouble })
     }
 
-    /// What workers could not do, one line each.
+    /// The failures of workers, one line each.
     pub(crate) fn trouble(&self) -> Vec<String> {
         self.trouble.lock().expect("nobody panics with it").clone()
     }

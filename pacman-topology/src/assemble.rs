@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{Context, Core, CoreType, CpuSet, Package, Quota, Restriction, Source, Topology};
 
-/// What a source knows of one online CPU.
+/// A source's facts of one online CPU.
 #[derive(Clone, Debug)]
 pub(crate) struct Cpu {
     pub(crate) cpu: u32,
@@ -16,7 +16,7 @@ pub(crate) struct Cpu {
     pub(crate) core_type: CoreType,
 }
 
-/// What tells cores apart.
+/// The key that tells cores apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CoreKey {
     /// The lowest CPU among the siblings, as the kernel or hwloc lists them.

@@ -1,4 +1,4 @@
-//! What cgroups (version 1, 2 or both) take away: CPUs and CPU time.
+//! The CPUs and the CPU time that cgroups (version 1, 2 or both) take away.
 
 use crate::CpuSet;
 use crate::error::Result;

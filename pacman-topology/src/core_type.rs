@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a core is built for, on hybrid processors.
+/// The purpose of a core on hybrid processors.
 ///
 /// Intel names the kinds. On Arm they follow from the capacities that the kernel gives the CPUs:
 /// the largest is `Performance`, the next `Efficiency`, anything below `LowPower`; capacities

@@ -11,9 +11,10 @@ use crate::{hwloc, synthetic, sysfs};
 impl Topology {
     /// The [current](processors::current) machine, through `/sys`, with the contexts that the calling thread may use marked as allowed.
     ///
-    /// What the thread may use is its affinity mask; while it holds a [`Binding`](crate::Binding),
-    /// the mask that the binding will restore. Threads inherit the mask of their creator, so
-    /// detect once, before binding anything, and share the result.
+    /// The thread may use the contexts of its affinity mask; while it holds a
+    /// [`Binding`](crate::Binding), those of the mask that the binding will restore. Threads
+    /// inherit the mask of their creator, so detect once, before binding anything, and share the
+    /// result.
     ///
     /// # Errors
     /// [`ErrorKind::System`](crate::ErrorKind::System) if neither `/sys` nor the affinity mask
@@ -59,7 +60,8 @@ impl Topology {
         sysfs::from_tree(root)
     }
 
-    /// What hwloc says, which is this system unless `HWLOC_XMLFILE` or `HWLOC_SYNTHETIC` say otherwise.
+    /// The topology by hwloc, which is this system unless `HWLOC_XMLFILE` or `HWLOC_SYNTHETIC` say
+    /// otherwise.
     ///
     /// Packages, cores, contexts and NUMA nodes are hwloc's. Dies, core types and limits have no
     /// place in hwloc's oldest interface and are read as [`detect`](Self::detect) reads them.

@@ -1,4 +1,4 @@
-//! Who keeps a process off some contexts, or slows it down.
+//! The restrictions of a process: contexts that it may not use, and CPU time that it does not get.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use crate::CpuSet;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Restriction {
-    /// Who restricts.
+    /// The source of the restriction.
     pub by: Restrictor,
     /// The CPUs that are left.
     pub cpus: CpuSet,
 }
 
-/// Who can take CPUs away from a process.
+/// A source of restrictions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Restrictor {
@@ -44,7 +44,7 @@ impl Quota {
 }
 
 impl Restrictor {
-    /// What lifts the restriction, as an imperative.
+    /// The remedy, as an imperative.
     pub(crate) fn remedy(&self) -> &'static str {
         match self {
             Restrictor::Affinity => "start the program without taskset or numactl",

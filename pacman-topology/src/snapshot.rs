@@ -180,7 +180,7 @@ impl Topology {
         &self.offline
     }
 
-    /// Who keeps the process off which contexts: affinity mask and cgroup cpuset, where they take any away.
+    /// The contexts that the process may not use, by source: affinity mask and cgroup cpuset.
     pub fn restrictions(&self) -> &[Restriction] {
         &self.restrictions
     }
@@ -190,7 +190,7 @@ impl Topology {
         self.quota.as_ref()
     }
 
-    /// What the system did not tell and what was assumed instead, one line each.
+    /// The facts that the system did not tell, and the assumptions in their place, one line each.
     pub fn caveats(&self) -> &[String] {
         &self.caveats
     }

@@ -18,7 +18,7 @@ const LOOKS: u32 = 32;
 pub(super) const CHECKS_OF_LOAD: f64 = 0.02;
 
 impl Controller {
-    /// What an execution at the default is taken to cost.
+    /// The assumed cost of an execution at the default.
     #[inline]
     pub(super) fn default_cost(&self) -> f64 {
         self.costly.unwrap_or_else(|| self.records[self.candidates.default_index()].level())

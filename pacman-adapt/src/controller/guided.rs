@@ -1,4 +1,4 @@
-//! What the predictor is told, and what it says.
+//! The exchange between the controller and its predictor.
 
 use super::rules::State;
 use super::state_machine::Controller;
@@ -11,13 +11,13 @@ const COUNTED: usize = 8;
 impl Controller {
     /// The events that the predictor wants counted in the next execution; most often none.
     ///
-    /// Who counts them tells [`counted`](Self::counted). Who does not gets the search without
-    /// predictions.
+    /// A program that counts them calls [`counted`](Self::counted). Without that call the search
+    /// goes on without predictions.
     pub fn wanted(&self) -> &[String] {
         if self.next == self.candidates.default_index() { &self.wanted } else { &[] }
     }
 
-    /// What was counted in the execution that [`finished`](Self::finished) tells next.
+    /// Takes the counts of the execution that [`finished`](Self::finished) tells next.
     ///
     /// Counts at other configurations than the default, and those of which no more are wanted,
     /// are left out.
@@ -87,7 +87,7 @@ impl Controller {
     pub(super) fn guided(&self, step: Step, credit: f64) -> Move {
         let samples = matches!(step, Step::Sample { .. });
         if self.disproved {
-            // What it makes of the samples is no better.
+            // The prediction from the samples is no better.
             self.known().climb(credit)
         } else if samples || self.expected.is_empty() {
             self.known().follow(step, credit)

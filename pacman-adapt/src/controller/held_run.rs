@@ -1,4 +1,4 @@
-//! What it costs on average to stay elsewhere than at the default.
+//! The mean cost of a stay at a configuration besides the default.
 //!
 //! Levels are medians, so that a disturbance decides nothing. For the same reason they do not tell
 //! of executions that are dear now and then only on fewer threads, because two of them share a
@@ -12,9 +12,9 @@ use super::tally::Tally;
 pub(super) struct HeldRun {
     pub(super) at: usize,
     pub(super) tally: Tally,
-    /// What the default was taken to cost instead.
+    /// The assumed cost of the default in its place.
     pub(super) default: f64,
-    /// What the account had lost before.
+    /// The account's loss before the stay.
     pub(super) lost: f64,
 }
 
@@ -54,7 +54,7 @@ impl HeldRun {
         }
     }
 
-    /// What an execution at `at` has cost on average, if there were some.
+    /// The mean cost of an execution at `at`, if there were some.
     pub(super) fn mean(&self, at: usize) -> Option<f64> {
         let is_known = self.at == at && self.tally.executions >= KNOWN_WELL;
         is_known.then(|| self.tally.mean())

@@ -29,8 +29,9 @@ impl Controller {
 
     /// Executions until the default is looked at again.
     ///
-    /// What could be lost meanwhile, if it had become as quick as its threads allow, is in the
-    /// account; or a check is so dear that more of them would cost more than their part.
+    /// The account has the loss that is possible meanwhile, if the default had become as quick as
+    /// its threads allow; or a check is so costly that more of them would cost more than their
+    /// part.
     fn until_check(&self) -> u64 {
         let known = self.known();
         let all = self.candidates.all();
@@ -48,7 +49,7 @@ impl Controller {
         .max(self.apart(self.switch_back_cost(), part))
     }
 
-    /// What coming back to the default from what is held costs besides.
+    /// The additional cost of a return from the held configuration to the default.
     fn switch_back_cost(&self) -> f64 {
         if self.rules.switch_back_cost == 0.0 || self.held == self.candidates.default_index() {
             return 0.0;
@@ -216,7 +217,7 @@ impl Controller {
 
     /// Goes on with other candidates, and answers those that are no longer there.
     ///
-    /// What was measured stays if the default does; otherwise everything is measured anew.
+    /// Measurements stay if the default does; otherwise everything is measured anew.
     pub fn restrict(&mut self, candidates: Candidates) -> Vec<Configuration> {
         let old = std::mem::replace(&mut self.candidates, candidates);
         let there = |on: &&Configuration| self.candidates.index(**on).is_none();

@@ -13,8 +13,8 @@ impl Controller {
     /// this phase does. It does not where only the phase itself went elsewhere and back, or where the
     /// other is new.
     ///
-    /// What is not finite and above 0, or at the default, or at a configuration that the phase does
-    /// not have, is left out.
+    /// Leaves out a cost that is not finite and above 0, one at the default, and one at a
+    /// configuration that the phase does not have.
     pub fn defer_cost(&mut self, on: Configuration, cost: f64, recurring: bool) {
         let Some(at) = self.index(on) else { return };
         if !(cost.is_finite() && cost > 0.0) || at == self.candidates.default_index() {
@@ -86,7 +86,7 @@ impl Controller {
         );
     }
 
-    /// What is known of a stay is no longer so.
+    /// Forgets the stay: its costs are no longer true.
     pub(super) fn end_held_run(&mut self) {
         self.held_run = HeldRun::default();
         self.remeasuring = None;

@@ -1,4 +1,4 @@
-//! What a controller goes by, and what it may be at.
+//! The rules of a controller, and its states.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use crate::predict::{Configuration, Predictor, Step};
 use crate::regret_budget::RegretLimits;
 
-/// What is the same for all phases of a program.
+/// The rules that all phases of a program share.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Rules {
     /// How much may be lost.
     pub bound: RegretLimits,
-    /// What one more context of a core can be worth at most, as a part of its first. 1 assumes
-    /// nothing; 0.45 says that two contexts do at most 1.45 times what one does.
+    /// The greatest worth of one more context of a core, as a part of its first. 1 assumes nothing;
+    /// 0.45 says that two contexts do at most 1.45 times the work of one.
     pub max_smt_gain: f64,
     /// With which power of the time the cost grows.
     pub cost_exponent: i32,
@@ -25,7 +25,8 @@ pub struct Rules {
     /// those that are missing are started, say. The default is then measured well before it is left,
     /// and what needs it again is put off.
     pub switch_back_cost: f64,
-    /// Who says what to sample; without one, steps down and up that the account can pay for.
+    /// The predictor that chooses samples; without one, steps down and up that the account can pay
+    /// for.
     pub predictor: Option<Arc<dyn Predictor>>,
 }
 
@@ -45,7 +46,7 @@ impl Default for Rules {
     }
 }
 
-/// What a phase is at.
+/// The state of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum State {

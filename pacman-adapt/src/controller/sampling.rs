@@ -162,8 +162,8 @@ impl Controller {
         (gain > LEAST_GAIN.max(noise)).then_some(gain)
     }
 
-    /// What the loss of a sample is not known to: it is the difference to a default that is known to
-    /// within its spread only. Without it an account is spent to its last, and in truth overdrawn.
+    /// The uncertainty of a sample's loss: it is the difference to a default that is known within
+    /// its spread only. Without this term an account is spent to its last, and in truth overdrawn.
     ///
     /// Of a greater spread than `MOST_DOUBT` more is not waited for: saving up for it would take longer
     /// than the phase may last, and what would be gained is lost for as long.

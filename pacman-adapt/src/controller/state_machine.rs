@@ -63,7 +63,8 @@ pub struct Controller {
     /// The default's costs of the check under way.
     pub(super) fresh: Record,
     pub(super) drift_checked: bool,
-    /// What the check or search under way, or the latest, has cost beyond what was held before.
+    /// The cost of the check or search under way, or of the latest, beyond the configuration held
+    /// before.
     pub(super) spent: f64,
     /// The same of the latest check.
     pub(super) check_cost: f64,
@@ -79,17 +80,17 @@ pub struct Controller {
     pub(super) held_run: HeldRun,
     /// One execution elsewhere was taken for an accident since the search began.
     pub(super) excused: bool,
-    /// What the phase was at before the account was found overdrawn.
+    /// The phase's state before the account was found overdrawn.
     pub(super) remeasuring: Option<State>,
     /// Held before a drift, with its level over the default's then.
     pub(super) remembered: Option<(usize, f64)>,
     pub(super) long: u32,
     pub(super) nonsense: u32,
-    /// What was counted at the default since the search began; few, and of use to a predictor only.
+    /// The counts at the default since the search began; few, and of use to a predictor only.
     pub(super) counted: Vec<Sample>,
-    /// What the predictor wants counted in the next execution.
+    /// The events that the predictor wants counted in the next execution.
     pub(super) wanted: Vec<String>,
-    /// What it expects, by candidate; empty if it has nothing to say or was wrong.
+    /// The predictor's expectation by candidate; empty if it has none or was wrong.
     pub(super) expected: Vec<Option<Expected>>,
     /// It had something to say in this search.
     pub(super) predicted: bool,
@@ -154,12 +155,12 @@ impl Controller {
         self.candidates.all()[self.next]
     }
 
-    /// What the phase is at.
+    /// The state of the phase.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// What was lost (below 0: gained) against the default, and what may be.
+    /// The loss so far against the default (below 0: a gain), and the loss that is allowed.
     pub fn account(&self) -> &RegretBudget {
         &self.account
     }
@@ -169,13 +170,13 @@ impl Controller {
         self.narrowed
     }
 
-    /// What there is to choose from.
+    /// The configurations to choose from.
     pub fn candidates(&self) -> &Candidates {
         &self.candidates
     }
 
-    /// What an execution at `on` costs: the median of the latest five. `None` if none was told since
-    /// the search began, or the phase has no such configuration.
+    /// The cost of an execution at `on`: the median of the latest five. `None` if none was told
+    /// since the search began, or the phase has no such configuration.
     pub fn level(&self, on: Configuration) -> Option<f64> {
         let level = self.records[self.index(on)?].level();
         level.is_finite().then_some(level)
@@ -198,7 +199,8 @@ impl Controller {
             // Nothing is lost or gained, and whoever knows that need not tell of each execution.
             return line;
         }
-        // What the search and changes of the team have cost is in this, and not in the above.
+        // This figure includes the cost of the search and of changes of the team; the one above
+        // does not.
         let word = if more > 0.0 { "more" } else { "less" };
         let executions = self.account.executions();
         line + &format!("; all {executions} together {:.1} % {word} than on {usual}", more.abs())
@@ -254,8 +256,8 @@ impl Controller {
     /// An execution at `on` cost `cost`, and says nothing of those after it: the first on threads
     /// that were started for it, say. It is in the account, and nothing is learnt from it.
     ///
-    /// What is not finite and above 0, or at a configuration that the phase does not have, is not in
-    /// the account either.
+    /// The account leaves out a cost that is not finite and above 0, and one at a configuration
+    /// that the phase does not have.
     pub fn outlier(&mut self, on: Configuration, cost: f64) {
         let Some(at) = self.index(on) else { return };
         if cost.is_finite() && cost > 0.0 {

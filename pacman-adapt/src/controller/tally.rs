@@ -1,4 +1,4 @@
-//! What executions have cost on average.
+//! The mean cost of executions.
 
 /// Executions at one configuration.
 #[derive(Clone, Copy, Debug, Default)]

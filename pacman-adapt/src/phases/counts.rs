@@ -1,4 +1,4 @@
-//! What the counters of a simulated machine say of an execution.
+//! The counts of an execution on a simulated machine.
 
 use super::phase::SimPhase;
 use crate::predict::{Configuration, Sample};

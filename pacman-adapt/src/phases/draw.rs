@@ -34,7 +34,7 @@ impl Random {
     }
 }
 
-/// What a phase is limited by.
+/// The limit of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {

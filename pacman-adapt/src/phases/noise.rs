@@ -1,4 +1,4 @@
-//! What else happens on a machine.
+//! The disturbances of a machine.
 
 use super::draw::Random;
 

@@ -52,7 +52,7 @@ pub struct SimPhase {
     pub contention: f64,
     /// κ: what each further thread costs all, as a part of the time on one thread.
     pub coherency: f64,
-    /// What a barrier costs for each doubling of threads, as a part of the time on one thread.
+    /// The cost of a barrier for each doubling of threads, as a part of the time on one thread.
     pub barrier: f64,
     /// The part of a core's issue slots that one context can use.
     pub issue: f64,
@@ -93,7 +93,7 @@ impl SimPhase {
         self.single * (self.serial + threads * (work + sharing) + waiting)
     }
 
-    /// What all threads do at a time, what they do one after the other, and what sharing costs.
+    /// The parallel part, the serial part and the cost of sharing.
     pub(super) fn parts(&self, on: Configuration) -> (f64, f64, f64) {
         let contexts = f64::from(on.per_core().unwrap_or(1));
         let threads = f64::from(on.threads());
@@ -106,7 +106,7 @@ impl SimPhase {
         (parallel * work, waiting, sharing)
     }
 
-    /// What a core with so many contexts at work does, in arbitrary units.
+    /// The throughput of a core with so many active contexts, in arbitrary units.
     fn core(&self, contexts: f64) -> f64 {
         let issued = if self.issue > 0.0 { contexts.min(1.0 / self.issue) } else { contexts };
         issued / self.misses(contexts)

@@ -1,4 +1,4 @@
-//! What can be chosen for an execution.
+//! The configurations of an execution.
 
 use std::fmt;
 use std::str::FromStr;

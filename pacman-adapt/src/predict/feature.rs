@@ -1,4 +1,4 @@
-//! What models are told about a phase, and what they predict.
+//! The inputs of models, and their targets.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub(super) const INSTRUCTIONS: &str = "instructions";
 /// The core clock cycles of all threads, while they were active.
 pub(super) const CYCLES: &str = "cycles";
 
-/// What a model predicts; both give times.
+/// A model's target; both give times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
@@ -26,7 +26,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// What one execution cost: seconds, or cycles per instruction of the whole machine.
+    /// The cost of one execution: seconds, or cycles per instruction of the whole machine.
     pub(super) fn cost(self, sample: &Sample) -> Result<f64> {
         match self {
             Target::Time => Ok(sample.seconds()),
@@ -37,7 +37,7 @@ impl Target {
         }
     }
 
-    /// What event counts are divided by to make rates: elapsed cycles or seconds.
+    /// The divisor that makes event counts rates: elapsed cycles or seconds.
     pub(super) fn elapsed(self, sample: &Sample) -> Result<f64> {
         match self {
             Target::Time => Ok(sample.seconds()),

@@ -55,7 +55,7 @@ impl Linear {
         &self.event_sets
     }
 
-    /// What is predicted.
+    /// The target of the prediction.
     pub fn target(&self) -> Target {
         self.target
     }

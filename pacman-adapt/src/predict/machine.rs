@@ -1,4 +1,4 @@
-//! What a machine is called in training data and models.
+//! The name of a machine in training data and models.
 
 use pacman_topology::Topology;
 

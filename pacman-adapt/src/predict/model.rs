@@ -26,14 +26,14 @@ pub struct Model {
     pub programs: Vec<String>,
     /// Of the training data: 16 hexadecimal digits.
     pub fingerprint: String,
-    /// What leaving out one program after the other found; nested, so nothing that was chosen
-    /// in training flatters it.
+    /// The result of leaving out one program after the other; nested, so that no choice of the
+    /// training flatters it.
     pub cross_validation: CrossValidation,
-    /// What it predicts with.
+    /// The method of prediction.
     pub method: Method,
 }
 
-/// What to expect of a model, by leaving one program out.
+/// The expected quality of a model, by leaving one program out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CrossValidation {
@@ -150,7 +150,7 @@ impl Model {
         }
     }
 
-    /// What it predicts.
+    /// The target of the prediction.
     pub fn target(&self) -> Target {
         match &self.method {
             Method::Linear(linear) => linear.target(),

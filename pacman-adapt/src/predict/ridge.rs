@@ -66,7 +66,7 @@ impl Ridge {
         self.stages.last().map_or(&[], |stage| &stage.samples)
     }
 
-    /// What the regression on all planned samples is told.
+    /// The inputs of the regression on all planned samples.
     pub fn features(&self) -> impl Iterator<Item = &Feature> {
         let last = self.stages.last().into_iter();
         last.flat_map(|stage| stage.features.iter().map(|standard| &standard.feature))
@@ -77,7 +77,7 @@ impl Ridge {
         self.stages.last().map_or(0.0, |stage| stage.penalty)
     }
 
-    /// What is predicted.
+    /// The target of the prediction.
     pub fn target(&self) -> Target {
         self.target
     }

@@ -1,4 +1,4 @@
-//! What one execution measured.
+//! The measurements of one execution.
 
 use std::collections::BTreeMap;
 

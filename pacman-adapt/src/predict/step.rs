@@ -15,7 +15,7 @@ pub trait Predictor: fmt::Debug + Send + Sync {
     /// The candidates, in order.
     fn configurations(&self) -> &[Configuration];
 
-    /// What the next execution should do.
+    /// The step for the next execution.
     ///
     /// # Errors
     /// [`InvalidInput`](crate::ErrorKind::InvalidInput) for a sample at a configuration that
@@ -87,7 +87,7 @@ impl<P: Predictor + ?Sized> Predictor for Arc<P> {
     }
 }
 
-/// What the next execution of a phase should do, and one line why.
+/// The step for the next execution of a phase, and one line why.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Run there, count `events` (none: the time is enough), and ask again.
@@ -156,7 +156,7 @@ impl Forecast {
     }
 }
 
-/// What predictors without a model know: what was measured.
+/// The step of predictors without a model, from the measurements.
 pub(super) fn only_measured(measured: &Measured) -> Vec<Forecast> {
     measured.iter().map(Forecast::measured).collect()
 }

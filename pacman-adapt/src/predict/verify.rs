@@ -25,7 +25,7 @@ impl Default for Rule {
 }
 
 impl Rule {
-    /// What follows from the forecasts after `planned` configurations were sampled.
+    /// The step that follows from the forecasts after `planned` configurations were sampled.
     pub(super) fn settle(
         self,
         forecasts: &[Forecast],

@@ -1,4 +1,4 @@
-//! What stands in for hwloc in a build without it.
+//! The replacement of hwloc in a build without it.
 
 use crate::Topology;
 use crate::error::{Error, ErrorKind, Result};

@@ -22,7 +22,7 @@ pub(crate) fn read() -> Result<Topology> {
         return Err(failed("it lists no hardware context"));
     }
     let here = machine.is_this_system();
-    // What hwloc describes may be a file; what /sys says then belongs to another machine.
+    // hwloc may describe a file; /sys then belongs to another machine.
     let tree = Tree::under(Path::new(if here { "/" } else { "/nonexistent" }));
     let kinds = sysfs::core_types(&tree, &online)?;
     let mut cpus = Vec::with_capacity(objects.len());

@@ -1,4 +1,5 @@
-//! What no mixture explains: how much, and how alike at configurations that are alike.
+//! The variation that no mixture explains: how much, and how alike at configurations that are
+//! alike.
 
 use crate::predict::Configuration;
 

@@ -1,4 +1,4 @@
-//! What a program may look like: a known one, a law, or a mixture of two.
+//! The guesses about a program: a known one, a law, or a mixture of two.
 
 use super::covariance::cores;
 use crate::predict::Configuration;
@@ -6,12 +6,13 @@ use crate::predict::Configuration;
 /// At most so many mixtures; single shapes may be more.
 const MOST: usize = 4096;
 
-/// What a program may look like.
+/// A guess about a program.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::predict) struct Guess {
     /// ln of time over the reference's, by configuration.
     pub(in crate::predict) logs: Vec<f64>,
-    /// What it is a mixture of, the same twice if of one: known shapes by their index, then laws.
+    /// The two parts of the mixture, the same twice if of one: known shapes by their index, then
+    /// laws.
     #[cfg(any(test, feature = "training"))]
     pub(in crate::predict) parts: [usize; 2],
 }
@@ -65,7 +66,7 @@ pub(in crate::predict) fn guesses(
     guesses
 }
 
-/// What parts of programs do whatever the program: times over the reference's.
+/// The laws that parts of all programs follow: times over the reference's.
 fn laws(configurations: &[Configuration]) -> Vec<Vec<f64>> {
     let Some(reference) = configurations.last() else { return Vec::new() };
     let all = f64::from(reference.threads());

@@ -32,11 +32,11 @@ pub struct Mixture {
     guesses: Vec<Guess>,
     /// By the share of programs of which so much is unexplained.
     unexplained: Vec<(f64, Square)>,
-    /// What is sampled after the reference: nothing else is known by then, whatever the program.
+    /// The first sample after the reference: nothing else is known by then, whatever the program.
     second: Option<Configuration>,
 }
 
-/// What a model's file says; all else follows from it.
+/// The content of a model's file; all else follows from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parts {
@@ -44,7 +44,7 @@ pub(super) struct Parts {
     pub(super) configurations: Vec<Configuration>,
     /// ln of each training program's time over its own at the reference.
     pub(super) shapes: Vec<Vec<f64>>,
-    /// What mixtures leave of ln time.
+    /// The part of ln time that mixtures do not explain.
     pub(super) unexplained: Vec<Unexplained>,
     /// The standard deviation of an execution's ln time.
     pub(super) noise: f64,
@@ -57,7 +57,7 @@ pub(super) struct Parts {
     pub(super) rule: Rule,
 }
 
-/// What mixtures leave of some programs' ln time.
+/// The part of some programs' ln time that mixtures do not explain.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Unexplained {
@@ -202,7 +202,7 @@ impl Mixture {
         self.parts.configurations.iter().enumerate().map(forecast).collect()
     }
 
-    /// What is not measured and may be, besides the reference, with what a sample there is worth.
+    /// The configurations that may be measured next, with the worth of a sample there.
     fn promising(
         &self,
         is_measured: impl Fn(Configuration) -> bool,

@@ -1,4 +1,4 @@
-//! What samples leave to be expected.
+//! The expectation after the samples.
 
 use super::Guess;
 use super::covariance::Square;
@@ -10,7 +10,7 @@ pub(super) struct Posterior<'a> {
     cases: Vec<Case<'a>>,
 }
 
-/// What follows if the guesses leave so much.
+/// The consequence of one amount of unexplained variation.
 struct Case<'a> {
     unexplained: &'a Square,
     /// How likely that is.
@@ -21,11 +21,11 @@ struct Case<'a> {
     likely: Vec<(f64, Vec<f64>)>,
 }
 
-/// What is known before any sample.
+/// The knowledge before any sample.
 pub(super) struct Prior<'a> {
     /// Equally likely.
     pub(super) guesses: &'a [Guess],
-    /// What the guesses may leave, and in what share of programs.
+    /// The amounts of unexplained variation, each with its share of the programs.
     pub(super) unexplained: &'a [(f64, Square)],
     /// The standard deviation of an execution's ln time.
     pub(super) noise: f64,
@@ -119,7 +119,7 @@ impl<'a> Prior<'a> {
 }
 
 impl Case<'_> {
-    /// What the samples leave of what is unexplained.
+    /// The unexplained covariance after the samples.
     fn covariance(&self, row: usize, column: usize) -> f64 {
         self.unexplained.at(row, column) - dot(&self.gains[row], &self.gains[column])
     }
@@ -217,7 +217,7 @@ mod tests {
         assert!((after.means[1] - (0.5 + 0.3 * 0.04 / 0.06)).abs() < 1e-12);
         assert!((after.means[0] - (1.0 + 0.3 * 0.03 / 0.06)).abs() < 1e-12);
         assert!((after.spread(0).powi(2) - (0.06 - 0.03 * 0.03 / 0.06)).abs() < 1e-12);
-        // What was expected of it.
+        // The expectation of the spread.
         let narrower = [0.06f64.sqrt() - after.spread(0), 0.2 - after.spread(1), 0.0];
         let mean = narrower.iter().sum::<f64>() / 3.0;
         assert!((before.narrowing(1, 0.1) - mean).abs() < 1e-12);
@@ -261,7 +261,7 @@ mod tests {
         }
     }
 
-    /// What is likely is one guess or the other, and not what is between them.
+    /// One guess or the other is likely, and nothing between them.
     #[test]
     fn improvement_is_that_of_each_guess_by_itself() {
         let guesses = guesses(&[[1.0, 1.0, 0.0], [-1.0, -1.0, 0.0]]);

@@ -13,15 +13,15 @@ use crate::error::{Error, ErrorKind, Result};
 pub struct Row {
     /// Where it stands, for errors.
     pub line: u64,
-    /// Whose time it is.
+    /// The machine that was measured.
     pub machine: String,
-    /// What ran.
+    /// The program that ran.
     pub program: String,
     /// The part of it that was measured; `None` for all of it.
     pub phase: Option<String>,
     /// Which of several runs at one configuration it is of, where they are numbered.
     pub run: Option<u64>,
-    /// What was measured.
+    /// The measurement.
     pub sample: Sample,
 }
 
@@ -131,7 +131,7 @@ impl Dataset {
         Ok(Dataset { machine: machine.to_owned(), configurations, programs, events, left_out })
     }
 
-    /// Whose times these are.
+    /// The machine of these times.
     pub fn machine(&self) -> &str {
         &self.machine
     }
@@ -274,7 +274,7 @@ fn configurations(table: &Table<'_>) -> Result<Vec<Configuration>> {
     Ok(configurations)
 }
 
-/// What several runs at one configuration say together.
+/// The median of several runs at one configuration.
 fn median(runs: &[&Row]) -> Result<Sample> {
     let middle = |mut values: Vec<f64>| {
         values.sort_unstable_by(f64::total_cmp);

@@ -52,7 +52,7 @@ impl Contender {
     }
 }
 
-/// What leaving out each program found for one predictor on one machine.
+/// The result of leaving out each program, for one predictor on one machine.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     /// A score for each program, in the data's order.
@@ -70,9 +70,9 @@ pub struct Score {
     pub samples: usize,
     /// Seconds of those executions, over one execution at the best configuration.
     pub spent: f64,
-    /// What was decided for.
+    /// The chosen configuration.
     pub decision: Configuration,
-    /// What is best.
+    /// The best configuration.
     pub best: Configuration,
     /// The time at the decision over that at the best, less 1.
     pub regret: f64,
@@ -88,7 +88,7 @@ pub struct Baseline {
     pub configuration: Configuration,
     /// Seconds that were measured.
     pub measured: f64,
-    /// What was known before any verification; `None` where the model had no prediction.
+    /// The forecast before any verification; `None` where the model had no prediction.
     pub forecast: Option<Forecast>,
 }
 
@@ -250,7 +250,7 @@ impl Evaluation {
         self.mean(|score| score.spent)
     }
 
-    /// What a model's file keeps; `None` for predictors that predict no times.
+    /// The summary that a model's file keeps; `None` for predictors that predict no times.
     pub fn summary(&self) -> Option<CrossValidation> {
         Some(CrossValidation {
             accuracy: self.accuracy()?,

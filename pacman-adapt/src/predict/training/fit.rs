@@ -18,7 +18,7 @@ impl Standardised {
                 let mean = column.sum() / rows;
                 column.add_scalar_mut(-mean);
                 let deviation = (column.norm_squared() / rows).sqrt();
-                // What is left of a constant after rounding is no variation.
+                // A constant's rest after rounding is no variation.
                 let constant = deviation <= 1e-12 * mean.abs();
                 let deviation = if constant || deviation == 0.0 { 1.0 } else { deviation };
                 if constant {
@@ -113,7 +113,7 @@ impl Fit {
     }
 }
 
-/// What 90 % of further values of the kind are below; the values are in order.
+/// The value that 90 % of further values of the kind are below; the values are in order.
 pub(super) fn quantile(values: &[f64]) -> Option<f64> {
     let rank = (0.9 * (values.len() + 1) as f64).ceil() as usize;
     values.get(rank.min(values.len()).checked_sub(1)?).copied()

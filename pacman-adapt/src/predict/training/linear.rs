@@ -11,10 +11,10 @@ use super::fit::{Fit, Standardised};
 use super::selection::about;
 use crate::error::Result;
 
-/// What a linear model is made of.
+/// The options of a linear model.
 #[derive(Clone, Debug)]
 pub struct LinearOptions {
-    /// What is predicted.
+    /// The target of the prediction.
     pub target: Target,
     /// Events whose rates are features; `None` is all that there are.
     pub events: Option<Vec<String>>,

@@ -6,7 +6,7 @@ use super::super::{Configuration, Mixture};
 use super::dataset::{Dataset, bad};
 use crate::error::Result;
 
-/// What a mixture model is made of; all else follows from the data.
+/// The options of a mixture model; all else follows from the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MixtureOptions {
     /// Configurations that are sampled before anything is recommended, 1 to 16.
@@ -23,8 +23,8 @@ impl Default for MixtureOptions {
     }
 }
 
-/// What is verified once the samples were taken. On 96 made-up machines less than 0.9 % took more
-/// than 3.5 executions on average, and more left more regret.
+/// The gain below which no configuration is verified after the samples. On 96 made-up machines a
+/// bound under 0.9 % took more than 3.5 executions on average, and a higher one left more regret.
 const RULE: Rule = Rule { worth: 0.009, executions: 3 };
 
 /// How much mixtures may leave, and how much executions may differ, as standard deviations of
@@ -40,8 +40,8 @@ const ASKED: usize = 64;
 
 /// Makes a mixture model of programs' times.
 ///
-/// What mixtures leave of how many programs, and what executions differ by, are those of the values
-/// tried that make the programs most likely, each among mixtures of the others.
+/// The unexplained variation, its shares of programs and the spread of executions are those of the
+/// values tried that make the programs most likely, each among mixtures of the others.
 ///
 /// ```
 /// use pacman_adapt::predict::training::{Dataset, MixtureOptions, Row, mixture};
@@ -153,8 +153,8 @@ fn likeliest(on: &[Configuration], shapes: &[Vec<f64>]) -> Option<(Vec<Unexplain
 /// By so much a share has settled.
 const SETTLED: f64 = 1e-6;
 
-/// What share of the programs each case has, from how likely each makes every program, as
-/// logarithms; and how likely these shares make all programs.
+/// Each case's share of the programs, from the logarithms of each program's likelihoods; and the
+/// likelihood of all programs with these shares.
 ///
 /// Expectation maximisation (Dempster, Laird and Rubin, Journal of the Royal Statistical Society B
 /// 39, 1977, section 4.3). One program more than there are is divided among all: few programs do not

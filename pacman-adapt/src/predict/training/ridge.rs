@@ -9,10 +9,10 @@ use super::fit::{Fit, Standardised};
 use super::selection::{Aim, Choice, Problem};
 use crate::error::Result;
 
-/// What a ridge model is made of; all else is chosen by cross-validation.
+/// The options of a ridge model; cross-validation chooses all else.
 #[derive(Clone, Debug)]
 pub struct RidgeOptions {
-    /// What is predicted.
+    /// The target of the prediction.
     pub target: Target,
     /// Where samples are taken.
     pub plan: Plan,
@@ -22,7 +22,7 @@ pub struct RidgeOptions {
     pub terms: Terms,
 }
 
-/// What becomes of the events' counts.
+/// The transformation of the events' counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Terms {

@@ -21,7 +21,7 @@ pub(super) struct Problem {
     aim: Aim,
 }
 
-/// What a model is to be good at.
+/// The aim of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Aim {
     /// Times and decisions alike.
@@ -39,7 +39,7 @@ impl Aim {
     }
 }
 
-/// What was chosen for a set of samples, and how it did.
+/// The choice for a set of samples, with its quality.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
     /// Columns, the reference first.
@@ -144,7 +144,7 @@ impl Problem {
         ratios.chain(self.events.iter().filter(|_| with_events).cloned()).collect()
     }
 
-    /// What remains of log costs over the straight line between samples; 0 at the samples.
+    /// The deviation of log costs from the straight line between samples; 0 at the samples.
     pub(super) fn deviations(&self, samples: &[usize]) -> DMatrix<f64> {
         let mut deviations = self.costs.clone();
         for (row, mut values) in deviations.row_iter_mut().enumerate() {
@@ -164,7 +164,7 @@ impl Problem {
         deviations
     }
 
-    /// What the aim makes of mean relative error and mean regret after verification, both of
+    /// The aim's score of the mean relative error and the mean regret after verification, both of
     /// left-out programs.
     fn loss(&self, samples: &[usize], left_out: &DMatrix<f64>) -> f64 {
         let columns = self.configurations.len();
