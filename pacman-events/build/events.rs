@@ -29,7 +29,7 @@ pub(crate) fn fold(name: &str) -> String {
     name.to_ascii_lowercase().replace(':', ".")
 }
 
-/// What an event is, without its name.
+/// An event without its name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Record {
     select: u64,

@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
-/// What is wrong with a row, and where it is.
+/// A fault of a row, and its place.
 #[derive(Debug)]
 pub(crate) struct Fault {
     file: String,

@@ -24,7 +24,7 @@ mod packed {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CpuModel(u8);
 
-/// What the performance monitoring unit of a table's processors is like.
+/// The performance monitoring unit of a table's processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PmuFacts {
@@ -42,7 +42,7 @@ pub struct PmuFacts {
     pub fixed: CounterSet,
     /// Width of a counter in bits. On Intel and AMD CPUID has the last word.
     pub width: u8,
-    /// Who shares the off-core response registers.
+    /// The scope of the off-core response registers.
     pub offcore_scope: Scope,
     /// Events D0 to D3 exclude the sibling (errata BJ122, BV98, HSD29).
     pub sibling_exclusive_erratum: bool,
@@ -97,8 +97,8 @@ pub enum CoreKind {
     Performance,
 }
 
-/// What CPUID says of a processor: vendor, family, model and stepping as displayed,
-/// that is with the extended fields added in.
+/// A processor's identity by CPUID: vendor, family, model and stepping as displayed, that is with
+/// the extended fields added in.
 ///
 /// ```
 /// use pacman_events::{CoreKind, CpuId, CpuModel};
@@ -209,7 +209,7 @@ impl CpuModel {
         self.row().title
     }
 
-    /// What the counters are like.
+    /// The facts of the counters.
     pub fn facts(self) -> PmuFacts {
         let row = self.row();
         let netburst = row.family == Family::NetBurst;

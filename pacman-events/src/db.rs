@@ -25,7 +25,7 @@ pub struct Event {
     record: u16,
 }
 
-/// What the source says of an event beside its registers.
+/// The source's remarks on an event, beside its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventFlags(u16);
 
@@ -156,7 +156,7 @@ impl Event {
             .take_while(|(_, msr)| *msr != 0)
     }
 
-    /// What the source says of it.
+    /// The source's remarks on it.
     pub fn flags(&self) -> EventFlags {
         EventFlags(half(self.at() + 24))
     }

@@ -1,4 +1,4 @@
-//! What a misspelt event or table may have meant.
+//! The events or tables that a misspelt name may mean.
 
 use std::borrow::Cow;
 

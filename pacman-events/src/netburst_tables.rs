@@ -35,7 +35,7 @@ pub(crate) struct EventRow {
     pub(crate) statuses: &'static [MaskStatus],
 }
 
-/// What an event has to do with tagging, or with a partner.
+/// An event's relation to tagging, or to a partner.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tags {
     None,

@@ -43,7 +43,7 @@ impl Preset {
         self.row().name
     }
 
-    /// What it means on every family, in one line.
+    /// Its meaning on every family, in one line.
     pub fn meaning(self) -> &'static str {
         self.row().text
     }
@@ -66,13 +66,13 @@ impl PresetAnswer {
         Some(self.0.expression).filter(|expression| !expression.is_empty())
     }
 
-    /// What differs from the meaning on this table, or why it cannot be counted;
-    /// empty where nothing does.
+    /// The difference from the meaning on this table, or the reason why it cannot be counted; empty
+    /// where there is none.
     pub fn caveat(self) -> &'static str {
         self.0.caveat
     }
 
-    /// What one count is in TSC ticks, for the reference clocks; empty elsewhere.
+    /// The worth of one count in TSC ticks, for the reference clocks; empty elsewhere.
     pub fn scale(self) -> &'static str {
         self.0.scale
     }

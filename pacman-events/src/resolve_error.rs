@@ -24,7 +24,7 @@ struct Inner {
     models: Vec<CpuModel>,
 }
 
-/// What a caller can do about a refusal.
+/// The kinds of refusals, by what a caller can do about them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ResolveErrorKind {
@@ -72,7 +72,7 @@ impl ResolveError {
 
     #[cold]
     pub(crate) fn new(kind: ResolveErrorKind, message: impl Into<String>) -> Self {
-        // What a user typed may hold a line break; the refusal must not.
+        // A user's text may hold a line break; the refusal must not.
         let message = shown::line(&message.into()).into_owned();
         ResolveError(Box::new(Inner { kind, message, nearest: Vec::new(), models: Vec::new() }))
     }

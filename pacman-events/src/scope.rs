@@ -1,6 +1,6 @@
 //! How far a count or a register reaches beyond one hardware context.
 
-/// What happens on a sibling context.
+/// The effect on a sibling context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// The hardware context's own; a sibling has its own copy or count.

@@ -94,7 +94,7 @@ impl SysfsPmu {
         self.events.iter().map(|(event, _)| event.as_str())
     }
 
-    /// What an alias stands for; `None` where the PMU has none of this name.
+    /// The event behind an alias; `None` where the PMU has none of this name.
     ///
     /// # Errors
     /// [`ResolveErrorKind::Grammar`] where its text has terms without a format.

@@ -7,7 +7,7 @@
 use crate::definition::Definition;
 use crate::error::{Error, Result, not_computable};
 
-/// What these metrics are made of.
+/// The definitions of these metrics.
 pub const DEFINITIONS: &[Definition] = &[
     Definition {
         name: "non-halted-cpi",
@@ -25,7 +25,7 @@ pub const DEFINITIONS: &[Definition] = &[
     },
 ];
 
-/// What one context counted.
+/// The counts of one context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextTicks {
     /// Clockticks while the context was not halted (`global_power_events:RUNNING`).
@@ -34,7 +34,7 @@ pub struct ContextTicks {
     pub instructions: u64,
 }
 
-/// What a package counted.
+/// The counts of a package.
 #[derive(Clone, Copy, Debug)]
 pub struct PackageTicks<'a> {
     /// Ticks of the time stamp counter.

@@ -12,7 +12,7 @@
 pub struct Definition {
     /// The metric's name, in lower case with hyphens.
     pub name: &'static str,
-    /// What one unit of the figure is.
+    /// The unit of the figure.
     pub unit: &'static str,
     /// How it comes about; names as in [`needs`](Definition::needs).
     pub formula: &'static str,

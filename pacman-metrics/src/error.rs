@@ -20,7 +20,7 @@ pub struct Error {
 /// Shorthand for a [`std::result::Result`] with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, by what a caller would do about it.
+/// The kinds of errors, by what a caller would do about them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {

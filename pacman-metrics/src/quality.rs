@@ -9,7 +9,7 @@ use super::utilisation::{self, KernelPart, Section, Utilisation};
 use crate::definition::Definition;
 use crate::error::{Error, Result, not_computable};
 
-/// What these flags are made of.
+/// The definitions of these flags.
 pub const DEFINITIONS: &[Definition] = &[Definition {
     name: "discard-flags",
     unit: "set of flags",
@@ -19,7 +19,7 @@ pub const DEFINITIONS: &[Definition] = &[Definition {
     source: "McCalpin 2018 (timing short code sections), recommendations and list of metrics",
 }];
 
-/// What is known at one end of a section; totals that only grow.
+/// The totals at one end of a section, which only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// Ticks of the TSC.
@@ -51,7 +51,7 @@ pub struct Counts {
     pub kernel: Option<KernelPart>,
 }
 
-/// What speaks against a section.
+/// A reason to doubt a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Flag {
@@ -96,13 +96,13 @@ pub enum Unchecked {
     Interrupts,
 }
 
-/// What two readings say of the section between them.
+/// The quality of the section between two readings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quality {
-    /// What speaks against it, in order, each once.
+    /// The reasons to doubt it, in order, each once.
     pub flags: Vec<Flag>,
-    /// What was not looked at.
+    /// The checks that could not be made.
     pub unchecked: Vec<Unchecked>,
     /// Whether the section took less than a millisecond, in which the kernel has no business.
     pub short: bool,
@@ -142,7 +142,7 @@ impl Quality {
     }
 }
 
-/// What speaks against the section between two readings, on a processor whose TSC ticks at
+/// The reasons to doubt the section between two readings, on a processor whose TSC ticks at
 /// `base_hz`.
 ///
 /// # Errors
@@ -301,5 +301,5 @@ fn refused(because: &str) -> Error {
 /// The two clocks are read one after the other, at both ends.
 const APART_NANOS: f64 = 200.0;
 
-/// What a clock that is slewed, and a base frequency that is rounded, may make of it.
+/// The difference that a slewed clock and a rounded base frequency may make.
 const DISAGREEMENT: f64 = 0.01;

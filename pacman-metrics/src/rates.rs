@@ -7,7 +7,7 @@
 use crate::definition::Definition;
 use crate::error::{Error, Result, not_computable};
 
-/// What these metrics are made of.
+/// The definitions of these metrics.
 pub const DEFINITIONS: &[Definition] = &[
     Definition {
         name: "ipc",
@@ -58,7 +58,7 @@ pub struct Counted {
 pub struct Rate {
     /// The figure.
     pub value: f64,
-    /// What speaks against it; empty for counts of one group that always counted.
+    /// The reasons to doubt it; empty for counts of one group that always counted.
     pub flags: Vec<RateFlag>,
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::definition::Definition;
 use crate::error::{Error, Result, not_computable};
 
-/// What this metric is made of.
+/// The definition of this metric.
 pub const DEFINITIONS: &[Definition] = &[Definition {
     name: "knl-tile",
     unit: "number of the tile",

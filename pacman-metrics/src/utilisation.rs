@@ -8,7 +8,7 @@
 use crate::definition::Definition;
 use crate::error::{Error, Result, not_computable};
 
-/// What these metrics are made of.
+/// The definitions of these metrics.
 pub const DEFINITIONS: &[Definition] = &[
     Definition {
         name: "core-utilisation",
@@ -56,7 +56,7 @@ pub const DEFINITIONS: &[Definition] = &[
 
 const SOURCE: &str = "McCalpin 2018 (timing short code sections), list of metrics at the end";
 
-/// What was counted while a section of code ran, on one context.
+/// The counts of one context while a section of code ran.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Section {
     /// Ticks of the TSC, which runs at the base frequency.
@@ -67,13 +67,13 @@ pub struct Section {
     pub cycles: u64,
     /// Reference cycles while not halted.
     pub reference: u64,
-    /// What of it was the kernel's, where that was counted.
+    /// The kernel's part, where it was counted.
     pub kernel: Option<KernelPart>,
     /// Instructions that the section should execute, where that is known.
     pub expected: Option<u64>,
 }
 
-/// What the kernel did of a section.
+/// The kernel's part of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelPart {
     /// Instructions in kernel mode.
@@ -82,7 +82,7 @@ pub struct KernelPart {
     pub cycles: u64,
 }
 
-/// What the counts of a section mean.
+/// The meaning of a section's counts.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Utilisation {
@@ -100,7 +100,7 @@ pub struct Utilisation {
     pub kernel_cycles: Option<f64>,
     /// How long the section took, in seconds.
     pub seconds: f64,
-    /// What speaks against the measurement.
+    /// The reasons to doubt the measurement.
     pub flags: Vec<Flag>,
 }
 
@@ -137,7 +137,7 @@ impl Flag {
 }
 
 impl Utilisation {
-    /// What `section` means on a processor of that base frequency.
+    /// The meaning of `section` on a processor of that base frequency.
     ///
     /// # Errors
     /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) without time, instructions,

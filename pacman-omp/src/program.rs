@@ -1,4 +1,4 @@
-//! What the library saw the program do outside of single regions.
+//! The library's observations of the program outside of single regions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

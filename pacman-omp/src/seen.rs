@@ -1,4 +1,4 @@
-//! What the body of a region was seen to do.
+//! The library's observations of a region's body.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

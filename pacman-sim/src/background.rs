@@ -1,4 +1,4 @@
-//! What runs on a simulated machine when nobody watches: other programs, by a timetable.
+//! The other programs of a simulated machine, by a timetable.
 
 /// The timetable repeats every so many nanoseconds.
 const PERIOD: u64 = 10_000_000;

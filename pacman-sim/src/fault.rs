@@ -1,6 +1,6 @@
 //! Faults that a simulated machine is told to have.
 
-/// What goes wrong at one call.
+/// A fault at one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {

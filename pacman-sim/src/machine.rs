@@ -81,7 +81,7 @@ impl Machine {
         self.inner.spec.name
     }
 
-    /// What it is, in words.
+    /// Its description, in words.
     pub fn title(&self) -> &'static str {
         self.inner.spec.title
     }
@@ -91,13 +91,13 @@ impl Machine {
         self.inner.spec.cpu()
     }
 
-    /// What CPUID says on it; `None` for a model whose numbers the table does not have.
+    /// Its CPUID; `None` for a model whose numbers the table does not have.
     pub fn cpu_id(&self) -> Option<CpuId> {
         let (vendor, family, (model, _)) = self.cpu().cpuids().next()?;
         Some(CpuId::new(vendor, family, model, 0))
     }
 
-    /// What a process may count on it: everything of its own and the kernel's, RDPMC included.
+    /// The events that a process may count on it: all of its own and the kernel's, RDPMC included.
     pub fn permissions(&self) -> PerfPermissions {
         let mut permissions = PerfPermissions::read_under(std::path::Path::new("/nowhere"));
         permissions.paranoid = Some(0);
@@ -140,7 +140,7 @@ impl Machine {
         self.enter().advance(nanoseconds);
     }
 
-    /// What the contexts of core number `core` have done by the timetable, while one of them was
+    /// The activity of the contexts of core number `core` by the timetable, while one of them was
     /// counted as a whole.
     ///
     /// # Panics

@@ -12,7 +12,7 @@ pub(super) struct MachineSpec {
     pub(super) name: &'static str,
     /// The table of its events.
     pub(super) model: &'static str,
-    /// What it is.
+    /// Its description.
     pub(super) title: &'static str,
     /// As [`Topology::synthetic`](crate::Topology::synthetic) reads it.
     pub(super) topology: &'static str,

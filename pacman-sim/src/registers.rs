@@ -87,7 +87,7 @@ impl MsrIo for SimMsr {
     }
 }
 
-/// What Linux's `msr` device answers when the processor faults.
+/// The answer of Linux's `msr` device where the processor faults.
 fn faulted(_: Fault) -> Errno {
     Errno(libc::EIO)
 }

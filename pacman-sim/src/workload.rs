@@ -1,4 +1,4 @@
-//! What a simulated machine's programs do: how often each event happens.
+//! The programs of a simulated machine: how often each event happens.
 
 use pacman_events::{CpuModel, Preset, resolve};
 

@@ -17,7 +17,7 @@ impl Problem<'_> {
         self.erratum_budget().is_some() && asked.any(|item| item.demand.excludes_sibling)
     }
 
-    /// What a group of items can reach.
+    /// The counters that a group of items can reach.
     pub(crate) fn reach(&self, items: &[u16]) -> Footprint {
         items.iter().fold(Footprint::default(), |sum, item| sum.or(self.footprint(*item)))
     }

@@ -54,7 +54,7 @@ pub struct ConflictingEvent {
     pub(super) name: Arc<str>,
 }
 
-/// Who has a resource in the placement of all events of the conflict but the last.
+/// The holder of a resource in the placement of all events of the conflict but the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// The register or counter.
@@ -63,7 +63,7 @@ pub struct Holder {
     pub who: String,
 }
 
-/// What events fight over.
+/// The resource of a conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Resource {
@@ -95,7 +95,7 @@ pub enum Resource {
     },
     /// Somebody else counts already.
     Reserved {
-        /// Who it is.
+        /// The holder's name.
         holder: String,
     },
     /// Counters that exist only with SMT off since reset.
@@ -116,12 +116,12 @@ impl Conflict {
         &self.0.events
     }
 
-    /// What they fight over.
+    /// The resource that they need at the same time.
     pub fn resource(&self) -> &Resource {
         &self.0.resource
     }
 
-    /// Who has it once all of them but the last are placed.
+    /// The holders of it once all of them but the last are placed.
     pub fn holders(&self) -> &[Holder] {
         &self.0.holders
     }
@@ -137,8 +137,8 @@ impl Conflict {
         &self.0.reason
     }
 
-    /// What would help, each suggestion tried out by the allocator before it is made; one
-    /// sentence without its full stop.
+    /// The remedies, each tried by the allocator before it is suggested; one sentence without its
+    /// full stop.
     pub fn remedy(&self) -> &str {
         &self.0.remedy
     }

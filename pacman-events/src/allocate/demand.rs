@@ -1,4 +1,4 @@
-//! What one event asks of a core: the alternatives in which it can be counted.
+//! The demands of one event on a core: the alternatives in which it can be counted.
 
 use std::fmt;
 use std::sync::Arc;

@@ -82,7 +82,7 @@ fn erratum(table: &str) -> &'static str {
 }
 
 impl EventConstraints {
-    /// What an encoding asks of a core.
+    /// The demands of an encoding on a core.
     ///
     /// `rings` applies where the event was asked for with neither `u` nor `k`. On
     /// NetBurst they are part of the ESCR's value, so that one event in two rings takes

@@ -11,7 +11,7 @@ pub(super) type Slots = u128;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Budget {
     pub(super) slots: Slots,
-    /// What is left for the matching.
+    /// The counters that are left for the matching.
     pub(super) left: u8,
 }
 

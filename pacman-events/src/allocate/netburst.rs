@@ -176,7 +176,7 @@ fn front_end_tag(event_mask: u16) -> Claim {
     Claim { register, value: u64::from(event_mask) }
 }
 
-/// What the NMI watchdog counts on a logical processor: cycles, where Linux puts them.
+/// The event of the NMI watchdog on a logical processor: cycles, where Linux puts them.
 pub(super) fn watchdog(lp: u8) -> EventConstraints {
     let (escr, counter) = if lp == 0 { (0x3a2, 0) } else { (0x3a3, 2) };
     let alternative = Alternative::general(CounterSet::only(counter))

@@ -1,4 +1,4 @@
-//! What a core offers: counters per context or per core, and who holds some already.
+//! The counters of a core, per context or per core, and the ones that others hold.
 
 use std::fmt;
 

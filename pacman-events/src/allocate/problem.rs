@@ -128,7 +128,7 @@ impl<'a> Problem<'a> {
             if item.contexts >> context & 1 == 0 || !(grant.active || item.reserved) {
                 continue;
             }
-            // What is reserved was there first and knows nothing of our partition.
+            // A reserved counter was taken before our partition.
             let (general, half) = if item.reserved {
                 (self.pmu.general, None)
             } else {
@@ -299,7 +299,7 @@ impl<'a> Problem<'a> {
         &self.claims[candidate.claims.0 as usize..candidate.claims.1 as usize]
     }
 
-    /// What the item can reach in any of its candidates.
+    /// The counters that the item can reach in any of its candidates.
     pub(super) fn footprint(&self, item: u16) -> Footprint {
         self.footprints[usize::from(item)]
     }

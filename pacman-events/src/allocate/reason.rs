@@ -108,7 +108,8 @@ fn resource_of_one(refusal: &ResolveError<'_, '_>, item: &Item<'_>) -> Resource 
 
 /// Why events that fit one by one do not fit together.
 fn resource_of_many(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> Resource {
-    // What is fought over is not the counter that we withhold, unless it would help.
+    // The resource of the conflict is not the counter that we withhold, unless that counter would
+    // help.
     let mut pmu = refusal.pmu.clone();
     if !fits_with_withheld(refusal, items) {
         pmu = pmu.allowing_all_counters();
@@ -215,7 +216,7 @@ fn is_near(context: u8, items: &[Item<'_>]) -> bool {
     items.iter().any(|item| item.contexts >> context & 1 == 1)
 }
 
-/// Who has what once all events but the last are placed.
+/// The holder of each resource once all events but the last are placed.
 fn holders(
     refusal: &ResolveError<'_, '_>,
     items: &[Item<'_>],
@@ -256,7 +257,7 @@ fn whose(event: &ConflictingEvent) -> String {
     format!("{} of thread {}", event.name, event.thread)
 }
 
-/// Who has what, and that nothing is left for the last event.
+/// The holders, and that nothing is left for the last event.
 fn taken(events: &[ConflictingEvent], holders: &[Holder]) -> Option<String> {
     let last = whose(events.last()?);
     let parts: Vec<String> =

@@ -7,7 +7,7 @@ use std::fmt;
 use crate::encode::Scope;
 use crate::netburst_tables::ESCRS;
 
-/// What kind of register it is; conflicts are explained by kind.
+/// The kind of a register; conflicts are explained by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RegisterKind {
@@ -72,7 +72,7 @@ impl Register {
         if self.id & UNNUMBERED == 0 { Some(self.id) } else { None }
     }
 
-    /// What kind of register it is.
+    /// The kind of the register.
     pub const fn kind(self) -> RegisterKind {
         self.kind
     }

@@ -38,7 +38,7 @@ pub(crate) struct Search<'p, 'a> {
 
 const OPEN: u32 = u32::MAX;
 
-/// What the decisions so far have taken.
+/// The resources that the decisions so far have taken.
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     /// Register instances that hold a value.

@@ -1,5 +1,5 @@
-//! What an event is to the hardware: selector values, legal counters, extra
-//! registers and the fields of `perf_event_attr`.
+//! The hardware's form of an event: selector values, legal counters, extra registers and the fields
+//! of `perf_event_attr`.
 
 pub(crate) mod arch;
 mod name;
@@ -45,12 +45,12 @@ pub struct Encoding {
     pub fixed: Option<u8>,
     /// Model-specific registers that must hold a value while the event counts.
     pub extra: ExtraRegs,
-    /// What else limits where and beside what the event may run.
+    /// The other limits of where and beside which events it may run.
     pub limits: Limits,
     /// Numbers of the vendor's errata about the event, comma-separated; empty where the
     /// source knows none.
     pub errata: &'static str,
-    /// What must be given before the event counts anything at all.
+    /// The conditions without which the event counts nothing.
     pub needs: Needs,
     /// ESCR and CCCR of a NetBurst event.
     pub netburst: Option<NetBurst>,
@@ -109,7 +109,7 @@ pub struct Limits {
     pub precise: bool,
 }
 
-/// What an event needs that its encoding alone does not give.
+/// The conditions of an event that its encoding alone does not meet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Needs {
@@ -122,7 +122,7 @@ pub struct Needs {
     pub smt_off: bool,
 }
 
-/// What a place offers, to be held against what an event [`Needs`].
+/// The conditions of a place, to be held against an event's [`Needs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Conditions {
     /// Sibling contexts are enabled.

@@ -14,7 +14,7 @@ pub struct CanonicalName {
     modifiers: Modifiers,
 }
 
-/// What follows a name after `:`.
+/// The modifiers that follow a name after `:`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Modifiers {

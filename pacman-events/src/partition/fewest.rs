@@ -85,7 +85,7 @@ fn plain(problem: &Problem<'_>, units: &[&[u16]]) -> Option<Vec<Vec<u16>>> {
 /// Groups of units that do not compete with units of other groups.
 fn parts<'u>(problem: &Problem<'_>, units: &'u [Vec<u16>]) -> Vec<Vec<&'u [u16]>> {
     let tied = problem.is_tied();
-    // What is reserved competes in every set, and so may tie groups together.
+    // A reserved counter is taken in every set, and so may tie groups together.
     let reserved = problem.reserved().map(|item| (problem.reach(&[item]), Vec::new()));
     let mut groups: Vec<(Footprint, Vec<usize>)> = reserved.collect();
     for (at, unit) in units.iter().enumerate() {

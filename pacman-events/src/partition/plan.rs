@@ -75,7 +75,7 @@ impl Partition {
         Ok(CorePlan { contexts })
     }
 
-    /// What each context may use.
+    /// The counters that each context may use.
     pub(crate) fn division(self, pmu: &Pmu) -> Division {
         let open = Division::open(pmu);
         let mut division = match (self, pmu.halves()) {

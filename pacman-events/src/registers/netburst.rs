@@ -46,7 +46,7 @@ pub(super) fn program(
             program.relies.push(enabled(awake, placement.name()));
             continue;
         }
-        // What it counts is nobody's business: it runs so that the tagging ESCR does.
+        // Its count is of no use: it runs so that the tagging ESCR does.
         let select = event.companion.map_or(event.escr_select, |tagger| tagger.escr_select);
         let cccr = event.cccr() & !SELECT & !FILTER | u32::from(select) << 13;
         // Before the counters that need it.

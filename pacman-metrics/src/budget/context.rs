@@ -11,7 +11,7 @@ use crate::error::Result;
 pub struct Line {
     /// The event, in the table's spelling.
     pub event: &'static str,
-    /// What it counts.
+    /// The event's meaning.
     pub meaning: &'static str,
     /// Cycles that one costs.
     pub cost: u32,
@@ -50,7 +50,7 @@ pub struct Budget {
     /// Cycles that no line explains: waiting for a turn, events not counted, and the error of
     /// the costs; below 0 where the costs are too high.
     pub unexplained: i64,
-    /// What would help, the most effective first.
+    /// The remedies, the most effective first.
     pub remedies: Vec<Remedy>,
 }
 

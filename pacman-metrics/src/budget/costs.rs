@@ -1,4 +1,4 @@
-//! What an event costs, by model.
+//! The cost of an event, by model.
 
 use pacman_events::CpuModel;
 
@@ -17,19 +17,19 @@ pub struct CostTable {
     pub instructions: &'static str,
     /// One entry per event, instructions among them.
     pub costs: &'static [Cost],
-    /// What the figures leave out.
+    /// The part that the figures leave out.
     pub caveat: Option<&'static str>,
     /// The document and the place in it.
     pub source: &'static str,
 }
 
-/// What one event costs the context that it happens to.
+/// The cost of one event to the context that it happens to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cost {
     /// The event, as the model's table names it.
     pub event: &'static str,
-    /// What it counts.
+    /// The event's meaning.
     pub meaning: &'static str,
     /// Cycles per event, estimated.
     pub cycles: u32,

@@ -1,4 +1,4 @@
-//! What fine-grained SMT leaves of a stall: the issue and stall budget of one context.
+//! The issue and stall budget of one context: the part of a stall that fine-grained SMT leaves.
 //!
 //! Where contexts share a pipeline, a context's stall costs nothing as long as its siblings issue
 //! meanwhile. Each has a budget of instructions, its fair share of the issue slots, and a budget
@@ -22,7 +22,7 @@ pub use self::remedy::{Remedy, RemedyKind};
 
 use crate::definition::Definition;
 
-/// What these metrics are made of.
+/// The definitions of these metrics.
 pub const DEFINITIONS: &[Definition] = &[
     Definition {
         name: "stall-time",

@@ -1,4 +1,4 @@
-//! What would make a context, or its core, do more.
+//! The changes that would make a context, or its core, do more.
 
 /// One thing that would help.
 #[derive(Clone, Debug, PartialEq)]

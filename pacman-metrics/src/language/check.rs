@@ -88,5 +88,5 @@ impl Metric {
     }
 }
 
-/// What a thread may count without privilege.
+/// The mode that a thread may count without privilege.
 const USER: Rings = Rings { user: true, kernel: false };

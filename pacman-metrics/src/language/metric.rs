@@ -45,7 +45,7 @@ impl Metric {
         &self.name
     }
 
-    /// What one unit of the value is.
+    /// The unit of the value.
     pub fn unit(&self) -> &str {
         &self.unit
     }
@@ -55,7 +55,7 @@ impl Metric {
         &self.expression
     }
 
-    /// What the metric tells, in one line.
+    /// The metric's meaning, in one line.
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -4,7 +4,7 @@ use super::scale::Scale;
 use super::split::{Bounds, Method, Split};
 use crate::error::{Error, Result, not_computable};
 
-/// What was read on one context, at its begin and at its end of the interval.
+/// The readings on one context at both ends of the interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextReading {
     /// The TSC when this context's counters were read first.
@@ -18,12 +18,12 @@ pub struct ContextReading {
     pub reference: u64,
 }
 
-/// What was read on all contexts of one core, over about the same interval.
+/// The readings on all contexts of one core, over about the same interval.
 #[derive(Clone, Copy, Debug)]
 pub struct CoreReading<'a> {
     /// One entry per context.
     pub contexts: &'a [ContextReading],
-    /// What the counts stand for.
+    /// The meaning of the counts.
     pub scale: Scale,
 }
 
@@ -181,7 +181,7 @@ impl Checked {
                 Bounds { low: low.max(0.0), high: reference[context].min(any - busiest) }
             })
             .collect();
-        // What is not alone is together, so each bounds the other.
+        // Time that is not alone is together, so each bounds the other.
         let least: f64 = only_bounds.iter().map(|bounds| bounds.low).sum();
         let most: f64 = only_bounds.iter().map(|bounds| bounds.high).sum();
         let low = (excess / together).max(any - most);

@@ -68,7 +68,7 @@ pub fn idle_periods(interval: Range<f64>, idle: &[&[Range<f64>]]) -> Result<Spli
     })
 }
 
-/// What the idle times of the contexts say: all of it for one context, bounds for more.
+/// The split by the idle times of the contexts: decided for one context, bounds for more.
 ///
 /// Two contexts idle for half of the interval each may have taken turns or rested together. The
 /// figures shown are those of contexts that do not heed each other, which lie within the bounds.

@@ -43,7 +43,7 @@ pub use self::split::{Bounds, Method, Split};
 
 use crate::definition::Definition;
 
-/// What these metrics are made of.
+/// The definitions of these metrics.
 pub const DEFINITIONS: &[Definition] = &[
     Definition {
         name: "smt-neither",

@@ -1,4 +1,4 @@
-//! What to count on the contexts of a core, and what to make of the counts.
+//! The events to count on the contexts of a core, and the meaning of their counts.
 
 use pacman_events::{AnyThread, CpuModel, resolve};
 
@@ -36,14 +36,14 @@ pub struct Recipe {
     others: Counted,
 }
 
-/// What one context counts.
+/// The events of one context.
 #[derive(Clone, Debug, PartialEq)]
 struct Counted {
     /// Its own reference cycles.
     own: &'static str,
     /// Ticks of the TSC for one count of those.
     own_ticks: f64,
-    /// What tells of the core.
+    /// The event that tells of the core.
     core: Option<String>,
 }
 
@@ -104,7 +104,7 @@ impl Recipe {
         self.method
     }
 
-    /// What the counts stand for.
+    /// The meaning of the counts.
     pub fn scale(&self) -> &Scale {
         &self.scale
     }

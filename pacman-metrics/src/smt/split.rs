@@ -21,11 +21,11 @@ pub struct Split {
     pub only: Vec<f64>,
     /// Two contexts or more were active.
     pub shared: f64,
-    /// What [`idle`](Split::idle) may be.
+    /// The bounds of [`idle`](Split::idle).
     pub idle_bounds: Bounds,
-    /// What the entries of [`only`](Split::only) may be.
+    /// The bounds of the entries of [`only`](Split::only).
     pub only_bounds: Vec<Bounds>,
-    /// What [`shared`](Split::shared) may be.
+    /// The bounds of [`shared`](Split::shared).
     pub shared_bounds: Bounds,
     /// The part of [`uncertainty`](Split::uncertainty) that the contexts' readings make, for they
     /// were not taken at one moment. Idle times and periods come without; who reads them one

@@ -15,7 +15,7 @@ pub struct MemoryRule {
     pub stores: &'static str,
     /// Whether a cycle may count as both.
     pub combination: Combination,
-    /// What the share misses.
+    /// The part that the share misses.
     pub caveat: Option<&'static str>,
     /// The document and the place in it.
     pub source: &'static str,

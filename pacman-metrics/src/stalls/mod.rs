@@ -12,7 +12,7 @@ pub use self::share::{Caveat, Stage, StallShare};
 
 use crate::definition::Definition;
 
-/// What these metrics are made of.
+/// The definitions of these metrics.
 pub const DEFINITIONS: &[Definition] = &[
     Definition {
         name: "stall-share-issue",

@@ -27,7 +27,7 @@ pub struct StallShare {
     /// The share that a code without any stall, but with this many instructions per cycle, could
     /// show at this stage by moving them in full bunches; 0 where the stage does not overcount.
     pub from_bunching: f64,
-    /// What must be known to read the share.
+    /// The warnings that belong to the share.
     pub caveats: Vec<Caveat>,
 }
 

@@ -1,8 +1,8 @@
-//! What a hardware context does while time passes.
+//! The activity of a hardware context while time passes.
 
 use super::signal::Signal;
 
-/// What one hardware context did in a stretch of time.
+/// The activity of one hardware context in a stretch of time.
 #[derive(Clone, Copy, Debug)]
 pub enum Activity<'a> {
     /// It ran.
@@ -14,7 +14,7 @@ pub enum Activity<'a> {
     },
 }
 
-/// What a context that ran did.
+/// The work of a context that ran.
 #[derive(Clone, Copy, Debug)]
 pub struct Slice<'a> {
     /// The privilege ring it ran in, all the time.
@@ -27,7 +27,7 @@ pub struct Slice<'a> {
     pub reference_cycles: u64,
     /// TSC ticks that went by.
     pub reference: u64,
-    /// What else occurred, and how often. A signal that the fields above tell of
+    /// The other signals, with the number of their occurrences. A signal that the fields above have
     /// ([`Signal::Instructions`], [`Signal::Clock`]) is ignored here.
     pub signals: &'a [(Signal, u64)],
 }
@@ -57,7 +57,7 @@ impl<'a> Slice<'a> {
 }
 
 impl<'a> Activity<'a> {
-    /// What it did, if it ran.
+    /// Its work, if it ran.
     pub(super) fn slice(&self) -> Option<&Slice<'a>> {
         match self {
             Activity::Active(slice) => Some(slice),

@@ -37,7 +37,7 @@ struct Context {
     status: u64,
 }
 
-/// What a register number means.
+/// The meaning of a register number.
 #[derive(Clone, Copy)]
 enum Register {
     Control(usize),

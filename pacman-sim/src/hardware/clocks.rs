@@ -4,7 +4,7 @@ use super::access::MAX_CONTEXTS;
 use super::activity::{Activity, Ring};
 use super::clock::Clock;
 
-/// What the fields of a context's slice come to.
+/// The clocks and instructions of a context's slice.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Told {
     /// `None` while halted.
@@ -119,7 +119,7 @@ impl Clocks {
         }
     }
 
-    /// What each context's activity comes to; moves the clocks on.
+    /// The clocks and instructions of each context's activity; moves the clocks on.
     pub(super) fn pass(&mut self, activity: &[Activity<'_>]) -> Span {
         let mut contexts = [Told::default(); MAX_CONTEXTS];
         for (told, activity) in contexts.iter_mut().zip(activity) {

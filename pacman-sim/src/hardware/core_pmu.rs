@@ -31,7 +31,7 @@ pub struct Changed {
     pub context: u8,
     /// Its number.
     pub msr: u32,
-    /// What it holds.
+    /// Its value.
     pub value: u64,
 }
 

@@ -6,8 +6,8 @@ use super::clock::Clock;
 use super::select::Select;
 use super::signal::{NetBurstSignal, Signal};
 
-/// What a slice tells of an Intel selection: the architectural events (SDM Vol. 3,
-/// "Pre-defined architectural performance events") and the clocks that the model has.
+/// The signal of an Intel selection that a slice's fields tell: the architectural events (SDM Vol.
+/// 3, "Pre-defined architectural performance events") and the clocks that the model has.
 pub(super) fn told_on_intel(model: CpuModel, select: &Select) -> Option<Signal> {
     if *select != (Select { event: select.event, umask: select.umask, ..Select::default() }) {
         return None;
@@ -29,8 +29,8 @@ pub(super) fn told_on_intel(model: CpuModel, select: &Select) -> Option<Signal> 
     Some(Signal::Clock(clock))
 }
 
-/// What a slice tells of an AMD selection: retired instructions and cycles not in halt,
-/// whose unit mask means nothing.
+/// The signal of an AMD selection that a slice's fields tell: retired instructions and cycles not
+/// in halt, whose unit mask means nothing.
 pub(super) fn told_on_amd(select: &Select) -> Option<Signal> {
     if *select != (Select { event: select.event, umask: select.umask, ..Select::default() }) {
         return None;
@@ -48,7 +48,7 @@ pub(super) fn filter(cccr: u64) -> u32 {
     if cccr & COMPARE == 0 { 0 } else { (cccr & FILTER) as u32 }
 }
 
-/// What a slice tells of a NetBurst selection by its own fields.
+/// The signal of a NetBurst selection that a slice's fields tell.
 pub(super) fn intrinsic(signal: &NetBurstSignal) -> Option<Signal> {
     if signal.filter == NON_SLEEP {
         return Some(Signal::Clock(Clock::NonSleep));

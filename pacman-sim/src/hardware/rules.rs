@@ -1,5 +1,5 @@
-//! What the event tables say about selections: which counters see them, which extra
-//! register goes with them, which of them a slice tells of by itself.
+//! The rules of the event tables for selections: the counters that see them, their extra register,
+//! and the signal where a slice's fields tell it.
 
 use std::collections::BTreeMap;
 
@@ -134,7 +134,7 @@ impl Rules {
         registers
     }
 
-    /// What a slice tells of the selection, if it is one of those.
+    /// The signal of the selection that a slice's fields tell, if there is one.
     pub(super) fn told(&self, select: &Select) -> Option<Signal> {
         self.told.iter().find(|(known, _)| known == select).map(|(_, told)| *told)
     }

@@ -1,4 +1,4 @@
-//! What Intel's and AMD's selectors tell apart: `IA32_PERFEVTSELx` and `PERF_CTLx`.
+//! The fields of Intel's and AMD's selectors: `IA32_PERFEVTSELx` and `PERF_CTLx`.
 
 /// The fields of a selector that decide what is counted, without those that decide when.
 ///
@@ -16,9 +16,9 @@ pub struct Select {
     pub inv: bool,
     /// Whether rising edges are counted.
     pub edge: bool,
-    /// What the extra register must be told: the request and response bits of an
-    /// off-core event, a latency threshold, a front-end selector. `None` for an event
-    /// that takes no register beside its selector.
+    /// The extra register's value: the request and response bits of an off-core event, a latency
+    /// threshold, a front-end selector. `None` for an event that takes no register beside its
+    /// selector.
     pub extra: Option<u64>,
 }
 

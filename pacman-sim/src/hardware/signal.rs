@@ -1,4 +1,4 @@
-//! What occurs, in the terms in which a counter is programmed to see it.
+//! The signals of a core, in the terms that program a counter for them.
 
 use super::clock::Clock;
 use super::select::Select;
@@ -9,14 +9,14 @@ use super::select::Select;
 pub enum Signal {
     /// A tick of a clock. A [`Slice`](super::Slice) tells of it by its cycles.
     Clock(Clock),
-    /// What Intel's fixed counter of this number counts, from 3 on: slots, and on
-    /// efficient cores the topdown categories.
+    /// The signal of Intel's fixed counter of this number, from 3 on: slots, and on efficient cores
+    /// the topdown categories.
     Fixed(u8),
     /// An instruction retires. A [`Slice`](super::Slice) tells of it by its instructions.
     Instructions,
-    /// What an ESCR and a CCCR of NetBurst select.
+    /// The selection of an ESCR and a CCCR of NetBurst.
     NetBurst(NetBurstSignal),
-    /// What a selector of Intel's or AMD's selects.
+    /// The selection of an Intel or AMD selector.
     Select(Select),
 }
 
@@ -31,13 +31,13 @@ pub struct NetBurstSignal {
     pub mask: u16,
     /// The CCCR's filter, bits 24:18: compare, complement, threshold, edge.
     pub filter: u32,
-    /// What tags it, or must be selected beside it.
+    /// The selection that tags it, or must stand beside it.
     pub upstream: Option<Upstream>,
     /// The replay tag it needs: bits of `MSR_PEBS_ENABLE` and `MSR_PEBS_MATRIX_VERT`.
     pub replay: Option<(u32, u32)>,
 }
 
-/// What must be selected in another ESCR for an occurrence to be counted.
+/// The selection in another ESCR without which no occurrence is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Upstream {
     /// The unit, by the number of its first ESCR.

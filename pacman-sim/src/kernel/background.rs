@@ -58,7 +58,7 @@ impl State {
         (u128::from(self.now) * u128::from(self.spec.tsc_mhz) / 1000) as u64
     }
 
-    /// What the contexts of `core` have done by the timetable so far.
+    /// The activity of the contexts of `core` by the timetable so far.
     pub(crate) fn activity_of(&self, core: usize) -> CoreActivity {
         self.activity[core].clone()
     }

@@ -255,7 +255,7 @@ impl State {
         Ok(3 + members.len())
     }
 
-    /// What the kernel has counted so far for the task of a software event.
+    /// The kernel's count so far for the task of a software event.
     fn seen(&self, file: &File) -> u64 {
         let What::Software(config) = file.what else { return 0 };
         match file.whose {

@@ -8,14 +8,14 @@ use perf_event_open_sys::bindings as abi;
 
 use pacman_core::backend::perf::Errno;
 
-/// Whose events a descriptor counts.
+/// The owner of the events that a descriptor counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whose {
     Task(i32),
     Context(u32),
 }
 
-/// What it counts.
+/// The event that it counts.
 #[derive(Clone, Debug)]
 pub(super) enum What {
     Hardware(Box<Encoding>),
@@ -28,9 +28,9 @@ pub(super) enum What {
 pub(super) struct CounterLocation {
     /// The counter's register.
     pub(super) msr: u32,
-    /// What RDPMC is asked for.
+    /// RDPMC's argument.
     pub(super) index: u32,
-    /// What the counter held when the count was last brought up to date.
+    /// The counter's value when the count was last brought up to date.
     pub(super) seen: u64,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct File {
     pub(super) failed: bool,
     /// Everything up to what was last seen.
     pub(super) count: u64,
-    /// What the task had when a software event was last brought up to date.
+    /// The task's count when a software event was last brought up to date.
     pub(super) seen: u64,
     /// Nanoseconds enabled and on its counters.
     pub(super) times: [u64; 2],
@@ -58,7 +58,7 @@ pub(super) struct File {
     pub(super) location: Option<CounterLocation>,
     /// The address of its mapped page.
     pub(super) page: Option<usize>,
-    /// What its page says is no longer so.
+    /// Its page is out of date.
     pub(super) stale: bool,
 }
 
@@ -114,7 +114,7 @@ pub(super) fn hardware(cpu: CpuModel, attr: &abi::perf_event_attr) -> Result<Wha
     };
     let found = match (attr.type_, fixed(attr.config)) {
         (abi::PERF_TYPE_HARDWARE, _) => generic(attr.config)?.iter().find_map(|name| select(name)),
-        // What fixed counters count has their constraint on Intel, as in Linux's tables.
+        // Events of fixed counters have their constraint on Intel, as in Linux's tables.
         (abi::PERF_TYPE_RAW, Some(name)) if cpu.facts().family == Family::Intel => select(name),
         (abi::PERF_TYPE_RAW, _) if config1 == 0 && config2 == 0 => {
             select(&format!("r{:x}", attr.config))

@@ -57,7 +57,7 @@ impl State {
             match self.plan(cpu, &wanted) {
                 Some(better) => (on, plan) = (wanted, Some(better)),
                 None if self.files[&leader].pinned => self.fail(leader),
-                // Who shares counters gets them in order, and the rest waits its turn.
+                // Groups that share counters get them in order; the rest waits.
                 None => break,
             }
         }
@@ -141,7 +141,7 @@ impl State {
         Some(Plan { placements: own.placements().to_vec(), program: fitted.ok() })
     }
 
-    /// What a sibling counts already, where it counts it.
+    /// The events that a sibling counts already, where it counts them.
     fn held(&self, sibling: &Context, placement: &Placement, fd: RawFd) -> EventConstraints {
         let mut way = match placement.counter() {
             Some(Counter::General(n)) => Alternative::general(CounterSet::only(n)),

@@ -25,7 +25,7 @@ pub(crate) struct State {
     pub(super) cpu: CpuModel,
     pub(super) smt: bool,
     pub(super) cores: Vec<CorePmu>,
-    /// What a core's registers hold while nothing is counted.
+    /// The registers of a core while nothing is counted.
     pub(super) reset: CorePmu,
     /// By CPU number.
     pub(super) contexts: Vec<Context>,
@@ -131,7 +131,7 @@ impl State {
         };
         let instructions = retired(now).saturating_sub(retired(task.seen));
         task.seen = now.max(task.seen);
-        // Whoever only watches a core must not be seen on it.
+        // A look at a core must leave no trace on it.
         if !counted && timetabled {
             return;
         }
@@ -250,7 +250,7 @@ impl State {
         Some((&mut self.cores[context.core], context.number))
     }
 
-    /// What a planned fault does to the thread, or the error that its call answers.
+    /// The effect of a planned fault on the thread, or the error of its call.
     pub(super) fn apply_fault(&mut self, tid: i32, fault: Fault) -> Option<i32> {
         let cpu = self.task(tid).cpu;
         match fault {
@@ -289,8 +289,8 @@ impl State {
         self.schedule(cpu);
     }
 
-    /// What the kernel itself has counted for a task. A made-up program touches new memory
-    /// now and then, and never waits for a disk.
+    /// The kernel's own counts for a task. A made-up program touches new memory now and then, and
+    /// never waits for a disk.
     pub(super) fn software(&self, config: u64, task: &Task) -> u64 {
         match config as abi::perf_sw_ids {
             abi::PERF_COUNT_SW_CPU_CLOCK | abi::PERF_COUNT_SW_TASK_CLOCK => task.ran,

@@ -131,7 +131,7 @@ impl Intel {
     }
 }
 
-/// Whose work a counter counts.
+/// The contexts whose work a counter counts.
 struct Listener {
     context: usize,
     rings: Rings,
@@ -140,7 +140,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// What slices tell by themselves.
+    /// The occurrences that the fields of slices tell.
     fn told(&self, signal: Signal, span: &Span) -> u64 {
         let contexts = span.contexts.iter().enumerate();
         let heard = contexts.filter(|(context, told)| self.listens(*context, told.ring));

@@ -49,7 +49,7 @@ struct Context {
     extras: [u64; EXTRAS],
 }
 
-/// What a register number means.
+/// The meaning of a register number.
 #[derive(Clone, Copy)]
 enum Register {
     Capabilities,

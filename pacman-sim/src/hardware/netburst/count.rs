@@ -1,4 +1,4 @@
-//! What ESCRs and CCCRs make the counters count.
+//! The counts that ESCRs and CCCRs select.
 
 use super::super::activity::Activity;
 use super::super::clock::Clock;
@@ -54,7 +54,7 @@ impl NetBurst {
         }
     }
 
-    /// What an ESCR sees of one logical processor's work.
+    /// The occurrences that an ESCR sees of one logical processor's work.
     fn heard(&self, escr: Escr, filter: u32, context: usize, activity: &Activity<'_>) -> u64 {
         let Some(slice) = activity.slice() else { return 0 };
         if !escr.qualifies(context, slice.ring) {

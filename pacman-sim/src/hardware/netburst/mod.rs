@@ -20,7 +20,7 @@ pub(super) struct NetBurst {
     contexts: usize,
     generation: Generation,
     counter: [Counter; COUNTERS],
-    /// What was written to a counter last, until it counts.
+    /// The value last written to a counter, until it counts.
     pending: [Option<u64>; COUNTERS],
     cccr: [u64; COUNTERS],
     escr: [u64; (ESCR_END - ESCR) as usize],
@@ -28,7 +28,7 @@ pub(super) struct NetBurst {
     pebs_matrix: u64,
 }
 
-/// What differs between the models of family 15.
+/// The differences between the models of family 15.
 #[derive(Clone, Copy, Debug)]
 struct Generation {
     /// `MSR_IQ_ESCR0` and `_ESCR1`: models 0 to 2.
@@ -39,7 +39,7 @@ struct Generation {
     late_ioq: bool,
 }
 
-/// What a register number means.
+/// The meaning of a register number.
 #[derive(Clone, Copy)]
 enum Register {
     Cccr(usize),

@@ -135,7 +135,7 @@ fn happening<'a>(
     }
 }
 
-/// What one counter has counted after one slice on `context`.
+/// The count of one counter after one slice on `context`.
 fn count(core: &CorePmu, index: u32, context: u8, slice: Slice<'_>) -> u64 {
     let mut core = core.clone();
     core.pass(&alone(&core, context, slice));

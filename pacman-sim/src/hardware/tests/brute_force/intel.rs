@@ -119,7 +119,7 @@ static INTEL: LazyLock<[Known; 4]> = LazyLock::new(|| {
 const OFFCORE_NHM: &str = "OFFCORE_RESPONSE_0.DEMAND_DATA_RD.ANY_LLC_MISS";
 const OFFCORE_SKL: &str = "OFFCORE_RESPONSE.DEMAND_CODE_RD.ANY_RESPONSE";
 
-/// What the rule says of general counter `n`, erratum and all, from nothing but bits.
+/// The count of general counter `n` by the rule, erratum and all, from nothing but bits.
 fn intel_general(
     core: &CorePmu,
     known: &Known,

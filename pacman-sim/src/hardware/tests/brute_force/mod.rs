@@ -9,8 +9,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What happened on one context: ring or halted, instructions, cycles, which of the known
-/// signals and how often.
+/// The events on one context: ring or halted, instructions, cycles, and the number of each known
+/// signal.
 #[derive(Clone, Debug)]
 struct Doing {
     ring: Option<Ring>,
