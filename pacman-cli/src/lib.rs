@@ -23,6 +23,7 @@ mod signals;
 mod smt;
 pub mod started;
 mod stat;
+mod terminal;
 #[cfg(test)]
 mod test_platform;
 mod topo;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pacman_core::export::{self, TableStyle};
+use pacman_core::export::{self, Environment, TableStyle};
 use pacman_core::report::ThreadReport;
 
 use crate::error::{Failure, Result, Status, apart};
@@ -169,9 +169,9 @@ fn text(entry: &Entry, format: u32, fd: c_int) -> Result<Vec<u8>> {
     let made = match format {
         TABLE => {
             let terminal = output::terminal_width(fd);
-            let mut style = TableStyle::from_env(terminal.is_some());
-            style.width = terminal.filter(|width| *width > 0).unwrap_or(style.width);
-            export::table(&report, &style, &mut text)
+            let mut environment = Environment::read(terminal.is_some());
+            environment.columns = environment.columns.or(terminal.filter(|width| *width > 0));
+            export::table(&report, &TableStyle::from(&environment), &mut text)
         }
         CSV => export::csv(&report, &mut text),
         LOG_CSV => export::csv_log(&report, &mut text),

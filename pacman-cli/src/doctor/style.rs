@@ -1,9 +1,7 @@
 //! What the reader of standard output can show: marks, colours, columns.
 
-use std::env;
-use std::io::{self, IsTerminal};
-
 use crate::doctor::checks::Outcome;
+use crate::terminal::Terminal;
 
 /// How findings are drawn.
 #[derive(Clone, Copy, Debug)]
@@ -19,22 +17,12 @@ pub(super) struct Style {
 impl Style {
     /// What fits standard output as it is.
     pub(super) fn of_stdout() -> Style {
-        let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-        Style::fitting(io::stdout().is_terminal(), variable)
-    }
-
-    fn fitting(terminal: bool, variable: impl Fn(&str) -> Option<String>) -> Style {
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(&variable);
-        let utf8 = locale.is_some_and(|name| {
-            let name = name.to_ascii_lowercase();
-            name.contains("utf-8") || name.contains("utf8")
-        });
-        let dumb = variable("TERM").is_none_or(|name| name == "dumb");
-        let columns = variable("COLUMNS").and_then(|text| text.parse().ok()).unwrap_or(100);
+        let terminal = Terminal::stdout();
         Style {
-            unicode: terminal && utf8,
-            colour: terminal && !dumb && variable("NO_COLOR").is_none(),
-            width: columns.clamp(60, 120),
+            // A file of findings is read by programs, too.
+            unicode: terminal.is_terminal && terminal.unicode,
+            colour: terminal.colour,
+            width: readable(terminal.columns),
         }
     }
 
@@ -51,35 +39,31 @@ impl Style {
     }
 }
 
+/// Lines of prose, whatever the terminal has.
+fn readable(columns: Option<usize>) -> usize {
+    columns.unwrap_or(100).clamp(60, 120)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn style(terminal: bool, variables: &[(&str, &str)]) -> Style {
-        Style::fitting(terminal, |name| {
-            variables.iter().find(|v| v.0 == name).map(|v| v.1.to_owned())
-        })
-    }
-
     #[test]
-    fn marks_and_colours_need_a_terminal_that_can_show_them() {
-        let usual = [("LANG", "en_GB.UTF-8"), ("TERM", "xterm")];
-        for (terminal, variables, mark) in [
-            (true, &usual[..], "\x1b[32m✓\x1b[0m"),
-            (false, &usual, "+"),
-            (true, &[("LANG", "en_GB.UTF-8"), ("TERM", "xterm"), ("NO_COLOR", "1")], "✓"),
-            (true, &[("LANG", "C.utf8"), ("TERM", "dumb")], "✓"),
-            (true, &[("LC_ALL", "C"), ("LANG", "C.utf8"), ("NO_COLOR", "1")], "+"),
-            (true, &[], "+"),
+    fn marks_and_colours_are_those_that_can_be_shown() {
+        for (unicode, colour, mark) in [
+            (true, true, "\x1b[32m✓\x1b[0m"),
+            (true, false, "✓"),
+            (false, true, "\x1b[32m+\x1b[0m"),
+            (false, false, "+"),
         ] {
-            assert_eq!(style(terminal, variables).mark(Outcome::Works), mark, "{variables:?}");
+            assert_eq!(Style { unicode, colour, width: 80 }.mark(Outcome::Works), mark);
         }
     }
 
     #[test]
     fn columns_stay_readable() {
-        for (columns, width) in [("20", 60), ("90", 90), ("500", 120), ("wide", 100)] {
-            assert_eq!(style(false, &[("COLUMNS", columns)]).width, width);
+        for (columns, width) in [(Some(20), 60), (Some(90), 90), (Some(500), 120), (None, 100)] {
+            assert_eq!(readable(columns), width);
         }
     }
 }

@@ -15,12 +15,13 @@ mod tests;
 mod tsc;
 
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 
 use pacman_core::Topology;
 use pacman_core::platform::{self, PlatformRef};
 
 use crate::error::{CliError, CliResult};
+use crate::terminal::Terminal;
 
 use counters::Counters;
 use idle::IdleTimes;
@@ -45,8 +46,7 @@ pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> CliResult {
     match &args.output {
         None => {
             let plain = args.quiet || args.json || args.csv;
-            let redraws = std::env::var_os("TERM").is_some_and(|name| name != "dumb");
-            measure(!plain && redraws && io::stdout().is_terminal(), out)
+            measure(!plain && Terminal::stdout().redraws, out)
         }
         Some(path) => {
             let file = File::create(path).map_err(|error| CliError::unwritable(path, &error))?;
@@ -64,7 +64,9 @@ fn choose(method: MethodArg, topology: &Topology, platform: &PlatformRef) -> Cli
     let simulated = platform.simulation().map(|label| label.name);
     let real = "the idle times in /proc/stat are those of this machine and not of the simulated";
     match (method, simulated) {
-        (MethodArg::Idle, Some(name)) => Err(CliError::Refused(format!("cannot measure by idle times: {real} {name}"))),
+        (MethodArg::Idle, Some(name)) => {
+            Err(CliError::Refused(format!("cannot measure by idle times: {real} {name}")))
+        }
         (MethodArg::Idle, None) => Ok(Chosen::Idle(IdleTimes::default())),
         (MethodArg::Counters, _) => Counters::open(topology, platform).map(Chosen::Counters),
         (MethodArg::Auto, _) => match (Counters::open(topology, platform), simulated) {

@@ -1,13 +1,12 @@
 //! Bars of the four states, core by core.
 
-use std::env;
 use std::fmt::Write;
-use std::io::{self, IsTerminal};
 
 use pacman_metrics::smt::Method;
 
 use super::meter::{Activity, CoreActivity};
 use super::source::Basis;
+use crate::terminal::Terminal;
 
 /// What the reader of standard output can show.
 #[derive(Clone, Copy, Debug)]
@@ -30,15 +29,11 @@ pub(super) struct Picture {
 impl Style {
     /// What fits standard output as it is.
     pub(super) fn of_stdout() -> Style {
-        let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
-        let locale = locale.unwrap_or_default().to_ascii_lowercase();
-        let terminal = io::stdout().is_terminal();
-        let dumb = variable("TERM").is_none_or(|name| name == "dumb");
+        let terminal = Terminal::stdout();
         Style {
-            unicode: terminal && (locale.contains("utf-8") || locale.contains("utf8")),
-            colour: terminal && !dumb && variable("NO_COLOR").is_none(),
-            rows: rows(),
+            unicode: terminal.is_terminal && terminal.unicode,
+            colour: terminal.colour,
+            rows: terminal.lines.unwrap_or(24),
         }
     }
 }
@@ -259,15 +254,6 @@ fn time(seconds: f64) -> String {
     // Three digits, and none for a fraction that is not there.
     let rounded = (seconds / unit * 10.0).round() / 10.0;
     format!("{rounded} {name}")
-}
-
-/// The lines of the screen, or as many as any screen has.
-fn rows() -> usize {
-    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: TIOCGWINSZ writes one `winsize`, and the pointer is to a live one; no terminal is
-    // answered with an error.
-    let status = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
-    if status == 0 && size.ws_row > 0 { usize::from(size.ws_row) } else { 24 }
 }
 
 /// An uncertainty of half the time leaves nothing to show.

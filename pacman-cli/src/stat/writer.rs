@@ -1,7 +1,7 @@
 //! Writes the answer in the format that was asked for.
 
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use super::{csv, json, text};
 use crate::error::{self, CliError, CliResult, UNWRITABLE};
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::terminal::Terminal;
 
 /// Where the answer goes; standard output is the command's.
 pub(super) struct Sink {
@@ -54,8 +55,7 @@ impl Sink {
                 (Box::new(file), shown_path(path).to_string())
             }
         };
-        let redraws = std::env::var_os("TERM").is_some_and(|term| term != "dumb");
-        let live = redraws && io::stderr().is_terminal();
+        let live = Terminal::stderr().redraws;
         Ok(Sink { out: Output::new(BufWriter::new(out)), name, live, failed: None })
     }
 
@@ -89,6 +89,7 @@ impl AnswerWriter {
         } else {
             Format::Text
         };
+        let screen = args.output.is_none().then(Terminal::stderr);
         let answer = Answer {
             command: args.command.iter().map(text_of).collect(),
             columns: Columns::of(events, doubt),
@@ -99,7 +100,7 @@ impl AnswerWriter {
                 .map(|doubt| format!("{DOUBTED}  may be wrong: {doubt}"))
                 .into_iter()
                 .collect(),
-            width: if args.output.is_none() { width() } else { usize::MAX },
+            width: screen.and_then(|screen| screen.columns).unwrap_or(usize::MAX),
         };
         AnswerWriter { answer, format, sink, heading: false, quiet: args.quiet }
     }
@@ -166,18 +167,4 @@ impl AnswerWriter {
         let rows = seated(rows);
         if self.answer.by == By::Core { by_core(&rows) } else { rows }
     }
-}
-
-/// `COLUMNS`, else the width of the terminal on standard error, if it is one.
-fn width() -> usize {
-    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
-    told.filter(|&columns| columns > 0).unwrap_or_else(terminal_width)
-}
-
-fn terminal_width() -> usize {
-    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: TIOCGWINSZ writes one `winsize`, and the pointer is to a live one; standard error
-    // being closed or no terminal is answered with an error.
-    let answer = unsafe { libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &raw mut size) };
-    if answer == 0 && size.ws_col > 0 { size.ws_col.into() } else { usize::MAX }
 }

@@ -2,7 +2,6 @@
 
 mod json;
 mod picture;
-mod terminal;
 #[cfg(test)]
 mod tests;
 mod tiles;
@@ -13,6 +12,7 @@ use std::path::PathBuf;
 use pacman_core::Topology;
 
 use crate::error::{CliError, CliResult};
+use crate::terminal::Terminal;
 
 /// Show the packages, cores and hardware contexts of this machine.
 ///
@@ -57,9 +57,10 @@ pub(crate) fn topo(args: &TopoArgs, out: &mut dyn Write) -> CliResult {
     if args.json {
         writeln!(out, "{:#}", json::facts(&machine))?;
     } else {
+        let terminal = Terminal::stdout();
         let style = picture::Style {
-            width: terminal::width(),
-            unicode: terminal::is_utf8(),
+            width: terminal.columns.unwrap_or(80).clamp(NARROWEST, WIDEST),
+            unicode: terminal.unicode,
             unfold: args.unfold,
         };
         out.write_all(picture::draw(&machine, &style).as_bytes())?;
@@ -75,6 +76,12 @@ fn read(args: &TopoArgs) -> pacman_topology::Result<Topology> {
         (None, None) => Topology::detect(),
     }
 }
+
+/// Below this even one core does not fit into its package.
+const NARROWEST: usize = 40;
+
+/// Beyond this the eye loses the row.
+const WIDEST: usize = 160;
 
 const EXAMPLES: &str = "\
 Examples:

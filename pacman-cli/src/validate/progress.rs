@@ -1,7 +1,8 @@
 //! Where the validation is, on one line of a terminal.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
+use crate::terminal::Terminal;
 use crate::validate::checks::Check;
 
 /// A line on standard error that is gone in the end; nothing where that is no terminal.
@@ -16,7 +17,7 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) fn on_stderr(checks: usize, repeats: usize) -> Progress {
-        let shown = io::stderr().is_terminal();
+        let shown = Terminal::stderr().redraws;
         Progress { shown, checks, repeats, begun: 0, what: String::new() }
     }
 

@@ -35,6 +35,7 @@
 //! ```
 
 mod csv;
+mod environment;
 mod json;
 mod style;
 mod table;
@@ -44,6 +45,8 @@ mod values;
 mod tests;
 
 pub use csv::{csv, csv_log};
+#[doc(hidden)] // For the command and the C library.
+pub use environment::Environment;
 pub use json::json;
 pub use style::TableStyle;
 pub use table::table;

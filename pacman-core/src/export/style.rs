@@ -1,6 +1,6 @@
 //! How a table is drawn.
 
-use std::env;
+use super::environment::Environment;
 
 /// How [`table`](super::table) draws: width, characters, colour, and what it leaves out.
 ///
@@ -47,9 +47,9 @@ impl TableStyle {
     /// The default style as far as this process's environment suits it.
     ///
     /// Colour if `terminal` (the output is one), `NO_COLOR` is unset or empty and
-    /// `TERM` is not `dumb`; Unicode if the locale's encoding is UTF-8; the width
-    /// from `COLUMNS` where that is a number. Whoever can ask the terminal for its
-    /// width does and sets it.
+    /// `TERM` names a terminal other than `dumb`; Unicode if the locale's encoding is
+    /// UTF-8; the width from `COLUMNS` where that is a number above 0. Whoever can ask
+    /// the terminal for its width does so where `COLUMNS` is not set.
     ///
     /// ```
     /// use std::io::IsTerminal;
@@ -58,59 +58,18 @@ impl TableStyle {
     /// assert!(style.width > 0);
     /// ```
     pub fn from_env(terminal: bool) -> TableStyle {
-        TableStyle::from_vars(terminal, |name| env::var(name).ok())
-    }
-
-    fn from_vars(terminal: bool, var: impl Fn(&str) -> Option<String>) -> TableStyle {
-        let set = |name: &str| var(name).filter(|value| !value.is_empty());
-        // The order in which the C library lets one override the other.
-        let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));
-        let encoding = locale.unwrap_or_default().to_ascii_lowercase();
-        let mut style = TableStyle {
-            unicode: encoding.contains("utf-8") || encoding.contains("utf8"),
-            colour: terminal
-                && set("NO_COLOR").is_none()
-                && set("TERM").is_none_or(|term| term != "dumb"),
-            ..TableStyle::default()
-        };
-        if let Some(columns) = set("COLUMNS").and_then(|columns| columns.parse().ok()) {
-            style.width = std::cmp::max(1, columns);
-        }
-        style
+        TableStyle::from(&Environment::read(terminal))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn style(terminal: bool, vars: &[(&str, &str)]) -> TableStyle {
-        TableStyle::from_vars(terminal, |name| {
-            vars.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string())
-        })
-    }
-
-    #[test]
-    fn colour_needs_a_terminal_that_wants_it() {
-        assert!(style(true, &[]).colour);
-        assert!(style(true, &[("NO_COLOR", ""), ("TERM", "xterm")]).colour);
-        assert!(!style(true, &[("NO_COLOR", "1")]).colour);
-        assert!(!style(true, &[("TERM", "dumb")]).colour);
-        assert!(!style(false, &[("TERM", "xterm")]).colour);
-    }
-
-    #[test]
-    fn characters_follow_the_locale_in_the_order_of_the_c_library() {
-        assert!(style(true, &[("LANG", "en_GB.UTF-8")]).unicode);
-        assert!(style(true, &[("LC_ALL", ""), ("LANG", "C.utf8")]).unicode);
-        assert!(!style(true, &[("LC_ALL", "C"), ("LANG", "en_GB.UTF-8")]).unicode);
-        assert!(!style(true, &[]).unicode);
-    }
-
-    #[test]
-    fn the_width_is_a_number_or_the_default() {
-        assert_eq!(style(true, &[("COLUMNS", "132")]).width, 132);
-        assert_eq!(style(true, &[("COLUMNS", "0")]).width, 1);
-        assert_eq!(style(true, &[("COLUMNS", "wide")]).width, 100);
+impl From<&Environment> for TableStyle {
+    fn from(environment: &Environment) -> TableStyle {
+        let default = TableStyle::default();
+        TableStyle {
+            width: environment.columns.unwrap_or(default.width),
+            unicode: environment.unicode,
+            colour: environment.colour,
+            ..default
+        }
     }
 }
