@@ -5,6 +5,7 @@
 //! standard output and returns the exit status.
 
 mod budget;
+mod columns;
 mod command;
 mod counts;
 mod doctor;

@@ -7,9 +7,9 @@ use pacman_core::platform::Platform;
 use pacman_events::{AnyThread, CpuModel, EntryKind, Family, Preset, catalog};
 use serde_json::json;
 
-use super::columns;
 use super::register::{code, counters};
 use super::tables::{Loaded, Tables};
+use crate::columns;
 use crate::error::{self, BAD_INPUT, CliResult};
 
 /// List the events of a processor, or the processors
@@ -109,7 +109,7 @@ fn cpus(pattern: &Pattern, as_json: bool, out: &mut dyn Write) -> CliResult {
             ]
         })
         .collect();
-    columns::write(
+    columns::words(
         out,
         ["TABLE", "ALIASES", "SMT", "COUNTERS", "FIXED", "EVENTS", "PROCESSORS"],
         &rows,
@@ -175,7 +175,7 @@ fn events(loaded: &Loaded, pattern: &Pattern, as_json: bool, out: &mut dyn Write
         )?;
     }
     writeln!(out)?;
-    columns::write(out, ["EVENT", "KIND", "CODE", "COUNTERS", "NOTE"], &rows)?;
+    columns::words(out, ["EVENT", "KIND", "CODE", "COUNTERS", "NOTE"], &rows)?;
     Ok(0)
 }
 

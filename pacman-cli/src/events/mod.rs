@@ -1,7 +1,6 @@
 //! `pacman-pmu list` and `pacman-pmu encode`: what events there are, and what each is
 //! to the hardware.
 
-pub(crate) mod columns;
 mod encode;
 mod json;
 mod list;

@@ -6,8 +6,9 @@ use pacman_events::allocate::Pmu;
 use pacman_metrics::language::{Countable, Metric};
 use serde_json::{Value, json};
 
+use crate::columns;
 use crate::error::CliResult;
-use crate::events::{Loaded, columns};
+use crate::events::Loaded;
 
 /// A table of all, or every field of those that were `named`.
 pub(super) fn list(
@@ -51,7 +52,7 @@ pub(super) fn list(
             ]
         })
         .collect();
-    columns::write(out, ["METRIC", "COUNTED", "UNIT", "EXPRESSION"], &rows)?;
+    columns::words(out, ["METRIC", "COUNTED", "UNIT", "EXPRESSION"], &rows)?;
     let mut heading = "\nWhy not at once:\n";
     for (metric, countable) in &answers {
         if let Some(because) = because(countable) {

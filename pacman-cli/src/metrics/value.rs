@@ -5,9 +5,9 @@ use std::io::Write;
 use pacman_metrics::language::Metric;
 use serde_json::{Value, json};
 
+use crate::columns;
 use crate::counts::Counted;
 use crate::error::{self, CliError, CliResult};
-use crate::events::columns;
 
 /// Writes the values. Of metrics that were `named` each must have one, or the exit status is 1;
 /// of all metrics those with one are shown, and the others listed.
@@ -37,7 +37,7 @@ pub(super) fn values(
         })
         .collect();
     if !rows.is_empty() {
-        columns::write(out, ["METRIC", "VALUE", "UNIT"], &rows)?;
+        columns::words(out, ["METRIC", "VALUE", "UNIT"], &rows)?;
     }
     if named {
         // Before the refusal, so that both come in order where they go to one terminal.

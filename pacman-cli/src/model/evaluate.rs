@@ -9,11 +9,11 @@ use pacman_adapt::predict::training::{
 use pacman_events::shown::shown;
 use serde_json::{Value, json};
 
-use super::columns;
 use super::contenders::{DataArgs, LearnArgs};
 use super::help::TABLE;
 use super::percent::percent;
 use super::progress::Progress;
+use crate::columns;
 use crate::counts::named;
 use crate::error::{CliError, CliResult};
 
@@ -127,7 +127,7 @@ fn write_text(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
         .collect();
     let header =
         ["predictor", "accuracy", "worst", "90 % coverage", "regret", "worst", "samples", "spent"];
-    columns::write(out, header, &rows)?;
+    columns::figures(out, header, &rows)?;
     for (contender, found) in results {
         if let Err(error) = found {
             writeln!(out, "{}: not possible: {error}", contender.name())?;
@@ -139,7 +139,7 @@ fn write_text(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
             found.scores.iter().map(|score| program_row(found, score)).collect();
         let header =
             ["app", "accuracy", "of error", "decided", "best", "regret", "samples", "spent"];
-        columns::write(out, header, &rows)?;
+        columns::figures(out, header, &rows)?;
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! `pacman-pmu train`, `predict` and `evaluate`: models of how many threads a phase should use.
 
-mod columns;
 mod contenders;
 mod evaluate;
 mod file;

@@ -8,9 +8,10 @@ use pacman_adapt::predict::{Configuration, Forecast, Predictor, Sample, Step};
 use pacman_events::shown::{self, shown};
 use serde_json::{Value, json};
 
+use super::file;
 use super::help::TABLE;
 use super::table::{Defaults, Table};
-use super::{columns, file};
+use crate::columns;
 use crate::counts::named;
 use crate::error::{self, CliError, CliResult};
 
@@ -205,7 +206,7 @@ fn write_table(out: &mut dyn Write, machine: &str, answer: &Answer) -> io::Resul
             ]
         })
         .collect();
-    columns::write(out, ["threads", "time s", "90 % from", "to", "x best", "source"], &rows)?;
+    columns::figures(out, ["threads", "time s", "90 % from", "to", "x best", "source"], &rows)?;
     let next = &answer.next;
     write!(out, "next: {} {}", verb(next), next.configuration())?;
     if !events(next).is_empty() {

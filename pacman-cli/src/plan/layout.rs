@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use pacman_core::export::grid::{Column, Grid};
 use pacman_events::allocate::{Assignment, Conflict, Placement, Pmu};
 use pacman_events::partition::{CorePlan, Schedule};
 
@@ -79,14 +80,15 @@ fn table(
             }
         }
     }
-    let mut header = vec![String::new()];
+    let mut columns = vec![Column::left("")];
     for at in 0..contexts.len() {
-        header.push(format!("thread {at}"));
-        header.extend(through.then(|| "through".to_owned()));
+        columns.push(Column::left(&format!("thread {at}")));
+        columns.extend(through.then(|| Column::left("through")));
     }
-    let mut lines = vec![header];
-    lines.extend(rows.into_values());
-    aligned(&lines, out)
+    let mut grid = Grid::new(columns);
+    grid.ruled = false;
+    rows.into_values().for_each(|row| grid.row(row));
+    grid.to_string().lines().try_for_each(|line| writeln!(out, "  {line}"))
 }
 
 /// The name as asked, and what stands for it where that is another.
@@ -103,21 +105,6 @@ fn name(asked: &str, placement: &Placement) -> String {
 fn register(placement: &Placement) -> String {
     let numbered = placement.claims().iter().find(|claim| claim.register.number().is_some());
     numbered.map_or_else(String::new, |claim| claim.register.to_string())
-}
-
-fn aligned(lines: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
-    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-    for line in lines {
-        let mut text = String::from("  ");
-        for (cell, width) in line.iter().zip(&widths) {
-            text.push_str(cell);
-            text.extend(std::iter::repeat_n(' ', width + 2 - cell.chars().count()));
-        }
-        writeln!(out, "{}", text.trim_end())?;
-    }
-    Ok(())
 }
 
 /// What an event needs beside its counter and its own register.

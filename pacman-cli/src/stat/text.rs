@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use pacman_core::export::TableStyle;
+use pacman_core::export::grid::{Column, Grid};
 use pacman_events::shown;
 
 use super::answer::{Answer, By, Interval, census};
@@ -91,16 +93,6 @@ fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], exit: Option<Exit>)
     parts.join(", ")
 }
 
-/// A table under construction: texts, and where a rule goes.
-struct Grid {
-    /// Two lines of heading, then the figures.
-    rows: Vec<Vec<String>>,
-    /// How many columns say whose row it is: these come again with every band.
-    keys: usize,
-    /// The column whose texts lie to the left.
-    left: Option<usize>,
-}
-
 fn table(answer: &Answer, rows: &[Row]) -> String {
     let columns = &answer.columns;
     let keys: &[&str] = match answer.by {
@@ -108,34 +100,35 @@ fn table(answer: &Answer, rows: &[Row]) -> String {
         By::Core => &["core", "threads"],
         By::Context => &["core", "cpu"],
     };
-    let left = keys.iter().position(|key| *key == "thread");
-    let mut grid = Grid { rows: Vec::new(), keys: keys.len(), left };
-    let (names, units) = titles(columns);
-    let keyed = |texts: Vec<String>, cells: Vec<String>| [texts, cells].concat();
-    grid.rows.push(keyed(keys.iter().map(|key| key.to_string()).collect(), names));
-    grid.rows.push(keyed(vec![String::new(); keys.len()], units));
+    let key = |name: &&str| Column { left: *name == "thread", ..Column::right(name, "") };
+    let mut grid = Grid::new(keys.iter().map(key).chain(headings(columns)).collect());
+    grid.keys = keys.len();
+    let summed = |name: String, figures: &Figures| {
+        let mut texts = vec![String::new(); keys.len()];
+        texts[keys.len() - 1] = name;
+        [texts, cells(columns, figures)].concat()
+    };
     let several = cores(rows).count() > 1;
     for core in cores(rows) {
         for (position, row) in core.iter().enumerate() {
             let texts = row_keys(answer.by, row, position == 0);
-            grid.rows.push(keyed(texts, cells(columns, &row.figures)));
+            grid.row([texts, cells(columns, &row.figures)].concat());
         }
-        if core.len() > 1 && several && core[0].seat.is_some() {
+        if let (true, true, Some(seat)) = (core.len() > 1, several, core[0].seat) {
             let sum = Figures::sum(core.iter().map(|row| &row.figures));
-            let moved = core.iter().any(|row| row.moved);
-            let mut texts = vec![String::new(); keys.len()];
-            let number = core[0].seat.map_or(0, |seat| seat.core);
-            texts[keys.len() - 1] = format!("core {number}{}", if moved { MOVED } else { "" });
-            grid.rows.push(keyed(texts, cells(columns, &sum)));
+            let mark = if core.iter().any(|row| row.moved) { MOVED } else { "" };
+            grid.row(summed(format!("core {}{mark}", seat.core), &sum));
         }
     }
     if rows.len() > 1 {
         let total = Figures::sum(rows.iter().map(|row| &row.figures));
-        let mut texts = vec![String::new(); keys.len()];
-        texts[keys.len() - 1] = "total".into();
-        grid.rows.push(keyed(texts, cells(columns, &total)));
+        grid.total(summed("total".into(), &total));
     }
-    grid.draw(answer.width, rows.len() > 1)
+    let mut style = TableStyle::default();
+    style.width = answer.width;
+    let mut text = Vec::new();
+    grid.write(&style, &mut text).expect("memory takes all that is written");
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 fn row_keys(by: By, row: &Row, first: bool) -> Vec<String> {
@@ -157,33 +150,21 @@ fn row_keys(by: By, row: &Row, first: bool) -> Vec<String> {
     }
 }
 
-/// The two lines above the figures: names and units.
-fn titles(columns: &Columns) -> (Vec<String>, Vec<String>) {
-    let (mut names, mut units) = (Vec::new(), Vec::new());
-    let mut push = |name: &str, unit: &str| {
-        names.push(name.to_string());
-        units.push(unit.to_string());
+/// Names and units of the figures.
+fn headings(columns: &Columns) -> Vec<Column> {
+    let event = |event: &super::figures::Column| {
+        let unit = if event.unit == "ns" { "ms" } else { event.unit };
+        Column::right(&clean(&event.title()), unit)
     };
-    for event in &columns.events {
-        let unit = match event.unit {
-            "ns" => "ms",
-            // The name says it already.
-            unit if event.name.to_ascii_lowercase().contains(unit) => "",
-            unit => unit,
-        };
-        push(&clean(&event.title()), unit);
-    }
-    if columns.has_ipc() {
-        push("IPC", "");
-    }
-    if columns.has_stalls() {
-        push("stalled", "%");
-    }
-    if columns.has_frequency() {
-        push("clock", "GHz");
-    }
-    push("time", "s");
-    (names, units)
+    let derived = [
+        (columns.has_ipc(), "IPC", ""),
+        (columns.has_stalls(), "stalled", "%"),
+        (columns.has_frequency(), "clock", "GHz"),
+        (true, "time", "s"),
+    ];
+    let derived = derived.iter().filter(|(is_there, ..)| *is_there);
+    let derived = derived.map(|(_, name, unit)| Column::right(name, unit));
+    columns.events.iter().map(event).chain(derived).collect()
 }
 
 fn cells(columns: &Columns, figures: &Figures) -> Vec<String> {
@@ -214,65 +195,6 @@ fn cells(columns: &Columns, figures: &Figures) -> Vec<String> {
     cells
 }
 
-impl Grid {
-    /// Draws the table: one band, or several below each other where it is too wide.
-    fn draw(self, width: usize, total: bool) -> String {
-        let widths: Vec<usize> = (0..self.rows[0].len())
-            .map(|column| self.rows.iter().map(|row| row[column].chars().count()).max())
-            .map(|width| width.unwrap_or(0))
-            .collect();
-        let bands = self.bands(&widths, width);
-        let drawn = bands.iter().map(|band| self.band(band, &widths, total));
-        drawn.collect::<Vec<String>>().join("\n")
-    }
-
-    /// Which columns stand beside each other: the keys, and as many more as fit.
-    fn bands(&self, widths: &[usize], most: usize) -> Vec<Vec<usize>> {
-        let keys: Vec<usize> = (0..self.keys).collect();
-        let wide = |band: &[usize]| band.iter().map(|column| widths[*column] + GAP).sum::<usize>();
-        let mut bands = vec![keys.clone()];
-        for column in self.keys..widths.len() {
-            let band = bands.last_mut().expect("there is a first one");
-            band.push(column);
-            if band.len() > self.keys + 1 && wide(band) - GAP > most {
-                band.pop();
-                bands.push([keys.as_slice(), &[column]].concat());
-            }
-        }
-        bands
-    }
-
-    fn band(&self, band: &[usize], widths: &[usize], total: bool) -> String {
-        let wide = band.iter().map(|column| widths[*column]).sum::<usize>();
-        let rule = "-".repeat(wide + GAP * (band.len() - 1)) + "\n";
-        let mut text = String::new();
-        for (number, row) in self.rows.iter().enumerate() {
-            if number == self.rows.len() - 1 && total {
-                text.push_str(&rule);
-            }
-            let mut line = String::new();
-            for (position, &column) in band.iter().enumerate() {
-                let cell = &row[column];
-                let room = " ".repeat(widths[column] - cell.chars().count());
-                line.push_str(if position > 0 { "  " } else { "" });
-                let (before, after) =
-                    if self.left == Some(column) { ("", &*room) } else { (&*room, "") };
-                line.extend([before, cell, after]);
-            }
-            let line = line.trim_end();
-            // The line of units may have none.
-            if number != 1 || !line.is_empty() {
-                text.push_str(line);
-                text.push('\n');
-            }
-            if number == 1 {
-                text.push_str(&rule);
-            }
-        }
-        text
-    }
-}
-
 /// Digits in groups of three.
 pub(crate) fn grouped(value: u64) -> String {
     let digits = value.to_string();
@@ -298,8 +220,6 @@ fn clip(text: &str) -> String {
     }
 }
 
-/// Blanks between two columns.
-const GAP: usize = 2;
 /// Letters of the command in the heading.
 const COMMAND: usize = 60;
 /// Notes below the table.

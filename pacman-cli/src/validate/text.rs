@@ -3,20 +3,18 @@
 use std::fmt::Write;
 
 use crate::validate::checks::{Counted, Outcome};
+use pacman_core::export::grid::{Column, Grid};
 use pacman_core::report::DOUBTED;
 
 use super::report::Report;
-
-const HEADER: [&str; 5] = ["EVENT", "KERNEL", "TRUE COUNT", "COUNTED", "VERDICT"];
 
 /// The whole answer, ending in a newline.
 pub(super) fn report(report: &Report) -> String {
     let mut text = processor(report);
     let mut notes = Notes::default();
-    let rows: Vec<[String; 5]> =
-        report.outcomes.iter().map(|outcome| row(outcome, &mut notes)).collect();
-    text.push('\n');
-    table(&mut text, &rows);
+    let rows = report.outcomes.iter().map(|outcome| row(outcome, &mut notes)).collect();
+    line(&mut text, format_args!(""));
+    text += &table(rows).to_string();
     let mut said: Vec<&str> = Vec::new();
     for outcome in report.outcomes.iter().filter(|outcome| outcome.result.is_ok()) {
         if !said.contains(&outcome.name.as_str()) {
@@ -130,20 +128,18 @@ fn behind(text: &mut String, outcome: &Outcome, first: bool) {
 }
 
 /// Names on the left, numbers on the right, the verdict as long as it is.
-fn table(text: &mut String, rows: &[[String; 5]]) {
-    let mut widths = HEADER.map(str::len);
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let [event, kernel, truth, counted, _] = widths;
-    let mut put = |cells: [&str; 5]| {
-        let [a, b, c, d, e] = cells;
-        line(text, format_args!("{a:event$}  {b:kernel$}  {c:>truth$}  {d:>counted$}  {e}"));
-    };
-    put(HEADER);
-    rows.iter().for_each(|row| put(row.each_ref().map(String::as_str)));
+fn table(rows: Vec<[String; 5]>) -> Grid {
+    let (left, right) = (Column::left, |name| Column::right(name, ""));
+    let mut grid = Grid::new(vec![
+        left("EVENT"),
+        left("KERNEL"),
+        right("TRUE COUNT"),
+        right("COUNTED"),
+        left("VERDICT"),
+    ]);
+    grid.ruled = false;
+    rows.into_iter().for_each(|row| grid.row(row.into()));
+    grid
 }
 
 fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
@@ -170,16 +166,12 @@ mod tests {
     #[test]
     fn numbers_stand_on_the_right() {
         let row = |cells: [&str; 5]| cells.map(str::to_owned);
-        let mut text = String::new();
-        table(
-            &mut text,
-            &[
-                row(["CYCLES", "dependent-adds", "640000..670000", "640015", "within 4.49 %"]),
-                row(["LOADS", "loads", "-", "-", "not countable [1]"]),
-            ],
-        );
+        let text = table(vec![
+            row(["CYCLES", "dependent-adds", "640000..670000", "640015", "within 4.49 %"]),
+            row(["LOADS", "loads", "-", "-", "not countable [1]"]),
+        ]);
         assert_eq!(
-            text,
+            text.to_string(),
             "EVENT   KERNEL              TRUE COUNT  COUNTED  VERDICT\n\
              CYCLES  dependent-adds  640000..670000   640015  within 4.49 %\n\
              LOADS   loads                        -        -  not countable [1]\n"

@@ -49,4 +49,6 @@ pub use csv::{csv, csv_log};
 pub use environment::Environment;
 pub use json::json;
 pub use style::TableStyle;
+#[doc(hidden)] // For the command's tables.
+pub use table::grid;
 pub use table::table;

@@ -1,13 +1,12 @@
 //! The report for a terminal: tables of regions, counts, threads and what adaptation did.
 
 mod amount;
-mod table;
 
 use super::report::{ProcessReport, RegionReport, Report};
 use crate::exit::Exit;
 use crate::stat::{clean, grouped};
 pub(super) use amount::{difference, metric, number, quantity, rate, seconds, share};
-use table::{Align, Table};
+use pacman_core::export::grid::{Column, Grid};
 
 /// The whole report; on a terminal, between the program's output and the prompt, not all of it.
 pub(super) fn write(report: &Report, is_short: bool) -> String {
@@ -22,7 +21,7 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
     for process in report.parallel() {
         text.push_str(&format!("\n{}\n", about(process)));
         let shown = shown(process, is_short);
-        text.push_str(&format!("\n{}", regions(process, shown).draw()));
+        text.push_str(&format!("\n{}", regions(process, shown)));
         let left_out = process.regions.len() - shown;
         if left_out > 0 {
             text.push_str(&format!("{left_out} more regions are left out here; -o FILE has all\n"));
@@ -30,7 +29,7 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
         for table in
             [counts(process, shown), threads(process, shown, is_short)].into_iter().flatten()
         {
-            text.push_str(&format!("\n{}", table.draw()));
+            text.push_str(&format!("\n{}", table));
         }
         text.push_str(&adaptation(process, shown));
         let of_process = |note: &String| match several {
@@ -99,16 +98,16 @@ fn is_mixed(process: &ProcessReport) -> bool {
     process.regions.iter().any(|region| region.teams.len() > 1)
 }
 
-fn regions(process: &ProcessReport, shown: usize) -> Table {
-    let mut table = Table::new(&[
-        ("time", "", Align::Right),
-        ("share", "%", Align::Right),
-        ("executions", "", Align::Right),
-        ("mean", "", Align::Right),
-        ("threads", "", Align::Right),
-        ("imbalance", "", Align::Right),
-        ("waiting", "%", Align::Right),
-        ("region", "", Align::Left),
+fn regions(process: &ProcessReport, shown: usize) -> Grid {
+    let mut table = Grid::new(vec![
+        Column::right("time", ""),
+        Column::right("share", "%"),
+        Column::right("executions", ""),
+        Column::right("mean", ""),
+        Column::right("threads", ""),
+        Column::right("imbalance", ""),
+        Column::right("waiting", "%"),
+        Column::left("region"),
     ]);
     for region in &process.regions[..shown] {
         let mark = if region.teams.len() > 1 { "*" } else { "" };
@@ -142,21 +141,21 @@ fn title(region: &RegionReport) -> String {
     title
 }
 
-fn counts(process: &ProcessReport, shown: usize) -> Option<Table> {
+fn counts(process: &ProcessReport, shown: usize) -> Option<Grid> {
     let columns = &process.columns;
     let counted = columns.counted();
     if counted.is_empty() {
         return None;
     }
-    let mut heading: Vec<(&str, &str, Align)> = Vec::new();
+    let mut heading = Vec::new();
     for (_, event) in &counted {
         let unit = if event.unit == "ns" { "" } else { event.unit };
-        heading.push((&event.name, unit, Align::Right));
-        heading.push(("rate", "", Align::Right));
+        heading.push(Column::right(&event.name, unit));
+        heading.push(Column::right("rate", ""));
     }
-    heading.extend(columns.metrics.iter().map(|metric| (metric.name(), "", Align::Right)));
-    heading.push(("region", "", Align::Left));
-    let mut table = Table::new(&heading);
+    heading.extend(columns.metrics.iter().map(|metric| Column::right(metric.name(), "")));
+    heading.push(Column::left("region"));
+    let mut table = Grid::new(heading);
     for region in &process.regions[..shown] {
         let figures = &region.figures;
         let mut cells: Vec<String> = Vec::new();
@@ -173,16 +172,16 @@ fn counts(process: &ProcessReport, shown: usize) -> Option<Table> {
     Some(table)
 }
 
-fn threads(process: &ProcessReport, shown: usize, is_short: bool) -> Option<Table> {
-    let mut table = Table::new(&[
-        ("thread", "", Align::Right),
-        ("busy", "", Align::Right),
-        ("executions", "", Align::Right),
-        ("cpu", "", Align::Right),
-        ("core", "", Align::Right),
-        ("beside", "", Align::Right),
-        ("moves", "", Align::Right),
-        ("region", "", Align::Left),
+fn threads(process: &ProcessReport, shown: usize, is_short: bool) -> Option<Grid> {
+    let mut table = Grid::new(vec![
+        Column::right("thread", ""),
+        Column::right("busy", ""),
+        Column::right("executions", ""),
+        Column::right("cpu", ""),
+        Column::right("core", ""),
+        Column::right("beside", ""),
+        Column::right("moves", ""),
+        Column::left("region"),
     ]);
     let most = if is_short { THREADS } else { usize::MAX };
     let mut rows = 0;
@@ -213,13 +212,13 @@ fn adaptation(process: &ProcessReport, shown: usize) -> String {
     if !process.is_adapted() {
         return String::new();
     }
-    let mut table = Table::new(&[
-        ("chosen", "threads", Align::Right),
-        ("placed", "", Align::Right),
-        ("state", "", Align::Left),
-        ("narrowed", "executions", Align::Right),
-        ("gained", "", Align::Right),
-        ("region", "", Align::Left),
+    let mut table = Grid::new(vec![
+        Column::right("chosen", "threads"),
+        Column::right("placed", ""),
+        Column::left("state"),
+        Column::right("narrowed", "executions"),
+        Column::right("gained", ""),
+        Column::left("region"),
     ]);
     let mut lines = String::new();
     for region in &process.regions[..shown] {
@@ -252,7 +251,7 @@ fn adaptation(process: &ProcessReport, shown: usize) -> String {
             ));
         }
     }
-    format!("\n{}\n{lines}", table.draw())
+    format!("\n{table}\n{lines}")
 }
 
 fn percent(share: Option<f64>) -> String {

@@ -75,7 +75,7 @@ impl<'a> Layout<'a> {
             })
             .collect();
         let columns = self.columns(counted).split_off(placeless);
-        Grid { columns, keys: self.keys() - placeless, rows }
+        Grid { columns, keys: self.keys() - placeless, rows, ruled: true }
     }
 
     fn figures(&self, thread: &ThreadReport, row: &PhaseReport) -> Figures {

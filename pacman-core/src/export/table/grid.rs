@@ -1,32 +1,35 @@
-//! Columns, rows and rules on a given width.
+//! Columns, rows and rules on a given width: all aligned text of the library and the command.
 
-use std::io;
+use std::{fmt, io};
 
 use super::text;
 use crate::export::TableStyle;
 
 /// A column: two lines of heading, and how it lies.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
-    pub(super) head: [String; 2],
+pub struct Column {
+    /// Name and unit.
+    pub head: [String; 2],
     /// Text lies to the left, figures to the right.
-    pub(super) left: bool,
+    pub left: bool,
     /// Stays beside the column before it.
-    pub(super) joined: bool,
+    pub joined: bool,
 }
 
 /// A row of as many cells as there are columns.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
-    pub(super) cells: Vec<String>,
-    pub(super) tone: Tone,
+pub struct Row {
+    /// One for each column.
+    pub cells: Vec<String>,
+    /// How it stands out.
+    pub tone: Tone,
     /// A rule goes above it.
-    pub(super) ruled: bool,
+    pub ruled: bool,
 }
 
 /// The role of a line, for colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tone {
+pub enum Tone {
     /// Bold.
     Heading,
     /// As it comes.
@@ -39,17 +42,51 @@ pub(super) enum Tone {
 
 /// The figures of a block, ready to be laid out.
 #[derive(Clone, Debug)]
-pub(super) struct Grid {
-    pub(super) columns: Vec<Column>,
+pub struct Grid {
+    /// From the left.
+    pub columns: Vec<Column>,
     /// How many columns say whose row it is: these come again with every band.
-    pub(super) keys: usize,
-    pub(super) rows: Vec<Row>,
+    pub keys: usize,
+    /// From the top.
+    pub rows: Vec<Row>,
+    /// A rule goes below the heading.
+    pub ruled: bool,
+}
+
+impl Column {
+    /// A column of words.
+    pub fn left(name: &str) -> Column {
+        Column { left: true, ..Column::right(name, "") }
+    }
+
+    /// A column of figures. A unit that the name says already is left out.
+    pub fn right(name: &str, unit: &str) -> Column {
+        let unit = if name.to_ascii_lowercase().contains(unit) { "" } else { unit };
+        Column { head: [name.to_owned(), unit.to_owned()], left: false, joined: false }
+    }
 }
 
 impl Grid {
+    /// A grid without rows.
+    pub fn new(columns: Vec<Column>) -> Grid {
+        Grid { columns, keys: 0, rows: Vec::new(), ruled: true }
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, cells: Vec<String>) {
+        debug_assert_eq!(cells.len(), self.columns.len());
+        self.rows.push(Row { cells, tone: Tone::Plain, ruled: false });
+    }
+
+    /// Adds a row below a rule.
+    pub fn total(&mut self, cells: Vec<String>) {
+        self.row(cells);
+        self.rows.last_mut().expect("it was just added").ruled = true;
+    }
+
     /// Writes the grid as one band, or as several below each other if it is
     /// wider than the style allows.
-    pub(super) fn write(&self, style: &TableStyle, out: &mut dyn io::Write) -> io::Result<()> {
+    pub fn write(&self, style: &TableStyle, out: &mut dyn io::Write) -> io::Result<()> {
         let widths = self.widths();
         for (number, band) in self.bands(&widths, style.width).iter().enumerate() {
             if number > 0 {
@@ -61,7 +98,7 @@ impl Grid {
     }
 
     /// The columns of the terminal that its widest band takes.
-    pub(super) fn width(&self, style: &TableStyle) -> usize {
+    pub fn width(&self, style: &TableStyle) -> usize {
         let widths = self.widths();
         let bands = self.bands(&widths, style.width);
         bands.iter().map(|band| total(band, &widths)).max().unwrap_or(0)
@@ -81,7 +118,9 @@ impl Grid {
                 line(out, style, if head == 0 { Tone::Heading } else { Tone::Quiet }, &text)?;
             }
         }
-        line(out, style, Tone::Quiet, &rule(style, total))?;
+        if self.ruled {
+            line(out, style, Tone::Quiet, &rule(style, total))?;
+        }
         for row in &self.rows {
             if row.ruled {
                 line(out, style, Tone::Quiet, &rule(style, total))?;
@@ -154,6 +193,16 @@ impl Grid {
     }
 }
 
+/// Plain, on as many columns as it takes.
+impl fmt::Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let style = TableStyle { width: usize::MAX, ..TableStyle::default() };
+        let mut text = Vec::new();
+        self.write(&style, &mut text).expect("memory takes all that is written");
+        f.write_str(&String::from_utf8_lossy(&text))
+    }
+}
+
 fn total(band: &[usize], widths: &[usize]) -> usize {
     band.iter().map(|&column| widths[column]).sum::<usize>() + GAP * band.len().saturating_sub(1)
 }
@@ -187,3 +236,30 @@ pub(super) fn rule(style: &TableStyle, width: usize) -> String {
 
 /// Blanks between two columns.
 const GAP: usize = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_end_and_names_begin_in_one_column() {
+        let mut grid = Grid::new(vec![Column::right("time", "s"), Column::left("region")]);
+        grid.row(vec!["12.345".into(), "main, region 0".into()]);
+        grid.total(vec!["0.1".into(), "größe".into()]);
+        let rule = "-".repeat(22);
+        assert_eq!(
+            grid.to_string(),
+            format!(
+                "  time  region\n     s\n{rule}\n12.345  main, region 0\n{rule}\n   0.1  größe\n"
+            )
+        );
+    }
+
+    #[test]
+    fn a_heading_without_units_and_a_rule_is_one_line() {
+        let mut grid = Grid::new(vec![Column::left("EVENT"), Column::right("time s", "s")]);
+        grid.ruled = false;
+        grid.row(vec!["漢字".into(), "1".into()]);
+        assert_eq!(grid.to_string(), "EVENT  time s\n漢字        1\n");
+    }
+}

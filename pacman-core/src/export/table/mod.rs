@@ -4,7 +4,7 @@ mod block;
 mod cell;
 mod figures;
 mod footnotes;
-mod grid;
+pub mod grid;
 mod quantity;
 mod rate;
 mod text;

@@ -1,0 +1,39 @@
+//! Tables of names from elsewhere, which are made harmless.
+
+use std::io::{self, Write};
+
+use pacman_core::export::grid::{Column, Grid};
+use pacman_events::shown::shown;
+
+/// Writes columns of words.
+pub(crate) fn words<const N: usize>(
+    out: &mut dyn Write,
+    header: [&str; N],
+    rows: &[[String; N]],
+) -> io::Result<()> {
+    write(out, header.map(Column::left), rows)
+}
+
+/// Writes a column of names, and figures to the right.
+pub(crate) fn figures<const N: usize>(
+    out: &mut dyn Write,
+    header: [&str; N],
+    rows: &[[String; N]],
+) -> io::Result<()> {
+    let mut columns = header.map(|name| Column::right(name, ""));
+    columns[0].left = true;
+    write(out, columns, rows)
+}
+
+fn write<const N: usize>(
+    out: &mut dyn Write,
+    columns: [Column; N],
+    rows: &[[String; N]],
+) -> io::Result<()> {
+    let mut grid = Grid::new(columns.to_vec());
+    grid.ruled = false;
+    for row in rows {
+        grid.row(row.iter().map(|cell| shown(cell).to_string()).collect());
+    }
+    write!(out, "{grid}")
+}
