@@ -1,6 +1,5 @@
 //! The processor and the tables that a command speaks of.
 
-use crate::error::{CliError, CliResult};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -9,6 +8,8 @@ use pacman_core::platform::{Platform, pmus_in};
 use pacman_events::encode::PerfAttr;
 use pacman_events::shown::shown_path;
 use pacman_events::{CpuModel, ResolveError, Resolver, SysfsPmu, UserTable};
+
+use crate::error::{CliError, CliResult};
 
 /// Which processor and which tables a command speaks of.
 #[derive(Args, Clone, Debug, Default)]

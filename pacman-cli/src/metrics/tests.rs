@@ -1,6 +1,5 @@
 //! Lists, values and files that make no sense, as the command answers them.
 
-use crate::error::CliResult;
 use std::fs;
 use std::path::PathBuf;
 
@@ -8,6 +7,7 @@ use clap::Parser;
 use serde_json::{Value, json};
 
 use crate::command::{Cli, Command};
+use crate::error::CliResult;
 use crate::test_platform::TestPlatform;
 
 /// A file in the temporary directory, removed in the end.

@@ -1,6 +1,5 @@
 //! The phases of one run, from the reports that its sessions left.
 
-use crate::error::{CliError, CliResult};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -9,6 +8,8 @@ use pacman_core::input::{self, MOST_BYTES};
 use pacman_core::report::DOUBTED;
 use pacman_events::shown::shown_path;
 use serde_json::Value;
+
+use crate::error::{CliError, CliResult};
 
 /// What one run measured of one phase: a mean over executions.
 #[derive(Clone, Debug, PartialEq)]

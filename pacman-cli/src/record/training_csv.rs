@@ -8,8 +8,9 @@ use pacman_adapt::predict::Configuration;
 use pacman_core::input::{self, MOST_BYTES};
 use pacman_events::shown::shown_path;
 
-use crate::error::{CliError, CliResult};
 use pacman_core::atomic_write;
+
+use crate::error::{CliError, CliResult};
 
 /// What one run measured of one phase: a mean over its executions.
 #[derive(Clone, Debug, PartialEq)]

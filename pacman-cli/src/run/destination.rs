@@ -1,6 +1,5 @@
 //! Where the report goes, and in which form.
 
-use crate::error::{CliError, CliResult};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,7 @@ use pacman_events::shown::shown_path;
 
 use super::report::Report;
 use super::{csv, html, json, text};
+use crate::error::{CliError, CliResult};
 use pacman_core::atomic_write;
 
 /// The form of a report.

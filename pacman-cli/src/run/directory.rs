@@ -1,18 +1,18 @@
 //! A directory for what the processes of one run leave.
 
-use crate::error::{CliError, CliResult};
-use std::ffi::CString;
+use std::fs::Permissions;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use pacman_events::shown::shown_path;
+use tempfile::TempDir;
+
+use crate::error::{CliError, CliResult};
 
 /// A directory of this process's own, gone with the value.
 #[derive(Debug)]
-pub(crate) struct Directory {
-    path: PathBuf,
-}
+pub(crate) struct Directory(TempDir);
 
 impl Directory {
     /// Makes one among the temporary files; a refusal names the place.
@@ -33,24 +33,27 @@ impl Directory {
     }
 
     fn within(place: &Path) -> io::Result<Directory> {
-        let pattern = std::path::absolute(place.join("pacman-run-XXXXXX"))?;
-        let mut name = CString::new(pattern.as_os_str().as_bytes())?.into_bytes_with_nul();
-        // SAFETY: a zero closes the name, which the call changes in place.
-        if unsafe { libc::mkdtemp(name.as_mut_ptr().cast()) }.is_null() {
-            return Err(io::Error::last_os_error());
-        }
-        name.pop();
-        Ok(Directory { path: std::ffi::OsString::from_vec(name).into() })
+        let mut made = tempfile::Builder::new();
+        // Recordings are nobody else's, whatever the umask leaves.
+        made.prefix("pacman-run-").permissions(Permissions::from_mode(0o700));
+        Ok(Directory(made.tempdir_in(std::path::absolute(place)?)?))
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        self.0.path()
     }
 }
 
-impl Drop for Directory {
-    fn drop(&mut self) {
-        // Nobody else knows of it; what cannot be removed is a temporary file like others.
-        let _ = std::fs::remove_dir_all(&self.path);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_its_owner_s_alone_and_goes_with_the_value() {
+        let directory = Directory::new().unwrap();
+        let (path, about) = (directory.path().to_owned(), directory.path().metadata().unwrap());
+        assert_eq!(about.permissions().mode() & 0o777, 0o700);
+        drop(directory);
+        assert!(!path.exists());
     }
 }

@@ -1,11 +1,11 @@
 //! Finding libpacman_omp.so.
 
-use crate::error::{CliError, CliResult};
 use std::path::{Path, PathBuf};
 
 use pacman_events::shown::shown_path;
 
 use super::elf;
+use crate::error::{CliError, CliResult};
 
 /// The library to preload, or one line about why there is none.
 pub(crate) fn find() -> CliResult<PathBuf> {

@@ -4,7 +4,6 @@
 //! goes with the last process that has it, however that ends. It needs no file, descriptor or
 //! directory. Where the system grants none, it is a directory in memory.
 
-use crate::error::CliResult;
 use std::path::Path;
 use std::ptr;
 use std::sync::atomic::AtomicU64;
@@ -15,6 +14,7 @@ use pacman_regions::arena::{self, Key, PAGE};
 use pacman_regions::{Options, Recording, Segment};
 
 use super::directory::Directory;
+use crate::error::CliResult;
 
 /// Memory of one run; gone with the value, and with the processes that have it.
 #[derive(Debug)]

@@ -1,6 +1,5 @@
 //! What the PMU counts on every context of every core.
 
-use crate::error::{CliError, CliResult};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -14,6 +13,7 @@ use pacman_metrics::smt::{ContextReading, Recipe};
 
 use super::source::{Basis, Done, Reading, Source};
 use super::tsc::Tsc;
+use crate::error::{CliError, CliResult};
 
 /// The open counters of a machine.
 pub(super) struct Counters {

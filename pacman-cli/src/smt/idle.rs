@@ -7,7 +7,6 @@
 //! `/proc/schedstat` (nanoseconds) of a running thread when it is switched away, so a thread
 //! that never yields looks idle. The nanoseconds in `/proc/timer_list` are root's.
 
-use crate::error::{CliError, CliResult};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use std::{fs, io};
@@ -16,6 +15,7 @@ use pacman_core::topology::Core;
 use pacman_metrics::smt::{Method, idle_times};
 
 use super::source::{Basis, Done, Reading, Source};
+use crate::error::{CliError, CliResult};
 
 /// Where the figures come from.
 pub(super) const SOURCE: &str = "/proc/stat";

@@ -1,8 +1,9 @@
 //! The options of `pacman-pmu smt`, its help and its exit status.
 
-use crate::error::{CliError, CliResult};
 use std::ffi::OsString;
 use std::time::Duration;
+
+use crate::error::{CliError, CliResult};
 
 /// Show how often no, one or several contexts of each core are active.
 ///

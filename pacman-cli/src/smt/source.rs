@@ -1,11 +1,12 @@
 //! Where readings come from: the one thing in which the methods differ.
 
-use crate::error::CliResult;
 use std::fmt::Debug;
 use std::time::Instant;
 
 use pacman_core::topology::Core;
 use pacman_metrics::smt::{Method, Split};
+
+use crate::error::CliResult;
 
 /// Something that can be read again and again.
 pub(super) trait Source {

@@ -3,11 +3,12 @@
 //! The first thread of a process waits with that until a second one comes: programs make as many
 //! threads as there are CPUs that they may use, and one that is bound may use one.
 
-use crate::error::{CliError, CliResult};
 use std::io;
 
 use pacman_core::{Topology, platform};
 use pacman_topology::placement::{Place, Placement};
+
+use crate::error::{CliError, CliResult};
 
 /// The places, and how many threads each has now.
 #[derive(Debug)]

@@ -6,13 +6,12 @@ mod progress;
 mod report;
 mod text;
 
-use std::fs::File;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 
 use crate::error::{CliError, CliResult};
 use crate::validate::checks::{Check, Validator};
-use pacman_core::platform;
+use pacman_core::{atomic_write, platform};
 
 use progress::Progress;
 use report::{Report, exit_status};
@@ -59,12 +58,15 @@ pub(crate) fn validate(args: &ValidateArgs, out: &mut dyn Write) -> CliResult {
         None => Check::defaults(),
     };
     // Minutes of work must not end with a file that cannot be written.
-    let kept = args.output.as_deref().map(create).transpose()?;
+    if let Some(path) = &args.output {
+        atomic_write::check(path).map_err(|error| CliError::unwritable(path, &error))?;
+    }
     let validator = Validator::new().map_err(CliError::refused)?;
     let report = run(&validator, &checks, usize::from(args.repeat));
-    if let Some((file, path)) = kept {
+    if let Some(path) = &args.output {
         let json = path.extension().is_some_and(|extension| extension == "json");
-        keep(file, &render(&report, json)).map_err(|error| CliError::unwritable(path, &error))?;
+        atomic_write::write(path, render(&report, json).as_bytes())
+            .map_err(|error| CliError::unwritable(path, &error))?;
     }
     out.write_all(render(&report, args.json).as_bytes())?;
     Ok(exit_status(&report))
@@ -92,15 +94,6 @@ fn run(validator: &Validator, checks: &[Check], repeats: usize) -> Report {
 
 fn render(report: &Report, json: bool) -> String {
     if json { format!("{:#}\n", json::report(report)) } else { text::report(report) }
-}
-
-fn create(path: &Path) -> CliResult<(File, &Path)> {
-    let file = File::create(path).map_err(|error| CliError::unwritable(path, &error))?;
-    Ok((file, path))
-}
-
-fn keep(mut file: File, text: &str) -> io::Result<()> {
-    file.write_all(text.as_bytes())
 }
 
 const EXAMPLES: &str = "\

@@ -4,7 +4,6 @@ pub(crate) mod module;
 mod outlined;
 mod shortened;
 
-use crate::error::CliResult;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -15,6 +14,8 @@ use pacman_regions::Site;
 
 use module::Module;
 use shortened::shortened;
+
+use crate::error::CliResult;
 
 /// What a region is called, and where it stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! One executable or library, opened for symbols and lines.
 
-use crate::error::{CliError, CliResult};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -10,6 +9,8 @@ use std::time::{Duration, SystemTime};
 
 use addr2line::Loader;
 use object::{Object as _, ObjectSymbol, ReadCache, SymbolKind};
+
+use crate::error::{CliError, CliResult};
 
 /// What a module's files tell.
 pub(crate) struct Module {

@@ -5,13 +5,13 @@
 //! `arch/x86/events/intel/uncore_snbep.c` (`skx_count_chabox`, `icx_count_chabox`); that a bit is
 //! a place on the die is from McCalpin 2021 (die locations), section Skylake Xeon partitions.
 
-use crate::error::{CliError, CliResult};
 use std::fs;
 use std::path::Path;
 
 use pacman_events::shown::shown_path;
 
 use super::processor::Processor;
+use crate::error::{CliError, CliResult};
 
 /// The slices of all dies of a machine.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! Places on a die: the tiles of the CPUs and the slices of the cache directory.
 
-use crate::error::{CliError, CliResult};
 use std::fs;
 
 use pacman_core::Topology;
@@ -11,6 +10,7 @@ use pacman_metrics::tiles::Tiles;
 
 use super::cha::Slices;
 use super::processor::Processor;
+use crate::error::{CliError, CliResult};
 
 /// What is known of places on a die.
 #[derive(Debug)]
