@@ -91,7 +91,7 @@ fn no_handle_is_followed_and_no_size_believed() {
 
 #[test]
 fn samples_say_what_they_hold() {
-    in_every_way("turns");
+    in_every_way("rotation");
 }
 
 #[test]

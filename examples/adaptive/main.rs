@@ -103,7 +103,7 @@ fn run(rounds: usize, check: bool) -> Result<bool> {
         let block = BLOCK.min(rounds - first);
         for ((phase, (_, work)), totals) in phases.iter().zip(&works).zip(&mut totals) {
             let everything = pool.adapter().candidates().default();
-            // Who comes first finds the caches as the phase before left them: all take turns at it.
+            // Who comes first finds the caches as the phase before left them: all take their turn at it.
             for turn in 0..if check { WAYS } else { 1 } {
                 let way = (turn + first / BLOCK * usize::from(check)) % WAYS;
                 for _ in 0..block {
@@ -199,7 +199,7 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// The median seconds of a phase at every configuration, which take turns.
+/// The median seconds of a phase at every configuration, one after the other.
 fn exhaustive(pool: &AdaptivePool, work: &(dyn Fn() + Sync)) -> Result<Vec<(Configuration, f64)>> {
     const TURNS: usize = 31;
     let adapter = pool.adapter();

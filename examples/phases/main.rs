@@ -93,7 +93,7 @@ fn start(options: &Options, machine: Topology) -> Result<Session> {
             .events(events)
             .placement(machine.clone(), options.placement.clone())
     };
-    // Events that do not fit on the counters at once take turns from run to run.
+    // Events that do not fit on the counters at once rotate from run to run.
     let hardware = |events: &str| {
         describe(events).start().or_else(|error| match error.kind() {
             ErrorKind::Conflict => {

@@ -37,7 +37,7 @@ pub struct Report {
     /// The sets in which the events were counted: one where they fit at once.
     pub sets: Vec<EventSet>,
     /// The rule of rotation, where sets rotated.
-    pub turns: Option<EventSetRotation>,
+    pub rotation: Option<EventSetRotation>,
     /// The names of the phases, in the order they were first named.
     pub phases: Vec<String>,
     /// Every thread that ever attached, in order of attaching. A session keeps the rows of the
@@ -204,7 +204,7 @@ pub struct SetReport {
 pub struct CountReport {
     /// As counted, over the executions that counted the event.
     pub raw: Stat,
-    /// How many those are: all that finished, but where sets took turns.
+    /// How many those are: all that finished, but where sets rotated.
     pub samples: u64,
     /// The sum as estimated for all executions and their whole time, where some
     /// counted another set, or the kernel let the group count for a part of the time

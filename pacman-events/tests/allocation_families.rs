@@ -62,8 +62,8 @@ fn nehalem_siblings_share_one_off_core_register() {
     assert_eq!(refused.events().len(), 2);
     assert_eq!(refused.resource().to_string(), "OFFCORE_RSP_0");
     assert_eq!(refused.holders()[0].who, "OFFCORE_RESPONSE_0 of thread 0");
-    assert!(refused.remedy().contains("take turns"), "{refused}");
-    // Taking turns is what the sets are for.
+    assert!(refused.remedy().contains("rotate"), "{refused}");
+    // Rotation is what the sets are for.
     let sets = Partition::ByDemand.sets(&nehalem(), &[event(0x11), event(0x12)]).unwrap();
     assert_eq!(sets.sets().len(), 2);
 }

@@ -305,14 +305,14 @@ const char *pacman_strerror(int status);
 /* A session: an opaque handle. */
 typedef struct pacman_session pacman_session;
 
-/* pacman_options.flags: the kernel may take turns when counters run short.
+/* pacman_options.flags: the kernel may multiplex when counters run short.
  * Counts then cover a part of the time; the report shows raw and estimated
  * values apart. Without this flag a group of events is on its counters for as
  * long as its thread runs, or calls answer PACMAN_E_NOT_SCHEDULED. */
 #define PACMAN_MULTIPLEXED 1u
 
 /* pacman_options.flags, one of the two: events that do not fit on the counters
- * at once take turns in sets, as many as it takes. Each outermost execution of
+ * at once are counted in sets that rotate, as many as it takes. Each outermost execution of
  * a phase counts one set; the report says which values come from how many
  * executions and estimates the rest. Without effect if the events fit. Not
  * together with PACMAN_MULTIPLEXED.
@@ -337,7 +337,7 @@ typedef struct pacman_session pacman_session;
 #define PACMAN_CLOCK_TSC       1u /* the processor's time stamp counter */
 #define PACMAN_CLOCK_MONOTONIC 2u /* clock_gettime(CLOCK_MONOTONIC) */
 
-/* The most events of a session that takes turns, and so of any session; and the
+/* The most events of a session that rotates, and so of any session; and the
  * most that are counted at a time. A program that was compiled when a session
  * had 16 gets PACMAN_E_SIZE for a session of more. */
 #define PACMAN_EVENTS_MAX     64
@@ -406,7 +406,7 @@ typedef struct pacman_options {
  *   PACMAN_E_ABI                header and library do not fit together
  *   PACMAN_E_NO_EVENTS              no event, or an empty list of CPUs
  *   PACMAN_E_UNKNOWN_EVENT      the message has the nearest names
- *   PACMAN_E_TOO_MANY_EVENTS    more than PACMAN_EVENTS_MAX, or without turns
+ *   PACMAN_E_TOO_MANY_EVENTS    more than PACMAN_EVENTS_MAX, or without rotation
  *                               more than PACMAN_EVENTS_AT_ONCE
  *   PACMAN_E_DUPLICATE_SESSION  the name is taken
  *   PACMAN_E_NO_PLACE           a CPU that the machine does not have; siblings
@@ -524,7 +524,7 @@ int pacman_event_unit(const pacman_session *session, size_t event, const char **
  *   sets      where the sets go, a word each: bit e is set if event e is counted
  *             in the set
  *   n         how many fit; PACMAN_EVENTS_MAX is always enough
- *   count     where their number goes: 1 unless sets take turns
+ *   count     where their number goes: 1 unless sets rotate
  *
  * Events that the kernel itself counts, and hardware events for which every set
  * has a counter left, are in every set; each other event is in one.
@@ -753,7 +753,7 @@ int pacman_thread_number(const pacman_session *session, size_t *number)
  *   PACMAN_E_NOT_ATTACHED        the thread is not attached
  *   PACMAN_E_INVALID         counts is null
  *   PACMAN_E_SIZE            n is less than the number of events
- *   PACMAN_E_UNSUPPORTED     sets take turns: use pacman_sample()
+ *   PACMAN_E_UNSUPPORTED     sets rotate: use pacman_sample()
  *   PACMAN_E_NOT_SCHEDULED   the kernel took the counters away
  *   PACMAN_E_FORKED          attached before this process was forked
  *   PACMAN_E_SYSTEM          what else the kernel says
@@ -776,11 +776,11 @@ int pacman_read(const pacman_session *session, uint64_t *counts, size_t n)
  *             events that are not counted now are left alone
  *   n         how many fit: at least as many as the session has events
  *   live      where the mask goes of the events that are counted: bit e for event e
- *   turn      where the number goes of changes of the set so far; null if not wanted
+ *   epoch     where the number goes of changes of the set so far; null if not wanted
  *
- * For sessions in turns; where all events are counted at once it answers what
- * pacman_read() does, with every event live and turn 0. Two samples of one thread
- * can be subtracted if their turns are equal, for the events that are live.
+ * For sessions with rotating sets; where all events are counted at once it answers what
+ * pacman_read() does, with every event live and epoch 0. Two samples of one thread
+ * can be subtracted if their epochs are equal, for the events that are live.
  *
  * Thread rule: calling thread.
  *
@@ -794,14 +794,14 @@ int pacman_read(const pacman_session *session, uint64_t *counts, size_t n)
  *                            as for pacman_read()
  *
  * Example
- *     pacman_sample(session, before, PACMAN_EVENTS_MAX, &live, &turn);
+ *     pacman_sample(session, before, PACMAN_EVENTS_MAX, &live, &epoch);
  *     work();
  *     pacman_sample(session, after, PACMAN_EVENTS_MAX, &live, &now);
- *     if (now == turn && live >> event & 1)
+ *     if (now == epoch && live >> event & 1)
  *         cost = after[event] - before[event];
  */
 int pacman_sample(const pacman_session *session, uint64_t *counts, size_t n, uint64_t *live,
-                  uint64_t *turn)
+                  uint64_t *epoch)
     PACMAN_NONNULL(2, 4);
 
 /*
@@ -867,7 +867,7 @@ int pacman_thread_count(const pacman_session *session, size_t *count)
  *   PACMAN_E_NO_SAMPLE   the thread has published nothing yet
  *   PACMAN_E_INVALID     counts is null
  *   PACMAN_E_SIZE        n is less than the number of events
- *   PACMAN_E_UNSUPPORTED sets take turns: use pacman_peer_sample()
+ *   PACMAN_E_UNSUPPORTED sets rotate: use pacman_peer_sample()
  *
  * Example
  *     uint64_t counts[PACMAN_EVENTS_MAX], age;
@@ -881,11 +881,11 @@ int pacman_peer_read(const pacman_session *session, size_t thread, uint64_t *cou
 
 /*
  * pacman_peer_sample: the latest counts that a thread has published of the set
- * whose turn it is
+ * which is on the counters
  *
  *   session   an open session; the calling thread need not be attached
  *   thread    the number of a thread, from pacman_thread_number()
- *   counts, n, live, turn
+ *   counts, n, live, epoch
  *             as for pacman_sample()
  *   age_ns    as for pacman_peer_read()
  *
@@ -900,7 +900,7 @@ int pacman_peer_read(const pacman_session *session, size_t thread, uint64_t *cou
  *   PACMAN_E_SIZE        n is less than the number of events
  */
 int pacman_peer_sample(const pacman_session *session, size_t thread, uint64_t *counts, size_t n,
-                       uint64_t *live, uint64_t *turn, uint64_t *age_ns)
+                       uint64_t *live, uint64_t *epoch, uint64_t *age_ns)
     PACMAN_MUST_CHECK PACMAN_NONNULL(3, 5);
 
 /* ------------------------------------------------------------------------ *
@@ -966,7 +966,7 @@ typedef struct pacman_count {
     uint32_t estimated;  /* 1 if value is an estimate, 0 if it is the sum */
     uint64_t value;      /* the best figure for all executions */
     uint64_t executions; /* finished executions of the phase on the thread */
-    uint64_t samples;    /* those that counted the event: all, unless sets take turns */
+    uint64_t samples;    /* those that counted the event: all, unless sets rotate */
     uint64_t sum;        /* raw, over these */
     uint64_t min;        /* the least of one */
     uint64_t max;        /* the greatest of one */

@@ -15,9 +15,9 @@ use crate::machine;
 use crate::registry::{self, Entry, pacman_session};
 use crate::version;
 
-/// Lets the kernel take turns when counters run short.
+/// Lets the kernel multiplex groups when counters run short.
 const MULTIPLEXED: u32 = 1;
-/// Lets sets of events take turns.
+/// Lets sets of events rotate.
 const ROTATE_PER_EXECUTION: u32 = 2;
 const ROTATE_STAGGERED: u32 = 4;
 /// Accepts counts of a driver that is not trusted.
@@ -120,7 +120,7 @@ unsafe fn start(options: &Options) -> Result<Session> {
         _ => {
             return Err(Failure::new(
                 Status::Invalid,
-                "cannot take turns both by execution and by spread: choose one of \
+                "cannot rotate event sets both per execution and staggered: choose one of \
                  PACMAN_ROTATE_PER_EXECUTION and PACMAN_ROTATE_STAGGERED",
             ));
         }

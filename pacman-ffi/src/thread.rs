@@ -136,7 +136,7 @@ pub unsafe extern "C" fn pacman_read(
 /// Reads those of the calling thread's counters that count now, and says which.
 ///
 /// # Safety
-/// `counts` is null or points to `n` writable words; `live` and `turn` are null or
+/// `counts` is null or points to `n` writable words; `live` and `epoch` are null or
 /// point to one each.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pacman_sample(
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn pacman_sample(
     counts: *mut u64,
     n: usize,
     live: *mut u64,
-    turn: *mut u64,
+    epoch: *mut u64,
 ) -> c_int {
     answer(|| {
         kept::with(session.addr(), "sample the counters", |kept| {
@@ -156,9 +156,9 @@ pub unsafe extern "C" fn pacman_sample(
             // SAFETY: there is room for n >= events words, by the caller's promise,
             // and live is not null.
             unsafe { store(kept.events, count, counts, live) };
-            if !turn.is_null() {
+            if !epoch.is_null() {
                 // SAFETY: not null, and the caller's promise.
-                unsafe { turn.write(sample.turn()) };
+                unsafe { epoch.write(sample.epoch()) };
             }
             Ok(Status::Ok)
         })
@@ -219,7 +219,7 @@ pub unsafe extern "C" fn pacman_peer_read(
                     Status::Unsupported,
                     format!(
                         "cannot read all events of thread {thread} at once: event {event} is in \
-                         another set than the one whose turn it is; use pacman_peer_sample"
+                         another set than the one which is on the counters; use pacman_peer_sample"
                     ),
                 ));
             }
@@ -234,10 +234,10 @@ pub unsafe extern "C" fn pacman_peer_read(
     })
 }
 
-/// The latest counts that a thread has published of the set whose turn it is.
+/// The latest counts that a thread has published of the set which is on the counters.
 ///
 /// # Safety
-/// `counts` is null or points to `n` writable words; `live`, `turn` and `age_ns` are
+/// `counts` is null or points to `n` writable words; `live`, `epoch` and `age_ns` are
 /// null or point to one each.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pacman_peer_sample(
@@ -246,7 +246,7 @@ pub unsafe extern "C" fn pacman_peer_sample(
     counts: *mut u64,
     n: usize,
     live: *mut u64,
-    turn: *mut u64,
+    epoch: *mut u64,
     age_ns: *mut u64,
 ) -> c_int {
     answer(|| {
@@ -258,9 +258,9 @@ pub unsafe extern "C" fn pacman_peer_sample(
             // SAFETY: there is room for n >= events words, by the caller's promise,
             // and live is not null.
             unsafe { store(events, count, counts, live) };
-            if !turn.is_null() {
+            if !epoch.is_null() {
                 // SAFETY: not null, and the caller's promise.
-                unsafe { turn.write(latest.turn()) };
+                unsafe { epoch.write(latest.epoch()) };
             }
             // SAFETY: null, or the caller's promise.
             unsafe { store_age(peer, &latest, age_ns) };

@@ -52,7 +52,7 @@ pub extern "C-unwind" fn pacman_abi_check(abi: u32) -> c_int {
 #[cfg(test)]
 mod tests {
     use pacman_core::backend::MAX_EVENTS;
-    use pacman_core::session::MAX_EVENTS_IN_TURNS;
+    use pacman_core::session::MAX_ROTATED_EVENTS;
 
     use super::*;
 
@@ -66,7 +66,7 @@ mod tests {
             ("PACMAN_VERSION", format!("{:?}", env!("CARGO_PKG_VERSION"))),
             ("PACMAN_ABI_MAJOR", format!("{}u", ABI >> 16)),
             ("PACMAN_ABI_MINOR", format!("{}u", ABI & 0xffff)),
-            ("PACMAN_EVENTS_MAX", MAX_EVENTS_IN_TURNS.to_string()),
+            ("PACMAN_EVENTS_MAX", MAX_ROTATED_EVENTS.to_string()),
             ("PACMAN_EVENTS_AT_ONCE", MAX_EVENTS.to_string()),
         ] {
             let line = header

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use pacman_metrics::rates::{Counted, ipc};
-//! let exact = |count| Counted { count, group: 0, enabled: 1_000, running: 1_000 };
+//! let exact = |count| Counted { count, group: 0, enabled_ns: 1_000, running_ns: 1_000 };
 //! let rate = ipc(exact(3_000), exact(2_000))?;
 //! assert_eq!(rate.value, 1.5);
 //! # Ok::<(), pacman_metrics::Error>(())

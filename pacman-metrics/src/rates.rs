@@ -90,7 +90,7 @@ impl RateFlag {
 ///
 /// ```
 /// use pacman_metrics::rates::{Counted, RateFlag, ipc};
-/// let count = |count, group| Counted { count, group, enabled: 100, running: 100 };
+/// let count = |count, group| Counted { count, group, enabled_ns: 100, running_ns: 100 };
 /// assert_eq!(ipc(count(3_000, 0), count(2_000, 0))?.value, 1.5);
 /// assert_eq!(ipc(count(3_000, 0), count(2_000, 1))?.flags, [RateFlag::Groups]);
 /// # Ok::<(), pacman_metrics::Error>(())

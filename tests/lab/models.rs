@@ -317,7 +317,7 @@ fn siblings_of_a_nehalem_core_share_the_off_core_response_register() {
     let later = NEHALEM.kernel("offcore-differ-asleep", "0", "later");
     assert!(later.starts_with("NotScheduled: "), "a lost group stays lost: {later}");
     assert_eq!(NEHALEM.kernel("offcore-differ", "0", "later"), "exact");
-    assert_eq!(NEHALEM.lines("spread"), [["2"]], "events that take turns");
+    assert_eq!(NEHALEM.lines("spread"), [["2"]], "events that rotate");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Sets of events that take turns, and one thread with a whole PMU: exact against the
+//! Sets of events that rotate, and one thread with a whole PMU: exact against the
 //! doorbell, which events ring as often as the guest says.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::boots::{HASWELL, PENTIUM_4};
 use super::guest;
 
-/// The guest's job for a way of taking turns, and who programs the counters.
+/// The guest's job for a rule of rotation, and who programs the counters.
 pub(crate) fn job(how: &str, by: &str) -> String {
     format!("turns {how} {by}")
 }
@@ -31,7 +31,7 @@ fn sets(text: &str) -> Vec<BTreeSet<i64>> {
 }
 
 /// Six events, four counters, two siblings: every run of every phase counts the set
-/// whose turn it is, to the last event, and estimates follow from that.
+/// which is on the counters, to the last event, and estimates follow from that.
 fn six_events_on_four_counters(how: &str, by: &str) {
     let Some(text) = guest(HASWELL, &job(how, by)) else { return };
     for thread in ["reads 0 Rdpmc", "reads 1 Rdpmc"] {
@@ -41,7 +41,7 @@ fn six_events_on_four_counters(how: &str, by: &str) {
     assert_eq!(sets.len(), 2, "{text}");
     assert!(sets.iter().all(|set| set.len() == 4), "no counter is idle: {sets:?}");
     assert_eq!(sets.iter().flatten().collect::<BTreeSet<_>>().len(), 6);
-    let spread = how == "by-spread";
+    let spread = how == "staggered";
     let mut seen: BTreeMap<[i64; 3], BTreeSet<i64>> = BTreeMap::new();
     let mut first: BTreeSet<i64> = BTreeSet::new();
     let samples = lines::<7>(text, "sample");
@@ -102,17 +102,17 @@ fn what_samples_say(text: &str, sets: &[BTreeSet<i64>], spread: bool) {
 
 #[test]
 fn sets_take_turns_by_execution() {
-    six_events_on_four_counters("by-execution", "kernel");
+    six_events_on_four_counters("per-execution", "kernel");
 }
 
 #[test]
 fn sets_are_spread_over_siblings() {
-    six_events_on_four_counters("by-spread", "kernel");
+    six_events_on_four_counters("staggered", "kernel");
 }
 
 #[test]
 fn sets_take_turns_by_registers() {
-    six_events_on_four_counters("by-spread", "registers");
+    six_events_on_four_counters("staggered", "registers");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn one_thread_counts_on_all_eighteen_counters_of_a_pentium_4() {
 }
 
 #[test]
-fn halves_of_a_pentium_4_take_turns() {
+fn halves_of_a_pentium_4_rotate() {
     let Some(text) = guest(PENTIUM_4, "halves") else { return };
     let refused: Vec<&str> =
         text.lines().filter_map(|line| line.strip_prefix("refused ")).collect();

@@ -4,10 +4,10 @@ mod attach;
 mod errors;
 mod interrupted;
 mod phases;
+mod rotation;
 mod scale;
 mod sharing;
 mod small_stack;
-mod turns;
 
 use pacman_core::Session;
 

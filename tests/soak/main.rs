@@ -204,7 +204,7 @@ fn regions_of_a_preloaded_program() {
             let directory = Some(recordings.path().to_path_buf());
             let options = Options { directory, events: events.to_owned(), ..Options::default() };
             let mut command = Command::new(&program);
-            // Threads that spin would take turns with each other's work.
+            // Threads that spin would keep each other from their work.
             command.env("OMP_WAIT_POLICY", "passive").env("LD_PRELOAD", &library);
             command.envs(options.variables());
             let with = if events.is_empty() { "without" } else { "with" };

@@ -85,14 +85,14 @@ fn fields(metric: &Metric, countable: &Countable, out: &mut dyn Write) -> io::Re
 fn briefly(countable: &Countable) -> String {
     match countable {
         Countable::AtOnce => "at once".into(),
-        Countable::InTurns { sets, .. } => format!("in {sets} sets"),
+        Countable::ByRotation { sets, .. } => format!("in {sets} sets"),
         _ => "no".into(),
     }
 }
 
 fn because(countable: &Countable) -> Option<&str> {
     match countable {
-        Countable::InTurns { because, .. } | Countable::Never { because } => Some(because),
+        Countable::ByRotation { because, .. } | Countable::Never { because } => Some(because),
         _ => None,
     }
 }
@@ -100,7 +100,7 @@ fn because(countable: &Countable) -> Option<&str> {
 fn object(metric: &Metric, countable: &Countable) -> Value {
     let (word, sets) = match countable {
         Countable::AtOnce => ("at-once", Some(1)),
-        Countable::InTurns { sets, .. } => ("in-turns", Some(*sets)),
+        Countable::ByRotation { sets, .. } => ("by-rotation", Some(*sets)),
         _ => ("never", None),
     };
     json!({

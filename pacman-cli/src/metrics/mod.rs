@@ -128,8 +128,8 @@ JSON without --counts:
   metrics        a list of
     name, unit, expression, text, source (or null), origin (FILE:LINE)
     events       what is counted, without the clocks
-    countable    at-once, in-turns or never
-    sets         how many sets take turns; null for never
+    countable    at-once, by-rotation or never
+    sets         how many sets rotate; null for never
     because      why one set does not do, or none; null for at-once
 
 JSON with --counts:

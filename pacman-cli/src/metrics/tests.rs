@@ -96,7 +96,7 @@ fn metrics_of_a_file_stand_beside_the_librarys() {
     assert_eq!(of(metrics, "full")["countable"], "at-once");
     assert_eq!(of(metrics, "full")["origin"], format!("{}:2", file.path()));
     let two = of(metrics, "two");
-    assert_eq!((&two["countable"], &two["sets"]), (&json!("in-turns"), &json!(2)));
+    assert_eq!((&two["countable"], &two["sets"]), (&json!("by-rotation"), &json!(2)));
     assert!(two["because"].as_str().unwrap().contains("counter 2"), "{two}");
     assert_eq!(of(metrics, "ipc")["countable"], "at-once");
 
@@ -115,7 +115,7 @@ fn siblings_take_counters_away() {
         "five | 1 | BR_MISP_RETIRED.ALL_BRANCHES + BR_INST_RETIRED.ALL_BRANCHES + L2_RQSTS.MISS \
          + LONGEST_LAT_CACHE.MISS + UOPS_ISSUED.ANY | five counters\n",
     );
-    for (smt, countable) in [("on", "in-turns"), ("off", "at-once")] {
+    for (smt, countable) in [("on", "by-rotation"), ("off", "at-once")] {
         let (_, facts) = json_of(&["five", "--file", file.path(), "--cpu", "hsw", "--smt", smt]);
         assert_eq!(facts["metrics"][0]["countable"], countable, "{smt}");
     }

@@ -21,7 +21,7 @@ pub(crate) const CONFLICT: u8 = 3;
 
 /// Plan which counter counts which event on the sibling threads of one core
 ///
-/// Every event is placed, in as few sets as the hardware allows; the sets take turns
+/// Every event is placed, in as few sets as the hardware allows; the sets rotate
 /// over the executions of a phase. If an event cannot be counted at all, the answer is
 /// what is in its way and what would help.
 #[derive(Args, Clone, Debug)]
@@ -52,7 +52,7 @@ pub(crate) struct PlanArgs {
     /// The threads run the same phase: count each event of the one list on any of them
     #[arg(long)]
     pub(crate) spread: bool,
-    /// Refuse with the reason, rather than take turns
+    /// Refuse with the reason, rather than rotate event sets
     #[arg(long, conflicts_with = "spread")]
     pub(crate) at_once: bool,
     /// Leave room for the kernel's NMI watchdog; known if --cpu is absent

@@ -137,7 +137,7 @@ fought over  OFFCORE_RSP_0
 held by      OFFCORE_RESPONSE_0.ANY_DATA.ANY_CACHE_DRAM of thread 0 has OFFCORE_RSP_0
 ";
     assert!(text.starts_with(expected), "{text}");
-    assert!(text.contains("take turns"), "{text}");
+    assert!(text.contains("rotate event sets"), "{text}");
 }
 
 #[test]

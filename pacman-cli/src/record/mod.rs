@@ -62,7 +62,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     configurations: Option<Vec<Configuration>>,
 
-    /// Events to count besides those that the program counts, separated by commas; in turns if
+    /// Events to count besides those that the program counts, separated by commas; in rotating sets if
     /// they do not fit at once
     #[arg(short, long, value_name = "EVENTS")]
     events: Option<String>,

@@ -133,7 +133,7 @@ pub(crate) fn run() -> Result<bool> {
     session.detach_here()?;
     drop(session);
 
-    let session = Session::builder("turns")
+    let session = Session::builder("rotation")
         .events(TWO_SETS)
         .rotate_event_sets(EventSetRotation::PerExecution)
         .start()?;
@@ -146,7 +146,7 @@ pub(crate) fn run() -> Result<bool> {
     }));
     thread.begin(phase)?;
     let other = session.phase("inner")?;
-    costs.push(cost("nested phase begin + end in turns", None, || {
+    costs.push(cost("nested phase begin + end, rotating sets", None, || {
         thread.begin(other).unwrap();
         thread.end(other).unwrap();
     }));

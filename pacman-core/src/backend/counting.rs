@@ -91,7 +91,7 @@ pub struct Caps {
     pub read_path: ReadPath,
     /// The bits of a hardware counter; `None` where only software counts.
     pub width: Option<u8>,
-    /// The kernel may take turns with other groups, so that counts may miss a part
+    /// The kernel may multiplex groups, so that counts may miss a part
     /// of the time; each reading then tells how much.
     pub multiplexed: bool,
     /// The machine is a simulation: every report must say so.

@@ -26,7 +26,7 @@ use crate::report::{PhaseReport, Report, ThreadReport};
 ///    of the time only, or other executions counted another set; `CYCLES enabled
 ///    [ns]` and `CYCLES running [ns]`, which say how large a part of the time;
 ///    `CYCLES samples [executions]`, those that counted the event, and `CYCLES set
-///    [number]`, its set where sets took turns, from 0.
+///    [number]`, its set where sets rotated, from 0.
 ///
 /// An event whose counts may be wrong, because the kernel's driver is not trusted on this
 /// processor, has a question mark behind its name: `CYCLES? [cycles]`.
@@ -39,7 +39,7 @@ use crate::report::{PhaseReport, Report, ThreadReport};
 /// A field is empty where there is no value, never 0: places that are unknown,
 /// counts of a group that never counted, `scaled` where raw is exact, `enabled`
 /// and `running` where the counters cannot be off, `set` of an event that every set
-/// counts, counts of a set whose turn has not come, and times and counts of a
+/// counts, counts of a set that was not on the counters, and times and counts of a
 /// phase of which no execution has finished. Fields are quoted as RFC 4180 has
 /// it, numbers are decimal integers without grouping, lines end in a line feed,
 /// the text is UTF-8.

@@ -9,7 +9,7 @@
 //!
 //! All four keep to the same rule about figures: a count is a value or it is
 //! absent, and what is absent is never written as 0. Absent are the counts of a
-//! group that the kernel never put on the counters, of a set whose turn has not come,
+//! group that the kernel never put on the counters, of a set that was not on the counters,
 //! and everything about a phase of which no execution has finished yet. The table writes them as a dash and
 //! says why below, CSV leaves the field empty, JSON has `null` and the reason.
 //!

@@ -12,7 +12,7 @@ pub(super) enum Absent {
     NotFinished,
     /// The row holds no such count.
     NotRecorded,
-    /// Sets take turns, and no execution has counted the event's yet.
+    /// Sets rotate, and no execution has counted the event's yet.
     NotSampled,
 }
 
@@ -65,10 +65,10 @@ pub(super) fn state_code(state: ThreadState) -> &'static str {
 }
 
 /// The rotation's name in the exchange formats.
-pub(super) fn turns_code(turns: EventSetRotation) -> &'static str {
-    match turns {
-        EventSetRotation::PerExecution => "by-execution",
-        EventSetRotation::Staggered => "by-spread",
+pub(super) fn rotation_code(rotation: EventSetRotation) -> &'static str {
+    match rotation {
+        EventSetRotation::PerExecution => "per-execution",
+        EventSetRotation::Staggered => "staggered",
     }
 }
 

@@ -71,8 +71,8 @@ impl Attached {
     ///
     /// Phases nest and may be entered again. With hardware events and RDPMC this
     /// makes no system call; it never locks, and allocates only when phases nest
-    /// deeper than ever before on this thread. In a session in turns, the begin of an
-    /// outermost phase puts the set on the counters whose turn it is.
+    /// deeper than ever before on this thread. In a session with rotating sets, the begin of an
+    /// outermost phase puts the phase's next set on the counters.
     ///
     /// # Errors
     /// `InvalidInput` for a phase of another session; `Reentered` in a signal handler that
@@ -151,7 +151,7 @@ impl Attached {
     ///
     /// # Errors
     /// `NotScheduled` when the kernel took the counters away, `Forked` in a
-    /// child process, `System`; `Unsupported` in a session in turns, where a reading
+    /// child process, `System`; `Unsupported` in a session with rotating sets, where a reading
     /// could not say which events it holds: take a [`sample`](Self::sample) there.
     #[inline]
     pub fn read(&self, reading: &mut Reading) -> Result<()> {
@@ -190,7 +190,7 @@ impl Attached {
 
     /// Reads this thread's counters and the clock now.
     ///
-    /// In a session in turns: the events of the set whose turn it is.
+    /// In a session with rotating sets: the events of the set which is on the counters.
     ///
     /// # Errors
     /// `NotScheduled`, `Forked`, `System`, as for [`read`](Self::read).

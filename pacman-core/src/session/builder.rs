@@ -88,7 +88,7 @@ impl SessionBuilder {
         self
     }
 
-    /// Lets the kernel take turns when counters run short; counts then come with
+    /// Lets the kernel multiplex groups when counters run short; counts then come with
     /// an estimate. Without this a group is on its counters or fails.
     pub fn multiplexed(mut self) -> SessionBuilder {
         self.sharing = Sharing::Multiplexed;
@@ -108,7 +108,7 @@ impl SessionBuilder {
         self
     }
 
-    /// Lets events that do not fit on the counters at once take turns in sets, as many
+    /// Counts events that do not fit on the counters at once in sets that rotate, as many
     /// as it takes: each outermost execution of a phase counts one of them.
     ///
     /// The sets are as few as the processor allows, and as full. What the kernel itself
@@ -125,11 +125,11 @@ impl SessionBuilder {
     ///
     /// ```
     /// use pacman_core::{Session, session::EventSetRotation};
-    /// let session = Session::builder("doc-turns")
+    /// let session = Session::builder("doc-rotation")
     ///     .events("task-clock,page-faults")
     ///     .rotate_event_sets(EventSetRotation::PerExecution)
     ///     .start()?;
-    /// assert_eq!(session.report().sets.len(), 1, "software needs no turns");
+    /// assert_eq!(session.report().sets.len(), 1, "software needs no rotation");
     /// # Ok::<(), pacman_core::Error>(())
     /// ```
     pub fn rotate_event_sets(mut self, rotation: EventSetRotation) -> SessionBuilder {

@@ -69,7 +69,7 @@ impl PreparedSession {
             Sharing::Pinned => registers::obstacle(topology, &self.platform),
             Sharing::Multiplexed => Some((
                 ErrorKind::Unsupported,
-                "only that driver takes turns with others; count without".to_owned(),
+                "only that driver shares counters with others; count without".to_owned(),
             )),
         };
         if let Some((kind, why)) = obstacle {
@@ -88,7 +88,7 @@ impl PreparedSession {
         registers::backend_beside(events, self.own_partition(), topology, &self.platform, kernel)
     }
 
-    /// How siblings share a core where nobody asked for registers. In turns those that share
+    /// How siblings share a core where nobody asked for registers. With rotating sets those that share
     /// counters by demand could take each other's.
     fn own_partition(&self) -> Partition {
         if self.rotation.is_some() { Partition::Even } else { Partition::ByDemand }

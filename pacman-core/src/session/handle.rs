@@ -79,7 +79,7 @@ impl Session {
     }
 
     /// The sets in which the events are counted: one, unless they
-    /// [take turns](super::SessionBuilder::rotate_event_sets).
+    /// [rotate](super::SessionBuilder::rotate_event_sets).
     pub fn sets(&self) -> Vec<EventSet> {
         let mut sets = self.shared().sets().described();
         let own = self.events().len();

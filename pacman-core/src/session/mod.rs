@@ -6,7 +6,7 @@
 //! every session leaves its report there as [JSON](crate::export::json), in a file named by
 //! process and session, when it is closed and its threads have detached, or else when the
 //! process exits. `PACMAN_REPORT_EVENTS` then adds events to those that the program counts, in
-//! turns if they do not fit at once: they are in reports, and in nothing else that the program
+//! rotating sets if they do not fit at once: they are in reports, and in nothing else that the program
 //! asks for. What cannot be counted is left out, with a line on standard error. Without the first variable neither does anything. `pacman-pmu record` uses both.
 
 mod attached;
@@ -47,7 +47,7 @@ pub use builder::SessionBuilder;
 pub use cells::Stat;
 pub use handle::Session;
 pub use peer::{Peer, PeerSample, SiblingPair};
-pub use rotation::MAX_EVENTS_IN_TURNS;
+pub use rotation::MAX_ROTATED_EVENTS;
 pub use rows::MAX_PHASES;
 pub use sample::Sample;
 pub use shared::Phase;

@@ -27,7 +27,7 @@ pub struct Peer {
 /// A thread's latest published sample.
 #[derive(Clone, Copy, Debug)]
 pub struct PeerSample {
-    turn: Epoch,
+    epoch: Epoch,
     sample: Published,
     age: u64,
 }
@@ -50,14 +50,14 @@ impl Peer {
     /// Reads the latest sample in place, as of `now`; false before the first.
     #[inline(always)]
     pub(super) fn read(&self, now: u64, latest: &mut PeerSample) -> bool {
-        let turn = match &self.record.counted {
+        let epoch = match &self.record.counted {
             Counted::AtOnce(SetStats { slot, rows: Rows::Four(_) }) => slot
                 .read_first::<4>(&mut latest.sample, || self.record.is_gone())
                 .then_some(Epoch::ONLY),
             counted => self.read_wider(counted, latest),
         };
-        let Some(turn) = turn else { return false };
-        latest.turn = turn;
+        let Some(epoch) = epoch else { return false };
+        latest.epoch = epoch;
         // The owner may have stamped its sample after this thread read the clock.
         latest.age = now.saturating_sub(latest.sample.ticks);
         true
@@ -70,7 +70,7 @@ impl Peer {
             Counted::AtOnce(set_stats) => {
                 set_stats.slot.read(self.events, &mut latest.sample, is_gone).then_some(Epoch::ONLY)
             }
-            Counted::InTurns(tallies) => tallies.read(&mut latest.sample, is_gone),
+            Counted::Rotating(tallies) => tallies.read(&mut latest.sample, is_gone),
         }
     }
 
@@ -78,8 +78,8 @@ impl Peer {
         Peer { record, clock: *shared.clock(), events: shared.events().len() }
     }
 
-    /// The thread's latest sample, or `None` before its first boundary; in a session in
-    /// turns also after a begin that failed, until the next one.
+    /// The thread's latest sample, or `None` before its first boundary; in a session with
+    /// rotating sets also after a begin that failed, until the next one.
     #[inline]
     pub fn latest(&self) -> Option<PeerSample> {
         // Read in place: a sample is too large to be handed on from call to call.
@@ -117,7 +117,7 @@ impl fmt::Debug for Peer {
 }
 
 impl PeerSample {
-    const EMPTY: PeerSample = PeerSample { turn: Epoch::ONLY, sample: Published::EMPTY, age: 0 };
+    const EMPTY: PeerSample = PeerSample { epoch: Epoch::ONLY, sample: Published::EMPTY, age: 0 };
 
     /// The raw count of event number `event`.
     ///
@@ -125,13 +125,13 @@ impl PeerSample {
     /// If `event` is [`MAX_EVENTS`](crate::session::MAX_EVENTS) or more, or is not
     /// [counted](Self::is_counted).
     pub fn count(&self, event: usize) -> u64 {
-        self.sample.counts[self.turn.expect(event)]
+        self.sample.counts[self.epoch.expect(event)]
     }
 
-    /// Whether event number `event` was being counted: always, but in a session in
-    /// turns while another set is on the thread's counters.
+    /// Whether event number `event` was being counted: always, but in a session with
+    /// rotating sets while another set is on the thread's counters.
     pub fn is_counted(&self, event: usize) -> bool {
-        self.turn.place(event).is_some()
+        self.epoch.place(event).is_some()
     }
 
     /// The count of event number `event` from `earlier` to this sample of the same thread; `None`
@@ -141,14 +141,14 @@ impl PeerSample {
     /// If `event` is [`MAX_EVENTS`](crate::session::MAX_EVENTS) or more in a session
     /// whose events are counted at once.
     pub fn counted_since(&self, earlier: &PeerSample, event: usize) -> Option<u64> {
-        let place = self.turn.place(event).filter(|_| self.turn == earlier.turn)?;
+        let place = self.epoch.place(event).filter(|_| self.epoch == earlier.epoch)?;
         Some(self.sample.counts[place].wrapping_sub(earlier.sample.counts[place]))
     }
 
     /// How often the set was changed before the sample was taken: samples of different
-    /// turns cannot be subtracted. Always 0 where all events are counted at once.
-    pub fn turn(&self) -> u64 {
-        self.turn.number
+    /// epochs cannot be subtracted. Always 0 where all events are counted at once.
+    pub fn epoch(&self) -> u64 {
+        self.epoch.number
     }
 
     /// Ticks of the session's clock when the owner took the sample.

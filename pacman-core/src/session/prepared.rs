@@ -185,10 +185,10 @@ impl PreparedSession {
             return;
         }
         // At the end: a program may know its own by number.
-        let (own, turns) = (self.events.len(), self.rotation);
+        let (own, rotation) = (self.events.len(), self.rotation);
         if let Err(error) = self.extend_events(&list) {
             self.events.truncate(own);
-            self.rotation = turns;
+            self.rotation = rotation;
             exit_report::report_uncounted(&self.name, &error);
         }
         self.requested = self.events.len() - own;
@@ -201,9 +201,9 @@ impl PreparedSession {
             }
         }
         let tried = self.sets(None);
-        let may_turn = self.rotation.is_none() && self.sharing == Sharing::Pinned;
+        let may_rotate = self.rotation.is_none() && self.sharing == Sharing::Pinned;
         match tried {
-            Err(error) if may_turn && rotation::is_lack_of_room(&error) => {
+            Err(error) if may_rotate && rotation::is_lack_of_room(&error) => {
                 self.rotation = Some(EventSetRotation::PerExecution);
                 self.sets(None).map(drop)
             }
@@ -234,7 +234,7 @@ impl PreparedSession {
         }
     }
 
-    /// The sets to count: one, or those that take turns.
+    /// The sets to count: one, or those that rotate.
     fn sets(&self, system: Option<&Topology>) -> Result<Sets> {
         let open = |events: &[Event]| self.backend(events, system);
         let room = || self.room();

@@ -151,7 +151,7 @@ pub(super) fn room(
     if partition == Partition::ByDemand && pmu.shares_counters() && pmu.contexts() > 1 {
         return Err(Error::new(
             ErrorKind::InvalidInput,
-            "cannot take turns by registers on siblings that share counters by demand: each \
+            "cannot rotate by registers on siblings that share counters by demand: each \
              changes its set when it likes, and what one leaves the other may have taken; split \
              the core evenly (Partition::Even) or give it to one context (Partition::Whole)",
         ));

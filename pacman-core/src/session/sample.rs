@@ -6,18 +6,18 @@ use crate::backend::Reading;
 /// One reading of the calling thread's counters, with its time.
 ///
 /// Counts are raw and only grow: [`count_since`](Sample::count_since) is what
-/// means something. In a session in turns a sample holds the events of one set, and
+/// means something. In a session with rotating sets a sample holds the events of one set, and
 /// [`counted_since`](Sample::counted_since) knows whether two belong together.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    pub(super) turn: Epoch,
+    pub(super) epoch: Epoch,
     pub(super) ticks: u64,
     pub(super) reading: Reading,
 }
 
 impl Sample {
     /// All zeros: the place to read into.
-    pub const EMPTY: Sample = Sample { turn: Epoch::ONLY, ticks: 0, reading: Reading::EMPTY };
+    pub const EMPTY: Sample = Sample { epoch: Epoch::ONLY, ticks: 0, reading: Reading::EMPTY };
 
     /// The raw count of the session's event number `event`.
     ///
@@ -25,23 +25,23 @@ impl Sample {
     /// If `event` is [`MAX_EVENTS`](crate::session::MAX_EVENTS) or more, or is not
     /// [counted](Self::is_counted).
     pub fn count(&self, event: usize) -> u64 {
-        self.reading.counts[self.turn.expect(event)]
+        self.reading.counts[self.epoch.expect(event)]
     }
 
-    /// Whether event number `event` was being counted: always, but in a session in
-    /// turns while another set is on the counters.
+    /// Whether event number `event` was being counted: always, but in a session with
+    /// rotating sets while another set is on the counters.
     pub fn is_counted(&self, event: usize) -> bool {
-        self.turn.place(event).is_some()
+        self.epoch.place(event).is_some()
     }
 
     /// The count of event number `event` from `earlier` to this sample.
     ///
     /// # Panics
-    /// As for [`count`](Self::count). In a session in turns also where the set was
+    /// As for [`count`](Self::count). In a session with rotating sets also where the set was
     /// changed in between: [`counted_since`](Self::counted_since) asks first.
     pub fn count_since(&self, earlier: &Sample, event: usize) -> u64 {
-        assert!(self.turn == earlier.turn, "the set was changed between these two samples");
-        self.reading.count_since(&earlier.reading, self.turn.expect(event))
+        assert!(self.epoch == earlier.epoch, "the set was changed between these two samples");
+        self.reading.count_since(&earlier.reading, self.epoch.expect(event))
     }
 
     /// The count of event number `event` from `earlier` to this sample of the same thread; `None`
@@ -51,14 +51,14 @@ impl Sample {
     /// If `event` is [`MAX_EVENTS`](crate::session::MAX_EVENTS) or more in a session
     /// whose events are counted at once.
     pub fn counted_since(&self, earlier: &Sample, event: usize) -> Option<u64> {
-        let place = self.turn.place(event).filter(|_| self.turn == earlier.turn)?;
+        let place = self.epoch.place(event).filter(|_| self.epoch == earlier.epoch)?;
         Some(self.reading.count_since(&earlier.reading, place))
     }
 
-    /// How often the set was changed before: samples of different turns cannot be
+    /// How often the set was changed before: samples of different epochs cannot be
     /// subtracted. Always 0 where all events are counted at once.
-    pub fn turn(&self) -> u64 {
-        self.turn.number
+    pub fn epoch(&self) -> u64 {
+        self.epoch.number
     }
 
     /// Ticks of the session's clock from `earlier` to this sample.

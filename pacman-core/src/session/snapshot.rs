@@ -84,7 +84,7 @@ pub(super) fn report(shared: &Shared) -> Report {
             })
             .collect(),
         sets: shared.sets().described(),
-        turns: shared.sets().turns(),
+        rotation: shared.sets().rotation(),
         phases,
         threads,
         age: nanos(now.saturating_sub(shared.since())),

@@ -45,7 +45,7 @@ pub(crate) struct ThreadRecord {
 #[derive(Debug)]
 pub(crate) enum Counted {
     AtOnce(SetStats),
-    InTurns(Tallies),
+    Rotating(Tallies),
 }
 
 #[derive(Debug, Default)]
@@ -88,7 +88,7 @@ impl ThreadRecord {
             open: Open::new(),
             counted: match sets.len() {
                 1 => Counted::AtOnce(SetStats::new(widest, limits(0))),
-                _ => Counted::InTurns(Tallies::new(sets, limits)),
+                _ => Counted::Rotating(Tallies::new(sets, limits)),
             },
             log: (log > 0).then(|| Log::new(log, widest)),
             notes: Fenced::default(),
@@ -110,7 +110,7 @@ impl ThreadRecord {
     pub(super) fn tallies(&self) -> &[SetStats] {
         match &self.counted {
             Counted::AtOnce(set_stats) => std::slice::from_ref(set_stats),
-            Counted::InTurns(tallies) => tallies.each(),
+            Counted::Rotating(tallies) => tallies.each(),
         }
     }
 

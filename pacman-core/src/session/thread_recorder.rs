@@ -24,7 +24,7 @@ pub(super) struct FastPath<'a> {
 
 /// The part of an attachment that only its thread touches.
 pub(super) struct ThreadRecorder {
-    /// Of the only set; refuses where sets take turns, so that nothing need be asked.
+    /// Of the only set; refuses where sets rotate, so that nothing need be asked.
     meter: Meter,
     stack: Stack,
     set_scheduler: Option<Box<SetScheduler>>,
@@ -91,16 +91,16 @@ impl ThreadRecorder {
     #[inline]
     pub(super) fn sample(&mut self, sample: &mut Sample) -> Result<()> {
         if self.set_scheduler.is_some() {
-            return self.sample_in_turns(sample);
+            return self.sample_rotating(sample);
         }
-        sample.turn = Epoch::ONLY;
+        sample.epoch = Epoch::ONLY;
         self.meter.open(&mut sample.reading, &mut sample.ticks)
     }
 
     #[inline(never)]
-    fn sample_in_turns(&mut self, sample: &mut Sample) -> Result<()> {
+    fn sample_rotating(&mut self, sample: &mut Sample) -> Result<()> {
         let set_scheduler = self.set_scheduler();
-        sample.turn = set_scheduler.turn();
+        sample.epoch = set_scheduler.epoch();
         set_scheduler.meter().open(&mut sample.reading, &mut sample.ticks)
     }
 
@@ -112,10 +112,10 @@ impl ThreadRecorder {
             Counted::AtOnce(set_stats) => {
                 set_stats.slot.publish(sample.ticks, &sample.reading.counts)
             }
-            Counted::InTurns(tallies) => {
+            Counted::Rotating(tallies) => {
                 let set = self.set_scheduler().set();
                 tallies.each()[set].slot.publish(sample.ticks, &sample.reading.counts);
-                tallies.turn_to(sample.turn.number, set);
+                tallies.begin_epoch(sample.epoch.number, set);
             }
         }
         Ok(())
@@ -145,7 +145,7 @@ impl ThreadRecorder {
             Counted::AtOnce(set_stats) => {
                 begin(&mut self.stack, &mut self.meter, phase, set_stats, &record.open)
             }
-            Counted::InTurns(tallies) => self.begin_in_turns(phase, tallies, &record.open),
+            Counted::Rotating(tallies) => self.begin_rotating(phase, tallies, &record.open),
         }
     }
 
@@ -156,7 +156,7 @@ impl ThreadRecorder {
         }
         let ((stack, meter), set_stats, set) = match &record.counted {
             Counted::AtOnce(set_stats) => ((&mut self.stack, &mut self.meter), set_stats, 0),
-            Counted::InTurns(tallies) => {
+            Counted::Rotating(tallies) => {
                 let set_scheduler = self.set_scheduler.as_mut().expect(OPENED);
                 let set = set_scheduler.set();
                 ((&mut self.stack, set_scheduler.meter()), &tallies.each()[set], set as u32)
@@ -182,7 +182,7 @@ impl ThreadRecorder {
         ended.unwrap_or_else(|| Err(stack.refuse_end(open)))
     }
 
-    fn begin_in_turns(&mut self, phase: u32, tallies: &Tallies, open: &Open) -> Result<()> {
+    fn begin_rotating(&mut self, phase: u32, tallies: &Tallies, open: &Open) -> Result<()> {
         let outermost = open.depth() == 0;
         let set_scheduler = self.set_scheduler.as_mut().expect(OPENED);
         let mut act = || {
@@ -197,8 +197,8 @@ impl ThreadRecorder {
         };
         let begun = act();
         match &begun {
-            Ok(()) => tallies.turn_to(set_scheduler.turn().number, set_scheduler.set()),
-            Err(_) if outermost => tallies.nobodys_turn(),
+            Ok(()) => tallies.begin_epoch(set_scheduler.epoch().number, set_scheduler.set()),
+            Err(_) if outermost => tallies.end_epoch(),
             Err(_) => {}
         }
         begun
@@ -209,7 +209,7 @@ impl ThreadRecorder {
     }
 }
 
-const OPENED: &str = "threads of a session in turns open a set scheduler";
+const OPENED: &str = "threads of a session with rotating sets open a set scheduler";
 
 /// As [`Stack::end`], out of line: most meters are plain.
 #[inline(never)]

@@ -345,7 +345,10 @@ fn remedies(
     }
     if let Some(last) = events.last().filter(|_| events.len() > 1) {
         let others = if events.len() == 2 { "the other" } else { "the others" };
-        list.push(format!("take turns: {} in one execution, {others} in the next", whose(last)));
+        list.push(format!(
+            "rotate event sets: {} in one execution, {others} in the next",
+            whose(last)
+        ));
     }
     if list.is_empty() {
         list.push(match resource {

@@ -1,4 +1,4 @@
-//! More events than counters: the fewest sets, taking turns over a phase's executions.
+//! More events than counters: the fewest sets, rotation over a phase's executions.
 
 use super::fewest::{Cover, fewest};
 use super::plan::{CorePlan, Partition};
@@ -7,7 +7,7 @@ use crate::allocate::{
     assignments, items,
 };
 
-/// Sets of events that take turns, so that all of them are counted in the end.
+/// Sets of events that rotate, so that all of them are counted in the end.
 ///
 /// PACMAN's predictor sampled two sets in the first two executions of a phase; this is
 /// the same with as few sets as the hardware allows. Every set is a legal plan for all

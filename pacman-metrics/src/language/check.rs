@@ -14,8 +14,8 @@ use crate::error::{Error, ErrorKind, Result};
 pub enum Countable {
     /// All at once, in one set.
     AtOnce,
-    /// Not at once, but in sets that take turns.
-    InTurns {
+    /// Not at once, but in sets that rotate.
+    ByRotation {
         /// How many sets.
         sets: usize,
         /// Why one does not do.
@@ -82,7 +82,7 @@ impl Metric {
         let Err(conflict) = allocate(pmu, &demands) else { return Countable::AtOnce };
         let because = conflict.reason().to_owned();
         match Partition::ByDemand.sets(pmu, &[demands]) {
-            Ok(schedule) => Countable::InTurns { sets: schedule.sets().len(), because },
+            Ok(schedule) => Countable::ByRotation { sets: schedule.sets().len(), because },
             Err(alone) => Countable::Never { because: alone.reason().to_owned() },
         }
     }

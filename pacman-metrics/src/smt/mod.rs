@@ -1,6 +1,6 @@
 //! How often neither, one or both contexts of a core were active.
 //!
-//! Two siblings at half load each may take turns, or run together and then rest together; their
+//! Two siblings at half load each may alternate, or run together and then rest together; their
 //! own utilisations cannot tell. What can is a count for the core as a whole beside those of its
 //! contexts. With `any` for the time in which at least one context was active:
 //!

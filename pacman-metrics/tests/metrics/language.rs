@@ -198,13 +198,13 @@ fn models_count_at_once_in_turns_or_never() {
     };
     assert!(because.contains("REF_CYCLES cannot be counted on zen3"), "{because}");
 
-    // Both take counter 2 alone on Haswell; five events take turns on four counters.
+    // Both take counter 2 alone on Haswell; five events rotate on four counters.
     let text = "two | 1 | L1D_PEND_MISS.PENDING / CYCLE_ACTIVITY.CYCLES_L1D_PENDING | words
         five | 1 | BR_MISP_RETIRED.ALL_BRANCHES + BR_INST_RETIRED.ALL_BRANCHES + L2_RQSTS.MISS \
                    + LONGEST_LAT_CACHE.MISS + UOPS_ISSUED.ANY | words";
     for metric in Metric::read_all("t", text).unwrap() {
         match countable(&metric, "hsw") {
-            Countable::InTurns { sets: 2, because } => {
+            Countable::ByRotation { sets: 2, because } => {
                 let counters = if metric.name() == "two" { "counter 2" } else { "counters 0-3" };
                 assert!(because.contains(counters), "{because}");
             }

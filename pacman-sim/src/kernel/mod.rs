@@ -2,7 +2,7 @@
 //!
 //! It follows Linux where a driver could tell the difference: a thread's events are on the
 //! counters only while it runs; a pinned group that does not fit is in error for good and reads
-//! as an empty file; the others take turns; a counter starts at minus the largest period, and
+//! as an empty file; the others are multiplexed; a counter starts at minus the largest period, and
 //! its overflow is handled at once; every change of a counter bumps the lock of its page.
 //!
 //! One lock covers a machine. A thread brings itself up to date, and the pages that it alone

@@ -51,8 +51,8 @@ macro_rules! on {
             }
 
             #[test]
-            fn too_many_events_are_refused_or_take_turns() {
-                suite::too_many_events_are_refused_or_take_turns(NAME);
+            fn too_many_events_are_refused_or_rotate() {
+                suite::too_many_events_are_refused_or_rotate(NAME);
             }
 
             #[test]

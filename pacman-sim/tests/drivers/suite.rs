@@ -179,7 +179,7 @@ pub(crate) fn sums_follow_their_terms(machine: &str) {
     assert_eq!(count("STALL_CYCLES"), expected, "{resolved:?}");
 }
 
-pub(crate) fn too_many_events_are_refused_or_take_turns(machine: &str) {
+pub(crate) fn too_many_events_are_refused_or_rotate(machine: &str) {
     let program = Program::on(machine);
     // More than any context here has, all of them events that general counters count.
     let many = "BRANCHES,BRANCH_MISSES,L1D_MISSES,L2_MISSES,LLC_MISSES,DTLB_MISSES,ITLB_MISSES,\

@@ -1,4 +1,4 @@
-//! Sessions whose sets take turns, on two siblings that ring known numbers.
+//! Sessions whose sets rotate, on two siblings that ring known numbers.
 
 use std::sync::Barrier;
 
@@ -26,7 +26,7 @@ const EVENTS: [(&str, u64); 6] = [
 /// Prints the sets, then a line for each logged run and event that was counted, what
 /// samples saw from within, and the report's sums.
 pub(crate) fn run(how: &str, by: &str) -> Result<()> {
-    let turns = if how == "by-spread" {
+    let turns = if how == "staggered" {
         EventSetRotation::Staggered
     } else {
         EventSetRotation::PerExecution

@@ -53,13 +53,13 @@ pub(super) fn competitor<S: PerfSys + Clone>(
     match asked.rival().map(|conflict| conflict.resource().clone()) {
         Some(Resource::Registers { registers }) if fits(sys, &asked.unshared(), target) => format!(
             "{} is one register for all siblings of a core, and {} counts with another value in \
-             it; take turns, or count the same event on both",
+             it; rotate event sets, or count the same event on both",
             registers[0],
             sibling()
         ),
         Some(Resource::Erratum { name }) if fits(sys, &asked.halved(), target) => format!(
             "erratum {name} keeps memory-retired events (D0 to D3) and what the sibling counts \
-             off the same counters, and {} counts; take turns, or count fewer events on both",
+             off the same counters, and {} counts; rotate event sets, or count fewer events on both",
             sibling()
         ),
         _ => unknown(),
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(
             on("nhm-ep", NEHALEM, true),
             "OFFCORE_RSP_0 is one register for all siblings of a core, and the sibling counts \
-             with another value in it; take turns, or count the same event on both"
+             with another value in it; rotate event sets, or count the same event on both"
         );
         assert_eq!(on("nhm-ep", NEHALEM, false), SOMEBODY, "there is no sibling");
         let haswell = "OFFCORE_RESPONSE.DEMAND_DATA_RD.L3_HIT.HITM_OTHER_CORE";
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn what_the_erratum_closes_is_told_from_a_full_pmu() {
         let erratum = "erratum HSD29 keeps memory-retired events (D0 to D3) and what the sibling \
-                       counts off the same counters, and the sibling counts; take turns, or count \
+                       counts off the same counters, and the sibling counts; rotate event sets, or count \
                        fewer events on both";
         let half_is_free = |opened: &[(u64, u64)]| {
             opened.len() <= 2 && opened.iter().all(|(config, _)| config & 0xfc != 0xd0)
@@ -352,11 +352,11 @@ mod tests {
         assert_eq!(
             advice_on("hsw", &five, true),
             "5 events need counters 0-3, which are not enough; what helps: turn SMT off in the \
-             firmware, which gives a context 8 general counters; or take turns: r108 in one \
+             firmware, which gives a context 8 general counters; or rotate event sets: r108 in one \
              execution, the others in the next"
         );
         let escr = advice_on("p4", &["BRANCH_MISSES", "INSTRUCTIONS", "UOPS_RETIRED"], true);
-        assert!(escr.contains("CRU_ESCR0") && escr.contains("take turns"), "{escr}");
+        assert!(escr.contains("CRU_ESCR0") && escr.contains("rotate event sets"), "{escr}");
     }
 
     #[test]

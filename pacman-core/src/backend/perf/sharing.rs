@@ -6,7 +6,7 @@ pub enum Sharing {
     /// On the counters whenever the thread runs, or an error: counts are exact.
     #[default]
     Pinned,
-    /// The kernel may take turns with other groups; counts stay raw, and the
+    /// The kernel may multiplex groups; counts stay raw, and the
     /// times that the group was enabled and running are kept beside them.
     Multiplexed,
 }

@@ -5,7 +5,7 @@ mod writer;
 use std::io;
 
 use self::writer::Writer;
-use super::values::{count_of, read_path_code, state_code, turns_code};
+use super::values::{count_of, read_path_code, rotation_code, state_code};
 use crate::report::{LoggedSample, PhaseReport, Report, ThreadReport};
 use crate::session::Stat;
 
@@ -29,7 +29,7 @@ const VERSION: u32 = 1;
 ///               may be wrong: the kernel's driver is not trusted on this processor
 /// sets          [[event …] …]: the events that were counted together, as indices into
 ///               events; one set where they fit at once
-/// turns         null, or who counted which set: "by-execution" | "by-spread"
+/// rotation      null, or the rule of rotation: "per-execution" | "staggered"
 /// phases        [name …]
 /// threads       [{
 ///   number        the session's number for it, from 0
@@ -127,7 +127,7 @@ pub fn json(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
         to.end(']');
     }
     to.end(']');
-    to.name("turns").string_or_null(report.turns.map(turns_code));
+    to.name("rotation").string_or_null(report.rotation.map(rotation_code));
     to.break_line()?;
     to.name("phases");
     strings(&mut to, &report.phases);

@@ -86,7 +86,11 @@ impl<'a> Layout<'a> {
     fn sum(&self, each: &[Figures]) -> Figures {
         let mut sum = Figures::none(self.report);
         each.iter().for_each(|figures| sum.add(figures));
-        if self.report.turns == Some(EventSetRotation::Staggered) { sum.of_a_team() } else { sum }
+        if self.report.rotation == Some(EventSetRotation::Staggered) {
+            sum.of_a_team()
+        } else {
+            sum
+        }
     }
 
     /// A row for each thread, siblings one below the other, and a sum for each

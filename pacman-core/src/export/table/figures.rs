@@ -13,7 +13,7 @@ pub(super) struct Figures {
     pub(super) attached: u128,
     /// One for each event of the report.
     pub(super) counts: Vec<Figure>,
-    /// One for each set, where sets took turns.
+    /// One for each set, where sets rotated.
     pub(super) sets: Vec<SetFigures>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Figure {
     /// A thread finished executions and has no count.
     pub(super) missing: bool,
     /// The executions of threads that have a figure, and of those that have none
-    /// because their turn has not come.
+    /// because they were not on the counters.
     covered: u128,
     unsampled: u128,
     pub(super) enabled: u128,
@@ -51,7 +51,7 @@ impl Figures {
             time: 0,
             attached: 0,
             counts: vec![Figure::default(); events],
-            sets: vec![none; if report.turns.is_some() { report.sets.len() } else { 0 }],
+            sets: vec![none; if report.rotation.is_some() { report.sets.len() } else { 0 }],
         }
     }
 

@@ -25,7 +25,7 @@ pub(super) fn legend(report: &Report, marks: &Marks, style: &TableStyle) -> Vec<
     explain(
         marks.scaled,
         "~",
-        match report.turns {
+        match report.rotation {
             None => {
                 "estimated for the whole time from the share of it that the column \"counted\" shows"
             }
@@ -44,9 +44,9 @@ pub(super) fn legend(report: &Report, marks: &Marks, style: &TableStyle) -> Vec<
     lines
 }
 
-/// The sets that took turns, and their events.
+/// The sets that rotated, and their events.
 pub(super) fn of_sets(report: &Report) -> Vec<String> {
-    let Some(turns) = report.turns else { return Vec::new() };
+    let Some(rotation) = report.rotation else { return Vec::new() };
     let names = |events: Vec<usize>| {
         let names: Vec<String> =
             events.iter().map(|event| text::clean(&report.events[*event].name)).collect();
@@ -54,9 +54,9 @@ pub(super) fn of_sets(report: &Report) -> Vec<String> {
     };
     let (every, single): (Vec<usize>, Vec<usize>) =
         (0..report.events.len()).partition(|event| only_set(report, *event).is_none());
-    let how = match turns {
-        EventSetRotation::PerExecution => "took turns by execution",
-        EventSetRotation::Staggered => "were spread over the threads and took turns by execution",
+    let how = match rotation {
+        EventSetRotation::PerExecution => "rotated per execution",
+        EventSetRotation::Staggered => "rotated per execution, staggered over the threads",
     };
     let with = match every.as_slice() {
         [] => String::new(),
@@ -72,7 +72,7 @@ pub(super) fn of_sets(report: &Report) -> Vec<String> {
 
 /// Which threads counted which set how often.
 fn samples(report: &Report, phase: &str, members: &[Member<'_>], lines: &mut Vec<String>) {
-    if report.turns.is_none() {
+    if report.rotation.is_none() {
         return;
     }
     let mut alike: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();

@@ -36,7 +36,7 @@ use crate::report::Report;
 /// session did not bind, `~` for estimates (a column says from what share of
 /// the time), a dash for what is absent, `>=` for sums over fewer threads than
 /// ran. Footnotes say why figures are absent, and what happened to threads; where sets
-/// of events took turns, which events each set has and how many runs counted it on each
+/// of events rotated, which events each set has and how many runs counted it on each
 /// thread. A sum over threads among which sets were spread takes those that counted an
 /// event for those that did not yet.
 ///

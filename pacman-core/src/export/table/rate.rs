@@ -50,7 +50,7 @@ impl Rate {
         let count = &figures.counts[event];
         let Some(value) = count.value else { return Cell::Absent };
         if !figures.sets.is_empty() {
-            return self.cell_in_turns(figures, event);
+            return self.cell_of_sets(figures, event);
         }
         let nothing = Figure::default();
         let (below, times, company) = match self {
@@ -80,9 +80,9 @@ impl Rate {
         }
     }
 
-    /// As [`cell`](Self::cell), where sets took turns: of those executions that counted
+    /// As [`cell`](Self::cell), where sets rotated: of those executions that counted
     /// both, because others may have been longer.
-    fn cell_in_turns(self, figures: &Figures, event: usize) -> Cell {
+    fn cell_of_sets(self, figures: &Figures, event: usize) -> Cell {
         let (mut part, mut whole) = (0, 0);
         for set in &figures.sets {
             let below = match self {

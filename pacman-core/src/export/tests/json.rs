@@ -40,7 +40,7 @@ fn members_and_their_order_are_the_documented_ones() {
             "notes",
             "events",
             "sets",
-            "turns",
+            "rotation",
             "phases",
             "threads"
         ]
@@ -191,7 +191,7 @@ fn samples_and_sets_are_members() {
         serde_json::from_str(&text(&specimen::rotate_event_sets(EventSetRotation::Staggered)))
             .unwrap();
     assert_eq!(document["sets"], serde_json::json!([[0, 1, 2], [0, 2, 3]]));
-    assert_eq!(document["turns"], "by-spread");
+    assert_eq!(document["rotation"], "staggered");
     let row = &document["threads"][1]["phases"][0];
     assert_eq!(row["sets"], serde_json::json!([0, 1]));
     let misses = &row["counts"][1];

@@ -19,7 +19,7 @@ pub(super) fn report(session: &str, events: Vec<EventColumn>, phases: &[&str]) -
     Report {
         session: session.to_string(),
         sets: vec![EventSet { events: (0..events.len()).collect() }],
-        turns: None,
+        rotation: None,
         events,
         phases: phases.iter().map(|name| name.to_string()).collect(),
         threads: Vec::new(),
@@ -183,18 +183,18 @@ pub(super) fn troubled() -> Report {
     report
 }
 
-/// Two threads whose sets took turns over five and one executions: cycles and
+/// Two threads whose sets rotated over five and one executions: cycles and
 /// instructions in both sets, another event in each.
-pub(super) fn rotate_event_sets(turns: EventSetRotation) -> Report {
+pub(super) fn rotate_event_sets(rotation: EventSetRotation) -> Report {
     let events = vec![
         event("CYCLES", "cycles"),
         event("CACHE_MISSES", "accesses"),
         event("INSTRUCTIONS", "instructions"),
         event("BRANCH_MISSES", "branches"),
     ];
-    let mut report = report("turns", events, &["work"]);
+    let mut report = report("rotation", events, &["work"]);
     report.sets = vec![EventSet { events: vec![0, 1, 2] }, EventSet { events: vec![0, 2, 3] }];
-    report.turns = Some(turns);
+    report.rotation = Some(rotation);
     for (number, executions) in [(0, [3, 2]), (1, [0, 1])] {
         let mut thread = thread(number, Some(place(0, 0, number as u32, number as u32)));
         // Executions of set 1 are longer: rates must not mix them with the others.

@@ -196,9 +196,9 @@ fn sums_do_not_overflow_and_cut_reports_do_not_panic() {
 }
 
 #[test]
-fn sets_that_took_turns_are_named_and_their_figures_marked() {
+fn rotating_sets_are_named_and_their_figures_marked() {
     let drawn = drawn(&specimen::rotate_event_sets(EventSetRotation::PerExecution), unicode(120));
-    assert_snapshot("turns.txt", &drawn);
+    assert_snapshot("rotation.txt", &drawn);
     // Three of five executions counted 4,000 each; two of five 6,000.
     assert!(drawn.contains("~20,000") && drawn.contains("~30,000"), "{drawn}");
     // IPC over all, though two thirds of the time were spent in longer executions.
@@ -209,7 +209,7 @@ fn sets_that_took_turns_are_named_and_their_figures_marked() {
 #[test]
 fn threads_of_a_team_stand_for_each_other() {
     let drawn = drawn(&specimen::rotate_event_sets(EventSetRotation::Staggered), unicode(120));
-    assert_snapshot("turns-spread.txt", &drawn);
+    assert_snapshot("rotation-staggered.txt", &drawn);
     // Five executions of thread 0 counted it; the estimate is for six.
     assert!(drawn.contains("~24,000") && !drawn.contains('≥'), "{drawn}");
 }

@@ -1,4 +1,4 @@
-//! Sets of events that take turns on the counters.
+//! Sets of events that rotate on the counters.
 //!
 //! A session whose events do not fit at once has several sets; each outermost
 //! execution of a phase counts one of them. [`plan`](Sets::plan) makes the sets,
@@ -13,5 +13,5 @@ pub(super) use plan::{Room, advise, is_lack_of_room};
 pub(super) use set_scheduler::{ByPlace, SetScheduler};
 pub(crate) use set_stats::{SetStats, Tallies};
 pub(super) use sets::Epoch;
-pub use sets::MAX_EVENTS_IN_TURNS;
+pub use sets::MAX_ROTATED_EVENTS;
 pub(crate) use sets::Sets;

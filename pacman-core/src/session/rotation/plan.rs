@@ -4,7 +4,7 @@ use pacman_events::allocate::{EventConstraints, Pmu};
 use pacman_events::encode::Rings;
 use pacman_events::partition::Partition;
 
-use super::sets::{MAX_EVENTS_IN_TURNS, Set, Sets};
+use super::sets::{MAX_ROTATED_EVENTS, Set, Sets};
 use crate::backend::Backend;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Source};
@@ -37,21 +37,21 @@ type Open<'a> = dyn Fn(&[Event]) -> Result<Box<dyn Backend>> + 'a;
 type Numbers = Vec<Vec<usize>>;
 
 impl Sets {
-    /// The sets in which `events` take turns; one if they fit at once.
+    /// The sets in which `events` rotate event sets; one if they fit at once.
     ///
     /// `open` tries a list of events on the machine, whose word is final: a plan that it
     /// refuses gives way to one that is found by trying. So does a machine without a
     /// table, of which there is no `room`.
     ///
     /// # Errors
-    /// `TooManyEvents` beyond [`MAX_EVENTS_IN_TURNS`]; what `open` says of an event alone.
+    /// `TooManyEvents` beyond [`MAX_ROTATED_EVENTS`]; what `open` says of an event alone.
     pub(in crate::session) fn plan(
-        turns: EventSetRotation,
+        rotation: EventSetRotation,
         events: &[Event],
         room: &dyn Fn() -> Result<Option<Room>>,
         open: &Open<'_>,
     ) -> Result<Sets> {
-        if events.len() > MAX_EVENTS_IN_TURNS {
+        if events.len() > MAX_ROTATED_EVENTS {
             return Err(too_many(events.len()));
         }
         match open(events) {
@@ -62,13 +62,13 @@ impl Sets {
         let planner = Planner { events, open };
         for sets in room()?.map(|room| planner.by_table(&room)).unwrap_or_default() {
             match planner.open_all(&sets) {
-                Ok(list) => return Ok(Sets { turns, list }),
+                Ok(list) => return Ok(Sets { rotation, list }),
                 Err(error) if is_lack_of_room(&error) => {}
                 Err(error) => return Err(error),
             }
         }
         let list = planner.open_all(&planner.by_trial()?)?;
-        Ok(Sets { turns, list })
+        Ok(Sets { rotation, list })
     }
 }
 
@@ -222,7 +222,7 @@ fn too_many(events: usize) -> Error {
     Error::new(
         ErrorKind::TooManyEvents,
         format!(
-            "cannot count {events} events in turns: a session names {MAX_EVENTS_IN_TURNS} at the \
+            "cannot count {events} events in rotating sets: a session names {MAX_ROTATED_EVENTS} at the \
              most; split them over several sessions or runs"
         ),
     )
@@ -297,7 +297,7 @@ mod tests {
     fn what_fits_is_one_set() {
         let events = on("hsw", &SEVEN[..4]);
         let sets = plan_on(&room("hsw").unwrap().pmu, &events, || room("hsw")).unwrap();
-        assert_eq!((events_of(&sets), sets.turns()), (vec![vec![0, 1, 2, 3]], None));
+        assert_eq!((events_of(&sets), sets.rotation()), (vec![vec![0, 1, 2, 3]], None));
     }
 
     #[test]
@@ -328,9 +328,9 @@ mod tests {
         };
         let sets =
             Sets::plan(EventSetRotation::Staggered, &events, &|| Ok(room("p4")), &open).unwrap();
-        let turns = sets.turns();
+        let rotation = sets.rotation();
         let sets = events_of(&sets);
-        assert_eq!(turns, Some(EventSetRotation::Staggered));
+        assert_eq!(rotation, Some(EventSetRotation::Staggered));
         assert_eq!(asked.borrow().len(), 1 + sets.len(), "the table's plan is taken");
         let pmu = room("p4").unwrap().pmu;
         for set in &sets {

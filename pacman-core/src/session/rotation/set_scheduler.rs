@@ -23,11 +23,11 @@ pub(in crate::session) struct SetScheduler {
     /// Outermost executions begun so far, by phase: of the first phases, and of others.
     begun: [u64; FIRST],
     begun_beyond: HashMap<u32, u64>,
-    /// The set whose turn it is.
+    /// The set which is on the counters.
     set: usize,
-    turn: Epoch,
+    epoch: Epoch,
     clock: Clock,
-    /// Of the set whose turn it is, and of those that stand by.
+    /// Of the set which is on the counters, and of those that stand by.
     meters: Box<[Option<Meter>]>,
     /// Refuses readings while no set is on the counters: the switch to the next one failed.
     off: Option<Meter>,
@@ -54,7 +54,7 @@ impl SetScheduler {
             begun: [0; FIRST],
             begun_beyond: HashMap::new(),
             set: 0,
-            turn: Epoch { number: 0, live: sets.live(0) },
+            epoch: Epoch { number: 0, live: sets.live(0) },
             clock,
             meters,
             off: None,
@@ -65,7 +65,7 @@ impl SetScheduler {
 
     /// Learns the thread's number in the session.
     pub(in crate::session) fn number(&mut self, thread: usize) {
-        self.start = match self.sets.turns {
+        self.start = match self.sets.rotation {
             EventSetRotation::PerExecution => 0,
             EventSetRotation::Staggered => thread as u64,
         };
@@ -74,8 +74,8 @@ impl SetScheduler {
     /// Makes sure that the counters have the set of the phase's next outermost
     /// execution.
     pub(in crate::session) fn next(&mut self, phase: u32) -> Result<()> {
-        let turn = self.start.wrapping_add(*self.begun(phase));
-        let set = (turn % self.sets.len() as u64) as usize;
+        let epoch = self.start.wrapping_add(*self.begun(phase));
+        let set = (epoch % self.sets.len() as u64) as usize;
         if self.set != set || self.off.is_some() {
             self.switch(set)?;
         }
@@ -91,13 +91,13 @@ impl SetScheduler {
         }
     }
 
-    /// The set whose turn it is.
+    /// The set which is on the counters.
     pub(in crate::session) fn set(&self) -> usize {
         self.set
     }
 
-    pub(in crate::session) fn turn(&self) -> Epoch {
-        self.turn
+    pub(in crate::session) fn epoch(&self) -> Epoch {
+        self.epoch
     }
 
     pub(in crate::session) fn meter(&mut self) -> &mut Meter {
@@ -135,7 +135,7 @@ impl SetScheduler {
             return Err(error);
         }
         (self.set, self.off) = (to, None);
-        self.turn = Epoch { number: self.turn.number + 1, live: self.sets.live(to) };
+        self.epoch = Epoch { number: self.epoch.number + 1, live: self.sets.live(to) };
         Ok(())
     }
 
@@ -164,7 +164,7 @@ fn begun_beyond(begun: &mut HashMap<u32, u64>, phase: u32) -> &mut u64 {
     begun.entry(phase).or_default()
 }
 
-const ON: &str = "the set whose turn it is has counters, or a meter that refuses";
+const ON: &str = "the set which is on the counters has counters, or a meter that refuses";
 
 /// Stands for the counters while no set is on them.
 struct Off {
@@ -198,7 +198,7 @@ impl Counters for ByPlace {
     fn read(&mut self, _: &mut Reading) -> Result<()> {
         Err(Error::new(
             ErrorKind::Unsupported,
-            "cannot read all events of a session in turns at once: its sets take turns on the \
+            "cannot read all events of a session with rotating sets at once: its sets rotate on the \
              counters; take a sample, which knows which events it holds",
         ))
     }
@@ -272,10 +272,14 @@ mod tests {
         }
     }
 
-    fn set_scheduler(machine: &Arc<Machine>, turns: EventSetRotation, sets: usize) -> SetScheduler {
+    fn set_scheduler(
+        machine: &Arc<Machine>,
+        rotation: EventSetRotation,
+        sets: usize,
+    ) -> SetScheduler {
         let set =
             |set: usize| Set { live: 1 << set, backend: Box::new(Fake(Arc::clone(machine), set)) };
-        let sets = Sets { turns, list: (0..sets).map(set).collect() };
+        let sets = Sets { rotation, list: (0..sets).map(set).collect() };
         SetScheduler::open(&Arc::new(sets), Target::Caller, Clock::detect()).unwrap()
     }
 
@@ -290,7 +294,7 @@ mod tests {
         let run = |phase: &u32| {
             set_scheduler.next(*phase).unwrap();
             assert_eq!(read(set_scheduler).unwrap(), set_scheduler.set() as u64);
-            assert_eq!(set_scheduler.turn().live, 1 << set_scheduler.set());
+            assert_eq!(set_scheduler.epoch().live, 1 << set_scheduler.set());
             set_scheduler.set()
         };
         phases.iter().map(run).collect()
@@ -298,16 +302,16 @@ mod tests {
 
     #[test]
     fn every_phase_goes_through_all_sets_whatever_others_do() {
-        for (turns, starts) in
+        for (rotation, starts) in
             [(EventSetRotation::PerExecution, [0, 0, 0]), (EventSetRotation::Staggered, [0, 1, 2])]
         {
             for (thread, start) in starts.into_iter().enumerate() {
-                let mut set_scheduler = set_scheduler(&Arc::default(), turns, 3);
+                let mut set_scheduler = set_scheduler(&Arc::default(), rotation, 3);
                 set_scheduler.number(thread);
                 let phases = [7, 7, 0, 7, 0, 0, 7];
                 let sets = sets_of(&mut set_scheduler, &phases);
-                let expected = [0, 1, 0, 2, 1, 2, 3].map(|turn| (turn + start) % 3);
-                assert_eq!(sets, expected, "{turns:?} on thread {thread}");
+                let expected = [0, 1, 0, 2, 1, 2, 3].map(|epoch| (epoch + start) % 3);
+                assert_eq!(sets, expected, "{rotation:?} on thread {thread}");
             }
         }
     }
@@ -320,7 +324,7 @@ mod tests {
         sets_of(&mut kept, &[0, 1, 0, 1]);
         let expected = ["open 1", "stand by 1", "open 0", "stand by 0", "resume 1"];
         assert_eq!(*machine.done.lock(), expected);
-        assert_eq!(kept.turn().number, 1, "two phases in step change it once");
+        assert_eq!(kept.epoch().number, 1, "two phases in step change it once");
 
         let machine = Arc::<Machine>::default();
         let mut reopened = set_scheduler(&machine, EventSetRotation::PerExecution, 2);

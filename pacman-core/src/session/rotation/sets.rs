@@ -3,13 +3,13 @@
 use crate::backend::Backend;
 use crate::report::{EventSet, EventSetRotation};
 
-/// The most events of a session whose sets take turns: which of them are being
+/// The most events of a session whose sets rotate: which of them are being
 /// counted is one word.
-pub const MAX_EVENTS_IN_TURNS: usize = u64::BITS as usize;
+pub const MAX_ROTATED_EVENTS: usize = u64::BITS as usize;
 
 /// The sets of a session: one where all its events fit.
 pub(crate) struct Sets {
-    pub(super) turns: EventSetRotation,
+    pub(super) rotation: EventSetRotation,
     pub(super) list: Vec<Set>,
 }
 
@@ -23,8 +23,8 @@ pub(crate) struct Set {
 impl Sets {
     /// All of a session's events, counted together.
     pub(in crate::session) fn one(events: usize, backend: Box<dyn Backend>) -> Sets {
-        let live = u64::MAX >> (MAX_EVENTS_IN_TURNS - events);
-        Sets { turns: EventSetRotation::PerExecution, list: vec![Set { live, backend }] }
+        let live = u64::MAX >> (MAX_ROTATED_EVENTS - events);
+        Sets { rotation: EventSetRotation::PerExecution, list: vec![Set { live, backend }] }
     }
 
     pub(in crate::session) fn len(&self) -> usize {
@@ -32,8 +32,8 @@ impl Sets {
     }
 
     /// The rule of rotation, if there are several sets.
-    pub(in crate::session) fn turns(&self) -> Option<EventSetRotation> {
-        (self.list.len() > 1).then_some(self.turns)
+    pub(in crate::session) fn rotation(&self) -> Option<EventSetRotation> {
+        (self.list.len() > 1).then_some(self.rotation)
     }
 
     /// The backend that opens the counters of a set.
@@ -53,7 +53,7 @@ impl Sets {
 
     /// The session's numbers of a set's events, in the order in which they are read.
     pub(in crate::session) fn events(&self, set: usize) -> Vec<usize> {
-        (0..MAX_EVENTS_IN_TURNS).filter(|event| self.live(set) >> event & 1 == 1).collect()
+        (0..MAX_ROTATED_EVENTS).filter(|event| self.live(set) >> event & 1 == 1).collect()
     }
 
     /// All sets, for programs and reports.
@@ -73,13 +73,13 @@ pub(in crate::session) struct Epoch {
 }
 
 impl Epoch {
-    /// The only turn of a session whose events fit at once.
+    /// The only epoch of a session whose events fit at once.
     pub(in crate::session) const ONLY: Epoch = Epoch { number: 0, live: u64::MAX };
 
     /// Where in a reading the session's event number `event` stands, if it is counted.
     #[inline]
     pub(in crate::session) fn place(self, event: usize) -> Option<usize> {
-        let counted = event < MAX_EVENTS_IN_TURNS && self.live >> event & 1 == 1;
+        let counted = event < MAX_ROTATED_EVENTS && self.live >> event & 1 == 1;
         counted.then(|| (self.live & ((1 << event) - 1)).count_ones() as usize)
     }
 
@@ -92,7 +92,9 @@ impl Epoch {
 
 #[cold]
 fn not_counted(event: usize) -> ! {
-    panic!("event {event} was not counted; a session in turns is asked with counted_since")
+    panic!(
+        "event {event} was not counted; a session with rotating sets is asked with counted_since"
+    )
 }
 
 #[cfg(all(test, not(loom)))]
@@ -101,8 +103,8 @@ mod tests {
 
     #[test]
     fn counted_events_stand_in_their_order() {
-        let turn = Epoch { number: 3, live: 1 << 63 | 0b1011_0000 };
-        let places: Vec<Option<usize>> = [3, 4, 5, 6, 7, 63, 64].map(|e| turn.place(e)).into();
+        let epoch = Epoch { number: 3, live: 1 << 63 | 0b1011_0000 };
+        let places: Vec<Option<usize>> = [3, 4, 5, 6, 7, 63, 64].map(|e| epoch.place(e)).into();
         assert_eq!(places, [None, Some(0), Some(1), None, Some(2), Some(3), None]);
         assert_eq!((0..64).map(|event| Epoch::ONLY.expect(event)).sum::<usize>(), 2016);
     }

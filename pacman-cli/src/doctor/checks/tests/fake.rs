@@ -153,7 +153,7 @@ impl PerfSys for Fake {
     }
 
     fn disable_group(&self, leader: RawFd) -> Result<(), Errno> {
-        unreachable!("{leader} takes no turns");
+        unreachable!("{leader} is not multiplexed");
     }
 
     fn read(&self, leader: RawFd, into: &mut [u64]) -> Result<usize, Errno> {

@@ -6,7 +6,7 @@ use pacman_core::{ErrorKind, Session};
 
 #[test]
 fn events_that_fit_take_no_turns() {
-    let session = Session::builder("no turns")
+    let session = Session::builder("no epochs")
         .events("task-clock,page-faults,context-switches")
         .rotate_event_sets(EventSetRotation::Staggered)
         .log(4)
@@ -22,11 +22,11 @@ fn events_that_fit_take_no_turns() {
     thread.read(&mut Reading::EMPTY.clone()).unwrap();
     assert_eq!(last.counted_since(&first, 0), Some(last.count_since(&first, 0)));
     assert!((0..3).all(|event| last.is_counted(event)));
-    assert_eq!(last.turn(), 0);
+    assert_eq!(last.epoch(), 0);
     let latest = session.peer(0).unwrap().latest().unwrap();
-    assert!(latest.is_counted(2) && latest.turn() == 0);
+    assert!(latest.is_counted(2) && latest.epoch() == 0);
     let report = session.report();
-    assert_eq!((report.turns, report.sets.len()), (None, 1));
+    assert_eq!((report.rotation, report.sets.len()), (None, 1));
     let row = &report.threads[0].phases[0];
     assert!(row.counts.iter().all(|count| count.samples == 1 && count.scaled.is_none()));
     assert_eq!((row.sets.len(), row.sets[0].executions), (1, 1));

@@ -1,4 +1,4 @@
-/* Options, samples and counts of sessions whose sets may take turns. */
+/* Options, samples and counts of sessions whose sets may rotate. */
 #include "check.h"
 
 int main(void)
@@ -6,14 +6,14 @@ int main(void)
     pacman_options options = PACMAN_OPTIONS_INIT;
     pacman_count count = PACMAN_COUNT_INIT, cut = PACMAN_COUNT_INIT;
     uint64_t before[PACMAN_EVENTS_MAX], after[PACMAN_EVENTS_MAX], sets[PACMAN_EVENTS_MAX];
-    uint64_t live = 0, turn = 7, age = 0;
+    uint64_t live = 0, epoch = 7, age = 0;
     pacman_session *session = NULL;
     pacman_phase phase;
     size_t n = 0;
     int i;
 
     check_begin();
-    options.name = "turns";
+    options.name = "epochs";
     options.events = "task-clock,page-faults";
     options.flags = PACMAN_ROTATE_PER_EXECUTION | PACMAN_ROTATE_STAGGERED;
     REFUSES_LIKE(PACMAN_E_INVALID, "choose one", pacman_session_open(&options, &session));
@@ -34,22 +34,22 @@ int main(void)
     ANSWERS(PACMAN_E_NO_THREAD, pacman_count_read(session, 0, phase, 0, &count));
     ANSWERS(PACMAN_OK, pacman_attach(session));
     REFUSES_LIKE(PACMAN_E_NO_SAMPLE, "task-clock", pacman_count_read(session, 0, phase, 0, &count));
-    ANSWERS(PACMAN_E_NO_SAMPLE, pacman_peer_sample(session, 0, before, 2, &live, &turn, &age));
+    ANSWERS(PACMAN_E_NO_SAMPLE, pacman_peer_sample(session, 0, before, 2, &live, &epoch, &age));
 
-    ANSWERS(PACMAN_OK, pacman_sample(session, before, 2, &live, &turn));
-    CHECK(live == 3 && turn == 0);
+    ANSWERS(PACMAN_OK, pacman_sample(session, before, 2, &live, &epoch));
+    CHECK(live == 3 && epoch == 0);
     for (i = 0; i < 5; i++) {
         ANSWERS(PACMAN_OK, pacman_begin(session, phase));
         ANSWERS(PACMAN_OK, pacman_end(session, phase));
     }
     ANSWERS(PACMAN_OK, pacman_sample(session, after, PACMAN_EVENTS_MAX, &live, NULL));
     CHECK(after[0] > before[0]);
-    ANSWERS(PACMAN_E_SIZE, pacman_sample(session, after, 1, &live, &turn));
-    ANSWERS(PACMAN_E_INVALID, pacman_sample(session, NULL, 2, &live, &turn));
-    ANSWERS(PACMAN_E_INVALID, pacman_sample(session, after, 2, NULL, &turn));
+    ANSWERS(PACMAN_E_SIZE, pacman_sample(session, after, 1, &live, &epoch));
+    ANSWERS(PACMAN_E_INVALID, pacman_sample(session, NULL, 2, &live, &epoch));
+    ANSWERS(PACMAN_E_INVALID, pacman_sample(session, after, 2, NULL, &epoch));
     live = 0;
-    ANSWERS(PACMAN_OK, pacman_peer_sample(session, 0, before, 2, &live, &turn, &age));
-    CHECK(live == 3 && turn == 0 && age > 0);
+    ANSWERS(PACMAN_OK, pacman_peer_sample(session, 0, before, 2, &live, &epoch, &age));
+    CHECK(live == 3 && epoch == 0 && age > 0);
     ANSWERS(PACMAN_OK, pacman_peer_sample(session, 0, before, 2, &live, NULL, NULL));
     ANSWERS(PACMAN_E_INVALID, pacman_peer_sample(session, 0, before, 2, NULL, NULL, NULL));
     ANSWERS(PACMAN_E_NO_THREAD, pacman_peer_sample(session, 1, before, 2, &live, NULL, NULL));
