@@ -207,7 +207,7 @@ pub struct Adaptation {
     /// The reason, in one line.
     pub why: String,
     /// Executions with fewer threads than without adaptation.
-    pub narrowed: u64,
+    pub reduced: u64,
     /// The estimated gain against the default, in seconds; negative for a loss.
     pub gained: Option<f64>,
     /// The guards that acted.

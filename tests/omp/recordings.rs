@@ -100,7 +100,7 @@ fn of_region(
         let narrower = region.teams.iter().filter(|team| team.threads < widest);
         let narrower: u64 = narrower.map(|team| team.executions).sum();
         // The runtime gives what it is asked for, and each execution is told as what it was.
-        let told = adaptation.narrowed == narrower && !adaptation.why.contains("did not get");
+        let told = adaptation.reduced == narrower && !adaptation.why.contains("did not get");
         must(told, format!("{narrower} narrower teams, and {adaptation:?}"));
     }
     let mut numbers: Vec<u32> = region.rows.iter().map(|row| row.thread).collect();

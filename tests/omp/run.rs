@@ -29,7 +29,7 @@ pub(crate) enum RunMode {
     Adapted,
     /// Adapted, and no region that no guard holds gets more than half of the threads: at once,
     /// and not only where it pays.
-    Narrowed,
+    Reduced,
 }
 
 impl RunMode {
@@ -39,12 +39,12 @@ impl RunMode {
             RunMode::Timed => "timed",
             RunMode::Counted => "counted",
             RunMode::Adapted => "adapted",
-            RunMode::Narrowed => "narrowed",
+            RunMode::Reduced => "reduced",
         }
     }
 
     pub(crate) fn adapts(self) -> bool {
-        matches!(self, RunMode::Adapted | RunMode::Narrowed)
+        matches!(self, RunMode::Adapted | RunMode::Reduced)
     }
 
     /// The events that it counts.
@@ -121,7 +121,7 @@ impl Built {
                 directory: Some(folder.path().to_path_buf()),
                 events: mode.events().join(","),
                 adapt: mode.adapts().then_some(Objective::Time),
-                max_threads: (mode == RunMode::Narrowed).then_some((threads / 2).max(1)),
+                max_threads: (mode == RunMode::Reduced).then_some((threads / 2).max(1)),
                 ..Options::default()
             };
             command.envs(options.variables());

@@ -97,7 +97,7 @@ pub struct Controller {
     /// A sample was dearer than it said that it can be.
     pub(super) disproved: bool,
     /// Executions on fewer threads than the default has.
-    pub(super) narrowed: u64,
+    pub(super) reduced: u64,
     /// Configurations that the machine no longer has.
     pub(super) gone: usize,
     pub(super) why: String,
@@ -141,7 +141,7 @@ impl Controller {
             expected: Vec::new(),
             predicted: false,
             disproved: false,
-            narrowed: 0,
+            reduced: 0,
             gone: 0,
             why: "what runs without adaptation is measured first".into(),
             candidates,
@@ -166,8 +166,8 @@ impl Controller {
     }
 
     /// How many executions ran on fewer threads than the default has.
-    pub fn narrowed(&self) -> u64 {
-        self.narrowed
+    pub fn reduced(&self) -> u64 {
+        self.reduced
     }
 
     /// The configurations to choose from.
@@ -298,7 +298,7 @@ impl Controller {
         self.held_run.goes_on(at, executions, costs, self.account.lost());
         self.account.enter(count, cost, estimate);
         let threads = self.candidates.all()[at].threads();
-        self.narrowed += if threads < self.candidates.default().threads() { count } else { 0 };
+        self.reduced += if threads < self.candidates.default().threads() { count } else { 0 };
     }
 
     #[cold]

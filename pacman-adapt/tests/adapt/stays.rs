@@ -78,16 +78,16 @@ fn gains(on: Configuration) -> f64 {
 
 /// Runs it, and charges each execution on one thread with `cost`.
 fn charged(phase: &mut Controller, executions: u64, cost: f64, recurring: bool) -> u64 {
-    let mut narrowed = 0;
+    let mut reduced = 0;
     for _ in 0..executions {
         let runs = phase.next();
         phase.finished(runs, gains(runs), gains(runs)).expect("a valid execution");
         if runs.threads() == 1 {
             phase.defer_cost(runs, cost, recurring);
-            narrowed += 1;
+            reduced += 1;
         }
     }
-    narrowed
+    reduced
 }
 
 #[test]
@@ -97,9 +97,9 @@ fn what_it_costs_elsewhere_is_lost_and_counts_against_it() {
     assert_eq!((free.next(), free.state()), (on("1x1"), State::Holding), "{}", free.why());
 
     let mut dear = controller("2 cores", Rules::default());
-    let narrowed = charged(&mut dear, 400, 0.3, true);
+    let reduced = charged(&mut dear, 400, 0.3, true);
     assert_eq!(dear.next(), on("2x1"), "{}", dear.why());
-    assert!((1..10).contains(&narrowed), "{narrowed}");
+    assert!((1..10).contains(&reduced), "{reduced}");
 
     // What only a change of its own costs is lost, and says nothing of what follows it.
     let mut once = controller("2 cores", Rules::default());
@@ -157,7 +157,7 @@ fn told_together_is_told_one_after_the_other() {
         assert_eq!(one.executions(), other.executions());
         assert!((one.lost() - other.lost()).abs() < 1e-9);
         assert!((one.baseline() - other.baseline()).abs() < 1e-9);
-        assert_eq!((each.state(), each.narrowed()), (together.state(), together.narrowed()));
+        assert_eq!((each.state(), each.reduced()), (together.state(), together.reduced()));
     }
     // A drift is one to either.
     together.finished_together(runs, &[9.0; 5]).expect("valid");

@@ -48,7 +48,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "GUARDS", value_delimiter = ',', requires = "adapt", help = lift())]
     pub(super) lift: Vec<Guard>,
 
-    /// How idle threads wait: auto (no spinning beside a narrowed region), keep (as the runtime
+    /// How idle threads wait: auto (no spinning beside a reduced region), keep (as the runtime
     /// does) or block (at once, from the start)
     #[arg(long, value_name = "HOW", requires = "adapt")]
     pub(super) waiting: Option<Waiting>,

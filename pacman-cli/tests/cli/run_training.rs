@@ -86,8 +86,8 @@ fn a_loop_over_thread_counts_gives_what_train_and_evaluate_take() {
         let here = machine_name(&Topology::detect().expect("a machine"));
         for row in &all[4 * turn..] {
             let [seconds, busy] = [5, 7].map(|at| row[at].parse::<f64>().unwrap_or(f64::NAN));
-            let narrowed = varied && row[2].starts_with("sum,");
-            let (executions, counted) = if narrowed { ("3", false) } else { ("5", true) };
+            let reduced = varied && row[2].starts_with("sum,");
+            let (executions, counted) = if reduced { ("3", false) } else { ("5", true) };
             let run = (turn + 1).to_string();
             assert_eq!(
                 (&row[0], &row[1], &row[3], &row[4], &row[6], busy > 0.0),

@@ -76,7 +76,7 @@ impl Phase {
         let on = self.controller.next();
         // The controller names a refused execution in `why`.
         let _ = self.controller.finished_together(on, &seconds[..count]);
-        self.note_narrowed(on, latest, latest);
+        self.note_reduced(on, latest, latest);
     }
 
     /// Caches how `region` is held from now on, if the controller need not see each execution.

@@ -99,9 +99,9 @@ fn learn(
     (size, ticks, busy): (u32, u64, u64),
 ) {
     let libgomp = region.runtime.family == RuntimeFamily::Libgomp;
-    let narrowed = choice.threads > 0;
+    let reduced = choice.threads > 0;
     let change = match libgomp {
-        true => worker.pool.team_of(region, size, narrowed),
+        true => worker.pool.team_of(region, size, reduced),
         false => Change::None,
     };
     let Some(mut phase) = region.adapted.phase.try_lock() else { return };
@@ -158,8 +158,8 @@ fn learn(
             let matters = adapting.topology.contexts_per_core() > 1
                 || phase.default > adapting.contexts
                 || adapting.objective.needs_energy();
-            let narrowed = narrowed && matters && state == State::Holding;
-            check_wait_policy(adapting, worker, region, narrowed);
+            let reduced = reduced && matters && state == State::Holding;
+            check_wait_policy(adapting, worker, region, reduced);
         }
     }
     phase.hold(adapting, region, worker);
@@ -167,11 +167,11 @@ fn learn(
 
 /// Checks whether the workers of the calling thread should wait otherwise.
 #[inline]
-fn check_wait_policy(adapting: &Adapting, worker: &Worker, region: &Region, narrowed: bool) {
+fn check_wait_policy(adapting: &Adapting, worker: &Worker, region: &Region, reduced: bool) {
     let widths = || {
         let usual = worker.pool.usual_size();
         (worker.rows.widths(usual), usual)
     };
     let seconds_per_tick = adapting.seconds_per_tick;
-    worker.wait_policy.check(seconds_per_tick, region.runtime, narrowed, || worker.now(), widths);
+    worker.wait_policy.check(seconds_per_tick, region.runtime, reduced, || worker.now(), widths);
 }

@@ -13,7 +13,7 @@ pub(super) struct Phase {
     /// The power of the time that the cost grows with.
     degree: i32,
     /// The configuration, seconds and cost of its latest execution on fewer threads.
-    narrowed: Option<(Configuration, f64, f64)>,
+    reduced: Option<(Configuration, f64, f64)>,
     /// The configuration that it is held at, if it is held.
     pub(super) held: Option<Configuration>,
     /// Whether its latest execution had new threads.
@@ -29,7 +29,7 @@ impl Phase {
             degree,
             controller,
             places,
-            narrowed: None,
+            reduced: None,
             held: None,
             renewed: false,
             refused: 0,
@@ -72,7 +72,7 @@ impl Phase {
     /// Charges `seconds` that the latest execution on fewer threads cost elsewhere: `recurring` in
     /// another region that keeps its team size, else in this region's next execution.
     pub(super) fn charge(&mut self, seconds: f64, recurring: bool) {
-        let Some((on, took, cost)) = self.narrowed else { return };
+        let Some((on, took, cost)) = self.reduced else { return };
         let longer = (1.0 + seconds / took).powi(self.degree);
         self.controller.defer_cost(on, cost * (longer - 1.0), recurring);
     }
@@ -87,7 +87,7 @@ impl Phase {
         let cost = objective.cost(execution).unwrap_or(f64::NAN);
         // The controller names a refused execution in `why`.
         let _ = self.controller.finished_with(on, cost, execution);
-        self.note_narrowed(on, execution.seconds, cost);
+        self.note_reduced(on, execution.seconds, cost);
     }
 
     /// Reports an execution at `on` that says nothing about later ones.
@@ -100,9 +100,9 @@ impl Phase {
         self.controller.outlier(on, objective.cost(execution).unwrap_or(f64::NAN));
     }
 
-    pub(super) fn note_narrowed(&mut self, on: Configuration, seconds: f64, cost: f64) {
+    pub(super) fn note_reduced(&mut self, on: Configuration, seconds: f64, cost: f64) {
         if on.threads() < self.default {
-            self.narrowed = Some((on, seconds, cost));
+            self.reduced = Some((on, seconds, cost));
         }
     }
 }

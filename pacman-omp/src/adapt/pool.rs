@@ -17,7 +17,7 @@ pub(crate) struct Pool {
     size: Cell<u32>,
     /// The runtime that answered last, [`process::changes`] at that time, and its default team size.
     usual: Cell<Option<(&'static Runtime, u32, u32)>>,
-    narrowed_by: Cell<Option<&'static Region>>,
+    reduced_by: Cell<Option<&'static Region>>,
 }
 
 impl Pool {
@@ -52,17 +52,17 @@ impl Pool {
         size >= 2 && size != self.size.get()
     }
 
-    /// A team of `size` has run `region`; `narrowed` if adaptation chose the size.
-    pub(crate) fn team_of(&self, region: &'static Region, size: u32, narrowed: bool) -> Change {
+    /// A team of `size` has run `region`; `reduced` if adaptation chose the size.
+    pub(crate) fn team_of(&self, region: &'static Region, size: u32, reduced: bool) -> Change {
         if !self.changes_to(size) {
             return Change::None;
         }
         let before = self.size.replace(size);
         if size < before {
-            self.narrowed_by.set(narrowed.then_some(region));
+            self.reduced_by.set(reduced.then_some(region));
             return Change::Narrower(before - size);
         }
-        match self.narrowed_by.take() {
+        match self.reduced_by.take() {
             Some(cause) => Change::Wider(size - before, cause),
             None => Change::None,
         }

@@ -53,7 +53,7 @@ enum WaitMode {
 }
 
 impl WaitPolicy {
-    /// A region has ended that the calling thread started; `narrowed` if it is held at a smaller team.
+    /// A region has ended that the calling thread started; `reduced` if it is held at a smaller team.
     /// Checks whether the workers should wait otherwise.
     ///
     /// `widths` answers the widths of the calling thread's teams so far, and their default size.
@@ -62,12 +62,12 @@ impl WaitPolicy {
         &self,
         seconds_per_tick: f64,
         runtime: &Runtime,
-        narrowed: bool,
+        reduced: bool,
         now: impl FnOnce() -> u64,
         widths: impl FnOnce() -> (Widths, u32),
     ) {
         let matters = match self.mode.get() {
-            WaitMode::Spin => narrowed,
+            WaitMode::Spin => reduced,
             WaitMode::Block { .. } => true,
             WaitMode::Keep => false,
         };
@@ -109,9 +109,9 @@ impl WaitPolicy {
 
     /// Decides from the seconds that waking blocked threads takes or would take, and those in smaller
     /// teams.
-    fn decide(&self, runtime: &Runtime, waking: f64, narrowed: f64) {
+    fn decide(&self, runtime: &Runtime, waking: f64, reduced: f64) {
         let mode = self.mode.get();
-        if mode.stays(waking, narrowed) {
+        if mode.stays(waking, reduced) {
             return;
         }
         if let WaitMode::Block { before } = mode {
@@ -120,7 +120,7 @@ impl WaitPolicy {
             return self.mode.set(WaitMode::Keep);
         }
         self.mode.set(block(runtime).map_or(WaitMode::Keep, |before| {
-            notes::note("idle workers block at once beside narrowed regions".to_owned());
+            notes::note("idle workers block at once beside reduced regions".to_owned());
             WaitMode::Block { before }
         }));
     }
@@ -128,10 +128,10 @@ impl WaitPolicy {
 
 impl WaitMode {
     /// Whether the mode stays, by the same two times.
-    fn stays(self, waking: f64, narrowed: f64) -> bool {
+    fn stays(self, waking: f64, reduced: f64) -> bool {
         match self {
-            WaitMode::Spin => waking >= SHARE * narrowed,
-            WaitMode::Block { .. } => waking <= 2.0 * SHARE * narrowed,
+            WaitMode::Spin => waking >= SHARE * reduced,
+            WaitMode::Block { .. } => waking <= 2.0 * SHARE * reduced,
             WaitMode::Keep => true,
         }
     }

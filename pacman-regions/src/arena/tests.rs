@@ -279,7 +279,7 @@ pub(crate) fn specimen() -> Recording {
         threads: 2,
         configuration: "2x1".into(),
         why: "it is better".into(),
-        narrowed: 3,
+        reduced: 3,
         gained: Some(0.5),
         ..Adaptation::default()
     };

@@ -103,12 +103,12 @@ fn seat(thread: &Thread) -> String {
 }
 
 fn adapted(adaptation: &Adaptation) -> String {
-    let gained = adaptation.gained.filter(|_| adaptation.narrowed > 0).map(|gained| {
+    let gained = adaptation.gained.filter(|_| adaptation.reduced > 0).map(|gained| {
         let (class, word) = if gained < 0.0 { ("loss", "lost") } else { ("gain", "gained") };
         let words = format!(
             "About {} {word}, with {} executions on fewer threads",
             seconds(gained.abs()),
-            grouped(adaptation.narrowed)
+            grouped(adaptation.reduced)
         );
         format!("<p class=\"why\"><b class=\"{class}\">{}</b></p>", escaped(&words))
     });

@@ -88,9 +88,9 @@ fn outcome(process: &ProcessReport) -> String {
     }
     let adapted = || process.regions.iter().filter_map(|region| region.adaptation.as_ref());
     let fewer = adapted().filter(|adaptation| adaptation.threads < process.threads).count();
-    let narrowed = adapted().filter(|adaptation| adaptation.narrowed > 0).count();
+    let reduced = adapted().filter(|adaptation| adaptation.reduced > 0).count();
     let all = number(process.regions.len(), "region");
-    let chosen = match (fewer, narrowed) {
+    let chosen = match (fewer, reduced) {
         (0, 0) => format!("all of {all} kept their threads"),
         (0, tried) => format!("{tried} of {all} tried fewer threads, and none stays with them"),
         (fewer, _) => {
@@ -99,7 +99,7 @@ fn outcome(process: &ProcessReport) -> String {
     };
     let known = adapted().filter_map(|adaptation| adaptation.gained);
     let gained = known.fold(None, |sum: Option<f64>, gained| Some(sum.unwrap_or(0.0) + gained));
-    let gained = match gained.filter(|_| narrowed > 0) {
+    let gained = match gained.filter(|_| reduced > 0) {
         None => String::new(),
         Some(gained) => {
             let (class, word) = if gained < 0.0 { ("loss", "lost") } else { ("gain", "gained") };

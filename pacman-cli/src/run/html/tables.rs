@@ -51,7 +51,7 @@ pub(super) fn adaptation(process: &ProcessReport) -> String {
         ("region", ""),
         ("threads", "chosen"),
         ("gained", "below 0: lost"),
-        ("narrowed", "executions on fewer"),
+        ("reduced", "executions on fewer"),
         ("state", "of the search"),
     ];
     let names = names.iter().map(|(name, what)| {
@@ -77,7 +77,7 @@ pub(super) fn adaptation(process: &ProcessReport) -> String {
             title(region, at),
             chosen(adaptation.threads, process.threads),
             escaped(&placed(&adaptation.configuration)),
-            grouped(adaptation.narrowed),
+            grouped(adaptation.reduced),
             escaped(&adaptation.state),
             escaped(&adaptation.why),
             guards.collect::<String>(),

@@ -216,7 +216,7 @@ fn adaptation(process: &ProcessReport, shown: usize) -> String {
         Column::right("chosen", "threads"),
         Column::right("placed", ""),
         Column::left("state"),
-        Column::right("narrowed", "executions"),
+        Column::right("reduced", "executions"),
         Column::right("gained", ""),
         Column::left("region"),
     ]);
@@ -228,7 +228,7 @@ fn adaptation(process: &ProcessReport, shown: usize) -> String {
             adaptation.threads.to_string(),
             clean(&adaptation.configuration),
             clean(&adaptation.state),
-            grouped(adaptation.narrowed),
+            grouped(adaptation.reduced),
             adaptation.gained.map_or_else(absent, difference),
             name.clone(),
         ]);
