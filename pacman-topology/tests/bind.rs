@@ -130,9 +130,9 @@ fn a_narrowed_thread_is_told_who_narrowed_it() {
         }
         let (first, last) = (all.first().unwrap(), all.last().unwrap());
         set_mask(&only(first));
-        let narrowed = Topology::detect().unwrap();
-        assert_eq!(narrowed.allowed(), only(first));
-        let error = narrowed.place(last).unwrap_err();
+        let smaller = Topology::detect().unwrap();
+        assert_eq!(smaller.allowed(), only(first));
+        let error = smaller.place(last).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::PlaceNotAllowed);
         assert_eq!(
             error.to_string(),

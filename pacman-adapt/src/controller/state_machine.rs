@@ -166,7 +166,7 @@ impl Controller {
     }
 
     /// How many executions ran on fewer threads than the default has.
-    pub fn reduced(&self) -> u64 {
+    pub fn reduced_executions(&self) -> u64 {
         self.reduced
     }
 

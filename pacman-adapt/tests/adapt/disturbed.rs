@@ -76,7 +76,7 @@ fn one_slice_at_the_default_is_no_reason_to_leave_it() {
         quiet(1.9, on) + if number % 700 == 150 { 60.0 } else { 0.0 }
     });
     assert_eq!((phase.next(), phase.state()), (on("2x1"), State::Holding), "{}", phase.why());
-    assert!(phase.reduced() <= 3, "samples only: {}", phase.reduced());
+    assert!(phase.reduced_executions() <= 3, "samples only: {}", phase.reduced_executions());
 }
 
 #[test]

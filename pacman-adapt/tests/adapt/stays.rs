@@ -157,7 +157,10 @@ fn told_together_is_told_one_after_the_other() {
         assert_eq!(one.executions(), other.executions());
         assert!((one.lost() - other.lost()).abs() < 1e-9);
         assert!((one.baseline() - other.baseline()).abs() < 1e-9);
-        assert_eq!((each.state(), each.reduced()), (together.state(), together.reduced()));
+        assert_eq!(
+            (each.state(), each.reduced_executions()),
+            (together.state(), together.reduced_executions())
+        );
     }
     // A drift is one to either.
     together.finished_together(runs, &[9.0; 5]).expect("valid");

@@ -44,7 +44,7 @@ fn threads_beyond_the_contexts_go_within_very_few_executions() {
     assert_eq!(places[2..4], ["2x1", "1x1"].map(on), "{}", phase.why());
     assert_eq!((phase.next(), phase.state()), (on("2x1"), State::Holding));
     let reduced = places.iter().filter(|place| place.threads() < 8).count();
-    assert_eq!(phase.reduced(), reduced as u64);
+    assert_eq!(phase.reduced_executions(), reduced as u64);
     let took: f64 = places.iter().copied().map(crowded).sum();
     let lost = took - 100.0 * crowded(on("8"));
     assert!((phase.account().lost() - lost).abs() < 1e-9);

@@ -101,7 +101,7 @@ impl Peer {
         self.record.state() == ThreadState::Attached
     }
 
-    /// Turns an age in ticks into time.
+    /// Converts an age in ticks to time.
     pub fn duration(&self, ticks: u64) -> Duration {
         self.clock.duration(ticks)
     }

@@ -153,7 +153,7 @@ impl fmt::Display for Placement {
     }
 }
 
-/// Turns the spots of a successful search into one assignment per context.
+/// Converts the spots of a successful search into one assignment per context.
 ///
 /// `asked` holds, for each spot, the position of the event in its thread's list.
 pub(crate) fn assignments(

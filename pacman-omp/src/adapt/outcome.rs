@@ -118,7 +118,7 @@ fn outcome(region: &Region) -> Option<Adaptation> {
         threads: on.threads(),
         configuration: on.to_string(),
         why,
-        reduced: phase.controller.reduced(),
+        reduced: phase.controller.reduced_executions(),
         // The subtraction turns a loss of 0 into 0, where a negation would give -0.
         gained: time.then(|| 0.0 - phase.controller.account().lost()),
         guards,
