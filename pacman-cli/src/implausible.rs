@@ -16,6 +16,11 @@ pub(crate) struct LeftOut {
     pub(crate) why: String,
 }
 
+/// What is said of a thread whose counts are left out, after its name.
+pub(crate) fn note(why: &str) -> String {
+    format!("its counts are impossible, and in no sum: {why}")
+}
+
 /// Nanoseconds that the ends of an execution may count beyond the time that is recorded for it.
 const ENDS: f64 = 1000.0;
 

@@ -8,7 +8,7 @@ use pacman_regions::{Options, Recording, Region};
 
 use super::phases::{Found, Phase, column};
 use crate::error::{CliError, CliResult};
-use crate::implausible::{LeftOut, leave_out};
+use crate::implausible::{LeftOut, leave_out, note};
 use crate::run::memory::{self, Memory};
 use crate::run::options::preload;
 
@@ -38,7 +38,7 @@ pub(super) fn of(found: memory::Found, threads: u32) -> CliResult<Found> {
         for one in leave_out(recording) {
             let name = name(&recording.regions[one.region]);
             let LeftOut { thread, why, .. } = one;
-            found.wrong.push(format!("{name}, T{thread}: impossible counts, left out: {why}"));
+            found.wrong.push(format!("T{thread} in {name}: {}", note(&why)));
         }
         let uncounted = recording.events.iter().filter_map(|event| {
             Some(format!("{} is not counted: {}", event.name, event.uncounted.as_ref()?))
@@ -223,6 +223,16 @@ mod tests {
         assert!(none.starts_with("no region of it can be used: app+0x2 was left out"), "{none}");
         let none = found(Vec::new()).unwrap_err().to_string();
         assert_eq!(none, "it ran no parallel region");
+    }
+
+    #[test]
+    fn impossible_counts_are_named_and_in_no_sum() {
+        let wrapped = region(1, &[(2, 4, 2.0)], &[Some(40), Some(1 << 40)]);
+        let found = found(vec![wrapped]).unwrap();
+        assert_eq!(found.phases[0].counts, []);
+        let [note] = &found.wrong[..] else { panic!("{:?}", found.wrong) };
+        let begin = "T1 in app+0x1: its counts are impossible, and in no sum: CYCLES came to ";
+        assert!(note.starts_with(begin), "{note}");
     }
 
     #[test]

@@ -7,6 +7,8 @@ use pacman_core::report::{DOUBTED, implausible, zero_count_warnings};
 use pacman_core::topology::Context;
 use pacman_metrics::rates::{Counted, ipc};
 
+use crate::implausible::note;
+
 /// What all rows have in common.
 #[derive(Debug)]
 pub(super) struct Columns {
@@ -190,7 +192,7 @@ impl Columns {
             if let Some(why) = implausible(&events, time, counts) {
                 row.figures.counts = None;
                 row.figures.missing = 1;
-                row.notes.push(format!("its counts are impossible, and in no sum: {why}"));
+                row.notes.push(note(&why));
                 row.implausible = Some(why);
             }
         }
@@ -353,7 +355,7 @@ mod tests {
         assert_eq!(rows[0].implausible, None);
         let why = rows[1].implausible.as_deref().unwrap();
         assert!(why.starts_with("CYCLES came to 1099511627776, and its time allows "), "{why}");
-        assert_eq!(rows[1].notes, [format!("its counts are impossible, and in no sum: {why}")]);
+        assert_eq!(rows[1].notes, [note(why)]);
         let why = rows[2].implausible.as_deref();
         assert_eq!(why, Some("INSTRUCTIONS went backwards by 1046036"));
     }

@@ -4,6 +4,7 @@ use pacman_core::Topology;
 use pacman_regions::{Adaptation, Region, Row, Site, Team};
 
 use super::columns::{Columns, Figures};
+use crate::implausible::note;
 use crate::run::names::Name;
 
 /// What is said about a region.
@@ -99,7 +100,7 @@ impl RegionReport {
         if let Some(thread) = self.threads.iter_mut().find(|one| one.row.thread == thread) {
             thread.implausible = Some(why.to_owned());
         }
-        format!("T{thread}'s counts in {} are impossible, and in no sum: {why}", self.name.short())
+        format!("T{thread} in {}: {}", self.name.short(), note(why))
     }
 
     /// Seconds of wall time that its waiting is worth.
