@@ -26,7 +26,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// What can be asked.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Budget(budget::BudgetArgs),

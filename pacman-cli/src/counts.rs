@@ -68,7 +68,7 @@ pub(crate) fn read(file: &Path) -> CliResult<String> {
     text.map_err(|error| CliError::BadInput(format!("cannot read {}: {error}", named(file))))
 }
 
-/// What a file is called in messages.
+/// A file's name in messages.
 pub(crate) fn named(file: &Path) -> String {
     if is_standard_input(file) { "standard input".into() } else { shown_path(file).to_string() }
 }

@@ -119,7 +119,7 @@ impl From<io::Error> for CliError {
     }
 }
 
-/// What was asked for wrongly differs from what this machine refuses.
+/// A wrong request differs from a refusal of this machine.
 impl From<pacman_core::Error> for CliError {
     fn from(error: pacman_core::Error) -> CliError {
         use pacman_core::ErrorKind as Kind;
@@ -162,7 +162,7 @@ pub(crate) fn unrunnable(program: &OsStr, error: &io::Error) -> String {
     format!("cannot run {}: {error}{advice}", shown_path(name))
 }
 
-/// What was wrong with `arguments`, those behind the program's name.
+/// The error of `arguments`, those behind the program's name.
 pub(crate) fn usage(error: &clap::Error, arguments: &[String]) -> CliError {
     if let Some(problem) = negative(error, arguments) {
         return CliError::BadInput(problem);

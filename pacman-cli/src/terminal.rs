@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use pacman_core::export::Environment;
 use terminal_size::{Height, Width, terminal_size_of};
 
-/// What the reader of a standard stream can be shown.
+/// The abilities of a standard stream's reader.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terminal {
     pub(crate) is_terminal: bool,

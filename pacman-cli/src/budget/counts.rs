@@ -5,7 +5,7 @@ use pacman_metrics::budget::CostTable;
 use crate::counts;
 use crate::error::{CliError, CliResult};
 
-/// What a file of counts says.
+/// The content of a file of counts.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Counts<'a> {
     /// Events and counts, in the file's order.

@@ -1,4 +1,4 @@
-//! What the reader of standard output can show: marks, colours, columns.
+//! The abilities of standard output's reader: marks, colours, columns.
 
 use crate::doctor::checks::Outcome;
 use crate::terminal::Terminal;
@@ -15,7 +15,7 @@ pub(super) struct Style {
 }
 
 impl Style {
-    /// What fits standard output as it is.
+    /// The style that fits standard output as it is.
     pub(super) fn of_stdout() -> Style {
         let terminal = Terminal::stdout();
         Style {

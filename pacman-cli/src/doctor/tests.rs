@@ -72,7 +72,7 @@ fn filtered() -> Diagnosis {
     permissions.container = Some("docker");
     let surroundings = Limits::read_under(nowhere);
     let mut diagnosis = Diagnosis::examine_with(Refusing(libc::EPERM), &permissions, &surroundings);
-    // What the kernel keeps for every thread is real, here as everywhere.
+    // The kernel's accounting of every thread is real, here as everywhere.
     diagnosis.findings.retain(|finding| finding.subject != Check::Ledgers);
     diagnosis
 }

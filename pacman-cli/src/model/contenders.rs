@@ -33,10 +33,10 @@ pub(super) struct DataArgs {
     pub(super) without: Vec<String>,
 }
 
-/// What is learnt.
+/// The options of learning.
 #[derive(Debug, clap::Args)]
 pub(super) struct LearnArgs {
-    /// What is predicted: time, or ipc (needs instructions and cycles)
+    /// The target: time, or ipc (needs instructions and cycles)
     #[arg(long, value_name = "time|ipc", default_value = "time", value_parser = target)]
     pub(super) target: Target,
 

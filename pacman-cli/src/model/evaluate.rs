@@ -41,7 +41,7 @@ pub(crate) struct EvaluateArgs {
     json: bool,
 }
 
-/// What was found on one machine.
+/// The results on one machine.
 struct Finding {
     data: Dataset,
     results: Vec<(Contender, pacman_adapt::Result<Evaluation>)>,

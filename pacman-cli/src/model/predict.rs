@@ -48,7 +48,7 @@ pub(crate) struct PredictArgs {
     json: bool,
 }
 
-/// What is known about one program after its samples.
+/// The answer for one program after its samples.
 struct Answer {
     program: String,
     forecasts: Vec<Forecast>,
@@ -168,7 +168,7 @@ fn answer(predictor: &dyn Predictor, program: &str, rows: &[&Row]) -> pacman_ada
     })
 }
 
-/// What to do next, in a word.
+/// The next step, in a word.
 fn verb(step: &Step) -> &'static str {
     match step {
         Step::Sample { .. } => "sample",
@@ -285,7 +285,7 @@ fn sample(text: &str) -> CliResult<Sample> {
     Sample::new(on, seconds).map_err(CliError::bad_input)
 }
 
-/// What samples without a name are of.
+/// The phase of samples without a name.
 const PHASE: &str = "phase";
 
 const EXAMPLES: &str = "\

@@ -9,7 +9,7 @@ use pacman_adapt::predict::{Configuration, Sample};
 use crate::counts;
 use crate::error::{CliError, CliResult};
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) rows: Vec<Row>,
@@ -29,7 +29,7 @@ struct Columns {
     counts: Vec<(usize, String)>,
 }
 
-/// What a file of executions leaves open.
+/// The values that a file of executions leaves open.
 pub(crate) struct Defaults<'a> {
     /// The machine of rows that name none.
     pub(crate) machine: Option<&'a str>,

@@ -337,7 +337,7 @@ fn measured() -> Option<PathBuf> {
     found
 }
 
-/// What leaving out each program of the measured machine finds.
+/// The result of leaving out each program of the measured machine.
 fn evaluated(machine: &str, contender: &Contender) -> Option<Evaluation> {
     let file = measured()?;
     let table = Table::read(&file, &Defaults { machine: None, program: None }).unwrap();

@@ -107,7 +107,7 @@ fn register(placement: &Placement) -> String {
     numbered.map_or_else(String::new, |claim| claim.register.to_string())
 }
 
-/// What an event needs beside its counter and its own register.
+/// An event's needs beside its counter and its own register.
 fn notes(contexts: &[Assignment], out: &mut dyn Write) -> io::Result<()> {
     for own in contexts {
         for placement in own.placements() {

@@ -71,7 +71,7 @@ pub(crate) struct PlanArgs {
 pub(crate) enum Split {
     /// One half for each thread, as PACMAN did
     Even,
-    /// Whatever fits, planned for both threads together
+    /// Counters by demand, planned for both threads together
     ByDemand,
     /// All for the first thread that counts anything
     Whole,

@@ -6,7 +6,7 @@ use pacman_events::encode::Rings;
 
 use crate::events::Loaded;
 
-/// What was asked for, thread by thread.
+/// The events asked for, thread by thread.
 pub(super) struct Request {
     /// For each demand, the name that asked for it: an expression has several demands.
     pub(super) threads: Vec<Vec<Asked>>,

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::run::options::inherited;
 use crate::signals::{Signals, Wake};
 
-/// What a run is given.
+/// The environment of a run.
 pub(super) struct Run<'a> {
     /// The program and its arguments.
     pub(super) command: &'a [OsString],
@@ -124,7 +124,7 @@ fn confine(mask: &[c_ulong]) -> io::Result<()> {
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// What a program is called in training data if nobody says.
+/// A program's name in training data where the user gives none.
 pub(super) fn name(command: &OsStr) -> String {
     let file = std::path::Path::new(command).file_name();
     text_of(file.unwrap_or(command))

@@ -71,11 +71,11 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     regions: bool,
 
-    /// What the program is called in the data [default: the name of its file]
+    /// The name of the program in the data [default: the name of its file]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     app: Option<String>,
 
-    /// What this machine is called in the data [default: its processor, cores and contexts]
+    /// The name of this machine in the data [default: its processor, cores and contexts]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     measured_on: Option<String>,
 
@@ -115,7 +115,7 @@ pub(crate) fn record(args: &RecordArgs, out: &mut dyn Write) -> CliResult {
     Ok(status)
 }
 
-/// What is run where.
+/// The runs, and their configurations.
 struct Plan {
     machine: String,
     app: String,

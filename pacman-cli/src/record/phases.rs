@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::error::{CliError, CliResult};
 
-/// What one run measured of one phase: a mean over executions.
+/// One run's measurement of one phase: a mean over executions.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Phase {
     pub(super) name: String,
@@ -22,7 +22,7 @@ pub(super) struct Phase {
     pub(super) counts: Vec<(String, f64)>,
 }
 
-/// What a run left behind.
+/// The recordings of a run.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) phases: Vec<Phase>,
@@ -30,7 +30,7 @@ pub(super) struct Found {
     pub(super) wrong: Vec<String>,
 }
 
-/// What threads did in a phase, while it is summed up.
+/// The sum over the threads of a phase, while it grows.
 #[derive(Default)]
 struct Sum {
     /// Nanoseconds and executions of the thread that spent the most time in it.
@@ -129,7 +129,7 @@ fn phase(name: String, sum: Sum, wrong: &mut Vec<String>) -> Option<Phase> {
     Some(Phase { name, seconds: nanoseconds as f64 / (each * 1e9), executions, counts })
 }
 
-/// What an event is called in training data: models look for `instructions` and `cycles`.
+/// An event's name in training data: models look for `instructions` and `cycles`.
 pub(super) fn column(event: &str) -> String {
     event.to_ascii_lowercase()
 }

@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// What is found after such a recording, on two threads.
+    /// The result of such a recording, on two threads.
     fn found(regions: Vec<Region>) -> CliResult<Found> {
         let recordings = vec![recording(regions)];
         of(memory::Found { recordings, wrong: Vec::new() }, 2)

@@ -12,7 +12,7 @@ use pacman_core::atomic_write;
 
 use crate::error::{CliError, CliResult};
 
-/// What one run measured of one phase: a mean over its executions.
+/// One run's measurement of one phase: a mean over its executions.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Measurement {
     /// [`pacman_adapt::predict::machine_name`], or what the user calls it.
@@ -60,7 +60,7 @@ struct TrainingCsv {
 }
 
 impl TrainingCsv {
-    /// What a file holds, to add to it; nothing if there is none.
+    /// The content of a file, to add to it; nothing if there is none.
     fn read(path: &Path) -> CliResult<TrainingCsv> {
         let special = fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir());
         if special {

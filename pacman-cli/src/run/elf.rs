@@ -7,7 +7,7 @@ use object::elf;
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Endianness, FileKind, ReadCache};
 
-/// What a file's header and program headers say.
+/// The facts of a file's header and program headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(super) bits: u8,

@@ -20,7 +20,7 @@ pub(super) struct Ended {
     pub(super) at: SystemTime,
 }
 
-/// What the program finds in its environment beside what is there.
+/// The variables that a program's environment gets.
 #[derive(Debug, Default)]
 pub(super) struct Environment {
     pub(super) set: Vec<(&'static str, OsString)>,

@@ -56,7 +56,7 @@ impl Memory {
         }
     }
 
-    /// What is there now. Processes may go on writing.
+    /// The recordings that are there now. Processes may go on writing.
     pub(crate) fn found(&self) -> Found {
         match self {
             Memory::Segment(attached) => match arena::read(&arena::copied(attached.words)) {
@@ -68,7 +68,7 @@ impl Memory {
     }
 }
 
-/// What a directory has.
+/// The recordings of a directory.
 pub(crate) fn found_in(directory: &Path) -> Found {
     match Recording::found_in(directory) {
         Ok((mut recordings, wrong)) => {

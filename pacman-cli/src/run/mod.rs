@@ -93,7 +93,7 @@ struct Prepared {
     memory: Option<Memory>,
     environment: Environment,
     training: Option<Training>,
-    /// What is known to keep the program's regions from being seen.
+    /// The known obstacle to seeing the program's regions.
     blind: Option<String>,
     /// A file that was asked for will not be written.
     unwritable: bool,
@@ -175,7 +175,7 @@ impl Prepared {
         if !seen {
             error::complain(nothing_seen(&report, self.blind.as_deref()));
         }
-        // Who looks at a file later, or has a program read it, should know now.
+        // A user who looks at a file later, or has a program read it, should know now.
         if !self.destination.is_standard_error() {
             report.uncounted().iter().for_each(error::complain);
         }

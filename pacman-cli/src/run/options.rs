@@ -16,7 +16,7 @@ use super::library::VARIABLE;
 use super::memory::Memory;
 use crate::stat::named_twice;
 
-/// What is asked for and possible on no machine: the program need not run to find that out.
+/// The requests that no machine can meet: the program need not run to find that out.
 pub(super) fn never_possible(args: &RunArgs) -> Option<String> {
     args.events.as_deref().and_then(no_events).or_else(|| no_model(args))
 }
@@ -42,7 +42,7 @@ fn no_model(args: &RunArgs) -> Option<String> {
     Some(format!("cannot adapt by the model {why}"))
 }
 
-/// What is asked for and not possible here, one line each: what the library would say after the run.
+/// The requests that are impossible here, one line each, as the library would say after the run.
 pub(super) fn impossible(args: &RunArgs) -> Vec<String> {
     let objective = args.objective.unwrap_or_default();
     let energy = match args.adapt && objective != Objective::Time {
@@ -85,7 +85,7 @@ fn unusable(model: &Path, objective: Objective) -> Option<String> {
     usable().err().map(|error| format!("cannot adapt with {shown}: {error}"))
 }
 
-/// What is odd about the list of events; the rest of it is counted all the same.
+/// The doubtful items in the list of events; the others are counted all the same.
 pub(super) fn odd_events(args: &RunArgs) -> Option<String> {
     match Event::parse_list(args.events.as_deref()?) {
         Err(error) if error.kind() == ErrorKind::NoEvents => Some(error.to_string()),
@@ -106,7 +106,7 @@ fn events(list: &str) -> String {
     names.join(",")
 }
 
-/// What the library reads, with nothing left of another run around this one.
+/// The library's environment, with nothing left of another run around this one.
 pub(super) fn environment(args: &RunArgs, library: &Path, memory: &Memory) -> Environment {
     let mut options = Options {
         events: args.events.as_deref().map(events).unwrap_or_default(),
@@ -143,7 +143,7 @@ pub(crate) fn inherited() -> impl Iterator<Item = OsString> {
     std::env::vars_os().map(|(name, _)| name).filter(ours)
 }
 
-/// What has a program load the library, after whatever it is to load already.
+/// The preload variable, with the program's own entries first.
 ///
 /// LLVM's runtime asks it for a tool where its own search cannot find it: where it is linked
 /// statically, or was opened so that preloaded libraries come after its own symbols.

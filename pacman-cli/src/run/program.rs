@@ -12,7 +12,7 @@ use pacman_events::shown::shown_path;
 use super::elf;
 use crate::stat::{found, has_capabilities};
 
-/// What stands in the way of seeing a program's regions.
+/// The obstacles to seeing a program's regions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Obstacles {
     /// One line each.
@@ -67,7 +67,8 @@ fn interpreter(script: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(words.next()?)))
 }
 
-/// What gives a program other rights than its user has: the kernel then starts it in secure mode.
+/// The attribute that gives a program other rights than its user has: the kernel then starts it in
+/// secure mode.
 fn raises_rights(file: &Path) -> Option<&'static str> {
     // SAFETY: both calls take nothing and cannot fail.
     let (user, group) = unsafe { (libc::getuid(), libc::getgid()) };

@@ -40,13 +40,13 @@ pub(super) fn wait(pid: libc::pid_t, signals: &Signals) -> io::Result<ExitStatus
     }
 }
 
-/// What became of a child.
+/// A change of a child's state.
 enum Change {
     Ended(ExitStatus),
     Stopped,
 }
 
-/// What has become of it since this was asked last.
+/// The change since the last call.
 fn change(pid: libc::pid_t) -> io::Result<Option<Change>> {
     let mut status = 0;
     // SAFETY: the status is written to a live word.

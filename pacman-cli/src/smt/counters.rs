@@ -1,4 +1,4 @@
-//! What the PMU counts on every context of every core.
+//! The PMU's counts on every context of every core.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -29,7 +29,7 @@ struct Context {
     counters: Box<dyn backend::Counters>,
 }
 
-/// What all contexts showed at about one moment.
+/// The counts of all contexts at about one moment.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
     at: Instant,
@@ -38,7 +38,7 @@ pub(super) struct Counts {
     contexts: BTreeMap<u32, CliResult<Shown>>,
 }
 
-/// What one context showed.
+/// The counts of one context.
 #[derive(Clone, Copy, Debug)]
 struct Shown {
     /// The TSC before and after it was read.
@@ -61,7 +61,7 @@ impl Counters {
                     let recipe = Rc::new(recipe);
                     return Ok(Counters { recipe, tsc, cores, choice: None });
                 }
-                // Who may not count one event may not count the other.
+                // Without permission for one event there is none for the other.
                 Err(error) if error.kind() == ErrorKind::Permission => {
                     return Err(forbidden(platform, &error));
                 }
@@ -93,8 +93,8 @@ impl Counters {
         let wide = (self.recipe.scale().base_hz * WIDE) as u64;
         let mut contexts = BTreeMap::new();
         for core in &mut self.cores {
-            // Who loses its processor in the middle reads siblings at times far apart. Counts
-            // only grow, so the closest of a few tries is as good as the first.
+            // A thread that loses its processor in the middle reads siblings at times far apart.
+            // Counts only grow, so the closest of a few tries is as good as the first.
             let mut best = read_core(core, &self.tsc);
             for _ in 1..TRIES {
                 if width(&best).is_none_or(|width| width <= wide) {

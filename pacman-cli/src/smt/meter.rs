@@ -23,7 +23,7 @@ struct CoreMeter {
     sum: Option<Split>,
 }
 
-/// What every core did between two readings.
+/// Every core's activity between two readings.
 #[derive(Clone, Debug)]
 pub(super) struct Activity {
     /// Seconds from the begin of all to the end of this.
@@ -32,11 +32,11 @@ pub(super) struct Activity {
     pub(super) window: (Instant, Instant),
     /// In order of core.
     pub(super) cores: Vec<CoreActivity>,
-    /// What must be known about single cores.
+    /// Warnings about single cores.
     pub(super) notes: Vec<String>,
 }
 
-/// What one core did.
+/// One core's activity.
 #[derive(Clone, Debug)]
 pub(super) struct CoreActivity {
     /// Its number, over the machine.
@@ -58,7 +58,7 @@ impl<R: Reading> Meter<R> {
         Meter { last: first.clone(), cores: cores.collect(), first }
     }
 
-    /// What happened since the reading before.
+    /// The activity since the reading before.
     pub(super) fn next(&mut self, now: R) -> Activity {
         let activity = self.between(&self.last, &now);
         for done in &activity.cores {
@@ -75,7 +75,7 @@ impl<R: Reading> Meter<R> {
         activity
     }
 
-    /// What happened since the begin.
+    /// The activity since the begin.
     pub(super) fn whole(&self) -> Activity {
         let mut activity = self.between(&self.first, &self.last);
         for done in activity.cores.iter_mut().filter(|done| done.cpus.len() > 1) {

@@ -29,7 +29,7 @@ use options::MethodArg;
 
 pub(crate) use options::SmtArgs;
 
-/// What was chosen to measure with.
+/// The chosen method.
 enum Chosen {
     Counters(Counters),
     Idle(IdleTimes),

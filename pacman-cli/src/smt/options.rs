@@ -51,7 +51,7 @@ pub(crate) struct SmtArgs {
     pub(super) command: Vec<OsString>,
 }
 
-/// What to measure with.
+/// The method to measure with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum MethodArg {
     /// Counters, or else idle times

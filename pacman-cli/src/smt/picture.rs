@@ -8,7 +8,7 @@ use super::meter::{Activity, CoreActivity};
 use super::source::Basis;
 use crate::terminal::Terminal;
 
-/// What the reader of standard output can show.
+/// The abilities of standard output's reader.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
     /// Whether blocks can be drawn.
@@ -27,7 +27,7 @@ pub(super) struct Picture {
 }
 
 impl Style {
-    /// What fits standard output as it is.
+    /// The style that fits standard output as it is.
     pub(super) fn of_stdout() -> Style {
         let terminal = Terminal::stdout();
         Style {
@@ -66,7 +66,7 @@ impl Picture {
         text
     }
 
-    /// What was measured altogether, in place of the last interval.
+    /// The whole measurement, in place of the last interval.
     pub(super) fn summary(&mut self, basis: &Basis, whole: &Activity) -> String {
         let mut text = self.erase();
         self.drawn = 0;
@@ -176,7 +176,7 @@ fn origin(basis: &Basis) -> String {
     }
 }
 
-/// What must be known to read the figures.
+/// Warnings about the figures.
 pub(super) fn notes(basis: &Basis, activity: &Activity) -> Vec<String> {
     let mut notes = Vec::new();
     let uncertain = activity.cores.iter().map(|core| core.split.share(core.split.uncertainty));
@@ -229,7 +229,7 @@ pub(super) fn notes(basis: &Basis, activity: &Activity) -> Vec<String> {
     notes
 }
 
-/// What the state of several contexts can be, where it is not decided.
+/// The bounds of several contexts' state, where it is not decided.
 fn range(core: &CoreActivity) -> String {
     let split = &core.split;
     if split.is_decided() {

@@ -15,7 +15,7 @@ pub(super) trait Source {
     /// Reads all contexts now, or says in a line why that cannot be done any more.
     fn read(&mut self) -> CliResult<Self::Reading>;
 
-    /// What the figures rest on.
+    /// The basis of the figures.
     fn basis(&self) -> Basis;
 }
 
@@ -24,12 +24,12 @@ pub(super) trait Reading: Clone + Debug {
     /// That moment.
     fn at(&self) -> Instant;
 
-    /// What `core` did from this reading to a later one. `None`, with a note, if that cannot be
-    /// told.
+    /// The activity of `core` from this reading to a later one. `None`, with a note, if that cannot
+    /// be told.
     fn until(&self, later: &Self, core: &Core, notes: &mut Vec<String>) -> Option<Done>;
 }
 
-/// What one core did.
+/// One core's activity.
 #[derive(Clone, Debug)]
 pub(super) struct Done {
     /// How much of the time each context was active, alone or not.
@@ -38,12 +38,12 @@ pub(super) struct Done {
     pub(super) split: Split,
 }
 
-/// What the figures of a report rest on.
+/// The basis of a report's figures.
 #[derive(Clone, Debug)]
 pub(super) struct Basis {
     /// The file or the event that they are from.
     pub(super) source: String,
-    /// What is made of it.
+    /// The method that evaluates it.
     pub(super) method: Method,
     /// The step in which it counts, in seconds.
     pub(super) step: f64,

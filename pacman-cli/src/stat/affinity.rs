@@ -38,7 +38,7 @@ impl ThreadPlaces {
     /// is the first of its process, to all places until [`bind`](ThreadPlaces::bind).
     ///
     /// # Errors
-    /// What the kernel says, with the CPU; the thread then runs where it could before.
+    /// The kernel's error, with the CPU; the thread then runs where it could before.
     pub(super) fn take(&mut self, tid: i32, is_first: bool) -> CliResult<Option<Taken>> {
         let Some(chosen) = (0..self.places.len()).min_by_key(|&index| self.places[index].1) else {
             return Ok(None);
@@ -59,7 +59,7 @@ impl ThreadPlaces {
     /// Binds a thread to the place that it has.
     ///
     /// # Errors
-    /// What the kernel says, with the CPU; the thread then runs where it could before.
+    /// The kernel's error, with the CPU; the thread then runs where it could before.
     pub(super) fn bind(&self, tid: i32, place: &Place) -> CliResult<()> {
         platform::current().move_thread(tid, place.cpu()).map_err(CliError::refused)
     }
@@ -67,7 +67,7 @@ impl ThreadPlaces {
     /// Lets a thread run on all places, and not elsewhere.
     ///
     /// # Errors
-    /// What the kernel says; the thread then runs where it could before.
+    /// The kernel's error; the thread then runs where it could before.
     pub(super) fn loosen(&self, tid: i32) -> CliResult<()> {
         let cpus: Vec<u32> = self.places.iter().map(|(place, _)| place.cpu()).collect();
         bind(tid, &cpus).map_err(|error| {

@@ -13,7 +13,7 @@ pub(super) struct Interval {
     pub(super) end: Duration,
 }
 
-/// What all parts of the answer share.
+/// The data that all parts of the answer share.
 pub(super) struct Answer {
     pub(super) command: Vec<String>,
     pub(super) columns: Columns,
@@ -21,11 +21,11 @@ pub(super) struct Answer {
     pub(super) interval: Option<Duration>,
     pub(super) simulated: bool,
     pub(super) notes: Vec<String>,
-    /// What COLUMNS or the terminal has; without either, and in a file, as many as it takes.
+    /// The width by COLUMNS or the terminal; without either, and in a file, as wide as it takes.
     pub(super) width: usize,
 }
 
-/// What a row is of.
+/// The subject of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
     Thread,

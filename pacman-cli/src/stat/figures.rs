@@ -9,7 +9,7 @@ use pacman_metrics::rates::{Counted, ipc};
 
 use crate::implausible::note;
 
-/// What all rows have in common.
+/// The data that all rows share.
 #[derive(Debug)]
 pub(super) struct Columns {
     pub(super) events: Vec<Column>,
@@ -46,7 +46,7 @@ pub(super) struct Seat {
     pub(super) cpu: u32,
 }
 
-/// Whose figures they are.
+/// The owner of the figures.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Who {
     Thread {
@@ -88,7 +88,7 @@ pub(super) struct Figures {
     pub(super) missing: usize,
 }
 
-/// What follows from counts of one group; `None` where it does not.
+/// Figures that follow from counts of one group; `None` where they do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Derived {
     /// Instructions per cycle.
@@ -144,15 +144,15 @@ impl Columns {
         self.frequency.is_some()
     }
 
-    /// What follows from a row's counts, all of one group; a sum that lacks a row has
-    /// nothing that follows.
+    /// The figures that follow from a row's counts, all of one group; a sum that lacks a row has
+    /// none.
     pub(super) fn derive(&self, figures: &Figures) -> Derived {
         let Some(counts) = figures.counts.as_ref().filter(|_| figures.missing == 0) else {
             return Derived::default();
         };
         let counted =
             |at: usize| Counted { count: counts[at], group: 0, enabled_ns: 0, running_ns: 0 };
-        // What is not counted is no zero: nothing follows from it.
+        // A count that is absent is no zero: nothing follows from it.
         let is_counted = |above: usize, below: usize| {
             let named = |at: usize| (self.events[at].name.as_str(), counts[at]);
             zero_count_warnings(&[named(below), named(above)]).is_empty()

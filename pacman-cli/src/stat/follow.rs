@@ -191,7 +191,7 @@ impl<'a> Follower<'a> {
     }
 
     fn gone(&mut self, tid: i32, exit: Exit) {
-        // Whoever is killed may not have stopped before.
+        // A killed thread may not have stopped before.
         self.end(tid);
         self.alive.remove(&tid);
         self.coming.remove(&tid);

@@ -138,7 +138,7 @@ fn raise_descriptor_limit() -> Option<libc::rlimit> {
     }
 }
 
-/// What gives the command more rights than its user has, if anything does.
+/// The attribute that gives the command more rights than its user has, if there is one.
 fn privileged(command: &OsStr) -> Option<&'static str> {
     // SAFETY: geteuid takes nothing and cannot fail.
     let user = unsafe { libc::geteuid() };
@@ -176,7 +176,7 @@ pub(crate) fn found(command: &OsStr) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// Who keeps a process from following its own child, and what helps.
+/// The part of the system that keeps a process from following its own child, and the remedy.
 fn forbidden_by(child: libc::pid_t) -> String {
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let scope = text("/proc/sys/kernel/yama/ptrace_scope");

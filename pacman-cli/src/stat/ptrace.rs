@@ -10,7 +10,7 @@ use libc::{c_int, c_long, c_uint, pid_t};
 
 use crate::exit::Exit;
 
-/// What a thread tells by stopping or ending.
+/// The news of a thread that stopped or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// It made another thread or process, which stops by itself.
@@ -50,7 +50,7 @@ impl Stop {
         }
     }
 
-    /// What a status of waitpid(2) says.
+    /// The meaning of a status of waitpid(2).
     fn of(status: c_int) -> Stop {
         if libc::WIFEXITED(status) {
             return Stop::Exited(libc::WEXITSTATUS(status));

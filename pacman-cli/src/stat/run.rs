@@ -14,7 +14,7 @@ use crate::error::{self, CliError, CliResult};
 use crate::exit::{Exit, INTERRUPTED};
 use crate::signals::{Signals, Wake};
 
-/// What counts while the command runs.
+/// A collector of counts while the command runs.
 pub(super) trait Collector {
     /// The command is about to begin.
     fn start(&mut self);
@@ -25,10 +25,10 @@ pub(super) trait Collector {
     /// Reads all counters.
     fn look(&mut self);
 
-    /// What was counted in all, as of the last look.
+    /// All counts, as of the last look.
     fn whole(&mut self) -> Vec<Row>;
 
-    /// What was counted since the last call of this.
+    /// The counts since the last call of this.
     fn since_mark(&mut self) -> Vec<Row>;
 
     /// How many are counted now, in words.

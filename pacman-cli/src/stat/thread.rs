@@ -36,7 +36,7 @@ pub(super) struct Thread {
     whole: bool,
 }
 
-/// What a thread counted, in all or since the last mark.
+/// The counts of a thread, in all or since the last mark.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Span {
     /// `None` where its counters could not be had.
@@ -106,7 +106,8 @@ impl Thread {
             self.name = name.trim_end_matches('\n').to_string();
         }
         if let Some(cpu) = platform::current().cpu_of(self.tid) {
-            // Who is bound was elsewhere before at most: how it came to its place is no news.
+            // A bound thread can only have been elsewhere before: how it came to its place is no
+            // news.
             self.moved |= self.bound().is_none() && self.cpu.is_some_and(|before| before != cpu);
             self.cpu = Some(cpu);
         }

@@ -76,7 +76,7 @@ impl Picture<'_> {
 
     fn package(&self, package: &Package) -> Vec<String> {
         let groups = groups(&self.machine.cores()[package.cores.clone()]);
-        // What all groups of the package share stands in its title, the rest above each group.
+        // Facts that all groups of the package share stand in its title, the rest above each group.
         let facts: Vec<Vec<String>> = groups.iter().map(|group| self.facts(group)).collect();
         let is_shared = |&fact: &usize| facts.iter().all(|group| group[fact] == facts[0][fact]);
         let (shared, own): (Vec<usize>, Vec<usize>) = (0..facts[0].len()).partition(is_shared);

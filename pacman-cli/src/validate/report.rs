@@ -3,7 +3,7 @@
 use crate::validate::checks::Outcome;
 use pacman_events::CpuId;
 
-/// What was validated, where.
+/// The validated events, and the machine.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) machine: String,

@@ -51,7 +51,7 @@ impl Notes {
     }
 }
 
-/// What follows "cannot count INSTRUCTIONS: " and its like.
+/// The reason without "cannot count INSTRUCTIONS: " and its like.
 fn without_name<'a>(name: &str, reason: &'a str) -> &'a str {
     let counting = [format!("cannot count {name}: "), format!("cannot count {name:?}: ")];
     if let Some(rest) = counting.iter().find_map(|begin| reason.strip_prefix(begin.as_str())) {
@@ -96,7 +96,7 @@ fn verdict(counted: &Counted) -> String {
     }
 }
 
-/// What truly happened, over all repeats.
+/// The truth over all repeats.
 fn truth(counted: &Counted) -> String {
     let truths = || counted.samples.iter().map(|sample| sample.truth);
     let low = truths().map(|truth| truth.low).min().unwrap_or(0);
@@ -111,7 +111,7 @@ fn median(counted: &Counted) -> String {
     counts.get(counts.len() / 2).map_or_else(String::new, |count| format!("{count}{mark}"))
 }
 
-/// What a name stood for, and what is known against it.
+/// The hardware's form of a name, and the doubts about it.
 fn behind(text: &mut String, outcome: &Outcome, first: bool) {
     let Some(native) = &outcome.native else { return };
     if first {

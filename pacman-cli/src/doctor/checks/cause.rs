@@ -87,7 +87,7 @@ impl Cause {
     }
 }
 
-/// What an event asks for, as far as permission goes.
+/// The permission that an event needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// A hardware counter, in user mode.
@@ -157,8 +157,8 @@ impl Circumstances<'_> {
         }
     }
 
-    /// Who forbids it. Linux answers its own paranoia with `EACCES` and filters
-    /// mostly answer `EPERM`; a filter also refuses requests that are void.
+    /// The cause of a refusal. Linux answers `EACCES` for its own paranoia level, and most filters
+    /// answer `EPERM`; a filter also refuses requests that are void.
     pub(super) fn forbidder(&self, errno: i32, asks: Scope) -> Cause {
         let filtered = self.permissions.seccomp == 2 && self.refused.is_some();
         if filtered && errno == libc::EPERM {

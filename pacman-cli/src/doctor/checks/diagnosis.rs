@@ -8,13 +8,13 @@ use super::finding::{Check, Finding};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) struct Diagnosis {
-    /// What it comes down to.
+    /// The conclusion.
     pub(crate) verdict: Verdict,
     /// One finding a subject, in the order in which things were tried.
     pub(crate) findings: Vec<Finding>,
 }
 
-/// What it comes down to.
+/// The conclusion of a diagnosis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub(crate) enum Verdict {

@@ -84,7 +84,7 @@ struct Examination<'a, S: PerfSys + Clone> {
 /// One event, tried alone.
 struct Single {
     event: Event,
-    /// What it counted over a little work.
+    /// Its count over a little work.
     result: Result<u64, (Cause, Scope)>,
 }
 
@@ -293,7 +293,7 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
         finding.with_help(self.facts.help(cause, Scope::UserMode))
     }
 
-    /// What unprivileged sessions count without perf events, whoever asks.
+    /// The events that every unprivileged session counts without perf events.
     fn ledgers(&self) -> Finding {
         let (subject, tried) = (
             Check::Ledgers,

@@ -8,9 +8,9 @@ use super::cause::Cause;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) struct Finding {
-    /// What the finding is about.
+    /// The subject of the finding.
     pub(crate) subject: Check,
-    /// What was done to find out.
+    /// The trial that found it.
     pub(crate) tried: String,
     /// How it went.
     pub(crate) outcome: Outcome,
@@ -19,7 +19,7 @@ pub(crate) struct Finding {
     /// Why something did not work. A finding that works may carry one too, for
     /// the part of it that does not.
     pub(crate) cause: Option<Cause>,
-    /// What would help, the nearest remedy first.
+    /// The remedies, the nearest first.
     pub(crate) help: Vec<Help>,
 }
 
@@ -55,7 +55,7 @@ impl Cause {
     }
 }
 
-/// What a finding is about.
+/// The subject of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub(crate) enum Check {
@@ -89,7 +89,7 @@ pub(crate) enum Check {
     Container,
     /// CPUs or CPU time taken away by affinity or cgroups.
     CpuLimits,
-    /// What wall times are taken from.
+    /// The source of wall times.
     ClockSource,
 }
 

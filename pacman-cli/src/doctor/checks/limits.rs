@@ -137,7 +137,7 @@ pub(super) fn facts(facts: &Circumstances) -> Vec<Finding> {
     found
 }
 
-/// What to say of `rdpmc`, where it is more than the usual.
+/// The remark on `rdpmc`, where more is allowed than as a rule.
 pub(super) fn rdpmc_for_all() -> Help {
     Help::new(
         "to let processes read their own counters only",

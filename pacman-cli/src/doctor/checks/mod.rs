@@ -1,4 +1,4 @@
-//! What this process can count on this machine, and what is in the way.
+//! The events that this process can count on this machine, and the obstacles to others.
 //!
 //! Nothing is guessed from settings alone: every kind of event is opened for the
 //! calling thread exactly as a session opens it, and has to count. Settings only

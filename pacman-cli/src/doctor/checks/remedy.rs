@@ -1,10 +1,10 @@
-//! What would move a cause out of the way: commands, options, settings.
+//! The remedies of a cause: commands, options, settings.
 
 use super::cause::{Cause, Circumstances, Scope};
 use super::finding::Help;
 
 impl Circumstances<'_> {
-    /// What would move the cause out of the way.
+    /// The remedies of the cause.
     pub(super) fn help(&self, cause: Cause, asks: Scope) -> Vec<Help> {
         let level = asks.level();
         let sysctl =

@@ -41,9 +41,9 @@ pub(crate) struct Limits {
     pub(crate) page_allowance_kb: Option<u64>,
     /// The process's limit on locked memory in bytes; `None` for no limit.
     pub(crate) locked_memory: Option<u64>,
-    /// What Linux keeps time by.
+    /// Linux's source of time.
     pub(crate) clock_source: Option<String>,
-    /// Who takes CPUs or CPU time away, one line each.
+    /// The restrictions of CPUs and CPU time, one line each.
     pub(crate) cpu_limits: Vec<String>,
 }
 

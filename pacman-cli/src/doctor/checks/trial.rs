@@ -24,7 +24,7 @@ pub(super) fn count<S: PerfSys + Clone>(
     permissions: &PerfPermissions,
     events: &[Event],
 ) -> Result<Counted> {
-    // What the driver does is looked at; whether it is believed is another finding.
+    // This finding is about the driver's answers; another one is about trust in it.
     let permissions = permissions.clone().trusting_driver();
     let backend = PerfBackend::with_sys(sys.clone(), events, Sharing::Pinned, permissions)?;
     let mut counters = backend.open(Target::Caller)?;
@@ -50,7 +50,7 @@ pub(super) fn refusal<S: PerfSys>(sys: &S) -> Option<i32> {
     }
 }
 
-/// What permission an event asks for.
+/// The permission that an event needs.
 pub(super) fn asks(event: &Event) -> Scope {
     match event.source() {
         Source::Hardware(terms) if terms.iter().any(|t| t.hardware.kernel) => Scope::KernelMode,

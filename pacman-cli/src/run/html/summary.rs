@@ -81,7 +81,7 @@ fn headline(process: &ProcessReport) -> String {
     format!("{}; {second}", escaped(&first))
 }
 
-/// What adaptation came to, in a sentence; empty if it only observed.
+/// The result of adaptation, in a sentence; empty if it only observed.
 fn outcome(process: &ProcessReport) -> String {
     if !process.is_adapted() {
         return String::new();

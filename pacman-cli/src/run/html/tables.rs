@@ -42,7 +42,7 @@ pub(super) fn counts(process: &ProcessReport) -> String {
     table("Counts", "", &heading, &rows)
 }
 
-/// What the controller chose and why; empty if it only observed.
+/// The controller's choices and reasons; empty if it only observed.
 pub(super) fn adaptation(process: &ProcessReport) -> String {
     if !process.is_adapted() {
         return String::new();

@@ -17,7 +17,7 @@ use shortened::shortened;
 
 use crate::error::CliResult;
 
-/// What a region is called, and where it stands.
+/// A region's name and place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Name {
     /// For people: `main, region 0`.
@@ -119,7 +119,7 @@ pub(super) fn tell_apart(regions: &mut [(&mut Name, &Site)]) {
     }
 }
 
-/// What LLVM leaves beside the call: `;file;function;line;column;;`.
+/// LLVM's text beside the call: `;file;function;line;column;;`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Source {
     file: Option<String>,

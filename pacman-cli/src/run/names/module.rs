@@ -12,7 +12,7 @@ use object::{Object as _, ObjectSymbol, ReadCache, SymbolKind};
 
 use crate::error::{CliError, CliResult};
 
-/// What a module's files tell.
+/// The symbols and lines of a module's files.
 pub(crate) struct Module {
     /// By address, with their sizes. Only a function that begins there, or that has the address
     /// inside, is the one: whatever comes nearest before it in a stripped file is another one.

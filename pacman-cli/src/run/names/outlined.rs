@@ -1,4 +1,4 @@
-//! What compilers call the functions that they make of regions, and what people call them.
+//! Compilers' names of the functions that they make of regions, and people's names of them.
 
 use std::borrow::Cow;
 

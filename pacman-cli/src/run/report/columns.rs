@@ -7,7 +7,7 @@ use pacman_core::platform;
 use pacman_core::report::{DOUBTED, zero_count_warnings};
 use pacman_metrics::language::{Metric, builtin};
 
-/// What is counted, and which of the library's metrics that gives.
+/// The counted events, and the library's metrics that follow from them.
 #[derive(Debug)]
 pub(in crate::run) struct Columns {
     pub(in crate::run) events: Vec<Column>,

@@ -1,4 +1,4 @@
-//! What is said about a run: recordings with names, figures and places.
+//! The report of a run: recordings with names, figures and places.
 
 mod columns;
 mod process;
@@ -24,17 +24,17 @@ pub(super) struct Report {
     /// The program and its arguments.
     pub(super) command: Vec<String>,
     pub(super) ended: Ended,
-    /// What adaptation was asked to make less; `None` if it only observed.
+    /// The objective of adaptation; `None` if it only observed.
     pub(super) objective: Option<String>,
     /// The simulated machine whose counts these are.
     pub(super) simulated: Option<String>,
     /// Every process that left a recording, those with regions first.
     pub(super) processes: Vec<ProcessReport>,
-    /// What must be known to read the figures, one line each.
+    /// Warnings about the figures, one line each.
     pub(super) notes: Vec<String>,
 }
 
-/// What is known besides the recordings.
+/// The facts besides the recordings.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) command: Vec<String>,

@@ -14,7 +14,7 @@ use crate::implausible::leave_out;
 use crate::run::endings;
 use crate::run::names::{Name, Names, tell_apart};
 
-/// What is said about a process.
+/// The report of a process.
 #[derive(Debug)]
 pub(in crate::run) struct ProcessReport {
     pub(in crate::run) process: Process,
@@ -29,7 +29,7 @@ pub(in crate::run) struct ProcessReport {
     pub(in crate::run) timeline: Timeline,
     /// Seconds in regions that were in no other.
     pub(in crate::run) in_regions: f64,
-    /// What must be known to read the figures, one line each.
+    /// Warnings about the figures, one line each.
     pub(in crate::run) notes: Vec<String>,
 }
 
@@ -134,7 +134,7 @@ fn uncounted_threads(recording: &Recording) -> Option<String> {
     if recording.events.iter().all(|event| event.uncounted.is_some()) {
         return None;
     }
-    // What a process ends in may be entered before its counts are.
+    // The last region may be entered before its counts are.
     let unfinished = u64::from(recording.process.ending != Ending::Exit);
     let rows = recording.regions.iter().flat_map(|region| &region.rows);
     let lacking = rows.filter(|row| row.counted + unfinished < row.executions);

@@ -7,7 +7,7 @@ use super::columns::{Columns, Figures};
 use crate::implausible::note;
 use crate::run::names::Name;
 
-/// What is said about a region.
+/// The report of a region.
 #[derive(Debug)]
 pub(in crate::run) struct RegionReport {
     pub(in crate::run) name: Name,
@@ -145,7 +145,8 @@ fn imbalance(region: &Region) -> Option<f64> {
     (mean > 0.0).then(|| most / mean)
 }
 
-/// What the threads of all teams together did not work: 1 - busy time / (wall time x threads).
+/// The part of their time that the threads of all teams did not work: 1 - busy time / (wall time x
+/// threads).
 fn waiting(region: &Region) -> Option<f64> {
     let there: f64 = region.teams.iter().map(|team| team.seconds * f64::from(team.threads)).sum();
     let busy: f64 = region.rows.iter().map(|row| row.seconds).sum();

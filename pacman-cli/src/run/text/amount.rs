@@ -38,7 +38,7 @@ pub(in crate::run) fn quantity(count: Option<Count>, unit: &str) -> String {
     }
 }
 
-/// What was counted in a second.
+/// A count in a second.
 pub(in crate::run) fn rate(rate: f64, unit: &str) -> String {
     match unit {
         // A clock's rate is a part of the time.

@@ -24,7 +24,7 @@ fn machine(name: &str) -> (Machine, Topology) {
     (machine, topology)
 }
 
-/// What the cores did in `nanoseconds` by their counters, and what they did in truth.
+/// The cores' activity in `nanoseconds` by their counters, and in truth.
 fn measured(
     machine: &Machine,
     topology: &Topology,
@@ -110,7 +110,7 @@ fn the_split_is_the_timetable_on_every_machine_with_a_method() {
     }
 }
 
-/// Who watches a live machine is not seen on it, however busy it is meanwhile.
+/// A look at a live machine leaves no trace on it, however busy it is meanwhile.
 #[test]
 fn a_live_machine_keeps_to_its_timetable() {
     let machine = Machine::live("haswell").unwrap();

@@ -26,14 +26,14 @@ struct Rest {
     others: f64,
 }
 
-/// What one measurement found, as parts of the time.
+/// The result of one measurement, as parts of the time.
 #[derive(Debug)]
 struct Found {
     /// Active, by the command.
     shown: f64,
-    /// What the thread did.
+    /// The thread's own part.
     own: f64,
-    /// What others did while it slept.
+    /// The others' part while it slept.
     others: f64,
 }
 

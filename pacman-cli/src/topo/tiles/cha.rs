@@ -119,7 +119,7 @@ impl Capability {
             value |= u64::from(u32::from_le_bytes(*bytes)) << (32 * half);
         }
         let value = value & (u64::MAX >> (64 - self.places));
-        // What is not there reads as ones, and a die without any slice does not run.
+        // A register that is not there reads as ones, and a die without any slice does not run.
         if value == 0 || space.starts_with(&[0xff; 4]) {
             return Err(CliError::Refused(format!(
                 "cannot read its CHA slices: {} answers nothing",

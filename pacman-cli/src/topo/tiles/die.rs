@@ -12,7 +12,7 @@ use super::cha::Slices;
 use super::processor::Processor;
 use crate::error::{CliError, CliResult};
 
-/// What is known of places on a die.
+/// The known places on a die.
 #[derive(Debug)]
 pub(super) struct Die {
     /// The processor in words.

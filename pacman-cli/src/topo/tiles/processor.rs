@@ -20,7 +20,7 @@ impl Processor {
         Processor { intel: true, family: 6, model }
     }
 
-    /// What CPUID says.
+    /// The processor by CPUID.
     pub(super) fn of_cpuid(id: &CpuId) -> Processor {
         Processor { intel: id.vendor == "GenuineIntel", family: id.family, model: id.model }
     }

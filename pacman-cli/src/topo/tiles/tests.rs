@@ -61,7 +61,7 @@ impl Copied {
         (status, serde_json::from_str(&text).unwrap())
     }
 
-    /// What the command writes to standard error where nothing is known.
+    /// The command's line on standard error where nothing is known.
     fn refusal(&self) -> String {
         shown::nothing(&Die::read(&Topology::from_sysfs(&self.0).unwrap()).unwrap())
     }

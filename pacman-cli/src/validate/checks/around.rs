@@ -1,4 +1,4 @@
-//! What the thread's clocks and ledgers show around a run.
+//! The thread's clocks and accounting around a run.
 
 use std::mem::MaybeUninit;
 

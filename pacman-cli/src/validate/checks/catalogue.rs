@@ -161,7 +161,7 @@ pub(crate) struct Check {
     pub(crate) name: String,
     /// The event, or why this processor cannot count it.
     pub(crate) event: Result<Event>,
-    /// What makes it happen.
+    /// The kernel that makes it happen.
     pub(crate) kernel: KernelId,
 }
 
@@ -240,7 +240,7 @@ fn known(cpu: CpuModel, name: &str, event: Option<&Event>) -> Vec<KernelId> {
         let rows = EVENTS.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
         rows.map(|row| row.1).collect::<Vec<_>>()
     };
-    // What the kernels do in user mode is known, whatever Linux does beside it.
+    // The kernels' work in user mode is known, whatever Linux does beside it.
     let by_name = of(name.strip_suffix(":uk").unwrap_or(name));
     let Some(counted) = event.and_then(counters).filter(|_| by_name.is_empty()) else {
         return by_name;
@@ -252,7 +252,7 @@ fn known(cpu: CpuModel, name: &str, event: Option<&Event>) -> Vec<KernelId> {
     preset.map_or_else(Vec::new, |(preset, _)| of(preset))
 }
 
-/// What the hardware is asked for, however it is spelled; `None` for the kernel's own events.
+/// The hardware's form of the event, however it is spelled; `None` for the kernel's own events.
 fn counters(event: &Event) -> Option<Vec<(i64, Hardware)>> {
     match event.source() {
         Source::Hardware(terms) => {

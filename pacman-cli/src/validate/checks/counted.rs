@@ -3,7 +3,7 @@
 use super::verdict::{Sample, Verdict};
 use pacman_core::backend::ReadPath;
 
-/// What counting an event on a kernel gave.
+/// The counts of an event on a kernel.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub(crate) struct Counted {
@@ -16,6 +16,6 @@ pub(crate) struct Counted {
     /// Repeats during which others had the CPU, however often they were made again, on a
     /// kernel that suffers from it.
     pub(crate) disturbed: usize,
-    /// What they say.
+    /// Their verdict.
     pub(crate) verdict: Verdict,
 }

@@ -40,18 +40,18 @@ pub(crate) struct Validator {
     _binding: Binding,
 }
 
-/// What became of one [`Check`].
+/// The outcome of one [`Check`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub(crate) struct Outcome {
     /// The event's name.
     pub(crate) name: String,
-    /// What one count is, where the event is known here.
+    /// The unit of one count, where the event is known here.
     pub(crate) unit: Option<&'static str>,
-    /// What made it happen.
+    /// The kernel that made it happen.
     pub(crate) kernel: KernelId,
-    /// What the name stands for in the hardware; `None` for the kernel's own events, and
-    /// where this processor has no such event.
+    /// The hardware's form of the name; `None` for the kernel's own events, and where this
+    /// processor has no such event.
     pub(crate) native: Option<Native>,
     /// The repeats and the verdict, or why it is not countable here.
     pub(crate) result: Result<Counted>,
@@ -94,8 +94,8 @@ impl Validator {
     /// Counts an event on its kernel `repeats` times and judges it; `progress` is told the
     /// number of repeats that are done.
     ///
-    /// What keeps the event or the kernel from running here is the outcome's error, in
-    /// the words of whoever refused.
+    /// The error of the event or the kernel is the outcome's error, in the words of the part that
+    /// refused.
     ///
     /// # Panics
     /// If `repeats` is 0.

@@ -1,4 +1,4 @@
-//! What a name stands for in the hardware.
+//! The hardware's form of a name.
 
 use pacman_events::Preset;
 
@@ -13,12 +13,12 @@ pub(crate) struct Native {
     pub(crate) expression: String,
     /// The numbers of the vendor's errata about them; empty where the tables know none.
     pub(crate) errata: Vec<&'static str>,
-    /// What differs from the preset's meaning on this processor; empty where nothing does.
+    /// The difference from the preset's meaning on this processor; empty where there is none.
     pub(crate) caveat: &'static str,
 }
 
 impl Native {
-    /// What `event` stands for; `None` for the kernel's own events.
+    /// The hardware's form of `event`; `None` for the kernel's own events.
     pub(super) fn of(event: &Event) -> Option<Native> {
         let Source::Hardware(terms) = event.source() else { return None };
         let mut expression = String::new();
@@ -40,7 +40,7 @@ impl Native {
     }
 }
 
-/// What stands before a term.
+/// The text before a term.
 fn joint(number: usize, coefficient: i64) -> String {
     let sign = match (number, coefficient < 0) {
         (0, false) => "",

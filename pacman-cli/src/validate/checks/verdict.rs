@@ -1,4 +1,4 @@
-//! What samples say about a counter: a pure function.
+//! The verdict on a counter from its samples: a pure function.
 
 use std::fmt;
 
@@ -11,15 +11,14 @@ pub(crate) const TOLERANCE: f64 = 0.05;
 /// Factors that differ by no more than this part of their median are one factor.
 pub(crate) const STABLE: f64 = 0.05;
 
-/// What an exact counter may be off by in single repeats: interrupts that the hardware
-/// counts as an instruction each (Weaver and others, ISPASS 2013).
+/// The error of an exact counter in single repeats: interrupts that the hardware counts as an
+/// instruction each (Weaver and others, ISPASS 2013).
 const STRAY: f64 = 0.001;
 
 /// Below this part of the truth a count is what the edges left, not the event.
 const SILENCE: f64 = 0.01;
 
-/// What truly happened in one repeat: a number if both bounds are the same, else all
-/// that is known.
+/// The truth about one repeat: a number if both bounds are the same, else all that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Truth {
     /// The least that can have happened; at least 1.
@@ -47,7 +46,7 @@ impl Truth {
 /// One repeat: what happened and what the counter said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sample {
-    /// What happened.
+    /// The truth about the event.
     pub(crate) truth: Truth,
     /// The count, less what the counter reads around nothing; negative where a
     /// counter went backwards.
@@ -81,7 +80,7 @@ impl Sample {
     }
 }
 
-/// What a counter is worth.
+/// The worth of a counter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub(crate) enum Verdict {
@@ -223,7 +222,7 @@ impl fmt::Display for Verdict {
 fn percent(part: f64) -> String {
     let digits = if part < 0.0995 { 2 } else { 1 };
     let unit = 10f64.powi(digits);
-    // What floating point adds to a round figure must not raise its last digit.
+    // The rounding of floating point must not raise a round figure's last digit.
     let up = (part * 100.0 * unit - 1e-6).max(0.0).ceil() / unit;
     format!("{up:.*} %", digits as usize)
 }

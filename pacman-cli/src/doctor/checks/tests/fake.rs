@@ -12,7 +12,7 @@ use perf_event_open_sys::bindings::{self as abi, perf_event_attr, perf_event_mma
 use pacman_core::backend::Target;
 use pacman_core::backend::perf::{Errno, PAGE, PerfSys};
 
-/// What `open` is asked for: the attributes that a rule looks at.
+/// A request to `open`: the attributes that a rule looks at.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ask {
     /// How many opens came before.

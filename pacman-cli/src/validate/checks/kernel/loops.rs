@@ -75,7 +75,7 @@ fn two_branches(rounds: u64) {
     }
 }
 
-/// What loads and stores go to: one line.
+/// The target of loads and stores: one line.
 #[repr(align(64))]
 struct Line([u64; 8]);
 

@@ -7,7 +7,7 @@ use super::{Kernel, Work};
 use crate::validate::checks::catalogue::KernelId;
 use crate::validate::checks::verdict::Truth;
 
-/// What was executed.
+/// The executed instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
     instructions: u64,
@@ -118,7 +118,7 @@ fn instruction_pointer(child: i32) -> u64 {
     }
 }
 
-/// What ten rounds execute.
+/// The instructions of ten rounds.
 fn ten_rounds(id: KernelId) -> (Tally, Truth) {
     let mut kernel = Loop::of(id).shortened(10);
     let around = crate::validate::checks::around::Moment::now().until_now();

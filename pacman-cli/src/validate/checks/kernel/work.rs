@@ -9,7 +9,7 @@ use pacman_topology::Topology;
 /// How much of its work a kernel does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::validate::checks) enum Work {
-    /// What cannot be left out: the way in and out.
+    /// The part that cannot be left out: the way in and out.
     Short = 0,
     /// That, and what is counted.
     Long = 1,
@@ -34,8 +34,8 @@ pub(in crate::validate::checks) trait Kernel {
     /// The counted part.
     fn run(&mut self, work: Work) -> Result<()>;
 
-    /// What the last long run did more than a short one; `around` is what clocks and
-    /// ledgers showed around it.
+    /// The last long run's work beyond a short one's; `around` is what clocks and accounting showed
+    /// around it.
     fn truth(&self, around: &Around) -> Truth;
 
     /// Whether the counts of short runs must be taken off.

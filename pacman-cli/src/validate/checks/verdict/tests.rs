@@ -72,7 +72,7 @@ fn programs_see_which_way_it_is_wrong() {
     );
 }
 
-/// What a counter of factor `factor` and noise up to `noise` deserves, from the definitions in
+/// The verdict on a counter of factor `factor` and noise up to `noise`, from the definitions in
 /// words and its least and greatest factor; `None` next to a boundary.
 fn deserved(truth: f64, ratios: &[f64]) -> Option<&'static str> {
     let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
