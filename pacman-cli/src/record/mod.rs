@@ -9,6 +9,7 @@ pub(crate) mod training_csv;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
@@ -100,7 +101,8 @@ pub(crate) fn record(args: &RecordArgs, out: &mut dyn Write) -> CliResult {
     atomic_write::check(&args.output)
         .map_err(|error| CliError::unwritable(&args.output, &error))?;
     let before = training_csv::runs(&args.output, &plan.machine, &plan.app)?;
-    let signals = Signals::hold()?;
+    // To the end: a signal that comes late must not take the summary away.
+    let signals = ManuallyDrop::new(Signals::hold()?);
     let mut recorder = Recorder {
         args,
         plan,

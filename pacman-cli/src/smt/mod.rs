@@ -15,14 +15,16 @@ mod tests;
 mod tsc;
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
-use pacman_core::Topology;
 use pacman_core::platform::{self, PlatformRef};
+use pacman_core::{Topology, atomic_write};
 
 use crate::error::{CliError, CliResult};
 use crate::terminal::Terminal;
 
+use command::Watch;
 use counters::Counters;
 use idle::IdleTimes;
 use options::MethodArg;
@@ -39,20 +41,33 @@ enum Chosen {
 pub(crate) fn smt(args: &SmtArgs, out: &mut dyn Write) -> CliResult {
     let topology = Topology::detect().map_err(CliError::refused)?;
     let mut chosen = choose(args.method, &topology, platform::current())?;
+    // Lives until the answer is written, so that no signal takes it away.
+    let mut watch = Watch::new()?;
     let mut measure = |live: bool, out: &mut dyn Write| match &mut chosen {
-        Chosen::Counters(counters) => run::run(args, &topology, counters, live, out),
-        Chosen::Idle(idle) => run::run(args, &topology, idle, live, out),
+        Chosen::Counters(counters) => run::run(args, &topology, counters, &mut watch, live, out),
+        Chosen::Idle(idle) => run::run(args, &topology, idle, &mut watch, live, out),
     };
+    let unwritable = |path: &Path, error: io::Error| CliError::unwritable(path, &error);
     match &args.output {
         None => {
             let plain = args.quiet || args.json || args.csv;
-            measure(!plain && Terminal::stdout().redraws, out)
+            let status = measure(!plain && Terminal::stdout().redraws, out)?;
+            out.flush()?;
+            Ok(status)
         }
-        Some(path) => {
-            let file = File::create(path).map_err(|error| CliError::unwritable(path, &error))?;
+        // Others may read its rows as they come.
+        Some(path) if args.csv => {
+            let file = File::create(path).map_err(|error| unwritable(path, error))?;
             let mut file = BufWriter::new(file);
             let status = measure(false, &mut file)?;
-            file.flush().map_err(|error| CliError::unwritable(path, &error))?;
+            file.flush().map_err(|error| unwritable(path, error))?;
+            Ok(status)
+        }
+        Some(path) => {
+            atomic_write::check(path).map_err(|error| unwritable(path, error))?;
+            let mut report = Vec::new();
+            let status = measure(false, &mut report)?;
+            atomic_write::write(path, &report).map_err(|error| unwritable(path, error))?;
             Ok(status)
         }
     }

@@ -19,6 +19,7 @@ pub(super) fn run<S: Source>(
     args: &SmtArgs,
     topology: &Topology,
     source: &mut S,
+    watch: &mut Watch,
     live: bool,
     out: &mut dyn Write,
 ) -> CliResult {
@@ -43,9 +44,7 @@ pub(super) fn run<S: Source>(
         }
         Ok(())
     };
-    // Lives until the answer is written, so that no signal takes it away.
-    let mut watch = Watch::new()?;
-    let (whole, end) = measure(args, topology, source, &mut watch, &mut each, out)?;
+    let (whole, end) = measure(args, topology, source, watch, &mut each, out)?;
     if args.json {
         writeln!(out, "{:#}", json::summary(&basis, &whole, &intervals, end.of_command()))?;
     } else if !args.csv {

@@ -46,7 +46,7 @@ fn threads(args: &StatArgs) -> CliResult {
     };
     let chosen = events::choose(args.events.as_deref(), &THREADS_SOFTWARE, backend, counts)?;
     let doubt = chosen.made.open(Target::Caller)?.caps().doubt;
-    let sink = Sink::open(args.output.as_deref())?;
+    let sink = Sink::open(args)?;
     let signals = Signals::hold()?;
     let held = Held::start(&args.command, &signals)?;
     held.follow()?;
@@ -68,7 +68,7 @@ fn contexts(args: &StatArgs) -> CliResult {
     };
     let list = args.events.as_deref();
     let chosen = events::choose(list, &CONTEXTS_SOFTWARE, attempt, Contexts::last_counts)?;
-    let sink = Sink::open(args.output.as_deref())?;
+    let sink = Sink::open(args)?;
     let signals = Signals::hold()?;
     let held = match args.command.as_slice() {
         [] => None,

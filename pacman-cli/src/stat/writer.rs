@@ -2,11 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use pacman_core::Event;
 use pacman_core::report::DOUBTED;
+use pacman_core::{Event, atomic_write};
 use pacman_events::shown::{shown_path, text_of};
 
 use super::answer::{Answer, By, Interval};
@@ -20,7 +20,7 @@ use crate::terminal::Terminal;
 
 /// Where the answer goes; standard output is the command's.
 pub(super) struct Sink {
-    out: Output<BufWriter<Box<dyn Write>>>,
+    to: Target,
     name: String,
     /// A person watches, and a line can be drawn over.
     live: bool,
@@ -45,23 +45,38 @@ enum Format {
     Json,
 }
 
+/// A stream for an answer in parts, or a file for a whole one.
+enum Target {
+    Stream(Output<BufWriter<Box<dyn Write>>>),
+    File(PathBuf),
+}
+
 impl Sink {
-    pub(super) fn open(path: Option<&Path>) -> CliResult<Sink> {
-        let (out, name): (Box<dyn Write>, String) = match path {
-            None => (Box::new(io::stderr()), "standard error".into()),
+    pub(super) fn open(args: &StatArgs) -> CliResult<Sink> {
+        let stream = |out| Target::Stream(Output::new(BufWriter::new(out)));
+        let (to, name) = match args.output.as_deref() {
+            None => (stream(Box::new(io::stderr())), "standard error".into()),
             Some(path) => {
-                let file =
-                    File::create(path).map_err(|error| CliError::unwritable(path, &error))?;
-                (Box::new(file), shown_path(path).to_string())
+                let unwritable = |error| CliError::unwritable(path, &error);
+                let to = if args.interval().is_some() {
+                    stream(Box::new(File::create(path).map_err(unwritable)?))
+                } else {
+                    atomic_write::check(path).map_err(unwritable)?;
+                    Target::File(path.to_owned())
+                };
+                (to, shown_path(path).to_string())
             }
         };
-        let live = Terminal::stderr().redraws;
-        Ok(Sink { out: Output::new(BufWriter::new(out)), name, live, failed: None })
+        Ok(Sink { to, name, live: Terminal::stderr().redraws, failed: None })
     }
 
     fn write(&mut self, text: &str) {
         if self.failed.is_none() {
-            let done = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+            let bytes = text.as_bytes();
+            let done = match &mut self.to {
+                Target::Stream(out) => out.write_all(bytes).and_then(|()| out.flush()),
+                Target::File(path) => atomic_write::write(path, bytes),
+            };
             self.failed = done.err();
         }
     }
