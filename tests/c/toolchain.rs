@@ -58,31 +58,16 @@ pub(crate) fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// The libraries, of which cargo itself says where they are: it has built them
-/// for this test already, so that this costs it a look.
+/// The libraries that cargo has built for this test.
 pub(crate) fn libraries() -> &'static Libraries {
     static BUILT: OnceLock<Libraries> = OnceLock::new();
     BUILT.get_or_init(|| {
-        let mut command = Command::new(cargo());
-        command.current_dir(root()).args(["build", "-p", "pacman-ffi", "--message-format=json"]);
-        if !cfg!(debug_assertions) {
-            command.arg("--release");
+        let test = std::env::current_exe().expect("a test has a path");
+        let [shared, archive] =
+            ["libpacman.so", "libpacman.a"].map(|name| test.with_file_name(name));
+        for library in [&shared, &archive] {
+            assert!(library.exists(), "cargo builds {} with this test", library.display());
         }
-        let output = finish(&mut command);
-        let files: Vec<PathBuf> = String::from_utf8(output.stdout)
-            .expect("cargo writes UTF-8")
-            .lines()
-            .map(|line| serde_json::from_str(line).expect("cargo writes JSON"))
-            .filter(|message: &serde_json::Value| message["target"]["name"] == "pacman")
-            .filter_map(|message| message["filenames"].as_array().cloned())
-            .flatten()
-            .filter_map(|file| file.as_str().map(PathBuf::from))
-            .collect();
-        let ending = |ending: &str| {
-            let file = files.iter().find(|file| file.extension() == Some(OsStr::new(ending)));
-            file.unwrap_or_else(|| panic!("no .{ending} among {files:?}")).clone()
-        };
-        let (shared, archive) = (ending("so"), ending("a"));
         // Lasts as long as the target folder: tests end without a moment to tidy up.
         let links = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("libpacman");
         std::fs::create_dir_all(&links).expect("a folder for links");

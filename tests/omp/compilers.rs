@@ -22,24 +22,14 @@ pub(crate) enum Flavour {
     ClangByOmpt,
 }
 
-/// Whose program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The compiler of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Compiler {
     Gcc,
     Clang,
 }
 
 impl Compiler {
-    pub(crate) const ALL: [Compiler; 2] = [Compiler::Gcc, Compiler::Clang];
-
-    /// What its program can run as.
-    pub(crate) fn flavours(self) -> &'static [Flavour] {
-        match self {
-            Compiler::Gcc => &[Flavour::Gcc, Flavour::GccOnLibomp],
-            Compiler::Clang => &[Flavour::Clang, Flavour::ClangByOmpt],
-        }
-    }
-
     /// The command for this program's language.
     fn command(self, program: &Program) -> Option<&'static str> {
         let clang = self == Compiler::Clang;
@@ -52,6 +42,19 @@ impl Compiler {
 }
 
 impl Flavour {
+    pub(crate) const ALL: [Flavour; 4] =
+        [Flavour::Gcc, Flavour::GccOnLibomp, Flavour::Clang, Flavour::ClangByOmpt];
+
+    /// The name of its tests.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Flavour::Gcc => "gcc",
+            Flavour::GccOnLibomp => "gcc-on-libomp",
+            Flavour::Clang => "clang",
+            Flavour::ClangByOmpt => "clang-by-ompt",
+        }
+    }
+
     pub(crate) fn compiler(self) -> Compiler {
         match self {
             Flavour::Gcc | Flavour::GccOnLibomp => Compiler::Gcc,

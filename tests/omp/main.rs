@@ -4,8 +4,8 @@
 //! Each program of `programs/` is about one feature, checks itself, and is built by GCC for
 //! libgomp, the same file run on libomp, and by clang for libomp, which calls this library's entries
 //! or tells it through OMPT.
-//! `PACMAN_OMP_PROGRAMS=tasks,nested` runs no others; with `PACMAN_OMP_WHOLE=1` each is run in
-//! every mode with every number of threads. `PACMAN_OMP_RUNTIME=/opt/intel/lib/libiomp5.so` takes
+//! Each program and flavour is a test: `cargo test -p pacman-tests --test omp tasks::gcc`. With
+//! `PACMAN_OMP_WHOLE=1` each is run in every mode with every number of threads. `PACMAN_OMP_RUNTIME=/opt/intel/lib/libiomp5.so` takes
 //! that for libomp, and an archive, `libiomp5.a`, becomes part of clang's programs: all that is seen
 //! of those comes through OMPT.
 
@@ -14,12 +14,15 @@ mod compilers;
 mod recordings;
 mod run;
 
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::Builder;
 
 use catalogue::{PROGRAMS, Program};
 use compilers::{Built, Compiler, Flavour, Toolchain};
+use libtest_mimic::{Arguments, Failed, Trial};
 use pacman_suite::skipped_part;
 use run::{Ended, RunMode};
 
@@ -29,12 +32,6 @@ fn library() -> PathBuf {
     let path = test.parent().expect("it lies in a folder").join("libpacman_omp.so");
     assert!(path.exists(), "cargo builds {} with this test", path.display());
     path
-}
-
-/// Whether the variable asks for this program, or for none in particular.
-fn wanted(program: &Program) -> bool {
-    std::env::var("PACMAN_OMP_PROGRAMS")
-        .map_or(true, |names| names.split(',').any(|name| name == program.name()))
 }
 
 /// How a program is run in a flavour: numbers of threads, and the modes at each.
@@ -102,57 +99,68 @@ fn differences(program: &Program, flavour: Flavour, built: &Built) -> Vec<String
     found
 }
 
-/// What was wrong with one program in the flavours that one compiler makes.
-fn built_by(
-    compiler: Compiler,
-    program: &Program,
-    toolchain: &Toolchain,
-    library: &Path,
-) -> Vec<String> {
-    let (mut flavours, mut found) = (Vec::new(), Vec::new());
-    for &flavour in compiler.flavours() {
-        match toolchain.why_not(program, flavour) {
-            Some(why) => skipped_part(format_args!("{} ({flavour})", program.file), why),
-            None => flavours.push(flavour),
-        }
-    }
-    if flavours.is_empty() {
-        return found;
-    }
-    match toolchain.build(program, compiler, library) {
-        Ok(built) => flavours
-            .into_iter()
-            .for_each(|flavour| found.extend(differences(program, flavour, &built))),
-        Err(said) => found.push(format!("{} ({compiler:?}): not built: {said}", program.file)),
-    }
-    found
+/// A program that is built once, or the compiler's complaint.
+type Making = OnceLock<Result<Built, String>>;
+
+/// The compilers, and the programs of the catalogue, each built when the first of its tests runs.
+struct Workshop {
+    toolchain: Toolchain,
+    library: PathBuf,
+    built: Mutex<BTreeMap<(&'static str, Compiler), Arc<Making>>>,
 }
 
-#[test]
-fn programs_stay_as_they_are() {
-    let toolchain = Toolchain::found();
-    let programs: Vec<&Program> = PROGRAMS.iter().filter(|program| wanted(program)).collect();
-    assert!(!programs.is_empty(), "PACMAN_OMP_PROGRAMS names a program of the catalogue");
-    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let library = library();
-    let work = || {
-        while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mut wrong = Vec::new();
-            for compiler in Compiler::ALL {
-                wrong.extend(built_by(compiler, program, &toolchain, &library));
-            }
-            found.lock().expect("no thread panics with it").extend(wrong);
+impl Workshop {
+    fn build(&self, program: &'static Program, flavour: Flavour) -> Arc<Making> {
+        let compiler = flavour.compiler();
+        let key = (program.file, compiler);
+        let built = {
+            let mut all = self.built.lock().expect("no test panics with it");
+            Arc::clone(all.entry(key).or_default())
+        };
+        built.get_or_init(|| self.toolchain.build(program, compiler, &self.library));
+        built
+    }
+
+    /// Runs the program in a flavour.
+    fn test(&self, program: &'static Program, flavour: Flavour) -> Result<(), Failed> {
+        if let Some(why) = self.toolchain.why_not(program, flavour) {
+            skipped_part("", why);
+            return Ok(());
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            // By the test's name, for what it skips.
-            let worker = std::thread::Builder::new().name("programs_stay_as_they_are".into());
-            worker.spawn_scoped(scope, work).expect("a thread");
+        let built = self.build(program, flavour);
+        let found = match built.get().expect("it was built, or not") {
+            Ok(built) => differences(program, flavour, built),
+            Err(said) => vec![format!("{} is not built: {said}", program.file)],
+        };
+        match found.len() {
+            0 => Ok(()),
+            number => Err(format!("{number} differences:\n{}", found.join("\n")).into()),
         }
+    }
+}
+
+fn main() -> ExitCode {
+    let workshop = Arc::new(Workshop {
+        toolchain: Toolchain::found(),
+        library: library(),
+        built: Mutex::default(),
     });
+    let trial = |program: &'static Program, flavour: Flavour| {
+        let name = format!("{}::{}", program.name(), flavour.word());
+        let (workshop, of_thread) = (Arc::clone(&workshop), name.clone());
+        Trial::test(name, move || {
+            // The thread's name is the test's, for parts that are skipped.
+            let named = Builder::new().name(of_thread);
+            let worker = named.spawn(move || workshop.test(program, flavour));
+            worker.map_err(|error| error.to_string())?.join().map_err(|_| "it panicked")?
+        })
+    };
+    let trials = PROGRAMS
+        .iter()
+        .flat_map(|program| Flavour::ALL.map(|flavour| trial(program, flavour)))
+        .collect();
+    let ended = libtest_mimic::run(&Arguments::from_args(), trials);
+    drop(workshop);
     run::forget_the_dead();
-    let mut found = found.into_inner().expect("every thread ended");
-    found.sort();
-    assert!(found.is_empty(), "{} differences:\n{}", found.len(), found.join("\n"));
+    ended.exit_code()
 }
