@@ -1,6 +1,5 @@
 //! Libraries and C programs for `c_api.rs`: built here, run here.
 
-use std::ffi::OsStr;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
