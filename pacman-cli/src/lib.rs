@@ -19,6 +19,7 @@ mod output;
 pub mod parsers;
 mod plan;
 mod record;
+mod records;
 mod run;
 mod signals;
 mod smt;

@@ -8,6 +8,7 @@ mod campaigns;
 mod glossary;
 mod links;
 mod markdown;
+mod schemas;
 mod vocabulary;
 
 use std::fs;

@@ -52,7 +52,7 @@ fn siblings_are_split_right(options: Options, event: &str, step: RangeInclusive<
     let report: serde_json::Value = serde_json::from_str(json).expect(json);
     assert_eq!(report["method"], "AnyThread reference cycles");
     assert_eq!(report["source"], event);
-    let stated = report["step_seconds"].as_f64().expect("a time") * 1e9;
+    let stated = report["step_s"].as_f64().expect("a time") * 1e9;
     assert!(step.contains(&stated), "{stated} ns");
     let core = &report["cores"][0];
     let share = |value: &serde_json::Value| value.as_f64().expect("a share");
@@ -66,7 +66,7 @@ fn siblings_are_split_right(options: Options, event: &str, step: RangeInclusive<
     println!("lab smt {event}: none, only the first, only the second, both");
     println!("lab smt {event}: counted   {shown:.4?}");
     println!("lab smt {event}: timetable {truth:.4?}");
-    println!("lab smt: uncertainty {}, skew {} s", core["uncertainty"], core["skew_seconds"]);
+    println!("lab smt: uncertainty {}, skew {} s", core["uncertainty"], core["skew_s"]);
     assert!(share(&core["uncertainty"]) < NEAR, "{core:#}");
     for (shown, truth) in shown.iter().zip(truth) {
         assert!(truth > 0.1 && (shown - truth).abs() <= NEAR, "{shown} for {truth}");

@@ -11,7 +11,7 @@ pub(super) fn budget(budget: &Budget, table: &CostTable, clock_hz: f64) -> Value
             "cost": line.cost,
             "count": line.count,
             "cycles": line.cycles,
-            "seconds": line.seconds,
+            "time_s": line.seconds,
             "share": line.share,
         })
     });
@@ -22,7 +22,7 @@ pub(super) fn budget(budget: &Budget, table: &CostTable, clock_hz: f64) -> Value
         "processor": table.title,
         "clock_hz": clock_hz,
         "cycles": budget.cycles,
-        "seconds": budget.seconds,
+        "time_s": budget.seconds,
         "lines": lines.collect::<Vec<Value>>(),
         "uncounted": budget.uncounted,
         "unexplained_cycles": budget.unexplained,

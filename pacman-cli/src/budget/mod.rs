@@ -109,10 +109,10 @@ Exit status:
 const JSON: &str = "\
 JSON:
   processor           the model in words
-  clock_hz, cycles, seconds
+  clock_hz, cycles, time_s
                       the run
   lines               a list, in the table's order, of event, meaning, cost (cycles each), count,
-                      cycles, seconds and share (of the run)
+                      cycles, time_s and share (of the run)
   uncounted           events of the table that the file has not
   unexplained_cycles  cycles of no line; below 0 where the costs are too high
   instructions_per_cycle, fair_share

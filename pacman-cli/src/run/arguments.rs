@@ -97,13 +97,13 @@ compiler made serial. A process may end in any way: the report has all execution
 const FORMS: &str = "\
 CSV, a row a thread of a region:
   pid,parent,program,region,name,file,line,module,address,entry,runtime,executions,nested,
-  region_seconds,share,imbalance,waiting,threads_chosen,thread,thread_executions,busy_seconds,
+  region_s,share,imbalance,waiting,threads_chosen,thread,thread_executions,busy_s,
   cpu,package,core,sibling,beside,moves,counted,implausible
   and a column an event, such as CYCLES; what is absent is empty
 
 JSON:
   format, version  \"pacman-run\", 1
-  command, seconds, exit_status, signal, objective, simulated, notes
-  processes        a list of pid, parent, command, seconds, ending, runtimes, threads, contexts,
+  command, time_s, exit_status, signal, objective, simulated, notes
+  processes        a list of pid, parent, command, time_s, ending, runtimes, threads, contexts,
                    share, events, metrics, overhead, regions, timeline and notes
   docs/output.md describes every field.";

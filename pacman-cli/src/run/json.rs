@@ -1,7 +1,7 @@
 //! The report for programs: everything.
 
 use pacman_events::shown::text_of;
-use pacman_regions::Ending;
+use pacman_regions::{Adaptation, Ending};
 use serde_json::{Value, json};
 
 use super::report::{Columns, Figures, ProcessReport, RegionReport, Report, Thread, runtime};
@@ -16,7 +16,7 @@ fn document(report: &Report) -> Value {
         "format": "pacman-run",
         "version": 1,
         "command": report.command,
-        "seconds": report.ended.seconds,
+        "time_s": report.ended.seconds,
         "exit_status": report.ended.exit.status(),
         "signal": report.ended.exit.signal(),
         "objective": report.objective,
@@ -31,7 +31,7 @@ fn process(process: &ProcessReport) -> Value {
         "pid": process.process.pid,
         "parent": process.process.parent,
         "command": process.process.command,
-        "seconds": process.process.seconds,
+        "time_s": process.process.seconds,
         "ending": process.process.ending.word(),
         "ending_signal": match process.process.ending {
             Ending::Killed(signal) => Some(signal),
@@ -55,13 +55,23 @@ fn process(process: &ProcessReport) -> Value {
             "name": metric.name(),
             "unit": metric.unit(),
         })).collect::<Vec<Value>>(),
-        "overhead": process.overhead,
+        "overhead": {
+            "execution_ns": process.overhead.nanoseconds,
+            "reads": process.overhead.reads,
+        },
         "regions": process
             .regions
             .iter()
             .map(|one| region(process, one))
             .collect::<Vec<Value>>(),
-        "timeline": process.timeline,
+        "timeline": {
+            "bin_s": process.timeline.bin,
+            "rows": process.timeline.rows.iter().map(|row| json!({
+                "region": row.region,
+                "time_s": row.seconds,
+                "thread_time_s": row.thread_seconds,
+            })).collect::<Vec<Value>>(),
+        },
         "notes": process.notes,
     })
 }
@@ -80,18 +90,22 @@ fn region(process: &ProcessReport, region: &RegionReport) -> Value {
         "runtime": process.runtimes.get(region.runtime).map(runtime),
         "executions": region.executions,
         "nested": region.nested,
-        "seconds": region.seconds,
-        "mean": region.mean,
-        "shortest": region.shortest,
-        "longest": region.longest,
+        "time_s": region.seconds,
+        "mean_s": region.mean,
+        "shortest_s": region.shortest,
+        "longest_s": region.longest,
         "share": region.share,
-        "teams": region.teams,
+        "teams": region.teams.iter().map(|team| json!({
+            "threads": team.threads,
+            "executions": team.executions,
+            "time_s": team.seconds,
+        })).collect::<Vec<Value>>(),
         "imbalance": region.imbalance,
         "waiting": region.waiting,
         "overhead": region.overhead,
         "figures": figures(columns, &region.figures),
         "threads": region.threads.iter().map(|one| thread(columns, one)).collect::<Vec<Value>>(),
-        "adaptation": region.adaptation,
+        "adaptation": region.adaptation.as_ref().map(adaptation),
     })
 }
 
@@ -99,7 +113,7 @@ fn thread(columns: &Columns, thread: &Thread) -> Value {
     json!({
         "thread": thread.row.thread,
         "executions": thread.row.executions,
-        "seconds": thread.row.seconds,
+        "busy_s": thread.row.seconds,
         "cpu": thread.row.cpu,
         "moves": thread.row.moves,
         "package": thread.seat.map(|seat| seat.package),
@@ -109,6 +123,19 @@ fn thread(columns: &Columns, thread: &Thread) -> Value {
         "counted": thread.row.counted,
         "implausible": thread.implausible,
         "figures": figures(columns, &thread.figures),
+    })
+}
+
+fn adaptation(adaptation: &Adaptation) -> Value {
+    json!({
+        "state": adaptation.state,
+        "threads": adaptation.threads,
+        "configuration": adaptation.configuration,
+        "why": adaptation.why,
+        "reduced": adaptation.reduced,
+        "gained_s": adaptation.gained,
+        "guards": adaptation.guards,
+        "loops": adaptation.loops,
     })
 }
 

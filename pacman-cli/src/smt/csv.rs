@@ -1,35 +1,32 @@
 //! A line per core and interval.
 
-use std::fmt::Write;
-
 use super::meter::Activity;
 use super::source::Basis;
+use crate::records::csv;
 
-/// The first line, for cores of up to so many contexts.
+/// The first line, for cores with at most `contexts` contexts.
 pub(super) fn heading(contexts: usize) -> String {
-    let only: String = (0..contexts).map(|context| format!("only_{context},")).collect();
-    format!("seconds,core,cpus,idle,{only}shared,uncertainty,skew_seconds,step_seconds,method\n")
+    let only = (0..contexts).map(|context| format!("only_{context}"));
+    let before = ["until_s", "core", "cpus", "idle"].map(str::to_owned);
+    let after = ["shared", "uncertainty", "skew_s", "step_s", "method"].map(str::to_owned);
+    csv([before.into_iter().chain(only).chain(after)])
 }
 
 /// An interval; a core with fewer contexts leaves the fields of the others empty.
 pub(super) fn rows(basis: &Basis, activity: &Activity, contexts: usize) -> String {
-    let mut text = String::new();
-    for core in &activity.cores {
+    csv(activity.cores.iter().map(|core| {
         let split = &core.split;
         let cpus: Vec<String> = core.cpus.iter().map(u32::to_string).collect();
-        let mut row = format!("{:.3},{},{}", activity.until, core.core, cpus.join(" "));
-        let mut field = |state: Option<f64>| {
-            let share = state.map(|state| format!("{:.4}", split.share(state)));
-            // A string takes whatever is written to it.
-            let _ = write!(row, ",{}", share.unwrap_or_default());
-        };
-        field(Some(split.idle));
-        (0..contexts).for_each(|context| field(split.only.get(context).copied()));
-        field(Some(split.shared));
-        field(Some(split.uncertainty));
-        text += &row;
-        let (skew, step) = (activity.skew(core), basis.step);
-        let _ = writeln!(text, ",{skew:.9},{step:.9},{}", basis.method);
-    }
-    text
+        let share = |state: f64| format!("{:.4}", split.share(state));
+        let only = (0..contexts)
+            .map(|context| split.only.get(context).copied().map_or_else(String::new, share));
+        let mut fields =
+            vec![format!("{:.3}", activity.until), core.core.to_string(), cpus.join(" ")];
+        fields.push(share(split.idle));
+        fields.extend(only);
+        fields.extend([share(split.shared), share(split.uncertainty)]);
+        fields.extend([activity.skew(core), basis.step].map(|time| format!("{time:.9}")));
+        fields.push(basis.method.to_string());
+        fields
+    }))
 }

@@ -16,14 +16,14 @@ pub(super) fn summary(
 ) -> Value {
     let intervals = intervals
         .iter()
-        .map(|activity| json!({ "seconds": round(activity.until), "cores": cores(activity) }));
+        .map(|activity| json!({ "until_s": round(activity.until), "cores": cores(activity) }));
     json!({
         "source": basis.source,
         "method": basis.method.to_string(),
         "choice": basis.choice,
         "simulated": basis.simulated,
-        "step_seconds": basis.step,
-        "seconds": round(whole.seconds()),
+        "step_s": basis.step,
+        "time_s": round(whole.seconds()),
         "cores": cores(whole),
         "intervals": intervals.collect::<Vec<Value>>(),
         "notes": picture::notes(basis, whole),
@@ -53,7 +53,7 @@ fn core(core: &CoreActivity, skew: f64) -> Value {
             "shared": bounds(&split.shared_bounds),
         },
         "uncertainty": share(split.uncertainty),
-        "skew_seconds": (skew * 1e9).round() / 1e9,
+        "skew_s": (skew * 1e9).round() / 1e9,
     })
 }
 

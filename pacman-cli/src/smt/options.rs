@@ -92,11 +92,11 @@ JSON:
   source, method   the file or event that the figures are from, and what is made of it
   choice           why this method and not the other, or null if one was asked for
   simulated        the simulated machine, or null
-  step_seconds     the step in which the source counts
-  seconds          how long was measured
+  step_s           the step in which the source counts
+  time_s           how long was measured
   cores            a list of core, package, cpus, active (a list: how much of the time each
                    context was, alone or not) and the states below
-  intervals        a list of seconds (at the end, since the begin) and cores, as above
+  intervals        a list of until_s (at the end, since the begin) and cores, as above
   notes            what must be known to read the figures
   exit_status      COMMAND's, or null
   A core's states, as parts of the time:
@@ -105,7 +105,7 @@ JSON:
   shared           two contexts or more were active
   bounds           the same fields, each with the least and the most it can be
   uncertainty      by how much steps and reading times may have moved any of them
-  skew_seconds     how far apart the readings of the core's contexts may have been
+  skew_s           how far apart the readings of the core's contexts may have been
 
 CSV:
-  seconds,core,cpus,idle,only_0,...,shared,uncertainty,skew_seconds,step_seconds,method";
+  until_s,core,cpus,idle,only_0,...,shared,uncertainty,skew_s,step_s,method";

@@ -107,8 +107,8 @@ fn what_is_not_decided_is_shown_as_a_range() {
             .any(|note| note.contains("do not heed each other"))
     );
     let csv = csv::heading(2) + &csv::rows(&idle_times(), &half, 2);
-    let expected = "seconds,core,cpus,idle,only_0,only_1,shared,uncertainty,skew_seconds,\
-                    step_seconds,method\n\
+    let expected = "until_s,core,cpus,idle,only_0,only_1,shared,uncertainty,skew_s,\
+                    step_s,method\n\
                     10.000,0,0 1,0.2500,0.2500,0.2500,0.2500,0.0020,0.000000000,0.010000000,\
                     idle times\n";
     assert_eq!(csv, expected);
@@ -196,14 +196,14 @@ fn duration_ends_the_measurement_and_not_the_command() {
     assert_eq!(smt(&asked, &mut out).unwrap(), 0);
     assert!(begin.elapsed() >= Duration::from_millis(600));
     let value: serde_json::Value = serde_json::from_slice(&out).unwrap();
-    let measured = value["seconds"].as_f64().unwrap();
+    let measured = value["time_s"].as_f64().unwrap();
     assert!((0.19..0.6).contains(&measured), "{measured}");
 
     let alone = SmtArgs { csv: true, duration: seconds("0.25").ok(), interval: 100, ..args(&[]) };
     let mut out = Vec::new();
     assert_eq!(smt(&alone, &mut out).unwrap(), 0);
     let text = String::from_utf8(out).unwrap();
-    assert!(text.lines().count() > 2 && text.starts_with("seconds,core,cpus,idle,"), "{text}");
+    assert!(text.lines().count() > 2 && text.starts_with("until_s,core,cpus,idle,"), "{text}");
     for wrong in ["0", "-1", "nan", "soon", "1e10"] {
         assert!(seconds(wrong).is_err(), "{wrong}");
     }

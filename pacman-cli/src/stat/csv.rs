@@ -4,28 +4,24 @@ use std::time::Duration;
 
 use super::answer::{Answer, Interval};
 use super::figures::{Columns, Row, Who};
+use crate::records::csv;
 
 /// The names of the columns.
 pub(super) fn heading(columns: &Columns) -> String {
-    let mut line = FIXED.to_string();
-    for event in &columns.events {
-        line.push(',');
-        line.push_str(&quoted(&format!("{} [{}]", event.title(), event.unit)));
-    }
-    line.push('\n');
-    line
+    let events = columns.events.iter().map(|event| format!("{} [{}]", event.title(), event.unit));
+    csv([FIXED.map(str::to_owned).into_iter().chain(events)])
 }
 
 /// A line a row.
 pub(super) fn rows(answer: &Answer, interval: Interval, rows: &[Row]) -> String {
-    rows.iter().map(|row| line(answer, interval, row)).collect()
+    csv(rows.iter().map(|row| fields(answer, interval, row)))
 }
 
-fn line(answer: &Answer, interval: Interval, row: &Row) -> String {
+fn fields(answer: &Answer, interval: Interval, row: &Row) -> Vec<String> {
     let nothing = String::new;
     let (number, pid, tid, name, rows) = match &row.who {
         Who::Thread { number, pid, tid, name } => {
-            (number.to_string(), pid.to_string(), tid.to_string(), quoted(name), nothing())
+            (number.to_string(), pid.to_string(), tid.to_string(), name.clone(), nothing())
         }
         Who::Context => (nothing(), nothing(), nothing(), nothing(), nothing()),
         Who::Core { rows } => (nothing(), nothing(), nothing(), nothing(), rows.to_string()),
@@ -48,26 +44,34 @@ fn line(answer: &Answer, interval: Interval, row: &Row) -> String {
         row.bound.to_string(),
         row.moved.to_string(),
         nanos(row.figures.time),
-        quoted(row.implausible.as_deref().unwrap_or_default()),
+        row.implausible.clone().unwrap_or_default(),
     ];
     match &row.figures.counts {
         Some(counts) => fields.extend(counts.iter().map(u64::to_string)),
         None => fields.extend(answer.columns.events.iter().map(|_| nothing())),
     }
-    fields.join(",") + "\n"
+    fields
 }
 
 fn nanos(time: Duration) -> String {
     time.as_nanos().to_string()
 }
 
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_string()
-    }
-}
-
-const FIXED: &str = "begin_ns,end_ns,by,thread,pid,tid,name,rows,package,core,sibling,cpu,bound,\
-                     moved,time_ns,implausible";
+const FIXED: [&str; 16] = [
+    "begin_ns",
+    "end_ns",
+    "by",
+    "thread",
+    "pid",
+    "tid",
+    "name",
+    "rows",
+    "package",
+    "core",
+    "sibling",
+    "cpu",
+    "bound",
+    "moved",
+    "time_ns",
+    "implausible",
+];

@@ -30,8 +30,8 @@ pub(super) fn facts(machine: &Topology) -> Value {
     let quota = machine.quota().map(|quota| {
         json!({
             "cpus": quota.cpus(),
-            "micros": quota.micros,
-            "period_micros": quota.period_micros,
+            "time_us": quota.micros,
+            "period_us": quota.period_micros,
             "file": quota.file,
         })
     });

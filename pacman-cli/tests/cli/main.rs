@@ -20,6 +20,7 @@ mod run_signals;
 mod run_stays;
 mod run_training;
 mod run_transparent;
+mod schemas;
 mod scratch;
 mod shell;
 mod smt;

@@ -125,7 +125,9 @@ fn killed(scratch: &Scratch, program: &Path, signal: i32, draw: u32, arguments: 
             "{recorded} recorded of {own}, signal {signal}"
         );
         let figure = |name: &str| region[name].as_f64().expect("a number");
-        assert!(figure("shortest") <= figure("longest") && figure("longest") <= figure("seconds"));
+        assert!(
+            figure("shortest_s") <= figure("longest_s") && figure("longest_s") <= figure("time_s")
+        );
         let rows = region["threads"].as_array().expect("a list");
         let first = rows[0]["executions"].as_u64().expect("a number");
         assert!((recorded..=recorded + 1).contains(&first), "{first} by thread 0 of {recorded}");

@@ -186,7 +186,7 @@ fn regions_behind_a_deep_binding_are_seen_through_the_runtime_s_own_interface() 
         report["processes"][0].clone()
     };
     let process = run("enabled", &part);
-    let (seen, bins) = (&process["regions"], process["timeline"]["bin"].as_f64());
+    let (seen, bins) = (&process["regions"], process["timeline"]["bin_s"].as_f64());
     assert_eq!(seen.as_array().expect("a list").len(), 1, "{seen:#}");
     assert_eq!((&seen[0]["executions"], &seen[0]["teams"][0]["threads"]), (&7.into(), &2.into()));
     assert_eq!(process["threads"], 2, "what the first region asked for");

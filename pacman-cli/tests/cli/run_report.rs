@@ -71,7 +71,7 @@ fn json_has_every_figure() {
     let outer = &process["regions"][0];
     assert_eq!(outer["name"], "solver+0x20");
     assert_eq!((&outer["waiting"], &outer["imbalance"]), (&0.5.into(), &1.5.into()));
-    assert_eq!((&outer["share"], &outer["mean"]), (&0.4.into(), &0.04.into()));
+    assert_eq!((&outer["share"], &outer["mean_s"]), (&0.4.into(), &0.04.into()));
     let figures = &outer["figures"];
     assert_eq!(figures["counts"]["CYCLES"], 4_000_000);
     assert_eq!(figures["counts"]["LLC_MISSES"], Value::Null);

@@ -20,7 +20,7 @@ fn a_simulated_machine_is_counted_and_labelled() {
         let only: f64 = core["only"].as_array().unwrap().iter().map(share).sum();
         let all = share(&core["idle"]) + only + share(&core["shared"]);
         assert!((all - 1.0).abs() < 1e-5, "{core:#}");
-        assert!(core["skew_seconds"].as_f64().unwrap() > 0.0, "{core:#}");
+        assert!(core["skew_s"].as_f64().unwrap() > 0.0, "{core:#}");
     }
 }
 

@@ -272,7 +272,7 @@ fn reports_name_the_method_its_step_and_the_skew() {
     assert_eq!(value["source"], event);
     assert_eq!(value["simulated"], "haswell");
     assert_eq!(value["choice"], "counters were chosen");
-    assert_eq!(value["step_seconds"], 1e-8);
+    assert_eq!(value["step_s"], 1e-8);
     assert_eq!(value["cores"][0]["only"], serde_json::json!([0.3, 0.2]));
-    assert_eq!(value["cores"][0]["skew_seconds"], 0.0);
+    assert_eq!(value["cores"][0]["skew_s"], 0.0);
 }
