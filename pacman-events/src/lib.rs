@@ -1,9 +1,9 @@
 //! Hardware event names, their legal encodings per CPU model, and exact
 //! allocation of counters between the hardware contexts of a core.
 //!
-//! Say `STALL_CYCLES`, get what the hardware of *this* model needs, on counters that
-//! are legal for *this* hardware context, or the reason why not. Nothing here touches an
-//! operating system: every model can be encoded for on any machine.
+//! A name such as `STALL_CYCLES` resolves to register fields for one model and to counters that
+//! are legal for one context, or to the reason why not. The crate uses no operating system:
+//! any machine can encode for every model.
 //!
 //! ```
 //! use pacman_events::{CpuId, CpuModel, Resolver};
@@ -17,30 +17,29 @@
 //! assert_eq!(setup.escr(0, true, false), 0x1802_0004);
 //! assert_eq!(setup.cccr(), 0x0003_f000);
 //!
-//! // An expression: non-halted clocks less those that retired something.
+//! // An expression: non-halted clocks minus the clocks that retired something.
 //! let stalls = resolver.resolve("STALL_CYCLES").unwrap();
 //! let coefficients: Vec<_> = stalls.terms().map(|term| term.coefficient).collect();
 //! assert_eq!(coefficients, [1, -1]);
 //! assert_eq!(stalls.value([1000, 600]), 400);
 //! ```
 //!
-//! # Finding your way
+//! # Overview
 //!
 //! - [`CpuModel`] is a table of events: by CPUID, by name, or [`CpuModel::all`].
 //! - [`resolve`] and [`Resolver`] turn a name into [`Encoding`]s. The grammar is
 //!   `NAME[:modifier…]`: a [`Preset`], a vendor's name with unit masks after `.` or `:`,
 //!   a raw code (`r01c3010e`), `cpu/event=0x3c,umask=0/`, or a software event. Modifiers:
 //!   `u`, `k`, `e` edge, `i` invert, `c=N` counter mask, `any`; NetBurst `thr=N`, `cmpl`.
-//! - [`ResolveError`] is never a bare "no": unknown (with the nearest names), on other models,
-//!   in need of something, or beyond this hardware. That an event is legal but not beside
-//!   others is [`allocate`]'s answer.
-//! - [`catalog`] lists what can be asked of a table; `data/README.md` says where every
-//!   fact comes from.
+//! - [`ResolveError`] gives the reason: an unknown name (with the nearest names), an event of
+//!   other models, a missing requirement, or a limit of the hardware. [`allocate`] finds events
+//!   that are legal alone but not together.
+//! - [`catalog`] lists the names of a table; `data/README.md` names the source of every fact.
 //!
-//! # What it costs
+//! # Costs
 //!
-//! The tables are one blob of 0.7 MB, searched in place: no heap for a name that a table
-//! has, under a microsecond warm. Expressions cost one vector.
+//! The tables are one blob of 0.7 MB, searched in place. A name of a table needs no heap, and
+//! less than a microsecond once the table is cached. An expression allocates one vector.
 #![forbid(unsafe_code)]
 
 pub mod allocate;

@@ -21,7 +21,7 @@ pub struct Resolved {
     rest: Vec<Term>,
 }
 
-/// One event of an expression and what its count is multiplied by.
+/// One event of an expression and the factor of its count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
     /// Never 0; negative where the count is subtracted.
@@ -31,12 +31,12 @@ pub struct Term {
 }
 
 impl Resolved {
-    /// The preset that was asked for, if one was.
+    /// The preset of the name; `None` for other names.
     pub fn preset(&self) -> Option<Preset> {
         self.preset
     }
 
-    /// The event, where the name is exactly one.
+    /// The event; `None` for an expression of several.
     pub fn encoding(&self) -> Option<&Encoding> {
         let single = self.rest.is_empty() && self.first.coefficient == 1;
         single.then_some(&self.first.encoding)
@@ -47,8 +47,7 @@ impl Resolved {
         std::iter::once(&self.first).chain(&self.rest)
     }
 
-    /// The canonical name: the native event's, or the preset's where it is an
-    /// expression.
+    /// The canonical name: of the native event, or of the preset if that is an expression.
     pub fn name(&self) -> String {
         match (self.encoding(), self.preset) {
             (None, Some(preset)) => preset.name().to_owned(),
@@ -56,30 +55,29 @@ impl Resolved {
         }
     }
 
-    /// The value of the expression, given its terms' counts in the order of
-    /// [`Resolved::terms`]. Differences of events may come out below zero.
+    /// The value of the expression from its terms' counts, in the order of
+    /// [`Resolved::terms`]. A difference of events can be negative.
     pub fn value(&self, counts: impl IntoIterator<Item = u64>) -> i128 {
         let terms = self.terms().zip(counts);
         terms.map(|(term, count)| i128::from(term.coefficient) * i128::from(count)).sum()
     }
 }
 
-/// A preset's name before the first colon means the preset, whatever follows.
+/// Refuses any text after a preset's name and a colon: the name means the preset.
 fn no_modifier_of_a_preset(asked: &str, base: &str) -> Result<(), ResolveError> {
     match base.split_once(':') {
         Some((name, rest)) if Preset::named(name).is_some() => Err(ResolveError::grammar(
             asked,
             format!(
-                "{rest} is no modifier; there are u, k, e, i, c=N, any and, on NetBurst, \
-                 thr=N and cmpl"
+                "{rest} is not a modifier; the modifiers are u, k, e, i, c=N, any and, on \
+                 NetBurst, thr=N and cmpl"
             ),
         )),
         _ => Ok(()),
     }
 }
 
-/// The event or expression of this name on `cpu`: [`Resolver::resolve`] without the
-/// user's own tables.
+/// Resolves a name on `cpu` as [`Resolver::resolve`] does, without the user's own tables.
 ///
 /// ```
 /// use pacman_events::{CpuModel, resolve};
@@ -108,34 +106,34 @@ impl<'a> Resolver<'a> {
         Resolver { cpu, user: None, pmus: &[] }
     }
 
-    /// The user's own table is asked before the shipped one.
+    /// Adds the user's own table, which is searched before the shipped one.
     #[must_use]
     pub fn with_table(self, table: &'a UserTable) -> Self {
         Resolver { user: Some(table), ..self }
     }
 
-    /// PMUs read from sysfs answer `pmu/terms/` and the aliases they name.
+    /// Adds PMUs that were read from sysfs; they resolve `pmu/terms/` and their aliases.
     #[must_use]
     pub fn with_pmus(self, pmus: &'a [SysfsPmu]) -> Self {
         Resolver { pmus, ..self }
     }
 
-    /// The event or expression of this name.
+    /// Resolves a name to an event or an expression.
     ///
-    /// The name of a table or of a single-event preset costs no heap; expressions cost
-    /// one vector, raw codes and perf-style events a name.
+    /// A name of a table or of a single-event preset needs no heap. An expression allocates
+    /// one vector; a raw code or perf-style event allocates a name.
     ///
     /// # Errors
     /// - [`ResolveErrorKind::Grammar`]: not a name, or a modifier that does not fit.
-    /// - [`ResolveErrorKind::Unknown`]: no table knows it; the nearest names are given.
-    /// - [`ResolveErrorKind::OtherModel`]: other tables know it.
+    /// - [`ResolveErrorKind::Unknown`]: no table has the name; the error has the nearest names.
+    /// - [`ResolveErrorKind::OtherModel`]: only tables of other models have the name.
     /// - [`ResolveErrorKind::Needs`]: a unit mask or a register's value is missing.
     /// - [`ResolveErrorKind::Impossible`]: this model's hardware cannot count it.
     pub fn resolve(&self, asked: &str) -> Result<Resolved, ResolveError> {
         let asked = asked.trim();
-        // Blanks around terms are passed over, so that a name could be legal and no line.
+        // The grammar skips blanks around terms, so a legal name could hold a line break.
         if asked.contains(shown::is_unsafe) {
-            return Err(ResolveError::grammar(asked, "it has control characters in it"));
+            return Err(ResolveError::grammar(asked, "it contains control characters"));
         }
         let start = Spelling { base: asked, modifiers: Modifiers::default() };
         if let Some((pmu, terms, modifiers)) = name::perf_style(asked)? {
@@ -146,7 +144,7 @@ impl<'a> Resolver<'a> {
             if let Some(preset) = Preset::named(spelling.base) {
                 return self.preset(preset, spelling.modifiers);
             }
-            // No table's name holds c=N or thr=N: what precedes it can be peeled unseen.
+            // No table's name holds c=N or thr=N, so such a name needs no look-up.
             if !name::holds_number(spelling.base) {
                 if let Some(encoding) = self.known(asked, spelling)? {
                     return Ok(single(encoding));
@@ -187,13 +185,13 @@ impl<'a> Resolver<'a> {
         let shipped = Resolver { user: None, ..*self };
         if let Some(general) = general {
             let counted = shipped.native(general, None, modifiers)?;
-            // A filter keeps the event off the fixed counter.
+            // A fixed counter cannot filter.
             let filtered = modifiers.edge || modifiers.invert || modifiers.cmask.is_some();
             if filtered {
                 return Ok(counted);
             }
             let fixed = shipped.native(event, None, modifiers)?;
-            // Linux may move only the fixed counter's code between the two.
+            // Linux moves only the fixed counter's code between both counters.
             return Ok(Encoding {
                 fixed: fixed.fixed,
                 name: fixed.name,
@@ -213,7 +211,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// A name that a table has as it stands, a raw code, or an event of any processor.
+    /// Resolves a table's name without changes, a raw code, or an event of all processors.
     fn known(&self, asked: &str, spelling: Spelling<'_>) -> Result<Option<Encoding>, ResolveError> {
         let Spelling { base, modifiers } = spelling;
         if let Some(source) = self.user.and_then(|table| table.find(base)) {
@@ -222,7 +220,7 @@ impl<'a> Resolver<'a> {
         match self.cpu.family() {
             Family::NetBurst => {
                 if let Some((named, masks)) = netburst_parts(base) {
-                    // Where the last segment is no unit mask, it may be a modifier.
+                    // A last segment that is not a unit mask may be a modifier.
                     if netburst::knows(named, masks) {
                         return netburst::encode(self.cpu, named, masks, modifiers).map(Some);
                     }
@@ -255,8 +253,8 @@ impl<'a> Resolver<'a> {
         Ok(None)
     }
 
-    /// `EVENT:UMASK:UMASK`: several unit masks of one event in one counter. Failing
-    /// that, the refusal that fits.
+    /// Resolves `EVENT:UMASK:UMASK`, several unit masks of one event in one counter. If
+    /// they do not fit, the error gives the reason.
     fn composed(&self, spelling: Spelling<'_>) -> Result<Encoding, ResolveError> {
         let Spelling { base, modifiers } = spelling;
         if self.cpu.family() == Family::NetBurst {
@@ -286,8 +284,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// A code in the layout of the family's selector, or of Linux's raw config where
-    /// a selector is not one register.
+    /// Resolves a code in the layout of the family's selector. Where a selector is more than
+    /// one register, the code is Linux's raw config.
     fn raw(
         &self,
         asked: &str,
@@ -324,7 +322,7 @@ impl<'a> Resolver<'a> {
         let mut modifiers = Modifiers::default();
         for word in suffix.split(':').filter(|word| !word.is_empty()) {
             if !name::set(asked, &mut modifiers, word)? {
-                return Err(ResolveError::grammar(asked, format!("{word:?} is no modifier")));
+                return Err(ResolveError::grammar(asked, format!("{word:?} is not a modifier")));
             }
         }
         let core = matches!(pmu, "cpu" | "cpu_core" | "cpu_atom" | "cpu_lowpower");
@@ -362,7 +360,7 @@ fn single(encoding: Encoding) -> Resolved {
     Resolved { preset: None, first: Term { coefficient: 1, encoding }, rest: Vec::new() }
 }
 
-/// Event or metric, and the text of its unit masks.
+/// Splits a name into an event or metric and the text of its unit masks.
 fn netburst_parts(base: &str) -> Option<(netburst::Named, &str)> {
     let (event, masks) = base.split_once([':', '.']).unwrap_or((base, ""));
     Some((netburst::named(event)?, masks))

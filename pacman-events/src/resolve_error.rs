@@ -1,10 +1,10 @@
-//! Why a name has no encoding: never a bare "no".
+//! The reason why a name cannot be resolved.
 
 use std::fmt;
 
 use crate::{CpuModel, shown};
 
-/// Why an event cannot be had: one line for a person, a [`ResolveErrorKind`] for a program.
+/// The reason why a name cannot be resolved: one line of text and a [`ResolveErrorKind`].
 ///
 /// ```
 /// use pacman_events::{CpuModel, ResolveErrorKind, resolve};
@@ -24,20 +24,20 @@ struct Inner {
     models: Vec<CpuModel>,
 }
 
-/// The kinds of refusals, by what a caller can do about them.
+/// The kinds of resolution errors, by the remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ResolveErrorKind {
-    /// The text is not a name: grammar, a modifier twice, a number out of range.
+    /// The text is not a name: wrong grammar, a repeated modifier, a number out of range.
     Grammar,
     /// The hardware of this model cannot count it, and no setting changes that.
     Impossible,
-    /// Known, and would count if something was given: privilege, a tagging event,
-    /// SMT off, a unit mask, a register's value.
+    /// The event lacks a requirement: privilege, a tagging event, SMT off, a unit mask, or a
+    /// register's value.
     Needs,
-    /// Known, but on other models: see [`ResolveError::models`].
+    /// Only other models have the event: see [`ResolveError::models`].
     OtherModel,
-    /// No table knows the name: see [`ResolveError::nearest`].
+    /// No table has the name: see [`ResolveError::nearest`].
     Unknown,
 }
 
@@ -55,24 +55,24 @@ impl ResolveErrorKind {
 }
 
 impl ResolveError {
-    /// The class of the refusal.
+    /// The kind of the error.
     pub fn kind(&self) -> ResolveErrorKind {
         self.0.kind
     }
 
-    /// Names that were perhaps meant, nearest first; at most five.
+    /// Similar names, nearest first; at most five.
     pub fn nearest(&self) -> &[String] {
         &self.0.nearest
     }
 
-    /// The tables that know the name, for [`ResolveErrorKind::OtherModel`].
+    /// The tables that have the name, for [`ResolveErrorKind::OtherModel`].
     pub fn models(&self) -> &[CpuModel] {
         &self.0.models
     }
 
     #[cold]
     pub(crate) fn new(kind: ResolveErrorKind, message: impl Into<String>) -> Self {
-        // A user's text may hold a line break; the refusal must not.
+        // The user's text may hold a line break, and an error is one line.
         let message = shown::line(&message.into()).into_owned();
         ResolveError(Box::new(Inner { kind, message, nearest: Vec::new(), models: Vec::new() }))
     }
@@ -100,7 +100,7 @@ impl ResolveError {
     pub(crate) fn unknown(asked: &str, cpu: CpuModel, nearest: Vec<String>) -> Self {
         let asked: String = asked.chars().take(120).collect();
         let advice = match nearest.as_slice() {
-            // With its name: whose events these are need not be the machine that runs.
+            // The command needs the model's name, because this machine may be another model.
             [] => format!("; `pacman-pmu list --cpu {cpu}` shows what there is"),
             names => format!("; nearest: {}", names.join(", ")),
         };

@@ -171,7 +171,7 @@ fn bad_input_is_refused_in_one_line() {
         ("a | 1 | UOPS_ISUED.ANY | w", ":1: a: no event UOPS_ISUED.ANY on skl; nearest: UOPS_ISS"),
         ("\nipc | 1 | CYCLES | w", ":2: ipc is a metric of the library already"),
         ("a | 1 | CYCLES + | w", ":1: a: it ends where a number, an event or ( is expected"),
-        ("a | 1 | CYCLES:z | w", ":1: a: \"CYCLES:z\" is not an event: z is no modifier"),
+        ("a | 1 | CYCLES:z | w", ":1: a: \"CYCLES:z\" is not an event: z is not a modifier"),
     ] {
         let file = Written::new("bad.metrics", text);
         let said = refused(&["--file", file.path(), "--cpu", "skl"]);

@@ -1,7 +1,7 @@
 //! AMD: `PERF_CTLx` and `PERF_CTRx`, six of them with the core extension.
 //!
-//! Processors with version 2 of AMD's performance monitoring have a global enable as
-//! well (PPR, `PerfCntrGlobalCtl`), which Linux keeps at 0 while nothing counts.
+//! Version 2 of AMD's performance monitoring adds a global enable (PPR,
+//! `PerfCntrGlobalCtl`). Linux keeps it at 0 while nothing counts.
 
 use super::error::Result;
 use crate::CpuModel;
@@ -69,7 +69,7 @@ fn guard(control: u32, n: u8, event: &str) -> RegisterGuard {
     }
 }
 
-/// The registers, in the order in which they are written.
+/// Appends the register writes in order.
 fn write(program: &mut RegisterProgram, controls: &[Control], merging: &[(u32, u32)], global: u64) {
     let both = controls.iter().map(|it| it.msr).chain(merging.iter().map(|(control, _)| *control));
     for control in both {
@@ -94,7 +94,7 @@ const CTR: u32 = 0xc001_0004;
 const CTL_EXTENDED: u32 = 0xc001_0200;
 const CTR_EXTENDED: u32 = 0xc001_0201;
 const GLOBAL_CTL: u32 = 0xc000_0301;
-/// Event FFFh: adds the neighbour's carry.
+/// Event FFFh, which adds the carry of the even counter below.
 const MERGE: u64 = 0xf_0000_00ff;
 /// `CycleCounting not in Halt`, event 76h.
 const CORE_CYCLES: u64 = 0x0076;

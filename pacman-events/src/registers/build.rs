@@ -8,14 +8,14 @@ use crate::encode::Rings;
 use crate::{CpuModel, Encoding, Family};
 
 impl RegisterProgram {
-    /// The program of one context's `assignment` of `events`.
+    /// Makes the program of one context's `assignment` of `events`.
     ///
-    /// `core` holds the assignments of all contexts of the core, this one included; `rings` are those
-    /// of events that name none.
+    /// `core` holds the assignments of all contexts of the core, this one included. Events
+    /// without rings of their own count in `rings`.
     ///
     /// # Errors
-    /// `NoEvents` for an empty assignment; `InvalidInput` for encodings that are not those of the
-    /// plan; `Unsupported` for events that no register counts, or a family that is not known.
+    /// `NoEvents` for an empty assignment; `InvalidInput` if `events` are not the planned ones;
+    /// `Unsupported` for an event that no register counts, or for an unknown family.
     pub fn new(
         assignment: &Assignment,
         core: &[Assignment],

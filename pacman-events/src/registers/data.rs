@@ -7,9 +7,10 @@ use crate::encode::Rings;
 /// The register accesses that start the counters of one hardware context.
 #[derive(Clone, Debug)]
 pub struct RegisterProgram {
-    /// Patterns that must be absent beforehand; each shows that somebody else counts.
+    /// Patterns that must be absent before the first write; each shows another user's counter.
     pub guards: Vec<RegisterGuard>,
-    /// Patterns that must be there beforehand: counters that a sibling's program keeps enabled.
+    /// Patterns that must be present before the first write: counters that a sibling's program
+    /// keeps enabled.
     pub relies: Vec<RegisterGuard>,
     /// Registers whose absence changes the program; see [`fitted`](RegisterProgram::fitted).
     pub probes: Vec<RegisterProbe>,
@@ -19,7 +20,7 @@ pub struct RegisterProgram {
     pub slots: Vec<CounterSlot>,
     /// The bits of a counter.
     pub width: u8,
-    /// Bits that the hardware sets in a control register while it counts.
+    /// Bits of a control register that the hardware itself sets while it counts.
     pub sticky: u64,
     /// Whether the registers belong to the core, so that all its contexts write the same ones.
     pub per_core: bool,
@@ -40,14 +41,14 @@ pub struct RegisterGuard {
     pub counter: Counter,
     /// The event that needs the counter.
     pub event: String,
-    /// How the register shows that the counter counts cycles, as the kernel's NMI watchdog does.
+    /// The sign in the register that the counter counts cycles, as the kernel's NMI watchdog does.
     pub cycles: CycleCounting,
 }
 
-/// How the register of a [`RegisterGuard`] shows that cycles are counted.
+/// The sign in the register of a [`RegisterGuard`] that its counter counts cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CycleCounting {
-    /// Whether it is a counter on which Linux puts cycles.
+    /// The counter's number is the sign: true if Linux counts cycles on it.
     Counter(bool),
     /// The register's low 16 bits hold this selector.
     Select(u64),
@@ -60,7 +61,7 @@ pub struct RegisterWrite {
     pub msr: u32,
     /// The value of the bits that the program owns.
     pub value: u64,
-    /// The other users that the register may have meanwhile.
+    /// The other users that the register may have while the events count.
     pub sharing: RegisterSharing,
 }
 
@@ -69,7 +70,7 @@ pub struct RegisterWrite {
 pub enum RegisterSharing {
     /// The program alone.
     Sole,
-    /// All that want the same value, on any context of the core.
+    /// Every program of the core that writes the same value.
     Alike,
     /// The program has these bits, others have the rest.
     Bits(u64),
@@ -78,9 +79,9 @@ pub enum RegisterSharing {
 /// A register that only some processors of a family have.
 #[derive(Clone, Copy, Debug)]
 pub struct RegisterProbe {
-    /// The register that tells.
+    /// The register to read.
     pub msr: u32,
-    /// The bits that must be set in it; 0 if it need only be there.
+    /// The bits that must be set in it; 0 if its presence is enough.
     pub bits: u64,
     /// The change of the program on a processor that fails the probe.
     pub otherwise: WhenAbsent,
@@ -89,9 +90,9 @@ pub struct RegisterProbe {
 /// The change that a failed [`RegisterProbe`] makes.
 #[derive(Clone, Copy, Debug)]
 pub enum WhenAbsent {
-    /// The writes to this register are left out.
+    /// Omit the writes to this register.
     Skip(u32),
-    /// Counters are reached by other numbers.
+    /// Access the counters by other register numbers.
     Renumber {
         /// The first number in the program.
         from: u32,
@@ -136,8 +137,8 @@ pub(super) struct Planned<'a> {
 }
 
 impl RegisterProgram {
-    /// The program for a processor whose registers `has` tells: each probe is asked with
-    /// the register and the bits that matter.
+    /// Fits the program to a processor. `has` reports whether the processor has a register
+    /// with the given bits set.
     pub fn fitted<E>(
         &self,
         mut has: impl FnMut(u32, u64) -> Result<bool, E>,
@@ -164,8 +165,8 @@ impl RegisterProgram {
         Ok(program)
     }
 
-    /// The contents of the control registers after the last write. Counters are not among them,
-    /// nor a register that the processor may not have.
+    /// The contents of the control registers after the last write. Counters and registers that
+    /// the processor may lack are left out.
     pub fn invariants(&self) -> Vec<RegisterInvariant> {
         let mut standing: Vec<RegisterInvariant> = Vec::new();
         let doubtful = |write: &&RegisterWrite| {
@@ -186,7 +187,7 @@ impl RegisterProgram {
                 None => standing.push(RegisterInvariant { msr: write.msr, mask, value }),
             }
         }
-        // A counter is written with 0, and nothing that selects or enables ends as 0.
+        // Only counters end as 0: a selector or an enable has bits set.
         standing.retain(|known| known.value != 0);
         standing
     }
@@ -204,7 +205,7 @@ impl RegisterProgram {
     }
 }
 
-/// The general counter of a placement, with the encoding's selector and rings.
+/// The selector of a placement on a general counter.
 pub(super) fn selector(planned: &Planned<'_>, rings: Rings) -> u64 {
     let Planned { placement, encoding } = planned;
     let mut select = encoding.evtsel;
@@ -226,7 +227,7 @@ pub(super) fn bit(bit: u64, set: bool) -> u64 {
     if set { bit } else { 0 }
 }
 
-/// `IA32_PERFEVTSELx` and `PERF_CTLx` agree on these.
+/// `IA32_PERFEVTSELx` and `PERF_CTLx` have these bits in common.
 const USR: u64 = 1 << 16;
 const OS: u64 = 1 << 17;
 pub(super) const ENABLE: u64 = 1 << 22;

@@ -1,10 +1,10 @@
-//! Why a register program cannot be had.
+//! The reason why there is no register program.
 
 use std::fmt;
 
 use crate::shown;
 
-/// A failure, as one line for a person and a [`RegisterErrorKind`] for a program.
+/// The reason why there is no register program: one line of text and a [`RegisterErrorKind`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct RegisterError {
     kind: RegisterErrorKind,
@@ -13,7 +13,7 @@ pub struct RegisterError {
 
 pub(super) type Result<T, E = RegisterError> = std::result::Result<T, E>;
 
-/// The class of a failure, by the remedy.
+/// The kinds of errors, by the remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RegisterErrorKind {
@@ -31,7 +31,7 @@ impl RegisterError {
         RegisterError { kind, message: shown::line(&message.into()).into_owned() }
     }
 
-    /// The class of the failure.
+    /// The kind of the error.
     pub fn kind(&self) -> RegisterErrorKind {
         self.kind
     }

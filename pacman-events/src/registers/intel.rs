@@ -1,7 +1,7 @@
 //! Architectural Intel: `IA32_PERFEVTSELx`, the fixed counters, the global enable.
 //!
-//! SDM Vol. 3, "Architectural performance monitoring", version 2 and later: a counter
-//! counts when its own enable and its bit in `IA32_PERF_GLOBAL_CTRL` are both set.
+//! A counter counts when its own enable and its bit in `IA32_PERF_GLOBAL_CTRL` are both set
+//! (SDM Vol. 3, "Architectural performance monitoring", version 2 and later).
 
 use super::error::Result;
 use crate::CpuModel;
@@ -31,7 +31,7 @@ pub(super) fn program(
     guard_extras(&mut program, cpu, planned, rings);
     write(&mut program, planned, &controls, global);
     if program.slots.iter().any(|slot| (FULL..FULL + COUNTERS).contains(&slot.msr)) {
-        // Through the old numbers only 32 bits of a counter can be written.
+        // A write by the old number reaches only 32 bits of a counter.
         program.probes.push(RegisterProbe {
             msr: PERF_CAPABILITIES,
             bits: FULL_WIDTH,
@@ -62,7 +62,7 @@ fn general(program: &mut RegisterProgram, planned: &Planned<'_>, n: u8, rings: R
 fn fixed(program: &mut RegisterProgram, planned: &Planned<'_>, n: u8, rings: Rings) -> Control {
     let encoding = planned.encoding;
     let rings = if encoding.rings == Rings::default() { rings } else { encoding.rings };
-    // Per counter four bits: OS, USR, AnyThread, interrupt.
+    // Four bits for each counter: OS, USR, AnyThread, interrupt.
     let any_thread = encoding.limits.counts == Scope::Core;
     let field = bit(1, rings.kernel) | bit(2, rings.user) | bit(4, any_thread);
     program.slots.push(CounterSlot {
@@ -80,7 +80,7 @@ fn fixed(program: &mut RegisterProgram, planned: &Planned<'_>, n: u8, rings: Rin
             cycles: CycleCounting::Counter(n == 1),
         });
     }
-    // The counters share the register.
+    // All fixed counters share this register.
     Control {
         msr: FIXED_CTRL,
         value: field << (4 * n),
@@ -88,7 +88,7 @@ fn fixed(program: &mut RegisterProgram, planned: &Planned<'_>, n: u8, rings: Rin
     }
 }
 
-/// Somebody else's counter that counts through an extra register about to change.
+/// Adds guards for other users' counters that depend on an extra register of this program.
 fn guard_extras(
     program: &mut RegisterProgram,
     cpu: CpuModel,
@@ -113,7 +113,7 @@ fn guard_extras(
     }
 }
 
-/// The registers, in the order in which they are written.
+/// Appends the register writes in order.
 fn write(
     program: &mut RegisterProgram,
     planned: &[Planned<'_>],

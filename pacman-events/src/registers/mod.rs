@@ -1,8 +1,7 @@
-//! The registers of a hardware context while a planned set of events counts, and the order in which
-//! they are written.
+//! Register writes that start a planned set of events on one context, in order.
 //!
-//! The families differ in register numbers and in the order of writes, and in nothing else: a
-//! [`RegisterProgram`] is that difference as data. Who writes it needs no knowledge of the family.
+//! Families differ only in register numbers and in the order of writes. A [`RegisterProgram`]
+//! holds both as data, so its writer needs no knowledge of the family.
 //!
 //! ```
 //! use pacman_events::allocate::{EventConstraints, Pmu};

@@ -1,9 +1,9 @@
 //! NetBurst: counter, CCCR and ESCR of each event, tagging ESCRs, replay registers.
 //!
-//! A CCCR is disabled before anything that feeds it changes, and enabled when all of
-//! it stands: an ESCR that changes under a running counter counts something of both
-//! (SDM Vol. 3, "Performance monitoring (processors based on Intel NetBurst
-//! microarchitecture)", setting up counting).
+//! The program disables a CCCR before it changes a register that feeds it, and enables it last. If
+//! an ESCR changed under a running counter, the count would mix both events (SDM Vol. 3,
+//! "Performance monitoring (processors based on Intel NetBurst microarchitecture)", setting up
+//! counting).
 
 use crate::CounterSet;
 use crate::allocate::{Assignment, Claim, Counter, RegisterKind};
@@ -46,10 +46,10 @@ pub(super) fn program(
             program.relies.push(enabled(awake, placement.name()));
             continue;
         }
-        // Its count is of no use: it runs so that the tagging ESCR does.
+        // The tagging ESCR works only while this counter is enabled. Nothing reads the count.
         let select = event.companion.map_or(event.escr_select, |tagger| tagger.escr_select);
         let cccr = event.cccr() & !SELECT & !FILTER | u32::from(select) << 13;
-        // Before the counters that need it.
+        // The tagging counter starts before the counters that need its tags.
         controls.insert(0, (awake, cccr));
     }
     for (counter, _) in &controls {
@@ -68,15 +68,15 @@ pub(super) fn program(
     Ok(program)
 }
 
-/// The registers, in the order in which they are written.
+/// Appends the register writes in order.
 fn write(program: &mut RegisterProgram, planned: &[Planned<'_>], controls: &[(u8, u32)]) {
     for (counter, _) in controls {
         program.push(CCCR + u32::from(*counter), 0, RegisterSharing::Sole);
     }
     for Claim { register, value } in planned.iter().flat_map(|p| p.placement.claims()) {
         let Some(msr) = register.number() else { continue };
-        // Both contexts may count the same replay metric; an ESCR holds the T bits of
-        // one of them.
+        // Both contexts may count the same replay metric, but an ESCR holds the T bits of
+        // only one of them.
         let replay = register.kind() == RegisterKind::Replay;
         program.once(
             msr,
@@ -85,12 +85,12 @@ fn write(program: &mut RegisterProgram, planned: &[Planned<'_>], controls: &[(u8
         );
     }
     for (counter, _) in controls {
-        // Twice: the first write may not reach the upper bits (erratum N15).
+        // Erratum N15: the first write may not reach the upper bits, so there are two.
         program.push(COUNTER + u32::from(*counter), 0, RegisterSharing::Sole);
         program.push(COUNTER + u32::from(*counter), 0, RegisterSharing::Sole);
     }
     for (counter, cccr) in controls {
-        // With the overflow flag clear, while still disabled.
+        // Clears the overflow flag while the counter is still disabled.
         program.push(CCCR + u32::from(*counter), u64::from(cccr & !ENABLE), RegisterSharing::Sole);
     }
     for (counter, cccr) in controls {
@@ -98,7 +98,7 @@ fn write(program: &mut RegisterProgram, planned: &[Planned<'_>], controls: &[(u8
     }
 }
 
-/// Somebody else's counter that runs off an ESCR which is about to change.
+/// Adds guards for other users' counters on an ESCR of this program.
 fn guard_escrs(program: &mut RegisterProgram, planned: &Planned<'_>, ours: CounterSet) {
     let Some(event) = &planned.encoding.netburst else { return };
     let escrs =
@@ -114,7 +114,7 @@ fn guard_escrs(program: &mut RegisterProgram, planned: &Planned<'_>, ours: Count
     }
 }
 
-/// The counters wired to the event's ESCR number `msr`, and how a CCCR selects it.
+/// The counters wired to the event's ESCR number `msr`, and the CCCR's select value for it.
 fn wiring(event: &NetBurst, msr: Option<u32>) -> Option<(CounterSet, u8)> {
     let of = |halves: [Option<crate::encode::EscrChoice>; 2]| {
         halves.into_iter().flatten().find(|choice| Some(choice.escr.msr()) == msr)
@@ -134,8 +134,8 @@ fn enabled(counter: u8, event: &str) -> RegisterGuard {
         pattern: u64::from(ENABLE),
         counter: Counter::General(counter),
         event: event.to_owned(),
-        // Linux, arch/x86/events/intel/p4.c: global_power_events on 0 or 2, its alias
-        // execution_event on the first of the IQ group.
+        // Linux counts cycles by global_power_events on 0 or 2, or by its alias execution_event
+        // on the first counter of the IQ group (arch/x86/events/intel/p4.c).
         cycles: CycleCounting::Counter(matches!(counter, 0 | 2 | 12 | 14)),
     }
 }
