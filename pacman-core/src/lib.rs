@@ -42,6 +42,8 @@ pub mod platform;
 mod primitive;
 pub mod report;
 pub mod session;
+#[doc(hidden)]
+pub mod thread_registry;
 pub mod timing;
 
 #[cfg(feature = "metrics")]

@@ -6,11 +6,12 @@
 //! whichever threads are still attached, and each of these lets go of its
 //! counters at its next call or at its end.
 
-use std::cell::{Cell, RefCell};
-use std::ptr;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread::LocalKey;
 
+use pacman_core::thread_registry::{self, Keep, Last};
 use pacman_core::{Attached, Phase, cancel};
 
 use crate::error::{Failure, Result, Status};
@@ -27,25 +28,28 @@ pub(crate) struct Kept {
     recent: Cell<(u64, Option<Phase>)>,
 }
 
-struct Here {
-    /// Boxed, because `LAST` points at them.
-    #[allow(clippy::vec_box)]
-    list: RefCell<Vec<Box<Kept>>>,
-}
-
 thread_local! {
-    static HERE: Here = const { Here { list: RefCell::new(Vec::new()) } };
-    /// The attachment used last, under its handle: most threads have one. Has no
-    /// destructor, so that looking costs a load and a comparison.
-    static LAST: Cell<(usize, *const Kept)> = const { Cell::new((0, ptr::null())) };
+    static KEPT: thread_registry::Kept<Kept> = const { thread_registry::Kept::new() };
+    static LAST: Last<Kept> = const { thread_registry::none() };
 }
 
-impl Drop for Here {
-    fn drop(&mut self) {
-        LAST.set((0, ptr::null()));
-        for kept in self.list.get_mut().drain(..) {
-            kept.attached.detach_exited();
-        }
+impl Keep for Kept {
+    fn key(&self) -> u64 {
+        self.handle as u64
+    }
+
+    fn exited(self) {
+        self.attached.detach_exited();
+    }
+
+    #[inline(always)]
+    fn kept() -> &'static LocalKey<thread_registry::Kept<Kept>> {
+        &KEPT
+    }
+
+    #[inline(always)]
+    fn last() -> &'static LocalKey<Last<Kept>> {
+        &LAST
     }
 }
 
@@ -92,45 +96,28 @@ pub(crate) fn with<R>(
     wish: &str,
     act: impl FnOnce(&Kept) -> Result<R>,
 ) -> Result<R> {
-    let (of, mut last) = LAST.get();
-    if of != handle {
-        last = look_up(handle);
-    }
-    // SAFETY: `LAST` points at a boxed attachment of this thread's list, or is
-    // null, also under the handle 0, which no session has; it is cleared before
-    // one leaves the list, and `act` removes none.
-    match unsafe { last.as_ref() } {
-        Some(kept) if !kept.life.is_closed() => act(kept),
+    let act = |kept: &Kept| if kept.life.is_closed() { None } else { Some(act(kept)) };
+    let done = match handle {
+        0 => None,
+        // SAFETY: not 0, and the callers' acts take no attachment away.
+        handle => unsafe { thread_registry::quickly(handle as u64, act) },
+    };
+    match done {
+        Some(Some(answer)) => answer,
         _ => Err(cancel::put_off_during(|| absent(handle, wish))),
     }
 }
 
-/// Points `LAST` at the attachment for a session; null if there is none.
-#[cold]
-fn look_up(handle: usize) -> *const Kept {
-    let found = HERE.try_with(|here| {
-        let list = here.list.borrow();
-        let kept = list.iter().find(|kept| kept.handle == handle)?;
-        LAST.set((handle, &raw const **kept));
-        Some(&raw const **kept)
-    });
-    found.ok().flatten().unwrap_or(ptr::null())
-}
-
 /// Whether this thread is attached, and on which CPU the session bound it.
 pub(crate) fn standing(handle: usize) -> Option<Option<u32>> {
-    HERE.try_with(|here| {
-        let list = here.list.borrow();
-        let kept = list.iter().find(|kept| kept.handle == handle)?;
-        Some(kept.attached.place().map(|place| place.cpu()))
+    thread_registry::with(handle as u64, |kept: &Kept| {
+        kept.attached.place().map(|place| place.cpu())
     })
-    .ok()
-    .flatten()
 }
 
 /// Refuses a thread whose thread-locals are gone: nothing would end its attachment.
 pub(crate) fn check_alive(wish: &str) -> Result<()> {
-    HERE.try_with(|_| ()).map_err(|_| ending(wish))
+    if thread_registry::can_keep::<Kept>() { Ok(()) } else { Err(ending(wish)) }
 }
 
 #[cold]
@@ -154,31 +141,24 @@ pub(crate) fn keep(handle: usize, entry: &Entry, attached: Attached) -> Result<(
         events: entry.session.events().len(),
         recent: Cell::new((0, None)),
     };
-    HERE.try_with(|here| here.list.borrow_mut().push(Box::new(kept)))
-        .map_err(|_| ending("attach this thread"))?;
+    if !thread_registry::keep(kept) {
+        return Err(ending("attach this thread"));
+    }
     life.threads.fetch_max(number + 1, Ordering::Relaxed);
     Ok(())
 }
 
 /// Ends this thread's attachment to a session.
 pub(crate) fn end(handle: usize, wish: &str) -> Result<()> {
-    LAST.set((0, ptr::null()));
-    let taken = HERE.try_with(|here| {
-        let mut list = here.list.borrow_mut();
-        let position = list.iter().position(|kept| kept.handle == handle)?;
-        Some(list.swap_remove(position))
-    });
-    match taken {
-        Ok(Some(kept)) if !kept.life.is_closed() => Ok(()),
+    match thread_registry::take::<Kept>(handle as u64) {
+        Some(kept) if !kept.life.is_closed() => Ok(()),
         _ => Err(absent(handle, wish)),
     }
 }
 
 /// Ends this thread's attachments to sessions that were closed.
 pub(crate) fn let_go() {
-    LAST.set((0, ptr::null()));
-    // A thread that is past its end has nothing left to let go.
-    let _ = HERE.try_with(|here| here.list.borrow_mut().retain(|kept| !kept.life.is_closed()));
+    thread_registry::retain(|kept: &Kept| !kept.life.is_closed());
 }
 
 /// Why there is no attachment: a wrong handle, or a thread that is not attached.

@@ -46,6 +46,8 @@ fn an_installed_tree_serves_pkg_config_wherever_it_stands() {
         return;
     }
     let folder = folder();
+    // Before cargo replaces the originals.
+    toolchain::libraries();
     let mut install = Command::new(root().join("pacman-ffi/install.sh"));
     install.env("CARGO", toolchain::cargo()).env("DESTDIR", folder.path());
     install.env("PACMAN_PROFILE", if cfg!(debug_assertions) { "dev" } else { "release" });

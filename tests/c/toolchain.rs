@@ -57,23 +57,28 @@ pub(crate) fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// The libraries that cargo has built for this test.
+/// Copies of the libraries that cargo has built for this test: the test of `install.sh` has cargo
+/// replace the originals.
 pub(crate) fn libraries() -> &'static Libraries {
-    static BUILT: OnceLock<Libraries> = OnceLock::new();
-    BUILT.get_or_init(|| {
+    static COPIED: OnceLock<Libraries> = OnceLock::new();
+    COPIED.get_or_init(|| {
         let test = std::env::current_exe().expect("a test has a path");
-        let [shared, archive] =
-            ["libpacman.so", "libpacman.a"].map(|name| test.with_file_name(name));
-        for library in [&shared, &archive] {
-            assert!(library.exists(), "cargo builds {} with this test", library.display());
-        }
         // Lasts as long as the target folder: tests end without a moment to tidy up.
         let links = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("libpacman");
-        std::fs::create_dir_all(&links).expect("a folder for links");
-        for name in ["libpacman.so", "libpacman.so.0"] {
-            let _ = std::fs::remove_file(links.join(name));
-            symlink(&shared, links.join(name)).expect("a link");
-        }
+        std::fs::create_dir_all(&links).expect("a folder for copies");
+        let copy = |name: &str| {
+            let (new, own) =
+                (links.join(format!(".{name}-{}", std::process::id())), links.join(name));
+            std::fs::copy(test.with_file_name(name), &new)
+                .unwrap_or_else(|error| panic!("cargo builds {name} with this test: {error}"));
+            std::fs::rename(new, &own).expect("the same folder");
+            own
+        };
+        let archive = copy("libpacman.a");
+        let shared = copy("libpacman.so");
+        let soname = links.join("libpacman.so.0");
+        let _ = std::fs::remove_file(&soname);
+        symlink("libpacman.so", soname).expect("a link");
         Libraries { shared, archive, links }
     })
 }

@@ -9,12 +9,13 @@ use super::peer::Peer;
 use super::shared::{Phase, Shared};
 use super::thread::{Arrival, ThreadRecord};
 use super::thread_recorder::ThreadRecorder;
-use super::{exit_report, memberships, snapshot, thread_registry};
+use super::{exit_report, memberships, snapshot};
 use crate::backend::Target;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::report::{EventSet, Report, ThreadState};
+use crate::thread_registry;
 
 /// A running session: cheap to clone, usable from every thread.
 ///
@@ -183,7 +184,7 @@ impl Session {
             // SAFETY: gettid takes nothing and cannot fail.
             let tid = unsafe { libc::gettid() };
             // Threads that are ending have no handle of their own any more.
-            let name = thread_registry::can_keep().then(std::thread::current);
+            let name = thread_registry::can_keep::<Attached>().then(std::thread::current);
             let name = name.and_then(|thread| thread.name().map(str::to_string));
             let bound = place.is_some();
             let arrival = Arrival { number, tid, name, cpu, bound, caps, since };
@@ -218,7 +219,7 @@ impl Session {
 
     fn keep(&self, attach: impl FnOnce() -> Result<Attached>) -> Result<()> {
         // Looked at first, so that a thread that ends opens no counters for nothing.
-        if thread_registry::can_keep() && thread_registry::keep(attach()?) {
+        if thread_registry::can_keep::<Attached>() && thread_registry::keep(attach()?) {
             return Ok(());
         }
         Err(Error::new(
@@ -236,7 +237,7 @@ impl Session {
     /// # Errors
     /// `Detached` if it is not attached that way.
     pub fn detach_here(&self) -> Result<()> {
-        match thread_registry::take(self.number) {
+        match thread_registry::take::<Attached>(self.number) {
             Some(attached) => {
                 attached.leave(ThreadState::Detached);
                 Ok(())
@@ -251,8 +252,11 @@ impl Session {
     /// `Detached`; otherwise as for [`Attached::begin`].
     #[inline]
     pub fn begin(&self, phase: Phase) -> Result<()> {
-        thread_registry::quickly(self.number, |attached| attached.begin(phase))
-            .unwrap_or_else(|| Err(self.detached("begin a phase")))
+        // SAFETY: sessions are numbered from 1, and a begin takes no attachment away.
+        unsafe {
+            thread_registry::quickly(self.number, |attached: &Attached| attached.begin(phase))
+        }
+        .unwrap_or_else(|| Err(self.detached("begin a phase")))
     }
 
     /// Ends a phase on the calling thread after [`attach_current_thread`](Self::attach_current_thread).
@@ -261,7 +265,8 @@ impl Session {
     /// `Detached`; otherwise as for [`Attached::end`].
     #[inline]
     pub fn end(&self, phase: Phase) -> Result<()> {
-        thread_registry::quickly(self.number, |attached| attached.end(phase))
+        // SAFETY: sessions are numbered from 1, and an end takes no attachment away.
+        unsafe { thread_registry::quickly(self.number, |attached: &Attached| attached.end(phase)) }
             .unwrap_or_else(|| Err(self.detached("end a phase")))
     }
 

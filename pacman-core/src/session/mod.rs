@@ -15,6 +15,7 @@ mod cells;
 mod choice;
 mod exit_report;
 mod handle;
+mod keeping;
 mod log;
 mod members;
 mod memberships;
@@ -36,7 +37,6 @@ mod snapshot;
 mod stack;
 mod thread;
 mod thread_recorder;
-mod thread_registry;
 mod uncounted;
 mod wide;
 
