@@ -1,4 +1,4 @@
-//! CSV, read back by a strict reader of its own.
+//! CSV, read back by a strict reader of its own and by the `csv` crate.
 
 use proptest::prelude::*;
 
@@ -64,7 +64,17 @@ fn read(text: &str) -> Rows {
     }
     assert!(row.is_empty(), "a comma at the end of the text");
     assert!(rows.iter().all(|row| row.len() == rows[0].len()), "rows are of equal length");
+    let plain: Vec<Vec<&str>> =
+        rows.iter().map(|row| row.iter().map(|it| it.as_deref().unwrap_or("")).collect()).collect();
+    assert_eq!(records(text), plain, "the csv crate reads the same");
     rows
+}
+
+/// The rows that the `csv` crate reads: it does not tell an empty text from an absent value.
+fn records(text: &str) -> Vec<Vec<String>> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+    let records = reader.records().map(|record| record.expect("rows of equal length, in UTF-8"));
+    records.map(|record| record.iter().map(str::to_owned).collect()).collect()
 }
 
 /// The field of a row by its column's name.
