@@ -9,6 +9,7 @@ mod columns;
 mod command;
 mod counts;
 mod doctor;
+mod document;
 mod error;
 mod events;
 mod exit;

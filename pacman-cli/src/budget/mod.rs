@@ -13,6 +13,7 @@ use pacman_events::CpuModel;
 use pacman_metrics::budget::{Budget, CostTable};
 
 use crate::counts::named;
+use crate::document;
 use crate::error::{CliError, CliResult};
 use counts::Counts;
 
@@ -51,7 +52,7 @@ pub(crate) fn budget(args: &BudgetArgs, out: &mut dyn Write) -> CliResult {
     let table = table(&args.cpu)?;
     let budget = compute(args, table, &crate::counts::read(&args.file)?)?;
     if args.json {
-        writeln!(out, "{:#}", json::budget(&budget, table, args.clock))?;
+        document::write(out, &json::budget(&budget, table, args.clock))?;
     } else {
         out.write_all(text::budget(&budget, table, args.clock).as_bytes())?;
     }

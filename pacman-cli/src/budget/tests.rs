@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{BudgetArgs, compute, json, positive, table, text};
+use crate::document;
 
 const TABLE_2: &str = "event,count
 SB_full,3626323
@@ -60,7 +61,7 @@ headroom: at most 1.83 times as fast on this core
     assert!(shown.contains("3. fewer stalls (at most 1.83 times): most go to data cache misses"));
     assert!(!shown.contains("not counted"), "{shown}");
 
-    let value = json::budget(&budget, table, 1.2e9);
+    let value = document::value(&json::budget(&budget, table, 1.2e9));
     assert_eq!(value["lines"][3]["cycles"], 336_595_200);
     assert_eq!(value["fair_share"], 0.25);
     assert_eq!(value["remedies"][1]["gain"], Value::Null);

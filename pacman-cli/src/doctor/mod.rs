@@ -11,6 +11,7 @@ mod text;
 use std::io::Write;
 
 use crate::doctor::checks::Diagnosis;
+use crate::document;
 use crate::error::CliResult;
 
 use status::exit_status;
@@ -32,7 +33,7 @@ pub(crate) struct DoctorArgs {
 pub(crate) fn doctor(args: &DoctorArgs, out: &mut dyn Write) -> CliResult {
     let diagnosis = Diagnosis::examine();
     if args.json {
-        writeln!(out, "{:#}", json::diagnosis(&diagnosis))?;
+        document::write(out, &json::diagnosis(&diagnosis))?;
     } else {
         out.write_all(text::diagnosis(&diagnosis, &Style::of_stdout()).as_bytes())?;
     }

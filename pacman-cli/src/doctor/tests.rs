@@ -5,6 +5,7 @@ use std::path::Path;
 use std::ptr::NonNull;
 
 use crate::doctor::checks::{Check, Diagnosis, Limits, Verdict};
+use crate::document;
 use pacman_core::backend::Target;
 use pacman_core::backend::perf::{Errno, PerfPermissions, PerfSys};
 use perf_event_open_sys::bindings::perf_event_attr;
@@ -132,7 +133,7 @@ fn json_carries_every_part_of_a_finding() {
     assert_eq!(exit_status(diagnosis.verdict), 3);
     assert_eq!(exit_status(Verdict::Nothing), 1);
     assert_eq!(exit_status(Verdict::Hardware), 0);
-    let mut value = json::diagnosis(&diagnosis);
+    let mut value = document::value(&json::diagnosis(&diagnosis));
     let findings = value["findings"].take();
     assert_eq!(
         format!("{value:#}"),

@@ -11,6 +11,7 @@ use pacman_events::{CpuModel, Encoding, Resolved};
 use super::json;
 use super::register::{counters, has_selector};
 use super::tables::Tables;
+use crate::document;
 use crate::error::{self, BAD_INPUT, CliResult};
 
 /// Show what events are to the hardware: registers, counters, perf_event_attr
@@ -50,14 +51,15 @@ pub(crate) fn encode(args: &EncodeArgs, machine: &dyn Platform, out: &mut dyn Wr
     let mut status = 0;
     let mut objects = Vec::new();
     let mut described = false;
-    for name in &args.names {
-        let resolved = loaded.resolve(name);
+    let names = args.names.iter().map(|name| (name, loaded.resolve(name)));
+    let names: Vec<_> = names.collect();
+    for (name, resolved) in &names {
         if resolved.is_err() {
             status = BAD_INPUT;
         }
-        match (&resolved, args.json) {
+        match (resolved, args.json) {
             (Ok(resolved), true) => objects.push(json::resolved(name, resolved, &loaded)),
-            (Err(why), true) => objects.push(json::refusal(name, why)),
+            (Err(why), true) => objects.push(json::Answer::Refusal(json::refusal(name, why))),
             (Ok(resolved), false) => {
                 if std::mem::replace(&mut described, true) {
                     writeln!(out)?;
@@ -72,7 +74,7 @@ pub(crate) fn encode(args: &EncodeArgs, machine: &dyn Platform, out: &mut dyn Wr
         }
     }
     if args.json {
-        writeln!(out, "{:#}", serde_json::Value::from(objects))?;
+        document::write(out, &objects)?;
     }
     Ok(status)
 }

@@ -5,11 +5,12 @@ use std::io::Write;
 use clap::Args;
 use pacman_core::platform::Platform;
 use pacman_events::{AnyThread, CpuModel, EntryKind, Family, Preset, catalog};
-use serde_json::json;
+use serde::Serialize;
 
 use super::register::{code, counters};
 use super::tables::{Loaded, Tables};
 use crate::columns;
+use crate::document;
 use crate::error::{self, BAD_INPUT, CliResult};
 
 /// List the events of a processor, or the processors
@@ -37,6 +38,28 @@ pub(crate) struct ListArgs {
     /// Only names that contain this, or match it where it has a *
     #[arg(value_name = "PATTERN")]
     pub(crate) pattern: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Processor {
+    cpu: &'static str,
+    aliases: &'static [&'static str],
+    title: &'static str,
+    smt: u8,
+    counters: u32,
+    counters_smt_off: u32,
+    fixed: Vec<u8>,
+    events: usize,
+}
+
+#[derive(Serialize)]
+struct Event<'a> {
+    event: &'a str,
+    cpu: &'a str,
+    source: &'a str,
+    code: &'a str,
+    counters: &'a str,
+    text: &'a str,
 }
 
 /// Runs `list`; the answer is the exit status.
@@ -69,19 +92,20 @@ fn cpus(pattern: &Pattern, as_json: bool, out: &mut dyn Write) -> CliResult {
         catalog(cpu).filter(|e| matches!(e.kind, EntryKind::Native | EntryKind::Metric)).count()
     };
     if as_json {
-        let list: Vec<_> = cpus
-            .iter()
-            .map(|cpu| {
-                let facts = cpu.facts();
-                json!({
-                    "cpu": cpu.name(), "aliases": cpu.aliases(), "title": cpu.title(),
-                    "smt": facts.smt_ways, "counters": facts.general.len(),
-                    "counters_smt_off": facts.general_smt_off.len(),
-                    "fixed": facts.fixed.iter().collect::<Vec<_>>(), "events": native(*cpu),
-                })
-            })
-            .collect();
-        writeln!(out, "{:#}", serde_json::Value::from(list))?;
+        let list = cpus.iter().map(|cpu| {
+            let facts = cpu.facts();
+            Processor {
+                cpu: cpu.name(),
+                aliases: cpu.aliases(),
+                title: cpu.title(),
+                smt: facts.smt_ways,
+                counters: facts.general.len(),
+                counters_smt_off: facts.general_smt_off.len(),
+                fixed: facts.fixed.iter().collect(),
+                events: native(*cpu),
+            }
+        });
+        document::write(out, &list.collect::<Vec<_>>())?;
         return Ok(status);
     }
     if cpus.is_empty() {
@@ -151,14 +175,15 @@ fn events(loaded: &Loaded, pattern: &Pattern, as_json: bool, out: &mut dyn Write
         ));
     }
     if as_json {
-        let list: Vec<_> = rows
-            .iter()
-            .map(|[name, kind, code, counters, text]| {
-                json!({"event": name, "cpu": cpu.name(), "source": kind, "code": code,
-                       "counters": counters, "text": text})
-            })
-            .collect();
-        writeln!(out, "{:#}", serde_json::Value::from(list))?;
+        let list = rows.iter().map(|[event, source, code, counters, text]| Event {
+            event,
+            cpu: cpu.name(),
+            source,
+            code,
+            counters,
+            text,
+        });
+        document::write(out, &list.collect::<Vec<_>>())?;
         return Ok(if none { BAD_INPUT } else { 0 });
     }
     if none {

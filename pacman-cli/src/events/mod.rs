@@ -10,5 +10,6 @@ mod tables;
 mod tests;
 
 pub(crate) use encode::{EncodeArgs, encode};
+pub(crate) use json::refusal;
 pub(crate) use list::{ListArgs, list};
 pub(crate) use tables::{Loaded, Tables};

@@ -4,11 +4,33 @@ use std::io::{self, Write};
 
 use pacman_events::allocate::Pmu;
 use pacman_metrics::language::{Countable, Metric};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::columns;
+use crate::document;
 use crate::error::CliResult;
 use crate::events::Loaded;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    cpu: &'a str,
+    contexts: u8,
+    metrics: Vec<Listed<'a>>,
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    name: &'a str,
+    unit: &'a str,
+    expression: String,
+    text: &'a str,
+    source: Option<&'a str>,
+    origin: String,
+    events: Vec<&'a str>,
+    countable: &'a str,
+    sets: Option<usize>,
+    because: Option<&'a str>,
+}
 
 /// A table of all, or every field of those that were `named`.
 pub(super) fn list(
@@ -25,11 +47,9 @@ pub(super) fn list(
         .collect();
     let cpu = loaded.cpu();
     if as_json {
-        let metrics: Vec<Value> =
-            answers.iter().map(|(metric, countable)| object(metric, countable)).collect();
-        let contexts = pmu.contexts();
-        let whole = json!({ "cpu": cpu.name(), "contexts": contexts, "metrics": metrics });
-        writeln!(out, "{whole:#}")?;
+        let metrics = answers.iter().map(|(metric, countable)| object(metric, countable));
+        let (cpu, contexts) = (cpu.name(), pmu.contexts());
+        document::write(out, &Document { cpu, contexts, metrics: metrics.collect() })?;
         return Ok(0);
     }
     let contexts = match pmu.contexts() {
@@ -97,22 +117,22 @@ fn because(countable: &Countable) -> Option<&str> {
     }
 }
 
-fn object(metric: &Metric, countable: &Countable) -> Value {
+fn object<'a>(metric: &'a Metric, countable: &'a Countable) -> Listed<'a> {
     let (word, sets) = match countable {
         Countable::AtOnce => ("at-once", Some(1)),
         Countable::ByRotation { sets, .. } => ("by-rotation", Some(*sets)),
         _ => ("never", None),
     };
-    json!({
-        "name": metric.name(),
-        "unit": metric.unit(),
-        "expression": metric.expression().to_string(),
-        "text": metric.text(),
-        "source": metric.source(),
-        "origin": metric.origin().to_string(),
-        "events": metric.events(),
-        "countable": word,
-        "sets": sets,
-        "because": because(countable),
-    })
+    Listed {
+        name: metric.name(),
+        unit: metric.unit(),
+        expression: metric.expression().to_string(),
+        text: metric.text(),
+        source: metric.source(),
+        origin: metric.origin().to_string(),
+        events: metric.events(),
+        countable: word,
+        sets,
+        because: because(countable),
+    }
 }

@@ -3,11 +3,20 @@
 use std::io::Write;
 
 use pacman_metrics::language::Metric;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::columns;
 use crate::counts::Counted;
+use crate::document;
 use crate::error::{self, CliError, CliResult};
+
+#[derive(Serialize)]
+struct Computed<'a> {
+    name: &'a str,
+    unit: &'a str,
+    value: Option<f64>,
+    because: Option<String>,
+}
 
 /// Writes the values. Of metrics that were `named` each must have one, or the exit status is 1;
 /// of all metrics those with one are shown, and the others listed.
@@ -25,8 +34,13 @@ pub(super) fn values(
         answers.iter().filter(|(_, value)| value.is_err()).collect();
     let status = u8::from(named && !missing.is_empty());
     if as_json {
-        let list: Vec<Value> = answers.iter().map(object).collect();
-        writeln!(out, "{:#}", Value::from(list))?;
+        let list = answers.iter().map(|(metric, value)| Computed {
+            name: metric.name(),
+            unit: metric.unit(),
+            value: value.as_ref().ok().copied(),
+            because: value.as_ref().err().map(ToString::to_string),
+        });
+        document::write(out, &list.collect::<Vec<_>>())?;
         return Ok(status);
     }
     let rows: Vec<[String; 3]> = answers
@@ -71,13 +85,4 @@ fn value(metric: &Metric, counts: &[Counted<'_>], file: &str) -> CliResult<f64> 
 /// Four digits behind the point, and none where there are more than six before it.
 fn figure(value: f64) -> String {
     if value >= 1e6 { format!("{value:.0}") } else { format!("{value:.4}") }
-}
-
-fn object((metric, value): &(&Metric, CliResult<f64>)) -> Value {
-    json!({
-        "name": metric.name(),
-        "unit": metric.unit(),
-        "value": value.as_ref().ok(),
-        "because": value.as_ref().err().map(ToString::to_string),
-    })
 }

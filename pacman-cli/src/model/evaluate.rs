@@ -7,7 +7,7 @@ use pacman_adapt::predict::training::{
     Baseline, Contender, Dataset, Evaluation, Score, evaluate as leave_one_out, machines,
 };
 use pacman_events::shown::shown;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::contenders::{DataArgs, LearnArgs};
 use super::help::TABLE;
@@ -15,6 +15,7 @@ use super::percent::percent;
 use super::progress::Progress;
 use crate::columns;
 use crate::counts::named;
+use crate::document;
 use crate::error::{CliError, CliResult};
 
 /// Show how well predictors do on programs that they were not trained on.
@@ -41,6 +42,52 @@ pub(crate) struct EvaluateArgs {
     json: bool,
 }
 
+#[derive(Serialize)]
+struct Document<'a> {
+    machines: Vec<Machine<'a>>,
+}
+
+#[derive(Serialize)]
+struct Machine<'a> {
+    machine: &'a str,
+    fingerprint: String,
+    configurations: Vec<String>,
+    left_out: &'a [String],
+    results: Vec<Judged<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Judged<'a> {
+    Problem {
+        predictor: &'a str,
+        problem: String,
+    },
+    Evaluation {
+        predictor: &'a str,
+        accuracy: Option<f64>,
+        worst_accuracy: Option<f64>,
+        coverage: Option<f64>,
+        regret: f64,
+        worst_regret: f64,
+        samples: f64,
+        spent: f64,
+        programs: Vec<Program<'a>>,
+    },
+}
+
+#[derive(Serialize)]
+struct Program<'a> {
+    app: &'a str,
+    accuracy: Option<f64>,
+    share_of_error: Option<f64>,
+    decision: String,
+    best: String,
+    regret: f64,
+    samples: usize,
+    spent: f64,
+}
+
 /// The results on one machine.
 struct Finding {
     data: Dataset,
@@ -51,8 +98,7 @@ struct Finding {
 pub(crate) fn evaluate(args: &EvaluateArgs, out: &mut dyn Write) -> CliResult {
     let findings = find(args)?;
     if args.json {
-        let machines: Vec<Value> = findings.iter().map(value).collect();
-        writeln!(out, "{:#}", json!({ "machines": machines }))?;
+        document::write(out, &Document { machines: findings.iter().map(machine).collect() })?;
     } else if args.csv {
         write_csv(out, &findings)?;
     } else {
@@ -211,42 +257,46 @@ fn record(
     ]
 }
 
-fn value(finding: &Finding) -> Value {
+fn machine(finding: &Finding) -> Machine<'_> {
     let Finding { data, results } = finding;
-    let result = |(contender, found): &(Contender, pacman_adapt::Result<Evaluation>)| match found {
-        Err(error) => json!({ "predictor": contender.name(), "problem": error.to_string() }),
-        Ok(found) => json!({
-            "predictor": contender.name(),
-            "accuracy": found.accuracy(),
-            "worst_accuracy": found.worst_accuracy(),
-            "coverage": found.coverage(),
-            "regret": found.regret(),
-            "worst_regret": found.worst_regret(),
-            "samples": found.samples(),
-            "spent": found.spent(),
-            "programs": found.scores.iter().map(|score| program(found, score)).collect::<Vec<Value>>(),
-        }),
-    };
-    json!({
-        "machine": data.machine(),
-        "fingerprint": data.fingerprint(),
-        "configurations": data.configurations().iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "left_out": data.left_out(),
-        "results": results.iter().map(result).collect::<Vec<Value>>(),
-    })
+    Machine {
+        machine: data.machine(),
+        fingerprint: data.fingerprint(),
+        configurations: data.configurations().iter().map(ToString::to_string).collect(),
+        left_out: data.left_out(),
+        results: results.iter().map(|(contender, found)| result(contender, found)).collect(),
+    }
 }
 
-fn program(found: &Evaluation, score: &Score) -> Value {
-    json!({
-        "app": score.program,
-        "accuracy": score.error.map(|error| 1.0 - error),
-        "share_of_error": found.share(score),
-        "decision": score.decision.to_string(),
-        "best": score.best.to_string(),
-        "regret": score.regret,
-        "samples": score.samples,
-        "spent": score.spent,
-    })
+fn result<'a>(contender: &'a Contender, found: &'a pacman_adapt::Result<Evaluation>) -> Judged<'a> {
+    let predictor = contender.name();
+    match found {
+        Err(error) => Judged::Problem { predictor, problem: error.to_string() },
+        Ok(found) => Judged::Evaluation {
+            predictor,
+            accuracy: found.accuracy(),
+            worst_accuracy: found.worst_accuracy(),
+            coverage: found.coverage(),
+            regret: found.regret(),
+            worst_regret: found.worst_regret(),
+            samples: found.samples(),
+            spent: found.spent(),
+            programs: found.scores.iter().map(|score| program(found, score)).collect(),
+        },
+    }
+}
+
+fn program<'a>(found: &Evaluation, score: &'a Score) -> Program<'a> {
+    Program {
+        app: &score.program,
+        accuracy: score.error.map(|error| 1.0 - error),
+        share_of_error: found.share(score),
+        decision: score.decision.to_string(),
+        best: score.best.to_string(),
+        regret: score.regret,
+        samples: score.samples,
+        spent: score.spent,
+    }
 }
 
 const HEADER: [&str; 17] = [

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use pacman_adapt::predict::training::{Row, machines};
 use pacman_adapt::predict::{Configuration, Forecast, Predictor, Sample, Step};
 use pacman_events::shown::{self, shown};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::file;
 use super::help::TABLE;
 use super::table::{Defaults, Table};
 use crate::columns;
 use crate::counts::named;
+use crate::document;
 use crate::error::{self, CliError, CliResult};
 
 /// Predict how long a phase takes at every configuration, and say what to run next.
@@ -89,8 +90,8 @@ pub(crate) fn predict(args: &PredictArgs, out: &mut dyn Write) -> CliResult {
         }
     }
     if args.json {
-        let answers: Vec<Value> = answers.iter().map(value).collect();
-        writeln!(out, "{:#}", json!({ "machine": model.machine, "programs": answers }))?;
+        let programs = answers.iter().map(program).collect();
+        document::write(out, &Document { machine: &model.machine, programs })?;
     } else if args.csv {
         write_csv(out, &model.machine, &answers)?;
     } else {
@@ -215,6 +216,36 @@ fn write_table(out: &mut dyn Write, machine: &str, answer: &Answer) -> io::Resul
     writeln!(out, " ({})", shown::line(next.why()))
 }
 
+#[derive(Serialize)]
+struct Document<'a> {
+    machine: &'a str,
+    programs: Vec<Program<'a>>,
+}
+
+#[derive(Serialize)]
+struct Program<'a> {
+    app: &'a str,
+    forecasts: Vec<PredictedTime>,
+    next: Next<'a>,
+}
+
+#[derive(Serialize)]
+struct PredictedTime {
+    configuration: String,
+    time_s: f64,
+    low_s: f64,
+    high_s: Option<f64>,
+    measured: bool,
+}
+
+#[derive(Serialize)]
+struct Next<'a> {
+    step: &'a str,
+    configuration: String,
+    events: &'a [String],
+    why: &'a str,
+}
+
 fn write_csv(out: &mut dyn Write, machine: &str, answers: &[Answer]) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     let header = ["machine", "app", "threads", "time_s", "low_s", "high_s", "source", "next"];
@@ -238,26 +269,24 @@ fn write_csv(out: &mut dyn Write, machine: &str, answers: &[Answer]) -> io::Resu
     csv.flush()
 }
 
-fn value(answer: &Answer) -> Value {
-    let forecasts = answer.forecasts.iter().map(|one| {
-        json!({
-            "configuration": one.configuration.to_string(),
-            "time_s": one.seconds,
-            "low_s": one.low,
-            "high_s": finite(one.high),
-            "measured": one.measured,
-        })
+fn program(answer: &Answer) -> Program<'_> {
+    let forecasts = answer.forecasts.iter().map(|one| PredictedTime {
+        configuration: one.configuration.to_string(),
+        time_s: one.seconds,
+        low_s: one.low,
+        high_s: finite(one.high),
+        measured: one.measured,
     });
-    json!({
-        "app": answer.program,
-        "forecasts": forecasts.collect::<Vec<Value>>(),
-        "next": {
-            "step": verb(&answer.next),
-            "configuration": answer.next.configuration().to_string(),
-            "events": events(&answer.next),
-            "why": answer.next.why(),
+    Program {
+        app: &answer.program,
+        forecasts: forecasts.collect(),
+        next: Next {
+            step: verb(&answer.next),
+            configuration: answer.next.configuration().to_string(),
+            events: events(&answer.next),
+            why: answer.next.why(),
         },
-    })
+    }
 }
 
 fn finite(number: f64) -> Option<f64> {

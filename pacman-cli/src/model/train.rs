@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use pacman_adapt::predict::training::{self, Contender, Dataset, Evaluation, evaluate};
-use pacman_adapt::predict::{Configuration, Method, Model, Predictor, Target};
+use pacman_adapt::predict::{Configuration, CrossValidation, Method, Model, Predictor, Target};
 use pacman_events::shown::{line, shown, shown_path};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::contenders::{DataArgs, LearnArgs};
 use super::file;
@@ -14,6 +14,7 @@ use super::help::TABLE;
 use super::percent::percent;
 use super::progress::Progress;
 use crate::counts::named;
+use crate::document;
 use crate::error::{self, CliError, CliResult};
 use pacman_core::atomic_write;
 
@@ -68,7 +69,7 @@ pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> CliResult {
         ));
     }
     if args.json {
-        writeln!(out, "{:#}", summary(&model, data.configurations()))?;
+        document::write(out, &summary(&model, data.configurations()))?;
     } else {
         describe(out, &model, data.configurations())?;
         writeln!(out, "written to {output}")?;
@@ -123,6 +124,19 @@ fn method(
 }
 
 /// Where the model wants samples, in words.
+#[derive(Serialize)]
+struct Summary<'a> {
+    method: &'a str,
+    target: String,
+    machine: &'a str,
+    programs: &'a [String],
+    configurations: Vec<String>,
+    fingerprint: &'a str,
+    samples: Vec<String>,
+    features: Vec<String>,
+    cross_validation: &'a CrossValidation,
+}
+
 fn plan(model: &Model) -> Vec<String> {
     match &model.method {
         Method::Ridge(ridge) => ridge.plan().iter().map(ToString::to_string).collect(),
@@ -192,18 +206,18 @@ fn describe(out: &mut dyn Write, model: &Model, on: &[Configuration]) -> io::Res
     )
 }
 
-fn summary(model: &Model, on: &[Configuration]) -> Value {
-    json!({
-        "method": name(model),
-        "target": model.target().to_string(),
-        "machine": model.machine,
-        "programs": model.programs,
-        "configurations": on.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "fingerprint": model.fingerprint,
-        "samples": plan(model),
-        "features": features(model),
-        "cross_validation": model.cross_validation,
-    })
+fn summary<'a>(model: &'a Model, on: &[Configuration]) -> Summary<'a> {
+    Summary {
+        method: name(model),
+        target: model.target().to_string(),
+        machine: &model.machine,
+        programs: &model.programs,
+        configurations: on.iter().map(ToString::to_string).collect(),
+        fingerprint: &model.fingerprint,
+        samples: plan(model),
+        features: features(model),
+        cross_validation: &model.cross_validation,
+    }
 }
 
 const EXAMPLES: &str = "\

@@ -1,15 +1,46 @@
-//! The fixed JSON shape of a plan and of a refusal.
+//! The fixed JSON shape of a plan and of a conflict.
 
-use pacman_events::ResolveError;
-use pacman_events::allocate::{Conflict, Placement};
-use pacman_events::partition::Schedule;
-use serde_json::{Value, json};
+use pacman_events::allocate;
+use pacman_events::partition::{CorePlan, Schedule};
+use serde::Serialize;
 
 use super::request::Request;
 
-/// `{"feasible": true, "sets": [[per thread: [{"event","counter","escr"}]]]}`
-pub(super) fn plan(schedule: &Schedule, request: &Request, threads: usize, spread: bool) -> Value {
-    let set = |set: &pacman_events::partition::CorePlan| -> Vec<Vec<Value>> {
+#[derive(Serialize)]
+pub(super) struct Plan<'a> {
+    feasible: bool,
+    /// For each set and thread.
+    sets: Vec<Vec<Vec<Placement<'a>>>>,
+}
+
+#[derive(Serialize)]
+struct Placement<'a> {
+    event: &'a str,
+    counter: Option<u8>,
+    escr: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Infeasible<'a> {
+    feasible: bool,
+    conflict: Conflict<'a>,
+}
+
+#[derive(Serialize)]
+struct Conflict<'a> {
+    events: Vec<&'a str>,
+    resource: String,
+    reason: &'a str,
+    remedy: &'a str,
+}
+
+pub(super) fn plan<'a>(
+    schedule: &Schedule,
+    request: &'a Request,
+    threads: usize,
+    spread: bool,
+) -> Plan<'a> {
+    let set = |set: &CorePlan| {
         let own = set.contexts()[..threads].iter();
         own.map(|assignment| {
             let list = if spread { 0 } else { usize::from(assignment.context()) };
@@ -18,38 +49,29 @@ pub(super) fn plan(schedule: &Schedule, request: &Request, threads: usize, sprea
         })
         .collect()
     };
-    let sets: Vec<_> = schedule.sets().iter().map(set).collect();
-    json!({ "feasible": true, "sets": sets })
+    Plan { feasible: true, sets: schedule.sets().iter().map(set).collect() }
 }
 
-fn placement(asked: &str, placement: &Placement) -> Value {
+fn placement<'a>(asked: &'a str, placement: &allocate::Placement) -> Placement<'a> {
     let escr = placement.escr().and_then(|claim| claim.register.number());
-    json!({
-        "event": asked,
-        "counter": placement.counter().map(|counter| counter.number()),
-        "escr": escr.map(|msr| format!("{msr:#x}")),
-    })
+    Placement {
+        event: asked,
+        counter: placement.counter().map(|counter| counter.number()),
+        escr: escr.map(|msr| format!("{msr:#x}")),
+    }
 }
 
-/// `{"feasible": false, "conflict": {"events":[…],"resource","reason","remedy"}}`
-pub(super) fn conflict(conflict: &Conflict, request: &Request) -> Value {
-    json!({
-        "feasible": false,
-        "conflict": {
-            "events": request.names(conflict),
-            "resource": conflict.resource().to_string(),
-            "reason": conflict.reason(),
-            "remedy": conflict.remedy(),
+pub(super) fn conflict<'a>(
+    conflict: &'a allocate::Conflict,
+    request: &'a Request,
+) -> Infeasible<'a> {
+    Infeasible {
+        feasible: false,
+        conflict: Conflict {
+            events: request.names(conflict),
+            resource: conflict.resource().to_string(),
+            reason: conflict.reason(),
+            remedy: conflict.remedy(),
         },
-    })
-}
-
-/// A name that is no event: the object that `encode` gives for it.
-pub(super) fn refusal(asked: &str, refusal: &ResolveError) -> Value {
-    json!({
-        "event": asked,
-        "error": refusal.to_string(),
-        "kind": refusal.kind().as_str(),
-        "nearest": refusal.nearest(),
-    })
+    }
 }

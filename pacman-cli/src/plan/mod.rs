@@ -12,8 +12,9 @@ use pacman_events::CpuModel;
 use pacman_events::allocate::{Conflict, Pmu};
 use pacman_events::partition::{Partition, Schedule};
 
+use crate::document;
 use crate::error::{BAD_INPUT, CliError, CliResult};
-use crate::events::Tables;
+use crate::events::{self, Tables};
 use request::{Failure, Request};
 
 /// The events cannot be counted as asked.
@@ -101,7 +102,7 @@ pub(crate) fn plan(args: &PlanArgs, machine: &dyn Platform, out: &mut dyn Write)
             if !args.json {
                 return Err(CliError::bad_input(refusal));
             }
-            writeln!(out, "{:#}", json::refusal(&asked, &refusal))?;
+            document::write(out, &events::refusal(&asked, &refusal))?;
             return Ok(BAD_INPUT);
         }
     };
@@ -146,7 +147,7 @@ pub(crate) fn plan(args: &PlanArgs, machine: &dyn Platform, out: &mut dyn Write)
     match answer {
         Err(conflict) => refuse(args, &request, &pmu, &conflict, out),
         Ok(schedule) if args.json => {
-            writeln!(out, "{:#}", json::plan(&schedule, &request, shown, args.spread))?;
+            document::write(out, &json::plan(&schedule, &request, shown, args.spread))?;
             Ok(0)
         }
         Ok(schedule) => {
@@ -174,7 +175,7 @@ fn refuse(
     out: &mut dyn Write,
 ) -> CliResult {
     if args.json {
-        writeln!(out, "{:#}", json::conflict(conflict, request))?;
+        document::write(out, &json::conflict(conflict, request))?;
     } else {
         layout::conflict(conflict, request, pmu, out)?;
     }

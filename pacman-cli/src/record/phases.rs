@@ -83,7 +83,6 @@ fn add(report: &Value, sums: &mut Vec<(String, Sum)>) -> CliResult<u64> {
             "its counts are those of a simulated machine, which has no times",
         ));
     }
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let events: Vec<String> = list(&report["events"])
         .iter()
         .filter_map(|event| {
@@ -93,7 +92,7 @@ fn add(report: &Value, sums: &mut Vec<(String, Sum)>) -> CliResult<u64> {
         })
         .collect();
     let mut seen = 0;
-    let rows = list(&report["threads"]).into_iter().flat_map(|thread| list(&thread["phases"]));
+    let rows = list(&report["threads"]).iter().flat_map(|thread| list(&thread["phases"]));
     for row in rows {
         let executions = row["executions"].as_u64().unwrap_or(0);
         let name =
@@ -106,7 +105,7 @@ fn add(report: &Value, sums: &mut Vec<(String, Sum)>) -> CliResult<u64> {
         });
         let sum = &mut sums[place].1;
         sum.longest = sum.longest.max((time, executions));
-        for (event, count) in events.iter().zip(&list(&row["counts"])) {
+        for (event, count) in events.iter().zip(list(&row["counts"])) {
             let count = count["value"].as_u64().map(|count| count as f64);
             match sum.counts.iter_mut().find(|(known, _)| known == event) {
                 Some((_, so_far)) => *so_far = so_far.zip(count).map(|(sum, count)| sum + count),
@@ -115,6 +114,10 @@ fn add(report: &Value, sums: &mut Vec<(String, Sum)>) -> CliResult<u64> {
         }
     }
     Ok(seen)
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 fn phase(name: String, sum: Sum, wrong: &mut Vec<String>) -> Option<Phase> {

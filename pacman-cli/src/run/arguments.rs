@@ -99,7 +99,8 @@ CSV, a row a thread of a region:
   pid,parent,program,region,name,file,line,module,address,entry,runtime,executions,nested,
   region_s,share,imbalance,waiting,threads_chosen,thread,thread_executions,busy_s,
   cpu,package,core,sibling,beside,moves,counted,implausible
-  and a column an event, such as CYCLES; what is absent is empty
+  and a column an event, such as CYCLES [cycles], or CYCLES? [cycles] where its counts may be
+  wrong; what is absent is empty
 
 JSON:
   format, version  \"pacman-run\", 1

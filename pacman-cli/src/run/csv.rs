@@ -1,44 +1,43 @@
 //! The report as one table: a row for each thread of a region of a process.
 
-use super::report::{ProcessReport, RegionReport, Report, Thread};
+use std::iter;
+
 use pacman_events::shown::text_of;
+
+use super::report::{Column, ProcessReport, RegionReport, Report, Thread};
+use crate::records::csv;
 
 /// The table, with a heading.
 pub(super) fn write(report: &Report) -> String {
     let events = events(report);
-    let mut table = csv::Writer::from_writer(Vec::new());
-    let heading = FIXED.iter().copied().chain(events.iter().map(String::as_str));
-    let mut write = |fields: Vec<String>| {
-        table.write_record(fields).expect("memory takes everything, and rows are equally long");
-    };
-    write(heading.map(str::to_owned).collect());
-    for process in report.parallel() {
-        for (number, region) in process.regions.iter().enumerate() {
-            let of_region = about(process, number, region);
-            if region.threads.is_empty() {
-                let empty = FIXED.len() + events.len() - of_region.len();
-                write([of_region.clone(), vec![String::new(); empty]].concat());
-            }
-            for thread in &region.threads {
-                let fields =
-                    [of_region.clone(), of_thread(thread), counts(process, thread, &events)];
-                write(fields.concat());
-            }
-        }
-    }
-    let bytes = table.into_inner().expect("memory takes everything");
-    String::from_utf8(bytes).expect("every field is text")
+    let titles = events.iter().map(|event| format!("{} [{}]", event.title(), event.unit));
+    let heading = FIXED.map(str::to_owned).into_iter().chain(titles).collect();
+    let regions = report.parallel().flat_map(|process| {
+        process.regions.iter().enumerate().map(move |(number, region)| (process, number, region))
+    });
+    let rows = regions.flat_map(|(process, number, region)| {
+        let of_region = about(process, number, region);
+        let empty = FIXED.len() + events.len() - of_region.len();
+        let alone = [of_region.clone(), vec![String::new(); empty]].concat();
+        let alone = region.threads.is_empty().then_some(alone);
+        let events = &events;
+        let threads = region.threads.iter().map(move |thread| {
+            [of_region.clone(), of_thread(thread), counts(process, thread, events)].concat()
+        });
+        threads.chain(alone)
+    });
+    csv(iter::once(heading).chain(rows))
 }
 
 /// The events of all processes, which were all asked for the same.
-fn events(report: &Report) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
+fn events(report: &Report) -> Vec<&Column> {
+    let mut events: Vec<&Column> = Vec::new();
     for event in report.parallel().flat_map(|process| &process.columns.events) {
-        if !names.contains(&event.name) {
-            names.push(event.name.clone());
+        if !events.iter().any(|known| known.name == event.name) {
+            events.push(event);
         }
     }
-    names
+    events
 }
 
 fn about(process: &ProcessReport, number: usize, region: &RegionReport) -> Vec<String> {
@@ -82,12 +81,13 @@ fn of_thread(thread: &Thread) -> Vec<String> {
     ]
 }
 
-fn counts(process: &ProcessReport, thread: &Thread, events: &[String]) -> Vec<String> {
-    let count = |name: &String| {
-        let at = process.columns.events.iter().position(|event| event.name == *name)?;
+fn counts(process: &ProcessReport, thread: &Thread, events: &[&Column]) -> Vec<String> {
+    let count = |column: &Column| {
+        let own = process.columns.events.iter();
+        let at = own.clone().position(|event| event.name == column.name)?;
         thread.row.counts.get(at).copied().flatten()
     };
-    events.iter().map(|name| optional(count(name))).collect()
+    events.iter().map(|column| optional(count(column))).collect()
 }
 
 fn optional(value: Option<impl ToString>) -> String {

@@ -1,157 +1,302 @@
 //! The report for programs: everything.
 
 use pacman_events::shown::text_of;
-use pacman_regions::{Adaptation, Ending};
-use serde_json::{Value, json};
+use pacman_regions::{Ending, Guarded, Loop, Runtime, RuntimeFamily, TimelineRow};
+use serde::Serialize;
 
-use super::report::{Columns, Figures, ProcessReport, RegionReport, Report, Thread, runtime};
+use super::report::{self, Columns, ProcessReport, RegionReport, Report};
+use crate::document::{self, ByName, List};
+
+#[derive(Serialize)]
+struct Document<'a, P> {
+    format: &'a str,
+    version: u32,
+    command: &'a [String],
+    time_s: f64,
+    exit_status: u8,
+    signal: Option<i32>,
+    objective: Option<&'a str>,
+    simulated: Option<&'a str>,
+    processes: P,
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Process<'a, R> {
+    pid: u32,
+    parent: u32,
+    command: &'a [String],
+    time_s: f64,
+    ending: &'a str,
+    ending_signal: Option<i32>,
+    runtimes: Vec<RuntimeLibrary<'a>>,
+    threads: u32,
+    contexts: u32,
+    share: f64,
+    events: Vec<Event<'a>>,
+    metrics: Vec<Metric<'a>>,
+    overhead: Overhead<'a>,
+    regions: R,
+    timeline: Timeline<'a>,
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct RuntimeLibrary<'a> {
+    family: RuntimeFamily,
+    path: String,
+    version: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Event<'a> {
+    name: &'a str,
+    unit: &'a str,
+    uncounted: Option<&'a str>,
+    doubt: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Metric<'a> {
+    name: &'a str,
+    unit: &'a str,
+}
+
+#[derive(Serialize)]
+struct Overhead<'a> {
+    execution_s: Option<f64>,
+    reads: &'a str,
+}
+
+#[derive(Serialize)]
+struct Timeline<'a> {
+    bin_s: f64,
+    rows: Vec<Band<'a>>,
+}
+
+#[derive(Serialize)]
+struct Band<'a> {
+    region: usize,
+    time_s: &'a [f64],
+    thread_time_s: &'a [f64],
+}
+
+#[derive(Serialize)]
+struct Region<'a, F, T> {
+    name: &'a str,
+    symbol: Option<&'a str>,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    module: String,
+    address: u64,
+    source: Option<&'a str>,
+    entry: &'a str,
+    runtime: Option<String>,
+    executions: u64,
+    nested: u64,
+    time_s: f64,
+    mean_s: Option<f64>,
+    shortest_s: f64,
+    longest_s: f64,
+    share: Option<f64>,
+    teams: Vec<Team>,
+    imbalance: Option<f64>,
+    waiting: Option<f64>,
+    overhead: Option<f64>,
+    figures: F,
+    threads: T,
+    adaptation: Option<Adaptation<'a>>,
+}
+
+#[derive(Serialize)]
+struct Team {
+    threads: u32,
+    executions: u64,
+    time_s: f64,
+}
+
+#[derive(Serialize)]
+struct Thread<'a, F> {
+    thread: u32,
+    executions: u64,
+    busy_s: f64,
+    cpu: Option<u32>,
+    moves: u64,
+    package: Option<u32>,
+    core: Option<u32>,
+    sibling: Option<u32>,
+    beside: &'a [u32],
+    counted: u64,
+    implausible: Option<&'a str>,
+    figures: F,
+}
+
+#[derive(Serialize)]
+struct Adaptation<'a> {
+    state: &'a str,
+    threads: u32,
+    configuration: &'a str,
+    why: &'a str,
+    reduced: u64,
+    gained_s: Option<f64>,
+    guards: &'a [Guarded],
+    loops: &'a [Loop],
+}
+
+#[derive(Serialize)]
+struct Figures<C, R, M> {
+    counts: C,
+    complete: bool,
+    rates: R,
+    metrics: M,
+}
 
 /// The document, indented, with a newline.
 pub(super) fn write(report: &Report) -> String {
-    format!("{:#}\n", document(report))
-}
-
-fn document(report: &Report) -> Value {
-    json!({
-        "format": "pacman-run",
-        "version": 1,
-        "command": report.command,
-        "time_s": report.ended.seconds,
-        "exit_status": report.ended.exit.status(),
-        "signal": report.ended.exit.signal(),
-        "objective": report.objective,
-        "simulated": report.simulated,
-        "processes": report.processes.iter().map(process).collect::<Vec<Value>>(),
-        "notes": report.notes,
+    document::text(&Document {
+        format: "pacman-run",
+        version: 1,
+        command: &report.command,
+        time_s: report.ended.seconds,
+        exit_status: report.ended.exit.status(),
+        signal: report.ended.exit.signal(),
+        objective: report.objective.as_deref(),
+        simulated: report.simulated.as_deref(),
+        processes: List(|| report.processes.iter().map(process)),
+        notes: &report.notes,
     })
 }
 
-fn process(process: &ProcessReport) -> Value {
-    json!({
-        "pid": process.process.pid,
-        "parent": process.process.parent,
-        "command": process.process.command,
-        "time_s": process.process.seconds,
-        "ending": process.process.ending.word(),
-        "ending_signal": match process.process.ending {
+fn process(report: &ProcessReport) -> impl Serialize + '_ {
+    let process = &report.process;
+    let columns = &report.columns;
+    let metric = |metric: &'static pacman_metrics::language::Metric| Metric {
+        name: metric.name(),
+        unit: metric.unit(),
+    };
+    Process {
+        pid: process.pid,
+        parent: process.parent,
+        command: &process.command,
+        time_s: process.seconds,
+        ending: process.ending.word(),
+        ending_signal: match process.ending {
             Ending::Killed(signal) => Some(signal),
             _ => None,
         },
-        "runtimes": process.runtimes.iter().map(|one| json!({
-            "family": one.family,
-            "path": text_of(&one.path),
-            "version": one.version,
-        })).collect::<Vec<Value>>(),
-        "threads": process.threads,
-        "contexts": process.contexts,
-        "share": process.share(),
-        "events": process.columns.events.iter().map(|event| json!({
-            "name": event.name,
-            "unit": event.unit,
-            "uncounted": event.uncounted,
-            "doubt": event.doubt,
-        })).collect::<Vec<Value>>(),
-        "metrics": process.columns.metrics.iter().map(|metric| json!({
-            "name": metric.name(),
-            "unit": metric.unit(),
-        })).collect::<Vec<Value>>(),
-        "overhead": {
-            "execution_ns": process.overhead.nanoseconds,
-            "reads": process.overhead.reads,
+        runtimes: report.runtimes.iter().map(runtime).collect(),
+        threads: report.threads,
+        contexts: report.contexts,
+        share: report.share(),
+        events: columns.events.iter().map(event).collect(),
+        metrics: columns.metrics.iter().copied().map(metric).collect(),
+        overhead: Overhead {
+            execution_s: report.overhead.nanoseconds.map(|time| time / 1e9),
+            reads: &report.overhead.reads,
         },
-        "regions": process
-            .regions
-            .iter()
-            .map(|one| region(process, one))
-            .collect::<Vec<Value>>(),
-        "timeline": {
-            "bin_s": process.timeline.bin,
-            "rows": process.timeline.rows.iter().map(|row| json!({
-                "region": row.region,
-                "time_s": row.seconds,
-                "thread_time_s": row.thread_seconds,
-            })).collect::<Vec<Value>>(),
+        regions: List(move || report.regions.iter().map(move |one| region(report, one))),
+        timeline: Timeline {
+            bin_s: report.timeline.bin,
+            rows: report.timeline.rows.iter().map(band).collect(),
         },
-        "notes": process.notes,
-    })
+        notes: &report.notes,
+    }
 }
 
-fn region(process: &ProcessReport, region: &RegionReport) -> Value {
+fn runtime(runtime: &Runtime) -> RuntimeLibrary<'_> {
+    RuntimeLibrary {
+        family: runtime.family,
+        path: text_of(&runtime.path),
+        version: runtime.version.as_deref(),
+    }
+}
+
+fn event(event: &report::Column) -> Event<'_> {
+    Event {
+        name: &event.name,
+        unit: event.unit,
+        uncounted: event.uncounted.as_deref(),
+        doubt: event.doubt,
+    }
+}
+
+fn band(row: &TimelineRow) -> Band<'_> {
+    Band { region: row.region, time_s: &row.seconds, thread_time_s: &row.thread_seconds }
+}
+
+fn region<'a>(process: &'a ProcessReport, region: &'a RegionReport) -> impl Serialize + 'a {
     let columns = &process.columns;
-    json!({
-        "name": region.name.text,
-        "symbol": region.name.symbol,
-        "file": region.name.file,
-        "line": region.name.line,
-        "module": text_of(&region.site.module),
-        "address": region.site.address,
-        "source": region.site.source,
-        "entry": region.entry,
-        "runtime": process.runtimes.get(region.runtime).map(runtime),
-        "executions": region.executions,
-        "nested": region.nested,
-        "time_s": region.seconds,
-        "mean_s": region.mean,
-        "shortest_s": region.shortest,
-        "longest_s": region.longest,
-        "share": region.share,
-        "teams": region.teams.iter().map(|team| json!({
-            "threads": team.threads,
-            "executions": team.executions,
-            "time_s": team.seconds,
-        })).collect::<Vec<Value>>(),
-        "imbalance": region.imbalance,
-        "waiting": region.waiting,
-        "overhead": region.overhead,
-        "figures": figures(columns, &region.figures),
-        "threads": region.threads.iter().map(|one| thread(columns, one)).collect::<Vec<Value>>(),
-        "adaptation": region.adaptation.as_ref().map(adaptation),
-    })
-}
-
-fn thread(columns: &Columns, thread: &Thread) -> Value {
-    json!({
-        "thread": thread.row.thread,
-        "executions": thread.row.executions,
-        "busy_s": thread.row.seconds,
-        "cpu": thread.row.cpu,
-        "moves": thread.row.moves,
-        "package": thread.seat.map(|seat| seat.package),
-        "core": thread.seat.map(|seat| seat.core),
-        "sibling": thread.seat.map(|seat| seat.sibling),
-        "beside": thread.beside,
-        "counted": thread.row.counted,
-        "implausible": thread.implausible,
-        "figures": figures(columns, &thread.figures),
-    })
-}
-
-fn adaptation(adaptation: &Adaptation) -> Value {
-    json!({
-        "state": adaptation.state,
-        "threads": adaptation.threads,
-        "configuration": adaptation.configuration,
-        "why": adaptation.why,
-        "reduced": adaptation.reduced,
-        "gained_s": adaptation.gained,
-        "guards": adaptation.guards,
-        "loops": adaptation.loops,
-    })
-}
-
-/// Counts, rates and metrics by name: JSON has no place for what is absent but null.
-fn figures(columns: &Columns, figures: &Figures) -> Value {
-    let by_event = |value: &dyn Fn(usize) -> Value| -> Value {
-        let pairs = columns.events.iter().enumerate();
-        pairs.map(|(at, event)| (event.name.clone(), value(at))).collect()
+    let team = |team: &pacman_regions::Team| Team {
+        threads: team.threads,
+        executions: team.executions,
+        time_s: team.seconds,
     };
-    let metrics = columns.metrics.iter().zip(&figures.metrics);
-    json!({
-        "counts": by_event(&|at| json!(figures.counts[at].map(|count| count.value))),
-        "complete": figures.counts.iter().flatten().all(|count| count.is_complete),
-        "rates": by_event(&|at| json!(figures.rates[at])),
-        "metrics": metrics
-            .map(|(metric, value)| (metric.name().to_owned(), json!(value)))
-            .collect::<Value>(),
-    })
+    Region {
+        name: &region.name.text,
+        symbol: region.name.symbol.as_deref(),
+        file: region.name.file.as_deref(),
+        line: region.name.line,
+        module: text_of(&region.site.module),
+        address: region.site.address,
+        source: region.site.source.as_deref(),
+        entry: &region.entry,
+        runtime: process.runtimes.get(region.runtime).map(report::runtime),
+        executions: region.executions,
+        nested: region.nested,
+        time_s: region.seconds,
+        mean_s: region.mean,
+        shortest_s: region.shortest,
+        longest_s: region.longest,
+        share: region.share,
+        teams: region.teams.iter().map(team).collect(),
+        imbalance: region.imbalance,
+        waiting: region.waiting,
+        overhead: region.overhead,
+        figures: figures(columns, &region.figures),
+        threads: List(move || region.threads.iter().map(move |one| thread(columns, one))),
+        adaptation: region.adaptation.as_ref().map(adaptation),
+    }
+}
+
+fn thread<'a>(columns: &'a Columns, thread: &'a report::Thread) -> impl Serialize + 'a {
+    Thread {
+        thread: thread.row.thread,
+        executions: thread.row.executions,
+        busy_s: thread.row.seconds,
+        cpu: thread.row.cpu,
+        moves: thread.row.moves,
+        package: thread.seat.map(|seat| seat.package),
+        core: thread.seat.map(|seat| seat.core),
+        sibling: thread.seat.map(|seat| seat.sibling),
+        beside: &thread.beside,
+        counted: thread.row.counted,
+        implausible: thread.implausible.as_deref(),
+        figures: figures(columns, &thread.figures),
+    }
+}
+
+fn adaptation(adaptation: &pacman_regions::Adaptation) -> Adaptation<'_> {
+    Adaptation {
+        state: &adaptation.state,
+        threads: adaptation.threads,
+        configuration: &adaptation.configuration,
+        why: &adaptation.why,
+        reduced: adaptation.reduced,
+        gained_s: adaptation.gained,
+        guards: &adaptation.guards,
+        loops: &adaptation.loops,
+    }
+}
+
+/// JSON has no place for what is absent but null.
+fn figures<'a>(columns: &'a Columns, figures: &'a report::Figures) -> impl Serialize + 'a {
+    let names = || columns.events.iter().map(|event| &event.name);
+    let counts = || figures.counts.iter().map(|count| count.map(|count| count.value));
+    let metrics = || columns.metrics.iter().map(|metric| metric.name());
+    Figures {
+        counts: ByName(move || names().zip(counts())),
+        complete: figures.counts.iter().flatten().all(|count| count.is_complete),
+        rates: ByName(move || names().zip(&figures.rates)),
+        metrics: ByName(move || metrics().zip(&figures.metrics)),
+    }
 }

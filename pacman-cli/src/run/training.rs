@@ -141,7 +141,7 @@ fn widest(region: &RegionReport) -> Option<&Team> {
 fn counts(region: &RegionReport, columns: &Columns) -> Vec<(String, f64)> {
     let of_one = |(at, count): (usize, &Option<super::report::Count>)| {
         let count = count.filter(|count| count.is_complete)?;
-        let name = columns.events[at].name.to_ascii_lowercase();
+        let name = columns.events[at].title().to_ascii_lowercase();
         Some((name, count.value as f64 / region.executions as f64))
     };
     region.figures.counts.iter().enumerate().filter_map(of_one).collect()

@@ -11,6 +11,7 @@ use super::options::SmtArgs;
 use super::picture::{Picture, Style};
 use super::source::{Reading, Source};
 use super::{csv, json};
+use crate::document;
 use crate::error::CliResult;
 use crate::exit::{Exit, INTERRUPTED};
 
@@ -46,7 +47,7 @@ pub(super) fn run<S: Source>(
     };
     let (whole, end) = measure(args, topology, source, watch, &mut each, out)?;
     if args.json {
-        writeln!(out, "{:#}", json::summary(&basis, &whole, &intervals, end.of_command()))?;
+        document::write(out, &json::summary(&basis, &whole, &intervals, end.of_command()))?;
     } else if !args.csv {
         out.write_all(picture.summary(&basis, &whole).as_bytes())?;
     }

@@ -11,6 +11,7 @@ use super::options::{MethodArg, SmtArgs, seconds};
 use super::picture::{Picture, Style};
 use super::source::{Basis, Source};
 use super::{csv, json, smt};
+use crate::document;
 use crate::error::CliError;
 
 mod simulated;
@@ -112,7 +113,8 @@ fn what_is_not_decided_is_shown_as_a_range() {
                     10.000,0,0 1,0.2500,0.2500,0.2500,0.2500,0.0020,0.000000000,0.010000000,\
                     idle times\n";
     assert_eq!(csv, expected);
-    let value = json::summary(&idle_times(), &half, std::slice::from_ref(&half), Some(3));
+    let value =
+        document::value(&json::summary(&idle_times(), &half, std::slice::from_ref(&half), Some(3)));
     assert_eq!(value["cores"][0]["bounds"]["shared"], serde_json::json!([0.0, 0.5]));
     assert_eq!(value["cores"][0]["active"], serde_json::json!([0.5, 0.5]));
     assert_eq!(value["intervals"][0]["cores"], value["cores"]);

@@ -1,81 +1,151 @@
 //! The answer for programs.
 
-use serde_json::{Value, json};
+use std::time::Duration;
+
+use serde::Serialize;
 
 use super::answer::{Answer, Interval};
-use super::figures::{Figures, Row, Who};
+use super::figures::{self, Row, Who};
+use crate::document::List;
 use crate::exit::Exit;
 
-/// One document: an interval, or the whole run.
-pub(super) fn document(
-    answer: &Answer,
+#[derive(Serialize)]
+struct Document<'a, R> {
+    format: &'a str,
+    version: u32,
+    command: &'a [String],
+    by: &'a str,
+    interval: Option<Part>,
+    elapsed_ns: u64,
+    exit_status: Option<u8>,
+    simulated: bool,
+    events: Vec<Event<'a>>,
+    rows: R,
+    total: Total<'a>,
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Part {
+    number: usize,
+    begin_ns: u64,
+    end_ns: u64,
+}
+
+#[derive(Serialize)]
+struct Event<'a> {
+    name: &'a str,
+    unit: &'a str,
+    hardware: bool,
+    doubt: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Figures<'a> {
+    time_ns: u64,
+    counts: Option<&'a [u64]>,
+    ipc: Option<f64>,
+    stall_share: Option<f64>,
+    ghz: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Total<'a> {
+    #[serde(flatten)]
+    figures: Figures<'a>,
+    missing: usize,
+}
+
+#[derive(Serialize)]
+struct RowDocument<'a> {
+    #[serde(flatten)]
+    figures: Figures<'a>,
+    thread: Option<usize>,
+    pid: Option<i32>,
+    tid: Option<i32>,
+    name: Option<&'a str>,
+    rows: Option<usize>,
+    package: Option<u32>,
+    core: Option<u32>,
+    sibling: Option<u32>,
+    cpu: Option<u32>,
+    bound: bool,
+    moved: bool,
+    notes: &'a [String],
+    implausible: Option<&'a str>,
+}
+
+/// The whole run or an interval of it; `total` is the sum of the rows.
+pub(super) fn document<'a>(
+    answer: &'a Answer,
     interval: Interval,
-    rows: &[Row],
+    rows: &'a [Row],
+    total: &'a figures::Figures,
     exit: Option<Exit>,
-) -> Value {
-    let total = Figures::sum(rows.iter().map(|row| &row.figures));
-    let mut sum = figures(answer, &total);
-    sum["missing"] = json!(total.missing);
-    json!({
-        "format": "pacman-stat",
-        "version": 1,
-        "command": answer.command,
-        "by": answer.by.id(),
-        "interval": interval.number.map(|number| json!({
-            "number": number,
-            "begin_ns": interval.begin.as_nanos() as u64,
-            "end_ns": interval.end.as_nanos() as u64,
-        })),
-        "elapsed_ns": interval.end.saturating_sub(interval.begin).as_nanos() as u64,
-        "exit_status": exit.map(Exit::status),
-        "simulated": answer.simulated,
-        "events": answer.columns.events.iter().map(|event| json!({
-            "name": event.name,
-            "unit": event.unit,
-            "hardware": event.hardware,
-            "doubt": event.doubt,
-        })).collect::<Vec<Value>>(),
-        "rows": rows.iter().map(|each| row(answer, each)).collect::<Vec<Value>>(),
-        "total": sum,
-        "notes": answer.notes,
-    })
+) -> impl Serialize + 'a {
+    let events = answer.columns.events.iter().map(|event| Event {
+        name: &event.name,
+        unit: event.unit,
+        hardware: event.hardware,
+        doubt: event.doubt,
+    });
+    Document {
+        format: "pacman-stat",
+        version: 1,
+        command: &answer.command,
+        by: answer.by.id(),
+        interval: interval.number.map(|number| Part {
+            number,
+            begin_ns: nanos(interval.begin),
+            end_ns: nanos(interval.end),
+        }),
+        elapsed_ns: nanos(interval.end.saturating_sub(interval.begin)),
+        exit_status: exit.map(Exit::status),
+        simulated: answer.simulated,
+        events: events.collect(),
+        rows: List(move || rows.iter().map(|each| row(answer, each))),
+        total: Total { figures: figures(answer, total), missing: total.missing },
+        notes: &answer.notes,
+    }
 }
 
-fn row(answer: &Answer, row: &Row) -> Value {
-    let mut value = figures(answer, &row.figures);
-    let of_core = matches!(row.who, Who::Core { .. });
-    value["thread"] = Value::Null;
-    for key in ["pid", "tid", "name", "rows"] {
-        value[key] = Value::Null;
+fn row<'a>(answer: &Answer, row: &'a Row) -> RowDocument<'a> {
+    let (thread, rows) = match &row.who {
+        Who::Thread { number, pid, tid, name } => (Some((*number, *pid, *tid, name)), None),
+        Who::Core { rows } => (None, Some(*rows)),
+        Who::Context => (None, None),
+    };
+    // A core's row has several contexts.
+    let context = row.seat.filter(|_| rows.is_none());
+    RowDocument {
+        figures: figures(answer, &row.figures),
+        thread: thread.map(|(number, ..)| number),
+        pid: thread.map(|(_, pid, ..)| pid),
+        tid: thread.map(|(_, _, tid, _)| tid),
+        name: thread.map(|(.., name)| name.as_str()),
+        rows,
+        package: row.seat.map(|seat| seat.package),
+        core: row.seat.map(|seat| seat.core),
+        sibling: context.map(|seat| seat.sibling),
+        cpu: context.map(|seat| seat.cpu),
+        bound: row.bound,
+        moved: row.moved,
+        notes: &row.notes,
+        implausible: row.implausible.as_deref(),
     }
-    match &row.who {
-        Who::Thread { number, pid, tid, name } => {
-            value["thread"] = json!(number);
-            value["pid"] = json!(pid);
-            value["tid"] = json!(tid);
-            value["name"] = json!(name);
-        }
-        Who::Core { rows } => value["rows"] = json!(rows),
-        Who::Context => {}
-    }
-    value["package"] = json!(row.seat.map(|seat| seat.package));
-    value["core"] = json!(row.seat.map(|seat| seat.core));
-    value["sibling"] = json!(row.seat.filter(|_| !of_core).map(|seat| seat.sibling));
-    value["cpu"] = json!(row.seat.filter(|_| !of_core).map(|seat| seat.cpu));
-    value["bound"] = json!(row.bound);
-    value["moved"] = json!(row.moved);
-    value["notes"] = json!(row.notes);
-    value["implausible"] = json!(row.implausible);
-    value
 }
 
-fn figures(answer: &Answer, figures: &Figures) -> Value {
+fn figures<'a>(answer: &Answer, figures: &'a figures::Figures) -> Figures<'a> {
     let derived = answer.columns.derive(figures);
-    json!({
-        "time_ns": figures.time.as_nanos() as u64,
-        "counts": figures.counts,
-        "ipc": derived.ipc,
-        "stall_share": derived.stalled,
-        "ghz": derived.ghz,
-    })
+    Figures {
+        time_ns: nanos(figures.time),
+        counts: figures.counts.as_deref(),
+        ipc: derived.ipc,
+        stall_share: derived.stalled,
+        ghz: derived.ghz,
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

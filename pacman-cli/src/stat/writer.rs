@@ -13,6 +13,7 @@ use super::answer::{Answer, By, Interval};
 use super::arguments::StatArgs;
 use super::figures::{Columns, Figures, Row, by_core, seated};
 use super::{csv, json, text};
+use crate::document;
 use crate::error::{self, CliError, CliResult, UNWRITABLE};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -135,7 +136,7 @@ impl AnswerWriter {
         let text = match self.format {
             Format::Text => text::part(&self.answer, interval, &rows),
             Format::Csv => self.csv(interval, &rows),
-            Format::Json => format!("{}\n", json::document(&self.answer, interval, &rows, None)),
+            Format::Json => self.json(interval, &rows, None),
         };
         self.sink.write(&text);
     }
@@ -158,13 +159,7 @@ impl AnswerWriter {
             // Its lines add up to the whole.
             Format::Csv if self.answer.interval.is_some() => String::new(),
             Format::Csv => self.csv(interval, &rows),
-            Format::Json => {
-                let document = json::document(&self.answer, interval, &rows, exit);
-                match self.answer.interval {
-                    None => format!("{document:#}\n"),
-                    Some(_) => format!("{document}\n"),
-                }
-            }
+            Format::Json => self.json(interval, &rows, exit),
         };
         self.sink.write(&text);
         let error = self.sink.failed.as_ref()?;
@@ -176,6 +171,16 @@ impl AnswerWriter {
         let heading = !std::mem::replace(&mut self.heading, true);
         let heading = if heading { csv::heading(&self.answer.columns) } else { String::new() };
         heading + &csv::rows(&self.answer, interval, rows)
+    }
+
+    fn json(&self, interval: Interval, rows: &[Row], exit: Option<Exit>) -> String {
+        let total = Figures::sum(rows.iter().map(|row| &row.figures));
+        let document = json::document(&self.answer, interval, rows, &total, exit);
+        // Programs read one interval a line.
+        match self.answer.interval {
+            None => document::text(&document),
+            Some(_) => document::line(&document),
+        }
     }
 
     fn arranged(&self, rows: Vec<Row>) -> Vec<Row> {

@@ -1,77 +1,118 @@
 //! The machine's facts as JSON.
 
 use pacman_core::Topology;
-use pacman_core::topology::{Core, Restrictor};
-use serde_json::{Value, json};
+use pacman_core::topology::{self, Restrictor};
+use serde::Serialize;
 
-/// Everything the picture shows, by package, core and context.
-pub(super) fn facts(machine: &Topology) -> Value {
-    let packages: Vec<Value> = machine
-        .packages()
-        .iter()
-        .map(|package| {
-            let cores = &machine.cores()[package.cores.clone()];
-            let cores: Vec<Value> = cores.iter().map(|core| core_facts(machine, core)).collect();
-            json!({ "package": package.package, "cores": cores })
-        })
-        .collect();
-    let restrictions: Vec<Value> = machine
-        .restrictions()
-        .iter()
-        .map(|restriction| {
-            let file = match &restriction.by {
-                Restrictor::Cpuset(file) => Some(file),
-                _ => None,
-            };
-            let cpus: Vec<u32> = restriction.cpus.iter().collect();
-            json!({ "by": restriction.by.to_string(), "file": file, "cpus": cpus })
-        })
-        .collect();
-    let quota = machine.quota().map(|quota| {
-        json!({
-            "cpus": quota.cpus(),
-            "time_us": quota.micros,
-            "period_us": quota.period_micros,
-            "file": quota.file,
-        })
-    });
-    json!({
-        "machine": machine.machine_name(),
-        "source": machine.source().to_string(),
-        "this_system": machine.is_this_system(),
-        "hybrid": machine.is_hybrid(),
-        "contexts": machine.contexts().len(),
-        "contexts_per_core": machine.contexts_per_core(),
-        "packages": packages,
-        "allowed": machine.allowed().iter().collect::<Vec<u32>>(),
-        "offline": machine.offline().iter().collect::<Vec<u32>>(),
-        "restrictions": restrictions,
-        "quota": quota,
-        "caveats": machine.caveats(),
-    })
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    machine: &'a str,
+    source: String,
+    this_system: bool,
+    hybrid: bool,
+    contexts: usize,
+    contexts_per_core: usize,
+    packages: Vec<Package>,
+    allowed: Vec<u32>,
+    offline: Vec<u32>,
+    restrictions: Vec<Restriction<'a>>,
+    quota: Option<Quota<'a>>,
+    caveats: &'a [String],
 }
 
-fn core_facts(machine: &Topology, core: &Core) -> Value {
-    let contexts: Vec<Value> = core
-        .cpus
-        .iter()
-        .filter_map(|&cpu| machine.context(cpu))
-        .map(|context| {
-            json!({
-                "cpu": context.cpu,
-                "sibling": context.sibling,
-                "node": context.node,
-                "allowed": context.allowed,
+#[derive(Serialize)]
+struct Package {
+    package: u32,
+    cores: Vec<Core>,
+}
+
+#[derive(Serialize)]
+struct Core {
+    core: u32,
+    die: u32,
+    node: u32,
+    r#type: String,
+    contexts: Vec<Context>,
+}
+
+#[derive(Serialize)]
+struct Context {
+    cpu: u32,
+    sibling: u32,
+    node: u32,
+    allowed: bool,
+}
+
+#[derive(Serialize)]
+struct Restriction<'a> {
+    by: String,
+    file: Option<&'a str>,
+    cpus: Vec<u32>,
+}
+
+#[derive(Serialize)]
+struct Quota<'a> {
+    cpus: f64,
+    time_s: f64,
+    period_s: f64,
+    file: &'a str,
+}
+
+/// Everything the picture shows, by package, core and context.
+pub(super) fn facts(machine: &Topology) -> Document<'_> {
+    let packages = machine.packages().iter().map(|package| Package {
+        package: package.package,
+        cores: machine.cores()[package.cores.clone()]
+            .iter()
+            .map(|core| core_facts(machine, core))
+            .collect(),
+    });
+    let restrictions = machine.restrictions().iter().map(|restriction| Restriction {
+        by: restriction.by.to_string(),
+        file: match &restriction.by {
+            Restrictor::Cpuset(file) => Some(file),
+            _ => None,
+        },
+        cpus: restriction.cpus.iter().collect(),
+    });
+    let quota = machine.quota().map(|quota| Quota {
+        cpus: quota.cpus(),
+        time_s: quota.micros as f64 / 1e6,
+        period_s: quota.period_micros as f64 / 1e6,
+        file: &quota.file,
+    });
+    Document {
+        machine: machine.machine_name(),
+        source: machine.source().to_string(),
+        this_system: machine.is_this_system(),
+        hybrid: machine.is_hybrid(),
+        contexts: machine.contexts().len(),
+        contexts_per_core: machine.contexts_per_core(),
+        packages: packages.collect(),
+        allowed: machine.allowed().iter().collect(),
+        offline: machine.offline().iter().collect(),
+        restrictions: restrictions.collect(),
+        quota,
+        caveats: machine.caveats(),
+    }
+}
+
+fn core_facts(machine: &Topology, core: &topology::Core) -> Core {
+    let contexts = core.cpus.iter().filter_map(|&cpu| machine.context(cpu));
+    Core {
+        core: core.core,
+        die: core.die,
+        node: core.node,
+        r#type: core.core_type.to_string(),
+        contexts: contexts
+            .map(|context| Context {
+                cpu: context.cpu,
+                sibling: context.sibling,
+                node: context.node,
+                allowed: context.allowed,
             })
-        })
-        .collect();
-    json!({
-        "core": core.core,
-        "die": core.die,
-        "node": core.node,
-        "type": core.core_type.to_string(),
-        "contexts": contexts,
-    })
+            .collect(),
+    }
 }
 
 #[cfg(test)]
@@ -139,6 +180,6 @@ mod tests {
   "quota": null,
   "caveats": []
 }"#;
-        assert_eq!(format!("{:#}", facts(&machine)), expected);
+        assert_eq!(crate::document::text(&facts(&machine)), format!("{expected}\n"));
     }
 }

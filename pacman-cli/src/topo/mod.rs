@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use pacman_core::Topology;
 
+use crate::document;
 use crate::error::{CliError, CliResult};
 use crate::terminal::Terminal;
 
@@ -55,7 +56,7 @@ pub(crate) fn topo(args: &TopoArgs, out: &mut dyn Write) -> CliResult {
         return tiles::tiles(&machine, args.json, out);
     }
     if args.json {
-        writeln!(out, "{:#}", json::facts(&machine))?;
+        document::write(out, &json::facts(&machine))?;
     } else {
         let terminal = Terminal::stdout();
         let style = picture::Style {

@@ -8,6 +8,7 @@ use pacman_core::Topology;
 
 use super::picture::{Style, draw};
 use super::{TopoArgs, topo};
+use crate::document;
 use crate::error::CliError;
 
 fn picture(text: &str, width: usize, unicode: bool, unfold: bool) -> String {
@@ -120,7 +121,7 @@ offline (present, switched off): 3
 allowed: the cpuset in /sys/fs/cgroup/box/cpuset.cpus.effective leaves cpus 0,1
 quota: 1.50 cpus' worth of time (150000 of 100000 us, /sys/fs/cgroup/box/cpu.max)"
     );
-    let facts = super::json::facts(&machine);
+    let facts = document::value(&super::json::facts(&machine));
     assert_eq!(facts["offline"], serde_json::json!([3]));
     assert_eq!(facts["allowed"], serde_json::json!([0, 1]));
     assert_eq!(facts["quota"]["cpus"], 1.5);

@@ -1,32 +1,84 @@
 //! A report as JSON; `pacman-pmu validate --help` describes the fields.
 
-use crate::validate::checks::{Counted, Outcome, Verdict};
 use pacman_core::backend::ReadPath;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::report::{Report, exit_status};
+use crate::validate::checks::{Outcome, Verdict};
 
-/// Everything, with every repeat.
-pub(super) fn report(report: &Report) -> Value {
-    let id = report.cpu_id.as_ref();
-    json!({
-        "processor": {
-            "name": report.machine,
-            "table": report.table.0,
-            "title": report.table.1,
-            "vendor": id.map(|id| id.vendor.as_str()),
-            "family": id.map(|id| id.family),
-            "model": id.map(|id| id.model),
-            "stepping": id.map(|id| id.stepping),
-        },
-        "cpu": report.cpu,
-        "repeats": report.repeats,
-        "exit_status": exit_status(report),
-        "events": report.outcomes.iter().map(event).collect::<Vec<Value>>(),
-    })
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    processor: Processor<'a>,
+    cpu: u32,
+    repeats: usize,
+    exit_status: u8,
+    events: Vec<Event<'a>>,
 }
 
-fn event(outcome: &Outcome) -> Value {
+#[derive(Serialize)]
+struct Processor<'a> {
+    name: &'a str,
+    table: &'a str,
+    title: &'a str,
+    vendor: Option<&'a str>,
+    family: Option<u32>,
+    model: Option<u32>,
+    stepping: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Event<'a> {
+    event: &'a str,
+    kernel: &'a str,
+    unit: Option<&'a str>,
+    native: Option<Native<'a>>,
+    verdict: &'a str,
+    text: String,
+    factor: Option<f64>,
+    spread: Option<f64>,
+    error: Option<f64>,
+    read_path: Option<&'a str>,
+    doubt: Option<&'a str>,
+    disturbed: Option<usize>,
+    samples: Vec<Sample>,
+}
+
+#[derive(Serialize)]
+struct Native<'a> {
+    expression: &'a str,
+    errata: &'a [&'static str],
+    caveat: &'a str,
+}
+
+#[derive(Serialize)]
+struct Sample {
+    low: u64,
+    high: u64,
+    counted: i64,
+}
+
+/// Everything, with every repeat.
+pub(super) fn report(report: &Report) -> Document<'_> {
+    let id = report.cpu_id.as_ref();
+    let (table, title) = report.table;
+    Document {
+        processor: Processor {
+            name: &report.machine,
+            table,
+            title,
+            vendor: id.map(|id| id.vendor.as_str()),
+            family: id.map(|id| id.family),
+            model: id.map(|id| id.model),
+            stepping: id.map(|id| id.stepping),
+        },
+        cpu: report.cpu,
+        repeats: report.repeats,
+        exit_status: exit_status(report),
+        events: report.outcomes.iter().map(event).collect(),
+    }
+}
+
+fn event(outcome: &Outcome) -> Event<'_> {
     let counted = outcome.result.as_ref().ok();
     let verdict = counted.map(|counted| counted.verdict);
     let (factor, spread, error) = match verdict {
@@ -34,44 +86,34 @@ fn event(outcome: &Outcome) -> Value {
         Some(Verdict::Within { error }) => (None, None, Some(error)),
         _ => (None, None, None),
     };
-    let text = match &outcome.result {
-        Ok(counted) => counted.verdict.to_string(),
-        Err(error) => error.to_string(),
-    };
-    json!({
-        "event": outcome.name,
-        "kernel": outcome.kernel.name(),
-        "unit": outcome.unit,
-        "native": outcome.native.as_ref().map(|native| json!({
-            "expression": native.expression,
-            "errata": native.errata,
-            "caveat": native.caveat,
-        })),
-        "verdict": verdict.map_or("not-countable", Verdict::id),
-        "text": text,
-        "factor": factor,
-        "spread": spread,
-        "error": error,
-        "read_path": counted.map(|counted| match counted.read_path {
+    let samples = counted.into_iter().flat_map(|counted| &counted.samples).map(|sample| Sample {
+        low: sample.truth.low,
+        high: sample.truth.high,
+        counted: sample.counted,
+    });
+    Event {
+        event: &outcome.name,
+        kernel: outcome.kernel.name(),
+        unit: outcome.unit,
+        native: outcome.native.as_ref().map(|native| Native {
+            expression: &native.expression,
+            errata: &native.errata,
+            caveat: native.caveat,
+        }),
+        verdict: verdict.map_or("not-countable", Verdict::id),
+        text: match &outcome.result {
+            Ok(counted) => counted.verdict.to_string(),
+            Err(error) => error.to_string(),
+        },
+        factor,
+        spread,
+        error,
+        read_path: counted.map(|counted| match counted.read_path {
             ReadPath::Rdpmc => "rdpmc",
             _ => "read",
         }),
-        "doubt": counted.and_then(|counted| counted.doubt),
-        "disturbed": counted.map(|counted| counted.disturbed),
-        "samples": counted.map_or_else(Vec::new, samples),
-    })
-}
-
-fn samples(counted: &Counted) -> Vec<Value> {
-    counted
-        .samples
-        .iter()
-        .map(|sample| {
-            json!({
-                "low": sample.truth.low,
-                "high": sample.truth.high,
-                "counted": sample.counted,
-            })
-        })
-        .collect()
+        doubt: counted.and_then(|counted| counted.doubt),
+        disturbed: counted.map(|counted| counted.disturbed),
+        samples: samples.collect(),
+    }
 }

@@ -9,6 +9,7 @@ mod text;
 use std::io::Write;
 use std::path::PathBuf;
 
+use crate::document;
 use crate::error::{CliError, CliResult};
 use crate::validate::checks::{Check, Validator};
 use pacman_core::{atomic_write, platform};
@@ -93,7 +94,7 @@ fn run(validator: &Validator, checks: &[Check], repeats: usize) -> Report {
 }
 
 fn render(report: &Report, json: bool) -> String {
-    if json { format!("{:#}\n", json::report(report)) } else { text::report(report) }
+    if json { document::text(&json::report(report)) } else { text::report(report) }
 }
 
 const EXAMPLES: &str = "\

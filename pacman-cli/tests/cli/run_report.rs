@@ -125,11 +125,9 @@ fn csv_has_a_row_for_each_thread() {
     let lines: Vec<&str> = report.lines().collect();
     assert_eq!(lines.len(), 4);
     assert!(lines[0].starts_with("pid,parent,program,region,name,"), "{}", lines[0]);
-    assert!(
-        lines[0].ends_with(",counted,implausible,CYCLES,INSTRUCTIONS,LLC_MISSES"),
-        "{}",
-        lines[0]
-    );
+    // The unit of LLC_MISSES depends on the processor, which may not have it.
+    let events = ",counted,implausible,CYCLES [cycles],INSTRUCTIONS [instructions],LLC_MISSES [";
+    assert!(lines[0].contains(events), "{}", lines[0]);
     let columns = lines[0].split(',').count();
     assert!(
         lines

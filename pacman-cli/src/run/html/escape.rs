@@ -1,5 +1,9 @@
 //! Text from symbol tables and command lines, made harmless.
 
+use serde::Serialize;
+
+use crate::document;
+
 /// Text for an element or an attribute in double quotes.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -19,8 +23,8 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 /// JSON for a script element, which ends at the first `</` whatever stands around it.
-pub(super) fn script_data(value: &serde_json::Value) -> String {
-    value.to_string().replace('<', "\\u003c")
+pub(super) fn script_data(value: &impl Serialize) -> String {
+    document::line(value).trim_end().replace('<', "\\u003c")
 }
 
 #[cfg(test)]

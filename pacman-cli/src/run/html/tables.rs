@@ -18,7 +18,7 @@ pub(super) fn counts(process: &ProcessReport) -> String {
         format!("<th scope=\"col\">{}<small>{}</small></th>", escaped(name), escaped(unit))
     };
     for (_, event) in &counted {
-        heading.push_str(&column(&event.name, &format!("{}, and per busy second", event.unit)));
+        heading.push_str(&column(&event.title(), &format!("{}, and per busy second", event.unit)));
     }
     for metric in &columns.metrics {
         heading.push_str(&column(metric.name(), metric.unit()));

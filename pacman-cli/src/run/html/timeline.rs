@@ -1,6 +1,6 @@
 //! When regions ran, and how many threads were in them: stacked areas over time.
 
-use serde_json::json;
+use serde::Serialize;
 
 use super::colour::{COLOURS, colour};
 use super::escape::{escaped, script_data};
@@ -15,6 +15,15 @@ struct Band {
     /// The number that its bar has, too.
     mark: String,
     threads: Vec<f64>,
+}
+
+/// The data of the pointer's readout.
+#[derive(Serialize)]
+struct Data<'a> {
+    bin: f64,
+    labels: Vec<&'a str>,
+    classes: Vec<&'a str>,
+    threads: Vec<Vec<f64>>,
 }
 
 /// The section, with its data for the pointer's readout.
@@ -42,15 +51,13 @@ pub(super) fn section(process: &ProcessReport, place: usize) -> String {
         floor = top;
     }
     let whole = bin * bins as f64;
-    let data = json!({
-        "bin": bin,
-        "labels": bands.iter().map(|band| &band.label).collect::<Vec<_>>(),
-        "classes": bands.iter().map(|band| &band.class).collect::<Vec<_>>(),
-        "threads": bands
-            .iter()
-            .map(|band| band.threads.iter().map(|value| (value * 100.0).round() / 100.0).collect())
-            .collect::<Vec<Vec<f64>>>(),
-    });
+    let round = |value: &f64| (value * 100.0).round() / 100.0;
+    let data = Data {
+        bin,
+        labels: bands.iter().map(|band| &*band.label).collect(),
+        classes: bands.iter().map(|band| &*band.class).collect(),
+        threads: bands.iter().map(|band| band.threads.iter().map(round).collect()).collect(),
+    };
     format!(
         "<section class=\"timeline\"><h2>Over time</h2>\
          <p class=\"hint\">How many threads were in regions. Point at the picture, or go through \

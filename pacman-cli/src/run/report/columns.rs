@@ -19,7 +19,7 @@ pub(in crate::run) struct Columns {
 /// One event.
 #[derive(Clone, Debug)]
 pub(in crate::run) struct Column {
-    /// As it was asked for; with a mark if its counts may be wrong.
+    /// As it was asked for.
     pub(in crate::run) name: String,
     /// Why they may.
     pub(in crate::run) doubt: Option<&'static str>,
@@ -61,7 +61,7 @@ impl Columns {
                 let hardware = known.as_ref().is_some_and(Event::is_hardware);
                 let doubt = doubted.filter(|_| hardware);
                 Column {
-                    name: format!("{}{}", event.name, doubt.map_or("", |_| DOUBTED)),
+                    name: event.name.clone(),
                     doubt,
                     canonical: known.as_ref().map_or(&*event.name, Event::name).to_owned(),
                     unit: known.as_ref().map_or("events", Event::unit),
@@ -153,6 +153,11 @@ impl Columns {
 }
 
 impl Column {
+    /// Its name, with a mark if its counts may be wrong.
+    pub(in crate::run) fn title(&self) -> String {
+        format!("{}{}", self.name, self.doubt.map_or("", |_| DOUBTED))
+    }
+
     fn is_called(&self, name: &str) -> bool {
         self.canonical.eq_ignore_ascii_case(name) || self.name.eq_ignore_ascii_case(name)
     }

@@ -14,7 +14,7 @@ use pacman_regions::Recording;
 use super::launch::Ended;
 use super::names::Names;
 
-pub(super) use columns::{Columns, Count, Figures};
+pub(super) use columns::{Column, Columns, Count, Figures};
 pub(super) use process::{ProcessReport, runtime};
 pub(super) use region::{RegionReport, Thread};
 

@@ -150,7 +150,7 @@ fn counts(process: &ProcessReport, shown: usize) -> Option<Grid> {
     let mut heading = Vec::new();
     for (_, event) in &counted {
         let unit = if event.unit == "ns" { "" } else { event.unit };
-        heading.push(Column::right(&event.name, unit));
+        heading.push(Column::right(&event.title(), unit));
         heading.push(Column::right("rate", ""));
     }
     heading.extend(columns.metrics.iter().map(|metric| Column::right(metric.name(), "")));

@@ -8,6 +8,7 @@ use pacman_metrics::smt::{Method, Recipe, Split};
 use pacman_sim::{CoreActivity, Fault, Machine};
 
 use super::{PLAIN, Picture, csv, json};
+use crate::document;
 use crate::smt::counters::Counters;
 use crate::smt::meter::{Activity, Meter};
 use crate::smt::picture;
@@ -268,7 +269,7 @@ fn reports_name_the_method_its_step_and_the_skew() {
     let first = rows.lines().next().unwrap();
     assert!(first.contains(",0,0 1,0.2000,0.3000,0.2000,0.3000,0.0000,0.000000000,"), "{first}");
     assert!(first.ends_with(",0.000000010,AnyThread reference cycles"), "{first}");
-    let value = json::summary(&basis, &activity, &[], None);
+    let value = document::value(&json::summary(&basis, &activity, &[], None));
     assert_eq!(value["source"], event);
     assert_eq!(value["simulated"], "haswell");
     assert_eq!(value["choice"], "counters were chosen");

@@ -2,6 +2,7 @@
 
 mod cha;
 mod die;
+mod json;
 mod processor;
 mod shown;
 #[cfg(test)]
@@ -12,6 +13,7 @@ use std::io::Write;
 use pacman_core::Topology;
 
 use self::die::Die;
+use crate::document;
 use crate::error::{CliError, CliResult, REFUSED};
 
 /// Writes what is known; the exit status is 0 if anything is, else 1, or 2 for another machine
@@ -20,7 +22,7 @@ pub(super) fn tiles(machine: &Topology, json: bool, out: &mut dyn Write) -> CliR
     let die = Die::read(machine)?;
     let unknown = die.tiles.is_err() && die.slices.is_err();
     if json {
-        writeln!(out, "{:#}", shown::json(&die))?;
+        document::write(out, &json::die(&die))?;
     } else if unknown {
         return Err(CliError::Refused(shown::nothing(&die)));
     } else {

@@ -1,10 +1,9 @@
-//! Places on a die as a table, as JSON, or as one line that says why there are none.
+//! Places on a die as a table, or as one line that says why there are none.
 
 use std::fmt::Write;
 
 use pacman_core::topology::CpuSet;
 use pacman_metrics::tiles::{TILES, Tiles};
-use serde_json::{Value, json};
 
 use super::cha::Slices;
 use super::die::Die;
@@ -50,7 +49,7 @@ fn table(tiles: &Tiles) -> String {
     text
 }
 
-fn on_tile(tiles: &Tiles, tile: u32) -> CpuSet {
+pub(super) fn on_tile(tiles: &Tiles, tile: u32) -> CpuSet {
     tiles.iter().filter(|(_, on)| *on == tile).map(|(cpu, _)| cpu).collect()
 }
 
@@ -67,34 +66,4 @@ fn masks(slices: &Slices) -> String {
         };
     }
     text
-}
-
-/// The same for a program.
-pub(super) fn json(die: &Die) -> Value {
-    let tiles = die.tiles.as_ref().ok().map(|tiles| {
-        let present = (0..TILES).filter(|tile| !on_tile(tiles, *tile).is_empty());
-        let rows = present.map(
-            |tile| json!({ "tile": tile, "cpus": on_tile(tiles, tile).iter().collect::<Vec<_>>() }),
-        );
-        rows.collect::<Vec<Value>>()
-    });
-    let without = die.tiles.as_ref().ok().map(|tiles| tiles.missing().collect::<Vec<u32>>());
-    let slices = die.slices.as_ref().ok().map(|slices| {
-        let dies = slices.dies.iter().map(|die| {
-            json!({
-                "device": die.device,
-                "mask": format!("{:#x}", die.mask),
-                "places": die.places(true, slices.places).collect::<Vec<u32>>(),
-            })
-        });
-        json!({ "source": slices.source, "dies": dies.collect::<Vec<Value>>() })
-    });
-    json!({
-        "processor": die.processor,
-        "tiles": tiles,
-        "tiles_without_cores": without,
-        "tiles_unknown": die.tiles.as_ref().err().map(ToString::to_string),
-        "cha": slices,
-        "cha_unknown": die.slices.as_ref().err().map(ToString::to_string),
-    })
 }

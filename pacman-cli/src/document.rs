@@ -1,0 +1,58 @@
+//! JSON documents of the command: types that derive `Serialize`, each beside its command.
+
+use std::io::{self, Write};
+
+use serde::{Serialize, Serializer};
+
+/// Writes a document, indented, with a line feed.
+pub(crate) fn write(out: &mut dyn Write, document: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, document)?;
+    out.write_all(b"\n")
+}
+
+/// The text of a document, indented, with a line feed.
+pub(crate) fn text(document: &impl Serialize) -> String {
+    let mut text = Vec::new();
+    write(&mut text, document).expect("memory takes everything, and names are strings");
+    String::from_utf8(text).expect("JSON is UTF-8")
+}
+
+/// The text of a document on one line, with a line feed.
+pub(crate) fn line(document: &impl Serialize) -> String {
+    let text = serde_json::to_string(document);
+    text.expect("memory takes everything, and names are strings") + "\n"
+}
+
+/// The document as a tree.
+#[cfg(test)]
+pub(crate) fn value(document: &impl Serialize) -> serde_json::Value {
+    serde_json::to_value(document).expect("names are strings")
+}
+
+/// A list whose items are made one at a time while it is written: a report may have 20,000 threads.
+pub(crate) struct List<F>(pub(crate) F);
+
+impl<F, I> Serialize for List<F>
+where
+    F: Fn() -> I,
+    I: IntoIterator<Item: Serialize>,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
+}
+
+/// An object whose members have names of events or metrics.
+pub(crate) struct ByName<F>(pub(crate) F);
+
+impl<F, I, N, V> Serialize for ByName<F>
+where
+    F: Fn() -> I,
+    I: IntoIterator<Item = (N, V)>,
+    N: Serialize,
+    V: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map((self.0)())
+    }
+}
