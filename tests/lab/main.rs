@@ -96,7 +96,7 @@ fn too_many_events_and_taken_counters_are_told_apart() {
         [
             "too-many Conflict: cannot count r108 beside r412e, r4f2e, rc4, rc5: 5 events need \
              counters 0-3, which are not enough; what helps: turn SMT off in the firmware, which \
-             gives a context 8 general counters; or rotate: r108 in one execution, the others \
+             gives a context 8 general counters; or rotate event sets: r108 in one execution, the others \
              in the next; by rotation of event sets (rotate_event_sets) a session counts them in 2 sets",
             "taken NotScheduled: cannot read rc4, rc5: the kernel could not keep the group on its \
              counters; another profiler holds the counters; end it or count fewer events",
