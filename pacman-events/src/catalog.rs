@@ -6,7 +6,7 @@ use crate::encode::{netburst_encoder as netburst, perf};
 use crate::netburst_tables::{EVENTS, METRICS, MaskStatus, Tags};
 use crate::{CpuModel, Family, Preset, db};
 
-/// One name that [`resolve`](crate::resolve) takes, with what is known of it.
+/// One name that [`resolve`](crate::resolve) takes, with the facts about it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CatalogEntry {

@@ -1,4 +1,4 @@
-//! Sets of counters: which of a hardware context's counters an event may use.
+//! Sets of the counters of a hardware context.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use std::fmt;
 ///
 /// General counters are numbered as RDPMC numbers them: `PMC0` is 0 on Intel and
 /// AMD, `MSR_BPU_COUNTER0` is 0 and `MSR_IQ_COUNTER5` is 17 on NetBurst, `PIC0` is
-/// 0 on Niagara. Fixed counters are a set of their own, starting at 0 again.
+/// 0 on Niagara. Fixed counters have a set of their own, which starts at 0 again.
 ///
 /// ```
 /// use pacman_events::CounterSet;
@@ -36,12 +36,12 @@ impl CounterSet {
         if counter < 64 { CounterSet(1 << counter) } else { CounterSet(0) }
     }
 
-    /// Bit `n` is set where counter `n` is in the set.
+    /// The set as bits: bit `n` is 1 if counter `n` is in the set.
     pub const fn bits(self) -> u64 {
         self.0
     }
 
-    /// How many counters are in the set.
+    /// The number of counters in the set.
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
@@ -103,7 +103,7 @@ impl FromIterator<u8> for CounterSet {
     }
 }
 
-/// Runs are written as ranges: `0-3,6`; the empty set is `none`.
+/// Writes runs as ranges, such as `0-3,6`, and the empty set as `none`.
 impl fmt::Display for CounterSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {

@@ -18,9 +18,9 @@ pub(crate) struct Spelling<'a> {
 
 /// Takes one modifier off the end of `spelling`.
 ///
-/// `None` where the last segment is no modifier. Peeling goes one by one because a
-/// table may have a unit mask that is spelt like a modifier; the longest name that the
-/// table knows wins.
+/// `None` if the last segment is not a modifier. Callers peel modifiers one by one because a
+/// table may have a unit mask that is spelt like a modifier. The longest name in the
+/// table wins.
 pub(crate) fn peel<'a>(
     asked: &str,
     spelling: Spelling<'a>,

@@ -41,7 +41,7 @@ pub(crate) enum Tags {
     None,
     /// Must run beside the event at this position, with the same masks.
     Beside(usize),
-    /// Counts what another event tagged.
+    /// Counts micro-operations that another event tagged.
     Counted,
     /// Tags for another event and never moves a counter.
     Only,
@@ -59,7 +59,7 @@ pub(crate) enum MaskStatus {
     Unnamed,
 }
 
-/// A tagging metric: what tags and what counts the tagged.
+/// A tagging metric: the event that tags, and the event that counts the tagged.
 pub(crate) struct MetricRow {
     pub(crate) name: &'static str,
     pub(crate) aliases: &'static [&'static str],

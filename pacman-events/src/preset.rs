@@ -27,7 +27,7 @@ pub struct PresetAnswer(&'static AnswerRow);
 impl Preset {
     /// The preset of this name, in any case.
     pub fn named(name: &str) -> Option<Self> {
-        // Presets are few, and their first letters tell most of them apart.
+        // A linear search is enough: presets are few, and most differ in the first letters.
         let mut rows = packed::PRESETS.iter();
         rows.position(|row| row.name.eq_ignore_ascii_case(name)).map(|index| Preset(index as u8))
     }
@@ -43,7 +43,7 @@ impl Preset {
         self.row().name
     }
 
-    /// Its meaning on every family, in one line.
+    /// The preset's meaning on every family, in one line.
     pub fn meaning(self) -> &'static str {
         self.row().text
     }
@@ -66,13 +66,14 @@ impl PresetAnswer {
         Some(self.0.expression).filter(|expression| !expression.is_empty())
     }
 
-    /// The difference from the meaning on this table, or the reason why it cannot be counted; empty
-    /// where there is none.
+    /// The table's deviation from the preset's meaning, or the reason why it cannot count it.
+    ///
+    /// Empty if the table counts the preset exactly.
     pub fn caveat(self) -> &'static str {
         self.0.caveat
     }
 
-    /// The worth of one count in TSC ticks, for the reference clocks; empty elsewhere.
+    /// TSC ticks per count, for presets of reference clocks; empty for others.
     pub fn scale(self) -> &'static str {
         self.0.scale
     }
@@ -122,7 +123,7 @@ struct PresetRow {
     answers: &'static [u16],
 }
 
-/// A row of `preset_answers.tsv`, reduced to the alternative that holds.
+/// A row of `preset_answers.tsv` with only the alternative that applies.
 struct AnswerRow {
     expression: &'static str,
     scale: &'static str,

@@ -7,10 +7,10 @@ use crate::netburst_tables::EVENTS;
 use crate::resolve_error::ResolveError;
 use crate::{CpuModel, Family, db};
 
-/// A selector of Intel or AMD, on the counters that the table allows its code.
+/// Encodes a raw selector of Intel or AMD for the counters that the event table allows.
 ///
-/// A code that the table lists is limited as the listed event is; one that it does not
-/// list, as every other event of that number. Rings may be part of the code.
+/// A listed code gets the limits of its event. Any other code gets the common limits of the
+/// listed events with the same event number. The code may contain ring bits.
 pub(crate) fn select(
     cpu: CpuModel,
     asked: &str,
@@ -62,8 +62,9 @@ pub(crate) fn select(
     Ok(encoding)
 }
 
-/// The listed event of this code, one with extra registers before one without; the
-/// register whose selector was asked for comes first among its twins.
+/// Finds the listed event of this code; an event with extra registers takes precedence.
+///
+/// The register whose selector was asked for comes first among the event's choices.
 fn listed(cpu: CpuModel, select: u64) -> Option<Source> {
     let mut plain = None;
     for event in db::events(cpu).filter(|event| event.fixed().is_none()) {
@@ -81,7 +82,7 @@ fn listed(cpu: CpuModel, select: u64) -> Option<Source> {
     plain.map(|event| Source::of(&event))
 }
 
-/// Linux's packed raw config of the Pentium 4, taken apart.
+/// Decodes a raw Pentium 4 config as Linux packs it.
 pub(crate) fn netburst(
     cpu: CpuModel,
     asked: &str,
@@ -98,7 +99,7 @@ pub(crate) fn netburst(
     if code & 0x3f > 9 || code & 1 << 7 != 0 {
         return Err(ResolveError::grammar(
             asked,
-            "bits 5:0 are a replay metric up to 9, and bit 7 is refused by Linux",
+            "bits 5:0 must be a replay metric from 0 to 9, and bit 7 must be 0",
         ));
     }
     let mask = (code >> 41) as u16;
@@ -112,7 +113,7 @@ pub(crate) fn netburst(
             encoding.needs.tagging = false;
         }
     }
-    // T bits and what Linux sets itself stay out of the config.
+    // The config leaves out the T bits, and the bits that Linux sets itself.
     let user_bits = 0x7fff_fff0_01ff_0fff;
     if let Some(perf) = &mut encoding.perf {
         perf.config |= code & user_bits;
@@ -125,12 +126,12 @@ pub(crate) fn netburst(
     Ok(encoding)
 }
 
-/// Event select, on AMD with its upper bits; bits 35:32 are TSX filters on Intel.
+/// The bits of the event select. AMD's include bits 35:32, which are TSX filters on Intel.
 fn event_bits(cpu: CpuModel) -> u64 {
     if cpu.family() == Family::Amd { 0xf_0000_00ff } else { 0xff }
 }
 
-/// Event select and both unit masks.
+/// The bits of the event select and of both unit masks.
 fn code_bits(cpu: CpuModel) -> u64 {
     event_bits(cpu) | 0xff00_0000_ff00
 }

@@ -1,14 +1,16 @@
-//! Text of others on a terminal: the one place that makes it harmless.
+//! Escapes foreign text for a terminal; no other module does so.
 //!
-//! Names come from data files, models, paths, programs and kernels. A control character in one
-//! moves the cursor, a line feed forges a line, and U+202E turns a line around.
+//! Names come from data files, models, paths, programs and kernels. A control character in a name
+//! moves the cursor, a line feed forges a line, and U+202E reverses the direction of text.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
 
-/// A name as it may be printed: unchanged if all of it is harmless, else in the shell's `$'…'`
-/// form, which tells every byte and can be pasted back.
+/// A name in printable form.
+///
+/// A harmless name is unchanged. Any other name has the shell's `$'…'` form, which keeps every
+/// byte and can be pasted into a shell.
 ///
 /// ```
 /// use pacman_events::shown::{shown, shown_path};
@@ -21,18 +23,20 @@ use std::fmt;
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a>(&'a [u8]);
 
-/// A name that is text.
+/// Shows a name that is text.
 pub fn shown<T: AsRef<str> + ?Sized>(name: &T) -> Shown<'_> {
     Shown(name.as_ref().as_bytes())
 }
 
-/// A path, an argument or another name that need not be text.
+/// Shows a path, an argument or another name that may not be valid UTF-8.
 pub fn shown_path<T: AsRef<OsStr> + ?Sized>(name: &T) -> Shown<'_> {
     Shown(name.as_ref().as_encoded_bytes())
 }
 
-/// A name that need not be text where text is kept, as in JSON and tables of data: unchanged if it
-/// is text, whatever that holds, else as [`shown_path`] has it.
+/// A name as text for data formats such as JSON and CSV.
+///
+/// Valid UTF-8 is unchanged, control characters included. Any other name is escaped as by
+/// [`shown_path`].
 pub fn text_of<T: AsRef<OsStr> + ?Sized>(name: &T) -> String {
     match name.as_ref().to_str() {
         Some(text) => text.to_owned(),
@@ -40,9 +44,9 @@ pub fn text_of<T: AsRef<OsStr> + ?Sized>(name: &T) -> String {
     }
 }
 
-/// The whole of a line: what is not harmless is escaped where it stands, without quotes.
+/// Escapes the unsafe characters of a whole line in place, without quotes.
 ///
-/// For lines that are made of text that passed [`shown`] already, and of text that did not.
+/// Parts of the line that [`shown`] has escaped stay as they are.
 ///
 /// ```
 /// use pacman_events::shown::line;
@@ -59,7 +63,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// `text` in quotes with its escapes, and no more of it than a line has room for.
+/// `text` in quotes with Rust's escapes, cut after 120 characters.
 ///
 /// ```
 /// use pacman_events::shown::excerpt;
@@ -73,11 +77,13 @@ pub fn excerpt(text: &str) -> String {
     }
 }
 
-/// The characters of an [`excerpt`].
+/// The most characters that an [`excerpt`] keeps.
 const LONGEST: usize = 120;
 
-/// Whether a character does something to the line that it is printed in, rather than stand there:
-/// control characters, and what turns the direction of text, breaks lines or cannot be seen.
+/// Whether a character is unsafe to print.
+///
+/// Unsafe are control characters, and characters that change the direction of text, break lines
+/// or are invisible.
 pub fn is_unsafe(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
@@ -109,7 +115,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// As bash reads it between `$'` and `'`.
+/// Appends `letter` in the escapes that bash reads between `$'` and `'`.
 fn escape(letter: char, out: &mut String) {
     match letter {
         '\n' => out.push_str("\\n"),

@@ -1,7 +1,7 @@
 //! PMUs as Linux describes them under `/sys/bus/event_source/devices`.
 //!
-//! Pure parsing: the caller reads the files. `format/NAME` says where a term goes
-//! (`config:0-7,32-35`), `events/NAME` what an alias stands for (`event=0x3c,umask=0x1`).
+//! This module only parses: the caller reads the files. `format/NAME` has the bits of a term
+//! (`config:0-7,32-35`), `events/NAME` the terms of an alias (`event=0x3c,umask=0x1`).
 
 use crate::encode::PerfAttr;
 use crate::name::number;
@@ -28,7 +28,7 @@ pub struct SysfsPmu {
     events: Vec<(String, String)>,
 }
 
-/// Where a term's bits go: lowest bits into the first range.
+/// The position of a term's bits: the lowest bits go into the first range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Format {
     /// 0 to 2: `config`, `config1`, `config2`.
@@ -37,12 +37,14 @@ struct Format {
 }
 
 impl SysfsPmu {
-    /// The PMU of these files' contents: `type`, and name and text of each file below
-    /// `format` and `events`. Scales and units beside the events are passed over, and so are
-    /// events whose names have control characters.
+    /// Parses a PMU from the text of `type`, and from name and text of each file in `format`
+    /// and `events`.
+    ///
+    /// Ignores scales and units of events, and events whose names have control characters.
     ///
     /// # Errors
-    /// [`ResolveErrorKind::Grammar`] where the type is no number or a format cannot be read.
+    /// [`ResolveErrorKind::Grammar`] if the type is not a number, a format cannot be read, or
+    /// the PMU's name has control characters.
     pub fn parse<'a>(
         name: &str,
         kind: &str,
@@ -58,7 +60,7 @@ impl SysfsPmu {
         let kind = kind
             .trim()
             .parse()
-            .map_err(|_| fault(format!("type {:?} is no number", kind.trim())))?;
+            .map_err(|_| fault(format!("type {:?} is not a number", kind.trim())))?;
         let formats = formats
             .into_iter()
             .map(|(term, text)| match Format::parse(text.trim()) {
@@ -79,25 +81,25 @@ impl SysfsPmu {
         SysfsPmu { name: name.to_owned(), kind: 4, formats: Vec::new(), events: Vec::new() }
     }
 
-    /// The name of its directory.
+    /// The name of the PMU's directory.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its `type`, for `attr.type`.
+    /// The PMU's `type`, for `perf_event_attr.type`.
     pub fn kind(&self) -> u32 {
         self.kind
     }
 
-    /// The names of its event aliases.
+    /// The names of the PMU's event aliases.
     pub fn events(&self) -> impl Iterator<Item = &str> {
         self.events.iter().map(|(event, _)| event.as_str())
     }
 
-    /// The event behind an alias; `None` where the PMU has none of this name.
+    /// The attributes of an event alias, in any case; `None` if the PMU has no such alias.
     ///
     /// # Errors
-    /// [`ResolveErrorKind::Grammar`] where its text has terms without a format.
+    /// [`ResolveErrorKind::Grammar`] as for [`encode`](Self::encode).
     pub fn event(&self, alias: &str) -> Result<Option<PerfAttr>, ResolveError> {
         match self.events.iter().find(|(event, _)| event.eq_ignore_ascii_case(alias)) {
             Some((event, text)) => self.encode(event, text).map(Some),
@@ -114,8 +116,8 @@ impl SysfsPmu {
         self.expand(asked, terms, &mut 0)
     }
 
-    /// As [`encode`](Self::encode), with the aliases that were followed so far: files may have
-    /// aliases that name each other.
+    /// As [`encode`](Self::encode), but counts the aliases followed so far, because the
+    /// aliases in files may name each other.
     fn expand(
         &self,
         asked: &str,
@@ -152,10 +154,10 @@ impl SysfsPmu {
     }
 }
 
-/// Linux's own aliases name terms only; this bounds what others may.
+/// The most aliases to follow: Linux's own contain terms only, others may name each other.
 const MOST_ALIASES: usize = 64;
 
-/// The terms that Linux's x86 drivers take, for machines other than this one.
+/// The terms of Linux's x86 drivers, for machines other than this one.
 pub(crate) struct BuiltIn(&'static [BuiltInTerm]);
 
 /// A term's name, its word and its ranges, as in a `format` file.

@@ -9,9 +9,8 @@ use crate::CounterSet;
 
 /// A legal placement of one context's events.
 ///
-/// Only the allocator makes one, so holding it proves that the placement is legal
-/// beside whatever was planned with it: backends take an `Assignment` and choose no
-/// counter themselves.
+/// Only the allocator makes one. So an `Assignment` proves that the placement is legal
+/// together with the others of its plan, and backends choose no counter themselves.
 ///
 /// ```compile_fail,E0451
 /// use pacman_events::allocate::Assignment;
@@ -194,9 +193,10 @@ fn tags(item: &Item<'_>) -> bool {
     item.demand.alternatives.iter().any(|alternative| !alternative.awake.is_empty())
 }
 
-/// Picks the counter that keeps each tagging ESCR working: one that the same context
-/// enables anyway, else a free one, else a sibling's. One of the three exists, since
-/// a counter that is not free is enabled by whoever has it.
+/// Picks the counter that keeps each tagging ESCR working.
+///
+/// The choice is a counter that the same context enables anyway, else a free one, else a
+/// sibling's. One of the three exists, because a counter that is not free is enabled.
 fn keep_awake(pmu: &Pmu, items: &[Item<'_>], spots: &[Spot], result: &mut [Assignment]) {
     let mut enabled: Vec<CounterSet> = result.iter().map(Assignment::general).collect();
     for (item, spot) in items.iter().zip(spots) {

@@ -1,5 +1,5 @@
-//! Counting arguments: how many events can share a set at most, whatever the
-//! arrangement, and which events are alike.
+//! Counting arguments: the most events that can share a set in any arrangement, and
+//! equivalent events.
 
 use super::matching::Slots;
 use super::problem::{Footprint, Problem};

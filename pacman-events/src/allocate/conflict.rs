@@ -59,7 +59,7 @@ pub struct ConflictingEvent {
 pub struct Holder {
     /// The register or counter.
     pub what: String,
-    /// The event and thread, or whoever reserved it.
+    /// The event and thread, or the owner of the reservation.
     pub who: String,
 }
 
@@ -93,7 +93,7 @@ pub enum Resource {
         /// The registers, each wanted with more values than one.
         registers: Vec<Register>,
     },
-    /// Somebody else counts already.
+    /// A user outside of the plan, such as the NMI watchdog, has reserved a counter.
     Reserved {
         /// The holder's name.
         holder: String,
@@ -126,13 +126,14 @@ impl Conflict {
         &self.0.holders
     }
 
-    /// The rule that is in the way, in plain words; who holds what is not part of it.
+    /// The rule that prevents the placement, in plain words, without the holders.
     pub fn cause(&self) -> &str {
         &self.0.cause
     }
 
-    /// Why, in plain words: the cause, then who holds what. One sentence without its
-    /// full stop.
+    /// The reason in plain words: the cause, then the holders of the resource.
+    ///
+    /// It is one sentence without its full stop.
     pub fn reason(&self) -> &str {
         &self.0.reason
     }

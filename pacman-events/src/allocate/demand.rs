@@ -36,7 +36,7 @@ impl fmt::Display for Counter {
     }
 }
 
-/// A register that must hold `value` for as long as the event counts.
+/// A register that must hold `value` while the event counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Claim {
     /// The register.
@@ -73,8 +73,8 @@ pub struct Alternative {
     pub counter_use: CounterUse,
     /// Registers that must hold a value meanwhile.
     pub claims: Vec<Claim>,
-    /// Counters of which one must be enabled, whatever it counts: those wired to a
-    /// tagging ESCR that has no counter of its own. Empty where there is no such need.
+    /// Counters of which one must be enabled for any event: those wired to a tagging ESCR
+    /// without a counter of its own. Empty if the event needs no tagging.
     pub awake: CounterSet,
     /// The contexts that can count it this way; bit *n* is context *n*.
     pub contexts: u8,
@@ -165,9 +165,10 @@ impl EventConstraints {
         self
     }
 
-    /// Says that the count covers all contexts of the core whoever hosts it: a
-    /// NetBurst thread-independent event, or AnyThread. Adding siblings' counts would
-    /// count twice.
+    /// Marks a count that covers all contexts of the core, on any context that hosts it.
+    ///
+    /// Such a count is a NetBurst thread-independent event, or has the AnyThread bit. The
+    /// sum of siblings' counts would count twice.
     pub fn counting_core(mut self) -> Self {
         self.counts_core = true;
         self
@@ -198,7 +199,7 @@ impl EventConstraints {
         &self.alternatives
     }
 
-    /// Whether the count covers the whole core whoever hosts it.
+    /// Whether the count covers the whole core, on any context that hosts it.
     pub fn counts_core(&self) -> bool {
         self.counts_core
     }

@@ -1,4 +1,4 @@
-//! From what an event is to the hardware to what it asks of a core.
+//! Derives an event's constraints on a core from its encoding.
 
 use super::pmu::MAX_CONTEXTS;
 use super::{

@@ -1,15 +1,15 @@
 //! Exact allocation: which counter counts which event, or the smallest set that
 //! cannot coexist.
 //!
-//! The engine knows nothing of event tables. An [`EventConstraints`] is one event with its alternatives
-//! to be counted, a [`Pmu`] is what a core offers, and [`allocate`] finds a placement
-//! whenever one exists: kernel schedulers are greedy, and refuse in silence what the
-//! hardware could do. For the sibling contexts of a core use
-//! [`Partition::plan`](crate::partition::Partition::plan), which places all of them
-//! together.
+//! The engine knows nothing of event tables. An [`EventConstraints`] is one event with the
+//! alternatives to count it, and a [`Pmu`] has the counters and registers of a core.
+//! [`allocate`] finds a placement whenever one exists. Kernel schedulers are greedy: they
+//! silently refuse sets of events that the hardware could count. For the sibling contexts
+//! of a core use [`Partition::plan`](crate::partition::Partition::plan), which places all
+//! of them together.
 //!
-//! A refusal is a [`Conflict`]: a minimal set of events, the resource they fight over,
-//! who holds it, and what would help.
+//! A refusal is a [`Conflict`]: a minimal set of events, the contested resource, its
+//! holder, and the remedies.
 
 mod assignment;
 mod bound;

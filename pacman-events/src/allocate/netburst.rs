@@ -136,8 +136,10 @@ fn beside_companion(
     alternative
 }
 
-/// The tags an event can be moved to: all four for a metric that reads exactly the tag
-/// that its companion gives, since any of them will do; otherwise what it has.
+/// The tags that an event can be moved to.
+///
+/// A metric that reads exactly its companion's tag can use any of the four; other events keep
+/// their own.
 fn tags(event: &NetBurst) -> Vec<Option<u8>> {
     let given = event.companion.and_then(|companion| companion.tag);
     let Some(tag) = given.filter(|_| event.event_select == EXECUTION_EVENT) else {

@@ -135,8 +135,9 @@ impl Pmu {
         self.withholding(CounterSet::EMPTY, "")
     }
 
-    /// Leaves room on `context` for something that is counted already, and says in a
-    /// refusal who holds it and what would free it.
+    /// Leaves room on `context` for an event that is counted already, as by the NMI watchdog.
+    ///
+    /// A refusal names the holder and says how to free the counter.
     ///
     /// # Panics
     /// If the core has no such context.

@@ -6,7 +6,7 @@ use super::pmu::MAX_CONTEXTS;
 use super::{Alternative, Claim, Counter, CounterUse, EventConstraints, Pmu, Register};
 use crate::CounterSet;
 
-/// One thing to place: an event of a thread, or what somebody else counts already.
+/// One thing to place: an event of a thread, or a reserved event from outside of the plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item<'a> {
     pub(crate) demand: &'a EventConstraints,
@@ -173,7 +173,7 @@ impl<'a> Problem<'a> {
     ) {
         let excludes = self.has_erratum() && demand.excludes_sibling;
         let any_fixed = self.fixed_slots(fixed, place.context);
-        // The counter that counts leaks into the sibling's, not what is merged with it.
+        // Only the counter itself leaks into the sibling's; counters merged with it do not.
         let closes = |problem: &Self, counter| {
             if excludes { problem.sibling_slots(counter, place.context) } else { 0 }
         };
@@ -202,8 +202,8 @@ impl<'a> Problem<'a> {
             }
             CounterUse::Alone => {
                 let all_of = self.general_slots(self.pmu.general(), place.context);
-                // All general counters are taken, so which of them counts decides
-                // only what an excluding event closes to the siblings.
+                // The event takes all general counters. Its choice among them only decides
+                // which slots an excluding event closes to the siblings.
                 for counter in general.iter().take(if excludes { usize::MAX } else { 1 }) {
                     self.add_exact(all_of, closes(self, counter), counter, place);
                 }

@@ -138,8 +138,8 @@ fn resource_of_many(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> Resou
         Some(kind) => vec![*kind],
         None => kinds,
     };
-    // A register that all of them want alike is not what they fight over; one that a
-    // single event claims is, since that is where this event could have gone.
+    // A register in which all events need the same value is not contested. A register that
+    // only one event claims is: the event could have gone there.
     let claims = claimed(items);
     let contested = |register: &Register| {
         let mut values = claims.iter().filter(|(it, _)| it == register).map(|(_, value)| value);

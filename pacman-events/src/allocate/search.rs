@@ -1,18 +1,18 @@
-//! Exact search: propagation over registers, matching over counters, backtracking
-//! over what is left.
+//! Exact search: propagation over registers, matching over counters, then backtracking.
 //!
-//! Events that compete for nothing are solved apart, so that one group's dead end is
-//! not tried again for every arrangement of another (on NetBurst: BPU, MS, FLAME and
-//! IQ, as no event reaches two groups). Within a component, each step
+//! Events that compete for no resource form components, and each component is solved
+//! separately. So the search does not retry one component's dead end for every
+//! arrangement of another. On NetBurst the counter groups BPU, MS, FLAME and IQ are such
+//! components: no event reaches two of them. Within a component, each step
 //!
-//! 1. drops candidates whose registers hold another value or whose counters are
-//!    gone, and settles events that have one candidate left, until nothing changes;
-//! 2. asks the matching whether the counters suffice even if every open event could
-//!    use all that its candidates reach: a "no" ends the branch;
+//! 1. drops candidates whose registers hold another value or whose counters are taken,
+//!    and settles events with one candidate left, until nothing changes;
+//! 2. asks the matching whether the counters suffice if every open event may use all
+//!    counters of its candidates: a "no" ends the branch;
 //! 3. tries the candidates of the most constrained open event in turn.
 //!
-//! A "no" at the top is a proof. Events whose candidates differ in the counter only
-//! are never branched on: the matching decides them.
+//! A "no" at the top level proves that there is no placement. The search never branches on
+//! events whose candidates differ only in the counter: the matching places them.
 
 use super::matching::{Budget, Matching, Slots};
 use super::pmu::MAX_CONTEXTS;
@@ -67,13 +67,13 @@ impl<'p, 'a> Search<'p, 'a> {
         }
     }
 
-    /// Whether all items that were asked for fit together.
+    /// Whether all requested items fit together.
     pub(crate) fn fits_all(&mut self) -> bool {
         let everything: Vec<u16> = (0..self.problem.len() as u16).collect();
         self.fits(&everything)
     }
 
-    /// Whether these items (and everything that is reserved) fit together.
+    /// Whether these items and all reserved ones fit together.
     pub(crate) fn fits(&mut self, items: &[u16]) -> bool {
         let problem = self.problem;
         self.all.clear();
@@ -110,7 +110,7 @@ impl<'p, 'a> Search<'p, 'a> {
         true
     }
 
-    /// Where an item of the last successful [`Self::fits`] was placed.
+    /// The placement of an item by the last successful [`Self::fits`].
     pub(crate) fn spot(&self, item: u16) -> Spot {
         let at = usize::from(item);
         let candidate = &self.problem.candidates_of(item)[self.chosen[at] as usize];
@@ -154,8 +154,10 @@ impl<'p, 'a> Search<'p, 'a> {
         false
     }
 
-    /// Settles what has one candidate left. `None` if some item has none; otherwise
-    /// the most constrained item that is still open.
+    /// Settles every item with one candidate left.
+    ///
+    /// Returns the most constrained open item, or `Some(None)` if no item is open. `None`
+    /// means that an item has no candidate left.
     fn propagate(&mut self, state: &mut State) -> Option<Option<u16>> {
         loop {
             let mut changed = false;
@@ -217,7 +219,7 @@ impl<'p, 'a> Search<'p, 'a> {
         }
     }
 
-    /// Whether the counters suffice if every open item may use all that it reaches.
+    /// Whether the counters suffice if every open item may use all counters that it reaches.
     fn counters_suffice(&mut self, state: &State) -> bool {
         let gone = state.taken | state.closed;
         self.masks.clear();

@@ -40,7 +40,7 @@ pub struct NetBurst {
 pub struct EscrChoice {
     /// The register.
     pub escr: EscrId,
-    /// Counters that can count what it selects: 2, or 3 in the IQ group.
+    /// Counters that can count the selected event: 2, or 3 in the IQ group.
     pub counters: CounterSet,
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for EscrId {
 pub enum ThreadKind {
     /// "TS": counts for the logical processor whose T bits are set.
     Specific,
-    /// "TI": counts for both, whatever the T bits say.
+    /// "TI": counts for both, with any T bits.
     Independent,
 }
 

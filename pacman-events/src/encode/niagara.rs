@@ -56,7 +56,7 @@ fn pcr(cpu: CpuModel, select: u8, mask: u8, pic: u8) -> u64 {
     let (select, mask) = (u64::from(select), u64::from(mask));
     match (cpu.name(), pic) {
         ("niagara1", 0) => select << 4,
-        // PIC1 of the T1 counts instructions whatever the PCR says.
+        // PIC1 of the T1 counts instructions for any value of the PCR.
         ("niagara1", _) => 0,
         ("niagara4", _) => select << 11 | mask << 5,
         (_, 0) => select << 14 | mask << 6,

@@ -57,7 +57,7 @@ static ALIASES: &[(&str, &str)] = &[
     ("migrations", "cpu-migrations"),
 ];
 
-/// The software or generic event of this name, on whatever processor.
+/// The software or generic event of this name, on any processor.
 pub(crate) fn find(
     cpu: CpuModel,
     base: &str,

@@ -47,10 +47,11 @@ fn augment(
     false
 }
 
-/// The fewest sets for events that need one of `masks` each beside what is `reserved`
-/// in every set: for each event the number of its set, and how many there are.
+/// The fewest sets for events that need one counter of a mask each.
 ///
-/// Every event must fit beside what is reserved, or no number of sets suffices.
+/// `reserved` is the mask of a counter that is taken in every set. Returns each event's set
+/// number, and the number of sets. Every event must fit beside the reserved counter, or no
+/// number of sets suffices.
 pub(super) fn deal(masks: &[u128], reserved: Option<u128>) -> (Vec<usize>, usize) {
     for sets in 1..=masks.len() {
         let mut all = masks.to_vec();

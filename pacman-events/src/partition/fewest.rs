@@ -1,32 +1,34 @@
 //! The fewest sets that cover all events: exact up to 24 events that compete.
 //!
 //! A subset of a set that fits also fits, so a cover by maximal sets can be thinned
-//! out to a partition. Events that compete for nothing are covered apart, and the
-//! covers laid over each other: on NetBurst each group of counters is such a part.
+//! out to a partition. Events that compete for no resource form separate parts. Each part
+//! gets a cover of its own, and set *n* of the result joins the sets *n* of all parts. On
+//! NetBurst each group of counters is such a part.
 //!
-//! A part whose events need a counter each and nothing else is a flow, exact for any
-//! number of events ([`deal`]). For other parts greedy covers give an upper bound, and
-//! flows and counting arguments a lower one. Where they differ, the sizes between are
-//! tried in turn: take an uncovered event, try each maximal set that it is in, and
-//! remember uncovered rests that failed. Of events that are alike only the first
-//! uncovered one is tried.
+//! If each event of a part needs one counter and nothing else, [`deal`] solves the part as
+//! a flow, exactly for any number of events. For other parts greedy covers give an upper
+//! bound; flows and counting arguments give a lower one. If the bounds differ, the search
+//! tries the numbers of sets between them in turn. It takes an uncovered event, tries each
+//! maximal set with that event, and remembers remainders that failed. Of equivalent events
+//! it tries only the first uncovered one.
 
 use std::collections::HashMap;
 
 use super::capacity::{deal, share_out};
 use crate::allocate::{Footprint, Problem, Search};
 
-/// Up to this many units of one part are covered exactly.
+/// The most units of one part that the search covers exactly.
 const EXACT: usize = 24;
 
-/// Questions to the allocator before the exact search for one number of sets gives up;
-/// a deterministic limit that no random case of 24 events in `benches/allocate.rs` reaches.
+/// Questions to the allocator before the exact search for one number of sets gives up.
+///
+/// The limit is deterministic. No random case of 24 events in `benches/allocate.rs` reaches it.
 const PATIENCE: u32 = 1_000_000;
 
 /// Sets of items.
 pub(super) struct Cover {
     pub(super) sets: Vec<Vec<u16>>,
-    /// Whether fewer sets are known not to suffice.
+    /// Whether it is proved that fewer sets do not suffice.
     pub(super) fewest: bool,
 }
 
@@ -43,7 +45,7 @@ pub(super) fn fewest(
             Some(sets) => (sets, true),
             None => Part::new(problem, search, &part).cover(),
         };
-        // A part that may be too long does no harm below one that is proved longer.
+        // An unproved part does no harm if another part is proved to need more sets.
         if sets.len() > longest {
             longest = sets.len();
             cover.fewest = exact;
@@ -113,8 +115,9 @@ fn parts<'u>(problem: &Problem<'_>, units: &'u [Vec<u16>]) -> Vec<Vec<&'u [u16]>
 /// A set of units of one part.
 type Units = u128;
 
-/// Units that take general counters of a context: a set offers `room` of them, but only
-/// `budget` if it has any of the excluding ones.
+/// Units that take general counters of a context.
+///
+/// A set offers `room` counters, but only `budget` if it contains an excluding unit.
 struct Pool {
     members: Units,
     excluding: Units,
@@ -123,25 +126,25 @@ struct Pool {
 }
 
 impl Pool {
-    /// Sets with an excluding unit lose `room - budget` counters each.
+    /// The least number of sets: each one with an excluding unit loses `room - budget` counters.
     fn need(&self, open: Units) -> u32 {
         let tight = (open & self.excluding).count_ones().div_ceil(self.budget.max(1));
         ((open & self.members).count_ones() + tight * (self.room - self.budget)).div_ceil(self.room)
     }
 }
 
-/// One part, and what is known about it.
+/// One part and the facts that the search has found about it.
 struct Part<'s, 'p, 'a, 'u> {
     search: &'s mut Search<'p, 'a>,
     units: &'u [&'u [u16]],
-    /// For each unit, the slots of which it takes one, and the registers of which it
-    /// takes one for itself; 0 where nothing is known.
+    /// For each unit, the slots of which it takes one; 0 if they are not known.
     reaches: Vec<u128>,
+    /// For each unit, the registers of which it takes one for itself; 0 if not known.
     owns: Vec<u128>,
     /// Units of which no two fit together.
     quarrel: Units,
     pools: Vec<Pool>,
-    /// For each unit, the units before it that are exactly like it.
+    /// For each unit, the equivalent units before it.
     alike: Vec<Units>,
     known: HashMap<Units, bool>,
     failed: HashMap<Units, u32>,
@@ -193,7 +196,7 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
             let exact = best.len() == 1;
             return (self.spell(&best), exact);
         }
-        // Events that fit with few others come first, so that they find company.
+        // Units that fit with few others come first, while those others are still free.
         let mut shy = asked.clone();
         let friends: Vec<usize> = asked
             .iter()
@@ -250,8 +253,9 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
         sets
     }
 
-    /// Whether the open units fit into this many sets; `None` if patience ran out.
-    /// The sets are disjoint: each is maximal among what was open when it was chosen.
+    /// Whether the open units fit into `sets` sets; `None` if the search gave up.
+    ///
+    /// The sets are disjoint: each is maximal among the units that were open at its choice.
     fn cover_in(
         &mut self,
         open: Units,
@@ -276,8 +280,7 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
         Some(false)
     }
 
-    /// Tries every maximal set that contains `set` and else only candidates, then
-    /// covers the rest.
+    /// Extends `set` by candidates to each maximal set in turn, and covers the other units.
     fn extend(
         &mut self,
         set: Units,
@@ -298,8 +301,8 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
             if self.extend(set | 1 << next, candidates.clone(), open, sets, order, chosen)? {
                 return Some(true);
             }
-            // Without `next` from here on; the check for maximality below makes sure
-            // that something else has taken its place.
+            // From here on the set leaves out `next`. The check below rejects the set if
+            // `next` still fits, since the set is not maximal then.
         }
         for at in 0..self.units.len() {
             if (open & !set) >> at & 1 == 1 && self.ask(set | 1 << at)? {
@@ -335,7 +338,7 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
         fits
     }
 
-    /// Whether counting alone shows that the open units need more sets.
+    /// Whether counting arguments show that the open units need more than `sets` sets.
     fn is_too_few(&self, open: Units, sets: u32) -> bool {
         let flows = |masks: &[u128]| {
             let open: Vec<u128> = to_list(open).into_iter().map(|at| masks[at]).collect();

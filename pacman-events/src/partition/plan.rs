@@ -6,13 +6,14 @@ use crate::allocate::{Assignment, Conflict, Division, EventConstraints, Grant, P
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Partition {
-    /// An exact joint placement over the whole core: whatever fits is found.
+    /// An exact joint placement over the whole core: it finds a placement if one exists.
     #[default]
     ByDemand,
     /// PACMAN's split of a NetBurst core: context 0 gets half 0, context 1 half 1,
-    /// counters and ESCRs alike. What a context may use does not depend on its
-    /// sibling. Where counters are per context anyway, the same as `ByDemand`; where
-    /// only one context is enabled, it has the whole core.
+    /// counters and ESCRs alike. The counters of a context do not depend on its sibling.
+    ///
+    /// If counters are per context anyway, this is the same as `ByDemand`. A context
+    /// that is enabled alone gets the whole core.
     Even,
     /// One context gets the whole core; its siblings count nothing.
     Whole {

@@ -31,9 +31,9 @@ impl Schedule {
         self.fewest
     }
 
-    /// The bundles, by thread and number, that do not fit into one set whatever else is
-    /// left out, and so were taken apart: their events are counted in different
-    /// executions.
+    /// The bundles, by thread and number, that do not fit into one set even alone.
+    ///
+    /// The schedule splits them: their events are counted in different executions.
     pub fn parted(&self) -> &[(u8, u32)] {
         &self.parted
     }

@@ -1,4 +1,4 @@
-//! From an assignment of events to the register program of one context.
+//! Builds the register program of one context from an assignment of events.
 
 use super::data::{Planned, RegisterProgram};
 use super::error::{RegisterError, RegisterErrorKind, Result};
@@ -10,8 +10,8 @@ use crate::{CpuModel, Encoding, Family};
 impl RegisterProgram {
     /// Makes the program of one context's `assignment` of `events`.
     ///
-    /// `core` holds the assignments of all contexts of the core, this one included. Events
-    /// without rings of their own count in `rings`.
+    /// `core` holds the assignments of all contexts of the core, this one included. `rings`
+    /// applies to events without rings of their own.
     ///
     /// # Errors
     /// `NoEvents` for an empty assignment; `InvalidInput` if `events` are not the planned ones;

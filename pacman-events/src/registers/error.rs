@@ -17,7 +17,7 @@ pub(super) type Result<T, E = RegisterError> = std::result::Result<T, E>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RegisterErrorKind {
-    /// The encodings are not those that were planned.
+    /// The encodings are not those of the plan.
     InvalidInput,
     /// The assignment has no event.
     NoEvents,
