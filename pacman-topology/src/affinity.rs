@@ -1,6 +1,6 @@
-//! The calling thread's affinity mask, for any number of CPUs, and the mask before it was bound.
+//! The calling thread's affinity mask for any number of CPUs, and its mask before it was bound.
 //!
-//! The topology reads the mask to tell which contexts the thread may use; a binding sets it.
+//! The topology reads the mask to learn which contexts the thread may use; a binding sets it.
 
 use std::cell::RefCell;
 use std::io;
@@ -57,7 +57,7 @@ pub(crate) fn set_of(tid: i32, cpus: &CpuSet) -> io::Result<()> {
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The CPU the calling thread runs on right now, if the kernel tells.
+/// The CPU that the calling thread runs on now; `None` if the kernel does not tell.
 ///
 /// A thread that is not bound may run elsewhere the next moment. On x86-64 and AArch64 the C
 /// library answers without a system call.
@@ -91,7 +91,7 @@ pub(crate) fn current_mask() -> Result<CpuSet> {
     })
 }
 
-/// The calling thread's mask, or while it is bound the one that its outermost binding will restore.
+/// The calling thread's mask; while it is bound, the mask that its outermost binding will restore.
 pub(crate) fn unbound_mask() -> Result<CpuSet> {
     match remembered(|outermost| outermost.as_ref().map(|(_, mask)| mask.clone())) {
         Some(mask) => Ok(mask),
@@ -104,12 +104,12 @@ pub(crate) fn bound() -> bool {
     remembered(|outermost| outermost.as_ref().map(drop)).is_some()
 }
 
-/// How many bindings a thread holds, and its mask before the first.
+/// The number of bindings that a thread holds, and its mask before the first one.
 type Outermost = Option<(usize, CpuSet)>;
 
 thread_local! {
-    /// Has no destructor, so that exit handlers and destructors of other thread-locals find it:
-    /// the end of the last binding empties it.
+    /// It has no destructor, so exit handlers and destructors of other thread-locals can use it.
+    /// The end of the last binding frees the mask.
     static OUTERMOST: RefCell<ManuallyDrop<Outermost>> =
         const { RefCell::new(ManuallyDrop::new(None)) };
 }
@@ -151,7 +151,7 @@ fn bits(cpus: &CpuSet) -> Vec<c_ulong> {
 
 const WORD_BITS: usize = c_ulong::BITS as usize;
 
-/// Far above what a kernel can be configured for; ends the search on other causes of EINVAL.
+/// Far above the CPU limit of any kernel; ends the search if EINVAL has another cause.
 const LARGEST_MASK_BITS: usize = 1 << 20;
 
 #[cfg(test)]

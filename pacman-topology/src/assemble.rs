@@ -1,4 +1,4 @@
-//! From what a source says of each CPU to numbered cores and siblings.
+//! Numbers cores and siblings from a source's facts of each CPU.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Keeping a thread on one hardware context for as long as a [`Binding`] lives.
+//! Keeps a thread on one hardware context while a [`Binding`] lives.
 
 use std::marker::PhantomData;
 
@@ -8,11 +8,11 @@ use crate::placement::Place;
 use crate::processors::ThreadBinding;
 use crate::snapshot::Topology;
 
-/// The calling thread's stay on one hardware context; dropping it gives the thread its old mask back.
+/// The calling thread's binding to one hardware context; dropping it restores the old mask.
 ///
-/// The old mask comes back only if the thread's mask is still the one set here: whoever changed it
-/// since (the program, `taskset -p`, a later binding) wins. Bindings of one thread therefore end in
-/// the reverse order of their making. A binding cannot leave its thread:
+/// It restores the old mask only if the thread still has the mask of this binding. A later change
+/// by the program, `taskset -p` or another binding stays. So drop the bindings of a thread in the
+/// reverse order of their creation. A binding cannot leave its thread:
 ///
 /// ```compile_fail,E0277
 /// fn elsewhere(binding: pacman_topology::Binding) {
@@ -82,10 +82,10 @@ impl Binding {
         &self.place
     }
 
-    /// Makes sure that the thread is still bound: a shrinking cpuset and other programs can move it.
+    /// Checks that the thread is still bound: a shrinking cpuset or another program can move it.
     ///
     /// # Errors
-    /// [`ErrorKind::PlaceNotAllowed`] if the thread's mask is no longer the one set here.
+    /// [`ErrorKind::PlaceNotAllowed`] if the thread no longer has the mask of this binding.
     pub fn check(&self) -> Result<()> {
         let Some(now) = self.stay.lost()? else { return Ok(()) };
         Err(Error::new(

@@ -24,14 +24,15 @@ pub struct Before {
     kind: c_int,
 }
 
-/// Puts the cancellation of the calling thread off, until [`allow`] gets the answer back.
+/// Puts the cancellation of the calling thread off, until [`allow`] gets the returned state.
 #[doc(hidden)]
 #[inline]
 pub fn put_off() -> Before {
     let mut before = Before { state: DISABLE, kind: DEFERRED };
-    // Both: a cancellation that another thread has just sent ends asynchronous threads of glibc
-    // whatever their state is when it arrives (seen with 2.36, and not wholly closed by this).
-    // SAFETY: they take constants of both glibc and musl, and places for others.
+    // Sets type and state: glibc's cancellation ends an asynchronous thread even if the thread
+    // has disabled cancellation before it arrives. That was seen with glibc 2.36; the
+    // race is smaller here, but not closed.
+    // SAFETY: the calls take constants of both glibc and musl, and live places for the old values.
     unsafe {
         pthread_setcanceltype(DEFERRED, &raw mut before.kind);
         pthread_setcancelstate(DISABLE, &raw mut before.state);
@@ -45,7 +46,7 @@ pub fn put_off() -> Before {
 #[inline]
 pub fn allow(before: Before) {
     let mut now = 0;
-    // SAFETY: they take what they once gave, and a place for another.
+    // SAFETY: the calls take values that they returned before, and a live place for another.
     unsafe {
         pthread_setcancelstate(before.state, &raw mut now);
         pthread_setcanceltype(before.kind, &raw mut now);

@@ -1,6 +1,6 @@
 //! CPU numbers as bits, and the kernel's two notations read into them.
 
-/// Eight times what any kernel can be configured for; keeps a typo from filling memory.
+/// Eight times the CPU limit of any kernel; a typo cannot fill the memory.
 pub(crate) const LAST_CPU: u32 = 65_535;
 
 /// A set of CPU numbers up to [`LAST_CPU`], a bit each: a number that is given twice costs nothing.

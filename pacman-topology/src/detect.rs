@@ -1,4 +1,4 @@
-//! Where a topology comes from.
+//! Makes topologies from their sources.
 
 use std::path::Path;
 
@@ -9,16 +9,16 @@ use crate::snapshot::{Source, Topology};
 use crate::{hwloc, synthetic, sysfs};
 
 impl Topology {
-    /// The [current](processors::current) machine, through `/sys`, with the contexts that the calling thread may use marked as allowed.
+    /// Reads the topology of the [current](processors::current) machine from `/sys`.
     ///
-    /// The thread may use the contexts of its affinity mask; while it holds a
-    /// [`Binding`](crate::Binding), those of the mask that the binding will restore. Threads
-    /// inherit the mask of their creator, so detect once, before binding anything, and share the
-    /// result.
+    /// It marks the contexts of the calling thread's affinity mask as allowed. If the thread holds
+    /// a [`Binding`](crate::Binding), it marks those of the mask that the binding will restore.
+    /// Threads inherit the mask of their creator. So detect once, before you bind any thread, and
+    /// share the result.
     ///
     /// # Errors
     /// [`ErrorKind::System`](crate::ErrorKind::System) if neither `/sys` nor the affinity mask
-    /// tells which CPUs there are.
+    /// names the CPUs.
     ///
     /// ```
     /// use pacman_topology::Topology;
@@ -31,7 +31,7 @@ impl Topology {
         Topology::of(processors::current())
     }
 
-    /// The contexts of `machine`, through which threads can be bound there.
+    /// The topology of `machine`; threads can be bound there through it.
     ///
     /// # Errors
     /// As for [`detect`](Self::detect).
@@ -48,10 +48,10 @@ impl Topology {
         Ok(topology)
     }
 
-    /// The machine whose `/sys` (and, for limits and the model's name, `/proc`) lies under `root`.
+    /// Reads the topology of the machine whose `/sys` lies under `root`.
     ///
-    /// `root` is the directory that holds `sys`, or `sys` itself. The result never counts as this
-    /// system, whatever tree is read.
+    /// `root` is the directory that holds `sys`, or `sys` itself. Limits and the model's name come
+    /// from `proc` beside `sys`. The result never counts as this system, even for `/sys` itself.
     ///
     /// # Errors
     /// [`ErrorKind::System`](crate::ErrorKind::System) if the tree names no CPU;
@@ -60,13 +60,12 @@ impl Topology {
         sysfs::from_tree(root)
     }
 
-    /// The topology by hwloc, which is this system unless `HWLOC_XMLFILE` or `HWLOC_SYNTHETIC` say
-    /// otherwise.
+    /// Reads the topology through hwloc.
     ///
-    /// Packages, cores, contexts and NUMA nodes are hwloc's. Dies, core types and limits have no
-    /// place in hwloc's oldest interface and are read as [`detect`](Self::detect) reads them.
-    /// To link, the feature needs hwloc's development files and those of libudev, which hwloc's
-    /// pkg-config file asks for.
+    /// hwloc describes this system unless `HWLOC_XMLFILE` or `HWLOC_SYNTHETIC` selects another.
+    /// Packages, cores, contexts and NUMA nodes come from hwloc. Its oldest interface lacks dies,
+    /// core types and limits; they are read as by [`detect`](Self::detect). The feature links
+    /// with hwloc and libudev, and needs the development files of both.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if this library was built without
@@ -77,14 +76,14 @@ impl Topology {
 
     /// A made-up machine, such as `2 packages, 4 cores, 2 threads` or `package:2 core:4 pu:2`.
     ///
-    /// Levels go from the outside inwards and each number is per parent: `packages`, `nodes`,
-    /// `dies`, `cores`, `threads`; a level left out counts 1, but some kind of core must be there.
-    /// A hybrid machine lists `p-cores`, `e-cores` and `lp-cores` side by side, each with its own
-    /// `threads`. Singular and plural are the same, `pu` is hwloc's word for a thread, commas are
-    /// free. CPUs are numbered core by core.
+    /// The levels are `packages`, `nodes`, `dies`, `cores` and `threads`, from the outside inwards.
+    /// Each number is per parent. A missing level counts as 1, but cores are required. A hybrid
+    /// machine lists `p-cores`, `e-cores` and `lp-cores` side by side, each with its own
+    /// `threads`. Singular and plural are the same, commas are optional, and `pu` is hwloc's
+    /// word for a thread. CPUs are numbered core by core.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for anything else.
+    /// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for any other text.
     ///
     /// ```
     /// use pacman_topology::Topology;

@@ -13,12 +13,12 @@ pub const MOST_SYSTEM_BYTES: u64 = 1 << 20;
 /// The text of a file of at most `most` bytes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidData`] if it is longer, or no UTF-8; otherwise what the system says.
+/// [`ErrorKind::InvalidData`] if it is longer or not UTF-8; otherwise the system's error.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     text_of(File::open(path)?, most)
 }
 
-/// The same of what is open.
+/// The text of an open file of at most `most` bytes.
 ///
 /// # Errors
 /// As [`read_text`].

@@ -1,4 +1,4 @@
-//! The hardware contexts of a machine, which thread runs on which of them, and binding threads there.
+//! The hardware contexts of a machine, placements of threads on them, and bindings of threads.
 //!
 //! A [`Topology`] is a snapshot. It comes from this system ([`Topology::detect`]), from a copy of
 //! another machine's `/sys` ([`Topology::from_sysfs`]), from hwloc ([`Topology::from_hwloc`]) or

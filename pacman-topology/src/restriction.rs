@@ -1,16 +1,16 @@
-//! The restrictions of a process: contexts that it may not use, and CPU time that it does not get.
+//! The restrictions of a process: its allowed contexts, and its limit on CPU time.
 
 use std::fmt;
 
 use crate::CpuSet;
 
-/// Someone who allows only some of the machine's CPUs.
+/// A limit on the CPUs that a process may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Restriction {
     /// The source of the restriction.
     pub by: Restrictor,
-    /// The CPUs that are left.
+    /// The CPUs that the process may still use.
     pub cpus: CpuSet,
 }
 
@@ -20,7 +20,7 @@ pub struct Restriction {
 pub enum Restrictor {
     /// The thread's affinity mask: `taskset`, `numactl`, a batch system, or the program itself.
     Affinity,
-    /// A cgroup's cpuset: a container's or a batch system's; the file that says so.
+    /// The cpuset of a cgroup, as of a container or a batch system; the path of its file.
     Cpuset(String),
 }
 
@@ -32,19 +32,19 @@ pub struct Quota {
     pub micros: u64,
     /// The period, in microseconds.
     pub period_micros: u64,
-    /// The file that says so.
+    /// The path of the file that sets the limit.
     pub file: String,
 }
 
 impl Quota {
-    /// The limit in CPUs' worth of time.
+    /// The limit in CPUs: the CPU time divided by the period.
     pub fn cpus(&self) -> f64 {
         self.micros as f64 / self.period_micros as f64
     }
 }
 
 impl Restrictor {
-    /// The remedy, as an imperative.
+    /// The remedy, as a phrase in the imperative for an error text.
     pub(crate) fn remedy(&self) -> &'static str {
         match self {
             Restrictor::Affinity => "start the program without taskset or numactl",
@@ -62,7 +62,7 @@ impl fmt::Display for Restrictor {
     }
 }
 
-/// `the affinity mask leaves cpus 0-3`.
+/// Writes `the affinity mask leaves cpus 0-3`.
 impl fmt::Display for Restriction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let noun = if self.cpus.len() == 1 { "cpu" } else { "cpus" };

@@ -1,4 +1,4 @@
-//! The description itself: contexts, cores and packages as they were at one moment.
+//! The topology itself: contexts, cores and packages as they were at one moment.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -39,19 +39,19 @@ pub struct Topology {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Context {
-    /// The number Linux gives this logical CPU.
+    /// Linux's number of this logical CPU.
     pub cpu: u32,
     /// The package (socket), as the machine numbers it.
     pub package: u32,
-    /// The die within the package, as the machine numbers it; 0 where the kernel names none.
+    /// The die within the package, as the machine numbers it; 0 if the kernel names none.
     pub die: u32,
-    /// The core, counted over the whole machine from 0 without holes.
+    /// The core's number in the whole machine, from 0 without gaps.
     pub core: u32,
-    /// The position among the core's contexts, from 0, in order of `cpu`.
+    /// The context's position on its core, from 0, in order of `cpu`.
     pub sibling: u32,
     /// The NUMA node.
     pub node: u32,
-    /// The core's kind on hybrid processors.
+    /// The core's type on hybrid processors.
     pub core_type: CoreType,
     /// Whether the calling process may run here (affinity, cpuset, cgroup).
     pub allowed: bool,
@@ -61,17 +61,17 @@ pub struct Context {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Core {
-    /// The core, counted over the whole machine from 0 without holes.
+    /// The core's number in the whole machine, from 0 without gaps.
     pub core: u32,
-    /// The package it sits in, as the machine numbers it.
+    /// The core's package, as the machine numbers it.
     pub package: u32,
-    /// The die it sits on, as the machine numbers it.
+    /// The core's die, as the machine numbers it.
     pub die: u32,
-    /// The NUMA node of its first context.
+    /// The NUMA node of the core's first context.
     pub node: u32,
-    /// Its kind on hybrid processors.
+    /// The core's type on hybrid processors.
     pub core_type: CoreType,
-    /// Its online contexts, in order of `cpu`: the position is the context's `sibling`.
+    /// The core's online contexts, in order of `cpu`; a context's index is its `sibling`.
     pub cpus: Vec<u32>,
 }
 
@@ -79,13 +79,13 @@ pub struct Core {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Package {
-    /// The number the machine gives it.
+    /// The machine's number of the package.
     pub package: u32,
-    /// Its cores, as indices into [`Topology::cores`]; a package's cores are consecutive.
+    /// The package's cores, which are consecutive, as indices into [`Topology::cores`].
     pub cores: std::ops::Range<usize>,
 }
 
-/// Where a topology's facts come from.
+/// The source of a topology.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source {
@@ -93,19 +93,19 @@ pub enum Source {
     Hwloc,
     /// A line of text.
     Synthetic(String),
-    /// A `/sys` tree; the root directory that holds it.
+    /// A `/sys` tree; the path of the directory that holds `sys`.
     Sysfs(PathBuf),
     /// A simulated machine.
     Simulated(ProcessorsRef),
 }
 
 impl Topology {
-    /// Whether this describes the system that runs, so that threads can be bound through it.
+    /// Whether the topology describes this system, so that threads can be bound through it.
     pub fn is_this_system(&self) -> bool {
         self.this_system
     }
 
-    /// The machine that runs threads on these contexts; `None` if that is not this system.
+    /// The machine that runs threads on these contexts; `None` if it is not this system.
     pub fn processors(&self) -> Option<&ProcessorsRef> {
         match &self.source {
             Source::Simulated(machine) => Some(machine),
@@ -118,13 +118,13 @@ impl Topology {
         &self.contexts
     }
 
-    /// The online context with that CPU number.
+    /// The online context with CPU number `cpu`.
     pub fn context(&self, cpu: u32) -> Option<&Context> {
         let index = self.contexts.binary_search_by_key(&cpu, |context| context.cpu).ok()?;
         Some(&self.contexts[index])
     }
 
-    /// Every core with an online context, by package, die and lowest CPU; the position is its number.
+    /// Every core with an online context, by package, die and lowest CPU; its index is its number.
     pub fn cores(&self) -> &[Core] {
         &self.cores
     }
@@ -134,7 +134,7 @@ impl Topology {
         &self.packages
     }
 
-    /// The online contexts of the core that `cpu` belongs to, itself included; empty if it is not online.
+    /// The online contexts of the core of `cpu`, `cpu` included; empty if `cpu` is not online.
     pub fn siblings_of(&self, cpu: u32) -> &[u32] {
         match self.context(cpu) {
             Some(context) => &self.cores[context.core as usize].cpus,
@@ -142,12 +142,12 @@ impl Topology {
         }
     }
 
-    /// The largest number of online contexts on one core: 1 where SMT is off or absent.
+    /// The largest number of online contexts on one core: 1 if SMT is off or absent.
     pub fn contexts_per_core(&self) -> usize {
         self.cores.iter().map(|core| core.cpus.len()).max().unwrap_or(0)
     }
 
-    /// Whether the machine has more than one kind of core.
+    /// Whether the machine has more than one core type.
     pub fn is_hybrid(&self) -> bool {
         self.cores.iter().any(|core| core.core_type != self.cores[0].core_type)
     }
@@ -157,8 +157,9 @@ impl Topology {
         self.contexts.iter().filter(|context| context.allowed).map(|context| context.cpu).collect()
     }
 
-    /// The same machine with these contexts allowed as well: for a process whose calling thread is
-    /// bound, which leaves the others to other threads. CPUs that it does not have are passed over.
+    /// The same machine with `cpus` allowed as well; ignores CPUs that the machine does not have.
+    ///
+    /// Use it if the calling thread is bound, but other threads of the process may run elsewhere.
     ///
     /// ```
     /// use pacman_topology::Topology;
@@ -175,32 +176,32 @@ impl Topology {
         self
     }
 
-    /// The CPUs that are present but switched off.
+    /// The CPUs that are present but offline.
     pub fn offline(&self) -> &CpuSet {
         &self.offline
     }
 
-    /// The contexts that the process may not use, by source: affinity mask and cgroup cpuset.
+    /// The limits on the CPUs that the process may use, by source: affinity mask and cpuset.
     pub fn restrictions(&self) -> &[Restriction] {
         &self.restrictions
     }
 
-    /// The cgroup's limit on CPU time, where one is set: it slows threads without taking contexts away.
+    /// The cgroup's limit on CPU time, if one is set: it slows threads but excludes no context.
     pub fn quota(&self) -> Option<&Quota> {
         self.quota.as_ref()
     }
 
-    /// The facts that the system did not tell, and the assumptions in their place, one line each.
+    /// The facts that the system does not tell, with the assumptions made instead, a line each.
     pub fn caveats(&self) -> &[String] {
         &self.caveats
     }
 
-    /// The processor's name as the machine tells it, or `unknown processor`.
+    /// The processor's name as the machine gives it, or `unknown processor`.
     pub fn machine_name(&self) -> &str {
         &self.machine_name
     }
 
-    /// Where these facts come from.
+    /// The source of the topology.
     pub fn source(&self) -> &Source {
         &self.source
     }

@@ -32,7 +32,7 @@ fn read(tree: &Tree, affinity: Option<CpuSet>) -> Result<Topology> {
     Ok(assemble(cpus, around))
 }
 
-/// Everything that is not a context: limits, names, what is offline.
+/// Reads everything but the contexts: limits, names and offline CPUs.
 pub(crate) fn surroundings(
     tree: &Tree,
     online: &CpuSet,

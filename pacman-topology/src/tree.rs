@@ -1,4 +1,4 @@
-//! Files below a directory that holds `sys`, of this system or copied from another.
+//! Reads files below a directory that holds `sys`: this system's, or a copy of another's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::cpu_set::CpuSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{self, MOST_SYSTEM_BYTES};
 
-/// A directory that holds `sys` and perhaps `proc`.
+/// A directory that holds `sys`, and sometimes `proc`.
 pub(crate) struct Tree {
     pub(crate) root: PathBuf,
     sys: PathBuf,
@@ -32,7 +32,7 @@ impl Tree {
         self.root.join("proc").join(path)
     }
 
-    /// A file's text without surrounding blanks; nothing if the file is absent, unreadable or empty.
+    /// A file's text without surrounding blanks; `None` if it is absent, unreadable or empty.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let text = input::read_text(&self.sys.join(path), MOST_SYSTEM_BYTES).ok()?;
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
@@ -47,7 +47,7 @@ impl Tree {
         }
     }
 
-    /// A file in list notation.
+    /// The CPUs of a file in list notation, such as `0-3,6`; `None` if the file has no text.
     pub(crate) fn set(&self, path: &str) -> Result<Option<CpuSet>> {
         let Some(text) = self.text(path) else { return Ok(None) };
         CpuSet::from_list(&text).map(Some).map_err(|error| self.malformed(path, &error.to_string()))
@@ -58,7 +58,7 @@ impl Tree {
         CpuSet::from_mask(&text).map(Some).map_err(|error| self.malformed(path, &error.to_string()))
     }
 
-    /// The first of a new and an old name that exists, as list or as mask.
+    /// The CPUs of the file `new`, or of `old` on older kernels, in list or mask notation.
     pub(crate) fn first_bits(&self, new: &str, old: &str) -> Result<Option<CpuBits>> {
         for name in [new, old] {
             let list = format!("{name}_list");
@@ -75,7 +75,7 @@ impl Tree {
         Ok(None)
     }
 
-    /// The numbers of the entries called `prefix` and a number that a CPU could have.
+    /// The numbers of all entries of `directory` that are called `prefix` and a CPU number.
     pub(crate) fn numbered(&self, directory: &str, prefix: &str) -> CpuSet {
         let Ok(entries) = fs::read_dir(self.sys.join(directory)) else { return CpuSet::default() };
         let number = |entry: fs::DirEntry| {

@@ -1,4 +1,4 @@
-//! Topology through the hwloc library, or the news that it was left out.
+//! Reads the topology through the hwloc library, or says that this build left hwloc out.
 
 #[cfg(not(feature = "hwloc"))]
 mod disabled;

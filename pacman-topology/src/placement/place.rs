@@ -1,4 +1,4 @@
-//! One hardware context to run on, and why some cannot be had.
+//! One hardware context to run on, and the reasons why some cannot be used.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use crate::{Context, CoreType, CpuSet, Topology};
 
 /// A hardware context that exists and is online.
 ///
-/// [`Placement::places`](crate::Placement::places) and [`Topology::place`] make those that this
-/// process may use.
+/// [`Placement::places`](crate::Placement::places) and [`Topology::place`] return only places
+/// that this process may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     cpu: u32,
@@ -20,7 +20,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The number Linux gives this logical CPU.
+    /// Linux's number of this logical CPU.
     pub fn cpu(&self) -> u32 {
         self.cpu
     }
@@ -30,12 +30,12 @@ impl Place {
         self.package
     }
 
-    /// The core, counted over the whole machine from 0.
+    /// The core's number in the whole machine, from 0.
     pub fn core(&self) -> u32 {
         self.core
     }
 
-    /// The position among the core's contexts, from 0.
+    /// The context's position on its core, from 0.
     pub fn sibling(&self) -> u32 {
         self.sibling
     }
@@ -45,7 +45,7 @@ impl Place {
         self.node
     }
 
-    /// The core's kind on hybrid processors.
+    /// The core's type on hybrid processors.
     pub fn core_type(&self) -> CoreType {
         self.core_type
     }
@@ -63,7 +63,7 @@ impl Place {
     }
 }
 
-/// `cpu 5 (package 0, core 2, sibling 1)`.
+/// Writes `cpu 5 (package 0, core 2, sibling 1)`.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -75,7 +75,7 @@ impl fmt::Display for Place {
 }
 
 impl Topology {
-    /// The place on the context with that CPU number.
+    /// The place of the context with CPU number `cpu`.
     ///
     /// # Errors
     /// [`ErrorKind::NoSuchPlace`] if the machine has no such context;
@@ -84,7 +84,7 @@ impl Topology {
         self.usable(cpu).map(Place::of)
     }
 
-    /// The context with that CPU number, if a thread may be put there.
+    /// The context with CPU number `cpu`, if the process may run there.
     pub(super) fn usable(&self, cpu: u32) -> Result<&Context> {
         match self.context(cpu) {
             Some(context) if context.allowed => Ok(context),

@@ -1,4 +1,4 @@
-//! The trait itself and the data that it passes.
+//! The trait [`Processors`] and the data that it passes.
 
 use std::fmt;
 
@@ -7,34 +7,34 @@ use crate::error::Result;
 
 /// The processors of a machine and the threads that they run.
 ///
-/// Methods about "the calling thread" concern the thread as this machine sees it.
+/// On a simulated machine "the calling thread" means the thread's counterpart there.
 pub trait Processors: fmt::Debug + Send + Sync + 'static {
-    /// Tells machines apart; 0 is the machine that runs the program.
+    /// A number that identifies the machine; 0 is the machine that runs the program.
     fn number(&self) -> u64;
 
     /// The machine's name and title if it is simulated; `None` for the machine that runs the program.
     fn simulation(&self) -> Option<Simulation>;
 
-    /// Where the hardware contexts are described.
+    /// The source of the description of the hardware contexts.
     fn layout(&self) -> Layout;
 
-    /// The CPUs that are online now; `None` where the kernel does not tell.
+    /// The CPUs that are online now; `None` if the kernel does not tell.
     fn online(&self) -> Option<CpuSet>;
 
-    /// The CPU that the calling thread runs on now, if the kernel tells.
+    /// The CPU that the calling thread runs on now; `None` if the kernel does not tell.
     fn current_cpu(&self) -> Option<u32>;
 
-    /// The CPU that a thread of any process ran on last, if the kernel tells.
+    /// The CPU that a thread of any process ran on last; `None` if the kernel does not tell.
     fn cpu_of(&self, tid: i32) -> Option<u32>;
 
-    /// Keeps the calling thread on `cpu` until the answer is dropped.
+    /// Keeps the calling thread on `cpu` until the returned binding is dropped.
     ///
     /// # Errors
     /// `PlaceNotAllowed` for a CPU that is offline or outside of the cpuset; `Permission` or `System`
     /// if the kernel refuses.
     fn bind(&self, cpu: u32) -> Result<Box<dyn ThreadBinding>>;
 
-    /// Moves a thread of any process to `cpu` for good.
+    /// Moves a thread of any process to `cpu` permanently.
     ///
     /// # Errors
     /// `PlaceNotAllowed` or `System`, with the kernel's reason.
@@ -46,7 +46,7 @@ pub trait Processors: fmt::Debug + Send + Sync + 'static {
 pub struct Simulation {
     /// The name that selects it, such as `p4`.
     pub name: &'static str,
-    /// The machine in words.
+    /// A description of the machine.
     pub title: &'static str,
 }
 
