@@ -24,8 +24,8 @@ pub(crate) struct Plan {
 }
 
 static PLAN: AtomicPtr<Plan> = AtomicPtr::new(std::ptr::null_mut());
-/// ForkGuard while a plan is made, and while a thread's counters are opened or closed: the child of a fork
-/// must not find that half done.
+/// Held while a plan is made, and while a thread's counters are opened or closed. The child of a fork
+/// must not find any of these half done.
 pub(crate) static OPENING: Lock<()> = Lock::new(());
 
 impl Plan {
@@ -175,9 +175,9 @@ impl Counters {
     }
 }
 
-/// How a thread's part of a region is counted: by its [`Counters`], or by `()` not at all.
+/// The way to count a thread's part of a region: its [`Counters`] count it, and `()` does not.
 ///
-/// Generic, so that each case gets a function of its own and neither carries the other's code.
+/// Callers are generic, so that the compiler makes a function for each case without the other's code.
 pub(crate) trait Counting: Copy {
     /// As [`Counters::begin`]; answers the counters if they have begun.
     fn begin(self, depth: usize) -> Option<*const Counters>;

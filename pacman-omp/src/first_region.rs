@@ -46,8 +46,8 @@ pub(crate) fn meet(runtime: &'static Runtime, requested: u32) {
     if FIRST_REGION.lock().is_some() {
         return;
     }
-    // Without the lock: libomp initialises itself when it is asked, under a lock of its own. It holds
-    // that lock over forks as well, and takes it before ours.
+    // Ask without our lock. libomp may initialise itself now, under its own lock. It holds that lock
+    // over forks as well, and takes it before ours.
     let threads = runtime.ask(Function::omp_get_max_threads).unwrap_or(requested);
     // A runtime that binds threads has bound this one by now.
     let cpus = own_mask().chain(runtime.places()).collect();

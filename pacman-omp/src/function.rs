@@ -44,8 +44,8 @@ pub(crate) enum CallKind {
     UsesAffinity,
 }
 
-/// Gives the table of all functions to the macro `$then`: first those with entries of their own or that
-/// the library only calls, then the watched ones by kind.
+/// Gives the table of all functions to the macro `$then`. First come the functions with their own entry
+/// and those that the library only calls, then the watched ones by kind.
 macro_rules! functions {
     ($then:ident) => {
         $then! {

@@ -1,9 +1,9 @@
 //! The library's own heap.
 //!
-//! Blocks of a preloaded library would lie between the program's own in the program's heap. libgomp
-//! allocates a team of one at every region, and would then take two hundred more instructions to find
-//! and merge the block. A program that reads freed memory would read other values. So the library has a
-//! heap of its own.
+//! In the program's heap, the library's blocks would lie between the program's blocks. libgomp
+//! allocates a team of one at every region, and would take two hundred more instructions to find and
+//! merge the block. A program that reads freed memory would read other values. So the library has its
+//! own heap.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
@@ -15,37 +15,37 @@ use dlmalloc::GlobalDlmalloc;
 #[global_allocator]
 static HEAP: Heap = Heap { spare: Spare::new() };
 
-/// The heap, with spare memory for when the kernel refuses more: a preloaded library must not end the
+/// The heap, with spare memory in case the kernel refuses more. A preloaded library must not end the
 /// program for lack of a few bytes.
 struct Heap {
     spare: Spare,
 }
 
-// SAFETY: each block is of one of two allocators, and goes back to that one.
+// SAFETY: each block belongs to one of two allocators, and goes back to that one.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's own request.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`.
         let block = unsafe { GlobalDlmalloc.alloc(layout) };
         if block.is_null() { self.spare.alloc(layout) } else { block }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's own request.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc_zeroed`.
         let block = unsafe { GlobalDlmalloc.alloc_zeroed(layout) };
-        // Spare memory is zero, and no part of it is given out twice.
+        // Spare memory is zero, and `spare` gives each byte out only once.
         if block.is_null() { self.spare.alloc(layout) } else { block }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if !self.spare.has(block) {
-            // SAFETY: the block is of that allocator.
+            // SAFETY: the block belongs to this allocator.
             unsafe { GlobalDlmalloc.dealloc(block, layout) };
         }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !self.spare.has(block) {
-            // SAFETY: the block is of that allocator.
+            // SAFETY: the block belongs to this allocator.
             let larger = unsafe { GlobalDlmalloc.realloc(block, layout, size) };
             if !larger.is_null() {
                 return larger;
@@ -64,7 +64,7 @@ unsafe impl GlobalAlloc for Heap {
     }
 }
 
-/// Memory in the library's own image, each byte of it given out once.
+/// Memory in the library's own image. Each byte is given out only once.
 struct Spare {
     memory: UnsafeCell<[u8; Spare::SIZE]>,
     used: AtomicUsize,
@@ -96,7 +96,7 @@ impl Spare {
             fits(used).map(|(_, end)| end)
         });
         let first = used.ok().and_then(|used| Some(fits(used)?.0));
-        // SAFETY: within the memory.
+        // SAFETY: `first` and the block's end are within the memory.
         first.map_or(null_mut(), |first| unsafe { start.add(first) })
     }
 
@@ -106,9 +106,9 @@ impl Spare {
     }
 }
 
-/// Has the heap's lock held over forks. Call it before
+/// Makes `fork` hold the heap's lock. Call this before
 /// [`install_atfork`](crate::fork::install_atfork): a thread that holds a lock of this library may
-/// allocate, so those locks must be taken first.
+/// allocate, so `fork` must take those locks first.
 pub(crate) fn watch_forks() {
     // SAFETY: registers handlers that are never unloaded; called once.
     unsafe { dlmalloc::enable_alloc_after_fork() };

@@ -1,9 +1,9 @@
 //! The real function behind an interposed call.
 //!
 //! The dynamic linker searches the global scope first, and then the calling module's own dependencies.
-//! Calls are bound to this library, which then searches in the same order for the module that calls. A
-//! function found among a module's own dependencies stays bound, as with the linker: a runtime that
-//! comes into the global scope later knows nothing of the teams of the module's own runtime.
+//! Calls are bound to this library, which searches in the same order on behalf of the calling module.
+//! A function that it finds among a module's own dependencies stays bound, as with the linker. A
+//! runtime that comes into the global scope later knows no teams of the module's own runtime.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -21,7 +21,7 @@ type ByFunction = [AtomicPtr<c_void>; Function::COUNT];
 /// each family, with functions in common.
 static NEXT: ByFunction = [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
 
-/// The answers of [`real_for`] for all callers, as long as no module has a private runtime.
+/// The answers of [`real_for`] for all callers, while no module has a private runtime.
 static SHARED: ByFunction = [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
 
 /// The modules with a private runtime. The lock also protects changes of [`SHARED`].
@@ -41,7 +41,7 @@ pub(crate) struct PrivateRuntime {
 /// Whether any call of the program to a runtime came here.
 static INTERPOSED: AtomicBool = AtomicBool::new(false);
 
-/// A call of the program to a runtime comes here.
+/// Notes that a call of the program to a runtime came here.
 #[inline]
 pub(crate) fn note_interposed() {
     if !INTERPOSED.load(Ordering::Relaxed) {
@@ -61,7 +61,7 @@ pub(crate) fn real_for(caller: u64, function: Function) -> Option<*mut c_void> {
     if real.is_null() { real_at_site(caller, function) } else { Some(real) }
 }
 
-/// The real function where modules differ.
+/// The real function for a call when modules have different runtimes.
 #[cold]
 fn real_at_site(caller: u64, function: Function) -> Option<*mut c_void> {
     if is_own(caller) {
@@ -73,7 +73,7 @@ fn real_at_site(caller: u64, function: Function) -> Option<*mut c_void> {
     }
     note_interposed();
     let Some(real) = resolved(caller, function) else {
-        // Code outside of modules has no dependencies to search.
+        // Code outside of all modules has no dependencies to search.
         return of_team(function);
     };
     SITES.keep(caller, function, real);
@@ -125,7 +125,7 @@ pub(crate) fn known_runtime_for(caller: u64, function: Function) -> Option<&'sta
 /// The function that a call from `caller` would reach without this library.
 fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     let module = Module::of(caller);
-    // A runtime reaches itself whatever the global scope has, because its symbols have versions.
+    // A runtime's calls to itself ignore the global scope, because its symbols have versions.
     let itself = Runtime::met().find(|runtime| runtime.path == module.path);
     if let Some(real) = itself.and_then(|runtime| runtime.real(function)) {
         return Some(real);
@@ -149,7 +149,7 @@ fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     }
     let mut apart = PRIVATE_RUNTIMES.lock();
     HAS_PRIVATE_RUNTIMES.store(true, Ordering::Relaxed);
-    // ATOMICS: a thread that has read one of these before still reaches its right function.
+    // ATOMICS: a thread that read an old value calls the right function: the value was right for it.
     SHARED.iter().for_each(|real| real.store(null_mut(), Ordering::Relaxed));
     apart.push(PrivateRuntime { bias: module.bias, handle });
     Some(real)
@@ -177,11 +177,11 @@ pub(crate) fn next(function: Function) -> Option<*mut c_void> {
     Some(real)
 }
 
-/// Call sites whose function is known, where modules differ. Programs whose modules bring private
-/// runtimes, as Python's do, make all of their calls through here.
+/// Call sites whose function is known. Programs whose modules bring private runtimes, as Python's
+/// do, make all of their calls through this table.
 static SITES: CallSites<4096> = CallSites([const { CallSite::free() }; 4096]);
 
-/// Up to `N` return addresses; a power of two. Entries are never removed.
+/// Up to `N` return addresses. `N` is a power of two, and entries are never removed.
 struct CallSites<const N: usize>([CallSite; N]);
 
 struct CallSite {

@@ -5,28 +5,29 @@
 //! execution passes these modules:
 //!
 //! 1. [`entry`]: the program calls its runtime (libgomp or libomp) and finds this library's function of
-//!    that name. [`runtime`] knows the real function, [`interpose`] the runtime of the caller.
+//!    that name. [`interpose`] finds the runtime of the caller, and [`runtime`] has the real function.
 //! 2. [`region`] finds the region by the compiler's function for its body.
 //! 3. [`adapt`] may choose another number of threads, unless a guard forbids it.
-//! 4. [`team`] has the real runtime start the team, with a body of ours around the program's.
-//! 5. [`worker`]: each thread of the team counts its own begin and end there, into rows of its own
-//!    ([`rows`]), without lock, allocation, or, with RDPMC, system call.
-//! 6. [`arena`]: the rows, and the facts of regions ([`recording`]), are in memory that outlives the
-//!    process, so that the end of the process has little left to do ([`lifecycle`]).
+//! 4. [`team`] lets the real runtime start the team. The team runs this library's body, which calls
+//!    the program's.
+//! 5. [`worker`]: each thread of the team reads its counters before and after the program's body, and
+//!    adds the difference to its own rows ([`rows`]). It takes no lock and allocates nothing. With
+//!    RDPMC it makes no system call.
+//! 6. [`arena`]: memory that outlives the process holds the rows and the facts of regions
+//!    ([`recording`]). So the end of the process has little left to do ([`lifecycle`]).
 //!
 //! State is below, behaviour above: [`process`], [`region`] and [`worker`] hold state that [`adapt`],
-//! [`team`] and [`worksharing`] act on. [`lifecycle`] is on top. No two files import each other, in
-//! however many steps.
+//! [`team`] and [`worksharing`] act on. [`lifecycle`] is on top. Imports between files have no cycle.
 //!
-//! The library writes nothing to the program's standard output, and to standard error only the line
-//! that recording is impossible. After any failure the program runs as if the library were not there.
+//! The library writes nothing to the program's standard output. If it cannot record, it writes one
+//! line to standard error. After any failure the program runs as if the library were not there.
 //!
-//! The library is empty on processors other than x86-64: its entries pass on arguments that stable
-//! Rust cannot name, in assembly.
+//! The library is empty on processors other than x86-64. Its entries pass on arguments that stable
+//! Rust cannot name, so the entries are in assembly.
 #![cfg(target_arch = "x86_64")]
-// Entries have the names of the runtimes' functions, and their contracts.
+// Entries have the names and the contracts of the runtimes' functions.
 #![allow(clippy::missing_safety_doc)]
-// The library has no Rust interface, so its readers work on it.
+// The library has no Rust interface: only its developers read these pages.
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod adapt;

@@ -32,8 +32,8 @@ struct Search<'a> {
     first: bool,
 }
 
-/// ForkGuard during a search: the loader has a lock of its own for its list, and the child of a fork would
-/// find that lock taken.
+/// Held during a search. The loader has its own lock for its list, and the child of a fork would find
+/// that lock taken.
 pub(crate) static SEARCHING: Lock<()> = Lock::new(());
 
 impl Module {

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use pacman_core::fork::Lock;
 
-/// ForkGuard while a value is made. Fork handlers hold it over a fork: otherwise the child could wait for
+/// Held while a value is made. Fork handlers hold it over a fork: otherwise the child could wait for
 /// a maker that it does not have.
 pub(crate) static MAKING: Lock<()> = Lock::new(());
 

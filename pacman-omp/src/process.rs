@@ -113,9 +113,9 @@ pub(crate) fn changes() -> u32 {
 
 /// The number of events after which a region may no longer run as it did before. Never 0.
 ///
-/// Such events: the program called a function that may change its teams, the library saw the
-/// program do something for the first time, or threads were bound. A decision stays valid while
-/// the number does. Read the number before you check what the decision depends on.
+/// The program calls a function that may change its teams, the library sees the program do something
+/// for the first time, or threads are bound. A decision stays valid while the number stays the same.
+/// Read the number before you check the conditions of the decision.
 #[inline(always)]
 pub(crate) fn config_epoch() -> u32 {
     // ATOMICS: an event on another thread may be noticed one region later.

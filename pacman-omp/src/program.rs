@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::process::set_once;
 
-/// The program asked how many threads there may be since the last region.
+/// Since the last region, the program asked for the number of threads that a team may have.
 static ASKED: AtomicBool = AtomicBool::new(false);
-/// The program set the number of threads since the last region.
+/// Since the last region, the program set the number of threads.
 static DECIDED: AtomicBool = AtomicBool::new(false);
 /// The program asked at any time, so it may keep data for each thread.
 static EVER_ASKED: AtomicBool = AtomicBool::new(false);
@@ -15,19 +15,20 @@ static BY_THREAD: AtomicBool = AtomicBool::new(false);
 /// LLVM's leagues start their teams' regions on threads that nothing else marks.
 static TEAMS: AtomicBool = AtomicBool::new(false);
 
-/// The program asks how many threads there may be, outside of regions.
+/// Notes that the program asked for the number of threads, outside of regions.
 pub(crate) fn asked() {
     set_once(&ASKED);
     asked_inside();
 }
 
-/// The program sets the number of threads, outside of regions. It knows the number from then on.
+/// Notes that the program set the number of threads, outside of regions. It knows the number from
+/// then on.
 pub(crate) fn decided() {
     set_once(&DECIDED);
     asked_inside();
 }
 
-/// The program asks inside a region.
+/// Notes that the program asked inside a region.
 pub(crate) fn asked_inside() {
     set_once(&EVER_ASKED);
 }
@@ -50,18 +51,18 @@ pub(crate) fn has_asked() -> bool {
     EVER_ASKED.load(Ordering::Relaxed)
 }
 
-/// The runtime keeps data for each thread of the program: clang's threadprivate data where the
-/// system has no thread-local storage.
+/// Notes that the runtime keeps data for each thread of the program. clang's threadprivate data are
+/// such data on systems without thread-local storage.
 pub(crate) fn keeps_by_thread() {
     set_once(&BY_THREAD);
 }
 
-/// Whether the runtime keeps such data.
+/// Whether the runtime keeps data for each thread of the program.
 pub(crate) fn has_data_by_thread() -> bool {
     BY_THREAD.load(Ordering::Relaxed)
 }
 
-/// The program runs a league of teams.
+/// Notes that the program runs a league of teams.
 pub(crate) fn teams() {
     set_once(&TEAMS);
 }

@@ -43,8 +43,8 @@ pub(crate) fn runtime(number: usize, family: RuntimeFamily, path: &Path) {
     arena::append(Kind::Runtime, || payload().bytes(path.as_os_str().as_bytes()));
 }
 
-/// The first region: threads of a team by default, contexts that the process may use, ticks of a
-/// begin and an end, how counts are read.
+/// Records the facts of the first region: the default team size, and the contexts that the process may
+/// use. `ticks` is the cost of a begin and an end, and `reads` the way in which counts are read.
 pub(crate) fn first_region(threads: u32, contexts: usize, (ticks, reads): (u64, &str)) {
     let payload = || Payload::new().number(threads.into()).number(contexts as u64);
     arena::append(Kind::FirstRegion, || payload().number(ticks).bytes(reads.as_bytes()));
@@ -63,7 +63,7 @@ pub(crate) struct RegionFacts<'a> {
     pub(crate) entry: &'a str,
 }
 
-/// A region that was met for the first time.
+/// Records a region at its first execution.
 pub(crate) fn region(facts: &RegionFacts<'_>) {
     let payload = || {
         Payload::new()

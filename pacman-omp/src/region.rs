@@ -13,10 +13,10 @@ use crate::runtime::Runtime;
 use crate::seen::Seen;
 use crate::worksharing::Loops;
 
-/// A parallel region; made at its first execution, and never freed.
+/// A parallel region. The library makes it at its first execution and never frees it.
 ///
-/// The fields that every member reads are together at its start. Those that the primary thread writes
-/// at every execution begin on a cache line of their own.
+/// The fields that every member reads are together at its start. The fields that the primary thread
+/// writes at every execution begin on their own cache line.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Region {
@@ -40,7 +40,8 @@ pub(crate) struct Region {
 /// The size of the table: a power of two, several times the regions of large programs.
 pub(crate) const PLACES: usize = 1 << 14;
 
-/// The most regions that are observed: `find` needs an empty place to stop at.
+/// The most regions that are observed. The rest of the table stays empty: `find` stops at an empty
+/// place.
 const MOST: usize = PLACES / 2;
 
 /// A hash table by the body's address, with linear probing.
@@ -137,7 +138,7 @@ pub(crate) fn enter(
         loops,
     });
     let region: &'static Region = Box::leak(region);
-    // Before any thread can have a row of the region.
+    // A thread can have a row of the region only after this record.
     recording::region(&RegionFacts {
         number,
         runtime: at_runtime,

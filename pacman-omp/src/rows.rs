@@ -1,8 +1,8 @@
 //! Rows of counts, each written by one thread at a time.
 //!
-//! When a thread ends, its rows wait for the next thread with the same work: libgomp ends and starts
-//! ten thousands of threads where teams change their size, and memory must not grow with them. Rows are
-//! never added up here, so that no count is lost or doubled wherever the process ends.
+//! When a thread ends, its rows wait for the next thread with the same work. libgomp ends and starts
+//! tens of thousands of threads if teams change their size, and memory must not grow with them. Rows are
+//! never added up here. So no count is lost or doubled if the process ends at any moment.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -24,7 +24,7 @@ pub(crate) struct Runtime {
     pub(crate) family: RuntimeFamily,
 }
 
-/// The runtimes met so far; never removed.
+/// The runtimes seen so far; never removed.
 pub(crate) static KNOWN: Lock<Vec<&'static Runtime>> = Lock::new(Vec::new());
 
 /// The first few of them, for code that must not wait for a lock.
@@ -85,7 +85,7 @@ impl Runtime {
         runtime
     }
 
-    /// All runtimes met so far.
+    /// All runtimes seen so far.
     pub(crate) fn known() -> Vec<&'static Runtime> {
         KNOWN.lock().clone()
     }

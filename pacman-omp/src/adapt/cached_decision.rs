@@ -3,8 +3,8 @@
 //! Most executions are like those before: the region is held at a choice, or left alone because it is
 //! short. Each thread that starts its teams keeps the facts for the next execution on one cache line.
 //! It compares the [configuration epoch](process::config_epoch) instead of checking every condition.
-//! This matters because a body of 20 microseconds evicts most of the nearest cache, and each line of
-//! code or data that a decision touches takes as long as dozens of instructions.
+//! This matters because a body of 20 microseconds evicts most of the nearest cache. Each line of code
+//! or data that a decision touches then takes as long as dozens of instructions.
 //!
 //! While a region is held, its controller only counts and watches for drift. Sixteen executions
 //! reported together tell it as much as single ones. A longer execution is reported at once.
@@ -80,10 +80,10 @@ impl Default for CachedDecision {
 const NEVER: u32 = 0;
 
 impl CachedDecision {
-    /// Whether the next execution runs so: a call of `entry` that asks for `threads`.
+    /// Whether the decision is valid for the next execution: a call of `entry` that asks for `threads`.
     ///
-    /// `is_plain` answers whether the calling thread is outside of regions without a request of its
-    /// own; `oversubscribed`, whether its latest team had more threads than there are contexts.
+    /// `is_plain` answers whether the calling thread is outside of regions and has no request of its
+    /// own. `oversubscribed` says whether its latest team had more threads than there are contexts.
     #[inline(always)]
     pub(super) fn is_valid(
         &self,
@@ -152,7 +152,7 @@ impl CachedDecision {
         (kind.default > 0).then_some(kind)
     }
 
-    /// How the region is held, if by the choice of that generation.
+    /// How the region is held, if the choice of `generation` still holds it.
     pub(super) fn held_in(&self, generation: u32) -> Option<DecisionKind> {
         self.kind().filter(|kind| !kind.alone && self.generation.get() == generation)
     }

@@ -1,9 +1,9 @@
 //! Guards: when a region keeps the threads that the program would have without this library.
 //!
 //! A smaller team is allowed only where a program cannot notice it. Each guard is a way in which
-//! programs do notice, found in programs that break: LULESH sizes arrays with `omp_get_max_threads`
-//! and sums over all of them, NAS IS divides keys by hand, and threadprivate data must stay with the
-//! thread of that number.
+//! programs do notice, found in programs that break. LULESH sizes arrays with `omp_get_max_threads`
+//! and sums over all of them. NAS IS divides keys by hand. Threadprivate data must stay with the
+//! thread of their number.
 
 use std::collections::BTreeSet;
 
@@ -30,8 +30,8 @@ fn bit(guard: Guard, acts: bool) -> u32 {
     u32::from(acts) << guard as u32
 }
 
-/// Takes what the program did for this region alone. Pins the region if the program asked how many
-/// threads there may be, or set the number and can tell them apart.
+/// Takes the program's requests for this region alone. Pins the region if the program asked for the
+/// number of threads. Also pins it if the program set the number and can tell threads apart.
 ///
 /// Answers whether the program requested a team size for this region.
 #[inline]

@@ -1,8 +1,8 @@
 //! The record of what adaptation did with a region.
 //!
 //! The record is text, and writing it takes as long as several regions. The library writes it when it
-//! meets the region and when the process exits, and in between after enough time in the region that
-//! the cost does not matter. A killed process leaves the latest record.
+//! first sees the region and when the process exits. In between it writes the record rarely enough
+//! that the cost does not matter. A killed process leaves the latest record.
 
 use std::sync::atomic::Ordering;
 

@@ -1,9 +1,9 @@
 //! Binding the members of a smaller team: one to each core before any two share a core.
 //!
-//! Only on machines with SMT, and only where neither the user nor the runtime binds threads. libgomp
-//! does not bind a worker again that was bound here, and new threads inherit the mask of the thread
-//! that starts them. So the primary thread gets its own mask back after every execution, and workers
-//! get theirs in the next team without places.
+//! Threads are bound only on machines with SMT, and only if neither the user nor the runtime binds
+//! threads. libgomp does not bind a worker again that was bound here. New threads inherit the mask
+//! of the thread that starts them. So the primary thread gets its own mask back after every
+//! execution, and workers get theirs in the next team without places.
 //!
 //! A program may read its mask, set it, or start a thread or process that inherits it. It finds its
 //! own mask: the thread gets it back first, and no thread of that process is bound again. Only system

@@ -12,8 +12,8 @@ use crate::runtime::Runtime;
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Pool {
-    /// The size of the latest team of two or more. First, so that it is on the worker's first cache
-    /// line.
+    /// The size of the latest team of two or more. The field is first, so that it is on the worker's
+    /// first cache line.
     size: Cell<u32>,
     /// The runtime that answered last, [`process::changes`] at that time, and its default team size.
     usual: Cell<Option<(&'static Runtime, u32, u32)>>,
@@ -21,8 +21,8 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// The default size of teams that the calling thread starts outside of regions. Kept, because
-    /// libomp's answer takes longer than the rest of a decision.
+    /// The default size of teams that the calling thread starts outside of regions. The pool keeps
+    /// it, because libomp's answer takes longer than the rest of a decision.
     #[inline]
     pub(crate) fn usual(&self, runtime: &'static Runtime) -> Option<u32> {
         let changes = process::changes();
@@ -52,7 +52,7 @@ impl Pool {
         size >= 2 && size != self.size.get()
     }
 
-    /// A team of `size` has run `region`; `reduced` if adaptation chose the size.
+    /// Notes that a team of `size` has run `region`. `reduced` says whether adaptation chose the size.
     pub(crate) fn team_of(&self, region: &'static Region, size: u32, reduced: bool) -> Change {
         if !self.changes_to(size) {
             return Change::None;
@@ -73,8 +73,8 @@ impl Pool {
 #[derive(Clone, Copy)]
 pub(crate) enum Change {
     None,
-    /// That many threads ended.
+    /// This number of threads ended.
     Narrower(u32),
-    /// That many threads started anew; the smaller team of that region had ended them.
+    /// This number of threads started anew, because the smaller team of the region had ended them.
     Wider(u32, &'static Region),
 }

@@ -2,7 +2,7 @@
 //!
 //! libgomp ends the threads that a smaller team leaves over, except for a team of one, which lets
 //! them wait. It starts them again for the next larger team. The end falls into the first smaller
-//! execution, and is no cost of those that follow. The start falls into the larger region, and is
+//! execution, and costs later ones nothing. The start falls into the larger region, and is
 //! charged to the region whose smaller team caused it.
 
 use std::sync::OnceLock;

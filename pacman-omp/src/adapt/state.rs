@@ -15,7 +15,7 @@ pub(crate) struct Adapted {
     pub(super) guards: Guards,
     /// The region has run once with the program's own team, so that the guards know its body.
     looked: AtomicBool,
-    /// The region is left alone because it is short.
+    /// Adaptation leaves the region alone because it is short.
     pub(super) short: AtomicBool,
     /// See [`Adapted::generation`].
     generation: AtomicU32,
@@ -23,13 +23,13 @@ pub(crate) struct Adapted {
     pub(super) outcome: OutcomeRecord,
 }
 
-/// The record of what adaptation did with a region.
+/// The text about a region's adaptation in the recording, and the time to replace it.
 #[derive(Debug, Default)]
 pub(super) struct OutcomeRecord {
     pub(super) slot: TryLock<Option<Slot>>,
-    /// Ticks in the region since the last write.
+    /// Ticks in the region since the text was written last.
     pub(super) since: AtomicU64,
-    /// Ticks in the region after which to write again.
+    /// Ticks in the region after which the text is written again.
     pub(super) due: AtomicU64,
 }
 
@@ -39,7 +39,7 @@ impl Adapted {
         self.looked.load(Ordering::Relaxed)
     }
 
-    /// As [`has_run`](Self::has_run); afterwards it has.
+    /// Answers as [`has_run`](Self::has_run), and notes a first run.
     pub(super) fn has_run_before(&self) -> bool {
         let before = self.has_run();
         if !before {
@@ -48,12 +48,12 @@ impl Adapted {
         before
     }
 
-    /// The number of changes of the choice that the region is held at.
+    /// Counts the changes of the choice at which the controller holds the region.
     pub(super) fn generation(&self) -> u32 {
         self.generation.load(Ordering::Relaxed)
     }
 
-    /// The choice that the region is held at has changed.
+    /// Notes that the controller holds the region at another choice.
     pub(super) fn advance_generation(&self) {
         self.generation.fetch_add(1, Ordering::Relaxed);
         process::advance_config_epoch();

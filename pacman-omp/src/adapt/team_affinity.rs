@@ -3,9 +3,9 @@
 //! Threads that outnumber the contexts share them. When a team shrinks, two members may go on sharing a
 //! context beside an idle one until the kernel balances its queues. That is a time slice of
 //! milliseconds in a sample of a fraction of one. A thread that waits in a queue cannot move itself.
-//! So the primary thread binds each other member to a context while it sleeps or waits, and the member
-//! takes its own mask back before it runs any of the program's code. It then stays where it is, because
-//! a wider mask moves no thread.
+//! So the primary thread binds each other member to a context while the member sleeps or waits. The
+//! member takes its own mask back before it runs any of the program's code. It then stays where it is,
+//! because a wider mask moves no thread.
 
 use std::cell::{RefCell, UnsafeCell};
 use std::sync::Arc;

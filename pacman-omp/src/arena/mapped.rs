@@ -6,15 +6,15 @@ use pacman_regions::arena::PAGE;
 
 /// Memory that other processes may have mapped as well.
 ///
-/// Pages have no access until this process uses them: a program that locks or dumps its memory then
-/// has no more of it than it needs.
+/// Pages allow no access until this process uses them. So a program that locks or dumps its memory
+/// does so with the used pages only.
 pub(super) struct Mapped {
     pub(super) words: &'static [AtomicU64],
-    /// Gives access to that many pages from a page on; false if it cannot.
+    /// Gives access to a number of pages from a page on; answers false if it cannot.
     pub(super) grow: fn(usize, usize) -> bool,
 }
 
-/// Bytes of address space to map: a program with a limit keeps nearly all of what it may have.
+/// Bytes of address space to map. A program with a limit on address space keeps nearly all of it.
 pub(super) fn room() -> usize {
     const MOST: usize = 1 << 30;
     match limit(libc::RLIMIT_AS) {

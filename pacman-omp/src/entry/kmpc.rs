@@ -280,8 +280,8 @@ unsafe extern "C-unwind" fn kmpc_part<const ADAPTED: bool>(
     worker: &Worker,
     counting: impl Counting,
 ) {
-    // SAFETY: the entry passes a team that lives until all members are done, with the body of its mode.
-    // libomp passes the number in the team.
+    // SAFETY: the entry passes a team with the body of its mode, and the team lives until all members
+    // are done. libomp passes the number in the team.
     unsafe {
         let (this, thread) = (&*team, *btid);
         // The words are on another line of the primary thread's stack, and needed after the clock is

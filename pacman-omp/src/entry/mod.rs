@@ -1,8 +1,8 @@
 //! The functions that the program finds instead of its runtime's.
 //!
-//! Most start a team ([`gomp`], [`kmpc`]). The library only watches the others: the program's
-//! questions ([`numbers`]), and all other calls that say something about it ([`watched`]), such as the
-//! ways out of the process.
+//! Most start a team ([`gomp`], [`kmpc`]). The library only watches the others. These are the program's
+//! questions ([`numbers`]) and other calls that matter to a decision ([`watched`]), such as the ways
+//! out of the process.
 
 // The loader finds them; no code of this crate calls them.
 #![allow(unreachable_pub)]

@@ -1,10 +1,10 @@
 //! libomp's tool interface (OMPT), for regions that do not pass this library: the runtime is linked into
 //! the program, or bound before preloaded libraries (`RTLD_DEEPBIND`).
 //!
-//! OMPT costs every region of the runtime more than interposition, whatever the tool asks for, and a tool
-//! must decide when the runtime starts. A program whose calls pass this library has called an entry by
-//! then, so the tool is there only if no entry was called. A region that passes the library all the same
-//! is recognised, because this thread is starting its team.
+//! OMPT costs every region of the runtime more than interposition, even if the tool requests nothing. A
+//! tool must decide when the runtime starts. A program whose calls pass this library has called an
+//! entry by then, so the tool is there only if no entry was called. A region that passes the library
+//! all the same is recognised, because this thread is starting its team.
 //!
 //! Such regions are only observed: their teams have started when the tool hears of them.
 

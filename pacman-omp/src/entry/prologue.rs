@@ -1,6 +1,7 @@
 //! The compiler's prologue of entries in assembly.
 
-/// Assembly that undoes the compiler's prologue of an entry, whose own first instruction is at `r10`.
+/// Assembly that undoes the compiler's prologue of an entry. `r10` has the address of the first
+/// instruction after the prologue.
 /// README.md in this folder lists the possible prologues.
 macro_rules! prologue_undone {
     () => {

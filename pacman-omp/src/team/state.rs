@@ -62,8 +62,8 @@ pub(crate) struct Started {
 }
 
 impl AdaptedRun {
-    /// Whether members must read it. If not, they need not touch the stack of the primary thread: to
-    /// fetch a line of it takes as long as the rest of an observed region.
+    /// Whether members must read this run. If not, they need not touch the stack of the primary thread.
+    /// To fetch a line of that stack takes as long as the rest of an observed region.
     pub(super) fn concerns_members(&self) -> bool {
         let Choice { places, affinity, wants_busy, .. } = &self.choice;
         let bound = places.is_some() || affinity.is_some() || has_bound();

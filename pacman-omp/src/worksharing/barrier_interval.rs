@@ -16,7 +16,7 @@ pub(crate) struct Setup {
     pub(crate) seconds_per_tick: f64,
     pub(crate) rules: Rules,
     pub(crate) topology: Topology,
-    /// Widths to apply in a cycle whatever they cost, for tests.
+    /// Widths to apply in a cycle, at any cost; for tests.
     pub(crate) forced: Vec<u16>,
 }
 

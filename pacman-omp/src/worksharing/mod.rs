@@ -1,4 +1,4 @@
-//! Threads of their own number for static loops inside one parallel region.
+//! The number of threads of each static loop inside one parallel region.
 //!
 //! A program that hoists its time loop into one region has no team sizes to adapt. But with clang every
 //! thread asks libomp for its share of a static loop. The answer may be that of a smaller team: the

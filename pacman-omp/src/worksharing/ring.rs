@@ -24,11 +24,11 @@ impl<const SLOTS: usize> Ring<SLOTS> {
         self.slots[epoch as usize % SLOTS].store(width, Ordering::Relaxed);
     }
 
-    /// The width of `epoch`, in which the calling thread is.
+    /// The width of `epoch`, which must be the calling thread's epoch.
     #[inline]
     pub(crate) fn read(&self, epoch: u32) -> u16 {
-        // ATOMICS: stored before the barrier that began the epoch. The next store follows the barrier
-        // that ends it, which this thread has not entered.
+        // ATOMICS: thread 0 stored the width before the barrier that began the epoch. The next store
+        // follows the barrier that ends the epoch, which this thread has not entered.
         self.slots[epoch as usize % SLOTS].load(Ordering::Relaxed)
     }
 }
@@ -56,7 +56,7 @@ mod model {
     use loom::sync::{Arc, Condvar, Mutex};
     use pacman_suite::interleave;
 
-    /// A barrier that blocks: two threads that spin would keep loom busy with themselves.
+    /// A barrier that blocks, because loom would explore the steps of two spinning threads without end.
     struct Barrier {
         threads: usize,
         arrived: Mutex<usize>,

@@ -27,8 +27,9 @@ pub(crate) enum Division {
 
 /// One thread's part of a loop.
 ///
-/// Compiled code of a chunked loop runs from `lower` to `upper` (cut at the loop's upper bound), adds
-/// `stride` to both, and repeats while the chunk begins within the loop. A balanced loop has one piece.
+/// Compiled code of a chunked loop runs from `lower` to `upper`, or to the loop's upper bound if that
+/// comes first. Then it adds `stride` to both, and repeats while the chunk begins within the loop. A
+/// balanced loop has one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share<T> {
     pub(crate) lower: T,
@@ -54,9 +55,9 @@ impl<T: Index> Iterations<T> {
 
     /// The share of `thread` among `threads`, as libomp divides for a team of that size.
     ///
-    /// `None` leaves the loop to the runtime, for all threads alike: a loop without iterations, or one
-    /// whose compiled code would step over the end of its type. That code does so with the runtime's
-    /// shares as well, and this library must not change the outcome.
+    /// `None` leaves the loop to the runtime, for all threads alike. That happens for a loop without
+    /// iterations, and for one whose compiled code would step over the end of its type. The code does
+    /// so with the runtime's shares as well, and this library must not change the outcome.
     pub(crate) fn share(&self, division: Division, thread: u32, threads: u32) -> Option<Share<T>> {
         let count = self.count()?;
         let (thread, threads) = (u64::from(thread), u64::from(threads));
