@@ -1,15 +1,15 @@
-//! The cost of going on in another pool.
+//! The cost of a change to another pool.
 
 use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Changing between two pools of all contexts, over staying in one: the lower quartiles of both, since
-/// what else the machine does adds to single tries.
+/// Measures how much longer a change between two pools of all contexts takes than staying in one.
+/// `None` if two pools cannot be made.
 ///
-/// It is measured, because it is nearly all that an adapted phase must be long for. Workers of the
-/// pool that is changed to have slept for `AWAY`, as they have when a phase is done elsewhere.
-/// Without two pools there is nothing to change between: then nothing is answered.
+/// An adapted phase must be long mainly because of this cost. Workers of the other pool have slept
+/// for at least `AWAY`, as they have after a phase ran elsewhere. Both times are lower quartiles,
+/// because other work on the machine makes single tries longer.
 pub(crate) fn measure() -> Option<Duration> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let pool = || ThreadPoolBuilder::new().num_threads(workers).build().ok();
@@ -31,7 +31,7 @@ pub(crate) fn measure() -> Option<Duration> {
     Some(quartile(&mut changes).saturating_sub(quartile(&mut stays)))
 }
 
-/// How long it takes until every worker of a pool has run something.
+/// The time until every worker of a pool has run something.
 fn wake(pool: &ThreadPool) -> Duration {
     let begun = Instant::now();
     pool.broadcast(|_| ());
@@ -40,5 +40,5 @@ fn wake(pool: &ThreadPool) -> Duration {
 
 const TRIES: usize = 41;
 
-/// Rayon's workers look for work a few dozen times before they sleep.
+/// Long enough for workers to sleep: rayon's look for work a few dozen times first.
 const AWAY: Duration = Duration::from_micros(300);

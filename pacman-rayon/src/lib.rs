@@ -1,9 +1,9 @@
 //! Rayon pools whose size follows the phase.
 //!
-//! An [`AdaptivePool`] has a rayon pool for each candidate size, made when it is first wanted.
-//! Their workers are bound to the hardware contexts of their configuration and attached to a
-//! session, if one is given. [`AdaptivePhase::run`] installs a closure in the pool that the
-//! controller chose, and tells it how long that took.
+//! An [`AdaptivePool`] makes a rayon pool for each candidate size at its first use. It binds the
+//! workers to the hardware contexts of their configuration. If it has a session, it attaches them.
+//! [`AdaptivePhase::run`] installs a closure in the pool that the controller chose, and reports the
+//! time to the controller.
 //!
 //! ```
 //! use pacman_core::Topology;

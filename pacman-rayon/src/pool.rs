@@ -12,9 +12,9 @@ use pacman_core::{Place, Result, Session};
 use crate::change;
 use crate::workers::Workers;
 
-/// Rayon pools of several sizes, of which each execution of a phase gets one.
+/// Rayon pools of several sizes. Each execution of a phase runs in one of them.
 ///
-/// Idle pools sleep and cost memory only. A clone is the same pool.
+/// Idle pools sleep and cost only memory. Clones share the pools.
 #[derive(Clone)]
 pub struct AdaptivePool {
     inner: Arc<Inner>,
@@ -23,7 +23,7 @@ pub struct AdaptivePool {
 struct Inner {
     adapter: Adapter,
     session: Option<Session>,
-    /// The cost of going on in another pool.
+    /// The cost of a change to another pool.
     change: Duration,
     pools: Mutex<BTreeMap<Configuration, Arc<Workers>>>,
     looked: Mutex<Instant>,
@@ -37,12 +37,14 @@ pub struct AdaptivePhase {
     counted: Option<pacman_core::Phase>,
 }
 
-/// How often the CPUs that the process may use are looked at.
+/// The time between two looks at the CPUs that the process may use.
 const LOOK: Duration = Duration::from_secs(1);
 
 impl AdaptivePool {
-    /// Pools as `builder`'s adapter wants them; measures what a change of pools costs, which takes
-    /// some milliseconds.
+    /// Makes the pools that the adapter of `builder` chooses from.
+    ///
+    /// The call measures the cost of a change between two pools, which takes some milliseconds. That
+    /// cost replaces the builder's switch cost.
     ///
     /// # Errors
     /// As [`Builder::build`].
@@ -50,9 +52,10 @@ impl AdaptivePool {
         AdaptivePool::make(builder, None)
     }
 
-    /// The same, with all workers attached to `session`; its report has each phase by worker.
+    /// As [`new`](Self::new), and attaches all workers to `session`. The session's report has a row
+    /// for each phase and worker.
     ///
-    /// The session must have no placement of its own: workers are bound by the pool.
+    /// The session must not have a placement, because the pool binds its workers.
     ///
     /// # Errors
     /// As [`Builder::build`].
@@ -67,20 +70,23 @@ impl AdaptivePool {
         Ok(AdaptivePool { inner: Arc::new(Inner { adapter, session, change, pools, looked }) })
     }
 
-    /// The phase of that name, made when it is named first.
+    /// Returns the phase `name`. The first call with a name makes the phase.
     ///
     /// # Errors
-    /// As [`Adapter::phase`].
+    /// As for [`Adapter::phase`], and with a session as for [`Session::phase`].
     pub fn phase(&self, name: &str) -> Result<AdaptivePhase> {
         let phase = self.inner.adapter.phase(name)?;
         let counted = self.inner.session.as_ref().map(|session| session.phase(name)).transpose()?;
         Ok(AdaptivePhase { pool: self.clone(), phase, counted })
     }
 
-    /// Runs `work` in the pool of a given configuration, without the controller: to compare.
+    /// Runs `work` in the pool of a given configuration, to compare. The controller takes no part.
     ///
     /// # Errors
-    /// [`NoSuchPlace`](pacman_core::ErrorKind::NoSuchPlace) where the machine does not have it.
+    /// [`NoSuchPlace`](pacman_core::ErrorKind::NoSuchPlace) if the machine lacks the configuration.
+    ///
+    /// # Panics
+    /// If `work` panics, or the system cannot start more threads.
     pub fn install_at<R: Send>(
         &self,
         on: Configuration,
@@ -94,7 +100,7 @@ impl AdaptivePool {
         &self.inner.adapter
     }
 
-    /// The failures of workers by configuration: to bind, to attach. Empty if all is well.
+    /// Failures of workers to bind or to attach: one line each, which begins with the configuration.
     pub fn trouble(&self) -> Vec<String> {
         let pools = self.inner.pools.lock().expect("nobody panics with it");
         let lines = pools.iter().flat_map(|(on, workers)| {
@@ -103,7 +109,7 @@ impl AdaptivePool {
         lines.collect()
     }
 
-    /// The pool of a configuration, made when it is first wanted.
+    /// Returns the pool of a configuration. The first call makes the pool.
     fn workers(&self, on: Configuration) -> Result<Arc<Workers>> {
         let mut pools = self.inner.pools.lock().expect("nobody panics with it");
         if let Some(workers) = pools.get(&on) {
@@ -112,13 +118,13 @@ impl AdaptivePool {
         let adapter = &self.inner.adapter;
         let places = adapter.places(on)?;
         let started = Workers::start(&adapter.topology(), &places, self.inner.session.as_ref());
-        // The only cause is that the system gives no more threads.
+        // The only cause is that the system cannot start more threads.
         let workers = Arc::new(started.unwrap_or_else(|error| panic!("no pool for {on}: {error}")));
         pools.insert(on, Arc::clone(&workers));
         Ok(workers)
     }
 
-    /// Drops pools whose contexts are gone, once a second at most.
+    /// Drops all pools if the process may use other CPUs now. Looks once a second at most.
     fn look(&self) -> Result<()> {
         let mut looked = self.inner.looked.lock().expect("nobody panics with it");
         if looked.elapsed() < LOOK {
@@ -129,7 +135,7 @@ impl AdaptivePool {
         let before = self.inner.adapter.topology().allowed();
         self.inner.adapter.refresh()?;
         if self.inner.adapter.topology().allowed() != before {
-            // Configurations that stay may have other places now.
+            // Also the pools of remaining configurations go: their places may differ now.
             self.inner.pools.lock().expect("nobody panics with it").clear();
         }
         Ok(())
@@ -137,17 +143,18 @@ impl AdaptivePool {
 }
 
 impl AdaptivePhase {
-    /// Runs one execution in the pool of the chosen size; rayon's parallel iterators inside use it.
+    /// Runs one execution in the pool of the chosen size. Rayon's parallel iterators in `work` use
+    /// that pool.
     ///
     /// With a session, every worker's counts during the execution go to its row of this phase.
     ///
     /// # Errors
-    /// Where the chosen contexts are gone or the machine cannot be looked at: then `work` has not
-    /// run. Never for what only the controller or the counters have to say: see
-    /// [`why`](Self::why) and [`AdaptivePool::trouble`].
+    /// [`NoSuchPlace`](pacman_core::ErrorKind::NoSuchPlace) if the chosen contexts are gone; the error
+    /// of [`Adapter::refresh`] if the machine cannot be read. `work` has not run then. Failures of the
+    /// controller or of counters are not errors: see [`why`](Self::why) and [`AdaptivePool::trouble`].
     ///
     /// # Panics
-    /// If `work` does, or the system gives no more threads.
+    /// If `work` panics, or the system cannot start more threads.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> Result<R> {
         self.pool.look()?;
         let choice = self.phase.begin();
@@ -157,35 +164,35 @@ impl AdaptivePhase {
         let result = workers.pool.install(work);
         let elapsed = begun.elapsed();
         self.each(&workers, |session, phase| drop(session.end(phase)));
-        // An execution that is left out is nothing the caller could act on; why() tells.
+        // The controller may leave the execution out. The caller could not act on it; why() says so.
         let _ = self.phase.end(choice, elapsed);
         Ok(result)
     }
 
-    /// Each worker at a boundary of the phase, outside of the time that is measured.
+    /// Lets each worker begin or end the phase, outside of the measured time.
     fn each(&self, workers: &Workers, act: impl Fn(&Session, pacman_core::Phase) + Sync) {
         if let (Some(session), Some(phase)) = (&self.pool.inner.session, self.counted) {
             workers.pool.broadcast(|_| act(session, phase));
         }
     }
 
-    /// Why the next execution runs where it does: one line.
+    /// The reason for the next execution's configuration, in one line.
     pub fn why(&self) -> String {
         self.phase.why()
     }
 
-    /// The state of the phase.
+    /// The state of the phase's controller.
     pub fn state(&self) -> State {
         self.phase.state()
     }
 
-    /// Where the next execution would run.
+    /// The configuration of the next execution.
     pub fn next(&self) -> Configuration {
         self.phase.begin().configuration()
     }
 }
 
-/// Each place is a worker; for programs that drive [`Phase`]s themselves.
+/// For programs that drive [`Phase`]s themselves. One worker runs at each place.
 impl Actuator for AdaptivePool {
     fn run(&self, places: &[Place], work: &(dyn Fn(usize) + Sync)) -> pacman_adapt::Result<()> {
         let adapter = &self.inner.adapter;

@@ -6,20 +6,20 @@ use std::sync::{Arc, Mutex};
 use pacman_core::{Binding, Place, Result, Session, Topology};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// A pool and what its workers could not do.
+/// A pool and the failures of its workers.
 pub(crate) struct Workers {
     pub(crate) pool: ThreadPool,
     trouble: Arc<Mutex<Vec<String>>>,
 }
 
 thread_local! {
-    /// The worker's stay on its context, for as long as the thread lives.
+    /// The worker's binding to its context, until the thread ends.
     static BOUND: RefCell<Option<Binding>> = const { RefCell::new(None) };
 }
 
 impl Workers {
-    /// A worker for each place. One that cannot be bound or attached works all the same, where
-    /// the kernel puts it and uncounted.
+    /// Starts a worker for each place. A worker that cannot be bound runs where the kernel puts it. One
+    /// that cannot be bound or attached is not counted.
     pub(crate) fn start(
         topology: &Topology,
         places: &[Place],
@@ -39,14 +39,15 @@ impl Workers {
                 }
             })
             .exit_handler(move |_| {
-                // In the reverse order of settling; a session closed meanwhile has nothing to detach.
+                // The reverse order of `settle`. If the session was closed meanwhile, nothing is left to
+                // detach.
                 if let Some(session) = &leaving {
                     let _ = session.detach_here();
                 }
                 bind(None);
             })
             .build()?;
-        // Handlers run in the workers: what they have to say is there once each has run something.
+        // Start handlers run in the workers, so their failures are complete after this broadcast.
         pool.broadcast(|_| ());
         Ok(Workers { pool, trouble })
     }
@@ -63,7 +64,7 @@ fn settle(topology: &Topology, place: &Place, session: Option<&Session>) -> Resu
     session.map_or(Ok(()), |session| session.attach_current_thread())
 }
 
-/// Gives the worker another stay, or none. One whose thread-locals are gone has left it already.
+/// Replaces the worker's binding. A worker whose thread-locals are gone has dropped it already.
 fn bind(stay: Option<Binding>) {
     let _ = BOUND.try_with(|bound| *bound.borrow_mut() = stay);
 }
