@@ -73,12 +73,12 @@ pub enum Objective {
 /// How idle workers wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waiting {
-    /// They stop spinning where they would spin beside a smaller team.
+    /// Workers that would spin beside a smaller team stop spinning.
     #[default]
     Auto,
     /// The runtime or the user decides.
     Keep,
-    /// They block at once, from the start of the program.
+    /// Workers block at once, from the start of the program.
     Block,
 }
 
@@ -157,7 +157,7 @@ const LIFTED: &str = "PACMAN_OMP_LIFT";
 const WAITING: &str = "PACMAN_OMP_WAITING";
 
 impl Options {
-    /// The variables to set. Unset options have none.
+    /// The variables to set. An unset option has no variable.
     pub fn variables(&self) -> Vec<(&'static str, OsString)> {
         let mut all: Vec<(&'static str, OsString)> = Vec::new();
         all.extend(self.segment.map(|segment| (SEGMENT, segment.to_string().into())));
@@ -183,7 +183,7 @@ impl Options {
         self.segment.is_some() || self.directory.is_some()
     }
 
-    /// Reads the options from variables, with a line for each invalid one.
+    /// Reads the options from variables. Answers also a line for each invalid one.
     ///
     /// An invalid option is left out, because the program must run in any case.
     pub fn read(variable: impl Fn(&str) -> Option<OsString>) -> (Options, Vec<String>) {

@@ -42,8 +42,8 @@ pub struct Process {
     /// The time at which the library was loaded or the process was forked, in seconds since 1970.
     #[serde(default)]
     pub began: f64,
-    /// Seconds from then to the end of the process, or to the latest end of a region if the process
-    /// recorded no end.
+    /// Seconds from `began` to the end of the process. If the process recorded no end, they run to the
+    /// latest end of a region.
     pub seconds: f64,
     /// How the process ended.
     pub ending: Ending,
@@ -136,11 +136,11 @@ pub struct Region {
     pub executions: u64,
     /// The executions inside another region.
     pub nested: u64,
-    /// The sum over executions, from before the team starts to after it ends, on the primary thread.
+    /// Seconds on the primary thread from before the team starts to after it ends; a sum over executions.
     pub seconds: f64,
-    /// The shortest execution.
+    /// The time of the shortest execution, in seconds.
     pub shortest: f64,
-    /// The longest execution.
+    /// The time of the longest execution, in seconds.
     pub longest: f64,
     /// Its teams by size.
     pub teams: Vec<Team>,
@@ -170,7 +170,7 @@ pub struct Team {
     pub threads: u32,
     /// Executions with that size.
     pub executions: u64,
-    /// The sum of their times.
+    /// The sum of their times, in seconds.
     pub seconds: f64,
 }
 
@@ -181,17 +181,18 @@ pub struct Row {
     pub thread: u32,
     /// The executions that it took part in.
     pub executions: u64,
-    /// Time inside the body, including waits at barriers inside, but not the wait at the end of the
-    /// region.
+    /// Seconds inside the body. They include waits at barriers inside, but not the wait at the end of
+    /// the region.
     pub seconds: f64,
     /// The hardware context at the latest sample. The library samples the first part and every 16th after
     /// it.
     pub cpu: Option<u32>,
-    /// The samples on another context than the sample before.
+    /// The samples that found another context than the sample before.
     pub moves: u64,
     /// Executions with counts; fewer than `executions` if a read failed.
     pub counted: u64,
-    /// The counts over these, in the order of [`Recording::events`]; `None` for an event without counts.
+    /// The sums over `counted` executions, in the order of [`Recording::events`]; `None` for an event
+    /// without counts.
     pub counts: Vec<Option<u64>>,
 }
 
@@ -212,7 +213,7 @@ pub struct Adaptation {
     pub gained: Option<f64>,
     /// The guards that acted.
     pub guards: Vec<Guarded>,
-    /// The loops inside that have a number of threads of their own.
+    /// The loops inside the region that have their own number of threads.
     pub loops: Vec<Loop>,
 }
 
@@ -256,7 +257,7 @@ pub struct TimelineRow {
     pub region: usize,
     /// The seconds of each bin during which the region ran.
     pub seconds: Vec<f64>,
-    /// Those seconds times the size of the team; divided by `seconds`, the mean size of the team.
+    /// The same seconds times the size of the team. Divided by `seconds`, they give the mean size.
     pub thread_seconds: Vec<f64>,
 }
 

@@ -10,7 +10,7 @@ use super::cell::{add, load, publish, store, zero};
 pub(super) const BINS: usize = 512;
 /// The length of the first bins: 2^16 ticks, some tens of microseconds.
 pub(super) const FINEST: u64 = 16;
-/// The most doublings: the longest bins are 2^63 ticks, which fits a number.
+/// The most doublings. The longest bins are 2^63 ticks long, which fits a `u64`.
 const COARSEST: u64 = 47;
 
 /// The executions of one region that one thread started, over time.
@@ -19,10 +19,10 @@ const COARSEST: u64 = 47;
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Bins {
-    /// The lower half has the doublings: a bin is 2 to the power of this plus [`FINEST`] ticks long. The
-    /// upper half has, while bins fold, one more than the next bin to fold.
+    /// The lower half has the number of doublings: a bin is 2^(doublings + [`FINEST`]) ticks long. While
+    /// bins fold, the upper half has one more than the next bin to fold.
     pub(super) state: AtomicU64,
-    /// The new first bin, before it replaces one of the two that it is the sum of.
+    /// The sum of bins 0 and 1 during a fold, until it replaces bin 0.
     pub(super) spare: Bin,
     /// The start of the bin in which the latest execution ended.
     from: AtomicU64,
@@ -31,8 +31,8 @@ pub(super) struct Bins {
     pub(super) bins: [Bin; BINS],
 }
 
-/// The bin in which the latest execution of a thread ended. Kept in private memory, because it has an
-/// address to follow.
+/// The bin in which the latest execution of a thread ended. It must be in private memory, because it
+/// contains an address.
 #[derive(Debug)]
 pub struct CurrentBin {
     bin: Cell<*const Bin>,
@@ -42,7 +42,7 @@ pub struct CurrentBin {
 }
 
 impl CurrentBin {
-    /// No bin yet.
+    /// The state before the first execution.
     pub const fn none() -> CurrentBin {
         CurrentBin { bin: Cell::new(std::ptr::null()), from: Cell::new(0), to: Cell::new(0) }
     }
@@ -137,8 +137,8 @@ impl Bins {
 
     /// Doubles the length of the bins until `end` is in one of them.
     ///
-    /// The process may end at any store. Bin `n` becomes the sum of bins `2n` and `2n + 1`. The fold of a
-    /// bin can be repeated, except that of bin 0: `spare` gets its sum first, which is then copied.
+    /// Bin `n` becomes the sum of bins `2n` and `2n + 1`. The process may end at any store, so each fold
+    /// must be repeatable. That of bin 0 is not: `spare` gets the sum first, and bin 0 a copy.
     #[cold]
     fn fold(&self, end: u64) -> u64 {
         let mut shift = (load(&self.state) & 0xffff_ffff).min(COARSEST);

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use super::bins::{Bins, CurrentBin};
 use super::cell::{add, load, publish, store, zero};
 
-/// The sums of counts in a row: as many as the most counts of a reading.
+/// The number of sums in a row: the most counts that a reading can have.
 pub const EVENTS: usize = 24;
 
 /// A process.
@@ -15,18 +15,18 @@ pub const EVENTS: usize = 24;
 #[repr(C)]
 pub struct Process {
     header: AtomicU64,
-    /// The process number; in the upper half that of the parent.
+    /// The process number. The upper half has the parent's.
     pub(super) numbers: AtomicU64,
     /// Nanoseconds since 1970.
     pub(super) began: AtomicU64,
-    /// The bits of an `f64`.
+    /// The length of a tick in seconds, as the bits of an `f64`.
     pub(super) seconds_per_tick: AtomicU64,
     /// The owner of the process that it was forked from; 0 for a started program.
     pub(super) forked_from: AtomicU64,
     pub(super) ending: AtomicU64,
-    /// In ticks since the start of the process.
+    /// The time of the end, in ticks since the start of the process.
     pub(super) ended: AtomicU64,
-    /// The records that did not fit.
+    /// The number of records that did not fit.
     pub(super) refused: AtomicU64,
     /// 1 if regions are adapted.
     pub(super) adapted: AtomicU64,
@@ -76,7 +76,7 @@ impl Thread {
 #[repr(C)]
 pub struct Row {
     header: AtomicU64,
-    /// The region; in the upper half the thread's number.
+    /// The region. The upper half has the thread's number in the team.
     pub(super) key: AtomicU64,
     pub(super) executions: AtomicU64,
     pub(super) ticks: AtomicU64,
@@ -87,7 +87,7 @@ pub struct Row {
     pub(super) counts: [AtomicU64; EVENTS],
 }
 
-/// Executions between two samples of the hardware context: a sample costs as much as a counter.
+/// Executions between two samples of the hardware context. A sample costs as much as reading a counter.
 const SAMPLE: u64 = 16;
 
 impl Row {
@@ -159,14 +159,15 @@ pub struct PrimaryStats {
     header: AtomicU64,
     pub(super) region: AtomicU64,
     pub(super) nested: AtomicU64,
-    /// The highest number before the first execution.
+    /// The ticks of the shortest execution; `u64::MAX` before the first.
     pub(super) shortest: AtomicU64,
     pub(super) longest: AtomicU64,
     pub(super) teams: [Size; SIZES],
     pub(super) bins: Bins,
 }
 
-/// The team sizes of a record: more than adaptation has candidates. Later sizes share the last place.
+/// The number of team sizes in a record: more than adaptation has candidates. Further sizes share the
+/// last place.
 pub(super) const SIZES: usize = 16;
 
 /// Executions with teams of one size.
@@ -236,7 +237,7 @@ impl PrimaryStats {
         }
     }
 
-    /// Adds the widths of its teams, where teams usually have `usual` threads.
+    /// Adds the widths of the region's teams to `widths`. A usual team has `usual` threads.
     pub fn add_widths(&self, usual: u32, widths: &mut Widths) {
         for size in &self.teams {
             match load(&size.threads) {
@@ -265,7 +266,7 @@ impl PrimaryStats {
 pub struct Widths {
     /// Executions with the usual number of threads or more.
     pub wide: u64,
-    /// The ticks of the others.
+    /// The ticks of the executions with fewer threads.
     pub narrow_ticks: u64,
 }
 
@@ -280,7 +281,7 @@ mod tests {
         primary_stats.add_widths(4, &mut widths);
         assert_eq!(widths, Widths::default());
         for (threads, ticks) in [(4, 10), (2, 20), (4, 30), (1, 40), (8, 50)] {
-            // SAFETY: it belongs to this record.
+            // SAFETY: `latest` belongs to this record.
             unsafe { primary_stats.add(&latest, 5, ticks, threads, false) };
         }
         primary_stats.add_widths(4, &mut widths);

@@ -14,7 +14,7 @@ const LARGEST: usize = 256;
 /// The writer of one process. One thread at a time may use it.
 pub struct Writer {
     words: &'static [AtomicU64],
-    /// Makes that many pages from a page on usable; false if it cannot.
+    /// Makes a number of pages from a page on usable; answers false if it cannot.
     grow: fn(usize, usize) -> bool,
     /// The first page of the process's first chunk; 0 before the first chunk.
     owner: usize,
@@ -26,7 +26,7 @@ pub struct Writer {
     size: usize,
     /// Pages taken.
     taken: usize,
-    /// No more pages can be made usable.
+    /// Whether a call of `grow` has failed.
     closed: bool,
 }
 
@@ -86,8 +86,8 @@ impl Writer {
         }
     }
 
-    /// A process starts, or was forked from the one that wrote until now. Answers its record, if there is
-    /// room for one.
+    /// Begins the record of a process that starts, or that was forked from the writer's process. Answers
+    /// the record, if there is room for it.
     pub fn begin(&mut self, beginning: &ProcessStart) -> Option<&'static Process> {
         let from = self.owner;
         *self = Writer::new(self.words, self.grow);
@@ -110,7 +110,8 @@ impl Writer {
         self.process
     }
 
-    /// Appends a record that does not change. False without room; the process counts that.
+    /// Appends a record that does not change. Without room it answers false, and the process counts the
+    /// refused record.
     pub fn append(&mut self, kind: Kind, payload: &Payload) -> bool {
         let words = payload.words();
         let Some(at) = self.take(1 + words.len()) else { return false };
@@ -120,7 +121,7 @@ impl Writer {
         true
     }
 
-    /// A row for a thread as number `thread` of the team in a region.
+    /// Makes a row for number `thread` of the team in a region; `None` without room.
     pub fn row(&mut self, region: u32, thread: u32) -> Option<&'static Row> {
         let at = self.take(size_of::<Row>() / 8)?;
         // SAFETY: as in `begin`.
@@ -130,7 +131,7 @@ impl Writer {
         Some(row)
     }
 
-    /// Statistics for the executions of a region that a thread starts.
+    /// Makes the statistics of a region's executions that one thread starts; `None` without room.
     pub fn primary_stats(&mut self, region: u32) -> Option<&'static PrimaryStats> {
         let at = self.take(size_of::<PrimaryStats>() / 8)?;
         // SAFETY: as in `begin`.
@@ -140,7 +141,7 @@ impl Writer {
         Some(primary_stats)
     }
 
-    /// A record for a thread that starts regions.
+    /// Makes the record of a thread that starts regions; `None` without room.
     pub fn thread(&mut self) -> Option<&'static Thread> {
         let at = self.take(size_of::<Thread>() / 8)?;
         self.publish(at, Kind::Thread);
@@ -148,7 +149,7 @@ impl Writer {
         Some(unsafe { self.cells::<Thread>(at) })
     }
 
-    /// Replaces the text about a region as a whole; `slot` is the region's.
+    /// Replaces the whole text about a region. `slot` belongs to the region.
     pub fn replace(&mut self, slot: &mut Option<Slot>, region: u32, text: &[u8]) {
         let known = slot.take().filter(|slot| slot.owner == self.owner);
         let serial = known.as_ref().map_or(0, |slot| load(&self.words[slot.at + slot::SERIAL]));
@@ -182,7 +183,7 @@ impl Writer {
         Some(Slot { owner: self.owner, at, half })
     }
 
-    /// A place for a record of `words`: zeros, with its length and no kind yet.
+    /// Takes a place for a record of `words` words. It has zeros and its length, and gets a kind later.
     fn take(&mut self, words: usize) -> Option<usize> {
         let words = words.next_multiple_of(LINE);
         if self.used + words > self.size && !self.new_chunk(LINE + words) {
@@ -248,7 +249,7 @@ impl Writer {
     /// `take` must have answered `at` for the words of a `T`, and `T` must consist of words.
     unsafe fn cells<T>(&self, at: usize) -> &'static T {
         debug_assert!(size_of::<T>().next_multiple_of(8 * LINE) / 8 <= self.size);
-        // SAFETY: it is within the words and aligned, and every word is a valid value.
+        // SAFETY: the record is within the words and aligned, and every word is a valid value.
         unsafe { &*self.words[at..].as_ptr().cast::<T>() }
     }
 }

@@ -1,4 +1,4 @@
-//! From the bytes of an arena to recordings.
+//! Decodes the bytes of an arena into recordings.
 //!
 //! Any process that mapped the arena may have written the bytes, so the reader trusts none of them. It
 //! leaves out a record that its process did not finish, and notes a contradiction.
@@ -76,8 +76,8 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
     let refused = get(offset_of!(cells::Process, refused));
     if refused > 0 {
         notes.push(format!(
-            "there was no place left for {refused} rows, regions or notes of this process: what \
-             belongs there is missing"
+            "there was no place left for {refused} rows, regions or notes of this process: the \
+             recording lacks them"
         ));
     }
     if damaged {
@@ -110,7 +110,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
     })
 }
 
-/// The recorded end of the process, and its least run time in ticks.
+/// The recorded end of the process, and the least time that it ran, in ticks.
 fn ending(sorted: &Sorted<'_>, process: &[u64]) -> (Ending, u64) {
     let ended = word(process, offset_of!(cells::Process, ended));
     let ending = match word(process, offset_of!(cells::Process, ending)) {

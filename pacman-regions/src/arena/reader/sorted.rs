@@ -82,7 +82,7 @@ impl<'w> Sorted<'w> {
         let sum = self.rows.entry((key as u32, (key >> 32) as u32)).or_default();
         if let Some(cpu) = get(offset_of!(cells::Row, cpu)).checked_sub(1) {
             let cpu = u32::try_from(cpu).ok()?;
-            // Another thread had this number on another context: that is a move.
+            // The rows of two threads with this number differ in the context, which counts as a move.
             let elsewhere = sum.cpu.is_some_and(|before| before != cpu);
             sum.moves = sum.moves.saturating_add(u64::from(elsewhere));
             sum.cpu = Some(cpu);

@@ -25,14 +25,14 @@ pub(super) struct PrimarySum {
     pub(super) ticks: u64,
     pub(super) shortest: u64,
     pub(super) longest: u64,
-    /// Threads, executions, ticks.
+    /// For each team size: the number of threads, the executions and their ticks.
     pub(super) teams: Vec<(u32, u64, u64)>,
     pub(super) bins: BinTotals,
 }
 
 impl PrimarySum {
-    /// `None` before the first execution. The process may have ended anywhere while it entered one; the
-    /// parts of that execution count as well.
+    /// `None` before the first execution. The process may have ended while it added an execution. The
+    /// words of that execution which it wrote count as well.
     pub(super) fn of(record: &[u64], bins: BinTotals) -> Option<PrimarySum> {
         const TEAMS: usize = offset_of!(cells::PrimaryStats, teams) / 8;
         let get = |offset: usize| word(record, offset);
