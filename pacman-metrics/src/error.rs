@@ -35,7 +35,7 @@ pub enum ErrorKind {
 impl Error {
     #[cold]
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        // Names of others are in it: whatever they hold, it is one line and nothing but text.
+        // The message may contain foreign names: escape them, so that it stays one line of text.
         Error { kind, message: shown::line(&message.into()).into_owned() }
     }
 

@@ -1,6 +1,6 @@
 //! Metrics of SMT machines, as practitioners published them.
 //!
-//! Every function here is pure: it takes differences of counts, and opens no counter. It answers a
+//! All functions are pure: they take differences of counts, and open no counter. They return a
 //! figure with a unit, or an error that says *"… is not computable because …"*. A [`Definition`]
 //! states a metric's unit, formula, events and source.
 //!
@@ -12,14 +12,14 @@
 //! # Ok::<(), pacman_metrics::Error>(())
 //! ```
 //!
-//! - [`budget`]: what stalls cost where contexts share the issue slots.
+//! - [`budget`]: the cost of stalls on cores whose contexts share the issue slots.
 //! - [`clockticks`]: cycles per instruction on NetBurst, with and without halts.
-//! - [`language`]: metrics as text, of which a user adds his own in a file.
+//! - [`language`]: metrics as text; users can add their own in a file.
 //! - [`quality`]: whether a measurement of a short section can be trusted.
 //! - [`rates`]: IPC, slowdown by the sibling, misses per instruction, bandwidth.
-//! - [`smt`]: how often no, one or several contexts of a core were active.
-//! - [`stalls`]: stalled cycles and what they are worth, and those that wait for memory.
-//! - [`tiles`]: where on a Knights Landing die a logical CPU is.
+//! - [`smt`]: how long no, one or several contexts of a core were active.
+//! - [`stalls`]: stalled cycles by stage of the pipeline, and those that wait for memory.
+//! - [`tiles`]: the position of a logical CPU on a Knights Landing die.
 //! - [`utilisation`]: utilisation, frequencies and the kernel's part of a section of code.
 
 pub mod budget;

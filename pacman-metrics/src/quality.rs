@@ -1,9 +1,9 @@
-//! When a measurement of a short section is to be thrown away.
+//! Rules to discard disturbed measurements of short sections.
 //!
-//! Two readings, before and after a section, say what happened to it besides itself. The rules
-//! are those of John McCalpin, *Comments on timing short code sections on Intel processors*, 2018,
-//! of which [`utilisation`] has the ones on counts; those on the thread and
-//! its clocks are here. A rule whose values were not read is not taken as kept: it is listed.
+//! Readings before and after a section show disturbances of it. The rules are those of John
+//! McCalpin, *Comments on timing short code sections on Intel processors*, 2018. [`utilisation`]
+//! has the rules on counts; this module has those on the thread and its clocks. It lists each
+//! rule that it cannot check because a value was not read.
 
 use super::utilisation::{self, KernelPart, Section, Utilisation};
 use crate::definition::Definition;
@@ -76,7 +76,7 @@ pub enum Flag {
     Counts(utilisation::Flag),
 }
 
-/// A rule that could not be applied, by what was not read at both ends.
+/// A rule that could not be applied, by the value that was not read at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Unchecked {

@@ -1,8 +1,8 @@
-//! Ratios of counts, and whether their counts belong together.
+//! Ratios of counts, with flags for counts that may not belong together.
 //!
-//! A ratio says something only if both counts saw the same code: counters of one group started
-//! and stopped together. Counts of different groups, or of a group that the kernel let count for
-//! a part of the time only, still make a figure, but a flagged one.
+//! A ratio is meaningful only if both counts saw the same code, as counters of one group do: they
+//! start and stop together. A ratio of different groups gets a flag. So does one of a group that
+//! counted for only a part of the time.
 
 use crate::definition::Definition;
 use crate::error::{Error, Result, not_computable};
@@ -39,36 +39,36 @@ pub const DEFINITIONS: &[Definition] = &[
     },
 ];
 
-/// A count, and the group it was counted in.
+/// A count with its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// The count, or its estimate for the whole time.
     pub count: u64,
-    /// Which group: a number of the caller's, equal for counts that ran together.
+    /// A number that the caller chooses for the group, equal for counts that ran together.
     pub group: u32,
-    /// Nanoseconds that the group was enabled.
+    /// The time in nanoseconds that the group was enabled.
     pub enabled_ns: u64,
-    /// Nanoseconds of these that it counted.
+    /// The part of that time in nanoseconds that the group counted.
     pub running_ns: u64,
 }
 
-/// A ratio with what speaks against it.
+/// A ratio with the reasons to distrust it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Rate {
-    /// The figure.
+    /// The ratio.
     pub value: f64,
     /// The reasons to doubt it; empty for counts of one group that always counted.
     pub flags: Vec<RateFlag>,
 }
 
-/// Something that speaks against a ratio.
+/// A reason to distrust a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RateFlag {
-    /// The counts are of different groups: each may have seen other code.
+    /// The counts come from different groups: each may have seen other code.
     Groups,
-    /// A group counted for a part of the time only, and its counts are estimates.
+    /// A group counted for only a part of the time: its counts are estimates.
     Partial,
 }
 
@@ -85,8 +85,8 @@ impl RateFlag {
 /// Instructions per cycle of one context.
 ///
 /// # Errors
-/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if no cycle was counted, or a
-/// group never counted.
+/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if no cycle was counted, or if a
+/// group was enabled but never counted, or counted for longer than it was enabled.
 ///
 /// ```
 /// use pacman_metrics::rates::{Counted, RateFlag, ipc};
@@ -101,12 +101,12 @@ pub fn ipc(instructions: Counted, cycles: Counted) -> Result<Rate> {
 
 /// Instructions of all contexts per cycle of their core.
 ///
-/// The cycles of a core are those in which any context was not halted: an AnyThread count, or
-/// the cycles of the context that never rests. Contexts count in groups of their own, which is
-/// no reason for a flag here; that a group counted only partly is.
+/// The cycles of a core are those in which any context was not halted. They come from an AnyThread
+/// count, or are the cycles of a context that never halts. Each context has a group of its own, so
+/// only [`RateFlag::Partial`] can occur.
 ///
 /// # Errors
-/// As [`ipc`]; and without contexts.
+/// As for [`ipc`], and if `instructions` is empty.
 pub fn core_ipc(instructions: &[Counted], core_cycles: Counted) -> Result<Rate> {
     let what = "IPC of the core";
     if instructions.is_empty() {
@@ -122,12 +122,12 @@ pub fn core_ipc(instructions: &[Counted], core_cycles: Counted) -> Result<Rate> 
     Ok(rate)
 }
 
-/// How many times slower a context runs beside its sibling: its IPC alone over its IPC together.
+/// The slowdown of a context by its sibling: its IPC alone over its IPC with the sibling.
 ///
-/// Both are measurements of the same work; the flags of both are kept.
+/// Both must be measurements of the same work. The result has the flags of both.
 ///
 /// # Errors
-/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if nothing was executed together.
+/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if the IPC with the sibling is 0.
 pub fn slowdown(alone: &Rate, together: &Rate) -> Result<Rate> {
     if together.value <= 0.0 {
         return Err(refused("the slowdown", "no instruction was executed beside the sibling"));
@@ -140,17 +140,17 @@ pub fn slowdown(alone: &Rate, together: &Rate) -> Result<Rate> {
 /// Misses per thousand instructions.
 ///
 /// # Errors
-/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if no instruction was counted,
-/// or a group never counted.
+/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if no instruction was counted;
+/// otherwise as for [`ipc`].
 pub fn mpki(misses: Counted, instructions: Counted) -> Result<Rate> {
     ratio("MPKI", 1000.0, misses, instructions)
 }
 
-/// Bytes per second, of lines moved in the time that the count was enabled.
+/// Bytes per second: the bytes of the moved lines over the time that the count was enabled.
 ///
 /// # Errors
-/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if the count was never enabled
-/// or its group never counted.
+/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if the count was never enabled;
+/// otherwise as for [`ipc`].
 pub fn bandwidth(lines: Counted, bytes_per_line: u32) -> Result<Rate> {
     if lines.enabled_ns == 0 {
         return Err(refused("the bandwidth", "no time passed"));
@@ -182,7 +182,7 @@ fn ratio(what: &str, factor: f64, above: Counted, below: Counted) -> Result<Rate
 }
 
 impl Rate {
-    /// Takes over what speaks against a part of this figure.
+    /// Takes over the flags of a part of this ratio.
     fn join(&mut self, part: &Rate) {
         for flag in &part.flags {
             if !self.flags.contains(flag) {

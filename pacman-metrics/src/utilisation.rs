@@ -90,7 +90,7 @@ pub struct Utilisation {
     pub core: f64,
     /// The average frequency while it was not, in Hz.
     pub unhalted_hz: f64,
-    /// Cycles per second of the whole time, in Hz: what the halts left of the frequency.
+    /// Cycles per second of the whole time, halted time included, in Hz.
     pub net_hz: f64,
     /// Instructions over those expected.
     pub of_expected: Option<f64>,

@@ -1,11 +1,11 @@
-//! Where the cycles of one context went.
+//! The stall and issue budget of one context.
 
 use super::costs::{Cost, CostTable};
 use super::issue::{Issue, refused};
 use super::remedy::{Remedy, RemedyKind};
 use crate::error::Result;
 
-/// One kind of event and what it cost.
+/// One event and its cost in a run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Line {
@@ -13,57 +13,60 @@ pub struct Line {
     pub event: &'static str,
     /// The event's meaning.
     pub meaning: &'static str,
-    /// Cycles that one costs.
+    /// The cost of one occurrence, in cycles.
     pub cost: u32,
-    /// How often it happened.
+    /// The number of occurrences.
     pub count: u64,
-    /// Cycles that all cost.
+    /// The cost of all occurrences, in cycles.
     pub cycles: u64,
-    /// The same in seconds.
+    /// The cost of all occurrences, in seconds.
     pub seconds: f64,
-    /// The same as a part of the run time, from 0; estimates may pass 1.
+    /// The cost of all occurrences as a part of the run time. An estimate may exceed 1.
     pub share: f64,
 }
 
-/// Where a context's cycles went, and what its core still has to give.
+/// The cycles of a context by cause, and the speed-up that its core still allows.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Budget {
-    /// How the core's slots are shared.
+    /// The rule by which contexts share the core's issue slots.
     pub issue: Issue,
     /// Cycles of the run.
     pub cycles: u64,
     /// Seconds of the run.
     pub seconds: f64,
-    /// One entry per event that was counted, in the table's order, instructions among them.
+    /// One entry per counted event, in the table's order, instructions included.
     pub lines: Vec<Line>,
-    /// Events of the table that were not counted: stalls are at least those shown.
+    /// Events of the table that were not counted; their stalls are missing in the budget.
     pub uncounted: Vec<&'static str>,
     /// Instructions per cycle.
     pub instructions: f64,
     /// The part of its instruction budget that the context used; 1 is its fair share.
     pub used: f64,
-    /// How many times faster it could be before the budget is used up; at least 1.
+    /// The largest speed-up that the instruction budget allows; at least 1.
     pub headroom: f64,
-    /// The part of its stall budget that the context used: beyond 1 stalls hold it up.
+    /// The part of its stall budget that the context used; above 1 stalls slow the context.
     pub stalls_used: f64,
-    /// Cycles that no line explains: waiting for a turn, events not counted, and the error of
-    /// the costs; below 0 where the costs are too high.
+    /// Cycles that no line explains: waits for issue slots, uncounted events and errors of the
+    /// costs. It is below 0 if the costs are too high.
     pub unexplained: i64,
     /// The remedies, the most effective first.
     pub remedies: Vec<Remedy>,
 }
 
 impl Budget {
-    /// A budget from counts of the events of `table`, named in any case.
+    /// Computes the budget from counts of the events of `table`.
     ///
-    /// `counts` has the instructions and any of the others; `cycles` are those of the run, which
-    /// are the clock times its seconds.
+    /// `counts` must have the instructions and may have any other event, with names in any case.
+    /// `cycles` is the run time in cycles of a clock of `clock_hz` hertz.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) without instructions, cycles
-    /// or clock, with more instructions than slots, with an event that the table has not or that
-    /// is given twice.
+    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if
+    ///
+    /// - instructions or cycles are missing or 0, or the clock is not a positive number,
+    /// - there are more instructions than issue slots,
+    /// - the table lacks an event, or an event is given twice,
+    /// - the cost of an event exceeds 64 bits, or the table's issue rule is invalid.
     ///
     /// ```
     /// use pacman_metrics::budget::{Budget, CostTable};
@@ -170,18 +173,18 @@ impl Cost {
     }
 }
 
-/// `used` of `budget`; nothing of nothing is nothing, and something of nothing is too much.
+/// The used part of a budget. For a budget of 0 it is 0 if nothing is used, otherwise infinite.
 fn part(used: f64, budget: f64) -> f64 {
     if used == 0.0 { 0.0 } else { used / budget }
 }
 
-/// All three in Gove's order, with what each can bring at most.
+/// All three remedies in Gove's order, each with its largest gain.
 fn ranked(budget: &Budget, stalled: f64, instructions: &str) -> Vec<Remedy> {
     let issue = budget.issue;
     let threads = (issue.width / budget.instructions).clamp(1.0, f64::from(issue.contexts));
     let cycles = budget.cycles as f64;
-    // Without its stalls the context still needs its other cycles, and gets no more than its
-    // share of slots once the siblings want theirs.
+    // Without its stalls the context still needs its other cycles. It gets no more than its fair
+    // share of slots while the siblings use theirs.
     let unstalled = cycles / (cycles - stalled).max(1.0);
     let stalls = unstalled.min(budget.headroom);
     let worst = budget

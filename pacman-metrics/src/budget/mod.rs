@@ -1,10 +1,10 @@
 //! The issue and stall budget of one context: the part of a stall that fine-grained SMT leaves.
 //!
-//! Where contexts share a pipeline, a context's stall costs nothing as long as its siblings issue
-//! meanwhile. Each has a budget of instructions, its fair share of the issue slots, and a budget
-//! of stall cycles, the slots that are its siblings' anyway: on UltraSPARC T1 and T2 one
-//! instruction and three stalled cycles in every four. Removing stalls gains no more than what
-//! the instruction budget leaves open.
+//! If contexts share a pipeline, a context's stall costs nothing while its siblings issue. Each
+//! context has two budgets. Its instruction budget is its fair share of the issue slots. Its
+//! stall budget is the siblings' share of the slots. On UltraSPARC T1 and T2 these are one
+//! instruction and three stalled cycles in every four cycles. The removal of stalls gains no
+//! more than the unused part of the instruction budget.
 //!
 //! From Darryl Gove, *Calculating Processor Utilisation From the UltraSPARC T1 and UltraSPARC T2
 //! Performance Counters*, 2007: the costs are his tables 1 and 3, the order of the remedies that

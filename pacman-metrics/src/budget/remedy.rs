@@ -1,15 +1,15 @@
 //! The changes that would make a context, or its core, do more.
 
-/// One thing that would help.
+/// One remedy.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Remedy {
-    /// Which.
+    /// The kind of remedy.
     pub kind: RemedyKind,
-    /// How many times more work per second is the most it can bring; `None` where it is in
-    /// proportion to what is removed.
+    /// The largest possible speed-up, as a factor; `None` if the gain is in proportion to the
+    /// removed instructions.
     pub gain: Option<f64>,
-    /// Why, in words.
+    /// The reason in words.
     pub why: String,
 }
 

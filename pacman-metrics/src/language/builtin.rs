@@ -4,9 +4,11 @@ use std::sync::LazyLock;
 
 use super::metric::Metric;
 
-/// The library's own metrics: those of [`rates`](crate::rates),
-/// [`utilisation`](crate::utilisation), [`stalls`](crate::stalls) and
-/// [`clockticks`](crate::clockticks) that follow from the counts of one context.
+/// The library's own metrics.
+///
+/// They are those of [`rates`](crate::rates), [`utilisation`](crate::utilisation),
+/// [`stalls`](crate::stalls) and [`clockticks`](crate::clockticks) that need only the counts of
+/// one context.
 pub fn builtin() -> &'static [Metric] {
     static METRICS: LazyLock<Vec<Metric>> = LazyLock::new(|| {
         let read = Metric::read_all("builtin.metrics", include_str!("builtin.metrics"));

@@ -42,7 +42,7 @@ pub(super) enum Function {
     Max,
 }
 
-/// Names that are no events, but known of every sample.
+/// Names of quantities that every sample has; they are not events.
 const QUANTITIES: [&str; 3] = ["TSC", "NANOSECONDS", "BASE_HZ"];
 
 /// Whether a name means a clock or a constant, in any case, rather than an event.

@@ -1,4 +1,4 @@
-//! Reading metrics, line by line.
+//! Reads metrics from text, line by line.
 
 use pacman_events::shown;
 
@@ -7,14 +7,14 @@ use super::parse;
 use crate::error::{Error, ErrorKind, Result};
 
 impl Metric {
-    /// All metrics of a file's text; `file` is its name for errors.
+    /// Reads all metrics from the text of a file; `file` is its name in errors.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] as `FILE:LINE: reason`, for the first line that is no metric,
-    /// and for a name that stands twice.
+    /// [`ErrorKind::InvalidInput`], as `FILE:LINE: reason`, for the first malformed line, for a
+    /// name that is defined twice, and for more than 4096 metrics.
     pub fn read_all(file: &str, text: &str) -> Result<Vec<Metric>> {
         let mut metrics: Vec<Metric> = Vec::new();
-        // Editors of some systems put a byte order mark in front.
+        // Some editors put a byte order mark at the start of a file.
         for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -79,10 +79,13 @@ fn check_name(name: &str) -> Result<(), String> {
     if name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(letter) {
         return Ok(());
     }
-    Err(format!("{name:?} is no metric's name: those have lower-case letters, digits and hyphens"))
+    Err(format!(
+        "{name:?} is not the name of a metric: names have lower-case letters, digits and hyphens, \
+         and begin with a letter"
+    ))
 }
 
-/// Keeps looking for equal names, each among all, short.
+/// Limits the search for equal names, which compares each name with all before it.
 const MOST_METRICS: usize = 4096;
 
 #[cold]

@@ -1,7 +1,7 @@
-//! Metrics as text, so that a user adds one in a file.
+//! Metrics as text, so that users can add their own in a file.
 //!
-//! A file has one metric a line: name, unit, expression, a line of text and, if there is one, a
-//! source, separated by `|`. What follows a `#` at the begin of a line says nothing.
+//! Each line of a file defines one metric. Its parts are name, unit, expression, description and
+//! optionally a source, separated by `|`. A line that begins with `#` is a comment.
 //!
 //! ```text
 //! # name       | unit                 | expression                       | text
@@ -12,14 +12,14 @@
 //!
 //! An expression has numbers, `+ - * /`, parentheses, `min(…)` and `max(…)`, and names:
 //!
-//! - A **bare name** begins with a letter or `_` and goes on over letters, digits and `_ . : =`,
-//!   so modifiers belong to it (`UOPS_ISSUED.ANY:c=1`) and a hyphen does not: `A-B` subtracts.
-//! - A **quoted name** is whatever stands between two `"`, for names with other signs in them:
+//! - A **bare name** begins with a letter or `_`, followed by letters, digits and `_ . : =`. So it
+//!   includes modifiers (`UOPS_ISSUED.ANY:c=1`), but no hyphen: `A-B` subtracts.
+//! - A **quoted name** stands between two `"` and may have other characters:
 //!   `"task-clock"`, `"cpu/event=0x3c,umask=0/u"`.
-//! - Three names are no events: `TSC` (ticks of the time stamp counter over the sample),
-//!   `NANOSECONDS` (its length) and `BASE_HZ` (the frequency at which the TSC ticks).
+//! - Three names mean quantities, not events: `TSC` (ticks of the time stamp counter over the
+//!   sample), `NANOSECONDS` (the sample's length) and `BASE_HZ` (the frequency of the TSC).
 //!
-//! A metric has a value of 0 or more, or it has none and says why: nothing comes out infinite.
+//! The value of a metric is finite and at least 0. Otherwise there is an error with the reason.
 
 mod builtin;
 mod check;

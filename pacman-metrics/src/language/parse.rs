@@ -28,7 +28,7 @@ impl FromStr for Expression {
     type Err = Error;
 
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] with the reason, for text that is no expression.
+    /// [`ErrorKind::InvalidInput`], with the reason, for text that is not an expression.
     fn from_str(text: &str) -> Result<Expression, Error> {
         expression(text).map_err(|reason| {
             Error::new(ErrorKind::InvalidInput, format!("cannot read {text:?}: {reason}"))

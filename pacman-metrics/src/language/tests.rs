@@ -1,4 +1,4 @@
-//! Reading, writing and computing expressions; lines that are none.
+//! Expressions are read, written and computed; malformed lines are refused.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ fn metric(expression: &str) -> Metric {
     Metric::read_all("t", &format!("m | 1 | {expression} | words")).unwrap().remove(0)
 }
 
-/// `A` is 6, `B` is 4, `Z` is 0, `M` is the largest count.
+/// Counts of a sample: `A` is 6, `B` is 4, `Z` is 0, `M` is the largest count.
 fn count(name: &str) -> Option<u64> {
     match name {
         "A" => Some(6),
@@ -76,7 +76,7 @@ fn lines_that_are_no_metric_are_refused_by_file_and_line() {
     for (text, why) in [
         ("# ok\n\nipc", "t:3: a metric is NAME | UNIT | EXPRESSION | TEXT"),
         ("a | 1 | A | w | s | x", "t:1: a metric is NAME"),
-        ("IPC | 1 | A | w", "t:1: \"IPC\" is no metric's name"),
+        ("IPC | 1 | A | w", "t:1: \"IPC\" is not the name of a metric"),
         ("m | | A | w", "the unit of m is empty"),
         ("m | 1 | A | w |", "the source of m is empty"),
         ("m | 1 | | w", "t:1: m: it ends where a number, an event or ( is expected"),
@@ -89,7 +89,7 @@ fn lines_that_are_no_metric_are_refused_by_file_and_line() {
         ("m | 1 | (A, B) | w", "an operator or ) is expected before ,"),
         ("m | 1 | maxx(A) | w", "no function maxx, only min and max; nearest: max"),
         ("m | 1 | min() | w", "is expected where ) stands"),
-        ("m | 1 | 0x10 * A | w", "0x10 is no number"),
+        ("m | 1 | 0x10 * A | w", "0x10 is not a number"),
         ("m | 1 | 1e999 * A | w", "1e999 is beyond the largest number"),
         ("m | 1 | A % B | w", "'%' means nothing here"),
         ("m | 1 | \"A | w", "a name in quotes has no second quote"),

@@ -77,7 +77,7 @@ fn number(rest: &str) -> Result<(Token, &str), String> {
     match digits.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok((Token::Number(number), after)),
         Ok(_) => Err(format!("{digits} is beyond the largest number")),
-        Err(_) => Err(format!("{digits} is no number, and no event begins with a digit")),
+        Err(_) => Err(format!("{digits} is not a number, and no event begins with a digit")),
     }
 }
 
@@ -96,5 +96,5 @@ fn unknown(sign: char) -> String {
     )
 }
 
-/// Bounds how deep the tree gets, and with it the stack of whoever walks it.
+/// Limits the depth of the tree, and so the stack of the functions that walk it.
 const MOST_TOKENS: usize = 500;

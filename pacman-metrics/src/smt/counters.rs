@@ -11,8 +11,8 @@ pub struct ContextReading {
     pub begin: u64,
     /// The TSC when they were read last.
     pub end: u64,
-    /// By how many ticks these two together may be off: a reading takes time, and what the
-    /// counters held is what they held at some moment of it.
+    /// The most ticks by which `begin` and `end` together may be off. A reading takes time, and
+    /// the counters had its values at an unknown moment of that time.
     pub slack: u64,
     /// Reference cycles in between, from the fixed counter (`REF_CYCLES`).
     pub reference: u64,

@@ -1,4 +1,4 @@
-//! Splits where there is no PMU: from when, or how long, each context was idle.
+//! Splits without a PMU, from the idle periods or the idle times of each context.
 
 use std::ops::Range;
 
@@ -130,8 +130,10 @@ pub fn idle_times(elapsed: f64, idle: &[f64], uncertainty: f64) -> Result<Split>
     })
 }
 
-/// How long two contexts or more can have been active at once: at least what does not fit one
-/// after the other, at most what finds a partner.
+/// The bounds of the time in which two or more contexts were active at once.
+///
+/// The least is the active time that does not fit into the interval one after the other. The most
+/// is the active time that can overlap with another context's.
 fn shared_of(active: &[f64], sum: f64, count: f64, elapsed: f64) -> Bounds {
     if active.len() < 2 {
         return Bounds::exactly(0.0);

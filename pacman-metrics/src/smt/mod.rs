@@ -1,8 +1,8 @@
-//! How often neither, one or both contexts of a core were active.
+//! How long neither, one or both contexts of a core were active.
 //!
-//! Two siblings at half load each may alternate, or run together and then rest together; their
-//! own utilisations cannot tell. What can is a count for the core as a whole beside those of its
-//! contexts. With `any` for the time in which at least one context was active:
+//! Two siblings at half load may alternate, or run together and then rest together. Their own
+//! utilisations do not differ between the two cases, but a count for the whole core does. Let
+//! `any` be the time in which at least one context was active:
 //!
 //! | state | ticks of the TSC |
 //! |---|---|
@@ -19,15 +19,16 @@
 //!
 //! - [`any_thread`]: one count of `REF_XCLK` with the AnyThread bit, scaled ([`Scale`]); also a
 //!   fixed counter with that bit, whose scale is 1.
-//! - [`one_thread_active`]: the counts of each context running alone.
-//! - [`distributed`]: `REF_DISTRIBUTED` summed over the siblings, from Ice Lake on.
-//! - [`idle_periods`]: when each context was idle, as the kernel's idle tracepoints tell.
-//! - [`idle_times`]: only how long each was idle. That is all a kernel without a PMU tells, and
-//!   for more than one context it bounds the states and no more.
+//! - [`one_thread_active`]: each context's count of cycles in which it alone was active.
+//! - [`distributed`]: the sum of `REF_DISTRIBUTED` over the siblings, from Ice Lake on.
+//! - [`idle_periods`]: the periods in which each context was idle, from the kernel's idle
+//!   tracepoints.
+//! - [`idle_times`]: the total idle time of each context, which the kernel has without a PMU. For
+//!   more than one context it gives only bounds of the states.
 //!
-//! A [`Recipe`] says which of these a processor has, and by which events.
+//! A [`Recipe`] says which of these a processor has, and names the events.
 //!
-//! All answer a [`Split`], for any number of contexts per core.
+//! All functions return a [`Split`], for any number of contexts per core.
 
 mod counters;
 mod idle;

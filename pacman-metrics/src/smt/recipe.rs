@@ -9,8 +9,8 @@ use crate::error::{Error, Result, not_computable};
 
 /// One way to split the activity of a core by its counters.
 ///
-/// Everything is counted in both rings and on whole contexts, whoever runs there; that takes
-/// CAP_PERFMON or a `perf_event_paranoid` of 0 or less.
+/// All events are counted in both rings and on whole contexts, for every program there. That
+/// requires CAP_PERFMON or a `perf_event_paranoid` of 0 or less.
 ///
 /// ```
 /// use pacman_metrics::smt::{Clocks, ContextReading, Recipe};
@@ -39,17 +39,19 @@ pub struct Recipe {
 /// The events of one context.
 #[derive(Clone, Debug, PartialEq)]
 struct Counted {
-    /// Its own reference cycles.
+    /// The event of the context's own reference cycles.
     own: &'static str,
-    /// Ticks of the TSC for one count of those.
+    /// Ticks of the TSC for one count of `own`.
     own_ticks: f64,
-    /// The event that tells of the core.
+    /// The event that counts for the whole core.
     core: Option<String>,
 }
 
 impl Recipe {
-    /// The ways that a model has, the one to prefer first: AnyThread or shared-out counts, then
-    /// counts of one active context, which some hypervisors leave where they hide AnyThread.
+    /// The recipes of a model, the best first.
+    ///
+    /// AnyThread or `REF_DISTRIBUTED` comes first. Then come counts of one active context, which
+    /// some hypervisors pass on although they hide AnyThread.
     ///
     /// # Errors
     /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) as for [`Scale::of`].
@@ -64,8 +66,8 @@ impl Recipe {
                 first: counts(Some(event.clone())),
                 others: counts(Some(event)),
             },
-            // One counter alone has the bit, and the context's own cycles are not left without
-            // one: a general counter has them in ticks of the bus.
+            // Only the fixed counter has the AnyThread bit. So a general counter counts the
+            // context's own cycles, in ticks of the bus.
             AnyThread::Fixed => Recipe {
                 method: Method::AnyThread,
                 scale,
@@ -99,24 +101,26 @@ impl Recipe {
         Ok(recipes)
     }
 
-    /// How the counts are made a split.
+    /// The method that computes the split.
     pub fn method(&self) -> Method {
         self.method
     }
 
-    /// The meaning of the counts.
+    /// The scale of the counts for the whole core.
     pub fn scale(&self) -> &Scale {
         &self.scale
     }
 
-    /// The events of a core's context, by its place among the siblings: its own reference
-    /// cycles, then, where [`tells_of_core`](Recipe::tells_of_core) is so, what tells of all.
+    /// The events to count on a context, separated by commas.
+    ///
+    /// `context` is the context's position on its core, from 0. The first event counts its own
+    /// reference cycles. If [`tells_of_core`](Recipe::tells_of_core), a second counts for the core.
     pub fn events(&self, context: usize) -> String {
         let Counted { own, core, .. } = self.of(context);
         core.as_ref().map_or_else(|| own.to_string(), |core| format!("{own},{core}"))
     }
 
-    /// Whether a context has a second event.
+    /// Whether a context has a second event, which counts for the whole core.
     pub fn tells_of_core(&self, context: usize) -> bool {
         self.of(context).core.is_some()
     }
@@ -126,16 +130,18 @@ impl Recipe {
         self.of(context).own_ticks
     }
 
-    /// The split, from what the contexts counted: `reference` is the count of the first event,
-    /// as it was read, and `core` has the counts of the second, of the contexts that have it.
+    /// Computes the split from the counts of all contexts.
+    ///
+    /// The `reference` of each reading is the raw count of the context's first event. `core` has
+    /// the counts of the second event, in order of the contexts that have one.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) as for [`any_thread`] and
-    /// its siblings, and if there are more or fewer counts in `core`.
+    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) as for [`any_thread`],
+    /// [`one_thread_active`] and [`distributed`], and if `core` has another number of counts.
     pub fn split(&self, contexts: &[ContextReading], core: &[u64]) -> Result<Split> {
         let mut contexts = contexts.to_vec();
         for (place, context) in contexts.iter_mut().enumerate() {
-            // Saturates, where a count that wrapped is refused as one.
+            // A wrapped count saturates here, and the method refuses it.
             context.reference = (context.reference as f64 * self.own_ticks(place)) as u64;
         }
         let reading = CoreReading { contexts: &contexts, scale: self.scale };

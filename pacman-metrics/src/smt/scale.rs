@@ -1,4 +1,4 @@
-//! How many ticks of the TSC one count stands for, and in what steps the fixed counter goes.
+//! The ticks of the TSC per count, and the step of the fixed counter.
 
 use pacman_events::{AnyThread, CpuModel, Family};
 

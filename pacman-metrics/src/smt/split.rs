@@ -4,8 +4,9 @@ use std::fmt;
 
 use crate::error::{Result, not_computable};
 
-/// How long a core's contexts were idle, alone or together, in ticks of the TSC (or, from idle
-/// times, in whatever unit those had).
+/// The times in which a core's contexts were idle, alone or together.
+///
+/// The unit is ticks of the TSC; for a split of idle times it is their unit.
 ///
 /// Each state is a pair of [`Bounds`], equal where the method decides it. The figures to show are
 /// [`idle`](Split::idle), [`only`](Split::only) and [`shared`](Split::shared): they lie within
@@ -27,9 +28,10 @@ pub struct Split {
     pub only_bounds: Vec<Bounds>,
     /// The bounds of [`shared`](Split::shared).
     pub shared_bounds: Bounds,
-    /// The part of [`uncertainty`](Split::uncertainty) that the contexts' readings make, for they
-    /// were not taken at one moment. Idle times and periods come without; who reads them one
-    /// after the other puts it here.
+    /// The part of [`uncertainty`](Split::uncertainty) that comes from reading the contexts at
+    /// different moments.
+    ///
+    /// It is 0 for idle times and periods. A caller that reads those one by one sets it.
     pub skew: f64,
     /// By how much steps of the counters and unequal reading times may have moved any bound.
     pub uncertainty: f64,

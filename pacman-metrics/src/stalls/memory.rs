@@ -1,11 +1,11 @@
-//! How many of the stalled cycles wait for memory.
+//! The part of a context's cycles that waits for memory.
 
 use pacman_events::CpuModel;
 
 use super::share::refused;
 use crate::error::{Result, not_computable};
 
-/// The two events of a model whose cycles wait for memory, and how they go together.
+/// The two events of a model whose cycles wait for memory, and the rule that combines them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryRule {
@@ -13,20 +13,20 @@ pub struct MemoryRule {
     pub loads: &'static str,
     /// Cycles that a full store buffer holds up.
     pub stores: &'static str,
-    /// Whether a cycle may count as both.
+    /// Whether both events may count the same cycle.
     pub combination: Combination,
-    /// The part that the share misses.
+    /// Waiting cycles that neither event counts.
     pub caveat: Option<&'static str>,
-    /// The document and the place in it.
+    /// The document that gives the rule, with the section.
     pub source: &'static str,
 }
 
-/// How the cycles of two events go together.
+/// The rule that combines the cycles of two events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Combination {
-    /// A cycle may be in both: together they are at least the larger, at most the sum.
+    /// Both events may count a cycle: the total is at least the larger count, at most the sum.
     Overlapping,
-    /// By the second event's definition no cycle is in both: together they are the sum.
+    /// By the second event's definition no cycle is in both: the total is the sum.
     Disjoint,
 }
 
@@ -34,13 +34,13 @@ pub enum Combination {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MemoryStalls {
-    /// The figure to use: the larger of two overlapping counts, the sum of disjoint ones.
+    /// The figure to use, from 0 to 1: the larger of overlapping counts, the sum of disjoint ones.
     pub share: f64,
-    /// The most that it can be by these counts.
+    /// The largest share that these counts allow, at most 1.
     pub most: f64,
-    /// The part that waits with loads pending.
+    /// The part of the cycles that waits with loads pending.
     pub loads: f64,
-    /// The part that waits for room in the store buffer.
+    /// The part of the cycles that waits for room in the store buffer.
     pub stores: f64,
 }
 
@@ -48,8 +48,8 @@ impl MemoryRule {
     /// The rule for a model.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for models for which no
-    /// document gives one.
+    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if no document gives a rule
+    /// for the model.
     ///
     /// ```
     /// use pacman_metrics::stalls::MemoryRule;
@@ -73,12 +73,12 @@ impl MemoryRule {
         }
     }
 
-    /// The share by the counts of [`loads`](MemoryRule::loads) and
+    /// Computes the share from counts of the events [`loads`](MemoryRule::loads) and
     /// [`stores`](MemoryRule::stores).
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) without cycles or for more
-    /// stalled cycles than there are.
+    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if `cycles` is 0, or smaller
+    /// than one of the other counts.
     pub fn stalls(&self, cycles: u64, loads: u64, stores: u64) -> Result<MemoryStalls> {
         if cycles == 0 {
             return Err(refused("no cycle was counted"));
@@ -109,8 +109,8 @@ static SANDY_BRIDGE: MemoryRule = MemoryRule {
     source: "McCalpin 2014 (Sandy Bridge stalls), last paragraphs",
 };
 
-/// Intel's method adds the two, which counts a cycle with both twice; the larger of them, with
-/// the sum as the most, carries the article's rule over.
+/// Intel's method adds the two counts, and so counts a cycle with both twice. This rule follows
+/// the article on Sandy Bridge instead: the larger count is the share, the sum its upper bound.
 static IVY_BRIDGE: MemoryRule = MemoryRule {
     loads: "CYCLE_ACTIVITY.STALLS_LDM_PENDING",
     stores: "RESOURCE_STALLS.SB",

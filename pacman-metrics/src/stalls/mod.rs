@@ -1,7 +1,7 @@
-//! Stall cycles, what each place in the pipeline makes of them, and how many are memory's.
+//! Stalled cycles at each stage of the pipeline, and those that wait for memory.
 //!
-//! A cycle counts as stalled at some place in the pipeline when nothing passed there. On a wide
-//! machine that both over- and undercounts, so every share here comes with its caveats. From John
+//! A cycle counts as stalled at a stage of the pipeline if nothing passed there. On a wide
+//! processor this both over- and undercounts stalls, so every share has its caveats. From John
 //! McCalpin, *Counting Stall Cycles on the Intel Sandy Bridge Processor*, 2014.
 
 mod memory;

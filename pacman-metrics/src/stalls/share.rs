@@ -2,15 +2,15 @@
 
 use crate::error::{Error, Result, not_computable};
 
-/// Where in the pipeline nothing passed.
+/// The stage of the pipeline that nothing passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stage {
     /// No micro-operation went from renaming to the scheduler.
     Issue,
-    /// The scheduler sent none to any port.
+    /// The scheduler sent no micro-operation to any port.
     Dispatch,
-    /// None retired.
+    /// No micro-operation retired.
     Retire,
 }
 
@@ -18,16 +18,17 @@ pub enum Stage {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StallShare {
-    /// Where.
+    /// The stage.
     pub stage: Stage,
     /// Stalled cycles over all cycles, from 0 to 1.
     pub share: f64,
     /// Instructions per cycle.
     pub ipc: f64,
-    /// The share that a code without any stall, but with this many instructions per cycle, could
-    /// show at this stage by moving them in full bunches; 0 where the stage does not overcount.
+    /// The largest share, from 0 to 1, that code of this `ipc` could show without any stall.
+    ///
+    /// Its instructions then pass the stage in full bunches. 0 if the stage does not overcount.
     pub from_bunching: f64,
-    /// The warnings that belong to the share.
+    /// The ways in which the share may mislead.
     pub caveats: Vec<Caveat>,
 }
 
@@ -35,9 +36,9 @@ pub struct StallShare {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Caveat {
-    /// Below full width, work moves in bunches, with empty cycles that stall nothing.
+    /// Below full width, work passes in bunches: the empty cycles between them are not stalls.
     Overcounts,
-    /// Micro-operations that are dispatched, rejected and tried again make a stalled cycle busy.
+    /// The scheduler dispatches rejected micro-operations again, so a stalled cycle looks busy.
     Undercounts,
 }
 
@@ -56,11 +57,12 @@ impl Caveat {
 }
 
 impl StallShare {
-    /// The stalled share at a stage of a pipeline that passes `width` operations per cycle there.
+    /// Computes the stalled share at a stage that passes up to `width` operations per cycle.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) without cycles or width, for
-    /// more stalled cycles than cycles, and for more instructions than pass.
+    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if `cycles` is 0, `width` is
+    /// not a positive number, more cycles are stalled than there are, or more than two
+    /// instructions per operation would have passed.
     ///
     /// ```
     /// use pacman_metrics::stalls::{Stage, StallShare};
@@ -86,7 +88,7 @@ impl StallShare {
             return Err(refused(format_args!("{stalled} of {cycles} cycles cannot be stalled")));
         }
         let ipc = instructions as f64 / cycles as f64;
-        // Two instructions may pass as one operation, but no more than two.
+        // One operation holds at most two instructions.
         if ipc > 2.0 * width {
             return Err(refused(format_args!(
                 "{instructions} instructions do not fit {cycles} cycles of a pipeline {width} wide",
