@@ -1,9 +1,9 @@
 /*
  * pacman.h: hardware performance counters per thread on SMT cores
  *
- * A session counts a set of events. Each thread attaches itself, on a hardware
- * context of its own if the session has a placement, and marks the phases that
- * it runs; a report says who did what.
+ * A session counts a set of events. Each thread attaches itself and marks the
+ * phases that it runs. If the session has a placement, attaching also binds the
+ * thread to a hardware context. A report shows the counts by thread and phase.
  *
  *     pacman_options options = PACMAN_OPTIONS_INIT;
  *     pacman_session *session;
@@ -18,7 +18,7 @@
  *     }
  *     #pragma omp parallel
  *     {
- *         pacman_attach(session);          // every time: at once if attached
+ *         pacman_attach(session);          // each time: returns at once if attached
  *         pacman_begin(session, fill);
  *         ...
  *         pacman_end(session, fill);
@@ -35,92 +35,90 @@
  *
  * THREADS
  *
- * The library is Rust underneath, and the rule for each function follows from
- * what its Rust counterpart takes:
+ * Each function has one of two thread rules:
  *
- *   "any thread"      a shared reference: call it from any thread, at the same
- *                     time as anything else, also on the same session.
- *   "calling thread"  the thread's own attachment, which never leaves it: call
- *                     it from any thread; it acts for that thread alone, and
- *                     threads do not wait for each other.
+ *   "any thread"      Call the function from any thread, at the same time as any
+ *                     other function, also on the same session.
+ *   "calling thread"  Call the function from any thread. It acts for that thread
+ *                     alone, and threads do not wait for each other.
  *
- * No function asks for locks around it. Closing a session while others use it
- * is safe too: calls under way finish, later ones answer PACMAN_E_HANDLE.
- * A signal handler may begin and end phases: pacman_begin() and pacman_end()
- * answer PACMAN_E_REENTERED, and change nothing, where it has interrupted one of
- * them on its thread. No other function may be called from a signal handler.
+ * No function needs a lock around it. A thread may close a session that other
+ * threads use: calls under way finish, and later calls answer PACMAN_E_HANDLE.
  *
- * Exit handlers, destructors of static objects and of thread-specific data may
- * call every function. A report works there as everywhere. A thread whose own
- * storage is gone by then was detached with it, as the main thread is before
- * the first exit handler: calls that need an attachment, and pacman_attach,
+ * A signal handler may call pacman_begin() and pacman_end(), and no other
+ * function. If the signal interrupted one of these two on the same thread, the
+ * call answers PACMAN_E_REENTERED and changes nothing.
+ *
+ * Exit handlers may call every function, and so may destructors of static objects
+ * and of thread-specific data. Reports work there too. A thread is detached when
+ * its thread-local storage ends; for the main thread that is before the first
+ * exit handler. From then on pacman_attach() and calls that need an attachment
  * answer PACMAN_E_NOT_ATTACHED and say that the thread is ending.
  *
- * Descriptors belong to who opened them. A program that closes all numbers, as
- * daemons do, also closes the counters of its sessions: calls that read them
- * answer PACMAN_E_SYSTEM from then on, and its own files under these numbers are
- * not touched. Detach and attach again to count on.
+ * A program that closes all descriptors, as daemons do, also closes the counters
+ * of its sessions. Calls that read them then answer PACMAN_E_SYSTEM. The library
+ * does not touch files that the program opens later under the same numbers.
+ * Detach and attach again to go on counting.
  *
- * No function is a cancellation point: a thread that pthread_cancel() meets in
- * one finishes the call. Asynchronous cancellation (PTHREAD_CANCEL_ASYNCHRONOUS)
- * is not supported: as POSIX has it, only three functions of the C library's
- * own may be called under it.
+ * No function is a cancellation point: a thread that is cancelled during a call
+ * finishes the call. The library does not support asynchronous cancellation
+ * (PTHREAD_CANCEL_ASYNCHRONOUS): POSIX allows only three functions under it.
  *
  * After fork() the child has a copy of the handles, but the counters stay the
  * parent's: calls that read them answer PACMAN_E_FORKED. The child closes its
- * copy of the session and opens its own, under the same name if it likes. A
- * report of the copy has what the threads had counted; a row that one of them
- * was in the midst of writing is left out, and the report says so. The process
- * may fork while other threads are inside calls of a session; with an adapter,
- * fork while none is, or call exec() next. A child that a bare clone() made, and
- * not fork(), has none of this: it may close nothing, and a call that reads its
- * parent's counters there may be killed by SIGSEGV.
+ * copy of the session and may open a new one, also under the same name. A report
+ * of the copy has the counts from before the fork. It leaves out a row that a
+ * thread was writing at that moment, and says so.
  *
- * What the library computes shows nowhere in the program's floating-point state
- * on x86-64: nothing of it traps, and rounding and flags stay.
+ * The process may fork while other threads are inside calls of a session. With
+ * an adapter it may fork only while no other thread is inside a call, or if the
+ * child calls exec() next. A child of a bare clone() must not use the library: it
+ * must not close handles, and calls that read counters may die of SIGSEGV.
+ *
+ * On x86-64 the library leaves the program's floating-point state alone: its own
+ * computations raise no traps and keep the rounding mode and the flags.
  *
  *
  * ERRORS
  *
- * Functions return an int. Failure is negative and has a name (section 2);
- * success is PACMAN_OK, which is 0, or PACMAN_ALREADY, which is 1 and answered
- * by the attaching functions only. So test for "< 0".
+ * Functions return an int. Failure is negative and has a name (section 2).
+ * Success is PACMAN_OK (0), or PACMAN_ALREADY (1) from the attaching functions.
+ * So test for "< 0".
  *
- * Every failure also leaves one line of text for the calling thread in a buffer
- * of its own: what was asked, on what, what the system said, what to do. The
- * buffer has a fixed place and is never freed while the thread lives, so that
+ * Every failure also leaves one line of text in a buffer of the calling thread.
+ * The line has the request, its object, the system's answer and a remedy. The
+ * buffer has a fixed place until the thread ends, so that
  *
  *     printf("%d %s\n", pacman_begin(session, phase), pacman_last_error());
  *
- * prints the line that belongs to the code, whichever argument is evaluated
- * first. The next failing call of the same thread overwrites it; a call that
- * succeeds leaves it alone.
+ * prints the line that belongs to the code, in any order of evaluation. The next
+ * failing call of the same thread overwrites the line; a successful call leaves
+ * it alone.
  *
- * Arguments have one order: the handle, what the call is to do, where the answers
- * go. An array is followed by the number of elements that fit. Answers are written
- * on success only, but for pacman_adapt_threads(). Nothing that this
- * library returns is to be passed to free(). A defect inside the library does
- * not unwind into the program: the call answers PACMAN_E_INTERNAL.
+ * Arguments have one order: the handle, the request, the places for results. The
+ * number of elements that fit follows each array. Functions write results only on
+ * success, except pacman_adapt_threads(). Do not pass results of this library to
+ * free(). A defect inside the library does not unwind into the program: the call
+ * answers PACMAN_E_INTERNAL.
  *
- * Handles are numbers that the library looks up; it never follows them. Null,
- * closed or foreign ones are PACMAN_E_HANDLE, whatever they point to.
+ * Handles are numbers that the library looks up and never dereferences. Null,
+ * closed or foreign handles give PACMAN_E_HANDLE.
  *
  *
  * GROWTH OF THE ABI
  *
- * Structs begin with their size in bytes. The library copies as much as both
- * sides know: what an older program lacks counts as zero, and what a newer
- * program has beyond this library must be zero, or the call is refused with
- * PACMAN_E_SIZE: a wish is never silently ignored. Reserved fields are zero.
- * Enumerations travel as uint32_t. Functions, fields, flags and codes are only
- * ever added, and then PACMAN_ABI_MINOR rises; whatever would break a compiled
- * program raises PACMAN_ABI_MAJOR and the soname.
+ * Structs begin with their size in bytes. The library copies the part that both
+ * sides know. Fields that an older program lacks count as zero. Fields of a newer
+ * program that this library does not know must be zero, or the call answers
+ * PACMAN_E_SIZE: the library never ignores a request silently. Reserved fields
+ * are zero. Enumerations have the type uint32_t. A new function, field, flag or
+ * code raises PACMAN_ABI_MINOR. A change that would break a compiled program
+ * raises PACMAN_ABI_MAJOR and the soname.
  *
- * The handshake is part of opening a session: PACMAN_OPTIONS_INIT puts
- * PACMAN_ABI into the options, and a library of another major, or of a lower
- * minor, answers PACMAN_E_ABI instead of a session. No other function does
- * anything without one. Programs that load the library with dlopen() can ask
- * pacman_abi_check() first.
+ * Opening a session or an adapter compares the ABIs. PACMAN_OPTIONS_INIT and
+ * PACMAN_ADAPT_OPTIONS_INIT put PACMAN_ABI into the options. A library of another
+ * major, or of a lower minor, answers PACMAN_E_ABI. Programs that load the library
+ * with dlopen() can call pacman_abi_check() first.
  */
 #ifndef PACMAN_H
 #define PACMAN_H
@@ -128,8 +126,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Compilers warn where a status that matters is ignored, and where null stands for
- * an argument that must be there. PACMAN_NO_ATTRIBUTES keeps them from it. */
+/* With these attributes compilers warn if a program ignores an important status,
+ * or passes null for a required argument. PACMAN_NO_ATTRIBUTES removes them. */
 #if defined(__GNUC__) && !defined(PACMAN_NO_ATTRIBUTES)
 #define PACMAN_MUST_CHECK __attribute__((warn_unused_result))
 #define PACMAN_NONNULL(...) __attribute__((nonnull(__VA_ARGS__)))
@@ -160,31 +158,31 @@ extern "C" {
 /*
  * pacman_version: the library's version
  *
- * Which library was loaded, for reports of problems; compare it with
- * PACMAN_VERSION, which is the header's. Decisions belong to pacman_abi_check().
+ * The version of the loaded library, for problem reports. PACMAN_VERSION is the
+ * version of the header. Use pacman_abi_check() to decide whether they fit.
  *
  * Thread rule: any thread.
  *
- * Returns a string such as "0.1.0" that lives as long as the library. Never
- * null.
+ * Returns a string such as "0.1.0", never null. The string lives as long as the
+ * library.
  */
 const char *pacman_version(void);
 
 /*
- * pacman_abi_check: does this library serve programs compiled for an ABI?
+ * pacman_abi_check: check that this library serves programs of an ABI
  *
- *   abi   PACMAN_ABI, as the program was compiled with it
+ *   abi   the PACMAN_ABI that the program was compiled with
  *
- * Opening a session asks the same question, so that programs linked in the
- * usual way need not call this. Those that dlopen() the library should, before
- * they look up anything else.
+ * Opening a session makes the same check, so programs linked in the usual way
+ * need not call this function. Programs that dlopen() the library should call it
+ * before they look up other functions.
  *
  * Thread rule: any thread.
  *
  * Returns
- *   PACMAN_OK      the library has everything the header promises
- *   PACMAN_E_ABI   it has not, or the number is none; the message says which
- *                  of the two is the older
+ *   PACMAN_OK      the library has all that the header declares
+ *   PACMAN_E_ABI   it has not, or the number is invalid; the message says which
+ *                  of the two is older
  *
  * Example
  *     void *library = dlopen("libpacman.so.0", RTLD_NOW);
@@ -204,14 +202,14 @@ int pacman_abi_check(uint32_t abi);
 
 /* A defect in the library; please report the message. */
 #define PACMAN_E_INTERNAL (-1)
-/* Null, closed or foreign: not the handle of an open session, or not one of
- * its phases. */
+/* The handle is null, closed or foreign: not that of an open session, or not of
+ * one of its phases. */
 #define PACMAN_E_HANDLE (-2)
-/* A malformed argument: null where something must be, grammar, range, an
- * unknown flag. */
+/* A malformed argument: null for a required pointer, bad syntax, a value out of
+ * range, an unknown flag. */
 #define PACMAN_E_INVALID (-3)
-/* A struct of a size that cannot be, or with fields that this library does not
- * know; an array without room for the answer. */
+/* A struct of an impossible size, or with fields that this library does not know;
+ * an array without room for the answer. */
 #define PACMAN_E_SIZE (-4)
 /* Header and library do not fit together. */
 #define PACMAN_E_ABI (-5)
@@ -219,7 +217,7 @@ int pacman_abi_check(uint32_t abi);
 #define PACMAN_E_ALREADY_ATTACHED (-6)
 /* Another thread closed the session during the call. */
 #define PACMAN_E_CLOSED (-7)
-/* The events exist, but not beside each other or beside what already runs. */
+/* The events exist, but cannot be counted together or beside running counters. */
 #define PACMAN_E_CONFLICT (-8)
 /* The calling thread is not attached to the session. */
 #define PACMAN_E_NOT_ATTACHED (-9)
@@ -227,13 +225,14 @@ int pacman_abi_check(uint32_t abi);
 #define PACMAN_E_DUPLICATE_SESSION (-10)
 /* An empty list of events or CPUs. */
 #define PACMAN_E_NO_EVENTS (-11)
-/* A place of another machine than the one that runs. */
+/* A place of another machine than this one. */
 #define PACMAN_E_FOREIGN_TOPOLOGY (-12)
 /* The counters belong to the process that this one was forked from. */
 #define PACMAN_E_FORKED (-13)
 /* The process or the system is out of file descriptors. */
 #define PACMAN_E_NO_DESCRIPTORS (-14)
-/* No such hardware context, or every place of the placement is taken. */
+/* The machine lacks the hardware context, or every place of the placement is
+ * taken. */
 #define PACMAN_E_NO_PLACE (-15)
 /* The machine offers no hardware counters (no PMU, or a VM without one). */
 #define PACMAN_E_NO_PMU (-16)
@@ -241,7 +240,7 @@ int pacman_abi_check(uint32_t abi);
 #define PACMAN_E_NOT_SCHEDULED (-17)
 /* Access is refused: paranoia level, capability or seccomp. */
 #define PACMAN_E_PERMISSION (-18)
-/* A phase was ended that was not begun, or not begun last. */
+/* The ended phase was not begun, or not begun last. */
 #define PACMAN_E_PHASE_ORDER (-19)
 /* The context exists, but this process may not run there. */
 #define PACMAN_E_PLACE_NOT_ALLOWED (-20)
@@ -249,30 +248,30 @@ int pacman_abi_check(uint32_t abi);
 #define PACMAN_E_SYSTEM (-21)
 /* More events than one session holds. */
 #define PACMAN_E_TOO_MANY_EVENTS (-22)
-/* No event of that name; the message lists the nearest ones. */
+/* No event has the name; the message lists the nearest names. */
 #define PACMAN_E_UNKNOWN_EVENT (-23)
-/* Known, but this machine, model or kernel cannot do it. */
+/* The request is known, but this machine, model or kernel cannot do it. */
 #define PACMAN_E_UNSUPPORTED (-24)
-/* No thread of that number has attached. */
+/* No thread with the number has attached. */
 #define PACMAN_E_NO_THREAD (-25)
-/* The thread has published nothing yet. */
+/* The thread has not published a sample yet. */
 #define PACMAN_E_NO_SAMPLE (-26)
 /* The report could not be written: descriptor, file or pipe. */
 #define PACMAN_E_OUTPUT (-27)
-/* A signal handler has interrupted pacman_begin() or pacman_end() of this very
- * thread, and may not begin or end a phase there. Nothing was changed. */
+/* A signal handler interrupted pacman_begin() or pacman_end() on its own thread, so
+ * it cannot begin or end a phase. Nothing was changed. */
 #define PACMAN_E_REENTERED (-28)
 
 /*
- * pacman_last_error: what the calling thread's last failing call had to say
+ * pacman_last_error: the message of the calling thread's last failing call
  *
- * One line in English without a newline, at most 1,023 bytes of UTF-8. See
- * ERRORS above for how long it stays.
+ * One line in English without a newline, at most 1,023 bytes of UTF-8. ERRORS
+ * above says how long it stays.
  *
  * Thread rule: calling thread. The pointer is the same for all calls of a
- * thread; other threads must not use it, and nobody after the thread has ended.
+ * thread. Other threads must not use it, and it is invalid after the thread ends.
  *
- * Returns the text; "" if no call of this thread has failed. Never null.
+ * Returns the text, or "" if no call of this thread has failed. Never null.
  *
  * Example
  *     if (pacman_session_open(&options, &session) < 0) {
@@ -286,15 +285,16 @@ const char *pacman_last_error(void);
 /*
  * pacman_strerror: a status code in words
  *
- *   status   what a function returned
+ *   status   the status that a function returned
  *
- * For logs that keep only the number. pacman_last_error() says more.
+ * Use it for logs that keep only the number. pacman_last_error() says more.
  *
  * Thread rule: any thread.
  *
  * Returns the code's name and meaning, such as
- * "PACMAN_E_NOT_ATTACHED: the thread is not attached", in a string that lives as
- * long as the library; "unknown PACMAN status" for any other number. Never null.
+ * "PACMAN_E_NOT_ATTACHED: the thread is not attached". For any other number it
+ * returns "unknown PACMAN status". The string lives as long as the library. Never
+ * null.
  */
 const char *pacman_strerror(int status);
 
@@ -305,45 +305,44 @@ const char *pacman_strerror(int status);
 /* A session: an opaque handle. */
 typedef struct pacman_session pacman_session;
 
-/* pacman_options.flags: the kernel may multiplex when counters run short.
- * Counts then cover a part of the time; the report shows raw and estimated
- * values apart. Without this flag a group of events is on its counters for as
- * long as its thread runs, or calls answer PACMAN_E_NOT_SCHEDULED. */
+/* pacman_options.flags: the kernel may multiplex if there are too few counters.
+ * Counts then cover a part of the time, and the report has both raw and estimated
+ * values. Without this flag a group of events is on its counters whenever its
+ * thread runs, or calls answer PACMAN_E_NOT_SCHEDULED. */
 #define PACMAN_MULTIPLEXED 1u
 
-/* pacman_options.flags, one of the two: events that do not fit on the counters
- * at once are counted in sets that rotate, as many as it takes. Each outermost execution of
- * a phase counts one set; the report says which values come from how many
- * executions and estimates the rest. Without effect if the events fit. Not
- * together with PACMAN_MULTIPLEXED.
+/* pacman_options.flags, one of the two: events that do not fit on the counters at
+ * once are counted in n sets, which rotate. Each outermost execution of a phase
+ * counts one set. The report says from how many executions each value comes, and
+ * estimates the rest. The flags have no effect if the events fit. They exclude
+ * PACMAN_MULTIPLEXED.
  *   PER_EXECUTION  execution i of a phase on a thread counts set i mod n
- *   STAGGERED      on thread k it counts set (i + k) mod n: for teams whose
- *                  threads do the same work, and which thus see all events in
- *                  one execution */
+ *   STAGGERED      execution i on thread k counts set (i + k) mod n. Use this for
+ *                  teams whose threads do the same work: such a team can count all
+ *                  events in one execution. */
 #define PACMAN_ROTATE_PER_EXECUTION 2u
 #define PACMAN_ROTATE_STAGGERED    4u
 
-/* pacman_options.flags: hardware events are counted through the kernel's driver
- * also where its counts may be wrong, as on a Pentium 4, and every report marks
- * them with the reason. Without this flag a session there programs the counters
- * itself, which takes root and the msr module; a thread that has no place by a
- * placement is then bound to one hardware context for as long as it is attached.
- * The environment variable PACMAN_TRUST_DRIVER=1 does the same for every session
- * of a process. No effect on other processors and on software events. */
+/* pacman_options.flags: count hardware events through the kernel's driver also if
+ * its counts may be wrong, as on a Pentium 4. Every report marks them with the
+ * reason. Without this flag a session programs the counters itself on such a
+ * processor, which needs root and the msr module. It then binds each thread without
+ * a place to one hardware context until the thread detaches. The environment
+ * variable PACMAN_TRUST_DRIVER=1 sets the flag for every session of a process. The
+ * flag has no effect on other processors and on software events. */
 #define PACMAN_TRUST_DRIVER 8u
 
-/* pacman_options.clock: where wall time comes from. */
+/* pacman_options.clock: the source of wall time. */
 #define PACMAN_CLOCK_BEST      0u /* the TSC where Linux trusts it */
 #define PACMAN_CLOCK_TSC       1u /* the processor's time stamp counter */
 #define PACMAN_CLOCK_MONOTONIC 2u /* clock_gettime(CLOCK_MONOTONIC) */
 
-/* The most events of a session that rotates, and so of any session; and the
- * most that are counted at a time. A program that was compiled when a session
- * had 16 gets PACMAN_E_SIZE for a session of more. */
+/* The most events of a session, and the most that it counts at a time. A program
+ * that was compiled for a maximum of 16 gets PACMAN_E_SIZE for a session of more. */
 #define PACMAN_EVENTS_MAX     64
 #define PACMAN_EVENTS_AT_ONCE 24
 
-/* What a session is to be. Begin with PACMAN_OPTIONS_INIT. */
+/* The options of a session. Begin with PACMAN_OPTIONS_INIT. */
 typedef struct pacman_options {
     uint32_t size;          /* sizeof(pacman_options) */
     uint32_t abi;           /* PACMAN_ABI */
@@ -351,8 +350,8 @@ typedef struct pacman_options {
                                PACMAN_TRUST_DRIVER or 0 */
     uint32_t clock;         /* a PACMAN_CLOCK_ number */
     uint64_t log_samples;   /* single samples to keep per thread, 0 to 2^24;
-                               8 * (3 + events at once) bytes each, taken at
-                               attach */
+                               attaching allocates 8 * (3 + events at once)
+                               bytes for each */
     const char *name;       /* one line, unique among the open sessions */
     const char *events;     /* such as "CYCLES,INSTRUCTIONS,page-faults" */
     const char *placement;  /* "compact", "scatter", "one-per-core",
@@ -368,55 +367,54 @@ typedef struct pacman_options {
 /*
  * pacman_session_open: try the events on this machine and start a session
  *
- *   options   what to count, where threads go, what to keep; the strings are
- *             copied
- *   session   where the handle goes
+ *   options   the events, the placement and more; the library copies the strings
+ *   session   receives the handle
  *
- * EVENTS are names separated by commas, in the order that all counts keep.
+ * EVENTS are names separated by commas. All arrays of counts have their order.
  *
  *   software   task-clock and cpu-clock (nanoseconds), page-faults,
  *              minor-faults, major-faults, context-switches, cpu-migrations
- *              and the like: everywhere, also without a PMU
+ *              and the like; on every machine, also without a PMU
  *   presets    CYCLES, INSTRUCTIONS, REF_CYCLES, BRANCHES, BRANCH_MISSES,
- *              CACHE_REFERENCES, CACHE_MISSES, STALL_CYCLES and more: hardware
- *              counters, of one meaning on every model that has them
+ *              CACHE_REFERENCES, CACHE_MISSES, STALL_CYCLES and more; hardware
+ *              events that have one meaning on every model
  *   the model's own
  *              the vendor's names, such as UOPS_ISSUED.STALL_CYCLES
- *   raw codes  r and hexadecimal digits, as the processor's manual has them
+ *   raw codes  r and hexadecimal digits, from the processor's manual
  *
- * `pacman-pmu list` shows the presets and the model's own events of the machine
- * that it runs on, `pacman-pmu list --cpu NAME` those of another model.
+ * `pacman-pmu list` shows the presets and the model's own events of this machine.
+ * `pacman-pmu list --cpu NAME` shows those of another model.
  *
- * Hardware events count in user mode; ":k" after the name counts in the kernel,
- * ":uk" in both. Each counts for the hardware context of its thread: what the
- * sibling on the same core does is not in it.
+ * Hardware events count in user mode. With ":k" after the name they count in the
+ * kernel, with ":uk" in both. Each event counts the work of its thread, and not the
+ * work of the sibling on the same core.
  *
- * A PLACEMENT gives attaching threads the contexts of its sequence in turn; a
- * context is free again when its thread detaches.
+ * A PLACEMENT gives the contexts of its sequence to attaching threads, in order of
+ * attaching. A context is free again when its thread detaches.
  *
  * Thread rule: any thread.
  *
  * Returns
  *   PACMAN_OK
- *   PACMAN_E_INVALID            null, a name or a list that cannot be read, an
- *                               unknown modifier, flag or clock, a log beyond
- *                               2^24 samples, a CPU listed twice
- *   PACMAN_E_SIZE               options.size is none, or the options say
- *                               something that this library does not know
+ *   PACMAN_E_INVALID            null; a malformed name or list; an unknown
+ *                               modifier, flag or clock; a log beyond 2^24
+ *                               samples; a CPU listed twice
+ *   PACMAN_E_SIZE               options.size is invalid, or the options have
+ *                               fields that this library does not know
  *   PACMAN_E_ABI                header and library do not fit together
- *   PACMAN_E_NO_EVENTS              no event, or an empty list of CPUs
+ *   PACMAN_E_NO_EVENTS          an empty list of events or of CPUs
  *   PACMAN_E_UNKNOWN_EVENT      the message has the nearest names
  *   PACMAN_E_TOO_MANY_EVENTS    more than PACMAN_EVENTS_MAX, or without rotation
  *                               more than PACMAN_EVENTS_AT_ONCE
  *   PACMAN_E_DUPLICATE_SESSION  the name is taken
- *   PACMAN_E_NO_PLACE           a CPU that the machine does not have; siblings
- *                               together where no core has two contexts
- *   PACMAN_E_PLACE_NOT_ALLOWED  a CPU that is offline, or kept from the process;
- *                               siblings together where cores with two are kept
- *                               from it
+ *   PACMAN_E_NO_PLACE           the machine lacks a listed CPU, or for
+ *                               "siblings-together" a core with two contexts
+ *   PACMAN_E_PLACE_NOT_ALLOWED  a listed CPU is offline, or the process may not
+ *                               use it; for "siblings-together", it may use no
+ *                               core with two contexts
  *   PACMAN_E_NO_PMU, PACMAN_E_PERMISSION, PACMAN_E_UNSUPPORTED,
  *   PACMAN_E_CONFLICT, PACMAN_E_NO_DESCRIPTORS, PACMAN_E_SYSTEM
- *                               what the machine says about the events
+ *                               the machine cannot count the events
  *
  * Example
  *     pacman_options options = PACMAN_OPTIONS_INIT;
@@ -428,7 +426,7 @@ typedef struct pacman_options {
  *     options.placement = "compact";
  *     status = pacman_session_open(&options, &session);
  *     if (status == PACMAN_E_NO_PMU || status == PACMAN_E_PERMISSION) {
- *         options.events = "task-clock";         // these always count
+ *         options.events = "task-clock";         // every machine counts this
  *         status = pacman_session_open(&options, &session);
  *     }
  */
@@ -438,13 +436,12 @@ int pacman_session_open(const pacman_options *options, pacman_session **session)
 /*
  * pacman_session_close: end a session
  *
- *   session   the handle, which is no handle from here on
+ *   session   the handle, which becomes invalid
  *
- * The name is free at once, or as soon as calls that other threads have under
- * way on the session return. The calling thread is detached; every other thread
- * that is still attached lets go of its counters and of its CPU at its next
- * attach, or its next use of the closed handle, or its end, whichever is first.
- * Write reports before closing: the counts go with the session.
+ * The name is free when all calls under way on the session have returned. The
+ * calling thread is detached. Every other attached thread keeps its counters and
+ * its CPU until its next attach, its next use of the closed handle, or its end.
+ * Write reports before you close a session, because its counts are lost.
  *
  * Thread rule: any thread. Calls of other threads that are under way finish.
  *
@@ -455,10 +452,10 @@ int pacman_session_open(const pacman_options *options, pacman_session **session)
 int pacman_session_close(pacman_session *session);
 
 /*
- * pacman_event_count: how many events a session counts
+ * pacman_event_count: the number of events that a session counts
  *
  *   session   an open session
- *   count     where the number goes: 1 to PACMAN_EVENTS_MAX
+ *   count     receives the number, 1 to PACMAN_EVENTS_MAX
  *
  * Thread rule: any thread.
  *
@@ -474,11 +471,10 @@ int pacman_event_count(const pacman_session *session, size_t *count)
  * pacman_event_name: the canonical name of an event
  *
  *   session   an open session
- *   event     its number: the position in the list that the session was opened
- *             with, from 0
- *   name      where the string goes, such as "INSTRUCTIONS" for "instructions:u"
+ *   event     its number: the position in options.events, from 0
+ *   name      receives the string, such as "INSTRUCTIONS" for "instructions:u"
  *
- * The string lives as long as the process, longer than the session.
+ * The string lives until the process ends, also after the session is closed.
  *
  * Thread rule: any thread.
  *
@@ -491,13 +487,13 @@ int pacman_event_name(const pacman_session *session, size_t event, const char **
     PACMAN_NONNULL(3);
 
 /*
- * pacman_event_unit: what one count of an event is
+ * pacman_event_unit: the unit of one count of an event
  *
  *   session   an open session
  *   event     its number, from 0
- *   unit      where the string goes: "cycles", "ns", "faults", ...
+ *   unit      receives the string: "cycles", "ns", "faults", ...
  *
- * The string lives as long as the process.
+ * The string lives until the process ends.
  *
  * Thread rule: any thread.
  *
@@ -518,16 +514,15 @@ int pacman_event_unit(const pacman_session *session, size_t event, const char **
     PACMAN_NONNULL(3);
 
 /*
- * pacman_sets: in which sets a session counts its events
+ * pacman_sets: the event sets of a session
  *
  *   session   an open session
- *   sets      where the sets go, a word each: bit e is set if event e is counted
- *             in the set
- *   n         how many fit; PACMAN_EVENTS_MAX is always enough
- *   count     where their number goes: 1 unless sets rotate
+ *   sets      receives one word for each set: bit e is 1 if the set counts event e
+ *   n         the number of words that fit; PACMAN_EVENTS_MAX is always enough
+ *   count     receives the number of sets: 1 unless sets rotate
  *
- * Events that the kernel itself counts, and hardware events for which every set
- * has a counter left, are in every set; each other event is in one.
+ * Every set has the events that the kernel itself counts, and the hardware events
+ * for which every set has a counter left. Each other event is in one set.
  *
  * Thread rule: any thread.
  *
@@ -535,7 +530,7 @@ int pacman_event_unit(const pacman_session *session, size_t event, const char **
  *   PACMAN_OK
  *   PACMAN_E_HANDLE    not an open session
  *   PACMAN_E_INVALID   sets or count is null
- *   PACMAN_E_SIZE      there are more than n
+ *   PACMAN_E_SIZE      the session has more than n sets
  */
 int pacman_sets(const pacman_session *session, uint64_t *sets, size_t n, size_t *count)
     PACMAN_MUST_CHECK PACMAN_NONNULL(2, 4);
@@ -544,31 +539,31 @@ int pacman_sets(const pacman_session *session, uint64_t *sets, size_t n, size_t 
  * 4  Phases
  * ------------------------------------------------------------------------ */
 
-/* A phase of one session: a handle. The number is the library's own; 0 is no
- * phase. */
+/* The handle of a phase of one session. The number has a meaning only for the
+ * library; 0 is not a valid phase. */
 typedef struct pacman_phase {
     uint64_t id;
 } pacman_phase;
 
 /*
- * pacman_phase_define: the phase of that name, made when it is named first
+ * pacman_phase_define: return the phase with a name; the first call makes it
  *
  *   session   an open session
- *   name      one line of text, not empty; it is copied
- *   phase     where the handle goes
+ *   name      one line of text, not empty; the library copies it
+ *   phase     receives the handle
  *
- * A phase is a part of the program that recurs and is known by its name. The
- * same name gives the same handle on every thread. A session has 65,536 at most;
- * those that never run on a thread take no memory there.
- * Define phases ahead of the loops that run them: this function takes a lock.
+ * A phase is a recurring part of the program. The same name gives the same handle
+ * on every thread. A session has at most 65,536 phases. A phase takes memory only
+ * for the threads that run it. This function takes a lock, so define phases before
+ * the loops that run them.
  *
  * Thread rule: any thread.
  *
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE    not an open session
- *   PACMAN_E_INVALID   an empty name or one of several lines; null; one name more
- *                      than the session has room for
+ *   PACMAN_E_INVALID   an empty name or one of several lines; null; more phases
+ *                      than a session holds
  */
 int pacman_phase_define(const pacman_session *session, const char *name, pacman_phase *phase)
     PACMAN_MUST_CHECK PACMAN_NONNULL(2, 3);
@@ -580,23 +575,23 @@ int pacman_phase_define(const pacman_session *session, const char *name, pacman_
  *   phase     one of the session's phases
  *
  * Reads the thread's counters and the clock, and publishes the sample for
- * pacman_peer_read(). Phases nest, may be entered again, and may recurse. Never
- * locks, and with hardware events that user space can read makes no system call;
- * otherwise one. The first use of a phase on a thread takes the session's lock
- * once; nesting deeper than 16, and than ever before, allocates once.
+ * pacman_peer_read(). Phases may nest, run again and recurse. If user space can
+ * read the events, the function makes no system call, otherwise one. It takes the
+ * session's lock only at the first use of a phase on a thread. It allocates only
+ * when phases nest deeper than 16 and deeper than before.
  *
  * Thread rule: calling thread.
  *
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE          not an open session, or not one of its phases
- *   PACMAN_E_NOT_ATTACHED        the thread is not attached
+ *   PACMAN_E_NOT_ATTACHED    the thread is not attached
  *   PACMAN_E_NOT_SCHEDULED   the kernel took the counters away
- *   PACMAN_E_FORKED          attached before this process was forked
- *   PACMAN_E_SYSTEM          what else the kernel says
- *   PACMAN_E_REENTERED       in a signal handler that interrupted pacman_begin()
- *                            or pacman_end() on this thread
- * After a failure the phase is not begun.
+ *   PACMAN_E_FORKED          the thread attached before this process was forked
+ *   PACMAN_E_SYSTEM          the kernel reported another error
+ *   PACMAN_E_REENTERED       a signal handler interrupted pacman_begin() or
+ *                            pacman_end() on this thread
+ * A failed call does not begin the phase.
  */
 int pacman_begin(const pacman_session *session, pacman_phase phase);
 
@@ -606,22 +601,24 @@ int pacman_begin(const pacman_session *session, pacman_phase phase);
  *   session   a session to which the thread is attached
  *   phase     the phase begun last and not ended yet
  *
- * Reads again and adds the difference to the thread's row for the phase: wall
- * time and each event, as sum, least and greatest. An execution inside one of
- * the same phase counts as a recursion, its cost as the outer one's.
+ * Reads the counters again and adds the difference to the thread's row for the
+ * phase: sum, minimum and maximum of wall time and of each event. An execution
+ * inside another one of the same phase counts as a recursion, and its cost goes to
+ * the outer execution.
  *
  * Thread rule: calling thread.
  *
  * Returns
  *   PACMAN_OK
- *   PACMAN_E_PHASE_ORDER     not begun, or another was begun later and is still
- *                            open; the message names it; nothing has changed
+ *   PACMAN_E_PHASE_ORDER     the phase was not begun, or another one was begun
+ *                            later and is still open. The message names that
+ *                            one. Nothing has changed.
  *   PACMAN_E_REENTERED       as for pacman_begin(); nothing has changed
  *   PACMAN_E_HANDLE, PACMAN_E_NOT_ATTACHED, PACMAN_E_NOT_SCHEDULED,
  *   PACMAN_E_FORKED, PACMAN_E_SYSTEM
- *                            as for pacman_begin(); where the counters could
- *                            not be read, the phase has ended and the report
- *                            notes an execution that was not counted
+ *                            as for pacman_begin(). If the counters could not
+ *                            be read, the phase has ended, and the report notes
+ *                            an uncounted execution.
  *
  * Example
  *     pacman_begin(session, sweep);
@@ -639,20 +636,21 @@ int pacman_end(const pacman_session *session, pacman_phase phase);
  *
  *   session   an open session
  *
- * Opens the thread's counters. If the session has a placement, the thread is
- * bound to the next free place of it, otherwise it stays where it runs. Workers
- * of a pool attach themselves; for OpenMP that is a call at the top of a
- * parallel region, each time the region runs: a thread that is attached gets
- * PACMAN_ALREADY in a few nanoseconds, a new member of the team is attached.
+ * Opens the thread's counters. If the session has a placement, the function binds
+ * the thread to the next free place. Otherwise the thread stays where it runs.
  *
- * A thread may be attached to several sessions. One that ends while attached
- * is detached, and the report says so.
+ * Workers of a pool attach themselves. In OpenMP, call this function at the top of
+ * a parallel region, each time the region runs. New members of the team attach; the
+ * others get PACMAN_ALREADY in a few nanoseconds.
+ *
+ * A thread may be attached to several sessions. If it ends while attached, the
+ * library detaches it, and the report says so.
  *
  * Thread rule: calling thread.
  *
  * Returns
  *   PACMAN_OK
- *   PACMAN_ALREADY             it was attached: nothing was done
+ *   PACMAN_ALREADY             the thread was attached: nothing was done
  *   PACMAN_E_HANDLE            not an open session
  *   PACMAN_E_NO_PLACE          every place of the placement is taken
  *   PACMAN_E_PLACE_NOT_ALLOWED, PACMAN_E_SYSTEM
@@ -661,8 +659,7 @@ int pacman_end(const pacman_session *session, pacman_phase phase);
  *   PACMAN_E_CONFLICT, PACMAN_E_NO_PMU
  *                              opening the counters failed
  *   PACMAN_E_CLOSED            another thread closed the session meanwhile
- * After a failure nothing is left behind: descriptors, place and mask are as
- * they were.
+ * A failed call restores descriptors, place and affinity mask.
  *
  * Example
  *     #pragma omp parallel
@@ -677,32 +674,33 @@ int pacman_attach(const pacman_session *session);
  * pacman_attach_cpu: attach the calling thread and bind it to a logical CPU
  *
  *   session   an open session
- *   cpu       Linux's number of the logical CPU, that is, hardware context
+ *   cpu       Linux's number of the logical CPU (hardware context)
  *
- * The thread runs there until it detaches; then its old mask is restored.
- * Several threads may share a context; each has its own counts. Which contexts
- * share a core, pacman_topology_contexts() tells.
+ * The thread runs there until it detaches, which restores its old mask. Several
+ * threads may share a context, and each has its own counts.
+ * pacman_topology_contexts() shows which contexts share a core.
  *
  * Thread rule: calling thread.
  *
  * Returns
  *   PACMAN_OK
- *   PACMAN_ALREADY              it is attached and bound to that CPU
- *   PACMAN_E_ALREADY_ATTACHED   it is attached, but somewhere else
- *   PACMAN_E_NO_PLACE           the machine has no such context
- *   PACMAN_E_PLACE_NOT_ALLOWED  it is offline, or kept from this process
- *   otherwise as for pacman_attach()
+ *   PACMAN_ALREADY              the thread is attached and bound to the CPU
+ *   PACMAN_E_ALREADY_ATTACHED   the thread is attached, but not bound to the CPU
+ *   PACMAN_E_NO_PLACE           the machine lacks the context
+ *   PACMAN_E_PLACE_NOT_ALLOWED  the context is offline, or this process may not
+ *                               use it
+ *   and the others of pacman_attach()
  */
 int pacman_attach_cpu(const pacman_session *session, uint32_t cpu);
 
 /*
- * pacman_detach: end the calling thread's part
+ * pacman_detach: end the calling thread's attachment
  *
  *   session   an open session
  *
- * Closes the counters and restores the thread's mask. What was counted stays
- * in the report, except an execution of a phase that is still open, which the
- * report notes. The thread may attach again, and then counts as a new one.
+ * Closes the counters and restores the thread's mask. The thread's counts stay in
+ * the report. The report notes an execution of a phase that is still open, and
+ * does not count it. The thread may attach again, and then gets a new number.
  *
  * Thread rule: calling thread.
  *
@@ -717,9 +715,9 @@ int pacman_detach(const pacman_session *session);
  * pacman_thread_number: the number that the session gave the calling thread
  *
  *   session   a session to which the thread is attached
- *   number    where it goes: from 0, in order of attaching, never given twice
+ *   number    receives the number: from 0, in order of attaching, never reused
  *
- * This is the number of reports and of pacman_peer_read(), and not OpenMP's.
+ * Reports and pacman_peer_read() use this number. It is not OpenMP's number.
  *
  * Thread rule: calling thread.
  *
@@ -736,27 +734,26 @@ int pacman_thread_number(const pacman_session *session, size_t *number)
  * pacman_read: read the calling thread's counters now
  *
  *   session   a session to which the thread is attached
- *   counts    where the counts go, in the order of the session's events
- *   n         how many fit: at least as many as the session has events; words
- *             beyond those are left alone
+ *   counts    receives the counts, in the order of the session's events
+ *   n         the number of words that fit: at least the number of events; further
+ *             words are left alone
  *
- * Counts are raw: they start somewhere, only grow, and mean something by their
- * difference to an earlier reading on the same thread. With PACMAN_MULTIPLEXED
- * they are not scaled. Never locks or allocates; costs what pacman_begin()
- * costs, or less.
+ * Counts are raw and only grow. Only the difference of two readings on the same
+ * thread has a meaning. With PACMAN_MULTIPLEXED they are not scaled. The function
+ * takes no lock, allocates nothing and costs at most as much as pacman_begin().
  *
  * Thread rule: calling thread.
  *
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE          not an open session
- *   PACMAN_E_NOT_ATTACHED        the thread is not attached
+ *   PACMAN_E_NOT_ATTACHED    the thread is not attached
  *   PACMAN_E_INVALID         counts is null
  *   PACMAN_E_SIZE            n is less than the number of events
  *   PACMAN_E_UNSUPPORTED     sets rotate: use pacman_sample()
  *   PACMAN_E_NOT_SCHEDULED   the kernel took the counters away
- *   PACMAN_E_FORKED          attached before this process was forked
- *   PACMAN_E_SYSTEM          what else the kernel says
+ *   PACMAN_E_FORKED          the thread attached before this process was forked
+ *   PACMAN_E_SYSTEM          the kernel reported another error
  *
  * Example
  *     uint64_t before[PACMAN_EVENTS_MAX], after[PACMAN_EVENTS_MAX];
@@ -769,25 +766,25 @@ int pacman_read(const pacman_session *session, uint64_t *counts, size_t n)
     PACMAN_NONNULL(2);
 
 /*
- * pacman_sample: read those of the calling thread's counters that count now
+ * pacman_sample: read the calling thread's counters of the current event set
  *
  *   session   a session to which the thread is attached
- *   counts    where the counts go, in the order of the session's events; words of
- *             events that are not counted now are left alone
- *   n         how many fit: at least as many as the session has events
- *   live      where the mask goes of the events that are counted: bit e for event e
- *   epoch     where the number goes of changes of the set so far; null if not wanted
+ *   counts    receives the counts, in the order of the session's events; words of
+ *             events outside of the current set are left alone
+ *   n         the number of words that fit: at least the number of events
+ *   live      receives a mask: bit e is 1 if event e is counted now
+ *   epoch     receives the number of changes of the set so far; may be null
  *
- * For sessions with rotating sets; where all events are counted at once it answers what
- * pacman_read() does, with every event live and epoch 0. Two samples of one thread
- * can be subtracted if their epochs are equal, for the events that are live.
+ * This function is for sessions with rotating sets. If all events are counted at
+ * once, it answers as pacman_read(), with every event live and epoch 0. Subtract two
+ * samples of one thread only if their epochs are equal, and only for live events.
  *
  * Thread rule: calling thread.
  *
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE          not an open session
- *   PACMAN_E_NOT_ATTACHED        the thread is not attached
+ *   PACMAN_E_NOT_ATTACHED    the thread is not attached
  *   PACMAN_E_INVALID         counts or live is null
  *   PACMAN_E_SIZE            n is less than the number of events
  *   PACMAN_E_NOT_SCHEDULED, PACMAN_E_FORKED, PACMAN_E_SYSTEM
@@ -809,8 +806,8 @@ int pacman_sample(const pacman_session *session, uint64_t *counts, size_t n, uin
  *
  *   session   a session to which the thread is attached
  *
- * Each boundary of a phase does this; call it in the midst of a long phase, so
- * that pacman_peer_read() has something recent.
+ * Each begin and end of a phase publishes the counts as well. Call this function
+ * during a long phase, so that pacman_peer_read() finds recent counts.
  *
  * Thread rule: calling thread.
  *
@@ -826,11 +823,11 @@ int pacman_publish(const pacman_session *session);
  * ------------------------------------------------------------------------ */
 
 /*
- * pacman_thread_count: how many threads have attached so far
+ * pacman_thread_count: the number of threads that have attached so far
  *
  *   session   an open session
- *   count     where the number goes; threads that have left are in it, and
- *             threads 0 to count - 1 can be asked about
+ *   count     receives the number, which includes detached threads. Thread numbers
+ *             are 0 to count - 1.
  *
  * Thread rule: any thread.
  *
@@ -847,16 +844,16 @@ int pacman_thread_count(const pacman_session *session, size_t *count)
  *
  *   session   an open session; the calling thread need not be attached
  *   thread    the number of a thread, from pacman_thread_number()
- *   counts    where its counts go, in the order of the session's events
- *   n         how many fit: at least as many as the session has events
- *   age_ns    where the age of the counts goes, in nanoseconds; null if not
- *             wanted
+ *   counts    receives its counts, in the order of the session's events
+ *   n         the number of words that fit: at least the number of events
+ *   age_ns    receives the age of the counts, in nanoseconds; may be null
  *
- * This is how a thread sees what its SMT sibling does, or a controller what
- * its workers do: nobody can read the counters of another context, so their
- * owner leaves a sample at each boundary of a phase and at pacman_publish().
- * The sample is whole: all counts are of one moment. No system call, and the
- * owner is not disturbed. The first look at a thread takes the session's lock.
+ * With this function a thread sees the work of its SMT sibling, or a controller
+ * the work of its workers. No thread can read the counters of another context. So
+ * each thread publishes a sample at every begin and end of a phase, and at
+ * pacman_publish(). All counts of a sample are of one moment. The function makes
+ * no system call and does not disturb the other thread. The first call for a
+ * thread takes the session's lock.
  *
  * Thread rule: any thread.
  *
@@ -880,8 +877,8 @@ int pacman_peer_read(const pacman_session *session, size_t thread, uint64_t *cou
     PACMAN_MUST_CHECK PACMAN_NONNULL(3);
 
 /*
- * pacman_peer_sample: the latest counts that a thread has published of the set
- * which is on the counters
+ * pacman_peer_sample: the latest counts that a thread has published, of the event
+ * set that was on its counters
  *
  *   session   an open session; the calling thread need not be attached
  *   thread    the number of a thread, from pacman_thread_number()
@@ -913,45 +910,46 @@ int pacman_peer_sample(const pacman_session *session, size_t thread, uint64_t *c
 #define PACMAN_FORMAT_LOG_CSV 3u /* one row per logged sample (log_samples) */
 
 /*
- * pacman_report_write: write what the session knows now to a file descriptor
+ * pacman_report_write: write a report to a file descriptor
  *
  *   session   an open session
  *   format    a PACMAN_FORMAT_ number
- *   fd        an open descriptor, such as STDOUT_FILENO; fflush() what stdio
- *             still holds for it before the call
+ *   fd        an open descriptor, such as STDOUT_FILENO; fflush() a stdio stream
+ *             of the descriptor before the call
  *
- * Threads go on counting meanwhile; each row is of one moment. A table fits
- * itself to a terminal, and to the environment (COLUMNS, NO_COLOR, the locale).
- * Waits where the descriptor does not block.
+ * Threads go on counting during the call, and all values of a row are of one
+ * moment. The table depends on the terminal's width and on the environment
+ * (COLUMNS, NO_COLOR, the locale). If the descriptor is non-blocking and full, the
+ * function waits.
  *
  * Thread rule: any thread.
  *
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE    not an open session
- *   PACMAN_E_INVALID   no such format
- *   PACMAN_E_OUTPUT    the descriptor is closed, its reader gone, the disk full;
- *                      a part may have been written. A reader that is gone does
- *                      not raise SIGPIPE here.
+ *   PACMAN_E_INVALID   an unknown format
+ *   PACMAN_E_OUTPUT    the descriptor is closed, its reader is gone or the disk is
+ *                      full. A part may have been written. The call does not
+ *                      raise SIGPIPE.
  */
 int pacman_report_write(const pacman_session *session, uint32_t format, int fd);
 
 /*
- * pacman_report_save: write what the session knows now to a file
+ * pacman_report_save: write a report to a file
  *
  *   session   an open session
  *   format    a PACMAN_FORMAT_ number
- *   path      the file; one that exists is replaced when the new one is whole,
- *             and stays as it is if anything fails. Devices, pipes and links
- *             are written to in place.
+ *   path      the file. The complete report replaces an existing file; after a
+ *             failure that file is unchanged. Devices, pipes and links are
+ *             written in place.
  *
  * Thread rule: any thread.
  *
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE    not an open session
- *   PACMAN_E_INVALID   no such format, or path is null
- *   PACMAN_E_OUTPUT    the file cannot be made or written
+ *   PACMAN_E_INVALID   an unknown format, or path is null
+ *   PACMAN_E_OUTPUT    the file cannot be created or written
  *
  * Example
  *     pacman_report_save(session, PACMAN_FORMAT_JSON, "phases.json");
@@ -959,19 +957,19 @@ int pacman_report_write(const pacman_session *session, uint32_t format, int fd);
 int pacman_report_save(const pacman_session *session, uint32_t format, const char *path)
     PACMAN_MUST_CHECK PACMAN_NONNULL(3);
 
-/* What one event counted in one phase on one thread. Begin with
+/* The count of one event in one phase on one thread. Begin with
  * PACMAN_COUNT_INIT. */
 typedef struct pacman_count {
     uint32_t size;       /* sizeof(pacman_count) */
     uint32_t estimated;  /* 1 if value is an estimate, 0 if it is the sum */
-    uint64_t value;      /* the best figure for all executions */
+    uint64_t value;      /* the best value for the sum over all executions */
     uint64_t executions; /* finished executions of the phase on the thread */
-    uint64_t samples;    /* those that counted the event: all, unless sets rotate */
-    uint64_t sum;        /* raw, over these */
-    uint64_t min;        /* the least of one */
-    uint64_t max;        /* the greatest of one */
-    uint64_t implausible; /* executions set aside, and in no field above, because a
-                             value of theirs is impossible; reports say which */
+    uint64_t samples;    /* executions that counted the event: all, unless sets rotate */
+    uint64_t sum;        /* raw sum over the samples */
+    uint64_t min;        /* the least count of a sample */
+    uint64_t max;        /* the greatest count of a sample */
+    uint64_t implausible; /* executions with an impossible value; no field above
+                             contains them, and reports say which they are */
     uint64_t doubtful;   /* 1 if all counts of the event may be wrong: the kernel's
                             driver is not trusted on this processor */
 } pacman_count;
@@ -979,18 +977,18 @@ typedef struct pacman_count {
 #define PACMAN_COUNT_INIT { sizeof(pacman_count), 0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u }
 
 /*
- * pacman_count_read: what one event counted in one phase on one thread so far
+ * pacman_count_read: the count of one event in one phase on one thread so far
  *
  *   session   an open session
  *   thread    the number of a thread, from pacman_thread_number()
  *   phase     a phase of the session
  *   event     the event's number, from 0
- *   count     a struct with its size set, by PACMAN_COUNT_INIT; the other fields
- *             are filled in
+ *   count     a struct with its size set by PACMAN_COUNT_INIT; the function fills
+ *             in the other fields
  *
- * A figure of the report by itself; who wants all of them writes a report, since
- * each call makes one. Where only some executions counted the event, the value is
- * sum * executions / samples and marked as estimated.
+ * Returns one value. To get many values write a report: each call builds a full
+ * one. If only some executions counted the event, the value is
+ * sum * executions / samples, and estimated is 1.
  *
  * Thread rule: any thread.
  *
@@ -998,10 +996,10 @@ typedef struct pacman_count {
  *   PACMAN_OK
  *   PACMAN_E_HANDLE      not an open session, or not one of its phases
  *   PACMAN_E_NO_THREAD   no thread of that number has attached
- *   PACMAN_E_NO_SAMPLE   no finished execution has counted the event: there is no
- *                        figure, which is not 0
- *   PACMAN_E_INVALID     no event of that number, or count is null
- *   PACMAN_E_SIZE        count->size is none
+ *   PACMAN_E_NO_SAMPLE   no finished execution has counted the event, so its count
+ *                        is unknown and not 0
+ *   PACMAN_E_INVALID     no event has the number, or count is null
+ *   PACMAN_E_SIZE        count->size is invalid
  */
 int pacman_count_read(const pacman_session *session, size_t thread, pacman_phase phase,
                       size_t event, pacman_count *count)
@@ -1011,7 +1009,7 @@ int pacman_count_read(const pacman_session *session, size_t thread, pacman_phase
  * 8  The machine
  * ------------------------------------------------------------------------ */
 
-/* How many of what the machine has. Begin with PACMAN_TOPOLOGY_INIT. */
+/* Numbers of the machine's parts. Begin with PACMAN_TOPOLOGY_INIT. */
 typedef struct pacman_topology {
     uint32_t size;              /* sizeof(pacman_topology) */
     uint32_t contexts;          /* online hardware contexts (logical CPUs) */
@@ -1046,19 +1044,19 @@ typedef struct pacman_context {
 /*
  * pacman_topology_read: count the machine's contexts, cores and packages
  *
- *   topology   a struct with its size set, by PACMAN_TOPOLOGY_INIT; the other
- *              fields are filled in
+ *   topology   a struct with its size set by PACMAN_TOPOLOGY_INIT; the function
+ *              fills in the other fields
  *
- * Reads /sys each time. What is allowed follows the calling thread's affinity
- * mask, or the one it had before a session bound it.
+ * Reads /sys each time. The allowed contexts are those of the calling thread's
+ * affinity mask. If a session has bound the thread, its mask from before counts.
  *
  * Thread rule: any thread.
  *
  * Returns
  *   PACMAN_OK
- *   PACMAN_E_INVALID   null
- *   PACMAN_E_SIZE      topology->size is none
- *   PACMAN_E_SYSTEM    the system does not tell which CPUs there are
+ *   PACMAN_E_INVALID   topology is null
+ *   PACMAN_E_SIZE      topology->size is invalid
+ *   PACMAN_E_SYSTEM    the system does not list its CPUs
  *
  * Example
  *     pacman_topology machine = PACMAN_TOPOLOGY_INIT;
@@ -1071,10 +1069,10 @@ int pacman_topology_read(pacman_topology *topology)
 /*
  * pacman_topology_contexts: list the machine's hardware contexts
  *
- *   contexts       where they go, in order of cpu
- *   n              how many fit
+ *   contexts       receives the contexts, in order of cpu
+ *   n              the number of contexts that fit
  *   element_size   sizeof(pacman_context)
- *   count          where their number goes
+ *   count          receives the number of contexts
  *
  * Contexts with the same core are SMT siblings: they share the core's units
  * and, on some models, its counters.
@@ -1083,11 +1081,10 @@ int pacman_topology_read(pacman_topology *topology)
  *
  * Returns
  *   PACMAN_OK
- *   PACMAN_E_INVALID   null
- *   PACMAN_E_SIZE      n is less than the number of the machine's contexts, which
- *                      pacman_topology_read() counts; an element size that is
- *                      none
- *   PACMAN_E_SYSTEM    the system does not tell which CPUs there are
+ *   PACMAN_E_INVALID   contexts or count is null
+ *   PACMAN_E_SIZE      n is less than the number of contexts, which
+ *                      pacman_topology_read() returns; an invalid element size
+ *   PACMAN_E_SYSTEM    the system does not list its CPUs
  */
 int pacman_topology_contexts(pacman_context *contexts, size_t n, size_t element_size,
                              size_t *count)
@@ -1097,39 +1094,40 @@ int pacman_topology_contexts(pacman_context *contexts, size_t n, size_t element_
  * 9  Adaptation
  * ------------------------------------------------------------------------ */
 
-/* Chooses how many threads phases use: an opaque handle. */
+/* An opaque handle of an adapter, which chooses the number of threads of phases. */
 typedef struct pacman_adapter pacman_adapter;
 
-/* A phase of one adapter: a handle, as pacman_phase is. */
+/* The handle of a phase of one adapter. */
 typedef struct pacman_adapt_phase {
     uint64_t id;
 } pacman_adapt_phase;
 
-/* pacman_adapt_options.objective: what is to become less. All but the first read
+/* pacman_adapt_options.objective: the quantity to minimise. All but the first read
  * the packages' energy through powercap. */
 #define PACMAN_OBJECTIVE_TIME                 0u
 #define PACMAN_OBJECTIVE_ENERGY               1u
 #define PACMAN_OBJECTIVE_ENERGY_DELAY         2u
 #define PACMAN_OBJECTIVE_ENERGY_DELAY_SQUARED 3u
 
-/* What an adapter is to do. Begin with PACMAN_ADAPT_OPTIONS_INIT. */
+/* The options of an adapter. Begin with PACMAN_ADAPT_OPTIONS_INIT. */
 typedef struct pacman_adapt_options {
     uint32_t size;           /* sizeof(pacman_adapt_options) */
     uint32_t abi;            /* PACMAN_ABI */
-    uint32_t max_threads;    /* at most so many; 0: one on each context */
+    uint32_t max_threads;    /* the most threads; 0: one on each context */
     uint32_t objective;      /* a PACMAN_OBJECTIVE_ number */
-    uint64_t break_even_ns;  /* shorter phases are left alone; 0: what a decision
-                                costs here, and switch_cost_ns, times 100 */
-    uint64_t switch_cost_ns; /* what a change of the number of threads costs */
-    const char *placement;   /* in which order cores are used: "compact",
-                                "scatter", "one-per-core", "siblings-together", or a
-                                list such as "0,2,4-7" with a CPU of each core that
-                                may be used; null: compact */
-    const char *model;       /* the file of a model that says what to sample, made by
-                                pacman-pmu train; null: none. For times alone: another
-                                objective, and a model that needs counts, are refused */
-    const char *machine;     /* what this machine is called in the model; null: by its
-                                processor, cores and contexts, as pacman-pmu record does */
+    uint64_t break_even_ns;  /* leave shorter phases alone; 0: 100 times the sum of
+                                a decision's measured cost and switch_cost_ns */
+    uint64_t switch_cost_ns; /* the cost of a change of the number of threads */
+    const char *placement;   /* the order of cores: "compact", "scatter",
+                                "one-per-core", "siblings-together", or a list such
+                                as "0,2,4-7" with a CPU of each core to use; null:
+                                compact */
+    const char *model;       /* the file of a model that chooses samples, made by
+                                pacman-pmu train; null: none. The objective must be
+                                time, and the model must not need counts. */
+    const char *machine;     /* this machine's name in the model; null: the name that
+                                pacman-pmu record makes of processor, cores and
+                                contexts */
 } pacman_adapt_options;
 
 #define PACMAN_ADAPT_OPTIONS_INIT \
@@ -1139,30 +1137,31 @@ typedef struct pacman_adapt_options {
 /*
  * pacman_adapt_open: start to adapt
  *
- *   options   what is to become less, and within which limits
- *   adapter   where the handle goes
+ *   options   the objective, the limits and more
+ *   adapter   receives the handle
  *
- * Thread rule: any thread; the contexts that it may use are the ones adapted over.
+ * Thread rule: any thread. The adapter uses the contexts that this thread may use.
  *
  * Returns
  *   PACMAN_OK
- *   PACMAN_E_INVALID      null, an unknown objective, a placement that cannot be read, a model
- *                         that was cut short or edited, with an objective besides time, or
- *                         whose widest configuration has not the threads that may be used
- *   PACMAN_E_NO_EVENTS        a placement that is an empty list of CPUs
- *   PACMAN_E_NO_PLACE     the model has configurations that this machine does not; the
- *                         placement has a CPU that this machine does not, or too few
- *                         places, as siblings together where no core has two contexts
+ *   PACMAN_E_INVALID      null; an unknown objective; a malformed placement; a
+ *                         damaged or edited model; a model with another objective
+ *                         than time; a model whose widest configuration has another
+ *                         number of threads than this adapter may use
+ *   PACMAN_E_NO_EVENTS    the placement is an empty list of CPUs
+ *   PACMAN_E_NO_PLACE     the machine lacks a configuration of the model or a CPU of
+ *                         the placement, or the placement has too few places, as
+ *                         "siblings-together" without a core with two contexts
  *   PACMAN_E_PLACE_NOT_ALLOWED
- *                         the placement needs a CPU that is offline, or kept from the
- *                         process
+ *                         the placement needs a CPU that is offline, or that the
+ *                         process may not use
  *   PACMAN_E_SIZE, PACMAN_E_ABI
  *                         as for pacman_session_open()
- *   PACMAN_E_UNSUPPORTED  energy is wanted, and the machine does not tell it; the model is for
- *                         another machine, or needs counts
- *   PACMAN_E_PERMISSION   energy is wanted, and this process may not read it
- *   PACMAN_E_SYSTEM       the system does not tell which CPUs there are; the model's file
- *                         cannot be read
+ *   PACMAN_E_UNSUPPORTED  the objective needs energy, which the machine does not
+ *                         measure; the model is for another machine, or needs counts
+ *   PACMAN_E_PERMISSION   the objective needs energy, which this process may not read
+ *   PACMAN_E_SYSTEM       the system does not list its CPUs; the model's file cannot
+ *                         be read
  */
 int pacman_adapt_open(const pacman_adapt_options *options, pacman_adapter **adapter)
     PACMAN_MUST_CHECK PACMAN_NONNULL(1, 2);
@@ -1170,7 +1169,7 @@ int pacman_adapt_open(const pacman_adapt_options *options, pacman_adapter **adap
 /*
  * pacman_adapt_close: stop adapting
  *
- *   adapter   the handle, which is no handle from here on, nor are its phases
+ *   adapter   the handle, which becomes invalid, as do the handles of its phases
  *
  * Thread rule: any thread.
  *
@@ -1181,13 +1180,15 @@ int pacman_adapt_open(const pacman_adapt_options *options, pacman_adapter **adap
 int pacman_adapt_close(pacman_adapter *adapter);
 
 /*
- * pacman_adapt_phase_define: the adapted phase of that name, made when it is named first
+ * pacman_adapt_phase_define: return the adapted phase with a name; the first call
+ * makes it
  *
  *   adapter   an open adapter
- *   name      one line of text, not empty; it is copied
- *   phase     where the handle goes
+ *   name      one line of text, not empty; the library copies it
+ *   phase     receives the handle
  *
- * Thread rule: any thread. Takes a lock: define phases ahead of the loop.
+ * Thread rule: any thread. The function takes a lock, so define phases before the
+ * loop.
  *
  * Returns
  *   PACMAN_OK
@@ -1199,22 +1200,22 @@ int pacman_adapt_phase_define(const pacman_adapter *adapter, const char *name,
     PACMAN_MUST_CHECK PACMAN_NONNULL(2, 3);
 
 /*
- * pacman_adapt_threads: how many threads should the next execution use?
+ * pacman_adapt_threads: the number of threads for the next execution
  *
  *   phase     a phase of an open adapter
- *   threads   where the number goes, 1 or more; also where the call fails: then as
- *             many as the process may use
+ *   threads   receives the number, 1 or more. If the call fails, it receives the
+ *             number of contexts that the process may use.
  *
- * The answer is for the calling thread's next execution, which
- * pacman_adapt_done() ends. To ask again without that leaves the first one out.
- * A program may go on without looking at the status: the number always works.
+ * The number is for the calling thread's next execution, which pacman_adapt_done()
+ * ends. A second call before that replaces the first, which then does not count. A
+ * program may ignore the status, because the number always works.
  *
  * Thread rule: calling thread. Several threads may each execute the phase.
  *
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE         not a phase of an open adapter
- *   PACMAN_E_NOT_ATTACHED   the thread is ending, and remembers no executions
+ *   PACMAN_E_NOT_ATTACHED   the thread is ending, and cannot remember executions
  *   PACMAN_E_INVALID        threads is null
  *
  * Example
@@ -1231,56 +1232,59 @@ int pacman_adapt_threads(pacman_adapt_phase phase, int *threads)
 #define PACMAN_ADAPT_ELAPSED (-1.0)
 
 /*
- * pacman_adapt_done: the execution has ended
+ * pacman_adapt_done: report the end of an execution
  *
- *   phase     the phase that was asked about
- *   seconds   what it took, or PACMAN_ADAPT_ELAPSED
+ *   phase     the phase of the latest pacman_adapt_threads()
+ *   seconds   the time of the execution, or PACMAN_ADAPT_ELAPSED
  *
  * Thread rule: calling thread.
  *
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE        not a phase of an open adapter
- *   PACMAN_E_PHASE_ORDER   the thread has not asked since the last execution
- *   PACMAN_E_INVALID       a time that is 0, negative or no number: the execution
- *                          is left out. After three in a row the phase runs with
- *                          all threads for good.
- *   PACMAN_E_NO_PLACE      the configuration was dropped meanwhile; left out
- * None of them needs an answer: the program goes on.
+ *   PACMAN_E_PHASE_ORDER   the thread has not called pacman_adapt_threads() since
+ *                          its last execution
+ *   PACMAN_E_INVALID       the time is 0, negative or not a number. The controller
+ *                          ignores the execution. After three in a row the phase
+ *                          always runs with all threads.
+ *   PACMAN_E_NO_PLACE      the configuration was dropped meanwhile; the controller
+ *                          ignores the execution
+ * A program may ignore all of these errors.
  */
 int pacman_adapt_done(pacman_adapt_phase phase, double seconds);
 
 /*
- * pacman_adapt_cpus: on which logical CPUs the threads should run
+ * pacman_adapt_cpus: the logical CPUs for the threads of the next execution
  *
- *   phase   a phase that the calling thread has asked about
- *   cpus    where they go, by thread
- *   n       how many fit
- *   count   where their number goes: what pacman_adapt_threads() said
+ *   phase   the phase of the latest pacman_adapt_threads()
+ *   cpus    receives the CPU of each thread
+ *   n       the number of CPUs that fit
+ *   count   receives the number of CPUs: that of pacman_adapt_threads()
  *
- * Threads share cores as the chosen configuration wants. Binding them is up to
- * the program: pacman_attach_cpu(), sched_setaffinity().
+ * Threads share cores as in the chosen configuration. The program binds them, by
+ * pacman_attach_cpu() or sched_setaffinity().
  *
  * Thread rule: calling thread.
  *
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE        not a phase of an open adapter
- *   PACMAN_E_PHASE_ORDER   the thread has not asked since the last execution
+ *   PACMAN_E_PHASE_ORDER   the thread has not called pacman_adapt_threads() since
+ *                          its last execution
  *   PACMAN_E_INVALID       cpus or count is null
- *   PACMAN_E_SIZE          there are more than n
+ *   PACMAN_E_SIZE          the execution has more than n threads
  *   PACMAN_E_NO_PLACE      the configuration was dropped meanwhile
  */
 int pacman_adapt_cpus(pacman_adapt_phase phase, uint32_t *cpus, size_t n, size_t *count)
     PACMAN_MUST_CHECK PACMAN_NONNULL(2, 4);
 
 /*
- * pacman_adapt_why: why the next execution runs as it does, in one line
+ * pacman_adapt_why: the reason for the next execution's configuration, in one line
  *
  *   phase   a phase of an open adapter
- *   line    where the text goes, closed by a zero and cut to fit; 512 bytes are
- *           enough for most
- *   n       bytes that fit
+ *   line    receives the text, cut to fit, with a closing zero; 512 bytes are
+ *           enough for most texts
+ *   n       the number of bytes that fit
  *
  * Thread rule: any thread.
  *
@@ -1297,18 +1301,17 @@ int pacman_adapt_why(pacman_adapt_phase phase, char *line, size_t n)
  * pacman_adapt_refresh: look at the machine again
  *
  *   adapter   an open adapter
- *   dropped   where the number of configurations goes that are gone; null if not
- *             wanted
+ *   dropped   receives the number of dropped configurations; may be null
  *
- * Call it when the CPUs that the process may use may have changed. Call it from a
- * thread that is not bound: what it may use counts for the process.
+ * Call it after the CPUs that the process may use may have changed. Call it from an
+ * unbound thread: the adapter takes this thread's mask for the process.
  *
  * Thread rule: any thread.
  *
  * Returns
  *   PACMAN_OK
  *   PACMAN_E_HANDLE   not an open adapter
- *   PACMAN_E_SYSTEM   the system does not tell which CPUs there are
+ *   PACMAN_E_SYSTEM   the system does not list its CPUs
  */
 int pacman_adapt_refresh(const pacman_adapter *adapter, size_t *dropped);
 

@@ -1,4 +1,4 @@
-//! Adaptation: ask before a region how many threads it should use, tell after it.
+//! Adaptation: ask for the number of threads before a region, and report its time afterwards.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::input::{self, Sized32};
 use crate::machine;
 use crate::version;
 
-/// An adapter; only its handle leaves this library.
+/// The type behind the handle of an adapter. No value of it exists.
 #[allow(non_camel_case_types)]
 pub enum pacman_adapter {}
 
@@ -34,48 +34,48 @@ pub struct AdaptPhaseHandle {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct AdaptOptions {
-    /// Bytes of this struct as the caller knows it.
+    /// The size of the caller's struct, in bytes.
     pub size: u32,
     /// The ABI that the caller was compiled for.
     pub abi: u32,
-    /// At most so many threads; 0 for one on each context.
+    /// The most threads; 0 for one on each context.
     pub max_threads: u32,
     /// A `PACMAN_OBJECTIVE_` number.
     pub objective: u32,
-    /// Shorter phases are left alone; 0 for what is measured.
+    /// The adapter leaves shorter phases alone, in nanoseconds; 0 lets it measure the limit.
     pub break_even_ns: u64,
-    /// The cost of a change of the number of threads.
+    /// The cost of a change of the number of threads, in nanoseconds.
     pub switch_cost_ns: u64,
-    /// In which order cores are used, or null.
+    /// The order in which cores are used, or null.
     pub placement: *const c_char,
-    /// The file of the model that says what to sample, or null.
+    /// The file of the model that chooses samples, or null.
     pub model: *const c_char,
-    /// This machine's name in the model, or null for its own name.
+    /// This machine's name in the model, or null for the name that `machine_name` gives.
     pub machine: *const c_char,
 }
 
-// SAFETY: integers and bare pointers, in an order that needs no padding.
+// SAFETY: the fields are integers and raw pointers, in an order that needs no padding.
 unsafe impl Sized32 for AdaptOptions {
     const NAME: &'static str = "a pacman_adapt_options";
     const LEAST: usize = std::mem::offset_of!(AdaptOptions, placement);
 }
 
 static ADAPTERS: RwLock<BTreeMap<u64, Adapter>> = RwLock::new(BTreeMap::new());
-/// By handle, with the adapter's.
+/// The phases by handle, each with its adapter's handle.
 static PHASES: RwLock<BTreeMap<u64, (u64, Phase)>> = RwLock::new(BTreeMap::new());
 
-/// Handles are odd, counted, and marked as this file's own.
+/// The number of the next handle. Handles are odd, and their tag marks them as adaptation's.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 const TAG: u64 = 0xada9_0000_0001;
 
-/// Executions that a thread has asked for and not told of yet; those of different phases may nest.
+/// Executions that a thread has asked for and not reported. Those of different phases may nest.
 type Asked = Vec<(u64, Choice, Instant)>;
 
 thread_local! {
     static ASKED: RefCell<Asked> = const { RefCell::new(Vec::new()) };
 }
 
-/// The executions that this thread has asked about; a thread that is ending remembers none.
+/// Runs `act` on the executions that this thread has asked for. Fails on a thread that is ending.
 fn asked<R>(act: impl FnOnce(&mut Asked) -> R) -> Result<R> {
     ASKED.try_with(|asked| act(&mut asked.borrow_mut())).map_err(|_| {
         Failure::new(
@@ -85,15 +85,14 @@ fn asked<R>(act: impl FnOnce(&mut Asked) -> R) -> Result<R> {
     })
 }
 
-/// Asks the library to take the time since `pacman_adapt_threads`.
+/// Stands for the time since `pacman_adapt_threads`.
 const ELAPSED: f64 = -1.0;
 
 /// Opens an adapter.
 ///
 /// # Safety
-/// `options` is null or points to a struct as long as its `size` says, whose
-/// strings are null or closed by a zero; `adapter` is null or points to a
-/// writable pointer.
+/// `options` is null or points to a struct of the length in its `size`. Its strings are null or
+/// closed by a zero. `adapter` is null or points to a writable pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pacman_adapt_open(
     options: *const AdaptOptions,
@@ -132,7 +131,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_open(
     })
 }
 
-/// Closes an adapter; its phases are no longer adapted.
+/// Closes an adapter and its phases.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pacman_adapt_close(adapter: *mut pacman_adapter) -> c_int {
     apart(|| {
@@ -143,11 +142,10 @@ pub extern "C-unwind" fn pacman_adapt_close(adapter: *mut pacman_adapter) -> c_i
     })
 }
 
-/// The adapted phase of that name.
+/// Stores a handle of the adapted phase `name`. The first call with a name makes the phase.
 ///
 /// # Safety
-/// `name` is null or a string closed by a zero; `phase` is null or points to a
-/// writable word.
+/// `name` is null or a string closed by a zero. `phase` is null or points to a writable word.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pacman_adapt_phase_define(
     adapter: *const pacman_adapter,
@@ -173,7 +171,8 @@ pub unsafe extern "C-unwind" fn pacman_adapt_phase_define(
     })
 }
 
-/// How many threads the next execution should use: always a number that works.
+/// Stores the number of threads for the next execution. The number always works, also after a
+/// failure.
 ///
 /// # Safety
 /// `threads` is null or points to a writable `int`.
@@ -186,7 +185,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_threads(
         input::present(threads, "the number of threads")?;
         let adapted =
             find_phase(phase).and_then(|adapted| asked(|asked| ask(asked, phase, &adapted)));
-        // Where it fails: unadapted, as if the library were not there.
+        // After a failure the program runs unadapted, as if the library were not there.
         let number = adapted.as_ref().map_or_else(
             |_| std::thread::available_parallelism().map_or(1, |all| all.get()),
             |number| *number,
@@ -200,13 +199,13 @@ pub unsafe extern "C-unwind" fn pacman_adapt_threads(
 fn ask(asked: &mut Asked, phase: AdaptPhaseHandle, adapted: &Phase) -> usize {
     let choice = adapted.begin();
     let threads = choice.threads();
-    // Asked again without having told: the execution did not take place.
+    // The thread asked again without a report: the earlier execution did not take place.
     asked.retain(|(other, ..)| *other != phase.id);
     asked.push((phase.id, choice, Instant::now()));
     threads
 }
 
-/// The execution that was asked for has ended.
+/// Reports the end of the execution that the calling thread asked for.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pacman_adapt_done(phase: AdaptPhaseHandle, seconds: f64) -> c_int {
     apart(|| {
@@ -229,11 +228,11 @@ pub extern "C-unwind" fn pacman_adapt_done(phase: AdaptPhaseHandle, seconds: f64
     })
 }
 
-/// The logical CPUs for the threads of the execution that the calling thread asked for.
+/// Stores the logical CPUs for the threads of the execution that the calling thread asked for.
 ///
 /// # Safety
-/// `cpus` is null or points to `n` writable words, `count` is null or points to a
-/// writable `size_t`.
+/// `cpus` is null or points to `n` writable words. `count` is null or points to a writable
+/// `size_t`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pacman_adapt_cpus(
     phase: AdaptPhaseHandle,
@@ -272,7 +271,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_cpus(
     })
 }
 
-/// Why the next execution runs where it does.
+/// Stores the reason for the next execution's configuration.
 ///
 /// # Safety
 /// `line` is null or points to `n` writable bytes.
@@ -295,7 +294,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_why(
         while !why.is_char_boundary(length) {
             length -= 1;
         }
-        // SAFETY: length + 1 <= n writable bytes, by the caller's promise.
+        // SAFETY: length + 1 <= n, and the caller promises n writable bytes.
         unsafe {
             std::ptr::copy_nonoverlapping(why.as_ptr(), line.cast(), length);
             line.add(length).write(0);

@@ -13,7 +13,7 @@ const MESSAGE: usize = 1024;
 
 /// The status of a call in C; the header's `PACMAN_` codes.
 ///
-/// Codes are only appended: a number once given keeps its meaning.
+/// New codes are appended, because a number keeps its meaning for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub(crate) enum Status {
@@ -85,7 +85,7 @@ const STATUSES: [(Status, &CStr); 30] = [
 
 /// A failure on its way to C: a code and one line.
 ///
-/// Boxed, so that a result fits into registers where nothing fails.
+/// It is boxed, so that results fit into registers.
 #[derive(Debug)]
 pub(crate) struct Failure(Box<Inner>);
 
@@ -140,7 +140,7 @@ fn status_of(kind: ErrorKind) -> Status {
         ErrorKind::NoSuchPlace => Status::NoPlace,
         ErrorKind::NoPmu => Status::NoPmu,
         ErrorKind::NotScheduled => Status::NotScheduled,
-        // Known, and this processor cannot: for C the same as any other such event.
+        // C has one code for all known events that cannot be counted here.
         ErrorKind::OtherModel => Status::Unsupported,
         ErrorKind::Permission => Status::Permission,
         ErrorKind::PhaseOrder => Status::PhaseOrder,
@@ -149,15 +149,16 @@ fn status_of(kind: ErrorKind) -> Status {
         ErrorKind::TooManyEvents => Status::TooManyEvents,
         ErrorKind::UnknownEvent => Status::UnknownEvent,
         ErrorKind::Unsupported => Status::Unsupported,
-        // The kind is open for growth; what C has no code for is the system's.
+        // `ErrorKind` may grow. Kinds without a code in C count as errors of the system.
         _ => Status::System,
     }
 }
 
-/// Runs an entry's work: a failure becomes its code and message, a panic
+/// Runs an entry's work. A failure becomes its code and message, and a panic becomes
 /// `PACMAN_E_INTERNAL`.
 ///
-/// By itself it is for what threads do all the time, and for work without cancellation points.
+/// Entries call it directly if threads call them often and they have no cancellation points. All
+/// others call [`apart`].
 #[inline]
 pub(crate) fn answer(work: impl FnOnce() -> Result<Status>) -> c_int {
     match catch_unwind(AssertUnwindSafe(work)) {
@@ -167,12 +168,13 @@ pub(crate) fn answer(work: impl FnOnce() -> Result<Status>) -> c_int {
     }
 }
 
-/// As [`answer`], for all other calls: they compute with floating-point numbers, which the program
-/// may have trap and whose flags it may look at, and they make system calls, in which the thread
-/// might be cancelled.
+/// As [`answer`], with cancellation put off and the floating-point state isolated.
 ///
-/// A cancellation that waits may unwind from the last line; so entries are `extern "C-unwind"`,
-/// and neither they nor this have anything to drop there.
+/// The program may let floating-point operations trap and may read their flags, so ours must not show
+/// there. The work makes system calls, in which the thread could be cancelled.
+///
+/// A pending cancellation may unwind from the last line. So entries are `extern "C-unwind"`, and
+/// neither they nor this function have anything to drop there.
 pub(crate) fn apart(work: impl FnOnce() -> Result<Status>) -> c_int {
     let before = cancel::put_off();
     let status = floating::isolated(|| answer(work));
@@ -188,7 +190,7 @@ fn panicked(payload: Box<dyn Any + Send>) -> c_int {
         _ => "no reason given",
     };
     let message = format!("a defect in libpacman: {}; please report it", said.replace('\n', " "));
-    // Dropping a stranger's payload might panic again, and this is the last line.
+    // Dropping an unknown payload might panic again, and nothing would catch that panic.
     std::mem::forget(payload);
     keep(Failure::new(Status::Internal, message))
 }
@@ -196,7 +198,7 @@ fn panicked(payload: Box<dyn Any + Send>) -> c_int {
 thread_local! {
     /// The message of this thread's last failure, always closed by a zero.
     ///
-    /// Without a destructor, so that it can be read for as long as the thread runs.
+    /// It has no destructor, so that the thread can read it until it ends.
     static LAST: UnsafeCell<[u8; MESSAGE]> = const { UnsafeCell::new([0; MESSAGE]) };
 }
 
@@ -215,8 +217,8 @@ fn keep(failure: Failure) -> c_int {
         length -= 1;
     }
     let buffer = last().cast::<u8>();
-    // SAFETY: the buffer is this thread's own, holds MESSAGE bytes, and no Rust
-    // reference to it exists: C and this function use bare pointers only.
+    // SAFETY: the buffer belongs to this thread and holds MESSAGE bytes. No Rust reference to it
+    // exists, because C and this function use raw pointers only.
     unsafe {
         std::ptr::copy_nonoverlapping(text.as_ptr(), buffer, length);
         buffer.add(length).write(0);
@@ -224,13 +226,13 @@ fn keep(failure: Failure) -> c_int {
     status as c_int
 }
 
-/// The message of this thread's last failed call; empty before the first.
+/// Returns the message of this thread's last failed call; empty before the first.
 #[unsafe(no_mangle)]
 pub extern "C" fn pacman_last_error() -> *const c_char {
     last().cast::<c_char>()
 }
 
-/// The name and meaning of a code.
+/// Returns the name and meaning of a code.
 #[unsafe(no_mangle)]
 pub extern "C" fn pacman_strerror(status: c_int) -> *const c_char {
     STATUSES

@@ -5,14 +5,14 @@ use std::mem::MaybeUninit;
 
 use crate::error::{Failure, Result, Status};
 
-/// Structs longer than this are taken for garbage in their `size`.
+/// A larger `size` of a struct is taken for garbage.
 const LONGEST: usize = 4096;
 
-/// A C string that must be there.
+/// Reads a required C string.
 ///
 /// # Safety
-/// `text` is null or points to a string closed by a zero that nobody writes to
-/// for as long as the result is used.
+/// `text` is null or points to a string closed by a zero. No thread may write to it while the result
+/// is used.
 pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str> {
     // SAFETY: the caller's promise.
     std::str::from_utf8(unsafe { bytes(text, what) }?).map_err(|_| {
@@ -20,7 +20,7 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str
     })
 }
 
-/// A C string that must be there, in any encoding.
+/// Reads a required C string in any encoding.
 ///
 /// # Safety
 /// As for [`text`].
@@ -31,35 +31,35 @@ pub(crate) unsafe fn bytes<'a>(text: *const c_char, what: &str) -> Result<&'a [u
             format!("cannot use {what}: it is null; pass a string"),
         ));
     }
-    // SAFETY: not null, and the caller's promise for the rest.
+    // SAFETY: `text` is not null; the caller promises the rest.
     Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
 /// A struct that may have been compiled against an older or a newer header.
 ///
 /// # Safety
-/// Every bit pattern is a value of `Self`, zeros mean "as before the field
-/// existed", and the type begins with `size: u32` and has no padding.
+/// Every bit pattern is a value of `Self`. A zero field means "as before the field existed". The
+/// type begins with `size: u32` and has no padding.
 pub(crate) unsafe trait Sized32: Copy {
-    /// Its name in C.
+    /// The type's name in C, with its article.
     const NAME: &'static str;
-    /// Bytes without which it means nothing.
+    /// The least size that a caller may pass, in bytes.
     const LEAST: usize;
 }
 
-/// Copies a caller's struct: fields that it lacks are zero, fields that this
-/// library lacks must be.
+/// Copies a caller's struct. Fields that it lacks become zero. Fields that this library lacks must
+/// be zero.
 ///
 /// # Safety
-/// `theirs` is null or points to a `u32`, and, if that is plausible as a size,
-/// to as many readable bytes.
+/// `theirs` is null or points to a `u32`. If that is a plausible size, it points to this number of
+/// readable bytes.
 pub(crate) unsafe fn sized<T: Sized32>(theirs: *const T) -> Result<T> {
     // SAFETY: the caller's promise.
     let size = unsafe { size_of_theirs(theirs) }?;
     let ours = std::mem::size_of::<T>();
     let bytes = theirs.cast::<u8>();
     for offset in ours..size {
-        // SAFETY: within the size that the caller vouches for.
+        // SAFETY: the offset is within the size that the caller promises.
         if unsafe { bytes.add(offset).read() } != 0 {
             return Err(Failure::new(
                 Status::Size,
@@ -73,16 +73,16 @@ pub(crate) unsafe fn sized<T: Sized32>(theirs: *const T) -> Result<T> {
         }
     }
     let mut copy = MaybeUninit::<T>::zeroed();
-    // SAFETY: both are as long as the lesser of the two sizes, and every bit
-    // pattern of T is valid.
+    // SAFETY: both structs have at least the lesser of the two sizes, and every bit pattern of T is
+    // valid.
     unsafe {
         std::ptr::copy_nonoverlapping(bytes, copy.as_mut_ptr().cast(), size.min(ours));
         Ok(copy.assume_init())
     }
 }
 
-/// Fills a caller's struct as far as both know it; `size` stays as they set it,
-/// and what this library does not know becomes zero.
+/// Fills the part of a caller's struct that both sides know. `size` keeps its value, and fields that
+/// this library lacks become zero.
 ///
 /// # Safety
 /// As for [`sized`], and the bytes are writable.
@@ -91,7 +91,7 @@ pub(crate) unsafe fn fill_sized<T: Sized32>(theirs: *mut T, value: &T) -> Result
     let size = unsafe { size_of_theirs(theirs) }?;
     let (ours, head) = (std::mem::size_of::<T>(), std::mem::size_of::<u32>());
     let (from, to) = (std::ptr::from_ref(value).cast::<u8>(), theirs.cast::<u8>());
-    // SAFETY: within both sizes; the value is a copy of ours, so they do not overlap.
+    // SAFETY: the copy is within both sizes. The value is our own, so the two do not overlap.
     unsafe {
         std::ptr::copy_nonoverlapping(from.add(head), to.add(head), size.min(ours) - head);
         if size > ours {
@@ -110,7 +110,7 @@ unsafe fn size_of_theirs<T: Sized32>(theirs: *const T) -> Result<usize> {
             format!("cannot use {}: it is null; pass a struct", T::NAME),
         ));
     }
-    // SAFETY: not null, and the caller's promise; C may hand over odd addresses.
+    // SAFETY: not null, and the caller's promise. The read is unaligned, since C may pass any address.
     let size = unsafe { theirs.cast::<u32>().read_unaligned() } as usize;
     if !(T::LEAST..=LONGEST).contains(&size) {
         return Err(Failure::new(
@@ -126,7 +126,7 @@ unsafe fn size_of_theirs<T: Sized32>(theirs: *const T) -> Result<usize> {
     Ok(size)
 }
 
-/// Refuses a null out-pointer before anything is done.
+/// Refuses a null pointer for a result.
 pub(crate) fn present<T>(out: *const T, what: &str) -> Result<()> {
     if out.is_null() {
         return Err(Failure::new(
@@ -137,7 +137,7 @@ pub(crate) fn present<T>(out: *const T, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Refuses an array that cannot take `needed` counts.
+/// Refuses an array that has no room for `needed` counts.
 pub(crate) fn room(counts: *const u64, n: usize, needed: usize) -> Result<()> {
     present(counts, "counts")?;
     if n < needed {

@@ -1,10 +1,9 @@
 //! The attachments of the calling thread.
 //!
-//! C has no value that detaches when it goes out of scope, so a thread's
-//! attachments stay here and are ended when the thread ends. They hold the
-//! counters but not the session: closing a session frees its name at once,
-//! whichever threads are still attached, and each of these lets go of its
-//! counters at its next call or at its end.
+//! C has no value that detaches when it goes out of scope. So a thread's attachments stay here until
+//! the thread ends. They hold the counters but not the session: closing a session frees its name at
+//! once, also if threads are still attached. Each of these threads closes its counters at its next
+//! call or at its end.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -22,9 +21,9 @@ pub(crate) struct Kept {
     handle: usize,
     life: Arc<Life>,
     pub(crate) attached: Attached,
-    /// How many events each of its samples has.
+    /// The number of events of each of its samples.
     pub(crate) events: usize,
-    /// The one used last, under its word: most begins are followed by their end.
+    /// The phase used last, under its word: most begins are followed by their end.
     recent: Cell<(u64, Option<Phase>)>,
 }
 
@@ -161,7 +160,7 @@ pub(crate) fn let_go() {
     thread_registry::retain(|kept: &Kept| !kept.life.is_closed());
 }
 
-/// Why there is no attachment: a wrong handle, or a thread that is not attached.
+/// The reason why a thread has no attachment: a wrong handle, or a thread that is not attached.
 #[cold]
 fn absent(handle: usize, wish: &str) -> Failure {
     let_go();

@@ -1,13 +1,15 @@
 //! The C API of PACMAN: `libpacman`, declared in `include/pacman.h`.
 //!
-//! The header is the manual: what each function does, its units, thread rule and
-//! codes. Here is one file per section of the header, and under them what makes
-//! the boundary safe: handles are numbers that are looked up and never followed
-//! (`registry`), a thread's attachments stay in its own storage (`kept`), what
-//! comes in is checked before use (`input`), and nothing unwinds into C
-//! ([`error`]).
+//! The header is the manual: it has the task, the units, the thread rule and the codes of each
+//! function. This crate has one file for each section of the header. Other modules make the boundary
+//! safe:
 //!
-//! Rust programs want `pacman-core` instead.
+//! - `registry` looks handles up and never dereferences them.
+//! - `kept` has a thread's attachments in its own storage.
+//! - `input` checks arguments before their use.
+//! - [`error`] lets nothing unwind into C.
+//!
+//! Rust programs use `pacman-core` instead.
 
 pub mod adapt;
 pub mod error;

@@ -2,11 +2,11 @@
 
 use pacman_core::{Result, Topology};
 
-/// Installs the simulated machine that `PACMAN_MACHINE` names, if it does. Every function that may be
-/// the first to ask for the machine calls this before.
+/// Installs the simulated machine that `PACMAN_MACHINE` names, if it is set. Every function that may
+/// be the first to use the machine calls this before.
 ///
 /// # Errors
-/// `InvalidInput` if there is no such machine.
+/// `InvalidInput` if `PACMAN_MACHINE` names an unknown machine.
 pub(crate) fn choose() -> Result<()> {
     Ok(pacman_sim::install()?)
 }

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use pacman_core::atomic_write;
 
-/// Writes all of `bytes`, and waits where the descriptor does not block.
+/// Writes all of `bytes`. Waits if the descriptor is non-blocking and full.
 pub(crate) fn write_all(fd: RawFd, bytes: &[u8]) -> io::Result<()> {
     let quiet = Quiet::new();
     let mut rest = bytes;
     while !rest.is_empty() {
-        // SAFETY: the bytes are ours for the length of the call.
+        // SAFETY: the bytes are borrowed during the call.
         let written = unsafe { libc::write(fd, rest.as_ptr().cast(), rest.len()) };
         if written >= 0 {
             rest = &rest[written as usize..];
@@ -32,8 +32,8 @@ pub(crate) fn write_all(fd: RawFd, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file whole or not at all: what stood there stays until then. A device or a pipe is
-/// written to, and a link stays one.
+/// Replaces a file by a complete new one. After a failure the old file is unchanged. A device or a
+/// pipe is written in place, and a link stays a link.
 pub(crate) fn save(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let quiet = Quiet::new();
     atomic_write::write(path, bytes).inspect_err(|error| {
@@ -43,15 +43,15 @@ pub(crate) fn save(path: &Path, bytes: &[u8]) -> io::Result<()> {
     })
 }
 
-/// The columns of the terminal behind a descriptor, 0 if it does not tell, or
-/// `None` if it is no terminal.
+/// The columns of the terminal behind a descriptor; 0 if they are unknown, and `None` if it is not a
+/// terminal.
 pub(crate) fn terminal_width(fd: RawFd) -> Option<usize> {
     // SAFETY: isatty takes any number.
     if unsafe { libc::isatty(fd) } != 1 {
         return None;
     }
     let mut size = MaybeUninit::<libc::winsize>::zeroed();
-    // SAFETY: the ioctl fills in a struct of ours, which zeros have made valid.
+    // SAFETY: the ioctl fills in our own struct, and zeros are a valid value of it.
     let size = unsafe {
         libc::ioctl(fd, libc::TIOCGWINSZ, size.as_mut_ptr());
         size.assume_init()
@@ -61,7 +61,7 @@ pub(crate) fn terminal_width(fd: RawFd) -> Option<usize> {
 
 fn wait(fd: RawFd) -> io::Result<()> {
     let mut ready = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
-    // SAFETY: one pollfd of ours.
+    // SAFETY: the pointer is to one pollfd of ours.
     if unsafe { libc::poll(&mut ready, 1, -1) } < 0 {
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::Interrupted {
@@ -71,12 +71,12 @@ fn wait(fd: RawFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Holds SIGPIPE back from this thread while it lives.
+/// Blocks SIGPIPE for this thread until it is dropped.
 struct Quiet {
     before: libc::sigset_t,
-    /// It could be held back.
+    /// Whether SIGPIPE could be blocked.
     held: bool,
-    /// One was waiting already: not ours to swallow.
+    /// Whether a SIGPIPE was pending before. This library must not take that one away.
     pending: bool,
 }
 
@@ -84,24 +84,24 @@ impl Quiet {
     fn new() -> Quiet {
         let pipe = only_sigpipe();
         let mut before = MaybeUninit::zeroed();
-        // SAFETY: sets of ours; sigpending and pthread_sigmask fill them in.
+        // SAFETY: sigpending and pthread_sigmask fill in our own sets.
         unsafe {
             let mut waiting = MaybeUninit::zeroed();
             libc::sigpending(waiting.as_mut_ptr());
             let pending = libc::sigismember(waiting.as_ptr(), libc::SIGPIPE) == 1;
-            // A seccomp filter may refuse it: then the mask is as it was, and stays so.
+            // A seccomp filter may refuse the call. Then the mask does not change.
             let held = libc::pthread_sigmask(libc::SIG_BLOCK, &pipe, before.as_mut_ptr()) == 0;
             Quiet { before: before.assume_init(), held, pending }
         }
     }
 
-    /// Takes away the SIGPIPE that a failed write has left for this thread.
+    /// Takes away the pending SIGPIPE of a failed write.
     fn swallow(&self) {
         if self.pending || !self.held {
             return;
         }
         let (pipe, now) = (only_sigpipe(), libc::timespec { tv_sec: 0, tv_nsec: 0 });
-        // SAFETY: a set and a time of ours; nothing is asked about the signal.
+        // SAFETY: the set and the time are our own, and a null pointer asks for no details.
         while unsafe { libc::sigtimedwait(&pipe, std::ptr::null_mut(), &now) } < 0
             && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
         {}
@@ -111,7 +111,7 @@ impl Quiet {
 impl Drop for Quiet {
     fn drop(&mut self) {
         if self.held {
-            // SAFETY: the mask that this thread had before.
+            // SAFETY: the call restores the mask that this thread had before.
             unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, std::ptr::null_mut()) };
         }
     }
@@ -119,7 +119,7 @@ impl Drop for Quiet {
 
 fn only_sigpipe() -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
-    // SAFETY: sigemptyset makes it a set, whatever it held.
+    // SAFETY: sigemptyset makes a valid set of any memory.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
         libc::sigaddset(set.as_mut_ptr(), libc::SIGPIPE);

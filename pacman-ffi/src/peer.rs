@@ -1,7 +1,6 @@
-//! Views of other threads, kept by the thread that looks.
+//! Views of other threads, which the reading thread keeps.
 //!
-//! The first look at a thread asks the session under its lock; later ones read
-//! the slot and nothing else.
+//! The first read of a thread takes the session's lock. Later ones only read the slot.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -66,7 +65,7 @@ fn first_look(
     };
     let events = entry.session.events().len();
     let done = act(&peer, events);
-    // A thread that is ending keeps nothing.
+    // A thread that is ending cannot keep views.
     let _ = VIEWS.try_with(|views| {
         let mut views = views.borrow_mut();
         views.retain(|view| !view.life.is_closed());

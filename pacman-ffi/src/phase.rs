@@ -14,11 +14,10 @@ pub struct PhaseHandle {
     pub(crate) id: u64,
 }
 
-/// The phase of that name, made when it is named first.
+/// Stores the handle of the phase `name`. The first call with a name makes the phase.
 ///
 /// # Safety
-/// `name` is null or a string closed by a zero; `phase` is null or points to a
-/// writable word.
+/// `name` is null or a string closed by a zero. `phase` is null or points to a writable word.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pacman_phase_define(
     session: *const pacman_session,

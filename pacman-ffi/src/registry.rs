@@ -1,9 +1,8 @@
 //! Open sessions by handle.
 //!
-//! A handle is a number in a pointer's clothes. It is looked up and never
-//! followed, so that null, closed and foreign values are told apart, not crashed
-//! on. On 64-bit systems its upper bits are such that no object can have it as
-//! its address; a number is never given twice.
+//! A handle is a number with the type of a pointer. The library looks it up and never dereferences
+//! it, so null, closed and foreign values give errors and not crashes. On 64-bit systems its upper
+//! bits are outside of the addresses of objects. Numbers are never reused.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +30,7 @@ const TAG: usize = 0;
 pub(crate) struct Entry {
     pub(crate) session: Session,
     pub(crate) life: Arc<Life>,
-    /// The machine as it was seen at the open, before the session bound anybody.
+    /// The machine as it was at the open, before the session bound any thread.
     pub(crate) topology: pacman_core::Result<Topology>,
 }
 
@@ -44,7 +43,7 @@ pub(crate) struct Life {
 }
 
 impl Life {
-    /// Whether the handle was closed; the thread that asks may lag by a moment.
+    /// Whether the handle was closed. Another thread may see that a moment later.
     #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Relaxed)
@@ -57,20 +56,20 @@ static NEXT: AtomicUsize = AtomicUsize::new(0);
 /// Gives a session a handle.
 pub(crate) fn insert(session: Session, topology: pacman_core::Result<Topology>) -> usize {
     let serial = NEXT.fetch_add(1, Ordering::Relaxed);
-    // Odd, so that it is never the address of something aligned either.
+    // An odd number is not the address of an aligned object either.
     let handle = TAG | (serial << 1) | 1;
     let entry = Entry { session, life: Arc::default(), topology };
     OPEN.lock().insert(handle, Arc::new(entry));
     handle
 }
 
-/// The session behind a handle; `wish` is what the caller wants to do with it.
+/// The session behind a handle. `wish` names the caller's action in messages.
 pub(crate) fn find(handle: usize, wish: &str) -> Result<Arc<Entry>> {
     let entry = OPEN.lock().get(&handle).cloned();
     entry.ok_or_else(|| unknown(handle, wish))
 }
 
-/// Takes the session away from a handle.
+/// Closes a handle.
 pub(crate) fn remove(handle: usize, wish: &str) -> Result<()> {
     let entry = OPEN.lock().remove(&handle);
     let entry = entry.ok_or_else(|| unknown(handle, wish))?;
@@ -78,7 +77,7 @@ pub(crate) fn remove(handle: usize, wish: &str) -> Result<()> {
     Ok(())
 }
 
-/// Why a value is not the handle of an open session.
+/// The reason why a value is not the handle of an open session.
 #[cold]
 pub(crate) fn unknown(handle: usize, wish: &str) -> Failure {
     let given = NEXT.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Reports: to a descriptor or a file, as a table, CSV or JSON.
+//! Reports to a descriptor or a file, as a table, CSV or JSON.
 
 use std::ffi::{OsStr, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
@@ -38,7 +38,7 @@ pub extern "C-unwind" fn pacman_report_write(
     })
 }
 
-/// Writes a report to a file, whole or not at all.
+/// Writes a report to a file. After a failure an existing file is unchanged.
 ///
 /// # Safety
 /// `path` is null or a string closed by a zero.
@@ -65,29 +65,29 @@ pub unsafe extern "C-unwind" fn pacman_report_save(
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Count {
-    /// Bytes of this struct as the caller knows it.
+    /// The size of the caller's struct, in bytes.
     pub size: u32,
     /// 1 if `value` is an estimate.
     pub estimated: u32,
-    /// The best figure for all executions.
+    /// The best value for the sum over all executions.
     pub value: u64,
     /// Finished executions of the phase on the thread.
     pub executions: u64,
-    /// Those that counted the event.
+    /// Executions that counted the event.
     pub samples: u64,
-    /// Their raw sum.
+    /// The raw sum over the samples.
     pub sum: u64,
-    /// The least of one.
+    /// The least count of a sample.
     pub min: u64,
-    /// The greatest of one.
+    /// The greatest count of a sample.
     pub max: u64,
-    /// Executions set aside because a value of theirs is impossible.
+    /// Executions with an impossible value, which no other field contains.
     pub implausible: u64,
     /// 1 if all counts of the event may be wrong.
     pub doubtful: u64,
 }
 
-// SAFETY: integers, in an order that needs no padding.
+// SAFETY: the fields are integers, in an order that needs no padding.
 unsafe impl Sized32 for Count {
     const NAME: &'static str = "a pacman_count";
     const LEAST: usize = std::mem::offset_of!(Count, executions);
@@ -96,7 +96,7 @@ unsafe impl Sized32 for Count {
 /// Reads the count of one event in one phase on one thread.
 ///
 /// # Safety
-/// `count` is null or points to a struct as long as its `size` says, writable.
+/// `count` is null or points to a writable struct of the length in its `size`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pacman_count_read(
     session: *const pacman_session,
@@ -162,7 +162,7 @@ pub unsafe extern "C-unwind" fn pacman_count_read(
     })
 }
 
-/// The report as bytes of the wanted format; `fd` is where a table will be read.
+/// The report as bytes in `format`. A table fits the terminal behind `fd`, if there is one.
 fn text(entry: &Entry, format: u32, fd: c_int) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     let report = entry.session.report();
@@ -191,8 +191,8 @@ fn text(entry: &Entry, format: u32, fd: c_int) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Lets go of the session before a write that may wait for its reader: closing
-/// it meanwhile frees its name at once.
+/// Drops the session and answers its name. A write may wait for its reader, and closing the session
+/// meanwhile must free the name at once.
 fn release(entry: Arc<Entry>) -> String {
     entry.session.name().to_string()
 }

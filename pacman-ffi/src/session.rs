@@ -1,4 +1,4 @@
-//! Sessions: options, open, close, and what is counted.
+//! Sessions: options, open, close, and their events.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -15,12 +15,12 @@ use crate::machine;
 use crate::registry::{self, Entry, pacman_session};
 use crate::version;
 
-/// Lets the kernel multiplex groups when counters run short.
+/// Lets the kernel multiplex groups if there are too few counters.
 const MULTIPLEXED: u32 = 1;
-/// Lets sets of events rotate.
+/// These two let event sets rotate.
 const ROTATE_PER_EXECUTION: u32 = 2;
 const ROTATE_STAGGERED: u32 = 4;
-/// Accepts counts of a driver that is not trusted.
+/// Accepts counts of a kernel driver that is not trusted.
 const TRUST_DRIVER: u32 = 8;
 const FLAGS: u32 = MULTIPLEXED | ROTATE_PER_EXECUTION | ROTATE_STAGGERED | TRUST_DRIVER;
 
@@ -28,7 +28,7 @@ const FLAGS: u32 = MULTIPLEXED | ROTATE_PER_EXECUTION | ROTATE_STAGGERED | TRUST
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Options {
-    /// Bytes of this struct as the caller knows it.
+    /// The size of the caller's struct, in bytes.
     pub size: u32,
     /// The ABI that the caller was compiled for.
     pub abi: u32,
@@ -36,7 +36,7 @@ pub struct Options {
     pub flags: u32,
     /// A `PACMAN_CLOCK_` number.
     pub clock: u32,
-    /// Single samples to keep per thread.
+    /// The number of single samples to keep for each thread.
     pub log_samples: u64,
     /// The session's name.
     pub name: *const c_char,
@@ -48,7 +48,7 @@ pub struct Options {
     pub reserved: [*const c_void; 5],
 }
 
-// SAFETY: integers and bare pointers, in an order that needs no padding.
+// SAFETY: the fields are integers and raw pointers, in an order that needs no padding.
 unsafe impl Sized32 for Options {
     const NAME: &'static str = "a pacman_options";
     const LEAST: usize = std::mem::offset_of!(Options, placement);
@@ -57,9 +57,8 @@ unsafe impl Sized32 for Options {
 /// Opens a session.
 ///
 /// # Safety
-/// `options` is null or points to a struct as long as its `size` says, whose
-/// strings are null or closed by a zero; `session` is null or points to a
-/// writable pointer.
+/// `options` is null or points to a struct of the length in its `size`. Its strings are null or
+/// closed by a zero. `session` is null or points to a writable pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pacman_session_open(
     options: *const Options,
@@ -69,9 +68,9 @@ pub unsafe extern "C-unwind" fn pacman_session_open(
         input::present(session, "a session")?;
         // SAFETY: the caller's promise.
         let options = unsafe { input::sized(options) }?;
-        // SAFETY: the caller's promise about the strings; they are not kept.
+        // SAFETY: the caller's promise about the strings, which are not kept.
         let opened = unsafe { start(&options) }?;
-        // Now, because threads inherit the masks that a session will give them.
+        // Read the topology now: the session will bind threads, and new threads inherit their masks.
         let topology = machine::topology();
         let handle = registry::insert(opened, topology);
         // SAFETY: not null, and the caller's promise.
@@ -152,7 +151,7 @@ pub extern "C-unwind" fn pacman_session_close(session: *mut pacman_session) -> c
     })
 }
 
-/// How many events the session counts.
+/// Stores the number of events that the session counts.
 ///
 /// # Safety
 /// `count` is null or points to a writable `size_t`.
@@ -170,7 +169,7 @@ pub unsafe extern "C-unwind" fn pacman_event_count(
     })
 }
 
-/// The canonical name of an event.
+/// Stores the canonical name of an event.
 ///
 /// # Safety
 /// `name` is null or points to a writable pointer.
@@ -190,7 +189,7 @@ pub unsafe extern "C-unwind" fn pacman_event_name(
     })
 }
 
-/// The unit of one count of an event.
+/// Stores the unit of one count of an event.
 ///
 /// # Safety
 /// `unit` is null or points to a writable pointer.
@@ -210,11 +209,11 @@ pub unsafe extern "C-unwind" fn pacman_event_unit(
     })
 }
 
-/// The sets in which a session counts its events, as masks.
+/// Stores the event sets of a session, as masks.
 ///
 /// # Safety
-/// `sets` is null or points to `n` writable words, `count` is null or points to a
-/// writable `size_t`.
+/// `sets` is null or points to `n` writable words. `count` is null or points to a writable
+/// `size_t`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pacman_sets(
     session: *const pacman_session,
@@ -238,8 +237,7 @@ pub unsafe extern "C-unwind" fn pacman_sets(
                 format!("cannot list sets: there is room for {n}, the session has {}", masks.len()),
             ));
         }
-        // SAFETY: there is room for n >= masks.len() words, and the pointer for their
-        // number is not null, by the caller's promise.
+        // SAFETY: n >= masks.len() and `count` is not null. The caller promises room for n words.
         unsafe {
             std::ptr::copy_nonoverlapping(masks.as_ptr(), sets, masks.len());
             count.write(masks.len());
@@ -264,7 +262,7 @@ impl Entry {
     }
 }
 
-/// A text that C may keep for ever: each different one is stored once.
+/// Returns a text that C may keep for ever. Each different text is stored once.
 fn interned(text: &str) -> &'static CStr {
     static TEXTS: Fenced<BTreeSet<&'static CStr>> = Fenced::new(BTreeSet::new());
     let text = CString::new(text).expect("names of events hold no zero");

@@ -1,4 +1,4 @@
-//! Threads: attach, detach, and a thread's own counts.
+//! Attaching and detaching threads, and the counts of threads.
 
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;
@@ -12,8 +12,8 @@ use crate::kept;
 use crate::peer;
 use crate::registry::{self, pacman_session};
 
-/// Attaches the calling thread: at the next free place of the session's
-/// placement, or where it runs.
+/// Attaches the calling thread at the next free place of the session's placement. Without a
+/// placement the thread stays where it runs.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pacman_attach(session: *const pacman_session) -> c_int {
     apart(|| {
@@ -72,7 +72,7 @@ pub extern "C-unwind" fn pacman_detach(session: *const pacman_session) -> c_int 
     })
 }
 
-/// The number that the session gave the calling thread.
+/// Stores the number that the session gave the calling thread.
 ///
 /// # Safety
 /// `number` is null or points to a writable `size_t`.
@@ -91,7 +91,7 @@ pub unsafe extern "C-unwind" fn pacman_thread_number(
     })
 }
 
-/// How many threads have attached so far, those that left included.
+/// Stores the number of threads that have attached so far, with detached ones.
 ///
 /// # Safety
 /// `count` is null or points to a writable `size_t`.
@@ -125,19 +125,19 @@ pub unsafe extern "C" fn pacman_read(
             input::room(counts, n, events)?;
             let mut reading = Reading::EMPTY;
             kept.attached.read(&mut reading)?;
-            // SAFETY: there is room for n >= events words, by the caller's promise,
-            // and a reading has at least as many.
+            // SAFETY: the caller promises room for n >= events words, and a reading has at least
+            // `events` words.
             unsafe { std::ptr::copy_nonoverlapping(reading.counts.as_ptr(), counts, events) };
             Ok(Status::Ok)
         })
     })
 }
 
-/// Reads those of the calling thread's counters that count now, and says which.
+/// Reads the calling thread's counters of the current event set, and stores a mask of its events.
 ///
 /// # Safety
-/// `counts` is null or points to `n` writable words; `live` and `epoch` are null or
-/// point to one each.
+/// `counts` is null or points to `n` writable words. `live` and `epoch` are null or point to one
+/// writable word each.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pacman_sample(
     session: *const pacman_session,
@@ -153,8 +153,7 @@ pub unsafe extern "C" fn pacman_sample(
             let mut sample = Sample::EMPTY;
             kept.attached.sample(&mut sample)?;
             let count = |event| sample.is_counted(event).then(|| sample.count(event));
-            // SAFETY: there is room for n >= events words, by the caller's promise,
-            // and live is not null.
+            // SAFETY: the caller promises room for n >= events words, and live is not null.
             unsafe { store(kept.events, count, counts, live) };
             if !epoch.is_null() {
                 // SAFETY: not null, and the caller's promise.
@@ -165,10 +164,10 @@ pub unsafe extern "C" fn pacman_sample(
     })
 }
 
-/// Stores the counts that are there, and a mask of them.
+/// Stores the counts of a sample, and a mask of their events.
 ///
 /// # Safety
-/// `counts` points to `events` writable words, `live` to one.
+/// `counts` points to `events` writable words, and `live` to one.
 unsafe fn store(
     events: usize,
     count: impl Fn(usize) -> Option<u64>,
@@ -186,7 +185,7 @@ unsafe fn store(
     unsafe { live.write(mask) };
 }
 
-/// Reads the calling thread's counters and shows them to the other threads.
+/// Reads the calling thread's counters and publishes them for the other threads.
 #[unsafe(no_mangle)]
 pub extern "C" fn pacman_publish(session: *const pacman_session) -> c_int {
     answer(|| {
@@ -197,11 +196,11 @@ pub extern "C" fn pacman_publish(session: *const pacman_session) -> c_int {
     })
 }
 
-/// The latest counts that a thread of the session has published.
+/// Stores the latest counts that a thread of the session has published.
 ///
 /// # Safety
-/// `counts` is null or points to `n` writable words, `age_ns` is null or points
-/// to one.
+/// `counts` is null or points to `n` writable words. `age_ns` is null or points to one writable
+/// word.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pacman_peer_read(
     session: *const pacman_session,
@@ -234,11 +233,11 @@ pub unsafe extern "C" fn pacman_peer_read(
     })
 }
 
-/// The latest counts that a thread has published of the set which is on the counters.
+/// Stores the latest counts that a thread has published, of the event set that was on its counters.
 ///
 /// # Safety
-/// `counts` is null or points to `n` writable words; `live`, `epoch` and `age_ns` are
-/// null or point to one each.
+/// `counts` is null or points to `n` writable words. `live`, `epoch` and `age_ns` are null or point
+/// to one writable word each.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pacman_peer_sample(
     session: *const pacman_session,
@@ -255,8 +254,7 @@ pub unsafe extern "C" fn pacman_peer_sample(
             input::present(live, "which events are counted")?;
             let latest = latest(peer, thread)?;
             let count = |event| latest.is_counted(event).then(|| latest.count(event));
-            // SAFETY: there is room for n >= events words, by the caller's promise,
-            // and live is not null.
+            // SAFETY: the caller promises room for n >= events words, and live is not null.
             unsafe { store(events, count, counts, live) };
             if !epoch.is_null() {
                 // SAFETY: not null, and the caller's promise.

@@ -1,4 +1,4 @@
-//! The machine: how many contexts, cores and packages, and which is which.
+//! The machine: its contexts, cores and packages.
 
 use std::ffi::c_int;
 
@@ -12,11 +12,11 @@ use crate::machine;
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct TopologyCounts {
-    /// Bytes of this struct as the caller knows it.
+    /// The size of the caller's struct, in bytes.
     pub size: u32,
     /// Online hardware contexts.
     pub contexts: u32,
-    /// Of these, the ones that the calling process may use.
+    /// Those of `contexts` that the calling process may use.
     pub allowed: u32,
     /// Cores with an online context.
     pub cores: u32,
@@ -44,9 +44,9 @@ pub struct ContextFacts {
     pub cpu: u32,
     /// The package.
     pub package: u32,
-    /// The core, counted over the machine.
+    /// The core's number in the machine, from 0 without holes.
     pub core: u32,
-    /// The position among its core's contexts.
+    /// The position among its core's contexts, from 0.
     pub sibling: u32,
     /// The NUMA node.
     pub node: u32,
@@ -58,13 +58,13 @@ pub struct ContextFacts {
     pub reserved: u32,
 }
 
-/// Up to and with `sibling`: what tells a context apart.
+/// The fields up to `sibling`, which identify a context.
 const LEAST_CONTEXT: usize = 16;
 
-/// Counts the parts of the machine that runs.
+/// Counts the parts of this machine.
 ///
 /// # Safety
-/// `topology` is null or points to a struct as long as its `size` says.
+/// `topology` is null or points to a writable struct of the length in its `size`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pacman_topology_read(topology: *mut TopologyCounts) -> c_int {
     apart(|| {
@@ -85,10 +85,11 @@ pub unsafe extern "C-unwind" fn pacman_topology_read(topology: *mut TopologyCoun
     })
 }
 
-/// Lists the hardware contexts of the machine that runs.
+/// Lists the hardware contexts of this machine.
 ///
 /// # Safety
-/// `contexts` is null or points to `n` writable elements of `element_size` bytes; `count` is null or points to a writable `size_t`.
+/// `contexts` is null or points to `n` writable elements of `element_size` bytes. `count` is null
+/// or points to a writable `size_t`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pacman_topology_contexts(
     contexts: *mut ContextFacts,
@@ -130,8 +131,8 @@ pub unsafe extern "C-unwind" fn pacman_topology_contexts(
                 allowed: u32::from(context.allowed),
                 reserved: 0,
             };
-            // SAFETY: index < capacity, so the element is the caller's, and what is
-            // written is no longer than it; the rest of a longer one becomes zero.
+            // SAFETY: index < capacity, so the element belongs to the caller. The copy is at most as
+            // long as the element, and zeros fill the rest.
             unsafe {
                 let element = contexts.cast::<u8>().add(index * element_size);
                 std::ptr::write_bytes(element, 0, element_size);
@@ -150,7 +151,7 @@ fn core_type(core_type: CoreType) -> u32 {
         CoreType::Performance => 1,
         CoreType::Efficiency => 2,
         CoreType::LowPower => 3,
-        // Uniform, and kinds that C has no number for yet.
+        // Uniform cores, and kinds without a number in C.
         _ => 0,
     }
 }

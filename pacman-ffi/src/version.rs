@@ -1,4 +1,4 @@
-//! Version, and the handshake between header and library.
+//! The library's version, and the check that header and library fit together.
 
 use std::ffi::{c_char, c_int};
 
@@ -6,8 +6,8 @@ use crate::error::{Failure, Result, Status, apart};
 
 /// The ABI of this library: major in the upper half, minor in the lower.
 ///
-/// A new function, field, flag or code raises the minor; a change that an old
-/// program would notice raises the major, and the soname with it.
+/// A new function, field, flag or code raises the minor. A change that an old program would notice
+/// raises the major and the soname.
 const ABI: u32 = 3;
 
 /// Refuses a program whose header this library cannot serve.
@@ -34,7 +34,7 @@ pub(crate) fn shake_hands(theirs: u32) -> Result<()> {
     ))
 }
 
-/// The library's version.
+/// Returns the library's version.
 #[unsafe(no_mangle)]
 pub extern "C" fn pacman_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
