@@ -1,8 +1,8 @@
-//! Which numbers descriptors of this library get.
+//! The numbers of this library's file descriptors.
 //!
-//! The kernel gives the lowest free number to whoever opens a file. A program that counts on that, or
-//! that may have few files open, is to find the numbers that it would find alone: what this library
-//! keeps open is moved up.
+//! The kernel gives the lowest free number to each opened file. Some programs rely on that, or may
+//! have only few files open. Such a program must get the same numbers as without this library. So
+//! the library moves its descriptors to higher numbers.
 
 use std::fs::File;
 use std::io;
@@ -11,49 +11,54 @@ use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The numbers below are left to the program, and of the limit at least as many in all.
+/// The library leaves at least this many descriptors, and all numbers below it, to the program.
 const LEAST: u64 = 64;
-/// Above what `select(2)` takes nothing is gained by going higher, and the kernel's table grows.
+/// The first number that `select(2)` cannot take. Higher numbers gain nothing, and enlarge the
+/// kernel's table.
 const SELECTABLE: u64 = 1024;
 
 /// See [`leave_a_floor`].
 static LEAVES_A_FLOOR: AtomicBool = AtomicBool::new(false);
 
-/// From now on this library keeps no file open in this process where that would leave the program
-/// fewer descriptors than a quarter of its limit (`RLIMIT_NOFILE`), and fewer than 64.
+/// Makes this library leave a quarter of the descriptor limit (`RLIMIT_NOFILE`), and at least 64
+/// descriptors, to the program.
 ///
-/// For libraries that a program does not know of: opening counters then fails with `NoDescriptors`.
-/// A program that opens sessions itself decides by its limit.
+/// Opening counters fails with `NoDescriptors` if it would leave fewer. The setting holds for the
+/// rest of the process. It is for libraries that are loaded into a program without its knowledge.
+/// A program that opens sessions itself can choose its limit.
 pub fn leave_a_floor() {
     LEAVES_A_FLOOR.store(true, Ordering::Relaxed);
 }
 
-/// Whether the program is left a floor.
+/// Whether [`leave_a_floor`] was called.
 pub(crate) fn leaves_a_floor() -> bool {
     LEAVES_A_FLOOR.load(Ordering::Relaxed)
 }
 
-/// The limit on open descriptors of this process now: asked of the kernel, because whoever is out of
-/// descriptors cannot open a file of `/proc`.
+/// This process's current limit on open descriptors.
+///
+/// It comes from a system call, because a process without a free descriptor cannot open `/proc`.
 pub(crate) fn limit() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the pointer is to a live rlimit.
+    // SAFETY: the pointer refers to a live rlimit.
     if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) } != 0 {
         return u64::MAX;
     }
     limit.rlim_cur
 }
 
-/// The numbers that this library takes under that limit: at least so many are below and above them
-/// together as are left to the program.
+/// The range of numbers that this library takes under `limit`.
+///
+/// The numbers outside of the range are the program's. They are a quarter of the limit, or 64.
 fn range(limit: u64) -> (u64, u64) {
     let floor = (limit / 4).max(LEAST);
     let first = floor.min(SELECTABLE);
     (first, limit.saturating_sub(floor - first))
 }
 
-/// A file that stays open while the program does what it likes, which may be to close it and to
-/// open another one under its number.
+/// A file that the library keeps open while other code runs.
+///
+/// The program may close its descriptor and open another file under the same number.
 #[derive(Debug)]
 pub(crate) struct Kept {
     file: ManuallyDrop<File>,
@@ -61,16 +66,16 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Opens a file to read, [out of the program's way](out_of_the_way).
+    /// Opens a file for reading, [out of the program's way](out_of_the_way).
     pub(crate) fn open(path: &str) -> io::Result<Kept> {
         let fd = out_of_the_way(File::open(path)?.into_raw_fd())?;
-        // SAFETY: just made, and owned by nobody else.
+        // SAFETY: the descriptor is new, and has no other owner.
         let file = unsafe { File::from_raw_fd(fd) };
         let is = identity(&file)?;
         Ok(Kept { file: ManuallyDrop::new(file), is })
     }
 
-    /// As `File::read_at`; `EBADF` where the number is another file's.
+    /// As `File::read_at`; `EBADF` if the number belongs to another file now.
     pub(crate) fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
         match self.is_ours() {
             true => self.file.read_at(into, at),
@@ -96,14 +101,15 @@ fn identity(file: &File) -> io::Result<(u64, u64)> {
     Ok((of.dev(), of.ino()))
 }
 
-/// Moves `fd`, which nobody else knows yet, out of the program's way, and answers its new number. It
-/// is closed in any case where it was moved or refused.
+/// Moves `fd` out of the program's way and returns its new number.
+///
+/// No other code may know `fd` yet. The function closes `fd` if it moves it, or if it fails.
 ///
 /// # Errors
-/// `EMFILE` where a [floor](leave_a_floor) is left and no number above it is free.
+/// `EMFILE` if the [floor](leave_a_floor) is left and no number above it is free.
 pub fn out_of_the_way(fd: RawFd) -> io::Result<RawFd> {
     let (first, end) = range(limit());
-    // SAFETY: duplicates a descriptor just made; a number too high is an error.
+    // SAFETY: the call duplicates a new descriptor; a number that is too high is an error.
     let moved = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, first as libc::c_int) };
     let insists = leaves_a_floor();
     if moved >= 0 && (!insists || (moved as u64) < end) {
@@ -118,24 +124,25 @@ pub fn out_of_the_way(fd: RawFd) -> io::Result<RawFd> {
     above_standard(fd)
 }
 
-/// Moves a descriptor out of the way of standard input, output and error: a program that was
-/// started with one of them closed would write into a counter.
+/// Moves a descriptor away from the numbers of standard input, output and error.
+///
+/// A program that was started with one of them closed would otherwise write into a counter.
 fn above_standard(fd: RawFd) -> io::Result<RawFd> {
     const FIRST: RawFd = 3;
     if fd >= FIRST {
         return Ok(fd);
     }
-    // SAFETY: duplicates a descriptor just made; nothing else knows its number.
+    // SAFETY: the call duplicates a new descriptor, whose number no other code knows.
     let moved = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, FIRST) };
     let moved = if moved < 0 { Err(io::Error::last_os_error()) } else { Ok(moved) };
     close(fd);
     moved
 }
 
-/// Closes a number, if it is one.
+/// Closes a descriptor; does nothing for a negative number.
 fn close(fd: RawFd) {
     if fd >= 0 {
-        // SAFETY: this module's own: just made, and told to nobody.
+        // SAFETY: this module owns the descriptor; it is its file's, or new and unknown elsewhere.
         unsafe { libc::close(fd) };
     }
 }

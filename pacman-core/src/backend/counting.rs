@@ -157,11 +157,10 @@ pub trait Counters {
     /// The abilities of these counters.
     fn caps(&self) -> Caps;
 
-    /// Looks closer than a read may: whether all that was counted until now was counted by
-    /// these counters.
+    /// Checks more thoroughly than a read that all counts until now come from these counters.
     ///
     /// # Errors
-    /// `Conflict` if somebody has programmed them for himself, at an unknown time.
+    /// `Conflict` if another program has taken the counters over, at an unknown time.
     fn verify(&mut self) -> Result<()> {
         Ok(())
     }

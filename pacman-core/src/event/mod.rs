@@ -1,4 +1,4 @@
-//! Events by name: what a session is asked to count.
+//! Events by name, as a program requests them of a session.
 //!
 //! Names follow the grammar of [`pacman_events`]: a portable preset in capitals, a
 //! vendor's name with unit masks, a raw code `rXXXX`, `cpu/event=0x3c/`, or one of
@@ -86,9 +86,9 @@ impl Event {
     /// The event of this name on a processor model, which need not be this one's.
     ///
     /// # Errors
-    /// `UnknownEvent` with the nearest names, `OtherModel` for one that other
-    /// processors have, `InvalidInput` for the grammar, `Unsupported` for what the
-    /// model cannot count, or not without something that is missing.
+    /// `UnknownEvent` with the nearest names; `OtherModel` for an event of other processors;
+    /// `InvalidInput` for a name that breaks the grammar; `Unsupported` for an event that the
+    /// model cannot count, or that needs something missing.
     pub fn on(cpu: CpuModel, text: &str) -> Result<Event> {
         let text = text.trim();
         let (name, modifiers) = text.split_once(':').unwrap_or((text, ""));
@@ -159,7 +159,7 @@ impl Event {
         software::ROWS.iter().map(|row| row.name)
     }
 
-    /// The names in a list such as `CYCLES,cpu/event=0x3c,umask=0/`, whatever they are names of.
+    /// The names in a list such as `CYCLES,cpu/event=0x3c,umask=0/`; they need not be known.
     pub fn names_in(list: &str) -> impl Iterator<Item = &str> {
         names_of(list).map(str::trim).filter(|name| !name.is_empty())
     }

@@ -1,20 +1,20 @@
-//! The kernel's own events, and who else keeps their counts.
+//! The kernel's software events, and the accounting that also has their counts.
 
 use perf_event_open_sys::bindings as abi;
 
-/// A software event, and who else knows its count.
+/// A software event, and the kernel's accounting that also has its count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Software {
     /// Its number in `perf_event_open(2)`.
     pub config: u64,
-    /// Happens in the kernel, so that with the kernel excluded the kernel's
-    /// counter stays at 0 for ever: needs the right to count the kernel.
+    /// Whether the event happens in the kernel. Then its counter stays at 0 if the kernel is
+    /// excluded, so the process needs the right to count the kernel.
     pub in_kernel: bool,
     /// The kernel's accounting that has this count for a process without that right.
     pub otherwise: Option<KernelAccounting>,
 }
 
-/// Counts that the kernel keeps for every thread, whatever perf allows.
+/// Counts that the kernel keeps for every thread, independent of perf's permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KernelAccounting {
     /// Voluntary and involuntary switches, `getrusage(RUSAGE_THREAD)`.

@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::clock::ClockSource;
 use pacman_topology::current_cpu;
 
-/// The clock around a section, and what is known of the time between two readings.
+/// The clock around a section, and the kernel's facts about the time between two readings.
 pub(super) trait Instrument {
     /// The CPU that the thread runs on; the same number for every CPU that is not known.
     fn cpu(&mut self) -> u32;

@@ -1,35 +1,35 @@
-//! How long a short section of code takes, down to a few nanoseconds.
+//! Measures the time of a short section of code, down to a few nanoseconds.
 //!
-//! A section is run many times over. Every run lies between readings of the time stamp counter
-//! that let nothing leak in or out, what the readings cost themselves is measured on the spot and
-//! subtracted, and runs that something else happened in are left out, with the reason. After John
-//! McCalpin, *Comments on timing short code sections on Intel processors*, 2018.
+//! The timer runs a section many times. Each run lies between two readings of the time stamp
+//! counter, with fences that keep other instructions out. The timer measures the cost of the
+//! readings and subtracts it. It discards disturbed runs, and reports the reasons. The method
+//! follows John McCalpin, *Comments on timing short code sections on Intel processors*, 2018.
 //!
 //! | at the begin | at the end |
 //! |---|---|
 //! | `LFENCE; RDTSC; LFENCE` | `RDTSCP; LFENCE` (`LFENCE; RDTSC; LFENCE` before RDTSCP existed) |
 //!
-//! The article's order for a lower bound is `RDTSC; LFENCE` before and `RDTSCP` after: the fence
-//! keeps the section from starting before the clock is read, and RDTSCP waits for what came
-//! before it. The fences added outside keep the run before this one, and the bookkeeping after
-//! it, from overlapping with the readings. On AMD, LFENCE waits like this because Linux tells the
-//! processor so at boot; in a virtual machine the host must have done it.
+//! The article's order for a lower bound is `RDTSC; LFENCE` before the section and `RDTSCP` after
+//! it. The fence keeps the section from starting before the clock is read, and RDTSCP waits for
+//! all instructions before it. The outer fences are additions: they keep the previous run and the
+//! later bookkeeping from overlapping with the readings. On AMD, LFENCE waits only because Linux
+//! configures the processor so at boot. In a virtual machine the host must have done so.
 //!
-//! # What can be told without counters, and what not
+//! # Disturbances that the timer detects without counters
 //!
-//! | disturbance | how it is seen |
+//! | disturbance | detection |
 //! |---|---|
-//! | migration | the CPU's number before and after each run; a thread that came back in between is not seen |
-//! | switch to another thread, page fault | `getrusage` around batches of runs of together 100 µs: the whole batch goes |
-//! | change of frequency | a chain of additions, timed around each batch: the batch goes if the two differ by more than 2 %. A change that is undone within the batch is not seen |
-//! | interrupt, halt, host's other guests | nothing tells them from a section that is slow now and then: runs far above the others go, as such |
+//! | migration | The CPU's number before and after each run differs. A migration and return within a run stays undetected. |
+//! | switch to another thread, page fault | `getrusage` changes around a batch of runs of 100 µs together: the timer discards the batch. |
+//! | change of frequency | A chain of additions, timed around each batch, changes by more than 2 %: the timer discards the batch. A change that ends within the batch stays undetected. |
+//! | interrupt, halt, host's other guests | They cannot be told from a section that is sometimes slow: the timer discards runs far above the others. |
 //!
-//! The TSC need not go tick by tick: on Zen 3 it was seen to go in steps of 10 ns (22.5 ticks), and
-//! [`Timed::step`] says so. Ticks are of a constant rate. They are cycles of the core only while the core happens to run
-//! at that rate: compare [`Pace`] of two timings before comparing their ticks.
+//! The TSC may advance in steps of several ticks, 10 ns (22.5 ticks) on Zen 3; [`Timed::step`] has
+//! the step. Ticks have a constant rate. They are cycles of the core only while the core runs at
+//! that rate: compare the [`Pace`] of two timings before you compare their ticks.
 //!
-//! Where there is no invariant TSC, the system's monotonic clock takes its place, with steps of a
-//! nanosecond and a cost of tens; [`Timed::source`] says so.
+//! Without an invariant TSC, the timer uses the system's monotonic clock. It has steps of 1 ns,
+//! and each reading costs tens of nanoseconds. [`Timed::source`] names the clock in use.
 
 mod instrument;
 mod pace;
@@ -54,8 +54,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Times sections of code on the calling thread.
 ///
-/// The thread should be bound ([`Binding`](crate::Binding)). A sibling that is busy slows the
-/// section and is not noticed.
+/// The thread should be bound ([`Binding`](crate::Binding)). A busy sibling slows the section, and
+/// the timer does not notice it.
 ///
 /// ```
 /// use std::hint::black_box;
@@ -79,7 +79,7 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// A timer by the TSC where it is invariant, else by the monotonic clock.
+    /// A timer with the TSC if it is invariant, otherwise with the monotonic clock.
     pub fn detect() -> Timer {
         let source = match constant_tsc() {
             Ok(()) => ClockSource::Tsc,
@@ -88,11 +88,11 @@ impl Timer {
         Timer { source, repetitions: 1_000, warm_up: Duration::from_millis(100) }
     }
 
-    /// A timer by a chosen source.
+    /// A timer with a chosen source.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] for the TSC of a processor that has none, or does not promise
-    /// that it ticks at one rate.
+    /// [`ErrorKind::Unsupported`] for the TSC if the processor has none, or does not promise a
+    /// constant rate.
     pub fn with_source(source: ClockSource) -> Result<Timer> {
         if source == ClockSource::Tsc {
             constant_tsc().map_err(no_tsc)?;
@@ -100,34 +100,34 @@ impl Timer {
         Ok(Timer { source, ..Timer::detect() })
     }
 
-    /// Runs the section so often, from 1 to 10 million times; 1000 unless told.
+    /// Sets the number of counted runs, from 1 to 10 million; the default is 1000.
     #[must_use]
     pub fn repetitions(self, repetitions: u32) -> Timer {
         Timer { repetitions, ..self }
     }
 
-    /// Runs the section for so long before it counts, and once at least; 0.1 s unless told.
+    /// Sets the time for which the section runs uncounted at first; the default is 0.1 s.
     ///
-    /// The article warms up for some seconds, with instructions as wide as the section's: caches,
-    /// branch predictors, the frequency and the wide parts of the pipeline take their time.
+    /// The section runs uncounted at least once. The article warms up for some seconds, because
+    /// caches, branch predictors, the frequency and wide execution units need time to settle.
     #[must_use]
     pub fn warm_up(self, warm_up: Duration) -> Timer {
         Timer { warm_up, ..self }
     }
 
-    /// Where the ticks come from.
+    /// The source of the ticks.
     pub fn source(&self) -> ClockSource {
         self.source
     }
 
-    /// Runs `section` and says how long it takes.
+    /// Runs `section` repeatedly and returns its time.
     ///
-    /// The compiler may move a computation out of the section that has no effect in it: pass its
-    /// input through [`black_box`](std::hint::black_box). The result is passed through it here.
+    /// The compiler may move a computation out of the section if its input is known. Pass the
+    /// input through [`black_box`](std::hint::black_box); the timer does so with the result.
     ///
     /// # Errors
-    /// - [`ErrorKind::InvalidInput`] for no repetitions, or too many.
-    /// - [`ErrorKind::NotComputable`] if every run had to be discarded; the text says why.
+    /// - [`ErrorKind::InvalidInput`] if the number of repetitions is not from 1 to 10 million.
+    /// - [`ErrorKind::NotComputable`] if every run was disturbed; the text gives the reasons.
     pub fn time<T>(&self, section: impl FnMut() -> T) -> Result<Timed> {
         if !(1..=MOST_REPETITIONS).contains(&self.repetitions) {
             return Err(Error::new(
@@ -159,7 +159,7 @@ impl Timer {
     }
 }
 
-/// Whether ticks of the TSC are of one length; the error is a reason.
+/// Checks that the TSC ticks at a constant rate; the error is the reason why it may not.
 #[cfg(target_arch = "x86_64")]
 fn constant_tsc() -> Result<(), &'static str> {
     let power = raw_cpuid::CpuId::new().get_advanced_power_mgmt_info();
@@ -167,7 +167,7 @@ fn constant_tsc() -> Result<(), &'static str> {
     promised(announced, Clock::detect().source() == ClockSource::Tsc)
 }
 
-/// The kernel may know of a constant rate that old processors do not announce.
+/// Accepts a TSC that the kernel uses, because old processors do not announce a constant rate.
 #[cfg(target_arch = "x86_64")]
 fn promised(announced: bool, kernel_keeps_time: bool) -> Result<(), &'static str> {
     if announced || kernel_keeps_time {
@@ -190,9 +190,10 @@ fn no_tsc(why: &str) -> Error {
     )
 }
 
-/// 160 MB of runs.
+/// At 16 bytes each, this is 160 MB of runs.
 const MOST_REPETITIONS: u32 = 10_000_000;
 
-/// How long runs may take together before the kernel is asked what it did meanwhile: long against
-/// asking, short against the milliseconds between timer interrupts.
+/// The length of a batch of runs, in nanoseconds, between two queries of the kernel's accounting.
+///
+/// It is long against the query, and short against the milliseconds between timer interrupts.
 const BATCH_NANOS: f64 = 100_000.0;

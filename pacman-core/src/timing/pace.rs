@@ -39,7 +39,7 @@ pub(super) fn differ(one: u64, other: u64) -> bool {
 /// The part by which a constant frequency may seem to change.
 pub(super) const TOLERANCE: f64 = 0.02;
 
-/// Ticks of a chain: the least of three, because what interrupts one only adds to it.
+/// Ticks of a chain: the least of three, because an interruption only adds ticks.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn ticks(now: impl Fn() -> u64) -> u64 {
     let chain = || {

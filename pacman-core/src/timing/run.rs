@@ -53,7 +53,7 @@ pub(super) fn run<I: Instrument, T>(
             }
         }
         left -= size;
-        // The time of this edge is no part of the next batch.
+        // The next batch must not include the time that this edge took.
         before = Edge { pace: after.pace, ..Edge::read_kernel(instrument) };
     }
     calibrate(instrument, &mut empty_runs);
@@ -77,7 +77,7 @@ fn warm_up<I: Instrument, T>(
     }
 }
 
-/// Times empty sections, for what the readings cost.
+/// Times empty sections, to learn the cost of the readings.
 fn calibrate<I: Instrument>(instrument: &mut I, empty_runs: &mut Vec<u64>) {
     let empty = |_| once(instrument, &mut || ()).ticks;
     empty_runs.extend((0..CALIBRATIONS).filter_map(empty));

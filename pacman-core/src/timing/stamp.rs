@@ -25,7 +25,7 @@ pub(super) fn begin() -> u64 {
 pub(super) unsafe fn end() -> (u64, u32) {
     let ticks;
     let aux: u32;
-    // RDTSCP waits for what precedes it, but does not hold back what follows: the fence does.
+    // RDTSCP waits for earlier instructions, but only the fence holds back later ones.
     // SAFETY: the caller's promise.
     unsafe {
         asm!("rdtscp", "lfence", "shl rdx, 32", "or rax, rdx",

@@ -127,7 +127,7 @@ fn runs_far_above_the_others_go() {
     let slow = |machine: &Machine, run| machine.pass(if run % 25 == 3 { 9_000 } else { 100 });
     let timed = Machine::default().time(100, slow).unwrap();
     assert_eq!((discarded(&timed), timed.maximum), (vec![(Discard::FarAbove, 4)], 100));
-    // Less than the readings cost is no disturbance.
+    // An excess below the cost of the readings does not count as a disturbance.
     let uneven = |machine: &Machine, run| machine.pass(if run == 7 { 100 + READING } else { 100 });
     let timed = Machine::default().time(100, uneven).unwrap();
     assert_eq!((timed.kept, timed.maximum), (100, 100 + READING));
@@ -180,7 +180,7 @@ fn a_change_of_frequency_costs_the_batch_and_is_said() {
     assert_eq!((pace.fastest, pace.slowest, pace.drift()), (1.0, 1.25, 0.25));
     assert_eq!(timed.caveats(), [Caveat::FrequencyDrifted]);
 
-    // A percent is within what the chain tells.
+    // One percent is within the tolerance of the chain.
     let machine = Machine::default();
     machine.0.pace.set(4_096);
     let steady = |machine: &Machine, run: usize| {
@@ -268,7 +268,7 @@ fn a_tsc_of_no_promised_rate_is_not_taken() {
     assert_eq!(chosen.is_ok_and(|source| source == ClockSource::Tsc), detected);
 }
 
-/// The real clocks: four times the work takes longer, whatever the machine does beside it.
+/// On the real clocks four times the work takes longer, even on a busy machine.
 #[test]
 fn more_work_takes_longer_on_every_clock() {
     let work = |rounds: u64| {
@@ -312,7 +312,7 @@ fn processors_without_rdtscp_are_timed_too() {
 }
 
 proptest! {
-    /// Every figure is the least run that so many quarters do not exceed.
+    /// Each quartile is the least run that one, two or three quarters of the runs do not exceed.
     #[test]
     fn quartiles_are_those_of_counting(runs in prop::collection::vec(1_000u64..1_100, 1..40)) {
         let mut verdicts = Verdicts::with_capacity(runs.len());

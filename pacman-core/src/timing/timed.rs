@@ -12,14 +12,15 @@ use crate::error::{Error, ErrorKind, Result};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Timed {
-    /// Where the ticks come from.
+    /// The source of the ticks.
     pub source: ClockSource,
-    /// How many nanoseconds one tick lasts.
+    /// The length of one tick in nanoseconds.
     pub nanos_per_tick: f64,
-    /// Ticks that an empty section takes; they are subtracted from every run.
+    /// The time of an empty section in ticks, which every run has less already.
     pub overhead: u64,
-    /// The clock goes in steps no longer than about so many ticks, give or take the rounding of
-    /// two readings, as far as empty sections tell; `None` where they tell nothing.
+    /// An upper bound of the clock's step in ticks, as estimated from empty sections.
+    ///
+    /// The rounding of two readings may add to it. `None` if the empty sections do not show it.
     pub step: Option<u64>,
     /// The shortest of the kept runs.
     pub minimum: u64,
@@ -79,8 +80,8 @@ pub enum Caveat {
     SeveralCpus,
     /// The core's frequency changed between the runs: ticks are not the same cycles throughout.
     FrequencyDrifted,
-    /// The median is below what reading the clock costs: what the section costs itself is lost in
-    /// how it overlaps with the readings.
+    /// The median is below the cost of reading the clock. The section overlaps with the readings,
+    /// which hides its own cost.
     BelowOverhead,
     /// The clock's steps may be a tenth of the median or more.
     CoarseClock,
@@ -175,15 +176,15 @@ impl Verdicts {
         self.paces = Some((least.min(ticks), most.max(ticks)));
     }
 
-    /// The figures of what is left after the runs far above the others.
+    /// Discards the runs far above the others, and computes the figures of the rest.
     pub(super) fn finish(mut self, plan: &Plan, mut empty_runs: Vec<u64>) -> Result<Timed> {
         empty_runs.sort_unstable();
         let overhead = empty_runs.first().copied().unwrap_or(0);
         self.kept.sort_unstable();
         if !self.kept.is_empty() {
             let [lower, _, upper] = quartiles(&self.kept);
-            // Tukey's outer fence. Runs may agree to the tick: what the readings themselves cost
-            // is then the least excess that counts.
+            // Tukey's outer fence. If all runs agree to the tick, the fence lies one overhead of
+            // the readings above them.
             let fence = upper.saturating_add((3 * (upper - lower)).max(overhead));
             let within = self.kept.partition_point(|(ticks, _)| *ticks <= fence);
             (within..self.kept.len()).for_each(|_| self.discard(Discard::FarAbove));
@@ -223,11 +224,11 @@ impl Verdicts {
     }
 }
 
-/// The longest step in which a clock may go that timed the same thing so, in sorted runs.
+/// The longest step that a clock may have, from sorted times of the same section.
 ///
-/// Steps that are no whole number of ticks, converted and rounded at both ends, make up to three
-/// lengths of one, two ticks apart at most. Five so close together are of a finer clock. The
-/// longest hundredth is left out, so that an interrupt is not taken for a step.
+/// If a step is not a whole number of ticks, rounding at both ends makes up to three lengths of
+/// it, at most two ticks apart. Five lengths that close together prove a finer clock. The function
+/// ignores the longest hundredth, so that it does not take an interrupt for a step.
 pub(super) fn step(sorted: &[u64]) -> Option<u64> {
     let mut distinct = sorted[..sorted.len() - sorted.len() / 100].to_vec();
     distinct.dedup();

@@ -1,8 +1,9 @@
-//! Which registers this process holds, for sessions that know nothing of each other.
+//! The registers that this process holds, over all of its sessions.
 //!
 //! The allocator's proof covers one plan. Two sessions, or two plans for the siblings of
-//! one core, meet here: a register is one session's, or shared by those who want the
-//! same value in it, and the last of those restores what the first one found.
+//! one core, may conflict, and this table detects that. A register belongs to one session,
+//! or to several that need the same value in it. The last of them restores the value that
+//! the first one found.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +49,7 @@ impl RegisterClaims {
     }
 
     /// Holds a register that contains `now` for the owner of `log`, as
-    /// [`allows`](RegisterClaims::allows) allowed; answers what is to be restored.
+    /// [`allows`](RegisterClaims::allows) allowed; returns the value to restore.
     pub(super) fn hold(
         &mut self,
         key: Key,

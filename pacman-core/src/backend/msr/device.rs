@@ -243,8 +243,8 @@ fn restartable_area() -> Option<isize> {
 unsafe fn cpu_of_area(offset: isize) -> u32 {
     let cpu;
     // `cpu_id` is the second word of `struct rseq`.
-    // SAFETY: the area belongs to the calling thread for as long as it lives. Not
-    // `pure`: the kernel changes it when it moves the thread.
+    // SAFETY: the area belongs to the calling thread until the thread ends. The options lack
+    // `pure` because the kernel changes the area when it moves the thread.
     unsafe {
         std::arch::asm!("mov {cpu:e}, fs:[{offset} + 4]", offset = in(reg) offset,
             cpu = lateout(reg) cpu, options(readonly, nostack, preserves_flags));

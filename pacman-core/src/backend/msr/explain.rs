@@ -1,4 +1,4 @@
-//! One line for each thing that can go wrong, with what to do about it.
+//! One line of text for each possible failure, with its remedy.
 
 use std::io;
 

@@ -10,10 +10,9 @@ pub use crate::backend::perf::Errno;
 
 /// Model-specific registers of the hardware contexts of one machine.
 ///
-/// A clone drives the same machine. What a register access answers is what Linux's
-/// `msr` device answers: `EIO` where the processor faults, `ENXIO` where the context is
-/// not there, `EACCES` and `EPERM` where access is refused, `ENOENT` where the device
-/// is missing on every context.
+/// A clone drives the same machine. Register accesses fail as with Linux's `msr` device:
+/// `EIO` if the processor faults, `ENXIO` if the context is absent, `EACCES` or `EPERM` if
+/// access is refused, `ENOENT` if the device is missing on every context.
 ///
 /// The trait can be an object, as [`PerfSys`](crate::backend::perf::PerfSys) can.
 pub trait MsrIo: Send + Sync + 'static {
@@ -45,18 +44,20 @@ pub trait MsrIo: Send + Sync + 'static {
         self.cpu() == cpu
     }
 
-    /// Whether user programs may execute RDPMC whatever they count.
+    /// Whether user programs may always execute RDPMC, even without a perf event of their own.
     fn user_rdpmc(&self) -> bool;
 
     /// Whether the kernel's NMI watchdog holds a counter of each context.
     fn watchdog(&self) -> bool;
 
-    /// Tells machines apart, because registers that siblings share are kept account of
-    /// for all who drive the same machine. 0 is the machine the program runs on.
+    /// A number that identifies the machine; 0 is the machine that runs the program.
+    ///
+    /// The table of held registers needs it, because it covers all users of one machine.
     fn machine(&self) -> u64;
 
-    /// Where a signal handler can write `cpu`'s registers with `pwrite(2)`; `None` where
-    /// registers end with the process.
+    /// The descriptor through which a signal handler writes `cpu`'s registers with `pwrite(2)`.
+    ///
+    /// `None` if the registers end with the process, as simulated ones do.
     fn descriptor(&self, cpu: u32) -> Option<RawFd> {
         let _ = cpu;
         None

@@ -6,22 +6,21 @@
 //! of a Pentium 4, for both of its threads at once), and it reads with a bare RDPMC.
 //!
 //! # Whose counts
-//! A counter belongs to a *hardware context*, not to a thread: it counts what the
-//! context executes, in the rings that the event asks for. That is the bound thread's
-//! work for as long as the thread is bound there and nobody else runs there; a thread
-//! that shares its context counts the others too. A thread that was moved off its
-//! context gets an error when it reads, not a count; a stay elsewhere that began and
-//! ended between two reads is not seen.
+//! A counter belongs to a *hardware context*, not to a thread: it counts all work of the
+//! context, in the rings of the event. That is the bound thread's work while the thread is
+//! bound there and runs alone. A thread that shares its context counts the others too. A
+//! thread that was moved off its context gets an error when it reads, not a count. A move
+//! and return between two reads stay undetected.
 //!
 //! # Whose registers
-//! Every register is saved before it is written and restored when the counters are
-//! dropped, when a panic unwinds, at `exit(3)`, and on SIGINT and SIGTERM: while counters
-//! are open a handler restores and then does what would have happened without it, so a
-//! program's own handler still runs (and then finds the counters given back). Registers
-//! that siblings share are restored by the last one who holds them. A counter that
-//! somebody else has enabled is refused, with the owner's name as far as it can be known.
-//! Counters that another program takes over later are noticed at every read through the
-//! device, and with RDPMC when a counter passes a multiple of 2^32.
+//! This module saves every register before it writes it. It restores the registers when the
+//! counters are dropped, when a panic unwinds, at `exit(3)`, and on SIGINT and SIGTERM. Its
+//! signal handler restores and then does what would have happened without it. So a program's
+//! own handler still runs, and finds the registers restored. The last holder of a register
+//! that siblings share restores it. A counter that another program has enabled is refused,
+//! with the owner's name if it can be known. If another program takes a counter over later,
+//! every read through the device detects it. RDPMC detects it when a counter passes a
+//! multiple of 2^32.
 //!
 //! # What it needs
 //! Root, or CAP_SYS_RAWIO and the device; the `msr` module; and for RDPMC the setting 2
@@ -135,7 +134,7 @@ impl<M: MsrIo + Clone> Backend for MsrBackend<M> {
     /// Programs the context that the calling thread runs on, or the one named.
     ///
     /// # Errors
-    /// `Conflict` for a counter or register that somebody else has, `Permission`,
+    /// `Conflict` for a counter or register that another user holds, `Permission`,
     /// `Unsupported` (no `msr` module, a register that faults), `PlaceNotAllowed` for a
     /// context that is offline, `NoSuchPlace` for one without a plan, `NotScheduled` for
     /// a tag that waits for the sibling, `Unsupported` for another thread; nothing stays

@@ -212,7 +212,7 @@ impl<M: MsrIo + Clone> ProgrammedContext<M> {
 
     /// Restores what was saved, in the order of saving: enables first.
     ///
-    /// Those that a handler gave back are not `programmed`: they may be somebody else's by now.
+    /// Registers that a handler gave back are not `programmed`: another program may hold them.
     fn give_back(
         &mut self,
         claims: &mut RegisterClaims,

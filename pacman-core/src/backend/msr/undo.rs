@@ -65,7 +65,7 @@ pub(super) fn undo_all(ends: bool) {
     let mut patience = PATIENCE;
     let wait = || {
         let nap = libc::timespec { tv_sec: 0, tv_nsec: NAP.as_nanos() as _ };
-        // SAFETY: the time is live; nothing is asked about what is left of it.
+        // SAFETY: the time is live; a null pointer means that the remaining time is not needed.
         unsafe { libc::nanosleep(&raw const nap, std::ptr::null_mut()) };
         patience = patience.saturating_sub(NAP);
         !patience.is_zero()

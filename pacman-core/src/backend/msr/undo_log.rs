@@ -8,13 +8,14 @@
 //!   meanwhile, so a handler that waits at the gate never waits for the code that it interrupted.
 //! - An owner notes each register before it first writes it.
 //! - A handler is inside while it undoes the logs. It marks a log [`GIVEN_BACK`] before the first
-//!   write, so that a reader gets an error and never a count of nothing. The owner of a marked log
-//!   restores nothing: the registers may be somebody else's by then.
-//! - Where the process is about to end, the handler closes the gate behind it, and no owner programs
-//!   anything any more.
+//!   write, so that a reader gets an error and never a false count. The owner of a marked log does
+//!   not restore: another program may have the registers by then.
+//! - If the process is about to end, the handler closes the gate behind it. From then on no owner
+//!   programs a register.
 //!
-//! A handler whose patience ends undoes without the gate: a thread that stands still inside must not
-//! keep the process from ending. It sees whole entries, because the length is published after them.
+//! After a time limit a handler undoes the logs without the gate: a thread that stands still inside
+//! must not keep the process from ending. The handler still sees only whole entries, because an
+//! owner publishes the length after them.
 
 use crate::primitive::{AtomicU32, AtomicU64, Ordering, own};
 
@@ -137,7 +138,7 @@ impl<const REGISTERS: usize> Log<REGISTERS> {
         true
     }
 
-    /// Undoes what is noted, unless that was done before.
+    /// Restores all noted registers, unless that was done before.
     fn undo(&self, restore: &mut impl FnMut([u64; 3], Before)) {
         // ATOMICS: Acquire pairs with the Release of `note`.
         let len = self.len.load(Ordering::Acquire);
@@ -172,14 +173,14 @@ impl<const LOGS: usize, const REGISTERS: usize> Table<LOGS, REGISTERS> {
 
     /// Waits at the gate; `None` where it was closed for good.
     ///
-    /// `wait` is called as long as somebody else is inside, and answers whether to go on waiting. If
-    /// not, the caller goes in beside that one.
+    /// While another thread or handler is inside, this calls `wait`, which answers whether to go on
+    /// waiting. If not, the caller enters beside the other one.
     pub(super) fn enter(
         &self,
         mut wait: impl FnMut() -> bool,
     ) -> Option<PhaseGuard<'_, LOGS, REGISTERS>> {
         loop {
-            // ATOMICS: Acquire pairs with the Release of whoever was inside before.
+            // ATOMICS: Acquire pairs with the Release of the guard that was inside before.
             let gate = &self.gate;
             match gate.compare_exchange(OPEN, SHUT, Ordering::Acquire, Ordering::Acquire) {
                 Ok(_) => return Some(PhaseGuard { table: self, alone: true }),
@@ -236,7 +237,7 @@ impl<'a, const LOGS: usize, const REGISTERS: usize> PhaseGuard<'a, LOGS, REGISTE
 
     /// Goes out and closes the gate for good, because the process is about to end.
     pub(super) fn close(self) {
-        // ATOMICS: Release, so that whoever finds it closed sees what was undone.
+        // ATOMICS: Release, so that a thread that finds the gate closed sees the undone logs.
         self.table.gate.store(CLOSED, Ordering::Release);
     }
 }
@@ -244,7 +245,8 @@ impl<'a, const LOGS: usize, const REGISTERS: usize> PhaseGuard<'a, LOGS, REGISTE
 impl<const LOGS: usize, const REGISTERS: usize> Drop for PhaseGuard<'_, LOGS, REGISTERS> {
     fn drop(&mut self) {
         if self.alone {
-            // ATOMICS: Release pairs with the Acquire of who enters next. A closed gate stays closed.
+            // ATOMICS: Release pairs with the Acquire of the next `enter`. A closed gate stays
+            // closed.
             let gate = &self.table.gate;
             let _ = gate.compare_exchange(SHUT, OPEN, Ordering::Release, Ordering::Relaxed);
         }

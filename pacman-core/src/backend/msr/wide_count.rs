@@ -1,12 +1,11 @@
 //! A counter's count beyond its width.
 //!
-//! Counters start at 0 and wrap at 40 or 48 bits. The upper word of a counter changes
-//! once in 2^32 counts, so a read need only compare it: as long as it is the one that is
-//! known, the count is the lower word plus what is known. A wrap shows as an upper word
-//! that has become smaller. It is missed only if a counter runs nearly a full turn between
-//! two reads, 2^40 events less 2^32: four minutes at 4 GHz.
+//! Counters start at 0 and wrap at 40 or 48 bits. The upper word of a counter changes once
+//! in 2^32 counts. While it is unchanged, the count is the known base plus the lower word. A
+//! wrap shows as a smaller upper word. A read misses a wrap only if the counter ran nearly a
+//! full turn since the last read: 2^40 − 2^32 events, or four minutes at 4 GHz.
 
-/// Where one event is read, and what its counter has been through.
+/// The counter of one event, and its wraps so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WideCount {
     /// RDPMC's argument.
@@ -29,7 +28,7 @@ impl WideCount {
         (high as u32 == self.high).then(|| self.base.wrapping_add(low))
     }
 
-    /// The count of a counter of `width` bits, whatever its upper word has become.
+    /// The count of a counter of `width` bits, also if its upper word has changed.
     pub(super) fn advance(&mut self, low: u64, high: u64, width: u8) -> u64 {
         let (before, now) = (u64::from(self.high) << 32, high << 32);
         let wrapped = if now < before { 1 << width } else { 0 };

@@ -1,4 +1,4 @@
-//! Counts that the kernel keeps for every thread, whatever perf allows.
+//! Counts that the kernel keeps for every thread, independent of perf's permissions.
 //!
 //! `context-switches` opened with the kernel excluded stays 0 for ever: the
 //! switch happens in kernel mode, which the filter drops. Without the right to

@@ -63,8 +63,8 @@ impl<S: PerfSys + Clone> PerfBackend<S> {
                     backend._held = Some(group);
                     break;
                 }
-                // Refused for whatever reason (a seccomp filter, say): the ledger
-                // knows the same count.
+                // The kernel or a seccomp filter refuses the event: try the kernel's
+                // accounting, which has the same count.
                 Err(refusal) => {
                     match backend.prepared.plan.without(refusal.member, refusal.errno) {
                         Some(plan) => {

@@ -7,7 +7,7 @@ use crate::descriptor;
 use crate::error::{Error, ErrorKind};
 
 impl PerfPermissions {
-    /// Why there is no core PMU, in words.
+    /// The reason in words why the kernel has no core PMU.
     pub(crate) fn why_no_pmu(&self) -> &'static str {
         if self.virtual_machine {
             "this virtual machine has no PMU; enable it for the guest (KVM: -cpu host,pmu=on) \

@@ -167,9 +167,9 @@ impl<S: PerfSys + Clone> Group<S> {
 
     /// Starts or stops the members; `EBADF` where the descriptor is not ours any more.
     ///
-    /// An identity check takes a system call, so it waits until there is a reason: another group got
-    /// one of our numbers, or our page contradicts a switch that the kernel has made. That switch was
-    /// of somebody else's event, which is started again.
+    /// An identity check takes a system call, so it waits until there is a reason. Reasons are that
+    /// another group got one of our numbers, or that our page contradicts a switch by the kernel.
+    /// In that case the switch changed a foreign event, and this function starts it again.
     fn switch(&self, on: bool) -> Result<(), Errno> {
         let pages = self.pages().filter(|_| !live::are_descriptors_distrusted());
         let Some(pages) = pages else { return self.switch_descriptor(self.leader()?, on) };
@@ -243,8 +243,8 @@ impl<S: PerfSys + Clone> Group<S> {
             // SAFETY: the reservation is ours; dropping the group ends its readers.
             unsafe { self.sys.release(base, self.descriptors.len()) };
         }
-        // In a forked child the handler has closed them, and the numbers may
-        // belong to somebody else by now.
+        // In a forked child the fork handler has closed the descriptors, and other files may
+        // have their numbers.
         if self.is_ours() {
             // Siblings first: closing the leader first would make each of them a
             // group of its own for a moment, and schedule it.

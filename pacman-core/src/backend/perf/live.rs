@@ -1,11 +1,11 @@
-//! Every counter group that is open in this process, so that a forked child can
-//! let go of them.
+//! The table of counter groups that are open in this process, so that a forked child can
+//! release them.
 //!
-//! A child inherits the parent's descriptors but not its counter pages (the
-//! kernel maps those `VM_DONTCOPY`): reading on would count the parent or fault.
-//! After `fork(3)` the child therefore closes the descriptors and puts zero
-//! pages where the counter pages were. A zero page says "index 0", so the fast
-//! path needs no check of its own: it falls to the slow path, which knows.
+//! A child inherits the parent's descriptors but not its counter pages, which the kernel
+//! maps `VM_DONTCOPY`. If the child read on, it would count the parent or fault. So after
+//! `fork(3)` the child closes the descriptors and maps zero pages in place of the counter
+//! pages. A zero page has index 0, which sends the fast path to the slow path. The slow
+//! path compares generations, so the fast path needs no check of its own.
 
 use std::os::fd::RawFd;
 use std::sync::Once;
@@ -30,7 +30,7 @@ pub(super) struct LiveGroup {
     pub(super) pages: usize,
 }
 
-/// The table: a slot a group, empty ones reused.
+/// The table: one slot per group; empty slots are reused.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     groups: Vec<Option<LiveGroup>>,
@@ -66,16 +66,18 @@ static TABLE: Lock<Table> = Lock::new(Table { groups: Vec::new(), free: Vec::new
 /// The table, while its thread forks.
 static HELD: ForkGuard<Locked<'static, Table>> = ForkGuard::new();
 
-/// Counts the forks that lie behind this process since the library was loaded.
+/// The number of forks between the process that loaded the library and this one.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
-/// The program has closed descriptors of this library, and somebody has their numbers.
+/// Whether the program has closed descriptors of this library, so that other files may have
+/// their numbers.
 static DISTRUSTED: AtomicBool = AtomicBool::new(false);
 
-/// Has every later switch check its descriptor before it uses it.
+/// Makes every later start or stop of a group check its descriptor first.
 #[cold]
 pub(super) fn distrust_descriptors() {
-    // ATOMICS: a thread that does not see it yet finds a foreign descriptor by its own page.
+    // ATOMICS: Relaxed is enough. A thread that does not see the store yet finds a foreign
+    // descriptor by its own counter page.
     DISTRUSTED.store(true, Ordering::Relaxed);
 }
 
@@ -86,8 +88,10 @@ pub(super) fn are_descriptors_distrusted() -> bool {
     DISTRUSTED.load(Ordering::Relaxed)
 }
 
-/// Locks the table: held from the first open of a group to its entry here, and
-/// over its closing, so that a fork on another thread sees whole groups only.
+/// Locks the table, so that a fork on another thread sees only whole groups.
+///
+/// The caller holds the lock from the first open of a group to its entry in the table, and
+/// while it closes the group.
 pub(super) fn lock() -> Locked<'static, Table> {
     install_atfork();
     TABLE.lock()
@@ -97,21 +101,21 @@ pub(super) fn lock() -> Locked<'static, Table> {
 pub(crate) fn install_atfork() {
     static HANDLERS: Once = Once::new();
     HANDLERS.call_once(|| {
-        // SAFETY: the handlers live as long as the program; `in_child` only makes
-        // calls that are allowed between fork and exec, and allocates nothing.
+        // SAFETY: the handlers are functions of the program. `in_child` only makes calls
+        // that are allowed between fork and exec, and does not allocate.
         unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
     });
 }
 
-/// Which process of a line of forks this is: groups of another one are dead.
+/// The number of this process in a line of forks; groups of another generation are dead.
 #[inline]
 pub(crate) fn generation() -> u32 {
-    // ATOMICS: only ever written in a fresh child, while it has one thread.
+    // ATOMICS: Relaxed is enough, because only a fresh child with one thread writes it.
     GENERATION.load(Ordering::Relaxed)
 }
 
 extern "C" fn before() {
-    // SAFETY: this one lock.
+    // SAFETY: every call passes the same lock, as `put` requires.
     unsafe { HELD.put(TABLE.lock()) };
 }
 
@@ -126,13 +130,14 @@ extern "C" fn in_child() {
     for group in table.groups.iter_mut() {
         let Some(live) = group else { continue };
         for own in live.descriptors.iter().filter(|own| id_of(own.fd) == Ok(own.id)) {
-            // SAFETY: the child's own copies of descriptors that a group owned, and which are
-            // its still; the group sees the generation and will not close them again.
+            // SAFETY: the descriptor is the child's copy of one that the group owned, and its
+            // id proves that it still is. The group sees the new generation and will not
+            // close it again.
             unsafe { libc::close(own.fd) };
         }
         if live.pages > 0 {
-            // SAFETY: the range is a reservation of ours, of which the kernel left
-            // a hole in the child; zero pages take its place.
+            // SAFETY: the range is this library's reservation. The kernel left a hole there
+            // in the child, and zero pages fill it.
             unsafe {
                 libc::mmap(
                     live.base as *mut libc::c_void,

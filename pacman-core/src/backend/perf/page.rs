@@ -52,7 +52,7 @@ pub(super) struct CounterLocations<A> {
 impl Pages {
     /// # Safety
     /// `base` must be a reservation whose pages are all mapped counter pages and
-    /// stay so (or become readable zero pages) for as long as the value is used.
+    /// stay so (or become readable zero pages) while the value is used.
     pub(super) unsafe fn new(base: NonNull<u8>) -> Pages {
         Pages { base }
     }

@@ -1,4 +1,4 @@
-//! Which kernel counter serves which event of a session.
+//! Assigns the events of a session to kernel counters.
 
 use super::group::{Ask, Member};
 use super::permissions::PerfPermissions;
@@ -9,20 +9,21 @@ use crate::backend::summed::{Sum, sums};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{self, Event, KernelAccounting, Software, Source};
 
-/// The counters of a set of events, in the order in which they are read: hardware
-/// first (the leader decides which PMU a group lives on), then software, then
-/// accounting.
+/// The counters of a set of events, in the order of reading.
+///
+/// Hardware counters come first, because the leader decides on which PMU the group lives.
+/// Software counters follow, then the kernel's accounting.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     parts: Vec<Part>,
     pub(super) members: Vec<Member>,
-    /// Where in a reading each ledger's count goes.
+    /// The counts that come from the kernel's accounting, with their positions in a reading.
     pub(super) accounting: Vec<(usize, KernelAccounting)>,
-    /// How counts become events, where they are not the same, one by one.
+    /// The sums that turn counts into events; `None` if each count is an event, in order.
     pub(super) sums: Option<Vec<Sum>>,
     pub(super) sharing: Sharing,
-    /// Counter pages are worth mapping: hardware events only, nothing else to
-    /// read, and no core type that lacks the counter.
+    /// Whether to map counter pages. This requires x86-64, a pinned group, only hardware
+    /// events, and counters on every core type.
     pub(super) pages: bool,
 }
 
@@ -56,7 +57,7 @@ impl Plan {
                     place,
                     coefficient: term.coefficient,
                     way: CountSource::Member(Member {
-                        // One counter is named as it was asked for, a sum's by its own name.
+                        // A single counter keeps the requested name; a term of a sum has its own.
                         name: match terms.len() {
                             1 => event.name().to_string(),
                             _ => term.encoding.name.to_string(),
@@ -75,8 +76,8 @@ impl Plan {
         if parts.len() > MAX_EVENTS {
             return Err(too_many(events.len(), parts.len()));
         }
-        // RDPMC of a counter that the other core type of a hybrid lacks faults, and only the
-        // kernel knows where the thread runs next: whoever bound it, another may move it.
+        // RDPMC faults for a counter that a hybrid's other core type lacks. A binding does not
+        // exclude that core type, because another program may move the thread.
         let pages = cfg!(target_arch = "x86_64")
             && sharing == Sharing::Pinned
             && events.iter().all(Event::is_hardware)
@@ -84,13 +85,13 @@ impl Plan {
         Ok(Plan::arrange(parts, sharing, pages))
     }
 
-    /// The events' names, as one line.
+    /// The names of the events that have kernel counters, separated by commas.
     pub(super) fn names(&self) -> String {
         let names: Vec<&str> = self.members.iter().map(|member| member.name.as_str()).collect();
         names.join(", ")
     }
 
-    /// Whether a counter of the hardware is needed.
+    /// Whether the plan has a hardware counter.
     pub(super) fn counts_hardware(&self) -> bool {
         self.members.iter().any(|member| matches!(member.ask, Ask::Hardware(_)))
     }
@@ -112,8 +113,10 @@ impl Plan {
         Plan { parts, members, accounting, sums, sharing, pages }
     }
 
-    /// The plan with a refused event taken from its ledger, if it has one and the
-    /// refusal was that of somebody who forbids.
+    /// The plan with a refused event counted by the kernel's accounting instead.
+    ///
+    /// `None` if the accounting lacks the event, or if `errno` does not mean that opening
+    /// the counter was forbidden.
     pub(super) fn without(&self, member: usize, errno: Errno) -> Option<Plan> {
         let forbidden = [libc::EACCES, libc::EPERM, libc::ENOSYS].contains(&errno.0);
         let Ask::Software(Software { otherwise: Some(ledger), .. }) = self.members[member].ask
@@ -121,7 +124,7 @@ impl Plan {
             return None;
         };
         let mut parts = self.parts.clone();
-        // Members stand first, in the order of the parts.
+        // Members come first, in the order of the parts.
         parts[member].way = CountSource::KernelAccounting(ledger);
         forbidden.then(|| Plan::arrange(parts, self.sharing, self.pages))
     }

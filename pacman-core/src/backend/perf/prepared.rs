@@ -1,9 +1,9 @@
-//! A set of events that was tried, as its readers share it.
+//! A plan that was tried on this machine, as all its readers share it.
 
 use super::permissions::PerfPermissions;
 use super::plan::Plan;
 
-/// The data that the readers of all threads share: the plan, and the facts for errors.
+/// The data that the readers of all threads share: the plan, and facts for error texts.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) plan: Plan,
@@ -16,7 +16,7 @@ impl Prepared {
         self.plan.names()
     }
 
-    /// Why counts may be wrong, if they may.
+    /// The reason why hardware counts may be wrong; `None` if there is none.
     pub(super) fn doubt(&self) -> Option<&'static str> {
         self.permissions.driver_doubt.filter(|_| self.plan.counts_hardware())
     }

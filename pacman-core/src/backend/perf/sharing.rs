@@ -1,12 +1,13 @@
-//! Whether groups share counters with others.
+//! Whether a counter group shares the hardware counters with other groups.
 
-/// Whether a group insists on its counters.
+/// Whether a counter group is pinned to the hardware counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sharing {
-    /// On the counters whenever the thread runs, or an error: counts are exact.
+    /// The group is on the counters whenever the thread runs; otherwise reading it is an error.
+    /// So counts are exact.
     #[default]
     Pinned,
-    /// The kernel may multiplex groups; counts stay raw, and the
-    /// times that the group was enabled and running are kept beside them.
+    /// The kernel may multiplex the group with others. Counts are raw, and a reading also has
+    /// the times that the group was enabled and running.
     Multiplexed,
 }

@@ -100,8 +100,8 @@ pub struct Kernel;
 #[inline(always)]
 fn read_call(fd: RawFd, into: &mut [u64]) -> isize {
     let answer;
-    // SAFETY: the buffer is valid for its whole length in bytes; the instruction
-    // changes RCX and R11 besides its answer.
+    // SAFETY: the buffer is valid for its whole length in bytes. Apart from RAX the
+    // instruction changes only RCX and R11.
     unsafe {
         std::arch::asm!("syscall", inlateout("rax") libc::SYS_read as isize => answer,
             in("rdi") fd as isize, in("rsi") into.as_mut_ptr(), in("rdx") size_of_val(into),

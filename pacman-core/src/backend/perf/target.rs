@@ -6,8 +6,8 @@ use crate::backend::Target;
 use crate::error::ErrorKind;
 
 impl PerfPermissions {
-    /// The reason that is the target's own, where there is one: the others are the same
-    /// for everybody.
+    /// The reason for `errno` that is particular to the target; `None` if the reason is one
+    /// that any target can have.
     pub(super) fn obstacle(&self, target: Target, errno: Errno) -> Option<(ErrorKind, String)> {
         let forbidden = [libc::EACCES, libc::EPERM].contains(&errno.0);
         let filtered = self.seccomp == 2 && errno.0 == libc::EPERM;
@@ -49,16 +49,16 @@ mod tests {
     use crate::backend::{Backend, Reading};
     use crate::event::Event;
 
-    /// Touches fresh pages one by one: memory of the heap may have been touched before.
+    /// Touches fresh pages one by one; pages of the heap may have been touched before.
     fn touch(pages: usize) {
         const PAGE: usize = 4096;
         let (prot, flags) =
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a fresh anonymous mapping, written within its length and given back.
+        // SAFETY: the mapping is fresh and anonymous; writes stay within its length.
         unsafe {
             let base = libc::mmap(std::ptr::null_mut(), pages * PAGE, prot, flags, -1, 0);
             assert_ne!(base, libc::MAP_FAILED);
-            // Without it one fault may bring many pages.
+            // With huge pages one fault could map many pages.
             libc::madvise(base, pages * PAGE, libc::MADV_NOHUGEPAGE);
             for page in 0..pages {
                 base.cast::<u8>().add(page * PAGE).write_volatile(1);
@@ -94,7 +94,7 @@ mod tests {
         go.send(()).unwrap();
         other.join().unwrap();
         let mut error = backend.open(target).err();
-        // A joined thread is gone, but its last step out of the kernel may be to come.
+        // A joined thread may still have to leave the kernel.
         while error.is_none() {
             error = backend.open(target).err();
         }

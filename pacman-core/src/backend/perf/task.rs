@@ -18,7 +18,7 @@ pub(super) struct Noted {
     pub(super) major: u64,
 }
 
-/// The files of one thread, open for as long as it is counted.
+/// The files of one thread, open while the thread is counted.
 #[derive(Debug)]
 pub(super) struct Task {
     directory: String,

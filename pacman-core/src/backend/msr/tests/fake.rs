@@ -1,4 +1,4 @@
-//! Registers in memory, with a record of what was written and faults on request.
+//! Registers in memory, with a record of all writes and with faults on request.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,11 +10,11 @@ use parking_lot::Mutex;
 use crate::backend::msr::{Errno, MsrIo};
 
 thread_local! {
-    /// The context that the test's thread is said to run on.
+    /// The context that the test's thread pretends to run on.
     static CPU: Cell<u32> = const { Cell::new(0) };
 }
 
-/// One machine; contexts share all registers or none.
+/// A fake machine, whose contexts share all registers or none.
 #[derive(Clone, Debug)]
 pub(super) struct Fake {
     inner: Arc<Mutex<Inner>>,
@@ -35,7 +35,7 @@ struct Inner {
 }
 
 impl Fake {
-    /// A core whose contexts share every register, as NetBurst's.
+    /// A core whose contexts share every register, as on NetBurst.
     pub(super) fn shared() -> Fake {
         Fake { inner: Arc::default(), shared: true, rdpmc: true }
     }
