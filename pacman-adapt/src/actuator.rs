@@ -31,7 +31,7 @@ pub struct ScopedThreads {
 }
 
 impl ScopedThreads {
-    /// On the machine that `topology` describes; measures what starting a thread costs.
+    /// An actuator for the machine of `topology`; measures the cost of starting a thread.
     pub fn new(topology: Topology) -> ScopedThreads {
         const TRIES: u32 = 8;
         let begun = Instant::now();

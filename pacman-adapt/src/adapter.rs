@@ -1,4 +1,4 @@
-//! The thread-safe shell around the controllers: what a program uses.
+//! The thread-safe shell around the controllers, which programs use.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -230,11 +230,11 @@ impl Phase {
         &self.inner.name
     }
 
-    /// Where the next execution should run.
+    /// Chooses the configuration of the next execution.
     ///
-    /// Several threads may have executions of one phase under way; each is told and counted by
-    /// itself. Where energy is the objective its counters are read here and at the end, and
-    /// count everything that the packages do meanwhile.
+    /// Several threads may run executions of one phase at once; each has a choice of its own. If
+    /// energy is the objective, this reads its counters, and `end` reads them again. They include
+    /// all other work of the packages in that time.
     pub fn begin(&self) -> Choice {
         let on = self.inner.controller.lock().next();
         let rapl = self.inner.shared.rapl.as_ref();
@@ -298,7 +298,7 @@ impl Phase {
 }
 
 impl Builder {
-    /// At most so many threads; the default then has as many, not one for each context.
+    /// Limits the number of threads; the default then has `threads`, not one per context.
     pub fn max_threads(mut self, threads: usize) -> Builder {
         self.limit = Some(threads);
         self
@@ -338,7 +338,7 @@ impl Builder {
         self
     }
 
-    /// Leaves phases shorter than this alone, whatever was measured.
+    /// Leaves phases shorter than `time` alone, instead of the measured break-even time.
     pub fn break_even(mut self, time: Duration) -> Builder {
         self.break_even = Some(time);
         self
@@ -352,13 +352,13 @@ impl Builder {
         self
     }
 
-    /// Samples of one search at most: 24 unless told.
+    /// The most samples of one search; the default is 24.
     pub fn budget(mut self, samples: u32) -> Builder {
         self.rules.budget = samples;
         self
     }
 
-    /// Measures what a decision costs here, and starts.
+    /// Measures the cost of a decision on this machine, and makes the adapter.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`] for a limit of 0 threads, a context's worth outside 0 to 1, a

@@ -33,8 +33,8 @@ pub struct Candidates {
 impl Candidates {
     /// Those of the contexts that the process may use, with at most `max_threads` threads.
     ///
-    /// The default is as many threads as may run: where that is no full rectangle of cores and
-    /// contexts (hybrid machines, odd limits), it is a candidate by its number of threads.
+    /// The default has the largest number of threads that may run. If that is not a full rectangle
+    /// of cores and contexts (hybrid machines, odd limits), the default is a number of threads.
     ///
     /// # Errors
     /// [`ErrorKind::NothingToChoose`] if no context may be used, [`ErrorKind::InvalidInput`] for a limit of 0.
@@ -60,8 +60,8 @@ impl Candidates {
         }
         all.sort_unstable();
         let widest = |on: &&Configuration| on.threads() == most;
-        // Of equally many threads the one that fills its cores: what a program that starts a
-        // thread for each context gets.
+        // Of configurations with equally many threads take the one that fills its cores, as a
+        // program with a thread per context does.
         let default = all.iter().filter(widest).max_by_key(|on| on.per_core()).copied();
         let default = default.unwrap_or(all[all.len() - 1]);
         let contexts = allowed(topology) as u32;
@@ -105,8 +105,10 @@ impl Candidates {
         Ok(Candidates { contexts, ..Candidates::new(all, team)? })
     }
 
-    /// The same numbers of threads, each once, wherever they run: for threads that somebody else
-    /// places, so that two configurations of as many threads would be the same one.
+    /// The same numbers of threads, each once, without cores and contexts.
+    ///
+    /// Use it if other code places the threads, so that configurations with the same number of
+    /// threads do not differ.
     ///
     /// ```
     /// use pacman_adapt::Candidates;
@@ -114,7 +116,7 @@ impl Candidates {
     /// let machine = Topology::synthetic("2 cores, 2 threads")?;
     /// let candidates = Candidates::of(&machine, None)?.by_threads()?;
     /// let names: Vec<String> = candidates.all().iter().map(ToString::to_string).collect();
-    /// assert_eq!(names, ["1", "2", "4"], "two siblings are no choice beside two cores");
+    /// assert_eq!(names, ["1", "2", "4"], "two siblings and two cores are the same number");
     /// # Ok::<(), pacman_adapt::Error>(())
     /// ```
     ///
@@ -127,12 +129,11 @@ impl Candidates {
         Ok(Candidates { contexts: self.contexts, ..Candidates::new(all?, default)? })
     }
 
-    /// A list of one's own.
+    /// Candidates from a list. It assumes that each thread of the default has its own context.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] if `default` is not in it, or has fewer threads than another:
-    /// what may be lost is bounded for steps down only. The default's threads are taken to have
-    /// a context each.
+    /// [`ErrorKind::InvalidInput`] if the list lacks `default`, or has a configuration with more
+    /// threads: the loss is limited for steps down only.
     pub fn new(mut all: Vec<Configuration>, default: Configuration) -> Result<Candidates> {
         all.sort_unstable();
         all.dedup();
@@ -212,7 +213,7 @@ fn allowed(topology: &Topology) -> usize {
     topology.contexts().iter().filter(|context| context.allowed).count()
 }
 
-/// How many cores have so many contexts that may be used.
+/// The number of cores with at least `contexts` allowed contexts.
 fn cores_with(topology: &Topology, contexts: u32) -> u32 {
     let usable = |cpu: &&u32| topology.context(**cpu).is_some_and(|context| context.allowed);
     let enough = |cpus: &[u32]| cpus.iter().filter(usable).count() >= contexts as usize;

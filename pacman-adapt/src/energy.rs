@@ -1,4 +1,4 @@
-//! Energy of the packages through powercap, as RAPL counts it.
+//! Reads the energy of the packages, which RAPL counts, through Linux's powercap.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use pacman_events::shown::shown_path;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The package zones of powercap, as the kernel's `Documentation/power/powercap` has them.
+/// The package zones of powercap; see the kernel's `Documentation/power/powercap`.
 #[derive(Debug)]
 pub struct Rapl {
     zones: Vec<Zone>,
@@ -17,33 +17,34 @@ pub struct Rapl {
 #[derive(Debug)]
 struct Zone {
     energy: PathBuf,
-    /// Where the counter of microjoules starts again from 0.
+    /// The value in microjoules after which the counter wraps to 0.
     range: u64,
 }
 
-/// A reading of all packages, to be subtracted from a later one.
+/// A reading of all packages in microjoules; see [`Rapl::joules_since`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Microjoules(Vec<u64>);
 
 impl Rapl {
-    /// This system's packages.
+    /// Finds this system's packages.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] where there is no powercap zone of a package,
-    /// [`ErrorKind::Permission`] where its counter may not be read (by default only root may).
+    /// [`ErrorKind::Unsupported`] if powercap has no zone of a package; [`ErrorKind::Permission`]
+    /// if the process may not read a counter, as by default only root may; [`ErrorKind::System`]
+    /// if reading fails otherwise.
     pub fn detect() -> Result<Rapl> {
         Rapl::under(Path::new("/sys/class/powercap"))
     }
 
-    /// The packages whose zones lie under `root`.
+    /// Finds the packages whose zones lie under `root`.
     ///
     /// # Errors
     /// As [`detect`](Rapl::detect).
     pub fn under(root: &Path) -> Result<Rapl> {
         let mut zones = Vec::new();
         for entry in fs::read_dir(root).into_iter().flatten().flatten() {
-            // `intel-rapl:0` is a zone of its own; `intel-rapl:0:1` is a part of it, and
-            // `intel-rapl-mmio` counts the same packages once more. AMD's driver has the same names.
+            // `intel-rapl:0` is a zone, and `intel-rapl:0:1` a part of it. `intel-rapl-mmio` counts
+            // the same packages a second time. AMD's driver has the same names.
             let name = entry.file_name().to_string_lossy().into_owned();
             let Some(number) = name.strip_prefix("intel-rapl:") else { continue };
             let path = entry.path();
@@ -71,7 +72,7 @@ impl Rapl {
         Ok(Rapl { zones })
     }
 
-    /// The energy that the packages have used so far.
+    /// Reads the energy counters of all packages.
     ///
     /// # Errors
     /// [`ErrorKind::System`] or [`ErrorKind::Permission`] if a zone can no longer be read.
@@ -79,7 +80,7 @@ impl Rapl {
         self.zones.iter().map(|zone| read(&zone.energy)).collect::<Result<_>>().map(Microjoules)
     }
 
-    /// Joules since an earlier reading, if no counter went round more than once.
+    /// The joules between two readings, if no counter wrapped more than once between them.
     pub fn joules_since(&self, earlier: &Microjoules, now: &Microjoules) -> f64 {
         let pairs = self.zones.iter().zip(earlier.0.iter().zip(&now.0));
         let used = pairs.map(|(zone, (&before, &after))| match after.checked_sub(before) {
@@ -106,7 +107,7 @@ fn read(path: &Path) -> Result<u64> {
     let text = fs::read_to_string(path).map_err(|error| refuse(&error))?;
     text.trim().parse().map_err(|_| {
         let why =
-            format!("cannot read energy from {}: {:?} is no number", shown_path(path), text.trim());
+            format!("cannot read energy from {}: bad number {:?}", shown_path(path), text.trim());
         Error::new(ErrorKind::System, why)
     })
 }
@@ -115,7 +116,7 @@ fn read(path: &Path) -> Result<u64> {
 mod tests {
     use super::*;
 
-    /// Files as the kernel shows them for two packages, one with a part.
+    /// Makes a powercap directory with the files of these zones.
     fn tree(name: &str, zones: &[(&str, &str, u64)]) -> PathBuf {
         let root = std::env::temp_dir().join(format!("pacman-rapl-{name}-{}", std::process::id()));
         for (zone, name, energy) in zones {

@@ -53,7 +53,7 @@ impl Error {
     /// The text says in one line what was asked, on what, what the system said and what to do.
     #[cold]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        // Names of others are in it: whatever they hold, it is one line and nothing but text.
+        // The message may contain foreign names: escape them, so that it stays one line of text.
         let message = shown::line(&message.into()).into_owned();
         Error(Box::new(Inner { kind, message, errno: None }))
     }

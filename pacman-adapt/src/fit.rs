@@ -1,4 +1,4 @@
-//! Whether a predictor fits a machine, a limit and an objective.
+//! Checks that a predictor fits a machine, a limit of threads and an objective.
 
 use super::candidates::{self, Candidates};
 use super::objective::Objective;
@@ -7,7 +7,7 @@ use crate::predict::{Configuration, Predictor, without_counts};
 use pacman_topology::Placement;
 use pacman_topology::Topology;
 
-/// The candidates with `predictor`, or why it does not fit.
+/// The candidates of `predictor` on this machine, or an error that says why it does not fit.
 pub(super) fn fitting(
     predictor: &dyn Predictor,
     topology: &Topology,
@@ -37,7 +37,7 @@ pub(super) fn fitting(
     }
 }
 
-/// The predictor's candidates that the machine has, and the default.
+/// The predictor's configurations that fit the machine and the limit, and the default.
 pub(super) fn among(
     predictor: &dyn Predictor,
     topology: &Topology,

@@ -1,4 +1,4 @@
-//! Sampling what a predictor says.
+//! Chooses samples by a predictor's advice.
 
 use super::known::{Expected, Known, contains};
 use super::search::{Move, WORTH};
@@ -13,7 +13,8 @@ pub(super) struct Advice {
 }
 
 impl Known<'_> {
-    /// Asks `predictor`, which is told `counted` of the default, else what it costs.
+    /// Asks `predictor`. It gets the sample `counted` of the default if there is one, otherwise the
+    /// default's cost.
     ///
     /// Predictions are of times. They hold for costs as a limit: on fewer threads no cost grows
     /// with a higher power of the time than `degree`.
@@ -49,8 +50,9 @@ impl Known<'_> {
         Ok(Advice { step, expected })
     }
 
-    /// Samples what is expected to be best of what can be paid for; where nothing is, a step of
-    /// the built-in search that may pay.
+    /// Samples the best expected configuration that the credit can pay for.
+    ///
+    /// If there is none, takes a step of the built-in search that may pay.
     pub(super) fn guided(&self, credit: f64) -> Move {
         let best = self.best();
         let cost = |at: &usize| self.expected(*at).map_or(f64::INFINITY, |one| one.cost);
@@ -71,7 +73,7 @@ impl Known<'_> {
         }
     }
 
-    /// Whether a sample there may be worth it by what is expected; where nothing is, it may.
+    /// Whether the forecast allows a gain at `at` that is worth a sample; true without a forecast.
     pub(super) fn promises(&self, at: usize, best: usize) -> bool {
         self.expected(at).is_none_or(|one| one.low < self.level(best) * (1.0 - WORTH))
     }
@@ -89,7 +91,7 @@ impl Known<'_> {
                 let why = format!("the predictor wants counts of {}", events.join(", "));
                 return Move::Decide { why };
             }
-            // Asking twice for the same teaches it nothing here: levels are all it is told.
+            // A second sample there would not change the predictor's answer, since it gets levels.
             _ if self.records[at].is_measured() => {
                 return Move::Decide { why: format!("the predictor asks for {wish} again") };
             }

@@ -65,11 +65,11 @@ impl Known<'_> {
         (most - self.level(self.default)) * (1.0 + noise)
     }
 
-    /// The most that an execution there may cost, whatever a predictor says.
+    /// The upper bound of an execution's cost at `at`, independent of any predictor.
     ///
-    /// A configuration with fewer cores and contexts loses no more than their share of the machine,
-    /// nor more than one thread would take for the work of all threads. Between two measured
-    /// numbers of cores it is no worse than the worse one.
+    /// A configuration with fewer cores and contexts loses at most their share of the machine. It
+    /// takes at most as long as one thread with the work of all threads. Between two measured
+    /// numbers of cores it costs at most as much as the more costly one.
     pub(super) fn ceiling(&self, at: usize) -> f64 {
         let measured = || (0..self.all.len()).filter(|&other| self.records[other].is_measured());
         let shrunk = |from: usize| {
@@ -147,7 +147,7 @@ impl Known<'_> {
     }
 }
 
-/// Whether `small` is what remains of `large` when cores or contexts go.
+/// Whether `small` remains of `large` if cores or contexts are left out.
 pub(super) fn contains(large: Configuration, small: Configuration) -> bool {
     match ((large.cores(), large.per_core()), (small.cores(), small.per_core())) {
         ((Some(cores), Some(contexts)), (Some(fewer), Some(less))) => {

@@ -1,11 +1,11 @@
-//! Chooses how many threads, and on which contexts, the next execution of a phase uses.
+//! Chooses the number of threads and their contexts for the next execution of a phase.
 //!
-//! An [`Adapter`] is asked before an execution and told after it. Each phase has a
-//! [`Controller`]: it samples what may be better, verifies it, holds it, checks now and then
-//! that the default is still worse, and starts again when the phase drifts. A [`RegretBudget`]
-//! bounds what all that may cost. `docs/research/adaptation.md` has the rules, their assumptions and
-//! what they came out as.
-//! [`predict`] has the predictors, [`phases`] simulated phases to try them on.
+//! A program asks its [`Adapter`] before an execution, and reports the cost after it. Each phase
+//! has a [`Controller`]. It samples promising configurations, and verifies and holds the best. It
+//! checks at times that the default is still worse, and starts over when the phase drifts. A
+//! [`RegretBudget`] limits the cost of all that. `docs/research/adaptation.md` has the rules, their
+//! assumptions and results. [`predict`] has the predictors, and [`phases`] simulated phases to
+//! evaluate them.
 //!
 //! For: authors of runtimes and thread pools, and researchers with prediction models.
 //!

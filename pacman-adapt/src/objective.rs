@@ -24,23 +24,23 @@ impl Execution {
         Execution { seconds: elapsed.as_secs_f64(), joules: None, busy: None }
     }
 
-    /// An execution that took so many seconds, as a program may have measured them.
+    /// An execution that took `seconds`.
     pub fn seconds(seconds: f64) -> Execution {
         Execution { seconds, joules: None, busy: None }
     }
 
-    /// The same with its energy.
+    /// The same execution with its energy, in joules.
     pub fn with_joules(mut self, joules: f64) -> Execution {
         self.joules = Some(joules);
         self
     }
 
-    /// The same with the CPU time that its threads took together, in seconds.
+    /// The same execution with the CPU time of all its threads together, in seconds.
     ///
-    /// It bounds what narrowing may lose: one thread that did all of it would take 5 % more at
-    /// most. That holds for threads that wait only for each other, and whose work does not fit
-    /// several cores' caches so much better than one's. Waiting that spins counts as work and
-    /// makes the bound weaker, never wrong; siblings that slow each other down do so, too.
+    /// It limits the loss on fewer threads: one thread with all the work would take at most 5 %
+    /// longer. The limit assumes that the threads wait only for each other, and that the caches of
+    /// several cores do not help much. Spinning threads and slow siblings add CPU time, which makes
+    /// the limit weaker but never wrong.
     pub fn with_busy(mut self, seconds: f64) -> Execution {
         self.busy = Some(seconds);
         self

@@ -50,7 +50,7 @@ impl Record {
         most.unwrap_or(f64::INFINITY)
     }
 
-    /// The median of the latest; of two the lesser, because what disturbs an execution adds.
+    /// The median of the latest costs; of two the lesser, because disturbances only add cost.
     pub(super) fn level(&self) -> f64 {
         if self.is_measured() { self.level } else { f64::INFINITY }
     }
@@ -82,7 +82,7 @@ impl Record {
         deviation / level
     }
 
-    /// Takes what was measured to have been so many times as dear.
+    /// Multiplies all measured costs by `factor`.
     pub(super) fn scale(&mut self, factor: f64) {
         self.latest.iter_mut().for_each(|cost| *cost *= factor);
         self.level = self.median();

@@ -20,9 +20,9 @@ impl Default for RegretLimits {
 
 /// One phase's account.
 ///
-/// `baseline` is what the executions so far would have cost at the default: what was measured
-/// where they ran there, the estimate of the moment where they did not. `lost` is what they cost
-/// beyond that; gains make it negative. The credit is what the bound leaves.
+/// `baseline` is the cost of all executions so far at the default. It is measured for those that
+/// ran there, and estimated at the time for the others. `lost` is their cost in excess of the
+/// baseline; gains make it negative. The credit is the loss that the limits still allow.
 ///
 /// ```
 /// use pacman_adapt::{RegretBudget, RegretLimits};
@@ -48,7 +48,7 @@ impl RegretBudget {
         RegretBudget { bound, executions: 0, baseline: 0.0, lost: 0.0 }
     }
 
-    /// An execution at the default loses nothing, whatever it cost.
+    /// Enters an execution at the default, which never counts as a loss.
     pub fn at_default(&mut self, cost: f64) {
         self.enter(1, cost, cost);
     }
@@ -78,8 +78,9 @@ impl RegretBudget {
 
     /// The loss that the next execution may have, if one at the default costs `default`.
     ///
-    /// Before the turn it is also no more than what the bound leaves at the turn, if everything
-    /// until then runs at the default: what is lost can then not be won back by waiting.
+    /// Before the steady limit applies, a second condition holds. The credit is at most the loss
+    /// that will be allowed when that limit begins, if all executions until then run at the
+    /// default.
     pub fn credit(&self, default: f64) -> f64 {
         let executions = self.executions + 1;
         let total = self.baseline + default;

@@ -22,8 +22,9 @@ struct Proposal {
 }
 
 impl Known<'_> {
-    /// The built-in search: down and up from the best, in cores and in contexts, with steps that
-    /// double for as long as they pay and are never dearer than the credit.
+    /// The built-in search: down and up from the best, in cores and in contexts.
+    ///
+    /// Steps double while they pay, and never cost more than the credit.
     pub(super) fn climb(&self, credit: f64) -> Move {
         let best = self.best();
         let mut proposals = Vec::new();
@@ -101,10 +102,10 @@ impl Known<'_> {
         (!wanted.is_empty()).then_some(Proposal { wanted, momentum })
     }
 
-    /// How many times the level of `from` is still level ground at `to`.
+    /// The factor on the cost at `from` up to which a step to `to` counts as neutral.
     ///
-    /// Threads beyond the contexts take turns: to leave them out is no step down yet, and says nothing
-    /// of what lies behind it unless it is clearly worse.
+    /// Threads in excess of the contexts take turns. A step without them is not a step down, and
+    /// does not stop the search unless it is clearly worse.
     fn level_ground(&self, from: usize, to: usize) -> f64 {
         let takes_turns = self.all[from].threads() > self.contexts;
         match takes_turns && self.capacity(self.all[from]) <= self.capacity(self.all[to]) {

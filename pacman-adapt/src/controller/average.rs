@@ -7,14 +7,14 @@
 use super::limits::{ENOUGH, MOST};
 use super::state_machine::Controller;
 
-/// How many times its level the average of what is dear now and then is.
+/// The factor of a default's average over its level from which its cost counts as uneven.
 const UNEVEN: f64 = 1.5;
-/// How much less the level of the other must be than that average: it may be dear now and then, too.
+/// The level elsewhere must be below this part of that average, because it may be uneven, too.
 const CLEARLY: f64 = 0.9;
-/// Executions at the default that are to show that it is as quick as it looks.
+/// Executions at the default in a check that it is as quick as it seems.
 const LOOKS: u32 = 32;
 
-/// The part of what is held that looks may cost: a load goes away sooner than a phase changes.
+/// The part of the held cost that such checks may take: a load ends sooner than a phase changes.
 pub(super) const CHECKS_OF_LOAD: f64 = 0.02;
 
 impl Controller {

@@ -62,7 +62,7 @@ impl Controller {
         self.predicted
     }
 
-    /// Compares a sample with what was expected of it.
+    /// Compares a sample with its expected cost.
     pub(super) fn judge(&mut self, at: usize) {
         let Some(expected) = self.expected.get(at).copied().flatten() else { return };
         let level = self.records[at].level();
@@ -83,7 +83,7 @@ impl Controller {
         (self.predicted, self.disproved) = (false, false);
     }
 
-    /// The next sample by what the predictor said.
+    /// The next sample, from the predictor's step.
     pub(super) fn guided(&self, step: Step, credit: f64) -> Move {
         let samples = matches!(step, Step::Sample { .. });
         if self.disproved {

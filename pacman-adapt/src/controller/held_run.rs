@@ -1,13 +1,13 @@
-//! The mean cost of a stay at a configuration besides the default.
+//! The mean cost of a stay at a configuration other than the default.
 //!
-//! Levels are medians, so that a disturbance decides nothing. For the same reason they do not tell
-//! of executions that are dear now and then only on fewer threads, because two of them share a
-//! context for a time slice, say. The account does: it has every execution.
+//! Levels are medians, so that a single disturbance decides nothing. So they also hide occasional
+//! costly executions on fewer threads, as when two threads share a context for a time slice. The
+//! regret budget includes every execution, so it shows them.
 
 use super::limits::KNOWN_WELL;
 use super::tally::Tally;
 
-/// Executions at one configuration, with others at the default in between at most.
+/// Executions at one configuration; only executions at the default may lie between them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HeldRun {
     pub(super) at: usize,
@@ -41,8 +41,8 @@ impl HeldRun {
         self.tally.mean_but_for_one() * f64::from(self.tally.executions) < self.default
     }
 
-    /// One of them, at `at`, has cost so much more; if that does not `recur`, it says nothing of
-    /// what comes.
+    /// Adds a further cost to an execution at `at`. Unless `recurring`, it does not affect
+    /// expectations.
     pub(super) fn attribute(&mut self, at: usize, cost: f64, recurring: bool) {
         if self.at != at {
             return;

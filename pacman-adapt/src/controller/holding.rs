@@ -1,4 +1,4 @@
-//! Staying with what was chosen, and noticing when it is no longer right.
+//! Holds the chosen configuration, and detects when it is no longer the best.
 
 use super::average::CHECKS_OF_LOAD;
 use super::limits::{CHECK_AFTER, CHECKS, LEAST_DRIFT, LONG, LONGEST, REST, SEARCHES, VERIFIED};
@@ -57,14 +57,14 @@ impl Controller {
         self.rules.switch_back_cost / self.seconds.level() * self.default_cost()
     }
 
-    /// Executions after which what costs so much each time has cost no more than a `part` of them.
+    /// Executions to wait between events of this cost, so that they cost at most `part` of all.
     fn apart(&self, cost: f64, part: f64) -> u64 {
         ((cost / self.held_level / part).max(0.0) as u64).min(LONGEST)
     }
 
-    /// The cost up to which an execution of what is held is as usual; `None` while nothing is held.
+    /// The cost up to which an execution shows no drift; `None` while no configuration is held.
     ///
-    /// A shell may keep such executions back for a while, and tell them
+    /// A shell may keep such executions back for a while, and report them
     /// [together](Self::finished_together).
     pub fn drift_limit(&self) -> Option<f64> {
         let holds = self.state == State::Holding && self.held_level.is_finite();
@@ -143,7 +143,7 @@ impl Controller {
         }
     }
 
-    /// Noise may have hidden what is better than the default, which is no other than before.
+    /// Searches again, because noise may have hidden a better configuration than the default.
     fn search_once_more(&mut self) {
         let tally = self.tally;
         self.start_over("noise may have hidden what is better: searching again".into());
@@ -185,7 +185,7 @@ impl Controller {
         self.rest_until = self.account.executions() + self.until_check();
     }
 
-    /// Forgets what was measured; the account stays.
+    /// Forgets all measurements, but keeps the regret budget.
     pub(super) fn start_over(&mut self, why: String) {
         let default = self.candidates.default_index();
         if self.held != default {
@@ -215,9 +215,9 @@ impl Controller {
         }
     }
 
-    /// Goes on with other candidates, and answers those that are no longer there.
+    /// Continues with other candidates, and returns the old ones that are no longer there.
     ///
-    /// Measurements stay if the default does; otherwise everything is measured anew.
+    /// Measurements stay valid if the default stays; otherwise the search starts over.
     pub fn restrict(&mut self, candidates: Candidates) -> Vec<Configuration> {
         let old = std::mem::replace(&mut self.candidates, candidates);
         let there = |on: &&Configuration| self.candidates.index(**on).is_none();

@@ -7,7 +7,7 @@ pub(super) const KNOWN_WELL: u32 = 5;
 /// How many spreads a gain is more than.
 pub(super) const CLEAR: f64 = 1.5;
 pub(super) const CHECK_AFTER: (u64, u64) = (16, 256);
-/// The part of what is held that checks may cost: half of what the bound leaves in the end.
+/// The part of the held cost that checks may take: half of the steady limit of the loss.
 pub(super) const CHECKS: f64 = 0.005;
 /// The same for searches, which find something new.
 pub(super) const SEARCHES: f64 = 0.01;

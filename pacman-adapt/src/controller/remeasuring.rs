@@ -28,7 +28,7 @@ impl Controller {
         }
     }
 
-    /// The account is overdrawn, and what runs elsewhere makes it worse.
+    /// Whether the regret budget is overdrawn, and the current stay makes it worse.
     #[inline]
     pub(super) fn over_budget(&self) -> bool {
         let HeldRun { at, tally, lost, .. } = self.held_run;
@@ -86,7 +86,7 @@ impl Controller {
         );
     }
 
-    /// Forgets the stay: its costs are no longer true.
+    /// Forgets the stay, whose costs are out of date.
     pub(super) fn end_held_run(&mut self) {
         self.held_run = HeldRun::default();
         self.remeasuring = None;

@@ -21,9 +21,10 @@ pub struct Rules {
     pub budget: u32,
     /// Phases that take less time (in seconds) are left alone.
     pub break_even: f64,
-    /// Seconds that the first execution at the default takes besides, after others with fewer threads:
-    /// those that are missing are started, say. The default is then measured well before it is left,
-    /// and what needs it again is put off.
+    /// Additional seconds of the first execution at the default after others with fewer threads.
+    ///
+    /// Such a runtime has to start the missing threads, for example. If the cost is not 0, the
+    /// controller measures the default well before it leaves it, and puts off returns to it.
     pub switch_back_cost: f64,
     /// The predictor that chooses samples; without one, steps down and up that the account can pay
     /// for.

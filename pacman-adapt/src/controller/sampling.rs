@@ -25,7 +25,7 @@ impl Controller {
                 return;
             }
         }
-        // While a sample cannot be paid for, the best runs for as long as it is the better one.
+        // While the budget cannot pay for a sample, the best one runs if it beats the default.
         let stays = self.next == default || self.seems_better(self.next);
         if self.account.executions() < self.rest_until && stays {
             return;
@@ -150,8 +150,9 @@ impl Controller {
         self.records[at].level() < default * (1.0 - LEAST_GAIN)
     }
 
-    /// The part of the default's cost that is gained there, if it is more than noise. What was held
-    /// before a drift has shown that it is better; noise is no reason to leave it.
+    /// The gain at `at` as a part of the default's cost; `None` if it is within noise.
+    ///
+    /// A configuration that was held before a drift needs no margin for noise.
     fn gain(&self, at: usize) -> Option<f64> {
         let default = self.records[self.candidates.default_index()].level();
         let ratio = self.records[at].level() / default;
@@ -162,15 +163,15 @@ impl Controller {
         (gain > LEAST_GAIN.max(noise)).then_some(gain)
     }
 
-    /// The uncertainty of a sample's loss: it is the difference to a default that is known within
-    /// its spread only. Without this term an account is spent to its last, and in truth overdrawn.
+    /// The uncertainty of a sample's loss, because the default's cost is only known to its spread.
     ///
-    /// Of a greater spread than `MOST_DOUBT` more is not waited for: saving up for it would take longer
-    /// than the phase may last, and what would be gained is lost for as long.
+    /// Without this term the controller would overdraw the budget. The spread counts up to
+    /// `MOST_DOUBT`: to save up for more would take longer than the phase may last, and forgo
+    /// the gain in that time.
     ///
-    /// A twentieth of what may be lost stays in any case: what a sample risks follows from shares of
-    /// the machine, and real ones cost some percent more, for a colder cache or a thread that wakes
-    /// up late.
+    /// A reserve of 5 % of the allowed loss always stays. The risk of a sample is computed from
+    /// shares of the machine. Real samples cost some percent more, as with a cold cache or a
+    /// thread that wakes up late.
     fn doubt(&self) -> f64 {
         const MOST_DOUBT: f64 = 0.02;
         const RESERVE: f64 = 0.05;

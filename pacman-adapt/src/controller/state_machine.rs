@@ -13,11 +13,11 @@ use super::limits::{ENOUGH, LEAST_GAIN, MOST, NONSENSE, REST};
 use super::rules::{Rules, State};
 use super::tally::Tally;
 
-/// Chooses the configuration of one phase's next execution from what the former ones cost.
+/// Chooses the configuration of one phase's next execution from the costs of the former ones.
 ///
-/// It is pure: no clock, no threads, no machine. [`Adapter`](crate::Adapter) is the shell that a
-/// program uses; a runtime that has its own shell asks [`next`](Self::next) before an execution
-/// and tells [`finished`](Self::finished) after it. While a phase is held neither allocates.
+/// It is pure: it uses no clock, no threads and no machine. Programs use the shell
+/// [`Adapter`](crate::Adapter). A runtime with its own shell calls [`next`](Self::next) before an
+/// execution and [`finished`](Self::finished) after it. While a phase is held, neither allocates.
 ///
 /// ```
 /// use pacman_adapt::{Candidates, Controller, Rules, State};
@@ -39,7 +39,7 @@ pub struct Controller {
     pub(super) candidates: Candidates,
     pub(super) rules: Rules,
     pub(super) records: Vec<Record>,
-    /// Seconds at the default, whatever the cost is.
+    /// Seconds at the default, for any objective.
     pub(super) seconds: Record,
     pub(super) account: RegretBudget,
     pub(super) state: State,
@@ -53,9 +53,9 @@ pub struct Controller {
     pub(super) ceiling: f64,
     /// A sample of this search was left out, because it was dearer than that.
     pub(super) doubted: bool,
-    /// The default is held, and what is better may not have been seen.
+    /// The default is held, but noise may have hidden a better configuration.
     pub(super) noise_may_hide: bool,
-    /// The execution before which nothing is to be thought about.
+    /// The execution before which the controller changes nothing.
     pub(super) rest_until: u64,
     /// Executions between two searches at least; each search doubles it.
     pub(super) rest: u64,
@@ -76,7 +76,7 @@ pub struct Controller {
     pub(super) costly: Option<f64>,
     /// The looks at the default of the check under way.
     pub(super) looks: Tally,
-    /// The executions elsewhere, for as long as they are at one configuration.
+    /// The executions at one configuration other than the default.
     pub(super) held_run: HeldRun,
     /// One execution elsewhere was taken for an accident since the search began.
     pub(super) excused: bool,
@@ -196,7 +196,7 @@ impl Controller {
             line += &format!("; {} configurations gone with their contexts", self.gone);
         }
         if self.state == State::LeftAlone {
-            // Nothing is lost or gained, and whoever knows that need not tell of each execution.
+            // Nothing is lost or gained, and a shell need not report each execution.
             return line;
         }
         // This figure includes the cost of the search and of changes of the team; the one above
@@ -216,8 +216,8 @@ impl Controller {
         self.finished_with(on, cost, &Execution::seconds(seconds))
     }
 
-    /// The same with what else is known of the execution: its
-    /// [busy time](Execution::with_busy) bounds what fewer threads may lose.
+    /// As [`finished`](Self::finished), with the execution's other data: its
+    /// [busy time](Execution::with_busy) limits the loss on fewer threads.
     ///
     /// # Errors
     /// As [`finished`](Self::finished).
@@ -238,7 +238,7 @@ impl Controller {
         match self.state {
             State::Off => {}
             State::LeftAlone => self.while_left_alone(seconds),
-            // Somebody else's choice, or one from before a change: it counts, and decides nothing.
+            // Another configuration ran than the chosen one: it counts, but decides nothing.
             _ if !expected => {}
             _ if self.over_budget() => self.remeasure(),
             State::Sampling | State::Verifying => {

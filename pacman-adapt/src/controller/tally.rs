@@ -9,7 +9,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// So many more, which cost `cost` in all, and `dearest` at most each.
+    /// Adds executions that cost `cost` in all, the most costly one `dearest`.
     #[inline]
     pub(super) fn add(&mut self, executions: u32, cost: f64, dearest: f64) {
         self.executions = self.executions.saturating_add(executions);
@@ -17,7 +17,7 @@ impl Tally {
         self.dearest = self.dearest.max(dearest);
     }
 
-    /// Has those so far count half, if they are `many`: what was long ago says less of what comes.
+    /// Halves the weight of the executions so far if there are `many`, to favour recent ones.
     #[inline]
     pub(super) fn fade(&mut self, many: u32) {
         if self.executions >= many {
@@ -27,12 +27,12 @@ impl Tally {
         }
     }
 
-    /// Of all of them.
+    /// The mean cost of all executions.
     pub(super) fn mean(&self) -> f64 {
         self.cost / f64::from(self.executions)
     }
 
-    /// Of all but the dearest: what happened once says nothing of what comes.
+    /// The mean cost of all but the most costly execution, which may be a single disturbance.
     pub(super) fn mean_but_for_one(&self) -> f64 {
         (self.cost - self.dearest) / f64::from(self.executions.max(2) - 1)
     }

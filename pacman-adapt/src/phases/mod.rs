@@ -1,7 +1,7 @@
-//! Phases whose time at every configuration is known: what adaptation is measured on.
+//! Simulated phases, whose time at every configuration is known, to evaluate adaptation.
 //!
-//! A [`SimPhase`] is a law for the time of one execution on so many cores with so many contexts
-//! each; its parameters are drawn at random ([`Kind::draw`]). Its terms have published forms:
+//! A [`SimPhase`] is a law for the time of one execution, by the number of cores and of contexts
+//! per core. Its parameters are random ([`Kind::draw`]). Its terms have published forms:
 //!
 //! | term | form | source |
 //! |---|---|---|
@@ -12,8 +12,8 @@
 //! | bandwidth | throughput saturates at a ceiling | Williams et al., roofline, CACM 2009 |
 //! | barrier | a tree: log2 k steps | Mellor-Crummey and Scott, TOCS 1991 |
 //!
-//! The parameters are nobody's measurement: they are ranges wide enough that the best
-//! configuration may be anywhere from one thread to all contexts.
+//! The ranges of the parameters are not measured. They are wide enough that the best configuration
+//! may be anywhere from one thread to all contexts.
 
 mod counts;
 mod draw;

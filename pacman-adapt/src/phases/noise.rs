@@ -17,7 +17,7 @@ impl Noise {
         Noise { random: Random::new(seed), spread, outliers: 0.0, outlier: 1.0 }
     }
 
-    /// With the probability `often` an execution takes up to `factor` times as long besides.
+    /// Adds outliers: with probability `often` an execution takes up to `factor` times as long.
     pub fn with_outliers(mut self, often: f64, factor: f64) -> Noise {
         (self.outliers, self.outlier) = (often, factor);
         self

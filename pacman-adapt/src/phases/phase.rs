@@ -13,7 +13,7 @@ pub struct SmtMachine {
 }
 
 impl SmtMachine {
-    /// So many cores with so many contexts each.
+    /// A machine with `cores` cores of `contexts` contexts each.
     pub fn new(cores: u32, contexts: u32) -> SmtMachine {
         SmtMachine { cores, contexts }
     }
@@ -50,7 +50,7 @@ pub struct SimPhase {
     pub serial: f64,
     /// σ: the part that threads do one after the other once there are several.
     pub contention: f64,
-    /// κ: what each further thread costs all, as a part of the time on one thread.
+    /// κ: the cost of each further thread to all, as a part of the time on one thread.
     pub coherency: f64,
     /// The cost of a barrier for each doubling of threads, as a part of the time on one thread.
     pub barrier: f64,
@@ -106,13 +106,13 @@ impl SimPhase {
         (parallel * work, waiting, sharing)
     }
 
-    /// The throughput of a core with so many active contexts, in arbitrary units.
+    /// The throughput of a core with `contexts` active contexts, in arbitrary units.
     fn core(&self, contexts: f64) -> f64 {
         let issued = if self.issue > 0.0 { contexts.min(1.0 / self.issue) } else { contexts };
         issued / self.misses(contexts)
     }
 
-    /// How much dearer its misses make work with so many contexts of a core.
+    /// The factor by which cache misses slow work down with `contexts` active contexts of a core.
     pub(super) fn misses(&self, contexts: f64) -> f64 {
         1.0 + self.miss * (contexts * self.data - 1.0).max(0.0)
     }

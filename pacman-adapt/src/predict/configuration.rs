@@ -25,11 +25,11 @@ pub struct Configuration {
     per_core: Option<u32>,
 }
 
-/// More threads than any machine has; a thread count above it is a slip.
+/// More threads than any machine has; a larger number is taken for a typing error.
 const MOST: u32 = 1 << 16;
 
 impl Configuration {
-    /// So many threads.
+    /// A number of threads, on any cores.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`] for 0 and for more than 65,536.
@@ -37,10 +37,10 @@ impl Configuration {
         Configuration { threads, per_core: None }.checked(&threads.to_string())
     }
 
-    /// So many cores with so many threads on each.
+    /// A number of cores with `per_core` threads on each.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] where either is 0 or their product is more than 65,536.
+    /// [`ErrorKind::InvalidInput`] if either number is 0 or their product is more than 65,536.
     pub fn on_cores(cores: u32, per_core: u32) -> Result<Configuration> {
         let threads = cores.saturating_mul(per_core);
         let text = format!("{cores}x{per_core}");
@@ -70,8 +70,8 @@ impl Configuration {
 #[cold]
 fn refused(text: &str) -> Error {
     let message = format!(
-        "{text:?} is no configuration: 12 (threads) or 6x2 (cores x threads on each), \
-         1 to {MOST} threads"
+        "{text:?} is not a configuration: write 12 (threads) or 6x2 (cores x threads on each), \
+         with 1 to {MOST} threads"
     );
     Error::new(ErrorKind::InvalidInput, message)
 }

@@ -8,7 +8,7 @@ use super::Configuration;
 use super::sample::{Measured, Sample};
 use crate::error::{Error, ErrorKind, Result};
 
-/// The instructions retired by all threads: what events are set in proportion to.
+/// The instructions retired by all threads, to which other counts are set in proportion.
 pub(super) const INSTRUCTIONS: &str = "instructions";
 
 /// The core clock cycles of all threads, while they were active.
@@ -62,7 +62,7 @@ impl Target {
         }
     }
 
-    /// The unit of what is predicted.
+    /// The unit of the prediction.
     pub fn unit(self) -> &'static str {
         match self {
             Target::Time => "s",
@@ -80,21 +80,20 @@ impl fmt::Display for Target {
     }
 }
 
-/// One number that a model is told.
+/// One number that a model is given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Feature {
     /// ln of the cost at this configuration over the cost at the reference.
     Ratio(Configuration),
-    /// ln of an event's count per instruction at the reference; no event at all stands as
-    /// half a one.
+    /// ln of an event's count per instruction at the reference; a count of 0 is taken as one half.
     PerInstruction(String),
     /// ln of instructions per second, or per cycle, at the reference.
     Speed,
     /// An event's count at the reference per thread and elapsed second, or cycle.
     Rate(String),
-    /// The product of two such rates; what one cause of waiting leaves of another is no sum.
+    /// The product of two such rates, because the effects of two causes of waiting do not add up.
     Product(String, String),
 }
 

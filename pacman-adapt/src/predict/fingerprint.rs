@@ -2,8 +2,8 @@
 
 /// FNV-1a with 64 bits, as 16 hexadecimal digits.
 ///
-/// Any change of one byte changes it, since every step is a bijection of the state. It is no
-/// protection against somebody who wants to deceive.
+/// Any change of one byte changes it, since every step is a bijection of the state. It does not
+/// protect against intended deception.
 pub(super) fn fingerprint(bytes: &[u8]) -> String {
     let hash =
         bytes.iter().fold(OFFSET, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));

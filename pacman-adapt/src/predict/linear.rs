@@ -16,21 +16,21 @@ use crate::error::Result;
 
 /// Predicts from events alone, all sampled with all contexts active.
 ///
-/// It is made by `training::linear`. Where there are no cycle counts (target time), rates are
-/// per second and instructions per second take the place of IPC.
+/// `training::linear` makes it. With target time, which needs no cycle counts, rates are per
+/// second, and instructions per second replace IPC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Linear {
     pub(super) target: Target,
-    /// In order; the last is the reference.
+    /// Sorted configurations; the last is the reference.
     pub(super) configurations: Vec<Configuration>,
-    /// The events of each execution at the reference. Instructions, and with target IPC
-    /// cycles, are counted in all of them besides.
+    /// The events of each execution at the reference. Each also counts instructions and, with
+    /// target IPC, cycles.
     pub(super) event_sets: Vec<Vec<String>>,
-    /// Of the rates in order of `rates()`: mean and deviation in training.
+    /// Mean and deviation of each rate in training, in order of `rates()`.
     pub(super) standards: Vec<(f64, f64)>,
     pub(super) programs: usize,
-    /// Of the normal matrix: leverage needs it.
+    /// The inverse of the normal matrix, from which the leverage follows.
     pub(super) inverse: Vec<Vec<f64>>,
     /// Half of a 90 % interval, in spreads.
     pub(super) half_width: f64,

@@ -2,7 +2,7 @@
 
 use pacman_topology::Topology;
 
-/// The processor's name and how many cores and contexts are online: what times depend on.
+/// The name of a machine: the processor's name and its numbers of online cores and contexts.
 ///
 /// Two computers of the same kind have the same name, and so share their models.
 ///

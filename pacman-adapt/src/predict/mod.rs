@@ -1,11 +1,12 @@
-//! How many threads should the next execution of a phase use?
+//! Predictors of the best number of threads for the next execution of a phase.
 //!
-//! A [`Predictor`] is told what was measured so far and answers the next [`Step`]: sample a
-//! configuration, verify one, or decide. Everything here is a pure function of samples.
+//! A [`Predictor`] gets the samples so far and returns the next [`Step`]: sample a configuration,
+//! verify one, or decide. All predictors are pure functions of samples.
 //!
-//! - [`HillClimb`] searches without a model; [`BestSeen`] measures nothing on purpose.
-//! - `Ridge`, `Mixture` and `Linear` predict (feature `models`); a `Model` is one of them with
-//!   the machine and the data it was trained on, and the text of its file.
+//! - [`HillClimb`] searches without a model. [`BestSeen`] samples only the configuration with all
+//!   contexts.
+//! - `Ridge`, `Mixture` and `Linear` predict (feature `models`). A `Model` is one of them with the
+//!   identities of its machine and training data, and has a text form for files.
 //! - `training` makes and evaluates them (feature `training`).
 //!
 //! `docs/research/prediction.md` has the method, the protocol of its measurement and the results.

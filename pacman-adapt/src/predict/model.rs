@@ -1,4 +1,4 @@
-//! A model as a file: what it predicts with, for which machine, and from which data.
+//! A model as a file, with its method, its machine and the identity of its training data.
 
 use std::io;
 use std::path::Path;
@@ -12,42 +12,42 @@ use super::{Linear, Mixture, Predictor, Ridge, Target, without_counts};
 use crate::error::{Error, ErrorKind, Result};
 use pacman_topology::input::{self, MOST_BYTES};
 
-/// A trained predictor, with what is needed to refuse its misuse.
+/// A trained predictor, with the facts that prevent its use on another machine.
 ///
-/// Its text is JSON: `format`, `version`, `checksum` (of the whole text with zeros in place of
-/// the checksum) and `model`, with units, the training data's fingerprint and the error that
-/// cross-validation found.
+/// Its text is JSON with `format`, `version`, `checksum`, `units` and `model`. The checksum is that
+/// of the whole text with zeros in place of the checksum. `model` includes the fingerprint of
+/// the training data and the result of cross-validation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
-    /// The machine that the training data is from.
+    /// The name of the machine on which the training data was measured.
     pub machine: String,
-    /// The programs that it was trained on.
+    /// The names of the programs in the training data.
     pub programs: Vec<String>,
-    /// Of the training data: 16 hexadecimal digits.
+    /// The fingerprint of the training data: 16 hexadecimal digits.
     pub fingerprint: String,
-    /// The result of leaving out one program after the other; nested, so that no choice of the
-    /// training flatters it.
+    /// The result of nested leave-one-out cross-validation. Training makes all its choices anew
+    /// for each left-out program, so they do not bias the result.
     pub cross_validation: CrossValidation,
     /// The method of prediction.
     pub method: Method,
 }
 
-/// The expected quality of a model, by leaving one program out.
+/// The expected quality of a model, from leave-one-out cross-validation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CrossValidation {
-    /// Mean over programs of 1 − |predicted − measured| / measured.
+    /// Mean over programs of 1 − |predicted − measured| / measured, of times.
     pub accuracy: f64,
-    /// The same of the worst program.
+    /// The accuracy for the worst program.
     pub worst_accuracy: f64,
-    /// Mean over programs of the time decided for over the best, less 1.
+    /// Mean over programs of the chosen configuration's time over the best one's, less 1.
     pub regret: f64,
-    /// The same of the worst program.
+    /// The regret for the worst program.
     pub worst_regret: f64,
-    /// Mean executions to a decision.
+    /// Mean number of executions before the decision.
     pub samples: f64,
-    /// The part of predicted times that were in their 90 % intervals.
+    /// The part of the predicted times that lay in their 90 % intervals.
     pub coverage: f64,
 }
 
@@ -56,11 +56,11 @@ pub struct CrossValidation {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Method {
-    /// The paper's, on events.
+    /// A linear model on event rates (Curtis-Maury et al., ICS 2006).
     Linear(Linear),
-    /// On programs as mixtures of known ones.
+    /// Programs as mixtures of known programs.
     Mixture(Mixture),
-    /// On samples' log ratios.
+    /// A ridge regression on log ratios of sampled times.
     Ridge(Ridge),
 }
 
@@ -82,7 +82,7 @@ struct Units {
     logarithms: String,
 }
 
-/// Read before anything else, so that a later version can have other fields.
+/// The fields that are read first, so that a later version can have other fields.
 #[derive(Deserialize)]
 struct Head {
     format: String,
@@ -95,10 +95,10 @@ const VERSION: u64 = 2;
 const BLANK: &str = "0000000000000000";
 
 impl Model {
-    /// The predictor, if `machine` is the one that it was trained on.
+    /// The predictor, if the model was trained on `machine`.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] for another machine: times of one say nothing of another.
+    /// [`ErrorKind::Unsupported`] for another machine, because times do not carry over.
     pub fn on(&self, machine: &str) -> Result<&dyn Predictor> {
         if machine != self.machine {
             let why = format!(
@@ -114,8 +114,9 @@ impl Model {
         })
     }
 
-    /// The predictor for an [`Adapter`](crate::Adapter) on `machine`, which measures
-    /// times and counts nothing.
+    /// The predictor for an [`Adapter`](crate::Adapter) on `machine`.
+    ///
+    /// An adapter measures times but no counts, so the model must not need counts.
     ///
     /// ```no_run
     /// use pacman_adapt::Adapter;
@@ -141,7 +142,7 @@ impl Model {
         })
     }
 
-    /// The counts without which it predicts nothing; empty if times are enough.
+    /// The events whose counts the model needs; empty if times are enough.
     pub fn counts(&self) -> Vec<String> {
         match &self.method {
             Method::Linear(linear) => linear.counts(),
@@ -159,10 +160,10 @@ impl Model {
         }
     }
 
-    /// The text of a file, ending in a newline.
+    /// The model as the text of a file, which ends in a newline.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] if a figure is not finite, which JSON cannot say.
+    /// [`ErrorKind::InvalidInput`] if a figure is not finite, because JSON lacks such numbers.
     pub fn to_text(&self) -> Result<String> {
         let file = File {
             format: FORMAT.into(),
@@ -181,37 +182,38 @@ impl Model {
         let checksum = fingerprint(text.as_bytes());
         // The first occurrence is the field: it stands before the model.
         let text = text.replacen(BLANK, &checksum, 1);
-        // JSON writes what is not finite as null, which would be refused on reading.
+        // JSON has null for numbers that are not finite, so reading the text back finds them.
         Model::from_text(&text)
             .map_err(|_| bad("cannot write the model: a figure of it is not finite".into()))?;
         Ok(text)
     }
 
-    /// The model in a file; a refusal names it.
+    /// Reads the model in a file; errors name the file.
     ///
     /// # Errors
-    /// [`ErrorKind::System`] if it cannot be read; else as [`from_text`](Self::from_text).
+    /// [`ErrorKind::System`] if the file cannot be read; [`ErrorKind::InvalidInput`] if it is not
+    /// UTF-8 or too long; otherwise as for [`from_text`](Self::from_text).
     pub fn from_file(path: &Path) -> Result<Model> {
         let named = |kind, why: String| Error::new(kind, format!("{}: {why}", shown_path(path)));
         let text = input::read_text(path, MOST_BYTES).map_err(|error| match error.kind() {
             io::ErrorKind::InvalidData => {
-                named(ErrorKind::InvalidInput, format!("it is no model: {error}"))
+                named(ErrorKind::InvalidInput, format!("it is not a model: {error}"))
             }
             _ => named(ErrorKind::System, format!("cannot read the model: {error}")),
         })?;
         Model::from_text(&text).map_err(|error| named(error.kind(), error.to_string()))
     }
 
-    /// The model that a file's text holds.
+    /// Reads a model from the text of a file.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] if it is no model, was cut short or was edited;
+    /// [`ErrorKind::InvalidInput`] if the text is not a model, is cut short or was edited;
     /// [`ErrorKind::Unsupported`] for another version of the format.
     pub fn from_text(text: &str) -> Result<Model> {
         let head: Head = serde_json::from_str(text).map_err(|error| unreadable(text, &error))?;
         if head.format != FORMAT {
             return Err(bad(format!(
-                "it is no model: its format is {:?}, not {FORMAT:?}",
+                "it is not a model: its format is {:?}, not {FORMAT:?}",
                 head.format
             )));
         }
@@ -231,7 +233,7 @@ impl Model {
             serde_json::from_str(text).map_err(|error| unreadable(text, &error))?;
         let sound = match &file.model.method {
             Method::Linear(linear) => linear.is_sound(),
-            // Nothing else could be made of the file.
+            // Reading a mixture checks its parts already.
             Method::Mixture(_) => true,
             Method::Ridge(ridge) => ridge.is_sound(),
         };
@@ -247,10 +249,10 @@ fn bad(why: String) -> Error {
 #[cold]
 fn unreadable(text: &str, error: &serde_json::Error) -> Error {
     bad(if text.trim().is_empty() {
-        "it is empty, and so no model".into()
+        "it is not a model: it is empty".into()
     } else if error.is_eof() {
         format!("it was cut short: it ends in line {}; train it again", error.line())
     } else {
-        format!("it is no model: {error}")
+        format!("it is not a model: {error}")
     })
 }

@@ -11,36 +11,36 @@ use crate::error::Result;
 
 /// Predicts times from up to three samples, the reference (all contexts) among them.
 ///
-/// It is made by `training::ridge`. There is a regression for each number of samples, so a
-/// forecast is possible after the first; its intervals narrow with each further one.
+/// `training::ridge` makes it. It has a regression for each number of samples, so it can forecast
+/// after the first sample. The intervals narrow with each further sample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ridge {
     pub(super) target: Target,
-    /// In order; the last is the reference.
+    /// Sorted configurations; the last is the reference.
     pub(super) configurations: Vec<Configuration>,
-    /// The stage at index k stands on k + 1 samples, each on those of the stage before it.
+    /// The stage at index k uses k + 1 samples: those of the stage before it, and one more.
     pub(super) stages: Vec<Stage>,
     pub(super) rule: Rule,
 }
 
-/// The regressions that stand on one set of samples.
+/// The regressions that use one set of samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stage {
     pub(super) samples: Vec<Configuration>,
     pub(super) features: Vec<Standard>,
-    /// On squared coefficients of standardised features, in programs.
+    /// The penalty on squared coefficients of standardised features, in programs.
     pub(super) penalty: f64,
     pub(super) programs: usize,
-    /// Of the penalised normal matrix: leverage needs it.
+    /// The inverse of the penalised normal matrix, from which the leverage follows.
     pub(super) inverse: Vec<Vec<f64>>,
     /// Half of a 90 % interval, in spreads.
     pub(super) half_width: f64,
     pub(super) residual_models: Vec<ResidualModel>,
 }
 
-/// A feature and what makes its mean 0 and its deviation 1.
+/// A feature, with the mean and scale that standardise it to mean 0 and deviation 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Standard {
@@ -56,12 +56,12 @@ pub(super) struct ResidualModel {
     pub(super) configuration: Configuration,
     pub(super) intercept: f64,
     pub(super) slopes: Vec<f64>,
-    /// Root mean square of left-out residuals, as at leverage 0.
+    /// Root mean square of left-out residuals, reduced to leverage 0.
     pub(super) spread: f64,
 }
 
 impl Ridge {
-    /// The configurations that are sampled before anything is recommended, in order.
+    /// The configurations to sample before the first recommendation, in order.
     pub fn plan(&self) -> &[Configuration] {
         self.stages.last().map_or(&[], |stage| &stage.samples)
     }
@@ -72,7 +72,7 @@ impl Ridge {
         last.flat_map(|stage| stage.features.iter().map(|standard| &standard.feature))
     }
 
-    /// The penalty of that regression, in programs.
+    /// The penalty of the regression on all planned samples, in programs.
     pub fn penalty(&self) -> f64 {
         self.stages.last().map_or(0.0, |stage| stage.penalty)
     }
@@ -82,14 +82,15 @@ impl Ridge {
         self.target
     }
 
-    /// The same with intervals so many times as wide, in logarithms: what
-    /// `training::Evaluation::calibration` asks for.
+    /// The same model with intervals `factor` times as wide, in logarithms.
+    ///
+    /// `training::Evaluation::calibration` returns a fitting factor.
     pub fn widened(mut self, factor: f64) -> Ridge {
         self.stages.iter_mut().for_each(|stage| stage.half_width *= factor);
         self
     }
 
-    /// The counts that it needs of any sample.
+    /// The counts that samples at the reference must have.
     pub(super) fn counts(&self) -> Vec<String> {
         self.reference().map_or_else(Vec::new, |reference| self.events(reference))
     }
@@ -109,7 +110,7 @@ impl Ridge {
     fn predict(&self, measured: &Measured) -> Result<Vec<Forecast>> {
         let complete = |stage: &&Stage| stage.samples.iter().all(|&on| measured.at(on).is_some());
         let Some(stage) = self.stages.iter().rev().find(complete) else {
-            // Says which sample is missing first.
+            // The error names the first missing sample.
             let first = self.stages.first().and_then(|stage| stage.samples.first());
             let missing = first.map(|&on| feature::at(measured, on)).transpose();
             return missing.map(|_| Vec::new());
@@ -147,7 +148,7 @@ impl Ridge {
         Ok(forecasts)
     }
 
-    /// Whether the parts fit together: a file may hold anything.
+    /// Whether the parts fit together, which a file does not guarantee.
     pub(super) fn is_sound(&self) -> bool {
         let ordered = self.configurations.is_sorted_by(|a, b| a < b);
         let reference = self.reference();
@@ -208,7 +209,7 @@ impl Predictor for Ridge {
 }
 
 impl Stage {
-    /// How far from the training programs' mean these inputs are.
+    /// The leverage of these inputs: their distance from the mean of the training programs.
     fn leverage(&self, inputs: &[f64]) -> f64 {
         let product = |row: &Vec<f64>| row.iter().zip(inputs).map(|(a, x)| a * x).sum::<f64>();
         let spread: f64 = self.inverse.iter().zip(inputs).map(|(row, x)| x * product(row)).sum();
@@ -231,8 +232,10 @@ pub(super) fn points(
     Ok(points)
 }
 
-/// The guess that needs no training: straight between samples in log-log, ideal speed-up below
-/// the lowest and none above the highest. Samples with equally many threads count by their mean.
+/// The ln cost ratio without training: the straight line between samples in log-log scale.
+///
+/// Below the lowest sample the speed-up is ideal, above the highest there is none. Samples with
+/// the same number of threads count by their mean.
 pub(super) fn line(points: &[(f64, f64)], on: Configuration) -> f64 {
     let x = position(on);
     let mean = |same: f64| {

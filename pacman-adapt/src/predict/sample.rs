@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Configuration;
 use crate::error::{Error, ErrorKind, Result};
 
-/// One execution of a phase: where, how long, and what was counted meanwhile.
+/// One execution of a phase: its configuration, its time and its event counts.
 ///
 /// Counts are sums over all threads, siblings included. An event that was not counted is
 /// absent; it is never 0.
@@ -33,7 +33,7 @@ impl Sample {
     /// [`ErrorKind::InvalidInput`] unless `seconds` is finite and above 0.
     pub fn new(configuration: Configuration, seconds: f64) -> Result<Sample> {
         if !(seconds.is_finite() && seconds > 0.0) {
-            let why = format!("{seconds} s is no time of an execution: it must be above 0");
+            let why = format!("execution time must be positive, got {seconds} s");
             return Err(Error::new(ErrorKind::InvalidInput, why));
         }
         Ok(Sample { configuration, seconds, counts: BTreeMap::new() })
@@ -46,7 +46,7 @@ impl Sample {
     pub fn with(mut self, event: impl Into<String>, count: f64) -> Result<Sample> {
         let event = event.into();
         if !(count.is_finite() && count >= 0.0) {
-            let why = format!("{count} is no count of {event}: it must be 0 or above");
+            let why = format!("the count of {event} must be 0 or above, got {count}");
             return Err(Error::new(ErrorKind::InvalidInput, why));
         }
         self.counts.insert(event, count);

@@ -8,10 +8,10 @@ use crate::error::Result;
 
 /// Hill climbing from all contexts, with strides that halve.
 ///
-/// The best so far is compared with its neighbours half of the lattice away, then a quarter,
-/// and so on down to the next ones; whatever is quicker becomes the centre at the same stride.
-/// With 24 thread counts that is about 8 executions. It finds the best of a curve with one
-/// valley, and a good one of most others.
+/// The search compares the best configuration so far with its neighbours at a stride of half the
+/// lattice. A quicker neighbour becomes the new centre. If no neighbour is quicker, the stride
+/// halves, down to 1. With 24 thread counts this takes about 8 executions. It finds the optimum
+/// of a curve with one minimum, and a good configuration of most other curves.
 ///
 /// The example of [the module](super) runs one.
 #[derive(Clone, Debug)]
@@ -20,10 +20,10 @@ pub struct HillClimb {
 }
 
 impl HillClimb {
-    /// Among these candidates.
+    /// A search among these candidates.
     ///
     /// # Errors
-    /// [`NothingToChoose`](crate::ErrorKind::NothingToChoose) without one.
+    /// [`NothingToChoose`](crate::ErrorKind::NothingToChoose) if the list is empty.
     pub fn new(configurations: Vec<Configuration>) -> Result<HillClimb> {
         Ok(HillClimb { lattice: Lattice::new(configurations)? })
     }
@@ -41,8 +41,8 @@ impl Predictor for HillClimb {
         let Some(start) = measured.at(reference) else {
             return Ok(sample(reference, "the search starts with all contexts".into()));
         };
-        // Replays the climb, up to the first execution that it lacks. Only the climb's own
-        // moves count, so that samples taken for another reason cannot lead it round in circles.
+        // Replays the climb up to the first missing execution. Only the climb's own moves count,
+        // so that samples taken for other reasons cannot lead it in circles.
         let mut best = start;
         let mut stride = (self.lattice.width() / 2).max(1);
         loop {
@@ -69,7 +69,7 @@ impl Predictor for HillClimb {
                 stride /= 2;
             }
         }
-        // A sample from elsewhere may still be better than the top of this hill.
+        // A sample from outside of the climb may still be better.
         let best = measured.best().unwrap_or(best);
         Ok(step::decide(best, format!("no neighbour is quicker; {} measured", measured.len())))
     }

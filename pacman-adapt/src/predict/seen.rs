@@ -6,7 +6,7 @@ use super::sample::{Measured, Sample};
 use super::step::{self, Forecast, Predictor, Step};
 use crate::error::Result;
 
-/// Measures all contexts and stays with the best that was seen, by whoever's choice.
+/// Measures all contexts, and stays with the best sample that it is given.
 ///
 /// ```
 /// use pacman_adapt::predict::{BestSeen, Predictor, Sample};

@@ -1,4 +1,4 @@
-//! The questions every predictor answers: what next, and how long would it take?
+//! The interface of predictors: the next step of a phase, and forecasts of its times.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use super::Configuration;
 use super::sample::{Measured, Sample};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Chooses configurations from what was measured so far.
+/// Chooses configurations from the samples so far.
 ///
-/// A predictor keeps no state: the same samples get the same answer, so a controller may
-/// drop old samples when a phase drifts, and start over by passing none.
+/// A predictor keeps no state: the same samples get the same answer. So a controller may drop
+/// old samples when a phase drifts, and starts over if it passes none.
 pub trait Predictor: fmt::Debug + Send + Sync {
     /// The candidates, in order.
     fn configurations(&self) -> &[Configuration];
@@ -18,37 +18,37 @@ pub trait Predictor: fmt::Debug + Send + Sync {
     /// The step for the next execution.
     ///
     /// # Errors
-    /// [`InvalidInput`](crate::ErrorKind::InvalidInput) for a sample at a configuration that
-    /// is no candidate, or without a count that the predictor needs.
+    /// [`InvalidInput`](crate::ErrorKind::InvalidInput) for a sample at a configuration that is
+    /// not a candidate, or for one that lacks a count that the predictor needs.
     fn step(&self, samples: &[Sample]) -> Result<Step>;
 
-    /// Times by configuration, in order: what was measured, and what can be predicted from it.
+    /// Measured times and the times predicted from them, in order of configuration.
     ///
     /// # Errors
     /// As [`step`](Predictor::step).
     fn forecast(&self, samples: &[Sample]) -> Result<Vec<Forecast>>;
 
-    /// The configuration whose sample predictions start from; none if any will do, as in a search.
+    /// The configuration whose sample predictions start from; `None` if they can start anywhere.
     ///
     /// An [`Adapter`](crate::Adapter) refuses a predictor whose reference is not its default.
     fn reference(&self) -> Option<Configuration> {
         None
     }
 
-    /// Whether samples must be times: no energy, no product, nothing else that costs.
+    /// Whether samples must be times, rather than energy or another cost.
     fn needs_times(&self) -> bool {
         false
     }
 
-    /// The counts without which it predicts nothing; empty if what an execution costs is enough.
+    /// The events whose counts the predictor needs; empty if the cost of executions is enough.
     ///
-    /// An [`Adapter`](crate::Adapter) refuses a predictor that needs any: it measures none.
+    /// An [`Adapter`](crate::Adapter) measures no counts, and refuses a predictor that needs any.
     fn needs_counts(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// Refuses a predictor, or a model, that needs `counts` where there are none.
+/// Refuses a predictor or model that needs `counts`, for users that measure none.
 pub(crate) fn without_counts(counts: &[String]) -> Result<()> {
     if counts.is_empty() {
         return Ok(());
@@ -87,36 +87,36 @@ impl<P: Predictor + ?Sized> Predictor for Arc<P> {
     }
 }
 
-/// The step for the next execution of a phase, and one line why.
+/// The step for the next execution of a phase, with the reason in one line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Run there, count `events` (none: the time is enough), and ask again.
+    /// Run at `configuration`, count `events`, and ask again.
     Sample {
-        /// Where to run.
+        /// The configuration of the next execution.
         configuration: Configuration,
-        /// The counts that the sample must have.
+        /// The events whose counts the sample must have; empty if the time is enough.
         events: Vec<String>,
-        /// One line.
+        /// The reason in one line.
         why: String,
     },
-    /// Run there and ask again: it is predicted to be the best.
+    /// Run at `configuration`, which is predicted to be the best, and ask again.
     Verify {
-        /// Where to run.
+        /// The configuration of the next execution.
         configuration: Configuration,
-        /// One line.
+        /// The reason in one line.
         why: String,
     },
-    /// Stay there.
+    /// Stay at `configuration`.
     Decide {
-        /// Where to run from now on.
+        /// The configuration of all later executions.
         configuration: Configuration,
-        /// One line.
+        /// The reason in one line.
         why: String,
     },
 }
 
 impl Step {
-    /// Where to run.
+    /// The configuration of the next execution.
     pub fn configuration(&self) -> Configuration {
         match self {
             Step::Sample { configuration, .. }
@@ -125,7 +125,7 @@ impl Step {
         }
     }
 
-    /// One line why.
+    /// The reason in one line.
     pub fn why(&self) -> &str {
         match self {
             Step::Sample { why, .. } | Step::Verify { why, .. } | Step::Decide { why, .. } => why,
@@ -136,13 +136,14 @@ impl Step {
 /// The time of an execution at a configuration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Forecast {
-    /// Where.
+    /// The configuration of the execution.
     pub configuration: Configuration,
-    /// Seconds, measured or predicted.
+    /// The time in seconds, measured or predicted.
     pub seconds: f64,
-    /// The lower end of the 90 % prediction interval; `seconds` where measured.
+    /// The lower end of the 90 % prediction interval, in seconds; equals `seconds` if measured.
     pub low: f64,
-    /// The upper end; infinite where the model has no bound, `seconds` where measured.
+    /// The upper end of the interval, in seconds; equals `seconds` if measured. It is infinite
+    /// if the model has no bound.
     pub high: f64,
     /// Whether it was measured rather than predicted.
     pub measured: bool,
@@ -156,7 +157,7 @@ impl Forecast {
     }
 }
 
-/// The step of predictors without a model, from the measurements.
+/// The forecasts of predictors without a model, which are the measurements.
 pub(super) fn only_measured(measured: &Measured) -> Vec<Forecast> {
     measured.iter().map(Forecast::measured).collect()
 }

@@ -8,17 +8,17 @@ use super::sample::{Measured, Sample};
 use super::step::{self, Forecast, Step};
 use crate::error::{Error, ErrorKind, Result};
 
-/// When a recommendation is worth an execution to verify it.
+/// The rule that decides whether a recommendation is worth an execution to verify it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Rule {
     /// The least predicted gain, as a part of the best measured time.
     pub(super) worth: f64,
-    /// At most so many executions.
+    /// The most executions for verification.
     pub(super) executions: usize,
 }
 
 impl Default for Rule {
-    /// One execution for one percent: less is within what a controller may lose anyway.
+    /// One execution for a gain of 1 %: a controller may lose that much anyway.
     fn default() -> Rule {
         Rule { worth: 0.01, executions: 1 }
     }

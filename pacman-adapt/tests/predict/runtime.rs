@@ -196,5 +196,5 @@ fn a_models_file_that_cannot_be_read_is_named() {
     assert!(missing.to_string().starts_with("/no/such/model.json: cannot read the model: "));
     let other = Model::from_file(std::env::current_exe().unwrap().as_ref()).unwrap_err();
     assert_eq!(other.kind(), ErrorKind::InvalidInput);
-    assert!(other.to_string().ends_with(": it is no model: it is not text in UTF-8"), "{other}");
+    assert!(other.to_string().ends_with(": it is not a model: it is not text in UTF-8"), "{other}");
 }

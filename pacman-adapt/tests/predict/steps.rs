@@ -99,7 +99,10 @@ fn what_was_seen_is_used_and_nothing_asked_for_once_something_was() {
 fn configurations_and_samples_refuse_nonsense() {
     for text in ["0", "-1", "1.5", "", "x", "0x2", "2x0", "70000", "60000x60000", "4x2x1"] {
         let error = text.parse::<Configuration>().unwrap_err();
-        assert!(error.to_string().contains("is no configuration: 12 (threads)"), "{error}");
+        assert!(
+            error.to_string().contains("is not a configuration: write 12 (threads)"),
+            "{error}"
+        );
     }
     for seconds in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(Sample::new(on("1"), seconds).is_err(), "{seconds}");

@@ -258,15 +258,18 @@ mod tests {
     fn bad_lines_are_named() {
         for (lines, why) in [
             ("m,a,4,0.5,7\n", "line 2: 5 fields, and the header has 6"),
-            ("m,a,4,0.5,7,1\nm,a,2,0,7,1\n", "line 3: time_s: 0 s is no time of an execution"),
+            (
+                "m,a,4,0.5,7,1\nm,a,2,0,7,1\n",
+                "line 3: time_s: execution time must be positive, got 0 s",
+            ),
             ("m,a,4,NaN,7,1\n", "line 2: time_s is \"NaN\", which is no number"),
             ("m,a,4,,7,1\n", "line 2: time_s is blank"),
-            ("m,a,4,-1,7,1\n", "line 2: time_s: -1 s is no time"),
-            ("m,a,0,1,7,1\n", "line 2: threads: \"0\" is no configuration: 12 (threads)"),
-            ("m,a,4.5,1,7,1\n", "line 2: threads: \"4.5\" is no configuration"),
+            ("m,a,4,-1,7,1\n", "line 2: time_s: execution time must be positive, got -1 s"),
+            ("m,a,0,1,7,1\n", "line 2: threads: \"0\" is not a configuration: write 12 (threads)"),
+            ("m,a,4.5,1,7,1\n", "line 2: threads: \"4.5\" is not a configuration"),
             ("m,a,99999,1,7,1\n", "1 to 65536 threads"),
             ("m,a,4,1,nan,1\n", "line 2: llc_misses is \"nan\", which is no number"),
-            ("m,a,4,1,-7,1\n", "line 2: -7 is no count of llc_misses"),
+            ("m,a,4,1,-7,1\n", "line 2: the count of llc_misses must be 0 or above, got -7"),
             ("m,a,4,1,7,1\nm,a,2,1,many,1\n", "line 3: llc_misses is \"many\""),
             ("m,,4,1,7,1\n", "line 2: app is blank"),
             (",a,4,1,7,1\n", "line 2: machine is blank"),

@@ -185,7 +185,10 @@ fn wrong_input_is_refused_in_one_line() {
             "cut.json: it was cut short",
         ),
         (predict(&edited, &["--measured-on", "here", "--sample", "8=1"]), "checksum does not fit"),
-        (predict(&data, &["--measured-on", "here", "--sample", "8=1"]), "data.csv: it is no model"),
+        (
+            predict(&data, &["--measured-on", "here", "--sample", "8=1"]),
+            "data.csv: it is not a model",
+        ),
         (
             predict("/no/model", &["--measured-on", "here", "--sample", "8=1"]),
             "cannot read /no/model",
@@ -266,12 +269,20 @@ fn training_data_with_holes_and_nonsense_is_refused_with_its_line() {
     for (name, text, why) in [
         ("no-time", edited(1, "time_s", "seconds"), "line 1: no column time_s; there is machine,"),
         ("no-app", edited(1, "app", "name"), "line 1: no column app;"),
-        ("zero", edited(5, &seconds, "0"), "line 5: time_s: 0 s is no time of an execution"),
+        (
+            "zero",
+            edited(5, &seconds, "0"),
+            "line 5: time_s: execution time must be positive, got 0 s",
+        ),
         ("nan", edited(5, &seconds, "NaN"), "line 5: time_s is \"NaN\", which is no number"),
         ("inf", edited(5, &seconds, "inf"), "line 5: time_s is \"inf\", which is no number"),
-        ("less", edited(5, &seconds, "-1"), "line 5: time_s: -1 s is no time of an execution"),
+        (
+            "less",
+            edited(5, &seconds, "-1"),
+            "line 5: time_s: execution time must be positive, got -1 s",
+        ),
         ("short", edited(9, ",gcc", ""), "line 9: 5 fields, and the header has 6"),
-        ("none", edited(5, "p0,4", "p0,0"), "line 5: threads: \"0\" is no configuration"),
+        ("none", edited(5, "p0,4", "p0,0"), "line 5: threads: \"0\" is not a configuration"),
         ("slip", edited(5, "p0,4", "p0,40"), "line 5: 40 is a configuration that 5 of 6 programs"),
         ("again", edited(5, "p0,4", "p0,3"), "line 5: p0 on here at 3 stands in line 4 already"),
         ("header", whole.lines().take(1).collect(), "no line follows the header"),

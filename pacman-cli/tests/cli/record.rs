@@ -184,7 +184,7 @@ fn nonsense_is_refused_before_anything_runs() {
             2,
             "this machine has no configuration 4096x1",
         ),
-        (vec!["-o", &data, "--configurations", "1x0"], 2, "\"1x0\" is no configuration"),
+        (vec!["-o", &data, "--configurations", "1x0"], 2, "\"1x0\" is not a configuration"),
         (vec!["-o", &data, "--runs", "0"], 2, "'0' for '--runs <N>'"),
         (vec!["-o", &data, "--max-threads", "0"], 2, "'0' for '--max-threads <N>'"),
         (vec!["-o", &data, "-e", "task-clock,task-clock"], 2, "cannot count task-clock twice"),

@@ -1,5 +1,4 @@
-//! The variation that no mixture explains: how much, and how alike at configurations that are
-//! alike.
+//! The covariance of the times that no mixture explains: similar configurations deviate alike.
 
 use crate::predict::Configuration;
 
@@ -19,7 +18,7 @@ impl Square {
         Square { width, cells }
     }
 
-    /// Rows, and columns.
+    /// The number of rows, which is that of columns.
     pub(in crate::predict) fn width(&self) -> usize {
         self.width
     }
@@ -32,8 +31,7 @@ impl Square {
         self.cells[row * self.width + column]
     }
 
-    /// The lower triangle whose product with its own transpose this is; `None` unless positive
-    /// definite.
+    /// The lower triangle of the Cholesky decomposition; `None` unless positive definite.
     pub(in crate::predict) fn root(&self) -> Option<Root> {
         let width = self.width;
         let mut cells = vec![0.0; width * width];
@@ -54,14 +52,14 @@ impl Square {
     }
 }
 
-/// A lower triangle.
+/// The lower triangle of a Cholesky decomposition.
 pub(in crate::predict) struct Root {
     width: usize,
     cells: Vec<f64>,
 }
 
 impl Root {
-    /// Solves for `values` in place: what is correlated comes out as independent, with spread 1.
+    /// Solves for `values` in place, which makes correlated values independent with spread 1.
     pub(in crate::predict) fn whiten(&self, values: &mut [f64]) {
         for row in 0..self.width {
             let cells = &self.cells[row * self.width..];
@@ -70,15 +68,17 @@ impl Root {
         }
     }
 
-    /// The logarithm of the determinant's square root.
+    /// The natural logarithm of the square root of the matrix's determinant.
     pub(in crate::predict) fn log(&self) -> f64 {
         (0..self.width).map(|row| self.cells[row * (self.width + 1)].ln()).sum()
     }
 }
 
-/// The covariance of what mixtures leave of ln time over the reference's, with a mean variance
-/// of 1: half of it wanders (a Wiener process), half bends smoothly (an integrated one), both
-/// away from the reference over ln cores and over ln contexts of a core.
+/// The covariance of the residuals of mixtures, in ln time over the reference's.
+///
+/// The mean variance is 1. Half of it is a Wiener process, which wanders. The other half is an
+/// integrated Wiener process, which bends smoothly. Both start at the reference and run over ln
+/// cores and ln contexts per core.
 ///
 /// The mean of a Wiener process between two samples is a straight line, and that of an integrated
 /// one a cubic spline (Wahba, "Spline Models for Observational Data", 1990, sections 1.2 and 1.5).
@@ -106,7 +106,7 @@ pub(in crate::predict) fn unexplained(configurations: &[Configuration]) -> Squar
     })
 }
 
-/// Cores and contexts of each; threads without cores have one each.
+/// The number of cores, and of contexts per core; a plain number of threads has one core each.
 pub(super) fn cores(on: Configuration) -> (u32, u32) {
     (on.cores().unwrap_or(on.threads()), on.per_core().unwrap_or(1))
 }
@@ -123,7 +123,7 @@ fn residual_models(a: f64, b: f64) -> f64 {
     near * near * (far / 2.0 - near / 6.0)
 }
 
-/// With a mean of 1 on the diagonal.
+/// Scales the matrix to a mean of 1 on the diagonal.
 fn normal(mut square: Square) -> Square {
     let trace: f64 = (0..square.width).map(|index| square.at(index, index)).sum();
     let mean = trace / square.width as f64;

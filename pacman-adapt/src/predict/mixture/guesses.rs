@@ -3,7 +3,7 @@
 use super::covariance::cores;
 use crate::predict::Configuration;
 
-/// At most so many mixtures; single shapes may be more.
+/// The most mixtures; there may be more single shapes.
 const MOST: usize = 4096;
 
 /// A guess about a program.
@@ -77,11 +77,11 @@ fn laws(configurations: &[Configuration]) -> Vec<Vec<f64>> {
         &|_| 1.0,
         // All work.
         &|on| 1.0 / threads(on),
-        // All work, and a core's contexts share what one had.
+        // All work, and a core's contexts share the throughput of one.
         &|on| 1.0 / f64::from(cores(*on).0),
-        // Each is in the others' way.
+        // Each thread slows the others down.
         &threads,
-        // Something shared serves so many and no more.
+        // A shared resource serves only a limited number of threads.
         &saturates(all / 8.0),
         &saturates(all / 4.0),
         &saturates(all / 2.0),

@@ -16,23 +16,24 @@ use super::step::{self, Forecast, Predictor, Step};
 use super::verify::{self, Rule};
 use crate::error::Result;
 
-/// Predicts times of programs that are mixtures of known ones, and chooses each sample by those
-/// before it.
+/// Predicts times of programs as mixtures of known ones, and chooses each sample by those before.
 ///
-/// It is made by `training::mixture`. A program's time is taken for the sum of two parts, each
-/// like a program of the training or like a law (serial, ideal, contended, saturated), and what that
-/// leaves for a Gaussian process. The reference, all contexts, is sampled first, then what tells
-/// most of all other configurations, then what weighs that against the gain that it may be
-/// itself; up to three more executions each verify a configuration whose expected gain is 0.9 % or
-/// more.
+/// `training::mixture` makes it. It models a program's time as the sum of two parts and a residual.
+/// Each part resembles a program of the training or a law (serial, ideal, contended, saturated).
+/// The residual is a Gaussian process.
+///
+/// It samples the reference, all contexts, first. The second sample is the configuration that tells
+/// most about all others. Later samples weigh that against their own expected gain. Then up to
+/// three executions verify configurations with an expected gain of at least 0.9 %.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Parts", into = "Parts")]
 pub struct Mixture {
     parts: Parts,
     guesses: Vec<Guess>,
-    /// By the share of programs of which so much is unexplained.
+    /// Shares of the programs, each with the covariance of their residuals.
     unexplained: Vec<(f64, Square)>,
-    /// The first sample after the reference: nothing else is known by then, whatever the program.
+    /// The first sample after the reference. It is the same for all programs, because nothing
+    /// else is known by then.
     second: Option<Configuration>,
 }
 
@@ -138,7 +139,7 @@ impl Mixture {
         self.guesses.len()
     }
 
-    /// The standard deviation of what no guess explains, of ln time, over all programs.
+    /// The standard deviation of ln time that no guess explains, over all programs.
     pub fn unexplained(&self) -> f64 {
         let variance = |one: &Unexplained| one.share * one.spread * one.spread;
         self.parts.unexplained.iter().map(variance).sum::<f64>().sqrt()
@@ -149,8 +150,9 @@ impl Mixture {
         self.parts.noise
     }
 
-    /// The same with intervals so many times as wide, in logarithms: what
-    /// `training::Evaluation::calibration` asks for.
+    /// The same model with intervals `factor` times as wide, in logarithms.
+    ///
+    /// `training::Evaluation::calibration` returns a fitting factor.
     pub fn widened(mut self, factor: f64) -> Mixture {
         self.parts.half_width *= factor;
         self
@@ -174,7 +176,7 @@ impl Mixture {
         Ok(self.after(&samples).map(|posterior| Prediction { posterior, seconds }))
     }
 
-    /// After samples besides the reference's, as [`Prior::after`] takes them.
+    /// The posterior after samples other than the reference's, as [`Prior::after`] takes them.
     fn after(&self, samples: &[(usize, f64)]) -> Option<Posterior<'_>> {
         let (guesses, unexplained) = (&self.guesses, &self.unexplained);
         Prior { guesses, unexplained, noise: self.parts.noise }.after(samples)

@@ -34,8 +34,8 @@ pub(super) struct Prior<'a> {
 /// Sums of less make no difference to sums near 1.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// A case, with what each guess misses the whitened samples by, and how likely that makes both, as
-/// a logarithm.
+/// A case, with each guess's residuals of the whitened samples, and the logarithm of the joint
+/// likelihood of case and guess.
 struct ProgramEvidence<'a> {
     case: Case<'a>,
     misses: Vec<Vec<f64>>,
@@ -172,8 +172,8 @@ impl Posterior<'_> {
     }
 }
 
-/// The mean of what is above 0 of a normal distribution (Jones, Schonlau and Welch, Journal of
-/// Global Optimization 13, 1998, section 4.1).
+/// The expected improvement: the mean of a normal distribution's part above 0 (Jones, Schonlau and
+/// Welch, Journal of Global Optimization 13, 1998, section 4.1).
 fn improvement(mean: f64, spread: f64) -> f64 {
     if spread <= 0.0 {
         return mean.max(0.0);

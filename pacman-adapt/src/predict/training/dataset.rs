@@ -26,7 +26,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The program, and with a slash its phase: what a model calls a program.
+    /// The name by which a model knows the program: `program`, or `program/phase`.
     pub fn name(&self) -> String {
         match &self.phase {
             None => self.program.clone(),
@@ -151,13 +151,14 @@ impl Dataset {
         &self.events
     }
 
-    /// Programs that were not measured everywhere, and where not.
+    /// Programs that lack a sample at some configurations, with these configurations.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
     }
 
-    /// The same without one program, and without what else must not be known when it is
-    /// predicted: the other phases of its family, if there are `least` families besides.
+    /// The data without one program, and without data that must stay unknown for its prediction.
+    ///
+    /// That is the other phases of its family, if there are at least `least` other families.
     pub(super) fn without(&self, program: usize, least: usize) -> Dataset {
         let mut rest = self.clone();
         let out = rest.programs.remove(program);

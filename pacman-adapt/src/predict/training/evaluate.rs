@@ -122,7 +122,7 @@ pub fn evaluate(
     Ok(evaluation)
 }
 
-/// Does what the predictor says, with a program whose every execution is known.
+/// Follows the predictor to its decision on a program whose every execution is known.
 fn follow(predictor: &dyn Predictor, truth: &Program) -> Result<Score> {
     let mut samples: Vec<Sample> = Vec::new();
     let mut times = None;
@@ -269,7 +269,7 @@ impl Evaluation {
         calibration(self.scores.iter())
     }
 
-    /// Widens each program's intervals by what the other programs ask for.
+    /// Widens each program's intervals by the calibration factor of the other programs.
     fn calibrate(&mut self) {
         let others = |out: usize| {
             let rest = self.scores.iter().enumerate().filter(move |(index, _)| *index != out);

@@ -18,7 +18,7 @@ impl Standardised {
                 let mean = column.sum() / rows;
                 column.add_scalar_mut(-mean);
                 let deviation = (column.norm_squared() / rows).sqrt();
-                // A constant's rest after rounding is no variation.
+                // The rounding error of a constant must not count as variation.
                 let constant = deviation <= 1e-12 * mean.abs();
                 let deviation = if constant || deviation == 0.0 { 1.0 } else { deviation };
                 if constant {
@@ -32,7 +32,7 @@ impl Standardised {
     }
 }
 
-/// Coefficients, and what leaving out each row would have found.
+/// The coefficients, and the residual of each row if it is left out.
 pub(super) struct Fit {
     /// Of the penalised normal matrix.
     pub(super) inverse: DMatrix<f64>,

@@ -64,8 +64,8 @@ pub fn linear(data: &Dataset, options: &LinearOptions) -> Result<Linear> {
         for (column, sample) in program.samples.iter().enumerate() {
             speeds[(row, column)] = match target {
                 Target::Ipc => work(sample, *target).map_err(named)?,
-                // The reference's work in that configuration's time, so that what is predicted
-                // is time, also where threads that wait execute instructions meanwhile.
+                // The reference's work in that configuration's time. So the model predicts time,
+                // even if waiting threads execute instructions.
                 Target::Time => {
                     work(reference, *target).map_err(named)? * reference.seconds()
                         / sample.seconds()

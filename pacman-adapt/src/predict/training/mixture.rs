@@ -9,10 +9,10 @@ use crate::error::Result;
 /// The options of a mixture model; all else follows from the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MixtureOptions {
-    /// Configurations that are sampled before anything is recommended, 1 to 16.
+    /// The number of configurations to sample before the first recommendation, 1 to 16.
     pub samples: usize,
-    /// Whether all samples have at least half of the reference's threads: for an adapter, which
-    /// bounds what a sample may lose by the threads that it leaves out.
+    /// Whether all samples have at least half of the reference's threads. This is for an adapter,
+    /// which limits the loss of a sample by the number of threads that it leaves out.
     pub wide: bool,
 }
 
@@ -27,15 +27,17 @@ impl Default for MixtureOptions {
 /// bound under 0.9 % took more than 3.5 executions on average, and a higher one left more regret.
 const RULE: Rule = Rule { worth: 0.009, executions: 3 };
 
-/// How much mixtures may leave, and how much executions may differ, as standard deviations of
-/// ln time: steps of about 2, from what is hardly seen to what makes mixtures useless.
+/// Standard deviations of ln time to try, for the residual of mixtures.
+///
+/// The steps are about 2. The least is hardly noticeable, and the most makes mixtures useless.
 const UNEXPLAINED: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.4];
+/// Standard deviations of ln time to try, for the noise of executions.
 const NOISE: [f64; 3] = [0.005, 0.01, 0.02];
 
 /// Half of a normal distribution's 90 % interval, in spreads.
 const HALF_WIDTH: f64 = 1.645;
 
-/// At most so many programs, spread evenly, say how much that is.
+/// The most programs, spread evenly, that training uses to choose these deviations.
 const ASKED: usize = 64;
 
 /// Makes a mixture model of programs' times.
@@ -194,7 +196,7 @@ fn covariance(pattern: &Square, unexplained: f64, noise: f64) -> Square {
     })
 }
 
-/// The logarithm of the mean of what `logs` are the logarithms of.
+/// The logarithm of the mean of the numbers whose logarithms are `logs`.
 fn mean_of_exponentials(logs: &[f64]) -> f64 {
     let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = logs.iter().map(|log| (log - most).exp()).sum();

@@ -1,8 +1,9 @@
-//! From a table of measured programs to a model, and how good it is.
+//! Trains models on measured programs, and evaluates them.
 //!
 //! A [`Dataset`] is one machine's programs, each with a sample at each configuration. [`ridge`],
-//! [`mixture`](mixture()) and [`linear`] fit models to it; [`evaluate`] leaves out one program after
-//! the other and runs each to its decision. `docs/research/prediction.md` has the protocol.
+//! [`mixture`](mixture()) and [`linear`] fit models to it. [`evaluate`] leaves out one program
+//! after the other, and follows the predictor to its decision for each. The protocol is in
+//! `docs/research/prediction.md`.
 //!
 //! ```
 //! use pacman_adapt::predict::training::{Dataset, RidgeOptions, Row, ridge};

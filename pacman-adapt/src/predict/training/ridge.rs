@@ -9,16 +9,16 @@ use super::fit::{Fit, Standardised};
 use super::selection::{Aim, Choice, Problem};
 use crate::error::Result;
 
-/// The options of a ridge model; cross-validation chooses all else.
+/// The options of a ridge model; cross-validation chooses everything else.
 #[derive(Clone, Debug)]
 pub struct RidgeOptions {
     /// The target of the prediction.
     pub target: Target,
-    /// Where samples are taken.
+    /// The configurations to sample.
     pub plan: Plan,
-    /// Events whose rates may become features; `None` is all that there are.
+    /// Events whose rates may become features; `None` means all events of the data.
     pub events: Option<Vec<String>>,
-    /// In which form.
+    /// The transformation of the counts.
     pub terms: Terms,
 }
 
@@ -26,29 +26,31 @@ pub struct RidgeOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Terms {
-    /// The logarithm of each event's count per instruction: few terms for few programs.
+    /// The logarithm of each event's count per instruction: few terms, for few programs.
     Logarithms,
-    /// Each event's rate, and the products of any two: for many more programs than terms, as the
-    /// regression's intervals are no better than the programs left out of it.
+    /// Each event's rate, and the product of any two rates.
+    ///
+    /// Use it only with many more programs than terms, because the regression's intervals come
+    /// from left-out programs.
     Products,
 }
 
-/// Where samples are taken.
+/// The configurations to sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plan {
-    /// At so many configurations, 1 to 3, of training's choice; fewer where there are fewer to
-    /// choose from.
+    /// This number of configurations, 1 to 3, which training chooses; fewer if the data has fewer.
     Count(usize),
-    /// The same for an adapter: among configurations with at least half of the reference's
-    /// threads, because it bounds what a sample may lose by the threads that it leaves out, and
-    /// can soon pay for these; and for the sake of decisions rather than of times.
+    /// As `Count`, but for an adapter: all samples have at least half of the reference's threads.
+    ///
+    /// An adapter limits the loss of a sample by the number of threads that it leaves out, so it
+    /// can soon pay for these samples. Training then optimises decisions rather than times.
     Wide(usize),
-    /// At these, 1 to 3, all contexts among them.
+    /// These configurations, 1 to 3, with the one of all contexts among them.
     At(Vec<Configuration>),
 }
 
 impl Default for RidgeOptions {
-    /// Times, from three samples of training's choice.
+    /// Predicts times from three samples that training chooses.
     fn default() -> RidgeOptions {
         RidgeOptions {
             target: Target::Time,
@@ -62,8 +64,8 @@ impl Default for RidgeOptions {
 /// Fits a ridge model.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if the plan does not suit the
-/// data or the data lacks counts that were asked for.
+/// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if the plan does not fit the
+/// data, if the data lacks a requested event, or if the regression has no solution.
 pub fn ridge(data: &Dataset, options: &RidgeOptions) -> Result<Ridge> {
     let rule = Rule::default();
     let events = features(data, options)?;
@@ -79,7 +81,7 @@ pub fn ridge(data: &Dataset, options: &RidgeOptions) -> Result<Ridge> {
     };
     let last = last.ok_or_else(|| hopeless(data))?;
     let mut stages = vec![last];
-    // Each earlier stage leaves out the later sample that it misses least.
+    // Each earlier stage drops the sample whose absence costs the least accuracy.
     while stages[0].samples.len() > 1 {
         let samples = &stages[0].samples;
         let fewer = (1..samples.len()).rev().filter_map(|out| {
@@ -106,7 +108,7 @@ pub fn ridge(data: &Dataset, options: &RidgeOptions) -> Result<Ridge> {
     })
 }
 
-/// The samples in the order in which the stages need them.
+/// All samples, in the order in which the stages need them.
 fn order(stages: &[Choice]) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::new();
     for sample in stages.iter().flat_map(|choice| &choice.samples) {
@@ -142,7 +144,7 @@ fn stage(problem: &Problem, choice: &Choice) -> Option<Stage> {
     })
 }
 
-/// Event rates that may help: none where instructions were not counted.
+/// The event features to try; none if the data lacks instructions.
 fn features(data: &Dataset, options: &RidgeOptions) -> Result<Vec<Feature>> {
     let events = data.choose_events(options.events.as_deref())?;
     let none = options.events.as_ref().is_some_and(Vec::is_empty);
@@ -164,7 +166,9 @@ fn features(data: &Dataset, options: &RidgeOptions) -> Result<Vec<Feature>> {
     Ok(features)
 }
 
-/// How many samples are taken when so many are asked for: a model has something to predict.
+/// The number of samples to take if `count` are requested.
+///
+/// It leaves at least one configuration that the model can predict.
 fn checked(data: &Dataset, count: usize) -> Result<usize> {
     if (1..=MOST).contains(&count) {
         return Ok(count.min(data.configurations().len() - 1));
@@ -173,7 +177,7 @@ fn checked(data: &Dataset, count: usize) -> Result<usize> {
     Err(bad(format!("{machine}: {count} samples: 1 to {MOST} can be taken")))
 }
 
-/// The plan's columns, the reference first.
+/// The columns of the plan's configurations, the reference first.
 fn columns(data: &Dataset, on: &[Configuration]) -> Result<Vec<usize>> {
     let known = data.configurations();
     let reference = known.len() - 1;
@@ -212,5 +216,5 @@ fn hopeless(data: &Dataset) -> crate::Error {
     ))
 }
 
-/// More samples than that are a search.
+/// The most samples of a plan; more would amount to a search.
 const MOST: usize = 3;

@@ -1,4 +1,4 @@
-//! Which configurations to sample, which features, which penalty: all by leaving one out.
+//! Selects samples, features and penalty by leave-one-out cross-validation.
 
 use nalgebra::DMatrix;
 
@@ -12,21 +12,21 @@ use crate::error::Result;
 /// The training programs as matrices of natural logarithms.
 pub(super) struct Problem {
     pub(super) configurations: Vec<Configuration>,
-    /// Cost over that at the reference: a row for each program, a column for each configuration.
+    /// ln of the cost over the reference's: a row per program, a column per configuration.
     costs: DMatrix<f64>,
-    /// Of each program at the reference.
+    /// The features of each program's events at the reference.
     pub(super) events: Vec<Feature>,
     rates: DMatrix<f64>,
     rule: Rule,
     aim: Aim,
 }
 
-/// The aim of a model.
+/// The quality that the selection optimises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Aim {
-    /// Times and decisions alike.
+    /// The error of times and the regret of decisions, with equal weight.
     Times,
-    /// Decisions; times where these are alike.
+    /// The regret of decisions; the error of times decides between equal ones.
     Decisions,
 }
 
@@ -39,7 +39,7 @@ impl Aim {
     }
 }
 
-/// The choice for a set of samples, with its quality.
+/// The best features and penalty for a set of samples, with their loss.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
     /// Columns, the reference first.
@@ -49,10 +49,10 @@ pub(super) struct Choice {
     pub(super) loss: f64,
 }
 
-/// Steps of half a decade, in programs.
+/// The penalties to try, in programs, in steps of half a decade.
 const PENALTIES: [f64; 8] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0];
 
-/// Beyond so many candidates the choice of samples is among an even part of them.
+/// The most configurations that may be samples; of more, evenly spread ones are tried.
 const CANDIDATES: usize = 32;
 
 impl Problem {
@@ -86,8 +86,9 @@ impl Problem {
         Ok(Problem { configurations, costs, events: events.to_vec(), rates, rule, aim })
     }
 
-    /// The best set of `count` samples, or of as many as there are: the reference, and others
-    /// with at least `threads` threads.
+    /// The best set of `count` samples, or of fewer if there are fewer.
+    ///
+    /// It has the reference, and other configurations with at least `threads` threads.
     pub(super) fn best_set(&self, count: usize, threads: u32) -> Option<Choice> {
         let reference = self.configurations.len() - 1;
         let mut candidates = self.candidates();
@@ -164,8 +165,9 @@ impl Problem {
         deviations
     }
 
-    /// The aim's score of the mean relative error and the mean regret after verification, both of
-    /// left-out programs.
+    /// The loss for the aim, from errors and regrets of left-out programs.
+    ///
+    /// The error is the mean relative error of times; the regret is the one after verification.
     fn loss(&self, samples: &[usize], left_out: &DMatrix<f64>) -> f64 {
         let columns = self.configurations.len();
         let others: Vec<usize> = (0..columns).filter(|column| !samples.contains(column)).collect();
@@ -193,7 +195,7 @@ impl Problem {
         self.aim.loss(error, regret) / self.costs.nrows() as f64
     }
 
-    /// Columns that may be sampled besides the reference.
+    /// Columns that may be samples in addition to the reference.
     fn candidates(&self) -> Vec<usize> {
         let count = self.configurations.len() - 1;
         if count <= CANDIDATES {
@@ -208,7 +210,7 @@ impl Problem {
     }
 }
 
-/// All subsets of `size`, each in order.
+/// All subsets with `size` items, each in the order of `items`.
 fn subsets(items: &[usize], size: usize) -> Vec<Vec<usize>> {
     if size == 0 {
         return vec![Vec::new()];
