@@ -1,9 +1,9 @@
-//! Files that are written as a whole: a reader finds what was there before, or all of the new.
+//! Writes files as a whole: a reader finds either the old content or all of the new.
 //!
-//! The new content is a draft beside the file until it is renamed. The draft has a random name and
-//! is made by O_CREAT | O_EXCL, which follows no link and opens no file that is there: whoever
-//! may write to the directory, too, can prepare nothing. Where no draft can be (a directory that
-//! is not one's own, a file that is mounted by itself), a file that is there is written in place.
+//! The new content is a draft beside the file until it is renamed. The draft has a random name.
+//! O_CREAT | O_EXCL makes it, which follows no link and opens no existing file. So another user of
+//! the directory cannot prepare a trap. If a draft is impossible (a directory without write access,
+//! a file that is a mount point), an existing file is written in place.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -22,8 +22,7 @@ pub fn check(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes all of `content`, or leaves the file as it is; a link stays one, and a device or a
-/// pipe what it is.
+/// Writes all of `content`, or leaves the file as it is; links, devices and pipes stay such.
 ///
 /// # Errors
 /// The system's error; `IsADirectory` for a directory.
@@ -43,8 +42,8 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Writes a file of a name that others can guess: whatever has the name is replaced, and a link
-/// is not followed.
+/// Writes a file whose name others can guess: it replaces any file of that name, and does not
+/// follow a link.
 ///
 /// # Errors
 /// The system's error; then no file is left behind.
@@ -75,7 +74,7 @@ struct Draft {
     path: Unfinished,
 }
 
-/// The name of a draft, removed when dropped; empty once it is no draft any more.
+/// The name of a draft, which is removed when dropped; empty after the draft was renamed.
 struct Unfinished(PathBuf);
 
 impl Drop for Unfinished {
@@ -160,8 +159,8 @@ impl Place {
         }
     }
 
-    /// A draft beside the file, so that the renaming stays on one file system; none for what is
-    /// no file, whose place must not be taken by one.
+    /// A draft beside the file, so that the renaming stays on one file system. `None` for a device
+    /// or pipe, which a file must not replace.
     fn draft(&self) -> Option<io::Result<Draft>> {
         if self.there.as_ref().is_some_and(|about| !about.is_file()) {
             return None;
@@ -170,16 +169,16 @@ impl Place {
         Some(Draft::within(directory, self.there.as_ref()))
     }
 
-    /// Opens what is there, and makes nothing. A regular file's path has no link in it any more:
-    /// one that is there now was put there since.
+    /// Opens the existing file, and never makes one. The path of a regular file has its links
+    /// resolved already, so a link there now is newer and refused.
     fn open(&self) -> io::Result<File> {
         let regular = self.there.as_ref().is_some_and(fs::Metadata::is_file);
         let flags = if regular { libc::O_NOFOLLOW } else { 0 };
         OpenOptions::new().write(true).custom_flags(flags).open(&self.path)
     }
 
-    /// Whether it is the draft that is in the way, and not its content: a full disk must not cost
-    /// what was there.
+    /// Whether only the draft failed, so that writing in place may work. After an error such as a
+    /// full disk it must not be tried: the old content would be lost.
     fn can_be_in_place(&self, error: &io::Error) -> bool {
         use libc::{EACCES, EBUSY, EPERM, EROFS};
         let in_the_way = |code| [EACCES, EBUSY, EPERM, EROFS].contains(&code);

@@ -1,5 +1,5 @@
-//! Wall time in ticks: cheap to take at a phase's edges, turned into nanoseconds
-//! when somebody looks.
+//! Wall time in ticks: cheap to read at a phase's edges, and converted to nanoseconds only
+//! for reports and samples.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -32,9 +32,10 @@ struct Anchor {
 
 static ANCHOR: OnceLock<Anchor> = OnceLock::new();
 
-/// The shortest time from which the rate is taken: the two clocks are read some
-/// 50 ns apart at either end, so 1 ms keeps the error below 0.01 %, and whoever
-/// asks sooner waits no longer than that.
+/// The shortest time in nanoseconds over which the rate is measured.
+///
+/// The readings of the two clocks are some 50 ns apart at either end. So 1 ms keeps the error
+/// below 0.01 %, and an early caller waits at most 1 ms.
 const BASELINE: u64 = 1_000_000;
 
 impl Clock {

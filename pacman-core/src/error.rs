@@ -34,7 +34,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum ErrorKind {
     /// The calling thread is attached to this session already.
     AlreadyAttached,
-    /// The events exist, but not beside each other or beside what already runs.
+    /// The events exist, but conflict with each other or with counters in use.
     Conflict,
     /// The calling thread is not attached to the session.
     NotAttached,
@@ -96,7 +96,7 @@ impl Error {
     /// The text says in one line what was asked, on what, what the system said and what to do.
     #[cold]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        // Names of others are in it: whatever they hold, it is one line and nothing but text.
+        // The message may contain foreign names: escape them, so that it stays one line of text.
         let message = shown::line(&message.into()).into_owned();
         Error(Box::new(Inner { kind, message, errno: None }))
     }

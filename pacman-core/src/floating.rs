@@ -1,8 +1,8 @@
-//! The calling program's floating-point state, which is none of this library's business.
+//! Isolates this library's arithmetic from the calling program's floating-point state.
 //!
-//! Programs look at the flags that arithmetic leaves behind (Fortran's STOP prints them), change how
-//! it rounds, and have it trap. What a library computes beside them must do none of this to them, and
-//! must not be done so to.
+//! Programs read the flags that arithmetic sets (Fortran's STOP prints them), change the rounding,
+//! and enable traps. This library's arithmetic must not set the program's flags. The program's
+//! rounding and traps must not affect this library.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::asm;

@@ -1,21 +1,21 @@
 //! Locks for a process that forks.
 //!
 //! `fork(3)` copies one thread, and memory as it was at that instant. A lock that another thread
-//! had, or waited for, stays so in the child for ever. So lists that a child goes on with are locked
-//! over the fork by the thread that forks, and opened again on both sides.
+//! held or waited for stays so in the child for ever. So the forking thread locks the lists that a
+//! child still needs over the fork, and unlocks them on both sides.
 //!
-//! The locks are the standard library's. `parking_lot`'s cannot be opened in the child: threads that
-//! wait for one stand in a queue outside of it, which the child inherits, and every now and then
-//! the lock is handed to the first of them, who is not there.
+//! The locks are the standard library's. `parking_lot`'s cannot be unlocked in the child: their
+//! waiting threads stand in a queue outside of the lock, which the child inherits. Sometimes
+//! `parking_lot` hands the lock to the first of them, which does not exist in the child.
 
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Nobody forks while somebody has a part of it.
+/// A fork waits while a thread holds it for reading.
 static FENCE: RwLock<()> = RwLock::new(());
-/// The whole of it, while its thread forks.
+/// The fence, held for writing while its thread forks.
 static FORKING: ForkGuard<RwLockWriteGuard<'static, ()>> = ForkGuard::new();
 
 /// Registers the handlers below, once.
@@ -129,13 +129,13 @@ impl<T> Lock<T> {
         Lock(Mutex::new(value))
     }
 
-    /// Waits for it. Who panicked with it has left the value as it is now.
+    /// Waits for the lock. After a panic of its holder, the value is as the holder left it.
     #[inline]
     pub fn lock(&self) -> Locked<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has it at once, or not.
+    /// Takes the lock if it is free.
     #[inline]
     pub fn try_lock(&self) -> Option<Locked<'_, T>> {
         match self.0.try_lock() {
@@ -146,7 +146,7 @@ impl<T> Lock<T> {
     }
 }
 
-/// Where the thread that forks keeps what it has locked.
+/// The place where the forking thread keeps its locks during the fork.
 #[doc(hidden)]
 pub struct ForkGuard<L>(UnsafeCell<Option<L>>);
 

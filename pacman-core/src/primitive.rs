@@ -50,8 +50,10 @@ pub(crate) unsafe fn own_plain(word: &AtomicU64) -> u64 {
     }
 }
 
-/// `value`, computed before what follows and kept: else the compiler puts off what nobody needs yet,
-/// or computes it again, and keeps more words or executes more instructions.
+/// Returns `value`, and makes the compiler compute it here and only once.
+///
+/// Otherwise the compiler may delay or repeat the computation, which takes more registers or
+/// instructions on the fast path.
 #[inline(always)]
 pub(crate) fn made(value: u64) -> u64 {
     let made;

@@ -11,9 +11,9 @@ pub use crate::session::plausible::implausible;
 
 /// The rule by which executions count the sets of a session whose events do not fit at once.
 ///
-/// Sets change between outermost executions of phases, never inside one; each phase
-/// goes through all sets on each thread, whatever its other phases do. So a phase
-/// that runs only inside others sees the sets that those are given.
+/// Sets change between outermost executions of phases, never inside one. On each thread
+/// each phase goes through all sets, independent of other phases. A phase that runs only
+/// inside others counts the sets of those.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EventSetRotation {
@@ -41,7 +41,7 @@ pub struct Report {
     /// The names of the phases, in the order they were first named.
     pub phases: Vec<String>,
     /// Every thread that ever attached, in order of attaching. A session keeps the rows of the
-    /// first 1,024 threads that end; what later ones counted is one row, the last.
+    /// first 1,024 threads that end. The last row has the sums of all that end later.
     pub threads: Vec<ThreadReport>,
     /// Nanoseconds since the session started.
     pub age: u64,
@@ -168,8 +168,8 @@ pub struct PhaseReport {
     pub time: Stat,
     /// One entry per event, in the order of [`Report::events`].
     pub counts: Vec<CountReport>,
-    /// One entry per set, in the order of [`Report::sets`]: what the executions that
-    /// counted it cost.
+    /// One entry per set, in the order of [`Report::sets`]: the cost of the executions that
+    /// counted it.
     pub sets: Vec<SetReport>,
 }
 

@@ -36,13 +36,17 @@ use crate::report::{PhaseReport, Report, ThreadReport};
 /// `df.columns = df.columns.str.replace(r" \[.*\]$", "", regex=True)` drops the
 /// brackets, and `df["CYCLES scaled"].fillna(df["CYCLES"])` is the best figure.
 ///
-/// A field is empty where there is no value, never 0: places that are unknown,
-/// counts of a group that never counted, `scaled` where raw is exact, `enabled`
-/// and `running` where the counters cannot be off, `set` of an event that every set
-/// counts, counts of a set that was not on the counters, and times and counts of a
-/// phase of which no execution has finished. Fields are quoted as RFC 4180 has
-/// it, numbers are decimal integers without grouping, lines end in a line feed,
-/// the text is UTF-8.
+/// A field without a value is empty, never 0. Empty are
+///
+/// - unknown places,
+/// - counts of a group that never counted, and of a set that was not on the counters,
+/// - `scaled` if the raw count is exact,
+/// - `enabled` and `running` if the counters cannot be off,
+/// - `set` of an event that every set counts,
+/// - times and counts of a phase without a finished execution.
+///
+/// Fields are quoted as in RFC 4180, numbers are decimal integers without grouping, lines end
+/// in a line feed, and the text is UTF-8.
 ///
 /// # Errors
 /// The error of `out`, such as `BrokenPipe`; the part that was written stays.

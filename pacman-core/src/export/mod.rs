@@ -13,11 +13,11 @@
 //! and everything about a phase of which no execution has finished yet. The table writes them as a dash and
 //! says why below, CSV leaves the field empty, JSON has `null` and the reason.
 //!
-//! Writers never panic and print nothing on their own. What the writer refuses
-//! comes back as it is: a closed pipe is an error of kind
-//! [`BrokenPipe`](std::io::ErrorKind::BrokenPipe), and a command that feeds a
-//! pager ends quietly on it. They write line by line and flush at the end; give
-//! them a [`BufWriter`](std::io::BufWriter) where a line costs a system call.
+//! Writers never panic and print nothing on their own. They return the errors of the
+//! underlying writer unchanged. A closed pipe is an error of kind
+//! [`BrokenPipe`](std::io::ErrorKind::BrokenPipe), on which a command that feeds a pager
+//! should end quietly. They write line by line and flush at the end. Give them a
+//! [`BufWriter`](std::io::BufWriter) if each line costs a system call.
 //!
 //! ```
 //! use pacman_core::{Session, export};

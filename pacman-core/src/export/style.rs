@@ -29,8 +29,8 @@ pub struct TableStyle {
     /// Writes counts with all their digits; otherwise a million and more gets
     /// four digits and a suffix, such as `12.35 M`.
     pub exact: bool,
-    /// Shows the phases that took the most time, at most so many, and says how
-    /// many it left out; `None` shows all.
+    /// The most phases to show; `None` shows all. The table shows the phases that took the
+    /// most time, and says how many it left out.
     pub top: Option<usize>,
     /// A phase that more threads ran has rows for the least, the median and the
     /// greatest of each column in place of a row for each thread.
@@ -48,8 +48,8 @@ impl TableStyle {
     ///
     /// Colour if `terminal` (the output is one), `NO_COLOR` is unset or empty and
     /// `TERM` names a terminal other than `dumb`; Unicode if the locale's encoding is
-    /// UTF-8; the width from `COLUMNS` where that is a number above 0. Whoever can ask
-    /// the terminal for its width does so where `COLUMNS` is not set.
+    /// UTF-8; the width from `COLUMNS` if that is a number above 0. This function does not
+    /// ask the terminal for its width; a caller can do so if `COLUMNS` is not set.
     ///
     /// ```
     /// use std::io::IsTerminal;

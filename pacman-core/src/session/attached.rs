@@ -22,10 +22,10 @@ use super::uncounted::Uncounted;
 
 /// A thread that takes part in a session; dropping it detaches the thread.
 ///
-/// It stays on its thread (it is not `Send`): counters are read with an
-/// instruction that answers for whoever executes it. A signal handler may begin and end
-/// phases of its own; where it has interrupted a begin or an end of its thread, either is
-/// refused as `Reentered` and changes nothing. It must call nothing else of this.
+/// It stays on its thread (it is not `Send`), because RDPMC reads the counters of the thread
+/// that executes it. A signal handler may begin and end phases of its own. If the handler has
+/// interrupted a begin or end of its thread, its own call fails with `Reentered` and changes
+/// nothing. A handler must call no other method.
 ///
 /// ```compile_fail,E0277
 /// fn elsewhere(thread: pacman_core::Attached) {
@@ -110,8 +110,8 @@ impl Attached {
 
     /// Runs `work` as one execution of a phase and passes its result on.
     ///
-    /// `work` runs whatever the counters do. `?` and `unwrap` take the result of a counted
-    /// execution; [`Uncounted::into_value`] takes that of any.
+    /// `work` runs even if the counters fail. `?` and `unwrap` take the result of a counted
+    /// execution; [`Uncounted::into_value`] takes the result of an uncounted one.
     ///
     /// # Errors
     /// [`Uncounted`], with the result of `work`, where the execution was not counted: the error

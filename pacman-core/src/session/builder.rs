@@ -111,12 +111,11 @@ impl SessionBuilder {
     /// Counts events that do not fit on the counters at once in sets that rotate, as many
     /// as it takes: each outermost execution of a phase counts one of them.
     ///
-    /// The sets are as few as the processor allows, and as full. What the kernel itself
-    /// counts is in every set. Changing the set costs two system calls at the begin of
-    /// an outermost phase; by [`registers`](Self::registers), one for each register that
-    /// is given back, looked at or written. The report
-    /// says which values come from which executions, and estimates the rest. Without
-    /// effect if the events fit.
+    /// The sets are as few as the processor allows, and as full. Every set has the events
+    /// that the kernel itself counts. A change of the set takes two system calls at the begin
+    /// of an outermost phase. With [`registers`](Self::registers) it takes one for each
+    /// register that is restored, read or written. The report says which values come from
+    /// which executions, and estimates the rest. If the events fit at once, this has no effect.
     ///
     /// By registers on a Pentium 4 the siblings' sets change independently, so each
     /// needs counters of its own: [`Partition::Even`] or [`Partition::Whole`]. Where
@@ -142,8 +141,8 @@ impl SessionBuilder {
     ///
     /// Without this a session there programs the registers itself. It needs root and the `msr`
     /// module, else [`start`](Self::start) fails with the reason. Counts are then those of a
-    /// hardware context: a thread that has no place by a placement is bound to the context that
-    /// it runs on, or another free one, for as long as it is attached.
+    /// hardware context. While a thread without a place of a placement is attached, it is bound to
+    /// the context that it runs on, or to another free one.
     ///
     /// The environment variable `PACMAN_TRUST_DRIVER=1` does the same for every session of a
     /// process. No effect on other processors and on the kernel's own events.

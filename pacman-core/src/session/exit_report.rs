@@ -20,7 +20,7 @@ use crate::{atomic_write, export};
 /// The directory for the reports; without it none is written.
 const DIRECTORY: &str = "PACMAN_REPORT_DIR";
 
-/// Events to count besides the program's own, where a report is written.
+/// Events to count in addition to the program's own, if a report is written.
 const EVENTS: &str = "PACMAN_REPORT_EVENTS";
 
 /// Where one session's report goes.

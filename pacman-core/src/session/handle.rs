@@ -107,14 +107,13 @@ impl Session {
         self.shared().phase_from_bits(bits)
     }
 
-    /// Attaches the calling thread: at the next free place if the session has a
-    /// placement, else wherever the thread runs.
+    /// Attaches the calling thread: at the next free place if the session has a placement,
+    /// otherwise where the thread runs.
     ///
     /// # Errors
-    /// `AlreadyAttached`, `Closed`, `NoSuchPlace` when every place is taken, what
-    /// binding can say (`PlaceNotAllowed`), and what opening the counters can say
-    /// (`NoDescriptors`, `Permission`, `NotScheduled`, …). A failed attach leaves
-    /// nothing behind: descriptors, place and mask are as they were.
+    /// `AlreadyAttached`; `Closed`; `NoSuchPlace` if every place is taken; the errors of
+    /// binding (`PlaceNotAllowed`) and of opening the counters (`NoDescriptors`, `Permission`,
+    /// `NotScheduled`, …). A failed attach restores descriptors, place and mask.
     pub fn attach(&self) -> Result<Attached> {
         self.admit(|| self.shared().take_place())
     }

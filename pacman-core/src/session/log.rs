@@ -8,7 +8,7 @@ use crate::primitive::{AtomicU64, Ordering, own};
 /// Words before the counts: set and phase, begin, end.
 const HEADER: usize = 3;
 
-/// A thread's samples in order, up to a bound; what does not fit is counted.
+/// A thread's samples in order, up to a bound; it counts the samples beyond the bound.
 #[derive(Debug)]
 pub(crate) struct Log {
     stride: usize,
@@ -63,8 +63,8 @@ impl Log {
         for ((word, end), begin) in entry[HEADER..].iter().zip(&end.counts).zip(&begin.counts) {
             word.store(end.wrapping_sub(*begin), Ordering::Relaxed);
         }
-        // ATOMICS: pairs with the acquire load in `entries`: whoever sees the new
-        // length sees the entry below it, which never changes again.
+        // ATOMICS: pairs with the acquire load in `entries`: a reader of the new length
+        // sees the entry below it, which never changes again.
         self.length.store(length + 1, Ordering::Release);
     }
 

@@ -2,12 +2,13 @@
 //!
 //! How threads see each other's counts is described in `session/README.md`.
 //!
-//! A program need not write its report itself. Where `PACMAN_REPORT_DIR` names a directory,
-//! every session leaves its report there as [JSON](crate::export::json), in a file named by
-//! process and session, when it is closed and its threads have detached, or else when the
-//! process exits. `PACMAN_REPORT_EVENTS` then adds events to those that the program counts, in
-//! rotating sets if they do not fit at once: they are in reports, and in nothing else that the program
-//! asks for. What cannot be counted is left out, with a line on standard error. Without the first variable neither does anything. `pacman-pmu record` uses both.
+//! A program need not write its report itself. If `PACMAN_REPORT_DIR` names a directory,
+//! every session writes its report there as [JSON](crate::export::json), in a file named by
+//! process and session. It does so when it is closed and its threads have detached, or else
+//! when the process exits. `PACMAN_REPORT_EVENTS` then adds events to those of the program, in
+//! rotating sets if they do not fit at once. Only reports have these events. A session leaves
+//! out events that it cannot count, with a line on standard error. Without
+//! `PACMAN_REPORT_DIR` neither variable has an effect. `pacman-pmu record` uses both.
 
 mod attached;
 mod builder;

@@ -47,7 +47,7 @@ impl Open {
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// It is over, and so many phases are open.
+    /// The begin or end is over, and `depth` phases are open.
     #[inline(always)]
     pub(super) fn leave(&self, depth: usize) {
         compiler_fence(Ordering::SeqCst);

@@ -14,8 +14,8 @@ const NAPS: u32 = YIELDS + 1000;
 
 /// A reader's patience with one owner.
 ///
-/// An owner may never finish: fork leaves a child with what it had half written, and a signal
-/// handler that reads may stand above it on the same stack.
+/// An owner may never finish. A forked child inherits its half-written sample, and a signal handler
+/// that reads may have interrupted the owner on the same thread.
 pub(super) struct Patience<F> {
     tries: u32,
     is_gone: F,

@@ -15,8 +15,8 @@ use crate::report::ThreadState;
 
 /// A view of one thread of a session, for siblings and controllers.
 ///
-/// Looking costs no system call and does not disturb the thread. What is seen is
-/// the sample of its latest boundary (or [`publish`](super::Attached::publish)).
+/// A look takes no system call and does not disturb the thread. It returns the sample of the
+/// thread's latest phase boundary or [`publish`](super::Attached::publish).
 #[derive(Clone)]
 pub struct Peer {
     record: Arc<ThreadRecord>,

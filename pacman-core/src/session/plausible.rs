@@ -1,8 +1,8 @@
-//! Limits of what a processor can have counted: no sum holds a value beyond them.
+//! Limits of the values that a processor can have counted; sums hold no value beyond them.
 //!
-//! An execution is judged where it is the longest or the shortest so far, or counts the most or
-//! the least: what is possible lies between two executions that were. So the usual execution is
-//! not judged at all. A wrong value that a right one could have is not seen.
+//! An execution is judged only if it is the longest or the shortest so far, or counts the most or
+//! the least. A value between those of two plausible executions is plausible. So most executions
+//! need no judgement. A wrong value within the limits stays undetected.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::event::Event;
 pub(crate) struct Limits {
     /// Ticks when the thread attached.
     since: u64,
-    /// Whether ticks limit counts: a simulated machine's ticks are no time.
+    /// Whether ticks limit counts; a simulated machine's ticks do not measure its time.
     timed: bool,
     columns: Vec<Kind>,
     /// The columns of instructions and cycles of the same modes.

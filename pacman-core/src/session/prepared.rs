@@ -59,7 +59,7 @@ impl SessionBuilder {
         })
     }
 
-    /// Looks up the events, tries them on this machine, and counts whatever runs on each of `cpus`.
+    /// Looks up the events, tries them on this machine, and counts all programs on each of `cpus`.
     ///
     /// The kernel asks for `perf_event_paranoid` of 0 or less, or CAP_PERFMON. Hardware contexts
     /// outside of the process's cpuset count as well.
@@ -178,7 +178,7 @@ impl PreparedSession {
         None
     }
 
-    /// Adds what the environment wants in the report, if it can be counted with the rest.
+    /// Adds the events that the environment requests, if they can be counted with the others.
     fn add_requested_events(&mut self) {
         let Some(list) = exit_report::requested_events() else { return };
         if self.events.is_empty() {

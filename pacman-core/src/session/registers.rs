@@ -108,8 +108,8 @@ pub(super) fn backend(
         partition.plan(pmu, &lists.iter().map(demands).collect::<Vec<_>>())
     };
     let plan = on(&pmu).or_else(|conflict| match partition {
-        // Plans leave NetBurst's counter 1 alone, as Linux does, unless somebody who is
-        // to have the whole PMU needs it.
+        // Plans leave NetBurst's counter 1 alone, as Linux does, unless the only user of the
+        // whole PMU needs it.
         Partition::Whole { .. } => on(&pmu.allowing_all_counters()).map_err(|_| conflict),
         _ => Err(conflict),
     });

@@ -11,9 +11,9 @@ use crate::primitive::{Ordering, fence};
 /// Rows that a thread has from the start: programs with fewer phases never
 /// allocate one, and find it without a search.
 const FIRST: usize = 16;
-/// Further ones come by as many at a time, when one of them is first used.
+/// The number of further rows that are allocated together, when one of them is first used.
 const CHUNK: usize = 16;
-/// They are found through two directories of so many entries, which come as late.
+/// The entries of each of the two directories of further rows, which are allocated as late.
 const ENTRIES: usize = 64;
 
 /// The most phases of a session.
@@ -85,7 +85,7 @@ impl Rows {
         }
     }
 
-    /// The phases that may have a row, ascending: all of them, and some besides.
+    /// The phases that may have a row, ascending: all that have one, and some that do not.
     pub(crate) fn phases(&self) -> Vec<u32> {
         match self {
             Rows::Four(rows) => rows.phases(),

@@ -5,9 +5,10 @@ use crate::backend::Reading;
 
 /// One reading of the calling thread's counters, with its time.
 ///
-/// Counts are raw and only grow: [`count_since`](Sample::count_since) is what
-/// means something. In a session with rotating sets a sample holds the events of one set, and
-/// [`counted_since`](Sample::counted_since) knows whether two belong together.
+/// Counts are raw and only grow; the difference of two samples is meaningful, see
+/// [`count_since`](Sample::count_since). In a session with rotating sets a sample holds the
+/// events of one set. [`counted_since`](Sample::counted_since) checks that two samples belong
+/// together.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
     pub(super) epoch: Epoch,

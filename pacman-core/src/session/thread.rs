@@ -121,7 +121,7 @@ impl ThreadRecord {
             ThreadState::Detached => 1,
             ThreadState::Exited => 2,
         };
-        // ATOMICS: whoever sees the new state sees the time above.
+        // ATOMICS: Release, so that a reader of the new state sees the time above.
         self.state.store(code, Ordering::Release);
     }
 

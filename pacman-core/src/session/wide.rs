@@ -1,4 +1,4 @@
-//! Counting whatever runs on a set of hardware contexts.
+//! Counts all programs that run on a set of hardware contexts.
 
 use std::fmt;
 use std::fs;
@@ -101,8 +101,8 @@ impl SystemWide {
     /// Begins a phase on every context; phases nest.
     ///
     /// # Errors
-    /// `InvalidInput` for a phase of another session; what is wrong with the last context
-    /// if none is left to count.
+    /// `InvalidInput` for a phase of another session; the last context's error if no context
+    /// can be counted any more.
     pub fn begin(&mut self, phase: Phase) -> Result<()> {
         self.own(phase)?;
         self.each(|context| {
@@ -207,9 +207,9 @@ impl Watched {
 
     /// Reads the context; an error if its counters stood still for a part of the time.
     ///
-    /// The kernel stops a context's counters for good when it goes offline, and goes on
-    /// answering with what they had, even after it came back. What never stops otherwise
-    /// is the time that the group was enabled.
+    /// When a context goes offline, the kernel stops its counters permanently, but still returns
+    /// their last values, even after the context came back. Only then does the time that the
+    /// group was enabled stop.
     fn check(&mut self) -> Result<()> {
         let mut now = Sample::EMPTY;
         let before = self.clock.now();
@@ -297,7 +297,7 @@ fn place(topology: &Topology, cpu: u32) -> Result<Place> {
     Err(Error::new(kind, format!("cannot count CPU {cpu}: {why}")))
 }
 
-/// The thread id of a row that is no thread's.
+/// The thread id of a row that does not belong to a thread.
 const NO_THREAD: i32 = -1;
 /// How much the kernel's clock of counting and the session's may differ in rate.
 const RATES_DIFFER: f64 = 0.01;
@@ -339,7 +339,7 @@ mod tests {
             assert_eq!((row.tid, row.name.as_deref()), (-1, Some("context")));
             assert_eq!(row.place.map(|at| (at.cpu, at.bound)), Some((place.cpu(), true)));
             let [outer, inner] = [&row.phases[0], &row.phases[1]];
-            // A context's own clock goes on whatever runs there.
+            // A context's own clock goes on under any load.
             assert!(inner.counts[0].raw.sum >= 2_000_000, "{inner:?}");
             assert!(outer.counts[0].raw.sum >= inner.counts[0].raw.sum);
             assert!(row.notes.is_empty(), "{:?}", row.notes);

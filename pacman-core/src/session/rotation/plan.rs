@@ -120,7 +120,7 @@ impl Planner<'_> {
         let Ok(schedule) = room.partition.sets(&room.pmu, &lists(&hardware)) else {
             return Vec::new();
         };
-        // A sum whose terms are in two sets is no count of anything.
+        // A sum whose terms are in two sets has no meaning.
         if !schedule.parted().is_empty() {
             return Vec::new();
         }
