@@ -1,18 +1,18 @@
-//! The other programs of a simulated machine, by a timetable.
+//! The timetable of a simulated machine's other programs.
 
-/// The timetable repeats every so many nanoseconds.
+/// The length of the timetable in nanoseconds. Then it repeats.
 const PERIOD: u64 = 10_000_000;
 
-/// When a sibling is active, in tenths of the period: from, to. Between them two siblings are
-/// both active for three tenths of the time, each alone for some, and both halted for the rest;
-/// no two cores that stand side by side do the same.
+/// The begin and end of a sibling's activity, in tenths of the period. The first two siblings of a
+/// core are both active for three tenths of the time. Neighbouring cores have different times.
 const ACTIVE: [[(u64, u64); 4]; 3] = [
     [(0, 6), (3, 8), (5, 9), (1, 4)],
     [(1, 9), (4, 7), (0, 5), (2, 8)],
     [(2, 5), (2, 5), (6, 8), (0, 3)],
 ];
 
-/// Whether sibling `number` of `core` is active at `time`, and until when that stays so.
+/// Whether sibling `number` of `core` is active at `time`, and a time until which that does not
+/// change.
 pub(super) fn activity(core: usize, number: u8, time: u64) -> (bool, u64) {
     let (from, to) = ACTIVE[core % ACTIVE.len()][usize::from(number) % 4];
     let (from, to) = (from * PERIOD / 10, to * PERIOD / 10);
@@ -22,21 +22,21 @@ pub(super) fn activity(core: usize, number: u8, time: u64) -> (bool, u64) {
     } else if now < to {
         (true, begin + to)
     } else {
-        // Not active before the next period's begin, and perhaps longer.
+        // It is inactive until the next period's begin, or longer.
         (false, begin + PERIOD)
     }
 }
 
-/// How long the contexts of a core have been active, in nanoseconds.
+/// The active times of a core's contexts, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoreActivity {
-    /// All the time that has passed.
+    /// The time that has passed.
     pub total: u64,
-    /// By sibling: active while every other one was halted.
+    /// For each sibling, the time that it was active and all others were halted.
     pub alone: Vec<u64>,
-    /// Two or more active.
+    /// The time that two or more siblings were active.
     pub together: u64,
-    /// All halted.
+    /// The time that all siblings were halted.
     pub neither: u64,
 }
 

@@ -33,7 +33,8 @@ pub enum ErrorKind {
 impl Error {
     #[cold]
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        // Names of others are in it: whatever they hold, it is one line and nothing but text.
+        // The message contains names from other sources. Their control characters are escaped, so
+        // that it is one line of text.
         Error { kind, message: shown::line(&message.into()).into_owned() }
     }
 

@@ -1,4 +1,4 @@
-//! Faults that a simulated machine is told to have.
+//! Faults to inject into a simulated machine.
 
 /// A fault at one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum Fault {
     Migrate(u32),
     /// Another tool takes every counter of the thread's context, and keeps it.
     Steal,
-    /// Every counter of the thread's context stands this many events before its wrap.
+    /// Sets every counter of the thread's context to this number of events before its wrap.
     NearWrap(u64),
     /// The sibling context, or whichever one is named, is taken offline.
     Unplug(u32),
@@ -32,7 +32,7 @@ impl Faults {
         self.planned.push((self.calls + calls, fault));
     }
 
-    /// How many calls there were.
+    /// The number of calls so far.
     pub(super) fn calls(&self) -> u64 {
         self.calls
     }

@@ -1,4 +1,4 @@
-//! The simulated machine as the one that a whole process counts on.
+//! Installs a simulated machine, on which the whole process counts.
 
 use once_cell::sync::OnceCell;
 
@@ -7,19 +7,20 @@ use pacman_core::platform;
 use crate::error::{Error, ErrorKind, Result};
 use crate::machine::Machine;
 
-/// The environment variable that names a machine for programs that have no option for it.
+/// The environment variable that names a machine for programs without an option for it.
 const VARIABLE: &str = "PACMAN_MACHINE";
 
 /// Installs the live machine that the environment variable `PACMAN_MACHINE` names; without the
 /// variable the process counts on the real machine.
 ///
-/// A program calls this first of all: [`Topology::detect`](pacman_topology::Topology::detect), event names and
-/// sessions then mean the installed machine. The first call reads the variable. Further calls repeat
-/// its success, or try again after an error.
+/// Call this before any other function of the library:
+/// [`Topology::detect`](pacman_topology::Topology::detect), event names and sessions then mean the
+/// installed machine. The first call reads the variable. Further calls repeat its success, or try
+/// again after an error.
 ///
 /// # Errors
-/// `UnknownMachine` if the variable names no machine, `AlreadyCounting` if the process has counted on
-/// another machine already.
+/// `UnknownMachine` if the variable names an unknown machine; `AlreadyCounting` if the process has
+/// counted on another machine already.
 ///
 /// ```
 /// pacman_sim::install()?;
@@ -36,8 +37,8 @@ pub fn install() -> Result<()> {
     READ.get_or_try_init(read).copied()
 }
 
-/// Installs the live machine `name`, before anything was counted. Later calls for the same name do
-/// nothing.
+/// Installs the live machine `name`. Call this before the process counts anything. Later calls for
+/// the same name do nothing.
 ///
 /// # Errors
 /// As for [`install`].
@@ -51,7 +52,7 @@ pub fn simulate(name: &str) -> Result<()> {
     if installed.name().eq_ignore_ascii_case(name) {
         return Ok(());
     }
-    // Another machine by now, which is an error that names both.
+    // The process may count on another machine by now. That is an error with both names.
     count_on(&Machine::live(name)?)
 }
 

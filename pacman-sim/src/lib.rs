@@ -1,20 +1,20 @@
 //! Simulated machines below the operating system's seams.
 //!
-//! A [`Machine`] has cores with the performance-monitoring registers of a Pentium 4, of Intel's
-//! or of AMD's processors ([`hardware`]), a kernel that puts events on them as Linux does, and
-//! programs that run on its contexts. It implements [`PerfSys`](pacman_core::backend::perf::PerfSys)
-//! and [`MsrIo`](pacman_core::backend::msr::MsrIo), so that the real drivers run on it unchanged: to
-//! see what counting looks like on a machine that is not at hand, and to meet every fault that
-//! a real one has once in a year.
+//! A [`Machine`] has cores with the performance-monitoring registers ([`hardware`]) of a Pentium 4,
+//! or of a later Intel or AMD processor. Its kernel puts events on the counters as Linux does, and
+//! programs run on its contexts. It implements [`PerfSys`](pacman_core::backend::perf::PerfSys) and
+//! [`MsrIo`](pacman_core::backend::msr::MsrIo), so the real drivers run on it unchanged. Use it to
+//! count on a machine that you do not have, and to test faults that real machines show once a year.
 //!
-//! A thread of this process *is* a thread of the simulated machine, from its first call. What
-//! it executes there is told in one of two ways:
+//! From its first call, a thread of this process *is* a thread of the simulated machine. There are
+//! two ways to say which instructions it executes there:
 //!
-//! - On a [live](Machine::live) machine a thread executes for as long as it really uses its
-//!   processor: a made-up integer program at the machine's clock. Counts then follow the CPU
-//!   time, and say nothing about the program.
-//! - On a [scripted](Machine::scripted) machine nothing happens but what the thread says:
-//!   [`execute`](Machine::execute), [`inject_event`](Machine::inject_event). Counts are then known exactly.
+//! - On a [live](Machine::live) machine a thread executes an invented integer program at the
+//!   machine's clock, during the CPU time that the thread really uses. Counts then follow the CPU
+//!   time, and have no relation to the real program.
+//! - On a [scripted](Machine::scripted) machine a thread executes only what its calls request:
+//!   [`execute`](Machine::execute), [`inject_event`](Machine::inject_event). Counts are then known
+//!   exactly.
 //!
 //! A process counts on a live machine after [`install`] or [`simulate`]; a session counts on any
 //! machine that its builder names:
@@ -32,7 +32,8 @@
 //! # Ok::<(), pacman_core::Error>(())
 //! ```
 //!
-//! For: authors of drivers, and continuous integration on machines without counters.
+//! The crate is for authors of drivers, and for continuous integration on machines without
+//! counters.
 
 mod background;
 mod error;

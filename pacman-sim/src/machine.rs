@@ -35,7 +35,7 @@ pub(crate) struct Inner {
 }
 
 impl Machine {
-    /// A machine whose threads execute for as long as they really use their processors.
+    /// A machine whose threads execute during the CPU time that they really use.
     ///
     /// # Errors
     /// `UnknownMachine` for a name that is none of `p4`, `nehalem`, `haswell`, `skylake`,
@@ -44,7 +44,7 @@ impl Machine {
         Machine::new(name, true)
     }
 
-    /// A machine whose threads execute what they are told to.
+    /// A machine whose threads execute only what their calls request.
     ///
     /// # Errors
     /// As for [`live`](Self::live).
@@ -53,7 +53,7 @@ impl Machine {
     }
 
     fn new(name: &str, live: bool) -> Result<Machine> {
-        // Register ledgers tell machines apart by number; 0 is the real one.
+        // The machine's number in register ledgers; 0 is the real machine.
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let spec = MachineSpec::named(name).ok_or_else(|| {
             Error::new(
@@ -144,7 +144,7 @@ impl Machine {
     /// counted as a whole.
     ///
     /// # Panics
-    /// If there is no such core.
+    /// If the machine does not have the core.
     pub fn core_activity(&self, core: usize) -> CoreActivity {
         self.state().activity_of(core)
     }
@@ -154,7 +154,7 @@ impl Machine {
         self.enter().tsc()
     }
 
-    /// How often the time stamp counter ticks, in Hz.
+    /// The frequency of the time stamp counter, in Hz.
     pub fn tsc_hz(&self) -> u64 {
         self.inner.spec.tsc_mhz * 1_000_000
     }
@@ -165,7 +165,7 @@ impl Machine {
         self.state().faults.plan(calls, fault);
     }
 
-    /// How many calls the machine has had.
+    /// The number of calls to the machine so far.
     pub fn calls(&self) -> u64 {
         self.state().faults.calls()
     }
@@ -175,12 +175,12 @@ impl Machine {
         self.state().faults.all_met()
     }
 
-    /// How many counters are open.
+    /// The number of open counters.
     pub fn open_counters(&self) -> usize {
         self.state().open_counters()
     }
 
-    /// The registers that do not hold what they hold after a reset, core by core.
+    /// The registers that differ from their reset values, core by core.
     pub fn registers_in_use(&self) -> Vec<Vec<hardware::Changed>> {
         self.state().registers_in_use()
     }

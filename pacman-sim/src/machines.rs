@@ -1,43 +1,43 @@
-//! The machines that can be simulated: a model, its spec and its clocks.
+//! The machines that can be simulated, with model, topology and clocks.
 
 use pacman_events::{CpuModel, SysfsPmu};
 use parking_lot::Mutex;
 
 use super::hardware::CorePmu;
 
-/// A machine as it would stand in a machine room.
+/// The description of a machine.
 #[derive(Debug)]
 pub(super) struct MachineSpec {
-    /// The name that users give.
+    /// The name of the machine for users.
     pub(super) name: &'static str,
     /// The table of its events.
     pub(super) model: &'static str,
-    /// Its description.
+    /// The machine in words.
     pub(super) title: &'static str,
-    /// As [`Topology::synthetic`](crate::Topology::synthetic) reads it.
+    /// The text for [`Topology::synthetic`](crate::Topology::synthetic).
     pub(super) topology: &'static str,
-    /// Core cycles in a microsecond of running.
+    /// Core cycles in a running microsecond.
     pub(super) core_mhz: u64,
-    /// TSC ticks in a microsecond, and reference cycles in one of running.
+    /// TSC ticks in a microsecond, and reference cycles in a running microsecond.
     pub(super) tsc_mhz: u64,
-    /// Ticks in a microsecond of the slow clock that some events count.
+    /// Ticks of the slow clock in a microsecond. Some events count this clock.
     pub(super) slow_mhz: u64,
-    /// Core cycles that a thousand instructions of its workload take.
+    /// Core cycles for a thousand instructions of its workload.
     pub(super) cycles_per_1000: u64,
 }
 
 impl MachineSpec {
-    /// The machine of this name, in any case.
+    /// The machine with this name, in upper or lower case.
     pub(super) fn named(name: &str) -> Option<&'static MachineSpec> {
         MACHINES.iter().find(|spec| spec.name.eq_ignore_ascii_case(name))
     }
 
-    /// The names, as a user would read them in a refusal.
+    /// All names, as a list for error messages.
     pub(super) fn names() -> String {
         MACHINES.each_ref().map(|spec| spec.name).join(", ")
     }
 
-    /// One of its cores after a reset, with all its contexts.
+    /// A core with all its contexts after a reset.
     pub(super) fn core(&self) -> CorePmu {
         // The first core of a model reads the whole table; the others are copies.
         static CORES: Mutex<Vec<(&str, CorePmu)>> = Mutex::new(Vec::new());
@@ -53,8 +53,8 @@ impl MachineSpec {
         core
     }
 
-    /// The ratio of the TSC to the crystal as CPUID has it, on those that know the leaf: its
-    /// EAX is 2 on all processors met.
+    /// The ratio of TSC and crystal clock, as numerator and denominator; `None` for models without
+    /// CPUID leaf 15H. The leaf's EAX is 2 on all processors tested.
     pub(super) fn crystal(&self) -> Option<(u32, u32)> {
         let ticks = 2 * self.tsc_mhz / self.slow_mhz;
         CRYSTALS.contains(&self.slow_mhz).then_some((ticks as u32, 2))
@@ -66,7 +66,8 @@ impl MachineSpec {
     }
 }
 
-/// The crystals of Skylake's and later cores; the slow clock of those before is none.
+/// The crystal clocks of Skylake and later cores, in MHz. The slow clock of earlier cores is not a
+/// crystal.
 const CRYSTALS: [u64; 2] = [24, 25];
 
 const fn spec(
@@ -79,8 +80,8 @@ const fn spec(
     MachineSpec { name, model, title, topology, core_mhz, tsc_mhz, slow_mhz, cycles_per_1000 }
 }
 
-/// Clocks are nominal ones of a part of each family, turbo above the TSC where it has one; the
-/// cycles per instruction are a mixed integer workload's guess, not a measurement.
+/// Clocks are the nominal ones of one processor of each family. The core clock is the turbo clock,
+/// if the processor has turbo. Cycles per instruction are a guess for a mixed integer workload.
 static MACHINES: [MachineSpec; 7] = [
     spec(
         ("p4", "p4"),
@@ -133,7 +134,7 @@ static MACHINES: [MachineSpec; 7] = [
     ),
 ];
 
-/// The one PMU that every machine has.
+/// The only PMU of every machine.
 pub(crate) fn pmus() -> Vec<SysfsPmu> {
     vec![SysfsPmu::parse("cpu", "4", [], []).expect("the plainest PMU there is")]
 }

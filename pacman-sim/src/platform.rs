@@ -127,7 +127,7 @@ impl ThreadBinding for Bound {
 
 impl Drop for Bound {
     fn drop(&mut self) {
-        // Back if nobody has moved the thread since, and to where it can be.
+        // Move the thread back if no other call has moved it since, and if it may run there.
         if self.machine.current_cpu() == self.cpu {
             self.machine.enter().bind(caller(), self.before);
         }

@@ -1,4 +1,4 @@
-//! Threads of the simulated machine: real ones, seen from below.
+//! Threads of the simulated machine. Each is a real thread of this process.
 
 use std::cell::Cell;
 use std::fs;
@@ -6,19 +6,19 @@ use std::fs;
 /// One thread.
 #[derive(Clone, Debug)]
 pub(super) struct Task {
-    /// The context that it runs on, whenever it runs.
+    /// The context on which it runs.
     pub(super) cpu: u32,
-    /// Its group leaders, pinned ones first.
+    /// The leaders of its groups, pinned ones first.
     pub(super) leaders: Vec<i32>,
-    /// Nanoseconds of running that the machine has let pass.
+    /// Running time on the machine, in nanoseconds.
     pub(super) ran: u64,
-    /// The real CPU time that these stand for.
+    /// The real CPU time that `ran` accounts for, in nanoseconds.
     pub(super) seen: u64,
-    /// Instructions, by ring.
+    /// Retired instructions, by ring.
     pub(super) retired: [u64; 2],
-    /// Times it was taken off its context for another.
+    /// The number of times that another thread replaced it on its context.
     pub(super) switches: u64,
-    /// Times it went to another context.
+    /// The number of moves to another context.
     pub(super) migrations: u64,
 }
 
@@ -31,7 +31,7 @@ impl Task {
 /// The calling thread's id.
 pub(super) fn caller() -> i32 {
     thread_local!(static ID: Cell<i32> = const { Cell::new(0) });
-    // Without a destructor: always there.
+    // The value has no destructor, so it is valid until the thread ends.
     if ID.get() == 0 {
         // SAFETY: the call has no preconditions.
         ID.set(unsafe { libc::gettid() });
@@ -39,8 +39,8 @@ pub(super) fn caller() -> i32 {
     ID.get()
 }
 
-/// The real CPU time of a thread in nanoseconds: to the moment for the caller, to its last
-/// clock tick for another; `None` for one that is gone.
+/// The real CPU time of a thread, in nanoseconds. It is exact for the calling thread. For another
+/// thread it ends at the last clock tick. `None` for a thread that has ended.
 pub(super) fn cpu_time(tid: i32) -> Option<u64> {
     if tid == caller() {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -48,7 +48,7 @@ pub(super) fn cpu_time(tid: i32) -> Option<u64> {
         unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
         return Some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64);
     }
-    // A thread that does not lead its process is not listed below /proc, but found there.
+    // /proc does not list a thread that is not its process's leader, but the path exists.
     let text = fs::read_to_string(format!("/proc/{tid}/schedstat")).ok()?;
     text.split_ascii_whitespace().next()?.parse().ok()
 }

@@ -1,12 +1,12 @@
-//! The programs of a simulated machine: how often each event happens.
+//! The programs of a simulated machine, as rates of events.
 
 use pacman_events::{CpuModel, Preset, resolve};
 
 use super::hardware::Signal;
 
-/// How often each portable event happens in a million instructions of a made-up integer
-/// program, which misses its caches now and then. Cycles and instructions are the hardware's
-/// own affair; what a model cannot count does not happen on it.
+/// Occurrences of portable events in a million instructions of an invented integer program, which
+/// sometimes misses its caches. The hardware model adds cycles and instructions. An event that a
+/// model cannot count does not occur on it.
 const RATES: [(&str, i64); 17] = [
     ("STALL_CYCLES", 350_000),
     ("FRONTEND_STALLS", 120_000),
@@ -27,16 +27,16 @@ const RATES: [(&str, i64); 17] = [
     ("DTLB_MISSES", 450),
 ];
 
-/// Events that the others leave over.
+/// Rates of events that come last: they get the signals that the presets above did not fix.
 const RARE: [(&str, i64); 3] = [("ITLB_MISSES", 40), ("FP_OPS", 20_000), ("BUS_TRANSACTIONS", 950)];
 
-/// A signal and how often it comes in a million instructions.
+/// A signal and its occurrences in a million instructions.
 pub(super) type Rate = (Signal, u64);
 
-/// The rates of every signal that a preset of `cpu` is made of.
+/// The rates of all signals in presets of `cpu`.
 ///
-/// A preset that is a sum or a difference fixes one signal more than those before it; the
-/// signals of a sum that are all new share it evenly.
+/// A preset that is a sum or a difference fixes one signal in addition to the presets before it. If
+/// all signals of a sum are new, they share its rate evenly.
 pub(super) fn rates(cpu: CpuModel, cycles_per_1000: u64) -> Vec<Rate> {
     let mut rates: Vec<Rate> = Vec::new();
     for (name, wanted) in RATES.into_iter().chain(RARE) {

@@ -32,7 +32,7 @@ pub struct Slice<'a> {
     pub signals: &'a [(Signal, u64)],
 }
 
-/// A privilege ring, as the counters tell them apart.
+/// A privilege ring, as counters distinguish them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ring {
     /// CPL 0.

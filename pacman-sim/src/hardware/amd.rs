@@ -154,9 +154,9 @@ impl Amd {
         }
     }
 
-    /// Whether the odd counter after `n` merges with it. Events that add more than 15 in
-    /// a cycle need that (PPR, "Large increment per cycle events"); without it the model
-    /// counts nothing of them, where the processor would lose an unknown part.
+    /// Whether the odd counter after `n` merges with it. Events that add more than 15 in a cycle
+    /// need that (PPR, "Large increment per cycle events"). Without it the processor would lose an
+    /// unknown part of the counts, and the model counts nothing.
     fn merged(&self, context: usize, n: usize) -> bool {
         let merge = |control: u64| Select::amd(control).event == MERGE;
         n % 2 == 0

@@ -17,8 +17,8 @@ pub enum Clock {
     Core,
     /// Core cycles, shared out evenly between the active contexts (`DISTRIBUTED`).
     CoreShare,
-    /// Core cycles while any context is active, whatever ring and thread bits say:
-    /// NetBurst's non-sleep clock.
+    /// Core cycles while any context is active, with any ring and thread bits: NetBurst's non-sleep
+    /// clock.
     NonSleep,
     /// TSC ticks while the context is active.
     Reference,

@@ -50,8 +50,9 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Ticks of a clock that AnyThread counts: the time in which any context was active
-    /// in one of the rings. What is shared out or counted alone adds up.
+    /// Ticks of a clock that AnyThread counts: the time in which any context was active in one of
+    /// the rings. For clocks that contexts share or have alone, the result is the sum over the
+    /// contexts.
     pub(super) fn any(&self, clock: Clock, rings: Rings) -> u64 {
         let counts =
             self.contexts.iter().filter(|it| rings.have(it.ring)).map(|it| it.clock(clock));
@@ -147,7 +148,7 @@ impl Clocks {
     }
 }
 
-/// How far a divided clock is into its next tick.
+/// The elapsed part of a divided clock's next tick.
 #[derive(Clone, Copy, Debug, Default)]
 struct Phase(u64);
 

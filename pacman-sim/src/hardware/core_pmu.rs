@@ -1,4 +1,4 @@
-//! The PMU of a core, whatever its family.
+//! The PMU of a core of any family.
 
 use pacman_events::{CpuModel, Family};
 
@@ -24,7 +24,7 @@ enum Registers {
     NetBurst(Box<NetBurst>),
 }
 
-/// A register that does not hold what it holds after reset.
+/// A register that differs from its reset value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Changed {
     /// The context that reads it; 0 for a register that contexts share.
@@ -38,8 +38,8 @@ pub struct Changed {
 impl CorePmu {
     /// A core after reset, with `contexts` hardware contexts enabled.
     ///
-    /// One context of a core that has several is a core whose SMT was off at reset: on
-    /// twelve Intel families it has eight general counters instead of four.
+    /// A single context of a core with several means that SMT was off at reset. On twelve Intel
+    /// families such a core has eight general counters instead of four.
     ///
     /// `None` for families whose registers are not known (Niagara, Knights Corner), and
     /// for more contexts than the core has or none.
@@ -57,9 +57,9 @@ impl CorePmu {
         Some(CorePmu { contexts, registers })
     }
 
-    /// Sets how many TSC ticks go by between two ticks of the slow clock that
-    /// [`Clock::Bus`](super::Clock::Bus) and its kin count: 100 MHz, 133 MHz or the crystal's 24 or 25 MHz
-    /// beside the nominal frequency. Only Intel's architectural PMU has it.
+    /// Sets the number of TSC ticks for each tick of the slow clock. Events such as
+    /// [`Clock::Bus`](super::Clock::Bus) count that clock of 100 MHz, 133 MHz, or 24 or 25 MHz with
+    /// a crystal. Only Intel's architectural PMU has it.
     ///
     /// Unless it is set, a nominal frequency of 2.4 GHz is assumed.
     ///
@@ -135,8 +135,8 @@ impl CorePmu {
 
     /// Lets time pass in which each context's activity is constant.
     ///
-    /// `activity[n]` is what context `n` did. All of them tell of the same stretch of
-    /// time, so their TSC ticks should agree.
+    /// `activity[n]` is what context `n` did. All of them describe the same stretch of time, so
+    /// their TSC ticks should be equal.
     ///
     /// # Panics
     /// If there is not one activity for each context.
@@ -149,7 +149,7 @@ impl CorePmu {
         }
     }
 
-    /// The registers that do not hold what they hold after reset, by context and number.
+    /// The registers that differ from their reset values, by context and number.
     pub fn changed(&self) -> Vec<Changed> {
         let fresh = self.registers.after_reset();
         let numbers = self.registers.numbers();

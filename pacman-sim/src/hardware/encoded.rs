@@ -11,8 +11,8 @@ use super::signal::{NetBurstSignal, Signal, Upstream};
 impl Signal {
     /// The occurrence that an encoding selects.
     ///
-    /// `None` for what no counter of a core counts: kernel events, events that only tag,
-    /// tagged events without what tags them; and for families that are not simulated.
+    /// `None` for events that no counter of a core counts: kernel events, events that only tag, and
+    /// tagged events without their tag. `None` also for families that are not simulated.
     ///
     /// ```
     /// use pacman_sim::hardware::{Clock, Signal};
@@ -46,7 +46,7 @@ impl Signal {
 fn intel(encoding: &Encoding) -> Signal {
     let mut select = Select::intel(encoding.evtsel);
     if let Some(extra) = &encoding.extra {
-        // Twins of a register have selectors of their own; the first stands for all.
+        // Each twin of a register has its own selector. The first one stands for all.
         if let Some(first) = extra.choices().first() {
             select.event = first.select & 0xff;
             select.umask = first.select >> 8;

@@ -1,4 +1,4 @@
-//! Selections that a slice tells of by its own fields: clocks and retired instructions.
+//! Selections that a slice has as its own fields: clocks and retired instructions.
 
 use pacman_events::{CpuModel, resolve};
 
@@ -6,8 +6,8 @@ use super::clock::Clock;
 use super::select::Select;
 use super::signal::{NetBurstSignal, Signal};
 
-/// The signal of an Intel selection that a slice's fields tell: the architectural events (SDM Vol.
-/// 3, "Pre-defined architectural performance events") and the clocks that the model has.
+/// The signal of an Intel selection that a slice has as a field. These are the architectural events
+/// (SDM Vol. 3, "Pre-defined architectural performance events") and the clocks of the model.
 pub(super) fn told_on_intel(model: CpuModel, select: &Select) -> Option<Signal> {
     if *select != (Select { event: select.event, umask: select.umask, ..Select::default() }) {
         return None;

@@ -1,10 +1,9 @@
-//! The performance-monitoring registers of one core, as a model.
+//! A model of one core's performance-monitoring registers.
 //!
-//! A [`CorePmu`] holds the registers of all hardware contexts of a core and counts what
-//! they are programmed for while [time passes](CorePmu::pass). It knows no operating
-//! system, takes no lock and reads no clock: the same calls give the same counts. What
-//! is programmed wrongly counts nothing, or something else, and a register write that
-//! the processor would refuse is a [`Fault`].
+//! A [`CorePmu`] has the registers of all hardware contexts of a core, and counts the programmed
+//! events while [time passes](CorePmu::pass). It calls no operating system, takes no lock and reads
+//! no clock, so the same calls give the same counts. A wrongly programmed counter counts nothing or
+//! another event. A register write that the processor would refuse is a [`Fault`].
 //!
 //! ```
 //! use pacman_sim::hardware::{Activity, CorePmu, Ring, Slice};
@@ -20,19 +19,19 @@
 //! # Ok::<(), pacman_sim::hardware::Fault>(())
 //! ```
 //!
-//! # How a counter hears an occurrence
-//! Everything that happens has the form of the selection that sees it, a [`Signal`]. A
-//! counter hears a signal if both have the same event and the same filter (counter mask,
-//! inversion, edge; on NetBurst threshold, complement, edge), and share a bit of the unit
-//! mask or have the same one; that is so too where a unit mask is a code and not bits,
-//! which no register tells. Filters are not computed: an occurrence of "three or more
-//! uops in a cycle" is a signal of its own. An event that only some counters can count is
-//! heard by those alone, as the event tables have it.
+//! # The match of signals and counters
+//! Each occurrence is a [`Signal`], which has the form of a counter's selection. A counter counts a
+//! signal if both have the same event and filter, and if their unit masks are equal or share a bit.
+//! The filter is counter mask, inversion and edge; on NetBurst it is threshold, complement and
+//! edge. The rule for unit masks is the same if the mask is a code and not bits, because no
+//! register shows the difference. The model does not compute filters: an occurrence of "three or
+//! more uops in a cycle" is another signal than one of "uops". The event tables say which counters
+//! can count an event, and other counters do not count it.
 //!
-//! # What is left out
-//! Interrupts, PEBS and LBR, transactions (the selector bits of TSX fault, as where it is
-//! disabled), topdown metrics (`PERF_METRICS`), cascaded NetBurst counters (the bits can
-//! be written and start nothing), and AMD's counters outside the core.
+//! # Limits of the model
+//! The model lacks interrupts, PEBS and LBR, topdown metrics (`PERF_METRICS`), and AMD's counters
+//! outside the core. It lacks transactions: the selector bits of TSX fault, as on processors with
+//! TSX disabled. It lacks cascaded NetBurst counters: their bits can be written and have no effect.
 
 mod access;
 mod activity;

@@ -1,6 +1,6 @@
 //! The fields of Intel's and AMD's selectors: `IA32_PERFEVTSELx` and `PERF_CTLx`.
 
-/// The fields of a selector that decide what is counted, without those that decide when.
+/// The fields of a selector that choose the event, without those that choose the time.
 ///
 /// Intel: event select 7:0, unit mask 15:8 (and 47:40 from Lion Cove on), edge 18, invert
 /// 23, counter mask 31:24. AMD: the event select's upper four bits are 35:32.

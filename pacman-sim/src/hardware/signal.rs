@@ -7,12 +7,12 @@ use super::select::Select;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Signal {
-    /// A tick of a clock. A [`Slice`](super::Slice) tells of it by its cycles.
+    /// A tick of a clock. A [`Slice`](super::Slice) has it in its cycles.
     Clock(Clock),
     /// The signal of Intel's fixed counter of this number, from 3 on: slots, and on efficient cores
     /// the topdown categories.
     Fixed(u8),
-    /// An instruction retires. A [`Slice`](super::Slice) tells of it by its instructions.
+    /// An instruction retires. A [`Slice`](super::Slice) has it in its instructions.
     Instructions,
     /// The selection of an ESCR and a CCCR of NetBurst.
     NetBurst(NetBurstSignal),
@@ -31,7 +31,7 @@ pub struct NetBurstSignal {
     pub mask: u16,
     /// The CCCR's filter, bits 24:18: compare, complement, threshold, edge.
     pub filter: u32,
-    /// The selection that tags it, or must stand beside it.
+    /// The selection that tags it, or that must be programmed beside it.
     pub upstream: Option<Upstream>,
     /// The replay tag it needs: bits of `MSR_PEBS_ENABLE` and `MSR_PEBS_MATRIX_VERT`.
     pub replay: Option<(u32, u32)>,

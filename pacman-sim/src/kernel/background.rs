@@ -6,7 +6,7 @@ use crate::background::{CoreActivity, activity};
 use crate::hardware::{Activity, Ring, Slice};
 
 impl State {
-    /// Lets `time` nanoseconds pass on every core of which a whole context is counted: its
+    /// Lets `time` nanoseconds pass on every core that has a counter of a whole context. The core's
     /// contexts follow the timetable, and no thread of this process runs there meanwhile.
     pub(crate) fn advance(&mut self, time: u64) {
         let (begin, end) = (self.now, self.now + time);
@@ -29,8 +29,8 @@ impl State {
         }
     }
 
-    /// Which siblings of `core` are active together between two times, and for how long: the
-    /// counters do not mind the order.
+    /// The combinations of active siblings of `core` between two times, each with its total time.
+    /// The order does not matter to counters.
     fn timetabled(&self, core: usize, begin: u64, end: u64) -> Vec<(Vec<bool>, u64)> {
         let mut states: Vec<(Vec<bool>, u64)> = Vec::new();
         let mut now = begin;
@@ -48,7 +48,7 @@ impl State {
         states
     }
 
-    /// Lets the time go on to `end`, if it is not there yet.
+    /// Lets the time pass until `end`, unless it is later already.
     pub(crate) fn let_pass_until(&mut self, end: u64) {
         self.advance(end.saturating_sub(self.now));
     }

@@ -27,8 +27,8 @@ impl Machine {
 }
 
 impl SimKernel {
-    /// One call: the thread is brought up to date, a planned fault strikes, the call does its
-    /// work, and the thread's pages say what became of it.
+    /// Makes one call. It brings the thread up to date, injects a planned fault, does the work, and
+    /// writes the thread's pages.
     fn call<R>(&self, work: impl FnOnce(&mut State, i32) -> Result<R, Errno>) -> Result<R, Errno> {
         let tid = caller();
         let mut state = self.machine.enter();
@@ -78,7 +78,7 @@ impl PerfSys for SimKernel {
                 Ok(())
             })
         };
-        // Linux closes a file whatever close(2) answers: after a planned error, too.
+        // Linux closes a file also if close(2) fails, so a planned error closes it too.
         let _ = close().or_else(|_| close());
     }
 
@@ -192,7 +192,7 @@ impl State {
             self.task(tid).leaders.retain(|leader| *leader != fd);
         }
         self.files.remove(&fd);
-        // Those whose leader is gone count on as they are, each for itself.
+        // Members whose leader is closed go on counting alone.
         for (orphan, file) in self.files.iter_mut().filter(|(_, file)| file.leader == fd) {
             file.leader = *orphan;
             file.members = vec![*orphan];
@@ -294,11 +294,11 @@ impl State {
     }
 }
 
-/// Whether a software event is the time itself, which goes on whatever a context does.
+/// Whether a software event is the time itself, which passes also on an idle context.
 fn is_clock(config: u64) -> bool {
     let clocks = [abi::PERF_COUNT_SW_CPU_CLOCK, abi::PERF_COUNT_SW_TASK_CLOCK];
     clocks.iter().any(|clock| u64::from(*clock) == config)
 }
 
-/// Far from what a real process has, so that neither is taken for the other.
+/// Far from a real process's values, so that neither is taken for the other.
 const FIRST_FD: RawFd = 1 << 20;

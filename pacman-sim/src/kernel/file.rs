@@ -1,4 +1,4 @@
-//! Open counters: what a descriptor of the simulated kernel stands for.
+//! Open counters, each behind a descriptor of the simulated kernel.
 
 use std::os::fd::RawFd;
 
@@ -48,13 +48,13 @@ pub(super) struct File {
     pub(super) enabled: bool,
     /// A pinned group that could not have its counters: it stays off for good.
     pub(super) failed: bool,
-    /// Everything up to what was last seen.
+    /// The count up to the last reading.
     pub(super) count: u64,
     /// The task's count when a software event was last brought up to date.
     pub(super) seen: u64,
     /// Nanoseconds enabled and on its counters.
     pub(super) times: [u64; 2],
-    /// Where it is now; software events have none.
+    /// Its present counter; software events have none.
     pub(super) location: Option<CounterLocation>,
     /// The address of its mapped page.
     pub(super) page: Option<usize>,
@@ -130,7 +130,7 @@ pub(super) fn hardware(cpu: CpuModel, attr: &abi::perf_event_attr) -> Result<Wha
     Ok(What::Hardware(Box::new(encoding)))
 }
 
-/// The portable name of what a fixed counter counts, by the code that Linux gives it.
+/// The portable name of a fixed counter's event, by Linux's code for it.
 fn fixed(config: u64) -> Option<&'static str> {
     match config {
         0xc0 => Some("INSTRUCTIONS"),

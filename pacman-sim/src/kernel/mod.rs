@@ -1,12 +1,12 @@
 //! The simulated kernel: tasks on contexts, events on counters, time.
 //!
-//! It follows Linux where a driver could tell the difference: a thread's events are on the
-//! counters only while it runs; a pinned group that does not fit is in error for good and reads
-//! as an empty file; the others are multiplexed; a counter starts at minus the largest period, and
-//! its overflow is handled at once; every change of a counter bumps the lock of its page.
+//! It behaves as Linux if a driver could notice a difference. A thread's events are on the counters
+//! only while it runs. A pinned group that does not fit is in error for ever and reads as an empty
+//! file. Other groups are multiplexed. A counter starts at minus the largest period, and its
+//! overflow is handled at once. Every change of a counter increments the lock of its page.
 //!
-//! One lock covers a machine. A thread brings itself up to date, and the pages that it alone
-//! reads, whenever it calls: so no page is ever written while its owner reads it.
+//! One lock covers a machine. A thread updates its own state and pages at each call. Only the
+//! thread itself reads these pages, so a page is never written while its owner reads it.
 
 mod background;
 mod calls;

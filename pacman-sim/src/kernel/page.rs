@@ -1,4 +1,4 @@
-//! Counter pages: what a thread reads instead of calling.
+//! Counter pages, which a thread reads without a system call.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -13,9 +13,9 @@ use pacman_core::backend::perf::{Errno, PAGE};
 const CAPABILITIES: u64 = 0b110;
 
 impl State {
-    /// Writes what has changed into the pages of the calling thread's events.
+    /// Writes changes into the pages of the calling thread's events.
     ///
-    /// Nobody else reads them, and the thread is here: so nobody reads now.
+    /// Only the calling thread reads these pages, so no thread reads them now.
     pub(super) fn publish(&mut self, tid: i32) {
         let width = self.cores[0].width();
         let own = |file: &&mut File| file.whose == Whose::Task(tid) && file.stale;
@@ -29,14 +29,14 @@ impl State {
 
 fn write(page: *mut perf_event_mmap_page, file: &File, width: u8) {
     let (index, offset) = match file.location {
-        // The counter's raw value, sign-extended, plus the offset is the count.
+        // The count is the offset plus the counter's sign-extended raw value.
         Some(location) => {
             (location.index + 1, file.count.wrapping_sub(extend(location.seen, width)))
         }
         None => (0, file.count),
     };
-    // SAFETY: the page was mapped writable by `map`, is kept until `release` takes it out of
-    // every file, and is read by the calling thread alone.
+    // SAFETY: `map` mapped the page writable, and it exists until `release` takes it out of every
+    // file. Only the calling thread reads it.
     unsafe {
         let lock = (&raw const (*page).lock).read_volatile();
         (&raw mut (*page).lock).write_volatile(lock.wrapping_add(1));
@@ -52,15 +52,15 @@ fn write(page: *mut perf_event_mmap_page, file: &File, width: u8) {
     }
 }
 
-/// A raw value of `width` bits as a signed number.
+/// Extends the sign of a raw value of `width` bits.
 fn extend(raw: u64, width: u8) -> u64 {
     let unused = 64 - u32::from(width);
     ((raw << unused) as i64 >> unused) as u64
 }
 
-/// Gives a reserved page memory of its own.
+/// Backs a reserved page with memory.
 pub(super) fn back(page: NonNull<u8>) -> Result<(), Errno> {
-    // SAFETY: the page is within a reservation that nothing points into yet.
+    // SAFETY: the page is within a reservation, and nothing points to it yet.
     let done =
         unsafe { libc::mprotect(page.as_ptr().cast(), PAGE, libc::PROT_READ | libc::PROT_WRITE) };
     if done == 0 { Ok(()) } else { Err(Errno(libc::ENOMEM)) }

@@ -1,4 +1,4 @@
-//! Which events are on which counters, and for how long.
+//! The assignment of events to counters, and its times.
 
 use std::convert::Infallible;
 use std::os::fd::RawFd;
@@ -13,14 +13,14 @@ use super::state::{Context, State};
 use crate::hardware::{Changed, CorePmu};
 use pacman_events::registers::{RegisterProgram, RegisterSharing};
 
-/// A legal place for some events on one context.
+/// A legal assignment of some events to the counters of one context.
 struct Plan {
     placements: Vec<Placement>,
     program: Option<RegisterProgram>,
 }
 
 impl State {
-    /// Puts the thread on its context, whoever was there.
+    /// Puts the thread on its context, and takes another one off.
     pub(crate) fn switch_in(&mut self, tid: i32) {
         let cpu = self.task(tid).cpu;
         let running = self.contexts[cpu as usize].running;
@@ -33,7 +33,7 @@ impl State {
         self.occupy(cpu, tid);
     }
 
-    /// Has `tid` run on `cpu`. Counters that the change is nothing to stay as they are.
+    /// Lets `tid` run on `cpu`. The change leaves counters alone if it does not concern them.
     pub(super) fn occupy(&mut self, cpu: u32, tid: i32) {
         let before = self.candidates(cpu);
         self.contexts[cpu as usize].running = Some(tid);
@@ -42,7 +42,7 @@ impl State {
         }
     }
 
-    /// Decides anew which events have the counters of `cpu`.
+    /// Assigns the counters of `cpu` to events anew.
     pub(super) fn schedule(&mut self, cpu: u32) {
         self.take_off(cpu);
         let mut on: Vec<RawFd> = Vec::new();
@@ -57,7 +57,7 @@ impl State {
             match self.plan(cpu, &wanted) {
                 Some(better) => (on, plan) = (wanted, Some(better)),
                 None if self.files[&leader].pinned => self.fail(leader),
-                // Groups that share counters get them in order; the rest waits.
+                // Groups get the counters in order, and the remaining groups wait.
                 None => break,
             }
         }
@@ -69,8 +69,8 @@ impl State {
         self.put_on(cpu);
     }
 
-    /// The leaders of enabled groups that want counters of `cpu`: pinned ones first, those of
-    /// the context before those of its thread.
+    /// The leaders of enabled groups for counters of `cpu`. Pinned groups come first, and groups of
+    /// the context before groups of its thread.
     fn candidates(&self, cpu: u32) -> Vec<RawFd> {
         let running = self.contexts[cpu as usize].running;
         let wide = self
@@ -84,7 +84,7 @@ impl State {
         leaders
     }
 
-    /// A pinned group that cannot have its counters is in error for good.
+    /// Puts a pinned group that cannot have its counters into the error state for ever.
     fn fail(&mut self, leader: RawFd) {
         for fd in self.files[&leader].members.clone() {
             if let Some(file) = self.files.get_mut(&fd) {
@@ -93,7 +93,7 @@ impl State {
         }
     }
 
-    /// Whether a group could ever be counted, alone on a context of its own.
+    /// Whether a group fits the counters of an otherwise unused context.
     pub(super) fn is_possible(&self, encodings: &[Encoding]) -> bool {
         let pmu = Pmu::of(self.cpu, self.smt);
         let demands: Vec<EventConstraints> = encodings
@@ -103,12 +103,14 @@ impl State {
         self.partition().plan(&pmu, &[demands]).is_ok()
     }
 
-    /// Linux divides a Pentium 4 evenly, and has no need to divide the others.
+    /// Linux divides the counters of a Pentium 4 evenly. Contexts of other processors do not share
+    /// counters.
     fn partition(&self) -> Partition {
         if self.cpu.facts().counters_shared { Partition::Even } else { Partition::ByDemand }
     }
 
-    /// Where all of `wanted` can be on `cpu` beside what its siblings count.
+    /// The assignment of all `wanted` events to `cpu` beside the events of its siblings, if there
+    /// is one.
     fn plan(&self, cpu: u32, wanted: &[RawFd]) -> Option<Plan> {
         let context = &self.contexts[cpu as usize];
         if context.stolen || !context.online {
@@ -141,7 +143,7 @@ impl State {
         Some(Plan { placements: own.placements().to_vec(), program: fitted.ok() })
     }
 
-    /// The events that a sibling counts already, where it counts them.
+    /// The constraints of an event that a sibling counts already, at its present counter.
     fn held(&self, sibling: &Context, placement: &Placement, fd: RawFd) -> EventConstraints {
         let mut way = match placement.counter() {
             Some(Counter::General(n)) => Alternative::general(CounterSet::only(n)),
@@ -217,10 +219,10 @@ impl State {
         }
     }
 
-    /// The most events that Linux lets a counter run to its overflow.
+    /// The largest number of events after which Linux lets a counter overflow.
     fn largest_period(&self) -> u64 {
         match self.cpu.facts().family {
-            // Without full-width writes a counter takes 32 bits and extends their sign.
+            // Without full-width writes, a write sets 32 bits and extends their sign.
             Family::Intel if self.cores[0].read(0, FULL_WIDTH).is_err() => (1 << 31) - 1,
             _ => mask(self.cores[0].width() - 1),
         }
@@ -234,9 +236,9 @@ impl State {
         let Some(location) = &mut file.location else { return };
         let pmu = &mut self.cores[core];
         let value = events.wrapping_neg() & mask(pmu.width());
-        // The old registers take 32 bits and extend the sign.
+        // A write to the old registers sets 32 bits and extends the sign.
         let written = if LEGACY.contains(&location.msr) { value & 0xffff_ffff } else { value };
-        // Twice, as on a Pentium 4 the first write may not reach the upper bits (N15).
+        // Write twice: on a Pentium 4 the first write may fail to reach the upper bits (N15).
         for _ in 0..2 {
             pmu.write(number, location.msr, written)
                 .expect("counters take any value of their width");
@@ -259,7 +261,7 @@ impl State {
         }
     }
 
-    /// The interrupt of a counter that has run past its period: start it anew.
+    /// Handles the interrupts of overflowed counters, and starts these counters anew.
     pub(super) fn handle_overflows(&mut self, core: usize) {
         for cpu in 0..self.contexts.len() {
             let context = &self.contexts[cpu];
@@ -290,7 +292,7 @@ impl State {
         }
     }
 
-    /// Every counter of `cpu` stands `events` before its overflow.
+    /// Sets every counter of `cpu` to `events` before its overflow.
     pub(super) fn bring_near_wrap(&mut self, cpu: u32, events: u64) {
         self.refresh(cpu);
         for fd in self.contexts[cpu as usize].on.clone() {
@@ -298,7 +300,7 @@ impl State {
         }
     }
 
-    /// Another tool takes the counters of `cpu`, and whatever their registers held.
+    /// Lets another tool take the counters of `cpu`, and clears their registers.
     pub(super) fn steal(&mut self, cpu: u32) {
         self.contexts[cpu as usize].stolen = true;
         self.schedule(cpu);
@@ -306,13 +308,13 @@ impl State {
         let (core, number) = (context.core, context.number);
         for changed in self.cores[core].changed() {
             if changed.context == number || self.cpu.facts().counters_shared {
-                // Some of them are read-only, and the tool has no use for those.
+                // Some of the registers are read-only, and the tool does not use these.
                 let _ = self.cores[core].write(number, changed.msr, 0);
             }
         }
     }
 
-    /// Adds to the times of every enabled group that `time` passed for.
+    /// Adds `time` to the times of every enabled group for which it passed.
     pub(super) fn charge(&mut self, cpu: u32, time: u64) {
         let running = self.contexts[cpu as usize].running;
         let here = |whose: Whose| match whose {
@@ -329,18 +331,18 @@ impl State {
         self.files = files;
     }
 
-    /// The registers of every core that differ from a reset.
+    /// The registers of every core that differ from their reset values.
     pub(crate) fn registers_in_use(&self) -> Vec<Vec<Changed>> {
         self.cores.iter().map(CorePmu::changed).collect()
     }
 }
 
-/// The bits of a counter.
+/// A mask of a counter's bits.
 fn mask(width: u8) -> u64 {
     (1 << width) - 1
 }
 
-/// `IA32_PMC0` and those that follow, which are written with 32 bits.
+/// `IA32_PMC0` and the following registers, which take writes of 32 bits.
 const LEGACY: std::ops::Range<u32> = 0xc1..0xc9;
-/// `IA32_A_PMC0`: there where counters can be written in full.
+/// `IA32_A_PMC0`, which exists if counters take full-width writes.
 const FULL_WIDTH: u32 = 0x4c1;

@@ -31,7 +31,7 @@ pub(crate) struct State {
     pub(super) contexts: Vec<Context>,
     pub(super) tasks: BTreeMap<i32, Task>,
     pub(super) files: BTreeMap<RawFd, File>,
-    /// How many files there ever were.
+    /// The number of files ever opened.
     pub(super) opened: u64,
     /// Nanoseconds of the machine's life.
     pub(super) now: u64,
@@ -42,7 +42,7 @@ pub(crate) struct State {
     pub(crate) faults: Faults,
 }
 
-/// A hardware context and what is on it now.
+/// A hardware context with its present thread and events.
 #[derive(Debug)]
 pub(super) struct Context {
     pub(super) core: usize,
@@ -59,7 +59,7 @@ pub(super) struct Context {
     pub(super) online: bool,
 }
 
-/// Stands for other programs that run on a context now and then.
+/// Stands for other programs, which run on a context at times.
 pub(super) const SOMEBODY: i32 = -1;
 
 impl State {
@@ -204,7 +204,7 @@ impl State {
         let context = &self.contexts[cpu as usize];
         let (core, number) = (context.core, usize::from(context.number));
         let siblings = self.contexts.iter().filter(|other| other.core == core).count();
-        // Time stands still for the siblings: theirs passes when they execute.
+        // The siblings' time does not pass here. It passes when they execute.
         let halted = |_| Activity::Halted { reference: 0 };
         let mut activity: Vec<Activity<'_>> = (0..siblings).map(halted).collect();
         activity[number] = Activity::Active(slice);
@@ -244,7 +244,7 @@ impl State {
         self.apply_fault(tid, fault)
     }
 
-    /// The registers that `cpu` reaches; `None` where there is no such context online.
+    /// The registers that `cpu` reaches; `None` if the context is not online.
     pub(crate) fn registers_of(&mut self, cpu: u32) -> Option<(&mut CorePmu, u8)> {
         let context = self.contexts.get(cpu as usize).filter(|context| context.online)?;
         Some((&mut self.cores[context.core], context.number))

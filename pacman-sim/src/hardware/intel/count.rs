@@ -1,4 +1,4 @@
-//! Architectural Intel: what the registers make the counters count.
+//! Counting of architectural Intel PMUs, as the registers program it.
 
 use super::super::activity::{Activity, Ring};
 use super::super::clock::Clock;
@@ -72,8 +72,8 @@ impl Intel {
         selected && self.rules.sees(n, occurrence)
     }
 
-    /// Whether an extra register holds what an occurrence needs. Request and response
-    /// bits of an off-core register add up; thresholds and selectors are values.
+    /// Whether an extra register has the value that an occurrence needs. Request and response bits
+    /// of an off-core register add up; thresholds and selectors are values.
     fn tells(&self, context: usize, msr: u32, wanted: u64) -> bool {
         let held = self.read(context, msr).unwrap_or(0);
         match msr {
@@ -99,10 +99,10 @@ impl Intel {
         }
     }
 
-    /// Adds what events D0 to D3 leak into the sibling's counter of the same number, if
-    /// that is enabled and whatever it counts, in whichever ring (errata BJ122, BV98 and
-    /// HSD29; Linux, arch/x86/events/intel/core.c, on exclusive events). The sources give
-    /// no rate; here every count leaks.
+    /// Adds the leaked counts of events D0 to D3 to the sibling's counter of the same number. That
+    /// counter must be enabled; its event and rings do not matter. Sources: errata BJ122, BV98 and
+    /// HSD29; Linux, arch/x86/events/intel/core.c, on exclusive events. They give no rate, so here
+    /// every count leaks.
     fn leaked(
         &self,
         counted: [[u64; GENERAL]; MAX_CONTEXTS],
@@ -152,7 +152,7 @@ impl Listener {
         }
     }
 
-    /// How often the signals that it hears occurred.
+    /// The number of occurrences of the signals that it counts.
     fn count(
         &self,
         span: &Span,

@@ -87,8 +87,8 @@ impl NetBurst {
     }
 }
 
-/// Whether the event masks share a bit. Those of `execution_event` name tags, which are
-/// the observer's choice: the tagging ESCR decides.
+/// Whether the event masks share a bit. Signals of `execution_event` name tags. The program chooses
+/// these in the tagging ESCR.
 fn masks_meet(occurrence: &NetBurstSignal, mask: u16) -> bool {
     (occurrence.unit, occurrence.event) == EXECUTION_EVENT || occurrence.mask & mask != 0
 }

@@ -1,8 +1,8 @@
-//! NetBurst: 18 counters, 18 CCCRs and 45 ESCRs, one set for both logical processors.
+//! NetBurst: both logical processors share 18 counters, 18 CCCRs and 45 ESCRs.
 //!
-//! SDM Vol. 3, "Performance monitoring (processors based on Intel NetBurst
-//! microarchitecture)", and there "Performance monitoring and Intel Hyper-Threading
-//! Technology". Logical processor *n* is context *n*: its T bits are those of an ESCR.
+//! Source: SDM Vol. 3, "Performance monitoring (processors based on Intel NetBurst
+//! microarchitecture)", with its part "Performance monitoring and Intel Hyper-Threading
+//! Technology". Logical processor *n* is context *n*, and an ESCR's T*n* bits select it.
 
 mod count;
 mod tagging;
@@ -20,7 +20,7 @@ pub(super) struct NetBurst {
     contexts: usize,
     generation: Generation,
     counter: [Counter; COUNTERS],
-    /// The value last written to a counter, until it counts.
+    /// The value that was last written to each counter; `None` once the counter counts.
     pending: [Option<u64>; COUNTERS],
     cccr: [u64; COUNTERS],
     escr: [u64; (ESCR_END - ESCR) as usize],
@@ -31,11 +31,11 @@ pub(super) struct NetBurst {
 /// The differences between the models of family 15.
 #[derive(Clone, Copy, Debug)]
 struct Generation {
-    /// `MSR_IQ_ESCR0` and `_ESCR1`: models 0 to 2.
+    /// Models 0 to 2 have `MSR_IQ_ESCR0` and `MSR_IQ_ESCR1`.
     iq_escrs: bool,
-    /// CCCR bit 11: models 2 and later.
+    /// Models from 2 on have CCCR bit 11.
     extended_cascade: bool,
-    /// `FSB_ESCR1` selects `IOQ_allocation`: from CPUID signature 0F27h on.
+    /// From CPUID signature 0F27h on, `FSB_ESCR1` selects `IOQ_allocation`.
     late_ioq: bool,
 }
 
@@ -119,9 +119,9 @@ impl NetBurst {
         Ok(if index & FAST == 0 { counter } else { counter & 0xffff_ffff })
     }
 
-    /// Erratum N15: a write may not reach the upper eight bits. Here the first one never
-    /// does, and the same value written once more always does, which is what drivers
-    /// rely on (Linux, arch/x86/events/intel/p4.c).
+    /// Erratum N15: a write may fail to reach the upper eight bits. In the model, the first write
+    /// never reaches them. A second write of the same value always does, and drivers rely on that
+    /// (Linux, arch/x86/events/intel/p4.c).
     fn write_counter(&mut self, n: usize, value: u64) {
         let whole = if self.pending[n] == Some(value) {
             value
@@ -149,7 +149,7 @@ impl NetBurst {
     fn legal(&self, register: Register) -> u64 {
         let siblings = self.contexts > 1;
         match register {
-            // Writes take 40 bits; what is above is ignored.
+            // Writes take 40 bits and ignore higher bits.
             Register::Counter(_) => u64::MAX,
             Register::Escr(_) => ESCR_BITS | if siblings { T1_BITS } else { 0 },
             Register::Cccr(n) => {
@@ -171,13 +171,13 @@ const ESCR: u32 = 0x3a0;
 const ESCR_END: u32 = 0x3e2;
 const PEBS_ENABLE: u32 = 0x3f1;
 const PEBS_MATRIX_VERT: u32 = 0x3f2;
-/// RDPMC's fast read.
+/// The index bit for RDPMC's fast read of 32 bits.
 const FAST: u32 = 1 << 31;
 const LOWER: u64 = 0xffff_ffff;
 
 /// T0_OS and T0_USR; TAG_ENABLE and TAG_VALUE; event mask; event select.
 const ESCR_BITS: u64 = 0x7fff_fffc;
-/// T1_OS and T1_USR, reserved without a sibling.
+/// T1_OS and T1_USR, which are reserved without a sibling.
 const T1_BITS: u64 = 3;
 
 const ENABLE: u64 = 1 << 12;
@@ -190,7 +190,7 @@ const CCCR_BITS: u64 = 0xc7ff_f000;
 /// The CCCRs with an extended cascade bit: those of IQ_COUNTER 0, 3, 4 and 5.
 const EXT_CASCADERS: [usize; 4] = [12, 15, 16, 17];
 
-/// Replay bits, branch tags (which the metrics use and the register table reserves), uop
-/// tag, PEBS of either logical processor.
+/// Replay bits, branch tags, uop tag, and PEBS of either logical processor. The SDM's metrics use
+/// the branch tags, although its register table reserves them.
 const PEBS_BITS: u64 = 7 << 24 | 3 << 15 | MATRIX_BITS;
 const MATRIX_BITS: u64 = 0x1fff;

@@ -32,8 +32,8 @@ impl Escr {
         if self.value & TAG_ENABLE == 0 { 0 } else { (self.value >> 5 & 0xf) as u16 }
     }
 
-    /// Whether it looks at what a logical processor does in a ring. For events that do not
-    /// know threads, a ring's bit of either logical processor stands for both.
+    /// Whether it looks at the work of a logical processor in a ring. For events that do not know
+    /// threads, a ring's bit of either logical processor stands for both.
     pub(super) fn qualifies(self, context: usize, ring: Ring) -> bool {
         let [t1, t0] = [self.value & 3, self.value >> 2 & 3];
         let bits = if wiring::is_independent(self.unit(), self.event()) {
@@ -97,8 +97,8 @@ impl NetBurst {
     }
 }
 
-/// The tags through which a counting ESCR reads the uops that the occurrence is one of:
-/// mask bits 3:0 name the tags of non-bogus ones, 7:4 those of bogus ones.
+/// The tags through which a counting ESCR reads the occurrence's uops. Mask bits 3:0 name the tags
+/// of non-bogus uops, and bits 7:4 those of bogus uops.
 fn tags_read(counting: Escr, signal: &NetBurstSignal) -> u16 {
     let plain = if signal.mask & 0x0f != 0 { counting.mask() } else { 0 };
     let bogus = if signal.mask & 0xf0 != 0 { counting.mask() >> 4 } else { 0 };

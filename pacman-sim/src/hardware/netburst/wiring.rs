@@ -1,4 +1,4 @@
-//! Which ESCR a counter listens to, and what each ESCR can tell.
+//! The ESCRs of each counter, and the events of each ESCR.
 //!
 //! SDM Vol. 3, "Performance counter MSRs and associated CCCR and ESCR MSRs (processors
 //! based on Intel NetBurst microarchitecture)".
@@ -26,9 +26,9 @@ pub(super) fn is_escr(msr: u32, iq_escrs: bool) -> bool {
     there && msr != SSU_ESCR1 && (iq_escrs || msr & !1 != IQ_ESCR0)
 }
 
-/// Whether the event of this unit counts for both logical processors, whatever the T
-/// bits say of them (SDM, "Performance monitoring events and thread qualification"; of
-/// the last four events only FreeBSD's driver says so).
+/// Whether the event of this unit counts for both logical processors with any T bits. Source: SDM,
+/// "Performance monitoring events and thread qualification"; for the last four events only
+/// FreeBSD's driver.
 pub(super) fn is_independent(unit: u32, event: u8) -> bool {
     matches!(
         (unit, event),

@@ -55,7 +55,7 @@ impl MsrIo for Machine {
     }
 }
 
-/// Two contexts of one core, and what each of them counts.
+/// Two contexts of one core, with the events of each.
 struct Pair {
     machine: Machine,
     counters: [Box<dyn Counters>; 2],

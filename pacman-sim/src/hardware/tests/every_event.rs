@@ -1,5 +1,5 @@
-//! Every event of every table that is simulated: placed by the allocator and programmed,
-//! it counts its own signal and none of its neighbours'.
+//! For every event of every simulated table: once it is placed by the allocator and programmed, it
+//! counts its own signal and not its neighbours'.
 
 use super::*;
 use crate::hardware::{NetBurstSignal, Select, Upstream};
@@ -71,7 +71,7 @@ fn check(fresh: &CorePmu, encoding: &Encoding) -> bool {
         count(&core, index, context, happening(signal, TIMES, ring, &mut room))
     };
     let plain = signal == Signal::Clock(Clock::Bus) && counts_tsc(encoding.cpu);
-    // Haswell's table has the bare selector too, whose register says what to count: nothing.
+    // Haswell's table also has the bare selector, whose register selects nothing.
     let untold = encoding.name.to_string() == "OFFCORE_RESPONSE";
     let expected = match () {
         () if untold => 0,

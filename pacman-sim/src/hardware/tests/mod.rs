@@ -42,8 +42,8 @@ fn plan(model: CpuModel, lists: &[Vec<Encoding>]) -> Option<CorePlan> {
     Partition::ByDemand.plan(&pmu, &demands).ok()
 }
 
-/// Writes what a placement needs, as the manuals say and not as the driver does it, and
-/// gives the index for RDPMC.
+/// Writes the registers of a placement as the manuals say, not as the driver does. Answers the
+/// index for RDPMC.
 fn program(core: &mut CorePmu, context: u8, placement: &Placement, encoding: &Encoding) -> u32 {
     let rings = if encoding.rings == Rings::default() { USER } else { encoding.rings };
     for (msr, value) in placement.registers() {

@@ -32,7 +32,7 @@ fn both_logical_processors_count_apart_on_shared_registers() {
         Activity::Active(Slice { signals: &first, ..work(Ring::User, 10) }),
         Activity::Active(Slice { signals: &second, core_cycles: 450, ..work(Ring::User, 25) }),
     ]);
-    // The second in the kernel, whose work nobody asked for; then it alone.
+    // The second context runs in the kernel, which is not counted; then it runs alone.
     core.pass(&[
         Activity::Active(work(Ring::User, 100)),
         Activity::Active(Slice { signals: &second, ..work(Ring::Kernel, 1000) }),
@@ -93,7 +93,7 @@ fn the_active_thread_field_says_when_to_count() {
 #[test]
 fn the_non_sleep_clock_runs_while_either_is_active() {
     let mut core = core("p4");
-    // Any event will do, in nobody's rings; none at all will not.
+    // Any event counts, even without rings. Without an event nothing counts.
     core.write(0, 0x3cc, 0x1801_fe00).unwrap();
     core.write(0, 0x36c, 0xff_b000).unwrap();
     core.write(0, 0x36d, 0xff_9000).unwrap();

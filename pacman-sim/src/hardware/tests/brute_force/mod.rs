@@ -1,5 +1,5 @@
-//! The matching rule once more, written down from raw register bits and asked of every
-//! counter, context and signal in turn, over random contents of the registers.
+//! A second implementation of the matching rule, from raw register bits. The tests compare both for
+//! every counter, context and signal, over random contents of the registers.
 
 mod amd;
 mod intel;
