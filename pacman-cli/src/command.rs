@@ -8,7 +8,7 @@ use pacman_core::platform;
 use crate::error::CliResult;
 use crate::{budget, doctor, events, metrics, model, plan, record, run, smt, stat, topo, validate};
 
-/// Hardware performance counters of threads on SMT cores: what this machine has and can count.
+/// Count, explain and use hardware performance counters of threads on SMT cores.
 #[derive(Debug, Parser)]
 #[command(name = "pacman-pmu", version, after_help = AFTER)]
 #[command(infer_subcommands = false, disable_help_subcommand = true)]
@@ -17,8 +17,8 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) machine: Option<String>,
 
-    /// Count hardware events through the kernel's driver also where its counts may be wrong (on a
-    /// Pentium 4), and mark them; the same as PACMAN_TRUST_DRIVER=1, for programs that are run, too
+    /// Count hardware events through the kernel's driver also if its counts may be wrong (on a Pentium
+    /// 4), and mark them. Programs that a command runs get PACMAN_TRUST_DRIVER=1
     #[arg(long, global = true)]
     pub(crate) trust_driver: bool,
 
@@ -71,23 +71,23 @@ impl Command {
 
 const AFTER: &str = "\
 Examples:
-  pacman-pmu doctor                what can be counted here, and what is in the way
-  pacman-pmu doctor --json         the same for a program
-  pacman-pmu topo                  packages, cores and hardware contexts, drawn
+  pacman-pmu doctor                test what this machine can count, and name obstacles
+  pacman-pmu doctor --json         the same as JSON
+  pacman-pmu topo                  a picture of packages, cores and hardware contexts
   pacman-pmu list --cpu skl STALL  events of a model, by part of their name
   pacman-pmu encode --cpu p4 STALL_CYCLES
-                                   the registers that count an event there
+                                   the registers that count an event on a Pentium 4
   pacman-pmu plan --cpu p4 --thread INSTRUCTIONS --thread INSTRUCTIONS
                                    counters for the threads of one core
-  pacman-pmu doctor --help         all about one command
+  pacman-pmu doctor --help         the full help of one command
   pacman-pmu --machine p4 doctor   the same on a simulated machine
 
 Exit status:
   0  done
-  2  bad input: one line on standard error says what and why
+  2  bad input: one line on standard error gives the reason
   4  the answer could not be written
-  A command may add its own; its --help says which.
-  A reader that closes standard output early changes nothing.";
+  Some commands have more; their --help lists them.
+  A reader may close standard output early: the exit status stays the same.";
 
 #[cfg(test)]
 mod tests {
@@ -102,7 +102,7 @@ mod tests {
         assert!(global.iter().any(|option| option.get_long() == Some("machine")));
         for command in cli.get_subcommands() {
             for option in command.get_arguments() {
-                // The parser would give both the same value and say nothing.
+                // The parser would silently give both the same value.
                 let taken = global.iter().any(|other| other.get_id() == option.get_id());
                 assert!(!taken, "{} {option}", command.get_name());
             }

@@ -20,8 +20,8 @@ pub(crate) struct Counted<'a> {
 
 /// Reads all lines; an error names the line.
 ///
-/// An empty line and one that begins with `#` say nothing; so does a first line `event,count`. A
-/// name in quotes may have commas in it. No event is counted twice, in any case of its letters.
+/// Empty lines, lines that begin with `#` and a first line `event,count` are ignored. A name in
+/// quotes may have commas in it. No event is counted twice, in any case of its letters.
 pub(crate) fn parse(text: &str) -> CliResult<Vec<Counted<'_>>> {
     let mut counts: Vec<Counted<'_>> = Vec::new();
     let mut first = true;
@@ -58,7 +58,8 @@ pub(crate) fn parse(text: &str) -> CliResult<Vec<Counted<'_>>> {
 /// The text of a file; `-` is standard input.
 ///
 /// # Errors
-/// Bad input, for a file that cannot be read, is no text or longer than [`MOST_BYTES`].
+/// `BadInput` for a file that cannot be read, that is not text, or that is longer than
+/// [`MOST_BYTES`].
 pub(crate) fn read(file: &Path) -> CliResult<String> {
     let text = if is_standard_input(file) {
         input::text_of(io::stdin().lock(), MOST_BYTES)

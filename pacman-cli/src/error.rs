@@ -11,15 +11,15 @@ use pacman_events::shown::{line, shown_path};
 /// Why a command gives up: one line for standard error, and by its kind the exit status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CliError {
-    /// Arguments or files that make no sense.
+    /// Invalid arguments or files.
     BadInput(String),
-    /// The machine, the system or the program does not give what was asked for.
+    /// The machine, the system or the program cannot satisfy the request.
     Refused(String),
     /// Standard output, or the file that was named, cannot take the answer.
     Unwritable(String),
     /// The program to run cannot be started.
     NotRunnable(String),
-    /// There is no program of that name.
+    /// The program was not found.
     NotFound(String),
 }
 
@@ -112,7 +112,7 @@ impl fmt::Display for CliError {
 
 impl std::error::Error for CliError {}
 
-/// From writing to standard output; an error of anything else is told apart where it occurs.
+/// This conversion is for writes to standard output. Code with other errors converts them itself.
 impl From<io::Error> for CliError {
     fn from(error: io::Error) -> CliError {
         CliError::Unwritable(format!("cannot write the answer to standard output: {error}"))
@@ -137,7 +137,7 @@ impl From<pacman_core::Error> for CliError {
 
 /// Writes one line about `problem` to standard error.
 pub(crate) fn complain(problem: impl fmt::Display) {
-    // With standard error closed too, the exit status has to say it alone.
+    // If standard error is closed too, only the exit status reports the problem.
     let _ = writeln!(io::stderr(), "pacman-pmu: {}", line(&problem.to_string()));
 }
 
@@ -207,8 +207,8 @@ fn names_a_program(error: &clap::Error, text: &str) -> bool {
 
 const PROGRAMS_PLACE: &str = "; a program and its arguments stand behind --";
 
-/// A message of several paragraphs as one line: what was wrong and the nearest
-/// right thing, without the usage.
+/// Makes one line of a message of several paragraphs: the mistake and the nearest valid form,
+/// without the usage.
 fn one_line(message: &str) -> String {
     let problem = message.split("\n\nUsage:").next().unwrap_or(message);
     let problem = problem.split("\n\nFor more information").next().unwrap_or(problem);

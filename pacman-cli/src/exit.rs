@@ -1,4 +1,4 @@
-//! How a process ended: in words, and as the exit status to pass on.
+//! The end of a process, in words and as the exit status to pass on.
 
 use std::fmt;
 use std::os::unix::process::ExitStatusExt;
@@ -37,7 +37,7 @@ impl From<ExitStatus> for Exit {
         match (status.code(), status.signal()) {
             (Some(code), _) => Exit::Status(code as u8),
             (None, Some(signal)) => Exit::Signal(signal),
-            // Only a process that stopped has neither, and nobody here passes one.
+            // Only a stopped process has neither, and callers do not pass one.
             (None, None) => unreachable!("{status} is not an end"),
         }
     }

@@ -1,4 +1,4 @@
-//! Counts that no processor can have: they are named, and left out of every sum.
+//! Finds counts that are impossible on a processor, and leaves them out of every sum.
 
 use std::str::FromStr;
 
@@ -16,17 +16,18 @@ pub(crate) struct LeftOut {
     pub(crate) why: String,
 }
 
-/// What is said of a thread whose counts are left out, after its name.
+/// The note on a thread whose counts were left out. It follows the thread's name.
 pub(crate) fn note(why: &str) -> String {
     format!("its counts are impossible, and in no sum: {why}")
 }
 
-/// Nanoseconds that the ends of an execution may count beyond the time that is recorded for it.
+/// Nanoseconds before and after an execution in which counters run, but which its time does not
+/// include.
 const ENDS: f64 = 1000.0;
 
-/// Removes the counts of every thread of a region that are impossible in its time.
+/// Removes the counts of each thread of a region if one of them is impossible in the thread's time.
 ///
-/// All counts of such a thread go: they were read together, by the same reads.
+/// All counts of such a thread are removed, because the same reads gave them.
 pub(crate) fn leave_out(recording: &mut Recording) -> Vec<LeftOut> {
     let known: Vec<Option<Event>> =
         recording.events.iter().map(|event| Event::from_str(&event.name).ok()).collect();
@@ -65,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    /// One region of a second on each thread, with these counts of CYCLES and INSTRUCTIONS.
+    /// A region that takes a second on each thread, with these counts of CYCLES and INSTRUCTIONS.
     fn recording(counts: &[[Option<u64>; 2]]) -> Recording {
         let row = |(thread, counts): (usize, &[Option<u64>; 2])| Row {
             thread: thread as u32,

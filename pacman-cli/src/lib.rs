@@ -69,7 +69,7 @@ fn answer(out: &mut dyn Write) -> CliResult {
     let status = match Cli::try_parse() {
         Ok(cli) => {
             if cli.trust_driver {
-                // SAFETY: this process has one thread yet.
+                // SAFETY: this process has only one thread at this point.
                 unsafe { env::set_var(TRUST_DRIVER, "1") };
             }
             simulate(cli.machine.as_deref())?;

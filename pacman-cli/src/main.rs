@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-/// The loader calls it before Rust's runtime begins. It stands here, because a linker may leave out
-/// what nothing of a library refers to.
+/// The loader calls this function before Rust's runtime begins. The static is in the binary,
+/// because a linker may drop it from a library that does not use it.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_START: extern "C" fn() = pacman_cli::started::look;

@@ -9,7 +9,7 @@ where
 {
     let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
     for row in rows {
-        // A vector takes whatever is written to it.
+        // A write to a vector cannot fail.
         writer.write_record(row).expect("memory");
     }
     let text = writer.into_inner().expect("memory");

@@ -1,7 +1,7 @@
 //! The signals that this command waits for.
 //!
-//! All that could end this process are held back, so that none of them takes a report away: those
-//! that somebody sends are passed on to the command that runs, which decides what becomes of it.
+//! This process blocks all signals that could end it, so that no signal prevents a report. It
+//! passes sent signals on to the running command, which decides whether it ends.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -24,8 +24,8 @@ pub(crate) enum Wake {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sent {
     pub(crate) number: libc::c_int,
-    /// By the kernel: from a terminal, so that the command got it too, or for what this process did
-    /// itself.
+    /// The kernel sent it: from a terminal, so that the command got it too, or for an act of this
+    /// process.
     pub(crate) by_kernel: bool,
 }
 
@@ -51,15 +51,15 @@ pub(crate) struct Signals {
     before: Inherited,
 }
 
-/// How signals were handled before: what a child that becomes another program gets.
+/// The handling of signals before, which a child gets when it becomes another program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inherited {
     mask: libc::sigset_t,
     child: libc::sighandler_t,
 }
 
-/// Those whose default action ends a process. Faults are among them, because somebody may send
-/// them: the kernel ends a process by its own faults all the same.
+/// The signals whose default action ends a process. Faults are among them, because somebody may
+/// send them: the kernel ends a process by its own faults all the same.
 fn ends_a_process() -> impl Iterator<Item = libc::c_int> {
     let others = [
         libc::SIGCHLD,
@@ -77,8 +77,8 @@ fn ends_a_process() -> impl Iterator<Item = libc::c_int> {
 }
 
 impl Signals {
-    /// Holds SIGCHLD back and all signals that would end this process: those only where they are not
-    /// ignored, as SIGINT is for a program that was started in the background.
+    /// Blocks SIGCHLD and all signals that would end this process. It leaves out ignored signals: a
+    /// program that was started in the background ignores SIGINT.
     pub(crate) fn hold() -> CliResult<Signals> {
         Signals::hold_with(&[])
     }
@@ -98,7 +98,7 @@ impl Signals {
                 awaited: std::mem::zeroed(),
                 before: Inherited {
                     mask: std::mem::zeroed(),
-                    // Where it is ignored, children end without a word.
+                    // If SIGCHLD is ignored, the end of a child sends no signal.
                     child: libc::signal(libc::SIGCHLD, libc::SIG_DFL),
                 },
             };
@@ -127,12 +127,12 @@ impl Signals {
         }
     }
 
-    /// How it was before.
+    /// The state before.
     pub(crate) fn inherited(&self) -> Inherited {
         self.before
     }
 
-    /// Waits until `deadline` for whatever comes first.
+    /// Waits for the first event, at most until `deadline`.
     pub(crate) fn wait(&self, deadline: Instant) -> io::Result<Wake> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -163,7 +163,7 @@ impl Signals {
         }
     }
 
-    /// Takes what has come by now, without waiting: whether somebody wants all this to end.
+    /// Takes the pending signals without waiting. Answers whether one of them asks to end.
     ///
     /// To be asked once a command has ended. Ctrl-C that goes to both may end the command before
     /// anybody here has waited; left pending, it would end this process, too, when `self` drops.
@@ -190,7 +190,7 @@ impl Drop for Signals {
 impl Inherited {
     /// Makes all as it was before, in this process.
     fn restore(&self) {
-        // SAFETY: the mask that this thread had, and what was done about SIGCHLD.
+        // SAFETY: the calls restore this thread's mask and the action of SIGCHLD.
         unsafe {
             libc::signal(libc::SIGCHLD, self.child);
             let mask = &raw const self.mask;
@@ -198,8 +198,8 @@ impl Inherited {
         }
     }
 
-    /// The same in a child that is about to become another program, and what else was changed before
-    /// this process's first own instruction: system calls only.
+    /// Restores the same in a child that is about to become another program. It also undoes the
+    /// changes of Rust's runtime. It makes only system calls.
     pub(crate) fn restore_for_another(&self) {
         started::restore();
         self.restore();

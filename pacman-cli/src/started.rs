@@ -1,7 +1,7 @@
-//! How this process was started.
+//! The state of this process at its start.
 //!
 //! Rust's runtime opens `/dev/null` in place of a standard stream that is closed, and ignores
-//! SIGPIPE. A program that this command starts is to find both as it would have without it.
+//! SIGPIPE. A program that this command starts must find both as they were before.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 static CLOSED: AtomicU8 = AtomicU8::new(0);
 static IGNORED_PIPE: AtomicBool = AtomicBool::new(false);
 
-/// Remembers both. It must run before Rust's runtime begins.
+/// Remembers both. This function must run before Rust's runtime begins.
 pub extern "C" fn look() {
     let is_closed = |stream: &u8| {
         // SAFETY: asks about a number; nothing is changed.
@@ -25,7 +25,7 @@ pub extern "C" fn look() {
     IGNORED_PIPE.store(ignored, Ordering::Relaxed);
 }
 
-/// Makes both so again, in a child that is about to become another program: system calls only.
+/// Restores both in a child that is about to become another program. It makes only system calls.
 pub(crate) fn restore() {
     let closed = CLOSED.load(Ordering::Relaxed);
     for stream in (0..3).filter(|stream| closed & (1 << stream) != 0) {

@@ -1,4 +1,4 @@
-//! The terminal behind a standard stream: what fits on it, and what it shows.
+//! The terminal behind a standard stream: its width and its abilities.
 
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;

@@ -38,5 +38,5 @@ impl<'a> Counts<'a> {
     }
 }
 
-/// The name of the count that is none of the table's.
+/// The name of a count that is not in the table.
 const CYCLES: &str = "cycles";

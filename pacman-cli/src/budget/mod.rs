@@ -17,12 +17,11 @@ use crate::document;
 use crate::error::{CliError, CliResult};
 use counts::Counts;
 
-/// Show what stalls cost where contexts share the issue slots of a core.
+/// Show the cost of stalls when contexts share the issue slots of a core.
 ///
-/// Reads counts of one context as lines of "event,count" and multiplies each by what its event
-/// costs on that model. The cycles of the run are one of the counts, named "cycles", or follow
-/// from --seconds. An empty line and one that begins with # say nothing; so does a first line
-/// "event,count".
+/// Reads counts of one context as lines of "event,count", and multiplies each count by the cost of
+/// its event on the model. The cycles of the run are the count "cycles", or follow from --seconds.
+/// The command ignores empty lines, lines that begin with # and a first line "event,count".
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}"))]
 pub(crate) struct BudgetArgs {
@@ -34,7 +33,7 @@ pub(crate) struct BudgetArgs {
     #[arg(long, value_name = "HZ", value_parser = positive)]
     clock: f64,
 
-    /// The run's time, where the file has no "cycles"
+    /// The run's time in seconds, if the file has no "cycles"
     #[arg(long, value_name = "S", value_parser = positive)]
     seconds: Option<f64>,
 
@@ -104,7 +103,7 @@ Examples:
 
 Exit status:
   0  done
-  2  bad input: one line on standard error says which line and why
+  2  bad input: one line on standard error gives the place and the reason
   4  the answer could not be written";
 
 const JSON: &str = "\
@@ -114,13 +113,13 @@ JSON:
                       the run
   lines               a list, in the table's order, of event, meaning, cost (cycles each), count,
                       cycles, time_s and share (of the run)
-  uncounted           events of the table that the file has not
-  unexplained_cycles  cycles of no line; below 0 where the costs are too high
+  uncounted           events of the table that the file lacks
+  unexplained_cycles  cycles of no line; below 0 if the costs are too high
   instructions_per_cycle, fair_share
-                      what the context issued, and what is its due among its siblings
-  budget_used         the part of the fair share
-  headroom            how many times faster it can get before that is used up
+                      the context's instructions, and its fair share among its siblings
+  budget_used         instructions per cycle divided by the fair share
+  headroom            the factor by which the context can get faster within its fair share
   stall_budget_used   stalls as a part of the siblings' slots
-  remedies            a list, the most effective first, of remedy, gain (at most, times; null where
-                      in proportion) and why
-  caveat, source      what the costs leave out, and where they are from";
+  remedies            a list, the most effective first, of remedy, gain (the highest speedup; null
+                      if it is proportional) and why
+  caveat, source      the limits of the costs, and their origin";

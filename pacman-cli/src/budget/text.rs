@@ -90,7 +90,7 @@ pub(super) fn budget(budget: &Budget, table: &CostTable, clock_hz: f64) -> Strin
     text
 }
 
-/// One line; a string takes whatever is written to it.
+/// Writes one line. A write to a string cannot fail.
 fn line(out: &mut String, words: std::fmt::Arguments<'_>) {
     let _ = writeln!(out, "{words}");
 }

@@ -1,4 +1,4 @@
-//! `pacman-pmu doctor`: what this machine can count and what is in the way.
+//! `pacman-pmu doctor`: tests of what this machine can count, with causes and remedies.
 
 pub(crate) mod checks;
 mod json;
@@ -17,10 +17,10 @@ use crate::error::CliResult;
 use status::exit_status;
 use style::Style;
 
-/// Explain what this machine can count, and what is in the way.
+/// Test what this machine can count, and name causes and remedies.
 ///
-/// Opens every kind of event for itself, as a session would, and lets it count; then tells apart
-/// why something did not work and names the command that would help. Nothing is changed.
+/// Opens every kind of event for this process, as a session does, and lets it count. For each failure
+/// the command finds the cause, and names a command that helps. It changes nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}"))]
 pub(crate) struct DoctorArgs {
@@ -29,7 +29,7 @@ pub(crate) struct DoctorArgs {
     json: bool,
 }
 
-/// Examines this process on this machine and writes what was found.
+/// Examines this process on this machine and writes the findings.
 pub(crate) fn doctor(args: &DoctorArgs, out: &mut dyn Write) -> CliResult {
     let diagnosis = Diagnosis::examine();
     if args.json {
@@ -56,20 +56,21 @@ Exit status:
 const JSON: &str = "\
 JSON:
   verdict      hardware, software-only or nothing
-  exit_status  the number that goes with it
-  cause        why the verdict is no better; null for hardware
+  exit_status  the exit status of that verdict
+  cause        the reason why the verdict is not hardware; null for hardware
   text         the verdict in words
-  findings     a list, in the order in which things were tried, of
+  findings     a list, in the order of the trials, of
     subject    system-call, hardware-events, hardware-group, kernel-mode, user-reads,
                software-events, ledgers, descriptors, locked-memory, watchdog, hybrid,
                virtual-machine, container, cpu-limits or clock-source
-    tried      what was done to find out
-    outcome    works, in-the-way (can be moved), missing (cannot) or noted (a fact)
-    text       how it went, in words
-    cause      why something did not work, else null: capability, counters-taken,
+    tried      the trial
+    outcome    works, in-the-way (an obstacle that can be removed), missing (one that cannot) or
+               noted (a fact)
+    text       the outcome in words
+    cause      the cause of a failure, else null: capability, counters-taken,
                descriptor-limit, hybrid-cores, locked-memory, no-ledger, no-perf-events,
                no-pmu-in-vm, not-offered, not-tried, paranoid, pmu-not-driven, rdpmc-off,
                seccomp, security-module, silent-pmu, system-descriptors, too-few-counters,
                unexplained, unsupported-architecture, user-namespace or watchdog
-    help       a list of remedies, the nearest first, none on a simulated machine: when it is the
-               one to take, and the command, option or setting";
+    help       a list of remedies, the nearest first; empty on a simulated machine. Each has its
+               condition, and the command, option or setting";

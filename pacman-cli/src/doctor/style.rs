@@ -3,7 +3,7 @@
 use crate::doctor::checks::Outcome;
 use crate::terminal::Terminal;
 
-/// How findings are drawn.
+/// The style of findings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
     /// Whether marks beyond ASCII can be shown.
@@ -39,7 +39,7 @@ impl Style {
     }
 }
 
-/// Lines of prose, whatever the terminal has.
+/// The width of prose, on terminals of any width.
 fn readable(columns: Option<usize>) -> usize {
     columns.unwrap_or(100).clamp(60, 120)
 }

@@ -63,7 +63,7 @@ impl PerfSys for Refusing {
     }
 }
 
-/// Root in a Docker container that has the capability and a filter of its own.
+/// Root in a Docker container that has the capability and its own filter.
 fn filtered() -> Diagnosis {
     let nowhere = Path::new("/nonexistent");
     let mut permissions = PerfPermissions::read_under(nowhere);

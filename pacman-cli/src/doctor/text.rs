@@ -11,7 +11,7 @@ const SUBJECT: usize = 16;
 /// The whole answer, ending in a newline.
 pub(super) fn diagnosis(diagnosis: &Diagnosis, style: &Style) -> String {
     let mut text = String::new();
-    // A cause often stands behind several findings: its remedies are said once.
+    // Several findings often have the same cause, whose remedies are printed once.
     let mut said: Vec<&Help> = Vec::new();
     for finding in &diagnosis.findings {
         let mark = style.mark(finding.outcome);

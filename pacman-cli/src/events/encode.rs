@@ -14,7 +14,7 @@ use super::tables::Tables;
 use crate::document;
 use crate::error::{self, BAD_INPUT, CliResult};
 
-/// Show what events are to the hardware: registers, counters, perf_event_attr
+/// Show the encoding of events: registers, counters, perf_event_attr
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   pacman-pmu encode --cpu snb STALL_CYCLES L2_MISSES
@@ -27,8 +27,8 @@ NetBurst: thr=N threshold, cmpl complement.
 
 Exit status:
   0  done
-  2  bad input, or an event is refused: one line on standard error says why; in JSON an object
-     with the error takes the event's place
+  2  bad input or a refused event: one line on standard error gives the reason; in JSON an object
+     with the error replaces the event
   4  the answer could not be written")]
 pub(crate) struct EncodeArgs {
     /// Which processor and tables
@@ -42,10 +42,10 @@ pub(crate) struct EncodeArgs {
     pub(crate) names: Vec<String>,
 }
 
-/// Runs `encode`; the answer is the exit status.
+/// Runs `encode` and answers the exit status.
 ///
 /// # Errors
-/// Only those of `out`.
+/// Bad input from the options, and errors of `out`.
 pub(crate) fn encode(args: &EncodeArgs, machine: &dyn Platform, out: &mut dyn Write) -> CliResult {
     let loaded = args.tables.load(machine)?;
     let mut status = 0;
@@ -67,7 +67,7 @@ pub(crate) fn encode(args: &EncodeArgs, machine: &dyn Platform, out: &mut dyn Wr
                 describe(name, loaded.cpu(), resolved, out)?;
             }
             (Err(why), false) => {
-                // Before the refusal, so that both come in order where they go to one terminal.
+                // Flush first: on a terminal the error must follow the output before it.
                 out.flush()?;
                 error::complain(format!("cannot encode {}: {why}", excerpt(name)));
             }

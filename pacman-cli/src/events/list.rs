@@ -16,26 +16,26 @@ use crate::error::{self, BAD_INPUT, CliResult};
 /// List the events of a processor, or the processors
 #[derive(Args, Clone, Debug, Default)]
 #[command(after_help = "Examples:
-  pacman-pmu list                      events of this machine
+  pacman-pmu list                      the events of this machine
   pacman-pmu list --cpu skl 'stall'    names of Skylake that contain \"stall\"
   pacman-pmu list --cpu p4 'bsq_*'     a pattern with * stands for the whole name
   pacman-pmu list --cpus               all tables, with their aliases
 
 Exit status:
   0  done
-  2  bad input, or no such name: one line on standard error says which; in JSON an empty list
+  2  bad input, or no matching name: one line on standard error gives it; in JSON an empty list
   4  the answer could not be written")]
 pub(crate) struct ListArgs {
     /// Which processor and tables
     #[command(flatten)]
     pub(crate) tables: Tables,
-    /// List the processors that have a table instead of events
+    /// List the processors that have a table of events
     #[arg(long)]
     pub(crate) cpus: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Only names that contain this, or match it where it has a *
+    /// List only names that contain PATTERN, or that match it if it has a *
     #[arg(value_name = "PATTERN")]
     pub(crate) pattern: Option<String>,
 }

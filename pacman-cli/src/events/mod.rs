@@ -1,5 +1,4 @@
-//! `pacman-pmu list` and `pacman-pmu encode`: what events there are, and what each is
-//! to the hardware.
+//! `pacman-pmu list` and `pacman-pmu encode`: the events of a processor and their encodings.
 
 mod encode;
 mod json;

@@ -1,4 +1,4 @@
-//! The processor and the tables that a command speaks of.
+//! The options for a processor and its event tables.
 
 use std::path::PathBuf;
 
@@ -11,32 +11,35 @@ use pacman_events::{CpuModel, ResolveError, Resolver, SysfsPmu, UserTable};
 
 use crate::error::{CliError, CliResult};
 
-/// Which processor and which tables a command speaks of.
+/// The options for a processor and its event tables.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Tables {
-    /// Table of events, such as skl, p4-prescott or zen4; this machine's if absent
+    /// Table of events, such as skl, p4-prescott or zen4 [default: this machine's]
     #[arg(long, value_name = "NAME")]
     pub(crate) cpu: Option<String>,
-    /// A perfmon-format JSON file whose events are asked first
+    /// A JSON file in perfmon's format; its names come before those of the table
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
-    /// Where the PMUs of PMU/TERM=N/ names are described; this machine's if absent
+    /// The directory that describes the PMUs of PMU/TERM=N/ names [default: this machine's]
     #[arg(long, value_name = "DIR")]
     pub(crate) devices: Option<PathBuf>,
 }
 
-/// The tables once read, ready to resolve names.
+/// Tables that were read and can resolve names.
 pub(crate) struct Loaded {
     cpu: CpuModel,
     user: Option<UserTable>,
-    /// The PMUs that names may speak of.
+    /// The PMUs that names may use.
     pmus: Vec<SysfsPmu>,
-    /// The numbers this machine gave to its PMUs.
+    /// The numbers of this machine's PMUs, by name.
     numbers: Vec<(String, u32)>,
 }
 
 impl Tables {
-    /// Reads what the options name; the error is bad input.
+    /// Reads the tables that the options name.
+    ///
+    /// # Errors
+    /// `BadInput` for an unknown table or an unreadable file.
     pub(crate) fn load(&self, machine: &dyn Platform) -> CliResult<Loaded> {
         let cpu = match &self.cpu {
             Some(name) => CpuModel::named(name).ok_or_else(|| {
@@ -63,7 +66,7 @@ impl Tables {
         let devices = self.devices.as_deref();
         let mut pmus = devices.map_or_else(|| machine.pmus(), pmus_in);
         let numbers = pmus.iter().map(|pmu| (pmu.name().to_owned(), pmu.kind())).collect();
-        // The PMU `cpu` of this machine is not the `cpu` of another model.
+        // This machine's PMU `cpu` does not describe the `cpu` of another model.
         if devices.is_none() && cpu != machine.cpu_model() {
             pmus.retain(|pmu| !pmu.name().starts_with("cpu"));
         }
@@ -72,12 +75,12 @@ impl Tables {
 }
 
 impl Loaded {
-    /// The processor the names are resolved for.
+    /// The processor for which names are resolved.
     pub(crate) fn cpu(&self) -> CpuModel {
         self.cpu
     }
 
-    /// `attr.type`; `None` for a PMU whose number only the machine that has it knows.
+    /// The value of `attr.type`; `None` if the PMU is on another machine, which gives the number.
     pub(crate) fn perf_type(&self, attr: &PerfAttr) -> Option<u32> {
         let Some(name) = attr.pmu else { return Some(attr.kind) };
         self.numbers.iter().find(|(known, _)| known == name).map(|(_, kind)| *kind)
@@ -88,7 +91,7 @@ impl Loaded {
         self.user.iter().flat_map(UserTable::names)
     }
 
-    /// The event or expression of this name.
+    /// Resolves a name to an event or expression.
     pub(crate) fn resolve(&self, name: &str) -> Result<pacman_events::Resolved, ResolveError> {
         let resolver = Resolver::new(self.cpu).with_pmus(&self.pmus);
         match &self.user {

@@ -1,4 +1,4 @@
-//! The commands' output, on a machine of the tests' own.
+//! Tests of the commands' output on a fake machine.
 
 use pacman_events::{CpuId, SysfsPmu};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{EncodeArgs, ListArgs, Tables, encode, list};
 use crate::test_platform::TestPlatform;
 
-/// A machine with this CPUID and no PMU but one of a hybrid's.
+/// A machine with this CPUID, whose only PMU is one of a hybrid processor.
 fn fake(cpu_id: Option<CpuId>) -> TestPlatform {
     let atom = SysfsPmu::parse("cpu_atom", "10", [("event", "config:0-7")], []).expect("a PMU");
     TestPlatform { cpu_id, pmus: vec![atom], ..TestPlatform::default() }

@@ -1,4 +1,4 @@
-//! Which metrics a model can count, and how.
+//! The metrics that a model can count, and their events.
 
 use std::io::{self, Write};
 

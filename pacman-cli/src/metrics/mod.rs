@@ -1,4 +1,4 @@
-//! `pacman-pmu metrics`: which metrics there are, what a model can count of them, their values.
+//! `pacman-pmu metrics`: the metrics, the models that can count them, and their values.
 
 mod list;
 #[cfg(test)]
@@ -17,19 +17,19 @@ use crate::error::{CliError, CliResult};
 use crate::events::{Loaded, Tables};
 use crate::plan::Switch;
 
-/// List metrics and whether a model can count them, or compute them from counts.
+/// List metrics and whether a model can count them, or compute metrics from counts.
 ///
-/// A metric is a formula over the counts of one context. --file adds metrics of your own, one a
-/// line, "NAME | UNIT | EXPRESSION | TEXT". An expression has + - * / ( ) min max, numbers and
-/// event names; a name with other signs than letters, digits and _ . : = stands in quotes. TSC,
-/// NANOSECONDS and BASE_HZ are no events, but known of every sample.
+/// A metric is a formula over the counts of one context. --file adds your own metrics, one on each
+/// line: "NAME | UNIT | EXPRESSION | TEXT". An expression has + - * / ( ) min max, numbers and event
+/// names. Quote a name with other characters than letters, digits and _ . : =. The names TSC,
+/// NANOSECONDS and BASE_HZ are not events; every sample has these values.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}"))]
 pub(crate) struct MetricsArgs {
-    /// Metrics to show or to compute; all if absent
+    /// Metrics to show or to compute [default: all]
     #[arg(value_name = "NAME", conflicts_with = "list")]
     names: Vec<String>,
-    /// List all metrics, as without any option
+    /// List all metrics (the default)
     #[arg(long, conflicts_with = "counts")]
     list: bool,
     /// Which processor and tables
@@ -38,10 +38,11 @@ pub(crate) struct MetricsArgs {
     /// Whether siblings are enabled
     #[arg(long, value_enum, default_value = "on")]
     smt: Switch,
-    /// More metrics; - is standard input
+    /// A file of more metrics; - is standard input
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Compute from counts as lines of "event,count", named as in the expressions; - is standard input
+    /// Compute from counts: lines of "event,count", with the names of the expressions; - is standard
+    /// input
     #[arg(long, value_name = "FILE")]
     counts: Option<PathBuf>,
     /// Print JSON
@@ -110,27 +111,27 @@ fn choose<'m>(all: &[&'m Metric], names: &[String]) -> CliResult<Vec<&'m Metric>
 
 const EXAMPLES: &str = "\
 Examples:
-  pacman-pmu metrics --list --cpu skl          what Skylake can count of each metric
-  pacman-pmu metrics l2-mpki                   one metric: formula, source, what it counts
+  pacman-pmu metrics --list --cpu skl          the metrics that Skylake can count
+  pacman-pmu metrics l2-mpki                   one metric: formula, source, events
   pacman-pmu metrics ipc --counts counts.csv
   printf 'INSTRUCTIONS,3000\\nCYCLES,2000\\n' | pacman-pmu metrics ipc --counts -
   pacman-pmu metrics --file my.metrics --cpu hsw --json
 
 Exit status:
   0  done
-  1  a metric that was named cannot be computed from the counts
-  2  bad input: one line on standard error, with file and line, says what and why
+  1  a named metric cannot be computed from the counts
+  2  bad input: one line on standard error gives file, line and reason
   4  the answer could not be written";
 
 const JSON: &str = "\
 JSON without --counts:
-  cpu, contexts  the table of events, and contexts to a core
+  cpu, contexts  the table of events, and the number of contexts of a core
   metrics        a list of
     name, unit, expression, text, source (or null), origin (FILE:LINE)
-    events       what is counted, without the clocks
+    events       the events to count, without the clocks
     countable    at-once, by-rotation or never
-    sets         how many sets rotate; null for never
-    because      why one set does not do, or none; null for at-once
+    sets         the number of event sets; null for never
+    because      the reason for by-rotation or never; null for at-once
 
 JSON with --counts:
-  a list of name, unit, value (null where there is none) and because (why, or null)";
+  a list of name, unit, value (or null) and because (the reason for null, or null)";

@@ -156,7 +156,7 @@ fn what_cannot_be_computed_says_why() {
     assert_eq!(list[0]["because"], absent);
     assert_eq!(list[1]["because"], "stall-share-issue is not computable because CYCLES is 0");
     assert_eq!(run(&["ipc", "--counts", counts.path()]).unwrap(), (1, String::new()));
-    // Nobody asked for any one of them.
+    // No metric was named.
     assert_eq!(json_of(&["--counts", counts.path()]).0, 0);
 }
 

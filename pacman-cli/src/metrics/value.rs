@@ -18,8 +18,8 @@ struct Computed<'a> {
     because: Option<String>,
 }
 
-/// Writes the values. Of metrics that were `named` each must have one, or the exit status is 1;
-/// of all metrics those with one are shown, and the others listed.
+/// Writes the values. If metrics were `named`, each must have a value, or the exit status is 1.
+/// Otherwise metrics without a value are listed after the others.
 pub(super) fn values(
     metrics: &[&Metric],
     counts: &[Counted<'_>],

@@ -1,4 +1,4 @@
-//! Options that say what is trained, and on what.
+//! Options for the models to train and their data.
 
 use std::path::PathBuf;
 
@@ -13,14 +13,14 @@ use super::table::{Defaults, Table};
 use crate::counts::named;
 use crate::error::{self, CliError, CliResult};
 
-/// Which rows of the table.
+/// The selection of the table's rows.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct DataArgs {
     /// The measured programs, CSV in long form; - is standard input
     #[arg(value_name = "DATA.csv")]
     pub(super) data: PathBuf,
 
-    /// The machine: which of the table's, or whose times they are if the table does not say
+    /// The machine: one of the table's, or the one that was measured if the table does not name any
     #[arg(long, value_name = "NAME")]
     pub(super) measured_on: Option<String>,
 
@@ -40,17 +40,16 @@ pub(super) struct LearnArgs {
     #[arg(long, value_name = "time|ipc", default_value = "time", value_parser = target)]
     pub(super) target: Target,
 
-    /// Let ridge (1 to 3) or mixture (1 to 16) sample so many configurations of its choice
-    /// [default: 3]
+    /// Let ridge (1 to 3) or mixture (1 to 16) sample N configurations of its choice [default: 3]
     #[arg(long, value_name = "N", conflicts_with = "at")]
     pub(super) samples: Option<usize>,
 
-    /// Choose for an adapter: samples with at least half of all contexts, which it can soon pay
-    /// for, and the least regret rather than the least error of times
+    /// Train for an adapter: sample only configurations with at least half of all contexts, and
+    /// minimise the regret instead of the error of times. Such samples cost an adapter little
     #[arg(long, conflicts_with = "at")]
     pub(super) wide: bool,
 
-    /// Let ridge sample these, all contexts among them, such as 24,12,1
+    /// Let ridge sample these configurations, such as 24,12,1; all contexts must be one of them
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(super) at: Option<Vec<Configuration>>,
 
@@ -60,7 +59,7 @@ pub(super) struct LearnArgs {
 }
 
 impl DataArgs {
-    /// The table, after saying on standard error what of it is not used.
+    /// Reads the table, and names its unused columns on standard error.
     pub(super) fn read(&self) -> CliResult<Table> {
         let defaults = Defaults { machine: self.measured_on.as_deref(), program: None };
         let mut table = Table::read(&self.data, &defaults)?;
@@ -105,7 +104,7 @@ impl LearnArgs {
         Contender::Linear(LinearOptions { target: self.target, events: self.events() })
     }
 
-    /// Refuses the first option that was given and says nothing to this method.
+    /// Refuses the first given option that has no meaning for this method.
     pub(super) fn suits(&self, contender: &Contender) -> CliResult<()> {
         let (samples, at) = (self.samples.is_some(), self.at.is_some());
         let (why, given): (&str, &[(&str, bool)]) = match contender {

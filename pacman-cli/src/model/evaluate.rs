@@ -1,4 +1,4 @@
-//! `pacman-pmu evaluate`: how good predictors are, leaving one program out.
+//! `pacman-pmu evaluate`: the quality of predictors on left-out programs.
 
 use std::io::{self, Write};
 
@@ -20,10 +20,10 @@ use crate::error::{CliError, CliResult};
 
 /// Show how well predictors do on programs that they were not trained on.
 ///
-/// Each program of a machine is left out once: models are trained on the others, with all that
-/// is chosen in training, and the program is run to its decision from its measured times.
-/// Compared are ridge regression, mixtures of known programs, the 2006 paper's linear model on
-/// events, hill climbing, and all contexts always.
+/// Each program of a machine is left out once. The command trains models on the other programs, and
+/// makes all choices of training anew. Then each model samples the left-out program's measured times
+/// until it decides. The predictors are ridge regression, mixtures of known programs, the 2006 paper's
+/// linear model on events, hill climbing, and "always all contexts".
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{READING}\n\n{TABLE}\n\n{FIELDS}"))]
 pub(crate) struct EvaluateArgs {
@@ -94,7 +94,7 @@ struct Finding {
     results: Vec<(Contender, pacman_adapt::Result<Evaluation>)>,
 }
 
-/// Evaluates every machine of the table and writes what was found.
+/// Evaluates every machine of the table and writes the results.
 pub(crate) fn evaluate(args: &EvaluateArgs, out: &mut dyn Write) -> CliResult {
     let findings = find(args)?;
     if args.json {
@@ -123,7 +123,7 @@ fn find(args: &EvaluateArgs) -> CliResult<Vec<Finding>> {
     let learn = &args.learn;
     let mut contenders = vec![learn.ridge(), learn.mixture(), learn.linear()];
     contenders.extend([Contender::Search, Contender::None]);
-    // A mixture is one of times.
+    // A mixture predicts only times.
     contenders.retain(|one| learn.target == Target::Time || !matches!(one, Contender::Mixture(_)));
     let mut findings = Vec::new();
     for data in data? {
@@ -133,8 +133,8 @@ fn find(args: &EvaluateArgs) -> CliResult<Vec<Finding>> {
             (contender.clone(), leave_one_out(&data, contender, &mut || progress.step()))
         };
         let results: Vec<_> = contenders.iter().map(run).collect();
-        // That the paper's model does not suit the data is a result; that ridge does not is a
-        // question which makes no sense.
+        // If the paper's model does not suit the data, that is a result. If ridge does not, the data
+        // do not suit the command.
         if let (Contender::Ridge(_), Err(error)) = &results[0] {
             return Err(CliError::BadInput(format!("{}: {error}", named(&args.data.data))));
         }
@@ -327,18 +327,18 @@ Examples:
 
 Exit status:
   0  done
-  2  bad input: one line on standard error says which line and why
+  2  bad input: one line on standard error gives the place and the reason
   4  the answer could not be written";
 
 const READING: &str = "\
 Reading the table:
-  accuracy   1 less the mean relative error of times at configurations that were not sampled,
-             mean over programs; no prediction counts as 0
-  90 % coverage  the part of those times that the 90 % intervals hold
-  regret     the time at the configuration decided for over that at the best, less 1
-  samples    executions to the decision, verification included
-  spent      their time, in executions at the best configuration
-  of error   the program's part of all programs' error";
+  accuracy   1 minus the mean relative error of times at configurations that were not sampled;
+             a mean over programs, in which a missing prediction counts as 0
+  90 % coverage  the part of these times that is inside the 90 % intervals
+  regret     the time at the chosen configuration divided by that at the best one, minus 1
+  samples    executions until the decision, with verification
+  spent      the time of the samples, in executions at the best configuration
+  of error   the program's part of the error of all programs";
 
 const FIELDS: &str = "\
 CSV:

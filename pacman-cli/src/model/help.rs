@@ -2,15 +2,14 @@
 
 /// The columns of every table, for `--help`.
 pub(super) const TABLE: &str = "\
-Tables (CSV, long form, a header, one execution a line):
-  machine   whose times; --measured-on can say it instead
+Tables (CSV in long form, with a header and one execution on each line):
+  machine   the machine that was measured; or use --measured-on
   app       the program
-  phase     a part of it, if there is such a column
+  phase     a part of the program (optional)
   threads   12, or 6x2 for 6 cores with 2 threads each; the largest is all contexts
-  time_s    seconds
-  run       numbers the runs at one configuration, of which the median counts; without this
-            column there is one
-  others    counts of events, summed over threads; instructions is what they are set in
-            proportion to, cycles is needed for IPC. A blank was not counted. Columns that end
-            in _j (energies) are not used, nor is executions.
+  time_s    the time of one execution, in seconds
+  run       the number of the run at one configuration (optional); the median of the runs counts
+  others    counts of events, summed over threads. A blank was not counted. Rates are counts
+            divided by the column instructions, and IPC needs cycles. The commands ignore
+            executions and columns that end in _j (energies).
 pacman-pmu record writes such a table.";

@@ -16,11 +16,11 @@ use crate::counts::named;
 use crate::document;
 use crate::error::{self, CliError, CliResult};
 
-/// Predict how long a phase takes at every configuration, and say what to run next.
+/// Predict the time of a phase at every configuration, and name the next one to run.
 ///
-/// Samples are a table with the columns of the training data, one line an execution, or given
-/// by --sample. The model says which it wants; with fewer it predicts from what there is, in
-/// wider intervals, once all contexts were sampled.
+/// Samples come from --sample, or from a table with the columns of the training data and one
+/// execution on each line. The command names the samples that the model needs. With all contexts
+/// sampled it also predicts from fewer samples, with wider intervals.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{TABLE}\n\n{FIELDS}"))]
 pub(crate) struct PredictArgs {
@@ -36,7 +36,7 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "CONFIG=S", value_parser = sample, conflicts_with = "samples")]
     sample: Vec<Sample>,
 
-    /// The machine that the samples are from, if the table does not say
+    /// The machine that was sampled, if the table does not name it
     #[arg(long, value_name = "NAME")]
     measured_on: Option<String>,
 
@@ -318,22 +318,22 @@ fn sample(text: &str) -> CliResult<Sample> {
 const PHASE: &str = "phase";
 
 const EXAMPLES: &str = "\
-Examples (--sample gives a time and no counts: for models trained with --events none):
+Examples (--sample gives only a time, so it needs a model trained with --events none):
   pacman-pmu predict --model model.json --measured-on Keystone --sample 8=2.07
   pacman-pmu predict --model model.json --measured-on Keystone --sample 8=2.07 --sample 4=2.70
   pacman-pmu predict --model model.json samples.csv --csv
 
 Exit status:
   0  done
-  2  bad input: another machine's model, a damaged one, or samples that make no sense
+  2  bad input: another machine's model, a damaged model or invalid samples
   4  the answer could not be written";
 
 const FIELDS: &str = "\
 CSV:
   machine, app, threads, time_s, low_s and high_s (90 % interval; high_s blank if unbounded),
-  source (measured or predicted), next (sample, verify or decide on the line where to)
+  source (measured or predicted), next (sample, verify or decide, on one line)
 JSON:
-  machine   the model's
+  machine   the machine of the model
   programs  a list of app; forecasts, a list of configuration, time_s, low_s, high_s (null if
             unbounded) and measured; next, with step (sample, verify or decide), configuration,
             events to count, and why";

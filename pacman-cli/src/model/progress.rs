@@ -1,4 +1,4 @@
-//! How far long work is.
+//! The progress of long work.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use pacman_events::shown::shown;

@@ -17,7 +17,7 @@ pub(crate) struct Table {
     pub(super) unused: Vec<String>,
 }
 
-/// Where the columns are.
+/// The positions of the columns.
 struct Columns {
     machine: Option<usize>,
     program: Option<usize>,
@@ -119,7 +119,7 @@ impl Columns {
         };
         let threads = at(THREADS).ok_or_else(|| missing("threads", ""))?;
         let time = at(&[TIME]).ok_or_else(|| missing(TIME, ""))?;
-        // By themselves phases are what the programs are.
+        // Without a column of programs, phases are the programs.
         let (program, phase) = match (at(PROGRAM), at(&[PHASE])) {
             (None, alone) => (alone, None),
             both => both,
@@ -142,7 +142,7 @@ impl Columns {
         Ok(Columns { machine, program, phase, run, threads, time, counts })
     }
 
-    /// Forgets columns whose first value is no number; answers their names.
+    /// Drops columns whose first value is not a number. Answers their names.
     fn drop_words(&mut self, records: &[StringRecord]) -> Vec<String> {
         let is_number = |index: usize| {
             let first = records.iter().map(|record| &record[index]).find(|cell| !cell.is_empty());
@@ -205,8 +205,8 @@ fn whole(cell: &str) -> &str {
     cell.strip_suffix(".0").unwrap_or(cell)
 }
 
-/// Energies are what one may want to save, not what tells a phase's character; columns without
-/// a name are a data frame's index.
+/// Energies are an objective and not a feature of a phase. A column without a name is the index of
+/// a data frame.
 fn is_count(name: &str) -> bool {
     !(name.is_empty() || name.starts_with("Unnamed") || name.ends_with("_j"))
 }
@@ -225,7 +225,7 @@ const MACHINE: &str = "machine";
 const PROGRAM: &[&str] = &["app", "program"];
 const PHASE: &str = "phase";
 const RUN: &str = "run";
-/// How many executions a row is the mean of, which says nothing of one.
+/// The number of executions in a row's mean. It is not a feature of one execution.
 const EXECUTIONS: &str = "executions";
 const THREADS: &[&str] = &["threads", "configuration"];
 const TIME: &str = "time_s";

@@ -13,7 +13,7 @@ use super::table::{Defaults, Table};
 use crate::command::Cli;
 use crate::error::{CliError, CliResult};
 
-/// Runs `pacman-pmu` with these arguments; the answer is what it printed.
+/// Runs `pacman-pmu` with these arguments and answers its output.
 fn run(arguments: &[&str]) -> CliResult<String> {
     let cli = Cli::try_parse_from(std::iter::once(&"pacman-pmu").chain(arguments))
         .map_err(CliError::bad_input)?;
@@ -251,7 +251,7 @@ fn wrong_input_is_refused_in_one_line() {
     }
 }
 
-/// The same table with one thing wrong: a line number, and what is said of it.
+/// The same table with one mistake: its line number, and the text of the error.
 #[test]
 fn training_data_with_holes_and_nonsense_is_refused_with_its_line() {
     let place = Place::new("nonsense");
@@ -311,7 +311,7 @@ fn numbered_runs_count_by_their_median_and_phases_by_themselves() {
     let mut text = "machine,app,phase,threads,run,time_s,executions\n".to_owned();
     for program in 0..6 {
         for threads in [1, 2, 4, 8] {
-            // One run of three met a disturbance.
+            // One run of three was disturbed.
             for (run, factor) in [(1, 1.0), (2, 40.0), (3, 1.0)] {
                 let seconds = factor * time(program, threads);
                 text += &format!("here,app{},sweep,{threads},{run},{seconds},5\n", program);
@@ -356,7 +356,7 @@ fn evaluated(machine: &str, contender: &Contender) -> Option<Evaluation> {
     Some(evaluate(&data, contender, &mut || ()).unwrap())
 }
 
-/// Those bars of `docs/research/prediction.md` that are met; it says which are not.
+/// The bars of `docs/research/prediction.md` that the models reach. That page names the others.
 #[test]
 fn measured_machines_meet_the_bars_that_the_protocol_found_met() {
     let mixture = Contender::Mixture(MixtureOptions::default());

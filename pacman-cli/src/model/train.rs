@@ -18,11 +18,11 @@ use crate::document;
 use crate::error::{self, CliError, CliResult};
 use pacman_core::atomic_write;
 
-/// Train a model that predicts how long a phase takes with other numbers of threads.
+/// Train a model that predicts the time of a phase with other numbers of threads.
 ///
-/// The model is for one machine, learns from four programs or phases at least, and says how good it
-/// is: every program is left out once and predicted by a model that was trained without it. Which
-/// configurations to sample, which features and which penalty are chosen by cross-validation, too.
+/// The model is for one machine and needs at least four programs or phases. The command also measures
+/// the model's quality: it leaves each program out once, and predicts it by a model of the others.
+/// Cross-validation also chooses the samples, the features and the penalty.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{TABLE}\n\n{JSON}"))]
 pub(crate) struct TrainArgs {
@@ -33,20 +33,20 @@ pub(crate) struct TrainArgs {
     #[arg(short, long, value_name = "MODEL.json")]
     output: PathBuf,
 
-    /// ridge (on sampled times), mixture (the same, each sample chosen by those before it) or
-    /// linear (on events alone, the 2006 paper's) [default: ridge for time, linear for ipc]
+    /// ridge (on sampled times), mixture (earlier samples choose the next one) or linear (the 2006
+    /// paper's, on events alone) [default: ridge for time, linear for ipc]
     #[arg(long, value_name = "METHOD", value_parser = ["ridge", "mixture", "linear"], hide_possible_values = true)]
     method: Option<String>,
 
     #[command(flatten)]
     learn: LearnArgs,
 
-    /// Print what was made as JSON
+    /// Print a description of the model as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Trains, writes the model's file and says what it is.
+/// Trains a model, writes its file and prints its description.
 pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> CliResult {
     let output = shown_path(&args.output);
     if atomic_write::is_same(&args.data.data, &args.output) {
@@ -123,7 +123,7 @@ fn method(
     })
 }
 
-/// Where the model wants samples, in words.
+/// The samples of the model, in words.
 #[derive(Serialize)]
 struct Summary<'a> {
     method: &'a str,
@@ -231,14 +231,15 @@ Examples:
 Exit status:
   0  done
   1  the model's file could not be written
-  2  bad input: one line on standard error says which line and why
+  2  bad input: one line on standard error gives the place and the reason
   4  the answer could not be written";
 
 const JSON: &str = "\
 JSON:
   method, target, machine, programs, configurations
-                    what was trained, on what
-  fingerprint       of the training data
-  samples           where, in order; features: what the model is told
+                    the model and its training data
+  fingerprint       a checksum of the training data
+  samples           configurations to sample, in order; features: the model's inputs
   cross_validation  accuracy and worst_accuracy of times, regret and worst_regret (shares of 1),
-                    samples to a decision, coverage (in their 90 % intervals); nested, leaving one program out";
+                    samples until the decision, coverage of the 90 % intervals; nested, leaving one
+                    program out";

@@ -91,7 +91,7 @@ fn table(
     grid.to_string().lines().try_for_each(|line| writeln!(out, "  {line}"))
 }
 
-/// The name as asked, and what stands for it where that is another.
+/// The name as requested, with the canonical name if that differs.
 fn name(asked: &str, placement: &Placement) -> String {
     let mark = if placement.counts_core() { CORE } else { "" };
     if asked.eq_ignore_ascii_case(placement.name()) {

@@ -20,11 +20,10 @@ use request::{Failure, Request};
 /// The events cannot be counted as asked.
 pub(crate) const CONFLICT: u8 = 3;
 
-/// Plan which counter counts which event on the sibling threads of one core
+/// Assign the counters of one core to the events of its sibling threads
 ///
-/// Every event is placed, in as few sets as the hardware allows; the sets rotate
-/// over the executions of a phase. If an event cannot be counted at all, the answer is
-/// what is in its way and what would help.
+/// The command uses as few event sets as the hardware allows. The sets rotate over the executions of
+/// a phase. If an event cannot be counted at all, the answer has the reason and a remedy.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   pacman-pmu plan --cpu p4-prescott --thread instr_retired:NBOGUSNTAG,STALL_CYCLES \\
@@ -35,31 +34,31 @@ pub(crate) const CONFLICT: u8 = 3;
   pacman-pmu plan --cpu skl --spread --thread INSTRUCTIONS,L1D_MISSES,L2_MISSES,LLC_MISSES
 
 In JSON a fixed counter n has number 32 + n, and an ESCR is its register number.
-Exit status: 0 planned, 2 a name or option is wrong, 3 the events cannot be counted so.")]
+Exit status: 0 planned, 2 a wrong name or option, 3 the events cannot be counted this way.")]
 pub(crate) struct PlanArgs {
     /// Which processor and tables
     #[command(flatten)]
     pub(crate) tables: Tables,
-    /// How to divide a core whose threads share counters (NetBurst)
+    /// How to divide the counters that threads of a core share (NetBurst)
     #[arg(long, value_enum, default_value = "by-demand")]
     pub(crate) split: Split,
-    /// Whether siblings are enabled; on, or as the machine has it if --cpu is absent
+    /// Whether siblings are enabled [default: as on this machine; on with --cpu]
     #[arg(long, value_enum)]
     pub(crate) smt: Option<Switch>,
-    /// Events of one thread, separated by commas; once per sibling, in order; empty for a sibling
-    /// that counts nothing
+    /// Events of one thread, separated by commas. Give it for each sibling in order; an empty list
+    /// counts nothing
     #[arg(long = "thread", value_name = "EVENTS", required = true)]
     pub(crate) threads: Vec<String>,
-    /// The threads run the same phase: count each event of the one list on any of them
+    /// Count each event of the single list on any thread, because all threads run the same phase
     #[arg(long)]
     pub(crate) spread: bool,
-    /// Refuse with the reason, rather than rotate event sets
+    /// Give the reason instead of rotating event sets, if the events do not fit at once
     #[arg(long, conflicts_with = "spread")]
     pub(crate) at_once: bool,
-    /// Leave room for the kernel's NMI watchdog; known if --cpu is absent
+    /// Leave a counter for the kernel's NMI watchdog [default without --cpu: as on this machine]
     #[arg(long)]
     pub(crate) watchdog: bool,
-    /// Use counters that are best left alone too (counter 1 of NetBurst)
+    /// Use also counters that are better left alone (counter 1 of NetBurst)
     #[arg(long)]
     pub(crate) all_counters: bool,
     /// Print JSON
@@ -67,7 +66,7 @@ pub(crate) struct PlanArgs {
     pub(crate) json: bool,
 }
 
-/// How the counters of a core are divided.
+/// The division of a core's counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Split {
     /// One half for each thread, as PACMAN did
@@ -89,7 +88,7 @@ pub(crate) enum Switch {
 
 /// Runs `plan`; the answer is the exit status.
 ///
-/// A name that is no event goes to `out` with `--json`, else to standard error.
+/// An unknown name goes to `out` with `--json`, else to standard error.
 ///
 /// # Errors
 /// Only those of `out`.

@@ -20,7 +20,7 @@ pub(super) struct Asked {
     pub(super) bundle: u32,
 }
 
-/// A name that is no event here.
+/// A name that is not an event here.
 pub(super) struct Failure {
     pub(super) asked: String,
     pub(super) refusal: ResolveError,
@@ -57,7 +57,8 @@ impl Request {
         &self.threads[thread][event].name
     }
 
-    /// The names of a conflict, an expression once however many of its terms are in it.
+    /// The names of a conflict. An expression is named once, also if several of its terms take
+    /// part.
     pub(super) fn names<'r>(&'r self, conflict: &Conflict) -> Vec<&'r str> {
         let mut names: Vec<(u8, &Asked)> = Vec::new();
         for event in conflict.events() {

@@ -19,13 +19,13 @@ pub(super) struct Run<'a> {
     pub(super) command: &'a [OsString],
     /// The logical CPUs that it may use: one for each thread.
     pub(super) cpus: &'a [u32],
-    /// Variables besides its own.
+    /// Variables in addition to the inherited ones.
     pub(super) environment: &'a [(&'static str, OsString)],
-    /// Whether what it prints is dropped.
+    /// Whether its output is dropped.
     pub(super) quiet: bool,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug)]
 pub(super) enum Ended {
     Well,
@@ -139,7 +139,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 mod tests {
     use super::*;
 
-    /// A command that has ended, but that nobody has waited for.
+    /// A command that has ended and was not reaped.
     fn ended(script: &str) -> Child {
         let child = Command::new("sh").args(["-c", script]).spawn().unwrap();
         // SAFETY: an all-zero siginfo is valid and live; the child stays to be waited for.

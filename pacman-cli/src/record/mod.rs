@@ -31,13 +31,13 @@ use pacman_core::atomic_write;
 use phases::{Found, Phase, Said};
 use training_csv::Measurement;
 
-/// Record how long a program's phases take on the configurations of this machine.
+/// Record the times of a program's phases on the configurations of this machine.
 ///
-/// COMMAND runs several times at each configuration: confined to its hardware contexts, and told
-/// the number of threads by OMP_NUM_THREADS and PACMAN_THREADS. Phases are those that it marks
-/// through PACMAN, whose sessions report where PACMAN_REPORT_DIR says; or, with --regions, the
-/// parallel regions of an OpenMP program that knows nothing of all this. The rows are training
-/// data: what train and evaluate read. Its standard input is empty.
+/// COMMAND runs several times at each configuration, bound to the hardware contexts of the
+/// configuration. OMP_NUM_THREADS and PACMAN_THREADS give it the number of threads. Its phases are
+/// those that it marks through PACMAN: its sessions write reports to PACMAN_REPORT_DIR. With
+/// --regions the phases are the parallel regions of any OpenMP program. The rows are training data
+/// for train and evaluate. COMMAND's standard input is empty.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{COLUMNS}"))]
 pub(crate) struct RecordArgs {
@@ -45,30 +45,30 @@ pub(crate) struct RecordArgs {
     #[arg(short, long, value_name = "DATA.csv")]
     output: PathBuf,
 
-    /// Add to the file if it is there
+    /// Append to the file if it exists
     #[arg(long)]
     append: bool,
 
-    /// Runs at each configuration
+    /// The number of runs at each configuration
     #[arg(long, value_name = "N", default_value_t = 3,
           value_parser = clap::value_parser!(u64).range(1..=1000))]
     runs: u64,
 
-    /// No configuration with more threads than this
+    /// Skip configurations with more than N threads
     #[arg(long, value_name = "N", conflicts_with = "configurations",
           value_parser = clap::value_parser!(u32).range(1..))]
     max_threads: Option<u32>,
 
-    /// These configurations, such as 1x1,2x1,2x2: cores and threads on each
+    /// Use these configurations, such as 1x1,2x1,2x2: cores x threads on each
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     configurations: Option<Vec<Configuration>>,
 
-    /// Events to count besides those that the program counts, separated by commas; in rotating sets if
-    /// they do not fit at once
+    /// Events to count in addition to the program's own, separated by commas. If they do not fit at
+    /// once, event sets rotate
     #[arg(short, long, value_name = "EVENTS")]
     events: Option<String>,
 
-    /// The parallel regions of an OpenMP program are its phases
+    /// Take the parallel regions of an OpenMP program as its phases
     #[arg(long)]
     regions: bool,
 
@@ -80,7 +80,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     measured_on: Option<String>,
 
-    /// Drop what the program prints
+    /// Drop the program's output
     #[arg(short, long)]
     quiet: bool,
 
@@ -89,7 +89,7 @@ pub(crate) struct RecordArgs {
     command: Vec<OsString>,
 }
 
-/// Runs the program at every configuration and writes what it measured, run by run.
+/// Runs the program at every configuration and writes the rows after each run.
 pub(crate) fn record(args: &RecordArgs, out: &mut dyn Write) -> CliResult {
     let plan = Plan::new(args)?;
     if args.output.exists() && !args.append {
@@ -235,7 +235,7 @@ impl Recorder<'_> {
         run.run(signals).map_err(|error| CliError::refused(CliError::not_run(&command[0], &error)))
     }
 
-    /// Takes over what a run left; a run that left nothing is the configuration's failure.
+    /// Takes the results of a run. A run without results makes the configuration fail.
     fn keep(&mut self, round: u64, on: Configuration, from: &Place) -> CliResult<()> {
         let found = match from {
             Place::Directory(directory) => phases::found_in(directory.path()),
@@ -293,7 +293,7 @@ impl Recorder<'_> {
     }
 }
 
-/// Where a run leaves what it did.
+/// The place where a run leaves its results.
 enum Place {
     /// Reports of sessions.
     Directory(Directory),
@@ -306,26 +306,26 @@ Examples:
   pacman-pmu record -o data.csv -- ./solver input     a program that marks phases
   pacman-pmu record -o data.csv --append --app solver-large -- ./solver large
   pacman-pmu record -o data.csv --regions --quiet -- ./lulesh -s 30
-                                   an OpenMP program as it is
+                                   an unmodified OpenMP program
   pacman-pmu record -o data.csv --configurations 1x1,2x1,2x2 --runs 5 \\
       -e INSTRUCTIONS,L2_MISSES -- ./solver input
-  pacman-pmu train data.csv -o model.json             what the data is for
+  pacman-pmu train data.csv -o model.json             train a model on the data
 
 Exit status:
   0    done
-  1    the program failed at a configuration, or marks no phases: one line says which and why;
-       the rows of other configurations are kept
+  1    the program failed at a configuration, or marks no phases: one line gives the reason. The
+       file keeps the rows of other configurations
   2    bad input
   4    the answer could not be written
-  130  interrupted: the file has the rows of all runs that ended before";
+  130  interrupted: the file has the rows of all runs that had ended";
 
 const COLUMNS: &str = "\
 Columns, a row for each phase, configuration and run:
   machine, app, phase, threads (2x1: 2 cores with 1 thread each), run
-  time_s      seconds of one execution, a mean over the run's; where several threads mark the
-              phase, of the thread that is longest in it
-  executions  how many that is the mean of
-  others      counts of one execution, summed over threads, by the event's name in lower case;
-              a blank was not counted
-Runs go round the configurations, so that a slow drift of the machine falls on all alike.
-Regions are named by module and address, and so are the same for one binary only.";
+  time_s      seconds of one execution, a mean over the run. If several threads mark the phase,
+              the value is that of the thread with the longest time in it
+  executions  the number of executions in the mean
+  others      counts of one execution, summed over threads; the column is the event's name in
+              lower case. A blank was not counted
+Runs alternate between configurations, so that a slow drift of the machine affects all equally.
+Module and address name a region, so names are comparable for one binary only.";

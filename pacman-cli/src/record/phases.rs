@@ -137,7 +137,7 @@ pub(super) fn column(event: &str) -> String {
     event.to_ascii_lowercase()
 }
 
-/// How often each line was said: the same trouble comes with every run.
+/// The number of times that each line occurred, because the same problem occurs in every run.
 #[derive(Debug, Default)]
 pub(super) struct Said(BTreeMap<String, u64>);
 

@@ -84,7 +84,7 @@ fn phase(recording: &Recording, region: &Region, threads: u32) -> CliResult<Phas
     Ok(Phase { name, seconds, executions: team.executions, counts: counts(recording, region) })
 }
 
-/// Of one execution of a team of any size: rows do not tell them apart.
+/// The mean counts of an execution. Rows do not distinguish teams of several sizes.
 fn counts(recording: &Recording, region: &Region) -> Vec<(String, f64)> {
     let of = |event: usize| {
         let each = region.rows.iter().map(|row| {
@@ -95,7 +95,7 @@ fn counts(recording: &Recording, region: &Region) -> Vec<(String, f64)> {
         let sum: Option<f64> = each.sum();
         sum.map(|sum| sum / region.executions as f64)
     };
-    // Where sizes are mixed a mean says nothing of one.
+    // A mean over several team sizes does not describe any of them.
     if region.teams.len() != 1 || region.rows.is_empty() {
         return Vec::new();
     }
@@ -210,7 +210,7 @@ mod tests {
             .iter()
             .map(|one| (&one.name[..], one.seconds, one.counts.len()))
             .collect();
-        // A mean over both teams says nothing of one, and a thread without a count spoils the sum.
+        // A mean over both teams describes neither, and a sum with an uncounted thread is wrong.
         assert_eq!(phases, [("app+0x1", 0.5, 0), ("app+0x4", 0.5, 0)]);
         assert_eq!(
             several.wrong,

@@ -29,8 +29,8 @@ mod tests {
             these.sort_unstable();
             assert_eq!(these, all);
         }
-        // With 6 of them in 3 rounds a linear drift costs none more than a sixth of what it
-        // would cost the last of an order that stays the same.
+        // In a fixed order, a linear drift costs the last configuration most. With 6 configurations
+        // in 3 rounds, the greatest cost is a sixth of that.
         let mean = |on: Configuration| {
             let at = order.iter().enumerate().filter(|(_, (_, other))| *other == on);
             at.map(|(place, _)| place as f64).sum::<f64>() / 3.0

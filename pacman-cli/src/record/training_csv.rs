@@ -15,7 +15,7 @@ use crate::error::{CliError, CliResult};
 /// One run's measurement of one phase: a mean over its executions.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Measurement {
-    /// [`pacman_adapt::predict::machine_name`], or what the user calls it.
+    /// [`pacman_adapt::predict::machine_name`], or the user's name for it.
     pub(crate) machine: String,
     pub(crate) program: String,
     pub(crate) phase: String,

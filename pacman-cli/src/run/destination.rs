@@ -1,4 +1,4 @@
-//! Where the report goes, and in which form.
+//! The destination of the report and its format.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -65,8 +65,8 @@ impl Destination {
         Ok(Destination { form, file: Some(path.to_path_buf()) })
     }
 
-    /// Writes the report. Where the file cannot be written after all, because the disk is full by
-    /// now, it goes to standard error: the run is over, and nothing else is left of it.
+    /// Writes the report. If the file cannot be written now, for example because the disk is full,
+    /// the report goes to standard error. The run is over, and the report is its only result.
     pub(super) fn write(self, report: &Report) -> CliResult<()> {
         let answer = match self.form {
             Form::Text => text::write(report, self.file.is_none()),

@@ -1,4 +1,4 @@
-//! A directory for what the processes of one run leave.
+//! A directory for the recordings of one run's processes.
 
 use std::fs::Permissions;
 use std::io;
@@ -34,7 +34,7 @@ impl Directory {
 
     fn within(place: &Path) -> io::Result<Directory> {
         let mut made = tempfile::Builder::new();
-        // Recordings are nobody else's, whatever the umask leaves.
+        // Only the user may read recordings, with any umask.
         made.prefix("pacman-run-").permissions(Permissions::from_mode(0o700));
         Ok(Directory(made.tempdir_in(std::path::absolute(place)?)?))
     }

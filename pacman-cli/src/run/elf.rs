@@ -1,4 +1,5 @@
-//! Headers of ELF files: what they run on, and whether anything can be loaded into them.
+//! Headers of ELF files: the machine that they are for, and whether libraries can be loaded into
+//! them.
 
 use std::fs::File;
 use std::path::Path;
@@ -18,7 +19,7 @@ pub(crate) struct Header {
     pub(super) has_interpreter: bool,
 }
 
-/// Reads the header; `None` for what is no ELF file, or a broken one.
+/// Reads the header; `None` for a file that is not ELF, or that is broken.
 pub(crate) fn header(path: &Path) -> Option<Header> {
     let cache = ReadCache::new(File::open(path).ok()?);
     match FileKind::parse(&cache).ok()? {

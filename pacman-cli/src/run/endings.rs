@@ -1,4 +1,4 @@
-//! How processes ended that did not say it themselves.
+//! The endings of processes that recorded none.
 
 use std::time::SystemTime;
 
@@ -7,8 +7,8 @@ use pacman_regions::{Ending, Recording};
 use super::launch::Ended;
 use crate::exit::named;
 
-/// Completes the endings of recordings, which are in the order in which their processes began, by
-/// what is known of the program that was waited for, and of processes that are still there.
+/// Completes the endings of recordings from the program's wait status and from the processes that
+/// still run. The recordings are in the order in which their processes began.
 pub(super) fn complete(recordings: &mut [Recording], ended: &Ended) {
     let unsaid = |recording: &&mut Recording| recording.process.ending == Ending::Unsaid;
     for recording in recordings.iter_mut().filter(unsaid) {

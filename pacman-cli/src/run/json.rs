@@ -288,7 +288,7 @@ fn adaptation(adaptation: &pacman_regions::Adaptation) -> Adaptation<'_> {
     }
 }
 
-/// JSON has no place for what is absent but null.
+/// JSON shows absent values as null.
 fn figures<'a>(columns: &'a Columns, figures: &'a report::Figures) -> impl Serialize + 'a {
     let names = || columns.events.iter().map(|event| &event.name);
     let counts = || figures.counts.iter().map(|count| count.map(|count| count.value));

@@ -10,7 +10,7 @@ use crate::error::{CliError, CliResult};
 use crate::exit::Exit;
 use crate::signals::Signals;
 
-/// How the program came to its end.
+/// The end of the program.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ended {
     /// The process that was waited for; 0 where there was none.

@@ -1,8 +1,8 @@
 //! The memory in which the processes of one run record.
 //!
-//! It is a System V segment that has no name and is marked for removal as soon as it is attached: it
-//! goes with the last process that has it, however that ends. It needs no file, descriptor or
-//! directory. Where the system grants none, it is a directory in memory.
+//! It is a System V segment without a name, marked for removal once it is attached. So it goes with
+//! the last process that has it, even if that process is killed. It needs no file, descriptor or
+//! directory. If the system refuses a segment, the memory is a directory in memory.
 
 use std::path::Path;
 use std::ptr;
@@ -35,12 +35,12 @@ pub(crate) struct Attached {
 pub(crate) struct Found {
     /// By process, in the order in which they began.
     pub(crate) recordings: Vec<Recording>,
-    /// Lines about what is no recording.
+    /// Lines about content that is not a recording.
     pub(crate) wrong: Vec<String>,
 }
 
 impl Memory {
-    /// Makes it; a refusal says what the system said.
+    /// Makes the memory. An error has the system's message.
     pub(crate) fn new() -> CliResult<Memory> {
         match Attached::new() {
             Ok(attached) => Ok(Memory::Segment(attached)),
@@ -100,11 +100,12 @@ impl Attached {
             if base.addr() == usize::MAX { Err(std::io::Error::last_os_error()) } else { Ok(base) }
         };
         let base = attach();
-        // SAFETY: it was made above. From here on it goes with the last who has it.
+        // SAFETY: it was made above. From here on the segment goes with the last process that has
+        // it.
         unsafe { libc::shmctl(id, libc::IPC_RMID, ptr::null_mut()) };
         let base = base?;
         // Programs attach it after that: Linux lets them.
-        // SAFETY: attached just now, and nobody has a reference to it.
+        // SAFETY: the segment was attached just now, and no reference to it exists.
         attach().map(|again| unsafe { libc::shmdt(again) })?;
         // SAFETY: as above; a core of this process would have all of it.
         let words = unsafe {
@@ -119,14 +120,14 @@ impl Attached {
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        // SAFETY: nobody has the words but this value.
+        // SAFETY: only this value has the words.
         unsafe { libc::shmdt(self.words.as_ptr().cast()) };
     }
 }
 
 fn nonce() -> Result<u128, std::io::Error> {
     let mut bytes = [0; 16];
-    // SAFETY: filled by the call. So few bytes come whole.
+    // SAFETY: filled by the call. The kernel does not split such a small read.
     match unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) } {
         16 => Ok(u128::from_ne_bytes(bytes)),
         _ => Err(std::io::Error::last_os_error()),

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &RunArgs) -> CliResult {
     prepare(args)?.run(args, &signals)
 }
 
-/// Reports what is in a directory.
+/// Reports on the recordings in a directory.
 fn read(args: &RunArgs, directory: &Path) -> CliResult {
     let form = args.output.as_deref().map(Form::of).transpose()?;
     let destination = match args.output.as_deref().zip(form) {
@@ -196,7 +196,7 @@ impl Prepared {
     }
 }
 
-/// Why there is nothing to report, as far as that is known.
+/// The reason why there is nothing to report, if it is known.
 fn nothing_seen(report: &Report, blind: Option<&str>) -> String {
     let program = report.command.first().map_or("?", String::as_str);
     let passed_by = || {

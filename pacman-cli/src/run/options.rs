@@ -1,4 +1,4 @@
-//! From the command line to what the program finds in its environment.
+//! From the command line to the program's environment variables.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -21,8 +21,8 @@ pub(super) fn never_possible(args: &RunArgs) -> Option<String> {
     args.events.as_deref().and_then(no_events).or_else(|| no_model(args))
 }
 
-/// The first name that is none. What a PMU of the kernel's takes depends on the kernel, and other
-/// machines may count what this one does not.
+/// The first name that is none. The kernel decides which events its PMUs take, and other machines
+/// may count events that this one cannot.
 fn no_events(list: &str) -> Option<String> {
     let is_none =
         |error: &Error| matches!(error.kind(), ErrorKind::UnknownEvent | ErrorKind::InvalidInput);
@@ -145,8 +145,8 @@ pub(crate) fn inherited() -> impl Iterator<Item = OsString> {
 
 /// The preload variable, with the program's own entries first.
 ///
-/// LLVM's runtime asks it for a tool where its own search cannot find it: where it is linked
-/// statically, or was opened so that preloaded libraries come after its own symbols.
+/// LLVM's runtime reads this variable to find a tool. Its own search fails if it is linked
+/// statically, or if preloaded libraries come after its own symbols.
 pub(crate) fn preload(library: &Path) -> Vec<(&'static str, OsString)> {
     let appended = |name: &'static str| {
         let before = std::env::var_os(name).filter(|list| !list.is_empty());

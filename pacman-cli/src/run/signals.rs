@@ -1,8 +1,8 @@
 //! The wait for the program, and signals meanwhile: they are the program's.
 //!
 //! A signal that somebody sends to this command is passed on, and one that the terminal sends has
-//! reached the program by itself. This command ends when the program has ended, and stops when the
-//! program stops that was asked to with it, so that a shell sees the job as it is.
+//! reached the program by itself. This command ends when the program has ended. It stops when the
+//! program stops after a signal to both. So a shell sees the right state of the job.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::signals::{Signals, Wake};
 
-/// Waits for the end of `pid`, a child that nobody else reaps.
+/// Waits for the end of `pid`, a child that only this function reaps.
 pub(super) fn wait(pid: libc::pid_t, signals: &Signals) -> io::Result<ExitStatus> {
     // Somebody wants the job stopped.
     let mut is_to_stop = false;
@@ -19,7 +19,8 @@ pub(super) fn wait(pid: libc::pid_t, signals: &Signals) -> io::Result<ExitStatus
         match change(pid)? {
             Some(Change::Ended(status)) => return Ok(status),
             Some(Change::Stopped) if is_to_stop => {
-                // SAFETY: raise has no preconditions; whoever continues this process goes on here.
+                // SAFETY: raise has no preconditions. When this process is continued, it goes on
+                // here.
                 unsafe { libc::raise(libc::SIGSTOP) };
                 is_to_stop = false;
                 continue;

@@ -44,7 +44,7 @@ impl Training {
         Ok(Training { path: path.to_owned(), machine, program, run })
     }
 
-    /// Adds a row for each region; answers lines about what is not in them.
+    /// Adds a row for each region. Answers lines about regions and counts that the rows lack.
     pub(super) fn add(&self, report: &Report) -> CliResult<Vec<String>> {
         let shown = shown_path(&self.path);
         if report.ended.exit != Exit::Status(0) {
@@ -104,7 +104,7 @@ impl Training {
         if seconds <= 0.0 {
             return Err(CliError::refused("it took no time that the clock could see"));
         }
-        // Rows of threads do not tell teams of several sizes apart.
+        // Rows of threads do not distinguish teams of several sizes.
         let counts = if region.teams.len() == 1 { counts(region, columns) } else { Vec::new() };
         Ok(Measurement {
             machine: self.machine.clone(),
@@ -119,10 +119,10 @@ impl Training {
     }
 }
 
-/// How many threads the run is data of.
+/// The number of threads that the run's data are for.
 ///
-/// A region that has so many whatever the program is told would be alone with its configuration,
-/// which no table of a whole program holds.
+/// A region with its own fixed number of threads would be the only one with its configuration. A
+/// table of a whole program has no such configuration.
 fn threads(process: &ProcessReport) -> u32 {
     let widest = || process.regions.iter().filter_map(widest).map(|team| team.threads);
     // Programs with a clause at every region do not go by the runtime's default.

@@ -1,4 +1,4 @@
-//! The command that is measured beside, and the signals that come meanwhile.
+//! The command that runs during the measurement, and the signals that arrive meanwhile.
 
 use std::ffi::OsString;
 use std::io;
@@ -10,12 +10,12 @@ use crate::error::{CliError, CliResult};
 use crate::exit::Exit;
 use crate::signals::{Signals, Wake};
 
-/// The reason why a wait is over.
+/// The reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     /// The command ended.
     Ended(Exit),
-    /// A signal came that ends the measurement.
+    /// A signal asks to end the measurement.
     Asked,
     /// The time is over.
     Time,
@@ -26,7 +26,7 @@ pub(super) enum Event {
 pub(super) struct Watch {
     signals: Signals,
     command: Option<Child>,
-    /// How often somebody asked the command to end.
+    /// The number of requests to end the command.
     asked: u32,
 }
 
@@ -53,7 +53,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Waits until `deadline` for whatever comes first.
+    /// Waits for the first event, at most until `deadline`.
     ///
     /// Signals are passed on to a command, which decides whether it ends. The second request to end
     /// ends the wait: a command that ignores them must not hold this process.
@@ -61,7 +61,8 @@ impl Watch {
         loop {
             if let Some(command) = &mut self.command {
                 if let Some(status) = command.try_wait()? {
-                    // Ctrl-C reaches both, and here perhaps as the later of the two.
+                    // Ctrl-C reaches both processes. This process may get it after the command's
+                    // end.
                     self.signals.asked_to_end()?;
                     return Ok(Event::Ended(status.into()));
                 }
@@ -86,5 +87,6 @@ impl Watch {
     }
 }
 
-/// Signals of one kind merge, so the end of a child may come unannounced.
+/// The time between two looks for an ended child. Pending SIGCHLDs merge, so its end may send no
+/// signal.
 const LOOK_ANYWAY: Duration = Duration::from_millis(500);

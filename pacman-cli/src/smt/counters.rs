@@ -49,7 +49,7 @@ struct Shown {
 impl Counters {
     /// Opens the counters of all contexts, by the first recipe that this machine takes.
     ///
-    /// The error is a line that says what is missing: the counter, the privilege, the PMU.
+    /// The error is one line that names the missing counter, privilege or PMU.
     pub(super) fn open(topology: &Topology, platform: &PlatformRef) -> CliResult<Counters> {
         let tsc = Tsc::of(platform)
             .ok_or_else(|| CliError::refused("this processor has no time stamp counter"))?;
@@ -93,8 +93,8 @@ impl Counters {
         let wide = (self.recipe.scale().base_hz * WIDE) as u64;
         let mut contexts = BTreeMap::new();
         for core in &mut self.cores {
-            // A thread that loses its processor in the middle reads siblings at times far apart.
-            // Counts only grow, so the closest of a few tries is as good as the first.
+            // A thread that loses its processor between two reads reads the siblings at different
+            // times. Counts only grow, so the closest of a few tries is as good as the first.
             let mut best = read_core(core, &self.tsc);
             for _ in 1..TRIES {
                 if width(&best).is_none_or(|width| width <= wide) {
@@ -195,8 +195,8 @@ impl Counts {
         }
     }
 
-    /// The kernel stops the counters of a context that goes offline, and goes on answering with
-    /// what they had; the time that they were enabled stands still too.
+    /// The kernel stops the counters of a context that goes offline, and still answers with their
+    /// last values. Their enabled time stops too.
     fn check_running(&self, begin: &Shown, end: &Shown, reading: &ContextReading) -> CliResult<()> {
         let hz = self.recipe.scale().base_hz;
         let passed = reading.end.saturating_sub(reading.begin + reading.slack) as f64 / hz;
@@ -253,8 +253,8 @@ fn open_all(
     Ok(cores)
 }
 
-/// Which privilege is missing. Events are tried on the calling thread first, for which less would
-/// do than for whole contexts; who followed such advice would have to come again.
+/// Names the missing privilege. Events are tried on the calling thread first, which needs less
+/// privilege than whole contexts. Advice for the thread alone would not be enough.
 fn forbidden(platform: &PlatformRef, error: &pacman_core::Error) -> CliError {
     let permissions = platform.permissions();
     CliError::Refused(match (permissions.paranoid, permissions.capability, permissions.seccomp) {

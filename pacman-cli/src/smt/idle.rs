@@ -1,11 +1,11 @@
-//! How long each context has been idle, as an unprivileged process can learn it.
+//! The idle time of each context, from files that an unprivileged process can read.
 //!
-//! `/proc/stat` is the source. Its `idle` and `iowait` hold an idle period that still lasts, and
-//! kernels that stop the tick of an idle context measure both by the clock, though they are
-//! printed in steps of 10 ms. Two finer sources were passed over, because both are late:
-//! `/sys/.../cpuidle/state*/time` (microseconds) learns of an idle period when it ends, and
-//! `/proc/schedstat` (nanoseconds) of a running thread when it is switched away, so a thread
-//! that never yields looks idle. The nanoseconds in `/proc/timer_list` are root's.
+//! `/proc/stat` is the source. Its `idle` and `iowait` contain an idle period that still lasts.
+//! Kernels that stop the tick of an idle context measure both by the clock, and print them in steps
+//! of 10 ms. Two finer sources are not used, because both are late. `/sys/.../cpuidle/state*/time`
+//! (microseconds) changes when an idle period ends. `/proc/schedstat` (nanoseconds) changes when a
+//! thread is switched away, so a thread that never yields looks idle. Only root may read the
+//! nanoseconds in `/proc/timer_list`.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use pacman_metrics::smt::{Method, idle_times};
 use super::source::{Basis, Done, Reading, Source};
 use crate::error::{CliError, CliResult};
 
-/// Where the figures come from.
+/// The source of the figures.
 pub(super) const SOURCE: &str = "/proc/stat";
 
 /// The source of idle times.
@@ -52,7 +52,7 @@ impl Source for IdleTimes {
 pub(super) struct IdleClocks {
     /// When it was read: within half of `took` of this.
     pub(super) at: Instant,
-    /// How long reading took, in seconds.
+    /// The time that the reading took, in seconds.
     pub(super) took: f64,
     /// By logical CPU.
     pub(super) contexts: BTreeMap<u32, ContextClocks>,

@@ -45,7 +45,7 @@ pub(super) struct CoreActivity {
     pub(super) package: u32,
     /// Its contexts.
     pub(super) cpus: Vec<u32>,
-    /// How much of the time each context was active, alone or not.
+    /// The part of the time that each context was active, alone or not.
     pub(super) active: Vec<f64>,
     /// In the source's own unit.
     pub(super) split: Split,
@@ -111,7 +111,7 @@ impl Activity {
         self.window.1.duration_since(self.window.0).as_secs_f64()
     }
 
-    /// How far apart the readings of a core's contexts may have been, in seconds.
+    /// The longest time between the readings of a core's contexts, in seconds.
     pub(super) fn skew(&self, core: &CoreActivity) -> f64 {
         core.split.share(core.split.skew) * self.seconds()
     }

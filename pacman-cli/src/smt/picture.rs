@@ -164,7 +164,7 @@ impl Picture {
     }
 }
 
-/// Where the figures are from, in words.
+/// The origin of the figures, in words.
 fn origin(basis: &Basis) -> String {
     let from = match basis.method {
         Method::IdleTimes => format!("the idle times in {}", basis.source),

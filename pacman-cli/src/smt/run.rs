@@ -54,7 +54,7 @@ pub(super) fn run<S: Source>(
     Ok(end.status())
 }
 
-/// How a measurement ended.
+/// The end of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// There is no command.

@@ -1,4 +1,4 @@
-//! Where readings come from: the one thing in which the methods differ.
+//! The source of readings: the only difference between the methods.
 
 use std::fmt::Debug;
 use std::time::Instant;
@@ -32,7 +32,7 @@ pub(super) trait Reading: Clone + Debug {
 /// One core's activity.
 #[derive(Clone, Debug)]
 pub(super) struct Done {
-    /// How much of the time each context was active, alone or not.
+    /// The part of the time that each context was active, alone or not.
     pub(super) active: Vec<f64>,
     /// In the source's own unit of time.
     pub(super) split: Split,
@@ -49,7 +49,7 @@ pub(super) struct Basis {
     pub(super) step: f64,
     /// The machine, if it is a simulated one.
     pub(super) simulated: Option<&'static str>,
-    /// Why this method and not the other, where nobody asked for it.
+    /// The reason for this method, if the user did not choose it.
     pub(super) choice: Option<String>,
 }
 

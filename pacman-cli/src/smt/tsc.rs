@@ -1,5 +1,5 @@
-//! The time stamp counter that goes with the counts: that of the machine that is counted, because
-//! the one of this machine means nothing beside a simulated one's counts.
+//! The time stamp counter of the machine that is counted. This machine's counter would not fit the
+//! counts of a simulated machine.
 
 use pacman_core::platform::PlatformRef;
 use pacman_metrics::smt::{Clocks, Crystal};

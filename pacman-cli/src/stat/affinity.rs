@@ -1,7 +1,7 @@
 //! Binding the command's threads, one after the other, to the places of a placement.
 //!
-//! The first thread of a process waits with that until a second one comes: programs make as many
-//! threads as there are CPUs that they may use, and one that is bound may use one.
+//! The first thread of a process is bound when a second one starts. Many programs start a thread
+//! for each CPU that they may use, and a bound thread may use only one.
 
 use std::io;
 
@@ -34,8 +34,8 @@ impl ThreadPlaces {
         })
     }
 
-    /// The first of the places with the fewest threads, which a stopped thread is bound to; if it
-    /// is the first of its process, to all places until [`bind`](ThreadPlaces::bind).
+    /// Binds a stopped thread to the first of the places with the fewest threads. The first thread
+    /// of a process is bound to all places until [`bind`](ThreadPlaces::bind).
     ///
     /// # Errors
     /// The kernel's error, with the CPU; the thread then runs where it could before.
@@ -99,7 +99,7 @@ impl ThreadPlaces {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taken {
     pub(super) place: Place,
-    /// It is not bound there yet.
+    /// Whether the thread is not bound there yet.
     pub(super) waits: bool,
 }
 

@@ -43,7 +43,7 @@ impl By {
     }
 }
 
-/// How many threads and processes rows are of.
+/// The number of threads and processes in the rows.
 pub(super) fn census(rows: &[Row]) -> (usize, usize) {
     let mut processes: Vec<i32> = rows
         .iter()

@@ -1,4 +1,4 @@
-//! Counting whatever runs on each hardware context, while the command runs.
+//! Counting all programs on each hardware context while the command runs.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use super::ptrace;
 use super::run::{Advance, Collector};
 use crate::signals::Signals;
 
-/// All contexts, and what they showed.
+/// All contexts with their counters and readings.
 pub(super) struct Contexts {
     wide: SystemWide,
     contexts: Vec<Context>,

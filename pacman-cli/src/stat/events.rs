@@ -1,4 +1,4 @@
-//! Which events are counted: those asked for, or what this machine can.
+//! The events to count: the requested ones, or those that this machine can count.
 
 use std::hint::black_box;
 use std::str::FromStr;
@@ -7,17 +7,17 @@ use crate::doctor::checks::Diagnosis;
 use crate::error::{CliError, CliResult};
 use pacman_core::{Event, Result};
 
-/// Events that work, and what was made for them.
+/// Events that work, with the value that was made for them.
 #[derive(Debug)]
 pub(super) struct Chosen<T> {
     pub(super) events: Vec<Event>,
     pub(super) made: T,
-    /// Why hardware events are not among them, if nobody asked for others.
+    /// The reason why hardware events are missing, if the user requested no events.
     pub(super) footnote: Option<String>,
 }
 
-/// Makes something for the events of `list`; without one, for as many of the usual hardware
-/// events and of `software` as `attempt` takes and as are seen to count by `counts`.
+/// Makes a value for the events of `list`. Without a list it takes the usual hardware events and
+/// `software`: all that `attempt` accepts and that count according to `counts`.
 pub(super) fn choose<T>(
     list: Option<&str>,
     software: &[&str],
@@ -60,8 +60,8 @@ pub(super) fn choose<T>(
     Ok(Chosen { events, made, footnote })
 }
 
-/// Something that makes every event of [`HARDWARE`] happen: branches that nobody can foresee,
-/// a chain of divisions, memory that no cache holds yet.
+/// Work that causes every event of [`HARDWARE`]: unpredictable branches, a chain of divisions, and
+/// memory that is not in a cache.
 pub(super) fn exercise() {
     let mut memory = vec![0u64; 1 << 18];
     let mut random = 0x9e37_79b9_7f4a_7c15u64;

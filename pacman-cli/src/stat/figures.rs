@@ -37,7 +37,7 @@ impl Column {
     }
 }
 
-/// Where a row's figures were counted.
+/// The place at which a row's figures were counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Seat {
     pub(super) package: u32,
@@ -56,7 +56,7 @@ pub(super) enum Who {
         name: String,
     },
     Context,
-    /// All that ran on a core: so many threads or contexts.
+    /// All that ran on a core, with the number of threads or contexts.
     Core {
         rows: usize,
     },
@@ -82,7 +82,7 @@ pub(super) struct Row {
 pub(super) struct Figures {
     /// One an event; `None` where the counters could not be had.
     pub(super) counts: Option<Vec<u64>>,
-    /// How long was counted, summed up over rows.
+    /// The counted time, summed over rows.
     pub(super) time: Duration,
     /// Rows without counts that the sum lacks.
     pub(super) missing: usize,
@@ -100,7 +100,7 @@ pub(super) struct Derived {
 }
 
 impl Columns {
-    /// Those of `events`; `doubt` is why those of the hardware may be wrong.
+    /// The columns of `events`. `doubt` is the reason why hardware counts may be wrong.
     pub(super) fn of(events: &[Event], doubt: Option<&'static str>) -> Columns {
         let column = |event: &Event| Column {
             name: event.name().to_string(),
@@ -152,7 +152,7 @@ impl Columns {
         };
         let counted =
             |at: usize| Counted { count: counts[at], group: 0, enabled_ns: 0, running_ns: 0 };
-        // A count that is absent is no zero: nothing follows from it.
+        // An absent count is not 0, so it gives no warning.
         let is_counted = |above: usize, below: usize| {
             let named = |at: usize| (self.events[at].name.as_str(), counts[at]);
             zero_count_warnings(&[named(below), named(above)]).is_empty()
@@ -241,8 +241,8 @@ impl Figures {
     }
 }
 
-/// Rows by package, core and sibling, so that siblings stand together; those of unknown
-/// place last.
+/// Sorts rows by package, core and sibling, so that siblings are next to each other. Rows without a
+/// known place come last.
 pub(super) fn seated(mut rows: Vec<Row>) -> Vec<Row> {
     rows.sort_by_key(|row| (row.seat.is_none(), row.seat));
     rows

@@ -1,8 +1,8 @@
 //! Following every thread and process of the command, by ptrace(2).
 //!
-//! A new thread stops before its first instruction, gets its counters and its place, and
-//! goes on; before it ends it stops once more, and its counts are read. In between it runs
-//! as it would alone: system calls do not stop it, and signals are passed on as they come.
+//! A new thread stops before its first instruction, gets its counters and its place, and goes on.
+//! Before its end it stops again, and its counts are read. In between, system calls do not stop it,
+//! and signals are passed on at once.
 
 mod let_go;
 
@@ -31,16 +31,16 @@ pub(super) struct Follower<'a> {
     threads: Vec<Thread>,
     /// The followed ones, by id; before the command began it has no thread.
     alive: HashMap<i32, Option<usize>>,
-    /// Threads that another one made, and that have not stopped for the first time yet.
+    /// New threads that have not stopped for the first time.
     coming: HashSet<i32>,
-    /// Threads that ptrace did not let go: they stay stopped until this process ends.
+    /// Threads that ptrace could not detach. They stay stopped until this process ends.
     stuck: HashSet<i32>,
     main: i32,
     state: State,
     began: Instant,
 }
 
-/// How far the command got.
+/// The state of the command.
 enum State {
     /// It was not begun.
     Waiting,
@@ -77,7 +77,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Does what a stop asks for and lets the thread go on.
+    /// Handles a stop and lets the thread go on.
     ///
     /// # Errors
     /// If ptrace refuses a request; the thread is not followed any more then.
@@ -86,7 +86,7 @@ impl<'a> Follower<'a> {
             self.gone(tid, exit);
             return Ok(());
         }
-        // Its parent may tell of it later, or has told already: either will do.
+        // The parent's stop for this thread may come before or after this stop.
         if !self.alive.contains_key(&tid) {
             self.admit(tid);
         }
@@ -108,7 +108,7 @@ impl<'a> Follower<'a> {
     /// A thread has made another one, unless that has stopped already.
     fn expect(&mut self, tid: i32) {
         let known = |child: &i32| self.threads.iter().any(|thread| thread.tid == *child);
-        // Where ptrace does not tell, the child's own stop does.
+        // If ptrace does not give the child, the child's own stop shows it.
         let child = ptrace::message(tid).ok().flatten();
         self.coming.extend(child.filter(|child| !known(child)));
     }

@@ -20,7 +20,7 @@ pub(super) struct Held {
     pub(super) pid: libc::pid_t,
     /// A byte lets the child go on; closed unwritten, it ends.
     go: File,
-    /// Where the child says why it could not become the command.
+    /// The pipe on which the child reports why it could not become the command.
     word: File,
     command: OsString,
 }
@@ -50,7 +50,7 @@ impl Held {
         }
     }
 
-    /// Follows the child and whatever it makes.
+    /// Follows the child and all threads and processes that it makes.
     pub(super) fn follow(&self) -> CliResult<()> {
         let refused = |problem| Err(CliError::Refused(problem));
         if let Some(why) = privileged(&self.command) {
@@ -100,8 +100,9 @@ fn become_command(
     word: RawFd,
     parents_end: &OwnedFd,
 ) -> ! {
-    // SAFETY: all pointers are to what was made before the fork, and descriptors are the
-    // child's own copies; the parent's end is closed so that its end shows as one.
+    // SAFETY: all pointers are to values made before the fork, and the descriptors are the child's
+    // own copies. The child closes the parent's end, so that the parent can see the child's end
+    // closed.
     unsafe {
         libc::close(raw(parents_end));
         if let Some(limit) = &limit {
@@ -203,7 +204,7 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: both are fresh and owned by nobody else.
+    // SAFETY: both descriptors are new and have no other owner.
     let [read, write] = ends.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
     Ok((read, write))
 }

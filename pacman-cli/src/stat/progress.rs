@@ -21,7 +21,7 @@ impl Progress {
         self.next
     }
 
-    /// Draws the line: time, who is there, and the total of the first event.
+    /// Draws the line: the time, the running threads, and the total of the first event.
     pub(super) fn draw(&mut self, elapsed: Duration, running: &str, total: Option<(u64, &str)>) {
         let total = total.map(|(count, event)| format!(", {} {event}", grouped(count)));
         let line = format!(
@@ -40,7 +40,7 @@ impl Progress {
         }
     }
 
-    /// A terminal that went away is no reason to stop counting.
+    /// A closed terminal must not stop the counting.
     fn show(&self, text: &str) {
         let mut terminal = io::stderr();
         let _ = terminal.write_all(text.as_bytes()).and_then(|()| terminal.flush());

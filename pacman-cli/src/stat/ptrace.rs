@@ -22,7 +22,7 @@ pub(super) enum Stop {
     Exiting,
     /// All threads of its process are to stop, by this signal.
     Group(c_int),
-    /// It stopped without a reason of its own: it is new, or was asked to.
+    /// The thread stopped because it is new or because it was asked to.
     Trapped,
     /// It is to get a signal.
     Signal(c_int),
@@ -33,7 +33,7 @@ pub(super) enum Stop {
 }
 
 impl Stop {
-    /// How the thread ended, if it did.
+    /// The end of the thread, if it ended.
     pub(super) fn exit(self) -> Option<Exit> {
         match self {
             Stop::Exited(code) => Some(Exit::Status(code as u8)),
@@ -86,7 +86,7 @@ pub(super) fn next_stop() -> io::Result<Option<(pid_t, Stop)>> {
         0 => Ok(None),
         1.. => Ok(Some((pid, Stop::of(status)))),
         _ => match io::Error::last_os_error() {
-            // Nobody is left to wait for.
+            // No thread is left to wait for.
             error if error.raw_os_error() == Some(libc::ECHILD) => Ok(None),
             error => Err(error),
         },

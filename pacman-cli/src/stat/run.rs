@@ -31,23 +31,23 @@ pub(super) trait Collector {
     /// The counts since the last call of this.
     fn since_mark(&mut self) -> Vec<Row>;
 
-    /// How many are counted now, in words.
+    /// The number of threads or contexts that are counted now, in words.
     fn running(&self) -> String;
 
-    /// Lets go of whoever outlives the command, and says so.
+    /// Detaches the threads that outlive the command, and answers notes about them.
     fn let_go(&mut self, signals: &Signals) -> io::Result<Vec<String>>;
 
-    /// Lets go of the command after [`Advance::Lost`], and waits for its end where it can.
+    /// Detaches the command after [`Advance::Lost`], and waits for its end if possible.
     fn abandon(&mut self, signals: &Signals) -> io::Result<()>;
 
-    /// The counts are those of a simulated machine.
+    /// Whether the counts are those of a simulated machine.
     fn is_simulated(&self) -> bool;
 
-    /// How long was counted.
+    /// The counted time.
     fn time(&self) -> Duration;
 }
 
-/// How things stand.
+/// The result of one step.
 #[derive(Debug)]
 pub(super) enum Advance {
     /// There may be more to handle at once.
@@ -114,7 +114,7 @@ pub(super) fn run(
     Ok(unwritten.unwrap_or(exit.map_or(interrupted, Exit::status)))
 }
 
-/// How the wait ended.
+/// The end of the wait.
 enum End {
     Ended(Exit),
     LetGo,

@@ -24,7 +24,7 @@ pub(super) struct Thread {
     counters: Option<Box<dyn Counters>>,
     first: Reading,
     last: Reading,
-    /// Where the running interval began.
+    /// The reading at the begin of the present interval.
     mark: Reading,
     began: Instant,
     marked: Instant,
@@ -39,9 +39,9 @@ pub(super) struct Thread {
 /// The counts of a thread, in all or since the last mark.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Span {
-    /// `None` where its counters could not be had.
+    /// `None` if its counters could not be opened or read.
     pub(super) counts: Option<Vec<u64>>,
-    /// How long it was there.
+    /// The time that the thread ran.
     pub(super) time: Duration,
 }
 
@@ -106,8 +106,7 @@ impl Thread {
             self.name = name.trim_end_matches('\n').to_string();
         }
         if let Some(cpu) = platform::current().cpu_of(self.tid) {
-            // A bound thread can only have been elsewhere before: how it came to its place is no
-            // news.
+            // A bound thread can only have run elsewhere before it was bound, which is not a move.
             self.moved |= self.bound().is_none() && self.cpu.is_some_and(|before| before != cpu);
             self.cpu = Some(cpu);
         }
@@ -117,7 +116,7 @@ impl Thread {
         };
     }
 
-    /// Reads it for the last time and lets go of its counters.
+    /// Reads the thread for the last time and closes its counters.
     pub(super) fn end(&mut self) {
         if self.ended.is_none() {
             self.look();
@@ -135,21 +134,21 @@ impl Thread {
         self.place.as_ref()
     }
 
-    /// Where it is bound.
+    /// The place to which the thread is bound.
     pub(super) fn bound(&self) -> Option<&Place> {
         self.place.as_ref().filter(|_| !self.waits)
     }
 
-    /// It has a place, and is not bound there.
+    /// Whether the thread has a place and is not bound to it yet.
     pub(super) fn waits(&self) -> bool {
         self.waits
     }
 
-    /// It was bound to its place: where it was before, it is no more.
+    /// Notes that the thread was bound to its place. It can no longer run elsewhere.
     pub(super) fn was_bound(&mut self) {
         self.look();
         self.waits = false;
-        // Until now any place was its own.
+        // Until now the thread was allowed at any place.
         self.moved |=
             self.place.is_some_and(|place| self.cpu.is_some_and(|cpu| cpu != place.cpu()));
     }
@@ -195,7 +194,7 @@ impl Thread {
     }
 }
 
-/// Where `/proc` shows a thread. The files of `/proc/TID` itself sum up its process.
+/// The directory of a thread in `/proc`. The files of `/proc/TID` itself sum up its process.
 fn directory(tid: i32) -> String {
     format!("/proc/{tid}/task/{tid}")
 }
@@ -205,9 +204,10 @@ pub(super) fn process_of(tid: i32) -> Option<i32> {
     status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
 }
 
-/// How often the kernel moved the thread, where it tells (`CONFIG_SCHED_DEBUG`).
+/// The number of times that the kernel moved the thread, if it shows that (`CONFIG_SCHED_DEBUG`).
 fn migrations(tid: i32) -> Option<u64> {
-    // On a simulated machine threads stay where they are put, wherever they really run.
+    // On a simulated machine threads stay at their simulated place, although the real thread may
+    // move.
     if platform::current().simulation().is_some() {
         return None;
     }

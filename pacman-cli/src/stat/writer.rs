@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::terminal::Terminal;
 
-/// Where the answer goes; standard output is the command's.
+/// The destination of the answer. Standard output belongs to the command.
 pub(super) struct Sink {
     to: Target,
     name: String,
@@ -129,7 +129,7 @@ impl AnswerWriter {
             && self.answer.interval.is_none()
     }
 
-    /// Writes what was counted in one interval.
+    /// Writes the counts of one interval.
     pub(super) fn part(&mut self, interval: Interval, mut rows: Vec<Row>) {
         self.answer.columns.leave_out(&mut rows);
         let rows = self.arranged(rows);
@@ -141,8 +141,7 @@ impl AnswerWriter {
         self.sink.write(&text);
     }
 
-    /// Writes what was counted in all, and says whether everything could be written: the
-    /// exit status if not.
+    /// Writes the total counts. Answers an exit status if something could not be written.
     pub(super) fn whole(
         mut self,
         elapsed: Duration,

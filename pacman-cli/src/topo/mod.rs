@@ -17,9 +17,9 @@ use crate::terminal::Terminal;
 
 /// Show the packages, cores and hardware contexts of this machine.
 ///
-/// Every box is a core; the numbers in it are its contexts, as Linux numbers CPUs. A number in
-/// parentheses is a context that this process may not use. Machines with more than 64 contexts
-/// are folded: alike cores share a box that lists first siblings, second siblings and so on.
+/// Every box is a core. The numbers in it are its contexts, by Linux's CPU number. This process may
+/// not use contexts in parentheses. If the machine has more than 64 contexts, equal cores share a
+/// box, which lists the first siblings, the second siblings and so on.
 #[derive(clap::Args, Debug, Default)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TopoArgs {
@@ -35,17 +35,17 @@ pub(crate) struct TopoArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) sysfs: Option<PathBuf>,
 
-    /// Draw every core, however many there are
+    /// Draw every core, also on large machines
     #[arg(long, conflicts_with = "json")]
     pub(crate) unfold: bool,
 
-    /// Show the places of CPUs and cache slices on the die, where a model's are known
+    /// Show the places of CPUs and cache slices on the die, for models with known places
     #[arg(long, conflicts_with_all = ["synthetic", "unfold"])]
     pub(crate) tiles: bool,
 }
 
-/// Writes the picture or the JSON to `out`; the exit status is 2 for a machine that cannot be read
-/// as asked, and 1 if this one cannot be read.
+/// Writes the picture or the JSON to `out`. The exit status is 1 if this machine cannot be read,
+/// and 2 if a requested machine cannot.
 pub(crate) fn topo(args: &TopoArgs, out: &mut dyn Write) -> CliResult {
     let asked_for = args.synthetic.is_some() || args.sysfs.is_some();
     let machine = read(args).map_err(|error| match asked_for {
@@ -92,13 +92,13 @@ Examples:
   pacman-pmu topo --sysfs copy-of-another-machine
   pacman-pmu topo --tiles --json
 
---tiles knows the tiles of Knights Landing's CPUs, and which places of a Xeon Scalable's die
-(Skylake to Ice Lake, as root) have a slice of the cache directory. In JSON: processor; tiles, a
+--tiles knows the tiles of Knights Landing's CPUs. As root it also shows the places with a slice of
+the cache directory on the die of a Xeon Scalable (Skylake to Ice Lake). In JSON: processor; tiles, a
 list of tile and cpus, and tiles_without_cores, or null and the reason in tiles_unknown; cha, with
 its source and for each of dies the device, mask and places, or null and the reason in cha_unknown.
 
 Exit status:
   0  done
-  1  this machine cannot be read; --tiles: nothing is known of its places
-  2  bad input: one line on standard error says what and why
+  1  this machine cannot be read; --tiles: its places are unknown
+  2  bad input: one line on standard error gives the reason
   4  the answer could not be written";

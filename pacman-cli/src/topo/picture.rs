@@ -6,7 +6,7 @@ use pacman_core::Topology;
 use pacman_core::topology::{Core, CoreType, CpuSet, Package};
 use pacman_events::shown::{line, shown};
 
-/// How to draw.
+/// The style of the picture.
 pub(super) struct Style {
     /// Columns of the terminal.
     pub(super) width: usize,
@@ -42,7 +42,7 @@ struct Picture<'a> {
     machine: &'a Topology,
     style: &'a Style,
     fold: bool,
-    /// Whether the machine tells dies apart.
+    /// Whether the machine shows its dies.
     dies: bool,
 }
 
@@ -76,7 +76,8 @@ impl Picture<'_> {
 
     fn package(&self, package: &Package) -> Vec<String> {
         let groups = groups(&self.machine.cores()[package.cores.clone()]);
-        // Facts that all groups of the package share stand in its title, the rest above each group.
+        // The package's title has the facts that all its groups share. Other facts are above each
+        // group.
         let facts: Vec<Vec<String>> = groups.iter().map(|group| self.facts(group)).collect();
         let is_shared = |&fact: &usize| facts.iter().all(|group| group[fact] == facts[0][fact]);
         let (shared, own): (Vec<usize>, Vec<usize>) = (0..facts[0].len()).partition(is_shared);

@@ -17,22 +17,22 @@ use pacman_core::{atomic_write, platform};
 use progress::Progress;
 use report::{Report, exit_status};
 
-/// Count what is known by construction, and say how far each counter can be believed.
+/// Compare counters with known counts, and show how accurate each counter is.
 ///
-/// Runs small kernels whose instructions, branches, loads, misses, faults, switches and so on are
-/// known beforehand, counts them as a session would, several times, and compares. A counter is
-/// exact, right within some per cent, wrong by a factor that is always the same, or unusable; what
-/// cannot be counted here is in the table too, with the reason. Other work on the machine disturbs
-/// caches and clocks: the quieter, the closer. All events take some minutes, one takes seconds; a
-/// terminal on standard error shows how far it is.
+/// Runs small kernels with known numbers of instructions, branches, loads, misses, faults, switches
+/// and so on. Counts them several times, as a session does, and compares. A counter is exact, right
+/// within some per cent, wrong by a constant factor, or unusable. The table also has the events that
+/// cannot be counted here, with the reason. Other work on the machine disturbs caches and clocks, so
+/// run this on a quiet machine. One event takes seconds, and all take some minutes. A terminal on
+/// standard error shows the progress.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}"))]
 pub(crate) struct ValidateArgs {
-    /// The events, EVENT or EVENT@KERNEL, separated by commas; else all whose count a kernel knows
+    /// The events, EVENT or EVENT@KERNEL, separated by commas [default: all with a known count]
     #[arg(short, long, value_name = "EVENTS")]
     events: Option<String>,
 
-    /// How often each kernel is counted
+    /// The number of times that each kernel is counted
     #[arg(long, value_name = "N", default_value_t = 15)]
     #[arg(value_parser = clap::value_parser!(u16).range(3..=1000))]
     repeat: u16,
@@ -41,7 +41,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long)]
     json: bool,
 
-    /// Keep the report in a file too: as JSON if its name ends in .json, else as text
+    /// Write the report to a file too, as JSON if its name ends in .json, else as text
     #[arg(short, long, value_name = "REPORT")]
     output: Option<PathBuf>,
 }
@@ -107,33 +107,34 @@ Examples:
                               keep the report, with every repeat
 
 Exit status:
-  0  every counter that was tried can be used, some perhaps after dividing by a factor
+  0  all tried counters can be used, some perhaps after division by a factor
   1  a counter cannot be used, or nothing could be counted
-  2  bad input: one line on standard error says what and why
+  2  bad input: one line on standard error gives the reason
   4  the answer could not be written";
 
 const JSON: &str = "\
 JSON:
   processor      name, table (of events), title, and vendor, family, model and stepping; null
                  without CPUID
-  cpu            the one that the kernels ran on
-  repeats        of each kernel
-  exit_status    the number that goes with the verdicts
+  cpu            the CPU that the kernels ran on
+  repeats        the number of runs of each kernel
+  exit_status    the exit status of these verdicts
   events         a list, in the order of the table, of
     event        the name
-    kernel       what made it happen
-    unit         of its counts; null where the event is not known here
+    kernel       the kernel that caused the events
+    unit         the unit of its counts; null if the event is not known here
     native       expression: the native events and codes that were counted; errata: their
                  numbers; caveat: what differs from the name's meaning; null for Linux's own events
     verdict      exact, within, over, under, unusable or not-countable
-    text         the verdict in words, or why it is not countable here
+    text         the verdict in words, or the reason why the event is not countable here
     factor, spread
-                 of over and under: the truth times factor is counted; spread is the range of
-                 factors as a part of it
-    error        of within: the most that a count can be off, as a part of the truth
-    read_path    rdpmc or read; null where not countable
-    doubt        null, or why the counts may be wrong: the kernel's driver is not trusted here
-    disturbed    repeats during which other programs had the cpu, on kernels that suffer from it;
-                 null where not countable
-    samples      a list of low and high (what truly happened is between) and counted; the counts
-                 of the kernel's way in and out are taken off";
+                 for over and under: count = factor x truth; spread is the range of the factors
+                 divided by factor
+    error        for within: the largest error of a count, as a part of the truth
+    read_path    rdpmc or read; null if not countable
+    doubt        null, or the reason why the counts may be wrong: the kernel's driver is not
+                 trusted here
+    disturbed    repeats during which other programs had the cpu, for kernels that this disturbs;
+                 null if not countable
+    samples      a list of low and high (the truth is between them) and counted; the counts at the
+                 kernel's begin and end are subtracted";

@@ -1,11 +1,12 @@
-//! Where the validation is, on one line of a terminal.
+//! The progress of the validation, on one line of a terminal.
 
 use std::io::{self, Write};
 
 use crate::terminal::Terminal;
 use crate::validate::checks::Check;
 
-/// A line on standard error that is gone in the end; nothing where that is no terminal.
+/// A line on standard error, which is removed in the end. It shows nothing if standard error is not
+/// a terminal.
 #[derive(Debug)]
 pub(super) struct Progress {
     shown: bool,

@@ -1,4 +1,4 @@
-//! A report for a person: the table, then what stands behind its lines.
+//! A report for a person: the table, then details of its lines.
 
 use std::fmt::Write;
 

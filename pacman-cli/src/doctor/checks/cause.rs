@@ -1,4 +1,4 @@
-//! Why something cannot be counted, told apart, and what would help.
+//! The causes why something cannot be counted, and their remedies.
 
 use std::io;
 
@@ -17,7 +17,7 @@ pub(crate) enum Cause {
     CountersTaken,
     /// The process is at its limit of open files, or soon would be.
     DescriptorLimit,
-    /// Several core types, each with counters of its own.
+    /// Several core types, each with its own counters.
     HybridCores,
     /// The limits on locked memory leave no room for counter pages.
     LockedMemory,

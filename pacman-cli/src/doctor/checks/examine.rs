@@ -1,4 +1,4 @@
-//! The examination: what is tried, in which order, and what follows from what.
+//! The examination: its trials, their order and the conclusions.
 
 use pacman_core::Error;
 use pacman_core::backend::ReadPath;
@@ -28,7 +28,7 @@ const HARDWARE: [&str; 7] = [
     "REF_CYCLES",
 ];
 
-/// Those of them that cannot stay at zero while a program runs.
+/// The events that cannot stay at zero while a program runs.
 const ALWAYS_COUNT: [&str; 2] = ["INSTRUCTIONS", "CYCLES"];
 
 /// The most events that are tried in one group.
@@ -138,7 +138,7 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
     }
 
     fn single(&self, name: &str) -> Single {
-        // The kernel's generic events: what its driver can do, whatever the model.
+        // Use the kernel's generic events: they show what its driver can do on any model.
         let event = Event::on(CpuModel::generic(), name).expect("a name of the library's own");
         let asks = trial::asks(&event);
         let by_ledger = trial::has_ledger(&event) && !self.facts.permissions.may_count_kernel();
@@ -338,7 +338,7 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
     }
 }
 
-/// Whether an open failed for want of descriptors, whatever it was to open.
+/// Whether an open of any file failed for lack of descriptors.
 fn out_of_files(error: &Error) -> bool {
     matches!(error.errno(), Some(libc::EMFILE | libc::ENFILE))
 }

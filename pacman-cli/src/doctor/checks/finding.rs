@@ -12,9 +12,9 @@ pub(crate) struct Finding {
     pub(crate) subject: Check,
     /// The trial that found it.
     pub(crate) tried: String,
-    /// How it went.
+    /// The outcome of the trial.
     pub(crate) outcome: Outcome,
-    /// How it went in words: one line without a full stop.
+    /// The outcome in words: one line without a full stop.
     pub(crate) text: String,
     /// Why something did not work. A finding that works may carry one too, for
     /// the part of it that does not.
@@ -23,13 +23,13 @@ pub(crate) struct Finding {
     pub(crate) help: Vec<Help>,
 }
 
-/// How a trial went.
+/// The outcome of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub(crate) enum Outcome {
     /// It works; the text names exceptions.
     Works,
-    /// The machine could, but something stands in the way that can be moved.
+    /// The machine could do it, but there is an obstacle that can be removed.
     InTheWay,
     /// This machine, kernel or build does not have it.
     Missing,
@@ -93,7 +93,7 @@ pub(crate) enum Check {
     ClockSource,
 }
 
-/// One way to get further: the circumstances, and what to type or set in them.
+/// A remedy: its condition, and the command or setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) struct Help {

@@ -1,8 +1,8 @@
 //! The events that this process can count on this machine, and the obstacles to others.
 //!
-//! Nothing is guessed from settings alone: every kind of event is opened for the
-//! calling thread exactly as a session opens it, and has to count. Settings only
-//! explain what failed, because one `errno` has many causes.
+//! Settings alone do not decide. Every kind of event is opened for the calling thread as a session
+//! opens it, and must count. Settings only explain what failed, because one `errno` has many
+//! causes.
 //!
 
 mod cause;

@@ -1,7 +1,7 @@
-//! A kernel seam that passes everything on and remembers why mapping failed.
+//! A kernel seam that passes all calls on and remembers why a page could not be mapped.
 //!
-//! A group whose counter pages cannot be mapped goes on without them and says
-//! nothing, as a session should; a diagnosis wants to know.
+//! If counter pages cannot be mapped, a group silently goes on without them. That suits a session,
+//! but a diagnosis must know.
 
 use std::os::fd::RawFd;
 use std::ptr::NonNull;
@@ -13,7 +13,7 @@ use perf_event_open_sys::bindings::perf_event_attr;
 use pacman_core::backend::Target;
 use pacman_core::backend::perf::{Errno, PerfSys};
 
-/// The seam `S`, watched.
+/// The seam `S` with a record of the latest failure.
 #[derive(Clone, Debug)]
 pub(super) struct Recorder<S> {
     sys: S,
@@ -25,8 +25,7 @@ impl<S: PerfSys> Recorder<S> {
         Recorder { sys, unmapped: Arc::default() }
     }
 
-    /// Why the last counter page that was refused could not be mapped; asking
-    /// forgets it.
+    /// Takes the error of the counter page that could not be mapped last.
     pub(super) fn take_unmapped(&self) -> Option<Errno> {
         self.unmapped.lock().take()
     }

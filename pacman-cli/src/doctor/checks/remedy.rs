@@ -84,7 +84,7 @@ impl Circumstances<'_> {
         }
     }
 
-    /// How to raise the limit on open files to what a full machine needs.
+    /// The remedy that raises the limit on open files to the number for a full machine.
     pub(super) fn more_files(&self) -> Help {
         let wanted = (self.around.contexts * 8 + self.around.open_files).next_power_of_two();
         Help::new("in this shell", format!("ulimit -n {}", wanted.max(1024)))

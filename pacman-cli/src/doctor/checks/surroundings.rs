@@ -1,7 +1,6 @@
-//! Facts around a process that only a diagnosis asks for.
+//! Facts around a process that only a diagnosis needs: limits, namespaces, security modules, clock.
 //!
-//! [`PerfPermissions`] holds what every error message
-//! needs; this is the rest: limits, namespaces, security modules, clock.
+//! [`PerfPermissions`] has the facts that every error message needs.
 
 use std::fs;
 use std::path::Path;
@@ -23,21 +22,20 @@ pub(crate) struct Limits {
     pub(crate) contexts: u64,
     /// The effective user is root.
     pub(crate) root: bool,
-    /// The process lives in a user namespace of its own, where capabilities do
-    /// not count for perf events.
+    /// The process is in a user namespace, whose capabilities do not count for perf events.
     pub(crate) user_namespace: bool,
-    /// A capability that would allow counting, if it counted where it is held.
+    /// The process holds a capability that allows counting outside of user namespaces.
     pub(crate) holds_capability: bool,
     /// A program with the file capability would get `CAP_PERFMON` here.
     pub(crate) may_gain_capability: bool,
-    /// `CAP_IPC_LOCK`: locked memory is not limited.
+    /// The process holds `CAP_IPC_LOCK`, so its locked memory is not limited.
     pub(crate) ipc_lock: bool,
     /// The security modules of the kernel, from `/sys/kernel/security/lsm`.
     pub(crate) security_modules: Vec<String>,
-    /// Descriptors that the process has open.
+    /// The number of descriptors that the process has open.
     pub(crate) open_files: u64,
-    /// `kernel.perf_event_mlock_kb`: counter pages a user may map, for each
-    /// online context, beyond the limit on locked memory.
+    /// `kernel.perf_event_mlock_kb`: KiB of counter pages that a user may map for each online
+    /// context, in addition to the limit on locked memory.
     pub(crate) page_allowance_kb: Option<u64>,
     /// The process's limit on locked memory in bytes; `None` for no limit.
     pub(crate) locked_memory: Option<u64>,
@@ -48,7 +46,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Those of a process that nothing limits.
+    /// The facts of a process without any limit.
     pub(super) fn unlimited() -> Limits {
         Limits {
             contexts: 1,
@@ -73,8 +71,7 @@ impl Limits {
         facts
     }
 
-    /// Reads the facts, but for the limits on CPUs, from a tree of `/proc` and
-    /// `/sys` files elsewhere.
+    /// Reads the facts without the limits on CPUs from a copy of `/proc` and `/sys` under `root`.
     pub(crate) fn read_under(root: &Path) -> Limits {
         let text = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
         let status = text("proc/self/status");
@@ -103,7 +100,7 @@ impl Limits {
                 .filter(|name| !name.is_empty())
                 .map(str::to_owned)
                 .collect(),
-            // The directory's own descriptor is in the list.
+            // The list contains the descriptor of the directory itself.
             open_files: fs::read_dir(root.join("proc/self/fd"))
                 .map_or(0, |entries| (entries.count() as u64).saturating_sub(1)),
             page_allowance_kb: text("proc/sys/kernel/perf_event_mlock_kb").trim().parse().ok(),

@@ -11,7 +11,7 @@ use pacman_core::event::{Event, Software, Source};
 
 use super::cause::Scope;
 
-/// Some events that opened, and what they counted over a little work.
+/// Opened events with their counts over a little work.
 #[derive(Debug)]
 pub(super) struct Counted {
     pub(super) counts: Vec<u64>,
@@ -36,9 +36,9 @@ pub(super) fn count<S: PerfSys + Clone>(
     Ok(Counted { counts: counts.take(events.len()).collect(), caps: counters.caps() })
 }
 
-/// Whether `perf_event_open(2)` reaches the kernel: a request whose structure is
-/// too short to be one is refused by its size there, and by anything else
-/// before. The `errno` is that of whoever answered first.
+/// Tests whether `perf_event_open(2)` reaches the kernel. The kernel refuses a too short structure
+/// by its size. A filter before the kernel refuses with its own `errno`, which this function
+/// returns.
 pub(super) fn refusal<S: PerfSys>(sys: &S) -> Option<i32> {
     let mut attr = perf_event_attr { size: 1, ..Default::default() };
     match sys.open(&mut attr, Target::Caller, -1) {

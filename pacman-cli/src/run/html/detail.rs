@@ -54,7 +54,7 @@ pub(super) fn panel(
     )
 }
 
-/// A bar a thread: busy, and what is left to the time that it was in teams.
+/// A bar for each thread: its busy time, and the rest of its time in teams.
 fn threads(region: &RegionReport, at: usize) -> String {
     if region.threads.is_empty() {
         return "<p>No thread finished an execution.</p>".into();

@@ -22,7 +22,7 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
-/// JSON for a script element, which ends at the first `</` whatever stands around it.
+/// JSON for a script element. A script element ends at the first `</`, even inside of a string.
 pub(super) fn script_data(value: &impl Serialize) -> String {
     document::line(value).trim_end().replace('<', "\\u003c")
 }

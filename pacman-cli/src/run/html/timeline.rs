@@ -139,7 +139,7 @@ fn outline(low: &[f64], high: &[f64], highest: f64) -> String {
 /// A band's number, if there is room for it somewhere.
 fn mark(band: &Band, floor: &[f64], highest: f64) -> String {
     let bins = band.threads.len();
-    // Where it is as high, and as far above the axis, for longest.
+    // The longest stretch in which the height and the distance from the axis stay the same.
     let mut widest = 0..0;
     let mut begin = 0;
     for at in 1..=bins {

@@ -63,7 +63,7 @@ impl Names {
             around = module.around(site.address).filter(|_| symbol.is_none());
             place = module.place_of(site.address);
         }
-        // A region that is known by its call stands where that does.
+        // The place of a region that is known by its call is the place of that call.
         let called = around.map(|function| Source {
             file: None,
             function: Some(function),

@@ -14,8 +14,8 @@ use crate::error::{CliError, CliResult};
 
 /// The symbols and lines of a module's files.
 pub(crate) struct Module {
-    /// By address, with their sizes. Only a function that begins there, or that has the address
-    /// inside, is the one: whatever comes nearest before it in a stripped file is another one.
+    /// By address, with their sizes. The function must begin at the address or contain it. In a
+    /// stripped file, the nearest function before the address is another one.
     symbols: BTreeMap<u64, (String, u64)>,
     lines: Option<Loader>,
 }
@@ -59,7 +59,7 @@ impl Module {
 
     /// File and line of the code at this address.
     pub(crate) fn place_of(&self, address: u64) -> Option<(String, Option<u32>)> {
-        // addr2line asks for what is below the address behind it.
+        // addr2line looks below the address that it is given.
         address.checked_add(1)?;
         let location = self.lines.as_ref()?.find_location(address).ok()??;
         // Line 0 is code that the compiler added.
@@ -68,7 +68,8 @@ impl Module {
     }
 }
 
-/// A file of which only what is asked for is read: programs with debug information are large.
+/// A file of which only the requested parts are read, because programs with debug information are
+/// large.
 type Content = ReadCache<fs::File>;
 type Object<'a> = object::File<'a, &'a Content>;
 
@@ -98,7 +99,7 @@ fn collect<'a>(file: &Object<'a>, symbols: &mut BTreeMap<u64, (String, u64)>) {
     }
 }
 
-/// The file with what was stripped, believed only if it has the same build ID.
+/// The file with the stripped debug information. It must have the same build ID.
 fn separate(file: &Object, path: &Path) -> Option<PathBuf> {
     let id = file.build_id().ok()??;
     let mut candidates = Vec::new();

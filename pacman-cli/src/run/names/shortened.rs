@@ -1,6 +1,6 @@
 //! Long C++ names, cut where they say least: template arguments and parameters.
 
-/// The name as it is if that is short, else with `<…>` and `(…)` in place of what is inside.
+/// Returns a short name unchanged. Shortens the insides of brackets in others to `<…>` and `(…)`.
 pub(super) fn shortened(name: &str) -> String {
     if name.chars().count() <= LONG {
         return name.to_owned();

@@ -43,8 +43,8 @@ pub(in crate::run) struct Count {
 pub(in crate::run) struct Figures {
     /// One an event; `None` where it was not counted.
     pub(in crate::run) counts: Vec<Option<Count>>,
-    /// A second of thread time inside the region; `None` for what is no complete count, or of
-    /// executions that take less than observing them.
+    /// A second of thread time inside the region; `None` for an incomplete count, or if observing
+    /// the executions takes longer than the executions.
     pub(in crate::run) rates: Vec<Option<f64>>,
     /// One a metric; `None` where it is not computable.
     pub(in crate::run) metrics: Vec<Option<f64>>,
@@ -96,8 +96,8 @@ impl Columns {
         })
     }
 
-    /// Whether counts of these rows are of the region more than of being looked at: they hold some
-    /// of what observing takes, and busy times do not.
+    /// Whether the counts of these rows are mainly the region's own. Counts include a part of the
+    /// cost of observing, and busy times do not.
     fn outweigh(&self, rows: &[&pacman_regions::Row]) -> bool {
         let observing = |row: &pacman_regions::Row| self.overhead * row.executions as f64;
         rows.iter().map(|row| row.seconds - observing(row)).sum::<f64>() > 0.0
@@ -163,5 +163,5 @@ impl Column {
     }
 }
 
-/// Quantities of a context over a time, which a thread of a region has none of.
+/// Quantities of a context over a time. A thread of a region does not have them.
 const CLOCKS: [&str; 2] = ["TSC", "BASE_HZ"];

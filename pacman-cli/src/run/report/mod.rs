@@ -34,7 +34,7 @@ pub(super) struct Report {
     pub(super) notes: Vec<String>,
 }
 
-/// The facts besides the recordings.
+/// Facts in addition to the recordings.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) command: Vec<String>,
@@ -44,7 +44,7 @@ pub(super) struct Run {
 }
 
 impl Report {
-    /// Names and computes; `topology` tells which contexts share a core.
+    /// Names and computes; `topology` has the contexts that share a core.
     pub(super) fn of(run: Run, recordings: &[Recording], topology: Option<&Topology>) -> Report {
         let mut names = Names::default();
         let mut processes: Vec<ProcessReport> = recordings

@@ -23,7 +23,7 @@ pub(in crate::run) struct ProcessReport {
     pub(in crate::run) contexts: u32,
     pub(in crate::run) columns: Columns,
     pub(in crate::run) overhead: Overhead,
-    /// Those that took most time first.
+    /// The regions with the most time come first.
     pub(in crate::run) regions: Vec<RegionReport>,
     /// Rows by their index in `regions`.
     pub(in crate::run) timeline: Timeline,

@@ -47,7 +47,7 @@ pub(in crate::run) struct Thread {
     pub(in crate::run) implausible: Option<String>,
 }
 
-/// Where a thread was all the time.
+/// The place of a thread that did not move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::run) struct Seat {
     pub(in crate::run) package: u32,

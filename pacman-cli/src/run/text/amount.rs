@@ -23,7 +23,7 @@ pub(in crate::run) fn share(share: f64) -> String {
     }
 }
 
-/// So many of something.
+/// A number with its noun.
 pub(in crate::run) fn number(count: usize, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
@@ -53,7 +53,7 @@ pub(in crate::run) fn difference(value: f64) -> String {
     if value == 0.0 { "0".into() } else { format!("{sign}{}", seconds(value.abs())) }
 }
 
-/// A metric's value, whatever its unit.
+/// A metric's value in any unit.
 pub(in crate::run) fn metric(value: f64) -> String {
     if value >= 1e5 { scaled(value) } else { format!("{value:.3}") }
 }

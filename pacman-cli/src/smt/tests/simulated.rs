@@ -1,7 +1,7 @@
 //! The counters of simulated machines against the timetable that their contexts follow.
 //!
-//! Nothing happens on a scripted machine but what is said, so the truth is known to the
-//! nanosecond, and counts differ from it by their steps alone.
+//! A scripted machine executes only requested work, so the truth is known to the nanosecond. Counts
+//! differ from it only by their steps.
 
 use pacman_core::Topology;
 use pacman_metrics::smt::{Method, Recipe, Split};

@@ -1,8 +1,8 @@
 //! A thread idles one CPU by known amounts, beside whatever else runs on this machine.
 //!
-//! While the thread spins its CPU is active, whoever runs on it. While it sleeps the CPU is idle
-//! but for what others do, which the kernel counts tick by tick in fields that the command does
-//! not read. Spinning time and others' ticks together are what the command has to find.
+//! While the thread spins, its CPU is active, with any program on it. While it sleeps the CPU is
+//! idle but for what others do, which the kernel counts tick by tick in fields that the command
+//! does not read. The command must find the sum of spinning time and others' ticks.
 
 use std::collections::BTreeMap;
 use std::fs;

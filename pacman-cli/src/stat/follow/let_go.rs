@@ -1,4 +1,4 @@
-//! The end of following: threads that go on without a tracer.
+//! The end of tracing: threads go on without a tracer.
 
 use std::collections::HashSet;
 use std::io;
@@ -8,13 +8,14 @@ use super::{Follower, State};
 use crate::signals::{Signals, Wake};
 use crate::stat::ptrace::{self, Stop};
 
-/// How long threads that outlive the command get to stop, so that they can be let go.
+/// The time that threads get to stop after the command's end, so that they can be detached.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Signals of one kind merge, so the end of a child may come unannounced.
+/// The time between two looks for ended children. Pending SIGCHLDs merge, so the end of a child may
+/// send no signal.
 const LOOK_ANYWAY: Duration = Duration::from_millis(500);
 
 impl Follower<'_> {
-    /// Detaches a stopped thread, which goes on with a signal or with none (0).
+    /// Detaches a stopped thread. It goes on with `signal`, or without one if that is 0.
     pub(super) fn detach(&mut self, tid: i32, signal: i32) {
         self.end(tid);
         match ptrace::detach(tid, signal) {
@@ -23,14 +24,14 @@ impl Follower<'_> {
         }
     }
 
-    /// Detaches every thread; answers how many of them had not ended.
+    /// Detaches every thread. Answers the number of threads that had not ended.
     ///
-    /// Only a stopped thread can be detached. One that does not stop in time goes on when this
+    /// Only a stopped thread can be detached. A thread that does not stop in time goes on when this
     /// process ends.
     pub(super) fn detach_all(&mut self, signals: &Signals) -> io::Result<usize> {
-        // Those that are only coming stop by themselves.
+        // New threads in `coming` stop by themselves.
         for tid in self.alive.keys() {
-            // One that cannot be asked to stop is not waited for beyond the deadline.
+            // An error needs no action, because the loop below ends at the deadline.
             let _ = ptrace::interrupt(*tid);
         }
         self.alive.extend(self.coming.drain().map(|tid| (tid, None)));
@@ -64,16 +65,17 @@ impl Follower<'_> {
         Ok(outlived)
     }
 
-    /// Waits for the end of the command, of which nobody is followed any more.
+    /// Waits for the end of the command, after all its threads were detached.
     ///
-    /// Returns at once where a thread could not be detached: it goes on when this process ends.
+    /// Returns at once if a thread could not be detached, because that thread goes on only when
+    /// this process ends.
     pub(super) fn outlast(&mut self, signals: &Signals) -> io::Result<()> {
         let mut asked = false;
         while self.alive.is_empty() && !matches!(self.state, State::Ended(_)) {
             match ptrace::next_stop()? {
                 Some((tid, stop)) => match stop.exit() {
                     Some(exit) => self.gone(tid, exit),
-                    // A thread that nobody knew.
+                    // An unknown thread.
                     None => self.detach(tid, stop.signal()),
                 },
                 None => match signals.wait(Instant::now() + LOOK_ANYWAY)? {

@@ -1,9 +1,9 @@
-//! Which slices of the cache directory (CHA) a die has switched on.
+//! The slices of the cache directory (CHA) that a die has enabled.
 //!
-//! The register is in PCI configuration space, of which Linux shows the first 64 bytes to
-//! everybody and the rest to root. Device, offset and width are those of Linux,
-//! `arch/x86/events/intel/uncore_snbep.c` (`skx_count_chabox`, `icx_count_chabox`); that a bit is
-//! a place on the die is from McCalpin 2021 (die locations), section Skylake Xeon partitions.
+//! The register is in PCI configuration space, of which Linux shows the first 64 bytes to everybody
+//! and the rest to root. Device, offset and width are from Linux,
+//! `arch/x86/events/intel/uncore_snbep.c` (`skx_count_chabox`, `icx_count_chabox`). McCalpin 2021
+//! (die locations), section Skylake Xeon partitions, shows that a bit is a place on the die.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::error::{CliError, CliResult};
 /// The slices of all dies of a machine.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Slices {
-    /// Which register, or which document.
+    /// The register or the document.
     pub(super) source: &'static str,
     /// Places on a die, switched on or not.
     pub(super) places: u32,

@@ -16,8 +16,8 @@ use self::die::Die;
 use crate::document;
 use crate::error::{CliError, CliResult, REFUSED};
 
-/// Writes what is known; the exit status is 0 if anything is, else 1, or 2 for another machine
-/// whose files do not tell its processor.
+/// Writes the known places. The exit status is 0 if any place is known, else 1. It is 2 for another
+/// machine whose files do not name its processor.
 pub(super) fn tiles(machine: &Topology, json: bool, out: &mut dyn Write) -> CliResult {
     let die = Die::read(machine)?;
     let unknown = die.tiles.is_err() && die.slices.is_err();

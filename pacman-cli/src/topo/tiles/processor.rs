@@ -1,4 +1,4 @@
-//! Which processor `/proc/cpuinfo` or CPUID describes.
+//! The processor that `/proc/cpuinfo` or CPUID describes.
 
 use pacman_events::CpuId;
 

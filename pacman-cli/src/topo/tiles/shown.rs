@@ -39,7 +39,7 @@ fn table(tiles: &Tiles) -> String {
         let cpus = on_tile(tiles, tile);
         if !cpus.is_empty() {
             present += 1;
-            // A string takes whatever is written to it.
+            // A write to a string cannot fail.
             let _ = writeln!(text, "{tile:>4}  {cpus}");
         }
     }

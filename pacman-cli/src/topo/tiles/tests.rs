@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::{TopoArgs, topo};
 use super::{Die, shown};
 
-/// A copied machine in a directory of its own, removed in the end.
+/// A copied machine in its own directory, which is removed in the end.
 struct Copied(PathBuf);
 
 impl Copied {
@@ -40,7 +40,7 @@ impl Copied {
         fs::write(path, content).unwrap();
     }
 
-    /// A PCI device with so much of its configuration space.
+    /// A PCI device with this part of its configuration space.
     fn device(&self, address: &str, device: u16, config: &[u8]) {
         let directory = format!("sys/bus/pci/devices/{address}");
         self.file(&format!("{directory}/vendor"), b"0x8086\n");

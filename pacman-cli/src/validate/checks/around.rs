@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use pacman_core::clock;
 
-/// How far each went from before a run to after it.
+/// The difference of each from before a run to after it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Around {
     /// Nanoseconds of the monotonic clock.
@@ -37,7 +37,7 @@ impl Moment {
 
     /// From this moment to now.
     pub(super) fn until_now(&self) -> Around {
-        // Clocks first and last: what is read between must be inside.
+        // Read clocks first and last, so that all other readings are between them.
         let (ticks, wall) = (clock::tsc(), wall());
         let (waits, preemptions) = switches();
         Around {

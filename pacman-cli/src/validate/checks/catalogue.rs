@@ -1,4 +1,4 @@
-//! Which kernel makes a known count of which event.
+//! The kernels and the events whose count each kernel knows.
 
 use std::fmt;
 use std::str::FromStr;
@@ -111,7 +111,7 @@ const EVENTS: [(&str, KernelId); 28] = [
     ("minor-faults", K::FirstTouches),
     ("context-switches", K::HandOvers),
     ("cpu-migrations", K::Migrations),
-    // No portable name stands for taken branches.
+    // Taken branches have no portable name.
     ("BR_INST_RETIRED.NEAR_TAKEN", K::TakenBranches),
     ("RETIRED_TAKEN_BRANCH_INSTRUCTIONS", K::TakenBranches),
     ("branch_retired:MMTP:MMTM", K::TakenBranches),
@@ -140,7 +140,7 @@ impl FromStr for KernelId {
     type Err = Error;
 
     /// # Errors
-    /// `InvalidInput` for a name that is no kernel's; all of them are listed.
+    /// `InvalidInput` for an unknown kernel; the message lists all kernels.
     fn from_str(name: &str) -> Result<KernelId> {
         let found = NAMES.iter().find(|(_, known)| *known == name);
         found.map(|(id, _)| *id).ok_or_else(|| {
@@ -183,9 +183,9 @@ impl Check {
     /// gets every kernel that knows its count.
     ///
     /// # Errors
-    /// `Empty`; `UnknownEvent` and `InvalidInput` as for an event's name; `InvalidInput`
-    /// for an event that no kernel knows the count of, unless one is named, and for a
-    /// name that is no kernel's.
+    /// `NoEvents` for an empty list; `UnknownEvent` and `InvalidInput` as for an event's
+    /// name; `InvalidInput` for an unknown kernel, and for an event without a kernel whose count no
+    /// kernel knows.
     pub(crate) fn parse_list(list: &str) -> Result<Vec<Check>> {
         let mut checks = Vec::new();
         for text in Event::names_in(list) {
@@ -233,14 +233,14 @@ fn parse(text: &str) -> Result<Vec<Check>> {
     Ok(kernels.into_iter().map(check).collect())
 }
 
-/// The kernels that know the count of an event: by its name, or because it is what a
-/// preset stands for on this processor.
+/// The kernels that know the count of an event, by its name or by a preset that stands for it on
+/// this processor.
 fn known(cpu: CpuModel, name: &str, event: Option<&Event>) -> Vec<KernelId> {
     let of = |wanted: &str| {
         let rows = EVENTS.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
         rows.map(|row| row.1).collect::<Vec<_>>()
     };
-    // The kernels' work in user mode is known, whatever Linux does beside it.
+    // The kernels' work in user mode is known, also if Linux works in between.
     let by_name = of(name.strip_suffix(":uk").unwrap_or(name));
     let Some(counted) = event.and_then(counters).filter(|_| by_name.is_empty()) else {
         return by_name;
@@ -309,7 +309,7 @@ mod tests {
             ("skl", "INST_RETIRED.ANY", &["instructions", "switched-instructions"]),
             ("skl", "INSTRUCTIONS:uk", &["instructions", "switched-instructions"]),
             ("skl", "BR_INST_RETIRED.NEAR_TAKEN", &["taken-branches"]),
-            // The kernels run in user mode, and what Linux does meanwhile nobody knows.
+            // The kernels run in user mode, and Linux's own work meanwhile is unknown.
             ("skl", "INSTRUCTIONS:k", &[]),
             ("skl", "MACHINE_CLEARS.COUNT", &[]),
         ] {

@@ -11,7 +11,7 @@ use pacman_core::Result;
 use pacman_core::event::Event;
 use pacman_core::session::{self, Attached, Session};
 
-/// How often a repeat that was disturbed is made again before it is taken as it is.
+/// The number of times that a disturbed repeat is made again before it is used.
 const TRIES: u32 = 6;
 
 /// Counts `event` on the kernel `id`.
@@ -26,8 +26,8 @@ pub(super) fn count(
     let session = Session::builder(name(event)).event(event.clone()).start()?;
     let thread = session.attach()?;
     let mut kernel = kernel::make(id, ground)?;
-    // The first of each meets cold caches, stacks that were never touched, and threads
-    // that have not come up yet.
+    // The first run of each finds cold caches, untouched stacks, and threads that have not started
+    // yet.
     one(&thread, kernel.as_mut(), Work::Short)?;
     one(&thread, kernel.as_mut(), Work::Long)?;
     let mut runs = Vec::with_capacity(repeats);

@@ -7,7 +7,7 @@ use pacman_core::backend::ReadPath;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub(crate) struct Counted {
-    /// How the counter was read.
+    /// The way in which the counter was read.
     pub(crate) read_path: ReadPath,
     /// Why its counts may be wrong, if they may: the kernel's driver is not trusted here.
     pub(crate) doubt: Option<&'static str>,

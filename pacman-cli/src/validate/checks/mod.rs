@@ -1,11 +1,10 @@
-//! Counter validation: which counters of this machine can be believed, and how far.
+//! Counter validation: the accuracy of this machine's counters.
 //!
-//! McCalpin's procedure for a counter that is new to one (2013): identify the processor in
-//! detail; find the hardware event that a name stands for; look up what is known to be wrong
-//! with it; run a code whose counts are known with paper and pencil; compare; and decide
-//! which counters are close enough. A [`Validator`] does that on the machine it runs on, by
-//! counting the [kernels](kernel) with a [`Session`](pacman_core::Session) as any program would,
-//! and gives each event a [`Verdict`].
+//! The procedure for an unfamiliar counter is McCalpin's (2013). Identify the processor in detail.
+//! Find the hardware event of a name, and look up its known errors. Run a code whose counts are
+//! known with paper and pencil, and compare. Decide which counters are close enough. A
+//! [`Validator`] does that on this machine. It counts the [kernels](kernel) with a
+//! [`Session`](pacman_core::Session), as any program does, and gives each event a [`Verdict`].
 
 mod around;
 mod catalogue;
@@ -71,7 +70,7 @@ impl Validator {
         Ok(Validator { ground: Ground { topology, place }, _binding: binding })
     }
 
-    /// Where the kernels run.
+    /// The place where the kernels run.
     pub(crate) fn place(&self) -> &Place {
         &self.ground.place
     }
@@ -86,13 +85,13 @@ impl Validator {
         machine::model()
     }
 
-    /// Vendor, family, model and stepping; `None` where there is no CPUID.
+    /// Vendor, family, model and stepping; `None` on machines without CPUID.
     pub(crate) fn cpu_id(&self) -> Option<CpuId> {
         machine::cpu_id()
     }
 
-    /// Counts an event on its kernel `repeats` times and judges it; `progress` is told the
-    /// number of repeats that are done.
+    /// Counts an event on its kernel `repeats` times and judges it; It calls `progress` with the
+    /// number of finished repeats.
     ///
     /// The error of the event or the kernel is the outcome's error, in the words of the part that
     /// refused.

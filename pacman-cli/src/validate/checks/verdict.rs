@@ -15,7 +15,7 @@ pub(crate) const STABLE: f64 = 0.05;
 /// instruction each (Weaver and others, ISPASS 2013).
 const STRAY: f64 = 0.001;
 
-/// Below this part of the truth a count is what the edges left, not the event.
+/// Below this part of the truth, a count comes from the edges of the run and not from the event.
 const SILENCE: f64 = 0.01;
 
 /// The truth about one repeat: a number if both bounds are the same, else all that is known.
@@ -43,18 +43,17 @@ impl Truth {
     }
 }
 
-/// One repeat: what happened and what the counter said.
+/// One repeat: the truth and the count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sample {
     /// The truth about the event.
     pub(crate) truth: Truth,
-    /// The count, less what the counter reads around nothing; negative where a
-    /// counter went backwards.
+    /// The count, less the count around no work. It is negative if the counter went backwards.
     pub(crate) counted: i64,
 }
 
 impl Sample {
-    /// How far the count is outside of what can have happened, as a part of it.
+    /// The distance of the count from the bounds of the truth, as a part of the truth.
     fn gap(&self) -> f64 {
         let (counted, low, high) =
             (self.counted as f64, self.truth.low as f64, self.truth.high as f64);
@@ -74,7 +73,7 @@ impl Sample {
         at(self.truth.low).max(at(self.truth.high))
     }
 
-    /// How many times the truth the count is.
+    /// The count divided by the truth.
     pub(crate) fn ratio(&self) -> f64 {
         self.counted as f64 / self.truth.middle()
     }
@@ -92,13 +91,13 @@ pub(crate) enum Verdict {
     },
     /// Never off by more than a few per cent.
     Within {
-        /// The most that a repeat can have been off by, as a part of the truth: the width
-        /// of what is known of the truth is in it.
+        /// The largest possible error of a repeat, as a part of the truth. It includes the
+        /// uncertainty of the truth.
         error: f64,
     },
     /// Wrong by a factor, and always by the same one.
     Factor {
-        /// How many times the truth it counts; the median of the repeats.
+        /// The count divided by the truth; the median of the repeats.
         factor: f64,
         /// The largest factor less the smallest, as a part of the median.
         spread: f64,
@@ -218,7 +217,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A part as per cent, never rounded below what it is.
+/// A part as per cent, rounded up.
 fn percent(part: f64) -> String {
     let digits = if part < 0.0995 { 2 } else { 1 };
     let unit = 10f64.powi(digits);

@@ -1,4 +1,4 @@
-//! A kernel that counts, until a test tells it what to refuse.
+//! A kernel that counts, except for calls that a test lets it refuse.
 
 use std::alloc::Layout;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use pacman_core::backend::perf::{Errno, PAGE, PerfSys};
 /// A request to `open`: the attributes that a rule looks at.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ask {
-    /// How many opens came before.
+    /// The number of earlier opens.
     pub(super) call: usize,
     pub(super) hardware: bool,
     pub(super) kernel: bool,
@@ -181,8 +181,8 @@ impl PerfSys for Fake {
         if let Some(errno) = self.unmappable {
             return Err(Errno(errno));
         }
-        // SAFETY: the caller vouches that the reservation has this slot; it is
-        // aligned and zeroed, and nobody reads it yet.
+        // SAFETY: the caller promises that the reservation has this slot. It is aligned and zeroed,
+        // and no thread reads it yet.
         let page = unsafe { &mut *base.as_ptr().add(slot * PAGE).cast::<perf_event_mmap_page>() };
         page.index = 1 + slot as u32;
         page.pmc_width = 48;

@@ -1,4 +1,4 @@
-//! Causes that lie in what this process may do.
+//! Causes that lie in the permissions of this process.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The data caches of a CPU, as sysfs tells them.
+//! The data caches of a CPU, from sysfs.
 
 use std::fs;
 use std::path::Path;

@@ -43,7 +43,7 @@ impl Chase {
         Chase::through(caches::last(ground.place.cpu())?, 4)
     }
 
-    /// Through so many pages that no TLB holds them.
+    /// A chase through more pages than a TLB holds.
     pub(super) fn of_pages() -> Result<Chase> {
         let pages = 8 * LARGEST_TLB;
         region::afford(pages << 12, "page-walks")?;

@@ -37,7 +37,7 @@ impl Loop {
         }
     }
 
-    /// The same with so few rounds that each instruction can be looked at.
+    /// The same with a few rounds, so that a test can step through each instruction.
     #[cfg(test)]
     pub(super) fn shortened(self, rounds: u64) -> Loop {
         Loop { rounds, ..self }
@@ -141,7 +141,7 @@ fn chained_adds(rounds: u64) {
 /// Coin tosses of one run.
 const TOSSES: usize = 1 << 16;
 
-/// Branches that nobody can predict.
+/// Unpredictable branches.
 #[derive(Debug)]
 pub(super) struct Mispredictions {
     random: SplitMix,

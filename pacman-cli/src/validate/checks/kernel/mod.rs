@@ -1,54 +1,52 @@
 //! Kernels: small programs whose counts are known by construction, and the proofs.
 //!
-//! A kernel runs with its *long* and with its *short* work; both pass through the same
-//! code on their way in and out, so that the difference of their counts is that of the
-//! work alone. Below, *n* is that difference.
+//! A kernel runs once with its *long* and once with its *short* work. Both runs pass through the
+//! same code before and after the work, so the difference of their counts belongs to the work
+//! alone. Below, *n* is that difference.
 //!
-//! **Loops** (`loops.rs`, x86-64 assembly). One round is written out instruction by
-//! instruction, every instruction of it executes once a round, and the number of rounds
-//! is a register that is counted down to zero. Nothing else is in the difference:
-//! - `instructions`: `dec`, `jnz`. 2 instructions a round.
-//! - `branches`, `taken-branches`: `jc`, `dec`, `jnz` with the carry cleared before the loop
-//!   and `dec` leaving it alone. 2 branches a round, of which the `jnz` is taken, but for
-//!   its last time, which long and short work share.
-//! - `loads`, `stores`: 8 `mov` from or to one line. 8 a round.
-//! - `floating-point`: 8 `addsd` of registers. 8 operations a round.
-//! - `dependent-adds`: 64 `add`, each of which needs the result of the one before. No
-//!   processor here adds faster than one a cycle (the operands are registers, because some
-//!   fold constants away in renaming) but the first NetBurst models, which add twice a
-//!   cycle and come out at a half. At most a twentieth more is allowed for the loop.
-//! - `mispredictions`: *n* branches on bits that are drawn afresh for every run, independent
-//!   of each other and of everything a predictor can have seen. Whatever it predicts, it is
-//!   wrong with probability 1/2 each time, independently: mispredictions are binomial,
-//!   and within 5 standard deviations (√n/2) of n/2 in all but one of 10^6 runs.
+//! **Loops** (`loops.rs`, x86-64 assembly). One round is written out instruction by instruction, and
+//! every instruction executes once in a round. A register has the number of rounds and is counted
+//! down to zero. The difference contains nothing else:
+//! - `instructions`: `dec`, `jnz`. 2 instructions in a round.
+//! - `branches`, `taken-branches`: `jc`, `dec`, `jnz`. The carry is cleared before the loop, and
+//!   `dec` leaves it alone. Each round has 2 branches, of which the `jnz` is taken except in the last
+//!   round. Long and short work share that exception.
+//! - `loads`, `stores`: 8 `mov` from or to one line. 8 in a round.
+//! - `floating-point`: 8 `addsd` of registers. 8 operations in a round.
+//! - `dependent-adds`: 64 `add`, each of which needs the result of the one before. The operands are
+//!   registers, because some processors fold constants away in renaming. No processor here adds
+//!   faster than once in a cycle, except the first NetBurst models: these add twice in a cycle, and
+//!   their count is a half. The loop may add at most a twentieth.
+//! - `mispredictions`: *n* branches on bits that are drawn anew for every run. The bits are
+//!   independent of each other and of everything that a predictor can have seen. So each prediction
+//!   is wrong with probability 1/2, independently. Mispredictions are binomial: in all but one of
+//!   10^6 runs they are within 5 standard deviations (√n/2) of n/2.
 //!
-//! **Pointers** (`chase.rs`). A random permutation that is one cycle of *m* places, no two
-//! in the same 128 bytes (prefetchers fetch pairs of lines), each holding the place of the
-//! next: no load can start before the one before has answered, and nothing but the answer
-//! tells where it goes. In one round through the cycle every place is visited once; what
-//! is fetched in a round is not used again in it; so at most what a cache of *c* lines
-//! holds at the round's begin can hit: misses are between n·(1 − c/m) and n, whatever the
-//! replacement policy. Sizes are sysfs's. For pages the places are 64 KiB apart, so that no
-//! TLB joins neighbours, and *c* is 4096, the entries of the largest TLB known (Zen 5).
+//! **Pointers** (`chase.rs`). A random permutation that is one cycle of *m* places. No two places are
+//! in the same 128 bytes, because prefetchers fetch pairs of lines. Each place has the address of the
+//! next one, so a load can start only after the answer of the load before. One round visits each
+//! place once and uses no fetched line twice. So the only possible hits are the *c* lines that a cache
+//! has at the begin of the round. Misses are between n·(1 − c/m) and n, with any replacement policy.
+//! Cache sizes are from sysfs. For pages the places are 64 KiB apart, so that no TLB joins neighbours.
+//! There *c* is 4096, the entries of the largest known TLB (Zen 5).
 //!
-//! **Stream** (`stream.rs`): `b[i] = a[i] + s` over arrays of twice the last-level cache. *n*
-//! elements are *n* additions. Each line of *a* is read and each of *b* fetched before it is
-//! written or written without, and sent back at some time: two or three requests leave
-//! the core for a pair of lines, less what the caches held. This is the code that McCalpin
-//! validates floating-point events with: their operands come from memory.
+//! **Stream** (`stream.rs`): `b[i] = a[i] + s` over arrays of twice the last-level cache. *n* elements
+//! are *n* additions. Each line of *a* is read. Each line of *b* is written, on some processors after
+//! a fetch, and sent back later. So two or three requests leave the core for a pair of lines, less
+//! the lines that the caches had. McCalpin validates floating-point events with this code, because
+//! its operands come from memory.
 //!
 //! **Linux's own** (`scheduling.rs`, `pages.rs`, `waiting.rs`):
-//! - `first-touches`: *n* pages of a mapping that nobody has touched, written once each, with
-//!   huge pages forbidden. Each has no page-table entry until its own fault made one.
-//! - `hand-overs`: a ball is sent to a partner thread on the same CPU and comes back *n*
-//!   times. The partner can run only while this thread does not: at least *n* switches. One
-//!   more can only be preemption, and `getrusage` tells how often that was.
+//! - `first-touches`: writes to *n* untouched pages of a mapping, one to each, with huge pages
+//!   forbidden. Each page has no page-table entry until its own fault makes one.
+//! - `hand-overs`: a ball goes to a partner thread on the same CPU and comes back *n* times. The
+//!   partner can run only while this thread does not, so there are at least *n* switches. Further
+//!   switches can only be preemption, and `getrusage` counts these.
 //! - `migrations`: a thread that may run on one CPU only, and then only on another, has moved.
-//! - `cpu-time`: a thread that waits busily uses at least the CPU time that the kernel's thread
-//!   clock shows inside the counted region, and at most the time that the monotonic
-//!   clock shows around it.
-//! - `time-stamps`: the same for reference cycles, with the time stamp counter inside and
-//!   around.
+//! - `cpu-time`: a thread that waits busily. It uses at least the CPU time that the kernel's thread
+//!   clock shows inside of the counted region. It uses at most the time that the monotonic clock
+//!   shows around it.
+//! - `time-stamps`: the same for reference cycles, with the time stamp counter inside and around.
 
 mod caches;
 mod chase;
@@ -75,7 +73,8 @@ pub(super) use work::{Ground, Kernel, Work};
 /// Makes the kernel `id`.
 ///
 /// # Errors
-/// `Unsupported` with what this machine lacks for it; what the system says.
+/// `Unsupported` if this machine lacks something for the kernel, which the message names; else the
+/// error of the system.
 pub(super) fn make(id: KernelId, ground: &Ground) -> Result<Box<dyn Kernel>> {
     use KernelId as K;
     Ok(match id {

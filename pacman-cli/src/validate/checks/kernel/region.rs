@@ -22,7 +22,7 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// `bytes` of fresh memory, whatever was there before.
+    /// Makes `bytes` of fresh memory, in place of the old memory.
     pub(super) fn new(bytes: usize, pages: Pages) -> Result<Region> {
         let (rights, kind) = (
             libc::PROT_READ | libc::PROT_WRITE,
@@ -85,7 +85,7 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this region's, and nobody uses it any more.
+        // SAFETY: the mapping belongs to this region, and it is not used any more.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
     }
 }

@@ -18,10 +18,10 @@ use pacman_topology::Topology;
 /// Hand-overs of one run.
 const HAND_OVERS: u64 = 200;
 
-/// A thread on the same CPU that sends back what it is sent, one byte at a time.
+/// A thread on the same CPU that sends each received byte back.
 ///
-/// Over two pipes: the halves of a socket pair also wake a thread when its partner has
-/// read, which is a switch more in some rounds.
+/// It uses two pipes. A socket pair also wakes a thread when its partner has read, which adds a
+/// switch to some rounds.
 #[derive(Debug)]
 struct Partner {
     to: Option<File>,
@@ -63,7 +63,7 @@ impl Drop for Partner {
         // The partner ends with its pipe.
         self.to = None;
         if let Some(thread) = self.thread.take() {
-            // There is nothing in it that panics.
+            // The thread does not panic.
             let _ = thread.join();
         }
     }
@@ -76,17 +76,17 @@ fn pipe() -> io::Result<(File, File)> {
     if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } == -1 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: both are fresh and owned by nobody else.
+    // SAFETY: both descriptors are new and have no other owner.
     let [from, to] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
     Ok((from.into(), to.into()))
 }
 
-/// Makes the calling thread one that takes the CPU from nobody when it wakes: the other
-/// then gives it away by waiting, once each time.
+/// Keeps the calling thread from preempting its partner when it wakes. The partner then gives the
+/// CPU away by waiting, once in each round.
 fn never_preempt() {
     // SAFETY: all zeros are a value of the structure, whose only field here is a priority.
     let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
-    // Where this is refused there is preemption, and `getrusage` tells of it.
+    // If the kernel refuses this, preemption occurs, and `getrusage` counts it.
     // SAFETY: the pointer is to a live structure; 0 is the calling thread.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &parameters) };
 }

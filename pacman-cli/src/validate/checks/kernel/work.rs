@@ -6,7 +6,7 @@ use pacman_core::Result;
 use pacman_topology::Place;
 use pacman_topology::Topology;
 
-/// How much of its work a kernel does.
+/// The amount of a kernel's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::validate::checks) enum Work {
     /// The part that cannot be left out: the way in and out.
@@ -26,7 +26,7 @@ impl Work {
 
 /// A program with a known count.
 pub(in crate::validate::checks) trait Kernel {
-    /// Makes ready what the next run uses up; not counted.
+    /// Prepares data for the next run; not counted.
     fn prepare(&mut self) -> Result<()> {
         Ok(())
     }
@@ -50,7 +50,7 @@ pub(in crate::validate::checks) trait Kernel {
     }
 }
 
-/// Where kernels run.
+/// The place where kernels run.
 #[derive(Debug)]
 pub(in crate::validate::checks) struct Ground {
     pub(in crate::validate::checks) topology: Topology,

@@ -1,4 +1,4 @@
-//! Known answers, and a synthetic counter that gets what it deserves.
+//! Known answers, and the right verdicts on a synthetic counter.
 
 use proptest::prelude::*;
 
@@ -18,9 +18,9 @@ fn of_band(low: u64, high: u64, counts: &[i64]) -> Verdict {
 fn verdicts_on_known_counters() {
     for (verdict, words) in [
         (of_exactly(1000, &[1000; 4]), "exact"),
-        // One repeat in four met an interrupt.
+        // An interrupt disturbed one repeat in four.
         (of_exactly(10_000, &[10_000, 10_000, 10_003, 10_000]), "exact, at worst off by 3"),
-        // Two did: what is right only half of the time is not exact.
+        // Interrupts disturbed two: a counter that is right only half of the time is not exact.
         (of_exactly(10_000, &[10_000, 10_000, 10_003, 10_001]), "within 0.03 %"),
         // Right, and then off by more than interrupts explain.
         (of_exactly(1000, &[1000, 1000, 1000, 1002]), "within 0.20 %"),
