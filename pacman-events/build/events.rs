@@ -19,7 +19,9 @@ use std::path::Path;
 use crate::models::{Model, Models};
 use crate::tsv::{self, Fault, Row, number};
 
-const FLAGS: [&str; 6] = ["alone", "pebs", "deprecated", "core", "node", "pair"];
+const FLAGS: [&str; 7] = ["alone", "pebs", "deprecated", "core", "node", "pair", "topdown"];
+/// A field of `PERF_METRICS`, which takes no counter.
+const TOPDOWN: u16 = 1 << 6;
 const NONE: u16 = 0xffff;
 /// Names between two fences; `src/db.rs` has the same number.
 const FENCE: usize = 64;
@@ -155,7 +157,11 @@ fn record(model: &Model, row: &Row) -> Result<Record, Fault> {
     if record.counters & !record.smt_off != 0 {
         return Err(row.fault("counters with SMT on that are closed with SMT off"));
     }
-    if record.smt_off == 0 && fixed.is_none() {
+    let takes_counter = record.smt_off != 0 || fixed.is_some();
+    if record.flags & TOPDOWN != 0 && (takes_counter || record.select & !0x700 != 0x8000) {
+        return Err(row.fault("a field of PERF_METRICS has select 0x8000 to 0x8700 and no counter"));
+    }
+    if !takes_counter && record.flags & TOPDOWN == 0 {
         return Err(row.fault("no counter can count it"));
     }
     Ok(record)

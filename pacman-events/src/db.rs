@@ -54,6 +54,10 @@ impl EventFlags {
     pub fn counter_pair(self) -> bool {
         self.0 & 32 != 0
     }
+    /// A field of Intel's `PERF_METRICS`.
+    pub fn topdown(self) -> bool {
+        self.0 & 64 != 0
+    }
 }
 
 /// The event of this name in the table of `cpu`; case does not matter, nor whether
@@ -76,6 +80,11 @@ impl CpuModel {
     /// composed of unit masks (see [`catalog`](crate::catalog)).
     pub fn events(self) -> impl ExactSizeIterator<Item = Event> {
         events(self)
+    }
+
+    /// Whether the processor has the register `PERF_METRICS` of top-down analysis.
+    pub fn has_perf_metrics(self) -> bool {
+        find(self, "PERF_METRICS.RETIRING").is_some()
     }
 }
 

@@ -102,6 +102,7 @@ fn source(cpu: CpuModel, name: &str, event: &Value) -> Option<Source> {
         taken_alone: flag("TakenAlone"),
         precise: flag("Precise") || matches!(text_of(event, "PEBS"), "1" | "2"),
         counter_pair: false,
+        topdown: false,
         counts: Scope::Thread,
         errata: "",
     })

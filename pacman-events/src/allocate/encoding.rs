@@ -91,7 +91,8 @@ impl EventConstraints {
         let rings = if encoding.rings == Rings::default() { rings } else { encoding.rings };
         let alternatives = match (&encoding.netburst, encoding.kind) {
             (Some(event), _) => netburst::alternatives(event, rings, pmu.contexts()),
-            (None, Kind::Perf) if encoding.counters.is_empty() && encoding.fixed.is_none() => {
+            (None, Kind::Perf | Kind::TopDown)
+                if encoding.counters.is_empty() && encoding.fixed.is_none() => {
                 vec![Alternative::uncounted()]
             }
             _ => per_context(encoding, pmu, rings),

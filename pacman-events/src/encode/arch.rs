@@ -41,6 +41,8 @@ pub(crate) struct Source {
     pub(crate) taken_alone: bool,
     pub(crate) precise: bool,
     pub(crate) counter_pair: bool,
+    /// A field of `PERF_METRICS`.
+    pub(crate) topdown: bool,
     pub(crate) counts: Scope,
     pub(crate) errata: &'static str,
 }
@@ -63,6 +65,7 @@ impl Source {
             taken_alone: flags.taken_alone(),
             precise: flags.precise(),
             counter_pair: flags.counter_pair(),
+            topdown: flags.topdown(),
             counts: match (flags.core_wide(), flags.node_wide()) {
                 (_, true) => Scope::Node,
                 (true, _) => Scope::Core,
@@ -86,6 +89,7 @@ impl Source {
             taken_alone: false,
             precise: false,
             counter_pair: false,
+            topdown: false,
             counts: Scope::Thread,
             errata: "",
         }
@@ -98,9 +102,11 @@ pub(crate) fn encode(
     modifiers: Modifiers,
 ) -> Result<Encoding, ResolveError> {
     let facts = cpu.facts();
-    let fixed_only = source.fixed.is_some() && source.smt_off.is_empty();
+    // Neither a fixed counter nor a field of PERF_METRICS has a selector.
+    let fixed_only = source.smt_off.is_empty() && (source.fixed.is_some() || source.topdown);
     let kind = match facts.family {
         Family::Amd => Kind::Amd,
+        _ if source.topdown => Kind::TopDown,
         _ if fixed_only => Kind::Fixed,
         _ => Kind::Arch,
     };
@@ -164,7 +170,10 @@ fn filtered(
     }
     let filters = modifiers.edge || modifiers.invert || modifiers.cmask.is_some();
     if fixed_only && filters {
-        let reason = "a fixed counter has no filters; ask for the general event of the same count";
+        let reason = match source.topdown {
+            true => "a field of PERF_METRICS has no filters",
+            false => "a fixed counter has no filters; ask for the general event of the same count",
+        };
         return Err(ResolveError::impossible(&asked(), cpu, reason));
     }
     let baked = |what: &str| {

@@ -75,6 +75,21 @@ pub enum Kind {
     /// Known only as `perf_event_attr`: software events and PMUs read from sysfs.
     /// The kernel chooses the counter.
     Perf,
+    /// A field of Intel's `PERF_METRICS`: slots, counted beside fixed counter 3 and by the kernel
+    /// only, since the register holds fractions.
+    TopDown,
+}
+
+/// The part of an event in Intel's top-down analysis (SDM Vol. 3, "Performance metrics").
+///
+/// Linux counts the fields in a group that `Slots` leads, in the same rings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TopDown {
+    /// All slots: fixed counter 3.
+    Slots,
+    /// The slots of this field of `PERF_METRICS`, from 0: retiring, bad speculation, frontend bound,
+    /// backend bound, heavy operations, branch mispredicts, fetch latency, memory bound.
+    Field(u8),
 }
 
 /// The privilege rings in which an event counts.
@@ -255,6 +270,28 @@ impl Encoding {
             return Ok(());
         };
         Err(ResolveError::needs(&self.name.to_string(), self.cpu, what))
+    }
+
+    /// The event's part in top-down analysis; `None` for any other event, and where the processor has
+    /// no `PERF_METRICS`.
+    ///
+    /// ```
+    /// use pacman_events::{CpuModel, encode::TopDown, resolve};
+    /// let ice_lake = CpuModel::named("icx").unwrap();
+    /// let part = |name| resolve(ice_lake, name).unwrap().encoding().unwrap().topdown();
+    /// assert_eq!(part("SLOTS"), Some(TopDown::Slots));
+    /// assert_eq!(part("TOPDOWN_BACKEND_BOUND"), Some(TopDown::Field(3)));
+    /// assert_eq!(part("CYCLES"), None);
+    /// ```
+    pub fn topdown(&self) -> Option<TopDown> {
+        let perf = self.perf.filter(|_| self.cpu.has_perf_metrics())?;
+        // PERF_TYPE_RAW, or a PMU of its own on hybrids.
+        match perf.config {
+            _ if perf.kind < 4 && perf.pmu.is_none() => None,
+            0x400 => Some(TopDown::Slots),
+            field if field & !0x700 == 0x8000 => Some(TopDown::Field((field >> 8 & 7) as u8)),
+            _ => None,
+        }
     }
 
     /// General counters that may count the event, by whether siblings are enabled.
