@@ -7,7 +7,7 @@ use super::hardware::Signal;
 /// Occurrences of portable events in a million instructions of an invented integer program, which
 /// sometimes misses its caches. The hardware model adds cycles and instructions. An event that a
 /// model cannot count does not occur on it.
-const RATES: [(&str, i64); 17] = [
+const RATES: [(&str, i64); 26] = [
     ("STALL_CYCLES", 350_000),
     ("FRONTEND_STALLS", 120_000),
     ("BACKEND_STALLS", 210_000),
@@ -25,6 +25,16 @@ const RATES: [(&str, i64); 17] = [
     ("LLC_ACCESSES", 3_100),
     ("LLC_MISSES", 800),
     ("DTLB_MISSES", 450),
+    // Five slots in each of 900 cycles for a thousand instructions.
+    ("SLOTS", 4_500_000),
+    ("TOPDOWN_RETIRING", 1_150_000),
+    ("TOPDOWN_BAD_SPECULATION", 250_000),
+    ("TOPDOWN_FRONTEND_BOUND", 700_000),
+    ("TOPDOWN_BACKEND_BOUND", 2_400_000),
+    ("TOPDOWN_HEAVY_OPERATIONS", 180_000),
+    ("TOPDOWN_BRANCH_MISPREDICTS", 220_000),
+    ("TOPDOWN_FETCH_LATENCY", 400_000),
+    ("TOPDOWN_MEMORY_BOUND", 1_500_000),
 ];
 
 /// Rates of events that come last: they get the signals that the presets above did not fix.

@@ -296,6 +296,8 @@ fn unit(preset: &str) -> &'static str {
         "LOADS" => "loads",
         "STORES" => "stores",
         "ONE_THREAD_ACTIVE" | "REF_XCLK_ANY" => "ticks",
+        "SLOTS" => "slots",
+        name if name.starts_with("TOPDOWN_") => "slots",
         name if name.starts_with("BRANCH") => "branches",
         name if name.starts_with("UOPS") => "uops",
         name if name.ends_with("_MISSES") => "misses",

@@ -98,7 +98,7 @@ impl Meter {
     pub(super) fn close_plain(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         debug_assert!(self.plain);
         *ticks = crate::clock::tsc();
-        self.counters.read(reading)
+        self.counters.read_end(reading)
     }
 
     /// Reads at the begin of a phase.
@@ -118,7 +118,7 @@ impl Meter {
     pub(super) fn close(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         if self.order == Order::CountersThenTsc {
             *ticks = crate::clock::tsc();
-            return self.counters.read(reading);
+            return self.counters.read_end(reading);
         }
         self.close_by_clock(reading, ticks)
     }
@@ -126,29 +126,24 @@ impl Meter {
     #[inline(never)]
     fn open_by_clock(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         if self.order == Order::ClockThenCounters {
-            self.clock_first(reading, ticks)
+            *ticks = self.clock.now();
+            self.counters.read(reading)
         } else {
-            self.counters_first(reading, ticks)
+            self.counters.read(reading)?;
+            *ticks = self.clock.now();
+            Ok(())
         }
     }
 
     #[inline(never)]
     fn close_by_clock(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         if self.order == Order::ClockThenCounters {
-            self.counters_first(reading, ticks)
+            self.counters.read_end(reading)?;
+            *ticks = self.clock.now();
+            Ok(())
         } else {
-            self.clock_first(reading, ticks)
+            *ticks = self.clock.now();
+            self.counters.read_end(reading)
         }
-    }
-
-    fn clock_first(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
-        *ticks = self.clock.now();
-        self.counters.read(reading)
-    }
-
-    fn counters_first(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
-        self.counters.read(reading)?;
-        *ticks = self.clock.now();
-        Ok(())
     }
 }

@@ -92,7 +92,8 @@ impl EventConstraints {
         let alternatives = match (&encoding.netburst, encoding.kind) {
             (Some(event), _) => netburst::alternatives(event, rings, pmu.contexts()),
             (None, Kind::Perf | Kind::TopDown)
-                if encoding.counters.is_empty() && encoding.fixed.is_none() => {
+                if encoding.counters.is_empty() && encoding.fixed.is_none() =>
+            {
                 vec![Alternative::uncounted()]
             }
             _ => per_context(encoding, pmu, rings),

@@ -1,6 +1,6 @@
 //! From an event's encoding to the occurrence that it selects.
 
-use pacman_events::encode::{Companion, EscrChoice, Kind, NetBurst};
+use pacman_events::encode::{Companion, EscrChoice, Kind, NetBurst, TopDown};
 use pacman_events::{Encoding, Family};
 
 use super::clock::Clock;
@@ -31,6 +31,10 @@ impl Signal {
                 n => Some(Signal::Fixed(n)),
             },
             (Kind::Arch, Family::Intel) => Some(intel(encoding)),
+            (Kind::TopDown, _) => match encoding.topdown()? {
+                TopDown::Field(field) => Some(Signal::TopDown(field)),
+                _ => None,
+            },
             (Kind::Amd, Family::Amd) => {
                 let select = Select::amd(encoding.evtsel);
                 Some(told_on_amd(&select).unwrap_or(Signal::Select(select)))

@@ -29,8 +29,7 @@
 //! can count an event, and other counters do not count it.
 //!
 //! # Limits of the model
-//! The model lacks interrupts, PEBS and LBR, topdown metrics (`PERF_METRICS`), and AMD's counters
-//! outside the core. It lacks transactions: the selector bits of TSX fault, as on processors with
+//! The model lacks interrupts, PEBS and LBR, and AMD's counters outside the core. It lacks transactions: the selector bits of TSX fault, as on processors with
 //! TSX disabled. It lacks cascaded NetBurst counters: their bits can be written and have no effect.
 
 mod access;

@@ -18,6 +18,8 @@ pub enum Signal {
     NetBurst(NetBurstSignal),
     /// The selection of an Intel or AMD selector.
     Select(Select),
+    /// A slot of this field of `PERF_METRICS`.
+    TopDown(u8),
 }
 
 /// An occurrence on NetBurst.

@@ -3,6 +3,7 @@
 use std::os::fd::RawFd;
 use std::ptr::NonNull;
 
+use pacman_events::encode::TopDown;
 use perf_event_open_sys::bindings as abi;
 
 use super::file::{self, File, What, Whose};
@@ -160,8 +161,14 @@ impl State {
             if leader.leader != group || leader.whose != whose {
                 return Err(Errno(libc::EINVAL));
             }
+            if what.is_field() && leader.part() != Some(TopDown::Slots) {
+                return Err(Errno(libc::EINVAL));
+            }
             let others = leader.members.iter().filter_map(|fd| self.files[fd].encoding().cloned());
             together.splice(0..0, others);
+        }
+        if group < 0 && what.is_field() {
+            return Err(Errno(libc::EINVAL));
         }
         if !together.is_empty() && !self.is_possible(&together) {
             return Err(Errno(libc::EINVAL));
@@ -169,11 +176,13 @@ impl State {
         let fd = self.files.keys().next_back().map_or(FIRST_FD, |last| last + 1);
         let leader = if group >= 0 { group } else { fd };
         self.opened += 1;
+        let field = what.is_field();
         let mut new = File::new(self.opened, attr, what, whose, leader);
-        new.seen = self.seen(&new);
+        (new.seen, new.topdown) = (self.seen(&new), field);
         self.files.insert(fd, new);
         if let Some(file) = self.files.get_mut(&leader) {
             file.members.push(fd);
+            file.topdown |= field;
         }
         if let (Whose::Task(tid), true) = (whose, leader == fd) {
             self.task(tid).leaders.push(fd);
@@ -243,6 +252,7 @@ impl State {
             return Err(Errno(libc::ENOSPC));
         }
         self.refresh_for(whose);
+        self.read_topdown(leader);
         into[..3].copy_from_slice(&[members.len() as u64, times[0], times[1]]);
         for (word, fd) in into[3..].iter_mut().zip(&members) {
             let seen = self.seen(&self.files[fd]);
@@ -280,7 +290,7 @@ impl State {
         }
     }
 
-    fn cpu_of(&self, whose: Whose) -> Option<u32> {
+    pub(super) fn cpu_of(&self, whose: Whose) -> Option<u32> {
         match whose {
             Whose::Task(tid) => self.tasks.get(&tid).map(|task| task.cpu),
             Whose::Context(cpu) => Some(cpu),

@@ -2,7 +2,7 @@
 
 use std::os::fd::RawFd;
 
-use pacman_events::encode::Rings;
+use pacman_events::encode::{Rings, TopDown};
 use pacman_events::{CpuModel, Encoding, Family, Resolver};
 use perf_event_open_sys::bindings as abi;
 
@@ -21,6 +21,16 @@ pub(super) enum What {
     Hardware(Box<Encoding>),
     /// `attr.config` of a software event.
     Software(u64),
+}
+
+impl What {
+    /// Whether it is a field of `PERF_METRICS`.
+    pub(super) fn is_field(&self) -> bool {
+        match self {
+            What::Hardware(encoding) => matches!(encoding.topdown(), Some(TopDown::Field(_))),
+            What::Software(_) => false,
+        }
+    }
 }
 
 /// The hardware counter that an event is on.
@@ -60,6 +70,10 @@ pub(super) struct File {
     pub(super) page: Option<usize>,
     /// Its page is out of date.
     pub(super) stale: bool,
+    /// SLOTS that leads fields of `PERF_METRICS`, or such a field.
+    pub(super) topdown: bool,
+    /// Of SLOTS with such fields: both registers when it was last taken off its counter.
+    pub(super) saved: [u64; 2],
 }
 
 impl File {
@@ -85,6 +99,8 @@ impl File {
             location: None,
             page: None,
             stale: true,
+            topdown: false,
+            saved: [0; 2],
         }
     }
 
@@ -93,6 +109,16 @@ impl File {
             What::Hardware(encoding) => Some(encoding),
             What::Software(_) => None,
         }
+    }
+
+    /// The part of its event in top-down analysis.
+    pub(super) fn part(&self) -> Option<TopDown> {
+        self.encoding()?.topdown()
+    }
+
+    /// Whether it counts on a counter of its own: fields of `PERF_METRICS` do not.
+    pub(super) fn takes_counter(&self) -> bool {
+        self.encoding().is_some() && !self.what.is_field()
     }
 }
 
@@ -138,6 +164,7 @@ fn fixed(config: u64) -> Option<&'static str> {
         0x300 => Some("REF_CYCLES"),
         // As in Linux, the AnyThread bit does not keep it off its counter, its only one.
         0x20_0300 => Some("REF_CYCLES:any"),
+        0x400 => Some("SLOTS"),
         _ => None,
     }
 }

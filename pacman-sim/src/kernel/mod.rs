@@ -14,6 +14,7 @@ mod file;
 mod page;
 mod schedule;
 mod state;
+mod topdown;
 
 pub use calls::SimKernel;
 pub(crate) use state::State;

@@ -29,6 +29,8 @@ impl State {
 
 fn write(page: *mut perf_event_mmap_page, file: &File, width: u8) {
     let (index, offset) = match file.location {
+        // Linux keeps no earlier value of these, so that the offset is the whole count.
+        Some(location) if file.topdown => (location.index + 1, file.count),
         // The count is the offset plus the counter's sign-extended raw value.
         Some(location) => {
             (location.index + 1, file.count.wrapping_sub(extend(location.seen, width)))

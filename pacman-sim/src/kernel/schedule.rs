@@ -49,7 +49,7 @@ impl State {
         let mut plan = None;
         for leader in self.candidates(cpu) {
             let group = self.files[&leader].members.clone();
-            let hardware = group.into_iter().filter(|fd| self.files[fd].encoding().is_some());
+            let hardware = group.into_iter().filter(|fd| self.files[fd].takes_counter());
             let wanted: Vec<RawFd> = on.iter().copied().chain(hardware).collect();
             if wanted.len() == on.len() {
                 continue;
@@ -166,6 +166,7 @@ impl State {
     /// Brings the counts of `cpu` up to date and stops its counters.
     fn take_off(&mut self, cpu: u32) {
         self.refresh(cpu);
+        self.save_topdown(cpu);
         let context = &mut self.contexts[cpu as usize];
         for fd in std::mem::take(&mut context.on) {
             if let Some(file) = self.files.get_mut(&fd) {
@@ -217,6 +218,7 @@ impl State {
             }
             self.arm(cpu, on[slot.place], self.largest_period());
         }
+        self.restore_topdown(cpu);
     }
 
     /// The largest number of events after which Linux lets a counter overflow.
@@ -232,7 +234,7 @@ impl State {
     fn arm(&mut self, cpu: u32, fd: RawFd, events: u64) {
         let context = &self.contexts[cpu as usize];
         let (core, number) = (context.core, context.number);
-        let Some(file) = self.files.get_mut(&fd) else { return };
+        let Some(file) = self.files.get_mut(&fd).filter(|file| !file.topdown) else { return };
         let Some(location) = &mut file.location else { return };
         let pmu = &mut self.cores[core];
         let value = events.wrapping_neg() & mask(pmu.width());
@@ -252,7 +254,7 @@ impl State {
         let context = &self.contexts[cpu as usize];
         let pmu = &self.cores[context.core];
         for fd in &context.on {
-            let Some(file) = self.files.get_mut(fd) else { continue };
+            let Some(file) = self.files.get_mut(fd).filter(|file| !file.topdown) else { continue };
             let Some(location) = &mut file.location else { continue };
             let now = pmu.read(context.number, location.msr).expect("counters can be read");
             file.count =
@@ -275,7 +277,8 @@ impl State {
                 .iter()
                 .copied()
                 .filter(|fd| {
-                    let location = self.files.get(fd).and_then(|file| file.location);
+                    let file = self.files.get(fd).filter(|file| !file.topdown);
+                    let location = file.and_then(|file| file.location);
                     location.is_some_and(|location| {
                         let now = pmu.read(context.number, location.msr);
                         now.is_ok_and(|now| now & sign == 0)

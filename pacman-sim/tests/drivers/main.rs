@@ -4,6 +4,7 @@ mod faults;
 mod folding;
 mod program;
 mod suite;
+mod topdown;
 mod trust;
 mod wide;
 

@@ -21,6 +21,7 @@ mod sharing;
 mod sys;
 mod target;
 mod task;
+mod topdown;
 mod trust;
 
 pub use backend::PerfBackend;

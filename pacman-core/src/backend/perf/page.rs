@@ -258,13 +258,23 @@ impl CounterLocations<Vec<CounterLocation>> {
         width: u8,
         counts: &mut [u64],
     ) -> bool {
-        let extend = |low, high| extend_to(width, low, high);
+        let extend = |low, high| extend_to(width, high << 32 | low);
         // SAFETY: passed on.
         unsafe { pages.read_at(sys, &self.seq_sum, &self.events, counts, extend) }
     }
 }
 
 impl CounterLocations<Vec<CounterLocation>> {
+    /// How many events there are.
+    pub(super) fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// The offset that the last read added to the counter of `slot`.
+    pub(super) fn offset(&self, slot: usize) -> u64 {
+        self.events[slot].offset
+    }
+
     /// Learns anew where the events are.
     pub(super) fn refresh<S: PerfSys>(&mut self, sys: &S, pages: Pages) -> Result<(), OffCounter> {
         self.seq_sum = pages.refresh(sys, &mut self.events)?;
@@ -286,9 +296,8 @@ fn extend<const WIDTH: u32>(low: u64, high: u64) -> u64 {
 }
 
 /// As [`extend`], at any width from 1 to 64 bits.
-fn extend_to(width: u8, low: u64, high: u64) -> u64 {
+pub(super) fn extend_to(width: u8, value: u64) -> u64 {
     let unused = 64 - u32::from(width);
-    let value = high << 32 | low;
     ((value << unused) as i64 >> unused) as u64
 }
 
@@ -311,8 +320,8 @@ mod tests {
                 for step in [0u64, 1, 7, 4096] {
                     let (l0, h0) = counter(width, period, start);
                     let (l1, h1) = counter(width, period, start + step);
-                    let d =
-                        extend_to(width as u8, l1, h1).wrapping_sub(extend_to(width as u8, l0, h0));
+                    let d = extend_to(width as u8, h1 << 32 | l1)
+                        .wrapping_sub(extend_to(width as u8, h0 << 32 | l0));
                     assert_eq!(d, step, "width {width}, start {start}");
                 }
             }
@@ -325,8 +334,11 @@ mod tests {
         for _ in 0..10_000 {
             x = x.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
             let (low, high) = (x & 0xffff_ffff, x >> 32);
-            assert_eq!(extend::<48>(low, high & 0xffff), extend_to(48, low, high & 0xffff));
-            assert_eq!(extend::<40>(low, high & 0xff), extend_to(40, low, high & 0xff));
+            assert_eq!(
+                extend::<48>(low, high & 0xffff),
+                extend_to(48, (high & 0xffff) << 32 | low)
+            );
+            assert_eq!(extend::<40>(low, high & 0xff), extend_to(40, (high & 0xff) << 32 | low));
         }
     }
 

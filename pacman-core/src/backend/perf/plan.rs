@@ -4,15 +4,17 @@ use super::group::{Ask, Member};
 use super::permissions::PerfPermissions;
 use super::sharing::Sharing;
 use super::sys::Errno;
+use super::topdown;
 use crate::backend::MAX_EVENTS;
 use crate::backend::summed::{Sum, sums};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{self, Event, KernelAccounting, Software, Source};
+use pacman_events::encode::TopDown;
 
 /// The counters of a set of events, in the order of reading.
 ///
-/// Hardware counters come first, because the leader decides on which PMU the group lives.
-/// Software counters follow, then the kernel's accounting.
+/// Hardware counters come first, because the leader decides on which PMU the group lives; among
+/// them SLOTS leads fields of `PERF_METRICS`. Software counters follow, then the kernel's accounting.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     parts: Vec<Part>,
@@ -31,6 +33,7 @@ pub(super) struct Plan {
 #[derive(Clone, Debug)]
 struct Part {
     place: usize,
+    /// 0 for a counter that the group needs and the event does not.
     coefficient: i64,
     way: CountSource,
 }
@@ -73,6 +76,11 @@ impl Plan {
                 }),
             }
         }
+        // The kernel counts fields of PERF_METRICS in a group that SLOTS leads.
+        if let Some((place, slots)) = topdown::missing_slots(events)? {
+            let way = CountSource::Member(slots);
+            parts.push(Part { place, coefficient: 0, way });
+        }
         if parts.len() > MAX_EVENTS {
             return Err(too_many(events.len(), parts.len()));
         }
@@ -91,6 +99,15 @@ impl Plan {
         names.join(", ")
     }
 
+    /// The place and part of each member of top-down analysis, SLOTS first; empty where no field of
+    /// `PERF_METRICS` is counted, since SLOTS alone is a counter like others.
+    pub(super) fn topdown(&self) -> Vec<(usize, TopDown)> {
+        let members = self.members.iter().enumerate();
+        let parts = members.filter_map(|(at, member)| Some((at, topdown::part(member)?)));
+        let parts: Vec<(usize, TopDown)> = parts.collect();
+        if parts.iter().any(|(_, part)| matches!(part, TopDown::Field(_))) { parts } else { vec![] }
+    }
+
     /// Whether the plan has a hardware counter.
     pub(super) fn counts_hardware(&self) -> bool {
         self.members.iter().any(|member| matches!(member.ask, Ask::Hardware(_)))
@@ -98,9 +115,10 @@ impl Plan {
 
     fn arrange(mut parts: Vec<Part>, sharing: Sharing, pages: bool) -> Plan {
         parts.sort_by_key(|part| match &part.way {
-            CountSource::Member(Member { ask: Ask::Hardware(_), .. }) => 0,
-            CountSource::Member(_) => 1,
-            CountSource::KernelAccounting(_) => 2,
+            CountSource::Member(member) if topdown::part(member) == Some(TopDown::Slots) => 0,
+            CountSource::Member(Member { ask: Ask::Hardware(_), .. }) => 1,
+            CountSource::Member(_) => 2,
+            CountSource::KernelAccounting(_) => 3,
         });
         let (mut members, mut accounting) = (Vec::new(), Vec::new());
         for (slot, part) in parts.iter().enumerate() {

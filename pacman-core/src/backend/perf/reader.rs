@@ -18,6 +18,7 @@ use super::page::{CounterLocation, CounterLocations, OffCounter, Pages};
 use super::prepared::Prepared;
 use super::sharing::Sharing;
 use super::sys::{Errno, PerfSys};
+use super::topdown::TopDownCounters;
 
 /// The fastest reader that this group allows.
 ///
@@ -58,6 +59,11 @@ fn one_by_one<S: PerfSys + Clone>(
     let Some((pages, width)) = by_call.readable_pages() else {
         return Ok(Box::new(by_call));
     };
+    let topdown = by_call.prepared.plan.topdown();
+    if !topdown.is_empty() {
+        let (sys, members) = (by_call.sys().clone(), by_call.len());
+        return Ok(Box::new(TopDownCounters::new((sys, pages, width), members, topdown, by_call)));
+    }
     macro_rules! by_page {
         ($($n:literal)*) => {
             match (by_call.len(), width) {
@@ -283,6 +289,7 @@ impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> PageCounters<S, N, WI
 }
 
 impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> Counters for PageCounters<S, N, WIDTH> {
+    #[inline(always)]
     fn read(&mut self, into: &mut Reading) -> Result<()> {
         let counts = into.counts.first_chunk_mut().expect("N is at most MAX_EVENTS");
         // SAFETY: this thread opened the group (the reader is not `Send`), its pages

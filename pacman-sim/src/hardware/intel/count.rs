@@ -5,7 +5,10 @@ use super::super::clock::Clock;
 use super::super::clocks::{Rings, Span};
 use super::super::select::{ENABLE, OS, Select, USR};
 use super::super::signal::Signal;
-use super::{ANY, FIXED_ANY, FIXED_COUNTERS, FIXED_OS, FIXED_USR, GENERAL, Intel, MAX_CONTEXTS};
+use super::{
+    ANY, FIXED_ANY, FIXED_COUNTERS, FIXED_OS, FIXED_USR, GENERAL, Intel, MAX_CONTEXTS,
+    METRICS_ENABLE, SLOTS,
+};
 
 impl Intel {
     pub(in super::super) fn pass(&mut self, activity: &[Activity<'_>]) {
@@ -26,6 +29,10 @@ impl Intel {
                 if registers.fixed[n].add(counted, self.width) {
                     registers.status |= 1 << (32 + n);
                 }
+            }
+            for field in 0..self.metrics {
+                let counted = self.metric(context, field, &span, activity);
+                self.contexts[context].metrics.add(field, counted);
             }
             let registers = &mut self.contexts[context];
             for (n, counted) in counted.iter().enumerate().take(self.general) {
@@ -83,20 +90,34 @@ impl Intel {
     }
 
     fn fixed(&self, context: usize, n: usize, span: &Span, activity: &[Activity<'_>]) -> u64 {
-        let registers = &self.contexts[context];
-        if registers.global_control >> (32 + n) & 1 == 0 {
-            return 0;
-        }
-        let control = registers.fixed_control >> (4 * n);
-        let listener = Listener {
-            context,
-            rings: Rings { user: control & FIXED_USR != 0, kernel: control & FIXED_OS != 0 },
-            any: control & FIXED_ANY != 0,
-        };
+        let Some(listener) = self.fixed_listener(context, n) else { return 0 };
         match FIXED_EVENTS.get(n) {
             Some(told) => listener.told(*told, span),
             None => listener.count(span, activity, |it| *it == Signal::Fixed(n as u8)),
         }
+    }
+
+    /// Slots of a field of `PERF_METRICS`, in the rings of fixed counter 3.
+    fn metric(&self, context: usize, field: usize, span: &Span, activity: &[Activity<'_>]) -> u64 {
+        let enabled = self.contexts[context].global_control >> METRICS_ENABLE & 1 == 1;
+        let Some(listener) = self.fixed_listener(context, SLOTS).filter(|_| enabled) else {
+            return 0;
+        };
+        listener.count(span, activity, |it| *it == Signal::TopDown(field as u8))
+    }
+
+    /// The contexts and rings that a fixed counter counts; `None` while it is off.
+    fn fixed_listener(&self, context: usize, n: usize) -> Option<Listener> {
+        let registers = &self.contexts[context];
+        if registers.global_control >> (32 + n) & 1 == 0 {
+            return None;
+        }
+        let control = registers.fixed_control >> (4 * n);
+        Some(Listener {
+            context,
+            rings: Rings { user: control & FIXED_USR != 0, kernel: control & FIXED_OS != 0 },
+            any: control & FIXED_ANY != 0,
+        })
     }
 
     /// Adds the leaked counts of events D0 to D3 to the sibling's counter of the same number. That

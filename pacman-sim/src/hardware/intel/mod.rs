@@ -5,6 +5,7 @@
 //! and fixed counters of its own; extra registers are its own from Sandy Bridge on.
 
 mod count;
+mod metrics;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use super::clocks::Clocks;
 use super::counter::{Counter, mask};
 use super::rules::Rules;
 use super::select::{EDGE, ENABLE, INT, INV, OS, USR};
+use metrics::Metrics;
 
 #[derive(Clone, Debug)]
 pub(super) struct Intel {
@@ -33,6 +35,8 @@ pub(super) struct Intel {
     /// Whether `IA32_A_PMCx` are there.
     full_width: bool,
     extras: Vec<u32>,
+    /// Fields of `PERF_METRICS`; 0 where there is no such register.
+    metrics: usize,
     clocks: Clocks,
     contexts: Vec<Context>,
 }
@@ -47,6 +51,7 @@ struct Context {
     status: u64,
     /// In the order of [`Intel::extras`].
     extras: [u64; EXTRAS],
+    metrics: Metrics,
 }
 
 /// The meaning of a register number.
@@ -59,6 +64,7 @@ enum Register {
     General(usize),
     GeneralFull(usize),
     GlobalControl,
+    Metrics,
     OverflowControl,
     Selector(usize),
     Status,
@@ -84,6 +90,7 @@ impl Intel {
             leaks: facts.sibling_exclusive_erratum && smt,
             full_width: !old,
             extras,
+            metrics: metrics::fields(model),
             clocks: clocks(model),
             contexts: vec![Context::after_reset(general); usize::from(contexts)],
         }
@@ -110,6 +117,7 @@ impl Intel {
             .flat_map(|n| [EVTSEL + n, PMC + n])
             .chain(self.fixed.iter().map(|n| FIXED + u32::from(n)))
             .chain(single)
+            .chain((self.metrics > 0).then_some(PERF_METRICS))
             .chain(self.extras.iter().copied())
             .collect()
     }
@@ -122,12 +130,16 @@ impl Intel {
     pub(super) fn read(&self, context: usize, msr: u32) -> Result<u64, Fault> {
         let registers = &self.contexts[context];
         Ok(match self.register(msr)? {
-            Register::Capabilities => u64::from(self.full_width) << FULL_WIDTH,
+            Register::Capabilities => {
+                u64::from(self.full_width) << FULL_WIDTH
+                    | u64::from(self.metrics > 0) << HAS_METRICS
+            }
             Register::Extra(n) => self.contexts[self.keeper(context)].extras[n],
             Register::Fixed(n) => registers.fixed[n].value(),
             Register::FixedControl => registers.fixed_control,
             Register::General(n) | Register::GeneralFull(n) => registers.general[n].value(),
             Register::GlobalControl => registers.global_control,
+            Register::Metrics => registers.metrics.value(registers.fixed[SLOTS].value()),
             Register::OverflowControl => 0,
             Register::Selector(n) => registers.selector[n],
             Register::Status => registers.status,
@@ -142,6 +154,7 @@ impl Intel {
             Register::Fixed(_) | Register::GeneralFull(_) => mask(self.width),
             Register::FixedControl => self.fixed_control_bits(),
             Register::GlobalControl => self.global_bits(),
+            Register::Metrics => u64::MAX >> (64 - 8 * self.metrics),
             // Beside the counters: uncore, debug store buffer, condition changed.
             Register::OverflowControl => self.global_bits() | 7 << 61,
             Register::Selector(_) => self.selector_bits(),
@@ -160,6 +173,7 @@ impl Intel {
             Register::General(n) => registers.general[n].set(value as i32 as u64, width),
             Register::GeneralFull(n) => registers.general[n].set(value, width),
             Register::GlobalControl => registers.global_control = value,
+            Register::Metrics => registers.metrics.set(value, registers.fixed[SLOTS].value()),
             Register::OverflowControl => registers.status &= !value,
             Register::Selector(n) => registers.selector[n] = value,
         }
@@ -168,6 +182,9 @@ impl Intel {
 
     pub(super) fn rdpmc(&self, context: usize, index: u32) -> Result<u64, Fault> {
         let registers = &self.contexts[context];
+        if index == METRICS_INDEX && self.metrics > 0 {
+            return self.read(context, PERF_METRICS);
+        }
         let n = (index & !FIXED_INDEX) as usize;
         if index & FIXED_INDEX == 0 {
             return registers.general[..self.general]
@@ -191,6 +208,7 @@ impl Intel {
             GLOBAL_STATUS => Register::Status,
             GLOBAL_OVF_CTRL => Register::OverflowControl,
             PERF_CAPABILITIES => Register::Capabilities,
+            PERF_METRICS if self.metrics > 0 => Register::Metrics,
             FIXED..FIXED_END if self.fixed.contains((msr - FIXED) as u8) => {
                 Register::Fixed((msr - FIXED) as usize)
             }
@@ -220,7 +238,8 @@ impl Intel {
     }
 
     fn global_bits(&self) -> u64 {
-        mask(self.general as u8) | self.fixed.bits() << 32
+        let metrics = u64::from(self.metrics > 0) << METRICS_ENABLE;
+        mask(self.general as u8) | self.fixed.bits() << 32 | metrics
     }
 }
 
@@ -236,6 +255,7 @@ impl Context {
             global_control: mask(general as u8),
             status: 0,
             extras: [0; EXTRAS],
+            metrics: Metrics::default(),
         }
     }
 }
@@ -271,9 +291,17 @@ const FIXED_CTRL: u32 = 0x38d;
 const GLOBAL_STATUS: u32 = 0x38e;
 const GLOBAL_CTRL: u32 = 0x38f;
 const GLOBAL_OVF_CTRL: u32 = 0x390;
-/// Bit of `IA32_PERF_CAPABILITIES`.
+const PERF_METRICS: u32 = 0x329;
+/// Bits of `IA32_PERF_CAPABILITIES`.
 const FULL_WIDTH: u32 = 13;
+const HAS_METRICS: u32 = 15;
+/// Bit of `IA32_PERF_GLOBAL_CTRL`.
+const METRICS_ENABLE: u32 = 48;
 const FIXED_INDEX: u32 = 1 << 30;
+/// RDPMC's argument for `PERF_METRICS`.
+const METRICS_INDEX: u32 = 1 << 29;
+/// The fixed counter of slots.
+const SLOTS: usize = 3;
 
 const PIN: u64 = 1 << 19;
 const ANY: u64 = 1 << 21;
