@@ -148,7 +148,8 @@ impl Model {
         assert_eq!(silent, self.silent.iter().copied().collect());
         assert_eq!(by_itself, self.by_itself.iter().copied().collect());
         let presets = rung.len() + silent.len() + by_itself.len() + refused.len();
-        assert_eq!(presets, Preset::all().len());
+        let is_slots = |name: &str| name == "SLOTS" || name.starts_with("TOPDOWN_");
+        assert_eq!(presets, Preset::all().filter(|preset| !is_slots(preset.name())).count());
         println!(
             "lab {}: {presets} presets, {} counted, {} refused ({}); {} rung exactly on both \
              siblings in {executions} executions; {} without a unit mask seen in the registers ({}); \
