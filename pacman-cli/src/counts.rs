@@ -43,7 +43,7 @@ pub(crate) fn parse(text: &str) -> CliResult<Vec<Counted<'_>>> {
         }
         let count: u64 = count
             .parse()
-            .map_err(|_| at(format!("{count:?} is no count from 0 to {}", u64::MAX)))?;
+            .map_err(|_| at(format!("{count:?} is not a count from 0 to {}", u64::MAX)))?;
         if counts.iter().any(|known| known.event.eq_ignore_ascii_case(event)) {
             return Err(at(format!("{event:?} was counted above already")));
         }
@@ -102,9 +102,9 @@ mod tests {
     fn lines_without_a_count_are_refused() {
         for (text, why) in [
             ("A", "line 1: \"A\" is not event,count"),
-            ("A,1\nB,1.5", "line 2: \"1.5\" is no count from 0 to 18446744073709551615"),
+            ("A,1\nB,1.5", "line 2: \"1.5\" is not a count from 0 to 18446744073709551615"),
             ("A,1\n\na,1", "line 3: \"a\" was counted above already"),
-            ("A,18446744073709551616", "line 1: \"18446744073709551616\" is no count"),
+            ("A,18446744073709551616", "line 1: \"18446744073709551616\" is not a count"),
         ] {
             assert_eq!(parse(text).unwrap_err().to_string().get(..why.len()), Some(why));
         }

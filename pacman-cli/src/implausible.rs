@@ -18,7 +18,7 @@ pub(crate) struct LeftOut {
 
 /// The note on a thread whose counts were left out. It follows the thread's name.
 pub(crate) fn note(why: &str) -> String {
-    format!("its counts are impossible, and in no sum: {why}")
+    format!("its counts are impossible, and no sum has them: {why}")
 }
 
 /// Nanoseconds before and after an execution in which counters run, but which its time does not

@@ -97,7 +97,7 @@ fn without_privilege_there_are_idle_times_and_a_remedy() {
             "cannot count whole CPUs: permission denied: perf_event_paranoid is {level}; 0 or less \
              (sysctl kernel.perf_event_paranoid), or CAP_PERFMON, is needed\n"
         );
-        for before in ["pacman-pmu: ", "idle times were chosen, for there are no counters: "] {
+        for before in ["pacman-pmu: ", "idle times were chosen, because there are no counters: "] {
             assert!(text.contains(&(before.to_owned() + &refusal)), "{text}");
         }
     }

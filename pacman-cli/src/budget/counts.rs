@@ -27,7 +27,7 @@ impl<'a> Counts<'a> {
             } else {
                 let known: Vec<&str> = table.costs.iter().map(|cost| cost.event).collect();
                 return Err(CliError::BadInput(format!(
-                    "line {}: {event:?} is no event with a cost on {}, which has {} and {CYCLES}",
+                    "line {}: {event:?} is not an event with a cost on {}, which has {} and {CYCLES}",
                     counted.line,
                     table.title,
                     known.join(", ")

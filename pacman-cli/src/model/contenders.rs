@@ -66,7 +66,7 @@ impl DataArgs {
         if !table.unused.is_empty() {
             let names = table.unused.join(", ");
             let data = named(&self.data);
-            error::complain(format!("{data}: not used, being no numbers: {names}"));
+            error::complain(format!("{data}: not used, because they are not numbers: {names}"));
         }
         table.without(&self.without)?;
         Ok(table)

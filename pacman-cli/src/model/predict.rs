@@ -112,7 +112,7 @@ fn rows(args: &PredictArgs) -> CliResult<Vec<Row>> {
         if !table.unused.is_empty() {
             let names = table.unused.join(", ");
             let samples = named(samples);
-            error::complain(format!("{samples}: not used, being no numbers: {names}"));
+            error::complain(format!("{samples}: not used, because they are not numbers: {names}"));
         }
         return Ok(table.rows);
     }
@@ -310,7 +310,7 @@ fn sample(text: &str) -> CliResult<Sample> {
         on.parse().map_err(|error: pacman_adapt::Error| CliError::bad_input(error))?;
     let seconds: f64 = seconds
         .parse()
-        .map_err(|_| CliError::BadInput(format!("{seconds:?} is no number of seconds")))?;
+        .map_err(|_| CliError::BadInput(format!("{seconds:?} is not a number of seconds")))?;
     Sample::new(on, seconds).map_err(CliError::bad_input)
 }
 

@@ -164,9 +164,9 @@ impl Columns {
         let phase = self.phase.map(|index| &record[index]).filter(|cell| !cell.is_empty());
         let run = self.run.map(|index| &record[index]).filter(|cell| !cell.is_empty());
         let run = run.map(|cell| {
-            whole(cell)
-                .parse::<u64>()
-                .map_err(|_| CliError::BadInput(format!("{RUN} is {cell:?}, which is no number")))
+            whole(cell).parse::<u64>().map_err(|_| {
+                CliError::BadInput(format!("{RUN} is {cell:?}, which is not a number"))
+            })
         });
         let on: Configuration = whole(&record[self.threads])
             .parse()
@@ -196,7 +196,7 @@ fn number(cell: &str, column: &str) -> CliResult<f64> {
     match cell.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
         _ if cell.is_empty() => Err(CliError::BadInput(format!("{column} is blank"))),
-        _ => Err(CliError::BadInput(format!("{column} is {cell:?}, which is no number"))),
+        _ => Err(CliError::BadInput(format!("{column} is {cell:?}, which is not a number"))),
     }
 }
 
@@ -262,13 +262,13 @@ mod tests {
                 "m,a,4,0.5,7,1\nm,a,2,0,7,1\n",
                 "line 3: time_s: execution time must be positive, got 0 s",
             ),
-            ("m,a,4,NaN,7,1\n", "line 2: time_s is \"NaN\", which is no number"),
+            ("m,a,4,NaN,7,1\n", "line 2: time_s is \"NaN\", which is not a number"),
             ("m,a,4,,7,1\n", "line 2: time_s is blank"),
             ("m,a,4,-1,7,1\n", "line 2: time_s: execution time must be positive, got -1 s"),
             ("m,a,0,1,7,1\n", "line 2: threads: \"0\" is not a configuration: write 12 (threads)"),
             ("m,a,4.5,1,7,1\n", "line 2: threads: \"4.5\" is not a configuration"),
             ("m,a,99999,1,7,1\n", "1 to 65536 threads"),
-            ("m,a,4,1,nan,1\n", "line 2: llc_misses is \"nan\", which is no number"),
+            ("m,a,4,1,nan,1\n", "line 2: llc_misses is \"nan\", which is not a number"),
             ("m,a,4,1,-7,1\n", "line 2: the count of llc_misses must be 0 or above, got -7"),
             ("m,a,4,1,7,1\nm,a,2,1,many,1\n", "line 3: llc_misses is \"many\""),
             ("m,,4,1,7,1\n", "line 2: app is blank"),

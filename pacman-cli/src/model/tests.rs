@@ -274,8 +274,8 @@ fn training_data_with_holes_and_nonsense_is_refused_with_its_line() {
             edited(5, &seconds, "0"),
             "line 5: time_s: execution time must be positive, got 0 s",
         ),
-        ("nan", edited(5, &seconds, "NaN"), "line 5: time_s is \"NaN\", which is no number"),
-        ("inf", edited(5, &seconds, "inf"), "line 5: time_s is \"inf\", which is no number"),
+        ("nan", edited(5, &seconds, "NaN"), "line 5: time_s is \"NaN\", which is not a number"),
+        ("inf", edited(5, &seconds, "inf"), "line 5: time_s is \"inf\", which is not a number"),
         (
             "less",
             edited(5, &seconds, "-1"),

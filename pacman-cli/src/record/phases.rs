@@ -59,7 +59,7 @@ pub(super) fn found_in(directory: &Path) -> CliResult<Found> {
                     idle.push(report["session"].to_string());
                 }
             }
-            Err(why) => found.wrong.push(format!("{}: is no report: {why}", shown_path(path))),
+            Err(why) => found.wrong.push(format!("{}: is not a report: {why}", shown_path(path))),
         }
     }
     let finished = |(name, sum): (String, Sum)| phase(name, sum, &mut found.wrong);

@@ -64,7 +64,7 @@ fn phase(recording: &Recording, region: &Region, threads: u32) -> CliResult<Phas
     let name = name(region);
     if region.nested == region.executions {
         return Err(CliError::Refused(format!(
-            "{name} runs inside another region, whose time has its own"
+            "{name} runs inside another region, whose time includes its own"
         )));
     }
     let team = region.teams.iter().find(|team| team.threads == threads);
@@ -216,7 +216,7 @@ mod tests {
             several.wrong,
             [
                 "app+0x2 was left out where it ran on 1 threads instead of 2",
-                "app+0x3 runs inside another region, whose time has its own"
+                "app+0x3 runs inside another region, whose time includes its own"
             ]
         );
         let none = found(vec![narrow]).unwrap_err().to_string();
@@ -231,7 +231,8 @@ mod tests {
         let found = found(vec![wrapped]).unwrap();
         assert_eq!(found.phases[0].counts, []);
         let [note] = &found.wrong[..] else { panic!("{:?}", found.wrong) };
-        let begin = "T1 in app+0x1: its counts are impossible, and in no sum: CYCLES came to ";
+        let begin =
+            "T1 in app+0x1: its counts are impossible, and no sum has them: CYCLES came to ";
         assert!(note.starts_with(begin), "{note}");
     }
 

@@ -65,7 +65,7 @@ impl TrainingCsv {
         let special = fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir());
         if special {
             return Err(CliError::BadInput(format!(
-                "cannot add to {}: it is no regular file",
+                "cannot add to {}: it is not a regular file",
                 shown_path(path)
             )));
         }
@@ -94,7 +94,7 @@ impl TrainingCsv {
         if let Some(missing) = [THREADS, TIME].iter().find(|name| !names.iter().any(|n| n == *name))
         {
             return Err(wrong(format!(
-                "line 1: no column {missing}, so it is no table of measured programs"
+                "line 1: no column {missing}, so it is not a table of measured programs"
             )));
         }
         file.header = names;
@@ -259,6 +259,6 @@ mod tests {
     #[test]
     fn a_device_is_no_file_to_add_to() {
         let refused = runs(Path::new("/dev/null"), "a", "x").unwrap_err();
-        assert_eq!(refused.to_string(), "cannot add to /dev/null: it is no regular file");
+        assert_eq!(refused.to_string(), "cannot add to /dev/null: it is not a regular file");
     }
 }

@@ -34,10 +34,10 @@ fn check(path: PathBuf) -> CliResult<PathBuf> {
         return refused("does not exist");
     }
     let Some(header) = elf::header(&path) else {
-        return refused("is no ELF shared object");
+        return refused("is not an ELF shared object");
     };
     if header.bits != 64 || !header.is_relocatable {
-        return refused("is no 64-bit ELF shared object");
+        return refused("is not a 64-bit ELF shared object");
     }
     if elf::own().is_some_and(|own| own.machine != header.machine) {
         return refused("is for another processor architecture");

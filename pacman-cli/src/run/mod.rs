@@ -75,7 +75,7 @@ fn read(args: &RunArgs, directory: &Path) -> CliResult {
     let run = Run { command: first.command, ended, objective: None, simulated: None };
     let report = reported(run, found);
     if report.parallel().next().is_none() {
-        error::complain(format!("no OpenMP region ran in what is in {shown}"));
+        error::complain(format!("no OpenMP region ran in the recordings in {shown}"));
     }
     destination.write(&report)?;
     Ok(0)

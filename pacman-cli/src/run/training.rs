@@ -90,7 +90,9 @@ impl Training {
         columns: &Columns,
     ) -> CliResult<Measurement> {
         if region.nested == region.executions {
-            return Err(CliError::refused("it ran inside another region, whose time has its own"));
+            return Err(CliError::refused(
+                "it ran inside another region, whose time includes its own",
+            ));
         }
         let widest =
             widest(region).ok_or_else(|| CliError::refused("it did not come to its end"))?;

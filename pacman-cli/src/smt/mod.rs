@@ -91,7 +91,7 @@ fn choose(method: MethodArg, topology: &Topology, platform: &PlatformRef) -> Cli
             ))),
             (Err(problem), Some(name)) => Err(CliError::Refused(format!("{problem}; and {real} {name}"))),
             (Err(problem), None) => Ok(Chosen::Idle(IdleTimes {
-                choice: Some(format!("idle times were chosen, for there are no counters: {problem}")),
+                choice: Some(format!("idle times were chosen, because there are no counters: {problem}")),
             })),
         },
     }

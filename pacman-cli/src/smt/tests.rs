@@ -43,8 +43,8 @@ fn reading(start: Instant, seconds: u64, idle: &[f64]) -> IdleClocks {
     IdleClocks { at: start + Duration::from_secs(seconds), took: 0.0, contexts }
 }
 
-/// Two cores of two contexts over 20 s: turns on core 0; on core 1 one context is busy all the
-/// time and the other for a quarter of it.
+/// Two cores of two contexts over 20 s. On core 0 the contexts take turns. On core 1 one context is
+/// always busy, and the other for a quarter of the time.
 fn two_intervals() -> (Meter<IdleClocks>, [Activity; 2]) {
     let topology = Topology::synthetic("2 cores, 2 threads").unwrap();
     let start = Instant::now();

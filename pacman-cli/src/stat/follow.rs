@@ -280,7 +280,7 @@ impl Collector for Follower<'_> {
                 State::Ended(_) => format!(
                     "{threads} outlived the command: counted until then, and not followed further"
                 ),
-                _ => format!("{threads} of the command still run, and were let go"),
+                _ => format!("{threads} of the command still run and are no longer counted"),
             });
         }
         if self.places.were_shared() {

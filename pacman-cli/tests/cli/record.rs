@@ -190,9 +190,13 @@ fn nonsense_is_refused_before_anything_runs() {
         (vec!["-o", &data, "-e", "task-clock,task-clock"], 2, "cannot count task-clock twice"),
         (vec!["-o", &data, "--app", ""], 2, "a value is required for '--app <NAME>'"),
         (vec!["-o", &data, "--measured-on", ""], 2, "a value is required for '--measured-on"),
-        (vec!["-o", "/dev/null", "--append"], 2, "cannot add to /dev/null: it is no regular file"),
+        (
+            vec!["-o", "/dev/null", "--append"],
+            2,
+            "cannot add to /dev/null: it is not a regular file",
+        ),
         (vec!["-o", &data, "-e", "NO_SUCH_EVENT"], 2, "NO_SUCH_EVENT"),
-        (vec!["-o", &other, "--append"], 2, "line 1: no column threads, so it is no table"),
+        (vec!["-o", &other, "--append"], 2, "line 1: no column threads, so it is not a table"),
         (vec!["-o", "/no/such/place.csv"], 4, "; name a file in a directory that can be written"),
     ] {
         let answer = pacman_pmu(&[vec!["record"], arguments.clone(), touch.to_vec()].concat())

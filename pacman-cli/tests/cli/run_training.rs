@@ -140,7 +140,7 @@ fn what_cannot_be_written_is_known_before_the_run() {
     let foreign = scratch.file("foreign.csv", "name,age\nx,3\n").display().to_string();
     for (data, why) in [
         ("/no-such-directory/d.csv", "cannot write /no-such-directory/d.csv: No such file"),
-        (foreign.as_str(), "line 1: no column threads, so it is no table"),
+        (foreign.as_str(), "line 1: no column threads, so it is not a table"),
     ] {
         for (strict, status, ran) in [(false, 3, "ran\n"), (true, 2, "")] {
             let mut command = pacman_pmu(&["run", "--record", data]);

@@ -49,8 +49,8 @@ fn measured(
     (activity, of_all().zip(&before).map(since).collect())
 }
 
-/// The truth in ticks of the TSC lies within the bounds, and they are no wider than stated: for
-/// two contexts every state is the truth, but for steps.
+/// The truth in TSC ticks lies within the bounds, which are not wider than stated. For two contexts
+/// every state is the truth, except for steps.
 fn check(name: &str, split: &Split, truth: &CoreActivity) {
     let ticks = |time: u64| time as f64 * split.elapsed / truth.total as f64;
     let mut states = vec![

@@ -1,8 +1,8 @@
 //! A thread idles one CPU by known amounts, beside whatever else runs on this machine.
 //!
-//! While the thread spins, its CPU is active, with any program on it. While it sleeps the CPU is
-//! idle but for what others do, which the kernel counts tick by tick in fields that the command
-//! does not read. The command must find the sum of spinning time and others' ticks.
+//! While the thread spins, its CPU is active, with any program on it. While it sleeps, only other
+//! programs use the CPU. The kernel counts these tick by tick in fields that the command does not
+//! read. The command must find the sum of spinning time and others' ticks.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -54,8 +54,8 @@ fn a_cpu_that_idles_by_known_amounts_is_shown_right() {
     // Lengths that no tick divides, so that sleeps begin at every point between two ticks.
     for (spin, rest) in [(31, 94), (89, 33)] {
         let mut tries: Vec<Found> = Vec::new();
-        // Others' ticks are samples, so among many of them a measurement may be off; and where
-        // others fill every sleep there is little to be wrong about. So quiet times judge.
+        // Others' ticks are samples, so a measurement with many of them may be wrong. If others
+        // fill every sleep, the measurement shows little. So quiet times judge.
         while tries.len() < 4 {
             tries.push(measured(Duration::from_millis(spin), Duration::from_millis(rest)));
             let found = &tries[tries.len() - 1];

@@ -43,7 +43,7 @@ impl Chase {
         Chase::through(caches::last(ground.place.cpu())?, 4)
     }
 
-    /// A chase through more pages than a TLB holds.
+    /// A chase through more pages than any TLB holds.
     pub(super) fn of_pages() -> Result<Chase> {
         let pages = 8 * LARGEST_TLB;
         region::afford(pages << 12, "page-walks")?;
@@ -119,8 +119,8 @@ mod tests {
         visited
     }
 
-    /// Misses of caches of `held` lines that throw out by `victim`: the index, among lines
-    /// in the order of their last use, of the one to go.
+    /// The misses of a cache of `held` lines. `victim` chooses the line to evict, as an index into
+    /// the lines in order of their last use.
     fn misses(visits: &[usize], held: usize, mut victim: impl FnMut(&[usize]) -> usize) -> u64 {
         let mut lines: Vec<usize> = Vec::new();
         let mut misses = 0;

@@ -66,8 +66,8 @@ impl Tally {
 
 /// Runs `kernel` in a child, one instruction at a time.
 fn stepped(kernel: &mut dyn Kernel, work: Work) -> Tally {
-    // SAFETY: the child of this process of many threads runs assembly and makes system
-    // calls: it allocates nothing, takes no lock, and never returns from this block.
+    // SAFETY: this process has many threads, so its child may only run assembly and make system
+    // calls. It allocates nothing, takes no lock, and never returns from this block.
     let child = unsafe { libc::fork() };
     if child == 0 {
         // SAFETY: as above; the arguments of the calls are numbers.

@@ -49,8 +49,8 @@ impl Stream {
 impl Kernel for Stream {
     fn run(&mut self, work: Work) -> Result<()> {
         if work == Work::Long {
-            // SAFETY: reads and writes elements of 8 bytes of two live regions of `bytes`,
-            // which is a multiple of 8, from their begin to their end.
+            // SAFETY: the loop reads and writes elements of 8 bytes inside of two live regions.
+            // Each region has `bytes` bytes, which is a multiple of 8.
             unsafe {
                 asm!("2:",
                     "movsd {x}, [{from} + {at}]", "addsd {x}, {s}", "movsd [{to} + {at}], {x}",
