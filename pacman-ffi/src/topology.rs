@@ -58,7 +58,7 @@ pub struct ContextFacts {
     pub reserved: u32,
 }
 
-/// The fields up to `sibling`, which identify a context.
+/// Bytes of the fields up to `sibling`, which identify a context.
 const LEAST_CONTEXT: usize = 16;
 
 /// Counts the parts of this machine.
