@@ -12,7 +12,7 @@ pub trait Keep: Sized + 'static {
     /// The key; a thread keeps at most one value of it.
     fn key(&self) -> u64;
 
-    /// The thread has ended.
+    /// Called when the thread has ended.
     fn exited(self);
 
     /// The thread's values.
@@ -58,18 +58,19 @@ fn forget_last<T: Keep>() {
     T::last().set((0, ptr::null()));
 }
 
-/// Whether the thread can keep a value: not once its thread-locals are gone.
+/// Whether the thread can keep a value. It cannot once its thread-locals are gone.
 pub fn can_keep<T: Keep>() -> bool {
     T::kept().try_with(|_| ()).is_ok()
 }
 
-/// Leaves a value with the thread; false if the thread [cannot keep](can_keep) it, which drops it.
+/// Keeps a value in the thread. Returns false and drops it if the thread [cannot keep](can_keep)
+/// it.
 pub fn keep<T: Keep>(value: T) -> bool {
     T::kept().try_with(|kept| kept.list.borrow_mut().push(Box::new(value))).is_ok()
 }
 
-/// Takes a value back from the thread; `None` if there is none, or if [`with`] uses one further up this
-/// thread's stack.
+/// Takes a value back from the thread. Returns `None` if there is none, or if [`with`] uses one
+/// further up this thread's stack.
 pub fn take<T: Keep>(key: u64) -> Option<T> {
     let taken = T::kept().try_with(|kept| {
         let mut list = kept.list.try_borrow_mut().ok()?;
@@ -80,7 +81,7 @@ pub fn take<T: Keep>(key: u64) -> Option<T> {
     taken.ok().flatten()
 }
 
-/// Drops the thread's values that `stays` does not hold of.
+/// Drops the thread's values for which `stays` is false.
 pub fn retain<T: Keep>(stays: impl Fn(&T) -> bool) {
     // A thread that is past its end has no values left.
     let _ = T::kept().try_with(|kept| {
@@ -99,11 +100,11 @@ pub fn with<T: Keep, R>(key: u64, act: impl FnOnce(&T) -> R) -> Option<R> {
     done.ok().flatten()
 }
 
-/// As [`with`], without a look through the list where the value was used last.
+/// Like [`with`], but skips the list if the value was the last one used.
 ///
 /// # Safety
-/// The key is not 0, under which no value was used yet; `act` takes no value of this type away from the
-/// thread.
+/// The key must not be 0, which stands for no value. `act` must not take a value of this type from
+/// the thread.
 #[inline(always)]
 pub unsafe fn quickly<T: Keep, R>(key: u64, act: impl FnOnce(&T) -> R) -> Option<R> {
     let (of, mut last) = T::last().get();
@@ -115,7 +116,7 @@ pub unsafe fn quickly<T: Keep, R>(key: u64, act: impl FnOnce(&T) -> R) -> Option
     Some(act(unsafe { &*last }))
 }
 
-/// Notes the value of a key as the one used last.
+/// Finds the value of a key and notes it as the one used last.
 #[cold]
 fn look_up<T: Keep>(key: u64) -> Option<*const T> {
     let found = T::kept().try_with(|kept| {

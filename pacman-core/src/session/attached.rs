@@ -76,9 +76,9 @@ impl Attached {
     ///
     /// # Errors
     /// `InvalidInput` for a phase of another session; `Reentered` in a signal handler that
-    /// interrupted a begin or an end of this thread; what a read can say:
-    /// `NotScheduled`, `Forked`, `System`; what opening counters can say, where a set
-    /// is put on the counters by registers. The phase is not begun then.
+    /// interrupted a begin or an end of this thread; `NotScheduled`, `Forked` or `System` if the
+    /// read fails; the errors of opening counters if a set is put on the counters by registers. The
+    /// phase is not begun then.
     pub fn begin(&self, phase: Phase) -> Result<()> {
         let phase = self.own(phase)?;
         let begun = self.fast_path().and_then(|path| self.owner().begin_fast(phase, path));
@@ -158,12 +158,12 @@ impl Attached {
         self.owner().read(reading)
     }
 
-    /// Reads this thread's counters now, and adds to `sums`, one an event in the session's
-    /// order, what they counted since `begun`.
+    /// Reads this thread's counters now and adds the counts since `begun` to `sums`. `sums` has one
+    /// entry per event, in the session's order.
     ///
-    /// The end of a measurement that [`read`](Self::read) has begun, in fewer instructions than
-    /// a second reading and its differences take. The calling thread alone may write the sums,
-    /// which is done by plain loads and stores; other threads may look at them at any time.
+    /// This ends a measurement that [`read`](Self::read) has begun, with fewer instructions than a
+    /// second reading and its differences take. Only the calling thread may write the sums, because
+    /// it uses plain loads and stores. Other threads may read them at any time.
     ///
     /// # Errors
     /// As for [`read`](Self::read); nothing is added then.
@@ -199,11 +199,11 @@ impl Attached {
         self.owner().sample(sample)
     }
 
-    /// Reads this thread's counters and the clock now, and a sibling's latest sample with
-    /// them; false if that thread has published none yet.
+    /// Reads this thread's counters and the clock now, and a sibling's latest sample with them.
+    /// Returns false if that thread has published none yet.
     ///
-    /// The samples of both siblings of a core at the same time, at the price of one read: no system
-    /// call with hardware events and RDPMC, never an allocation or a lock.
+    /// This gives the samples of both siblings of a core at the same time, at the price of one
+    /// read. With hardware events and RDPMC it makes no system call. It never allocates or locks.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
@@ -213,8 +213,8 @@ impl Attached {
         Ok(sibling.read(pair.own.ticks, &mut pair.sibling))
     }
 
-    /// Reads and publishes, so that other threads see this thread's counts as of
-    /// now in the midst of a long phase.
+    /// Reads the counters and publishes them, so that other threads see this thread's current
+    /// counts in the middle of a long phase.
     ///
     /// # Errors
     /// As for [`sample`](Self::sample).
@@ -407,7 +407,7 @@ impl Drop for PhaseGuard<'_> {
             false => thread.end(self.phase),
         };
         if let Err(error) = ended {
-            // Nobody to tell here: the report does.
+            // A drop cannot return the error, so the report has it.
             if error.kind() == ErrorKind::PhaseOrder {
                 thread.record.note(error.to_string());
             }

@@ -108,19 +108,18 @@ impl SessionBuilder {
         self
     }
 
-    /// Counts events that do not fit on the counters at once in sets that rotate, as many
-    /// as it takes: each outermost execution of a phase counts one of them.
+    /// Counts events that do not fit on the counters at once in sets that rotate. Each outermost
+    /// execution of a phase counts one set.
     ///
-    /// The sets are as few as the processor allows, and as full. Every set has the events
-    /// that the kernel itself counts. A change of the set takes two system calls at the begin
-    /// of an outermost phase. With [`registers`](Self::registers) it takes one for each
-    /// register that is restored, read or written. The report says which values come from
-    /// which executions, and estimates the rest. If the events fit at once, this has no effect.
+    /// The session plans as few sets as the processor allows, each as full as possible. Every set
+    /// has the events that the kernel itself counts. A change of the set takes two system calls at
+    /// the begin of an outermost phase. With [`registers`](Self::registers) it takes one for each
+    /// register that is restored, read or written. The report says which values come from which
+    /// executions, and estimates the rest. If the events fit at once, this has no effect.
     ///
-    /// By registers on a Pentium 4 the siblings' sets change independently, so each
-    /// needs counters of its own: [`Partition::Even`] or [`Partition::Whole`]. Where
-    /// siblings share another register (off-core responses on Nehalem and Westmere),
-    /// a begin may answer `Conflict`.
+    /// By registers on a Pentium 4 the siblings' sets change independently, so each needs counters
+    /// of its own: [`Partition::Even`] or [`Partition::Whole`]. If siblings share another register
+    /// (off-core responses on Nehalem and Westmere), a begin may fail with `Conflict`.
     ///
     /// ```
     /// use pacman_core::{Session, session::EventSetRotation};
@@ -136,8 +135,8 @@ impl SessionBuilder {
         self
     }
 
-    /// Counts hardware events through the kernel's driver also where its counts may be wrong, as
-    /// on a Pentium 4. Every report then marks them, with the reason.
+    /// Counts hardware events through the kernel's driver even if its counts may be wrong, as on a
+    /// Pentium 4. Every report then marks them, with the reason.
     ///
     /// Without this a session there programs the registers itself. It needs root and the `msr`
     /// module, else [`start`](Self::start) fails with the reason. Counts are then those of a

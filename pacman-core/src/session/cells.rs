@@ -1,4 +1,4 @@
-//! One row: what a phase cost a thread, as words that others may read.
+//! One row: the sums of a phase on one thread, as words that other threads may read.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub(super) struct Cells<const W: usize> {
     panics: AtomicU64,
     enabled: AtomicU64,
     running: AtomicU64,
-    /// Executions that are in none of the sums, and why the first of them is not.
+    /// Executions left out of all sums, and the reason for the first.
     set_aside: AtomicU64,
     doubt: [AtomicU64; 3],
     time: StatCells,
@@ -25,7 +25,7 @@ pub(super) struct Cells<const W: usize> {
 struct StatCells {
     sum: AtomicU64,
     max: AtomicU64,
-    /// The greatest number until there is a value.
+    /// `u64::MAX` until there is a value.
     min: AtomicU64,
 }
 
@@ -35,24 +35,24 @@ pub(crate) struct Execution<'a, const W: usize> {
     pub(crate) ticks: Range<u64>,
     pub(crate) begin: &'a [u64; W],
     pub(crate) end: &'a [u64; W],
-    /// Times enabled and running, of a group that shares its counters.
+    /// Enabled and running time, for a group that shares its counters.
     pub(crate) times: Option<(u64, u64)>,
     pub(crate) panicked: bool,
 }
 
-/// Sum, least and greatest of one quantity over the executions of a phase.
+/// Sum, minimum and maximum of one quantity over the executions of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
     /// The total.
     pub sum: u64,
-    /// The least of a single execution.
+    /// The smallest value of one execution.
     pub min: u64,
-    /// The greatest of a single execution.
+    /// The largest value of one execution.
     pub max: u64,
 }
 
 impl Stat {
-    /// Of the executions of both; each must have some.
+    /// Combines two; each must contain an execution.
     pub(crate) fn and(self, other: Stat) -> Stat {
         Stat {
             sum: self.sum.wrapping_add(other.sum),
@@ -70,10 +70,10 @@ pub(crate) struct Row {
     pub(crate) panics: u64,
     pub(crate) enabled: u64,
     pub(crate) running: u64,
-    /// Executions that are not in the sums, and why the first of them is not.
+    /// Executions left out of all sums, and the reason for the first.
     pub(crate) set_aside: Option<(u64, Doubt)>,
     pub(crate) ticks: Stat,
-    /// One entry a column; those beyond the set's events mean nothing.
+    /// One entry per column. Entries beyond the set's events have no meaning.
     pub(crate) counts: Vec<Stat>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) enum Seen {
     /// The phase never ran here.
     Never,
     Whole(Row),
-    /// Its owner left it half written.
+    /// The owner stopped in the middle of a write.
     Cut,
 }
 
@@ -128,8 +128,8 @@ impl<const W: usize> Cells<W> {
 
     /// Adds a finished execution.
     ///
-    /// One that goes beyond all before it is judged first, and set aside if it is impossible.
-    // By value: of a reference the hot path would have to make the structure in memory.
+    /// An execution with a new extreme is checked first. If it is impossible, it is set aside.
+    // By value: for a reference the hot path would have to build the structure in memory.
     #[inline(always)]
     pub(super) fn add(&self, execution: Execution<'_, W>, limits: &Limits) {
         let time = made(execution.time());
@@ -154,7 +154,7 @@ impl<const W: usize> Cells<W> {
         self.finish_writing(sequence);
     }
 
-    /// Adds an execution whose time, or whose count of an event, is beyond all before it.
+    /// Adds an execution with a new extreme of its time or of a count.
     #[cold]
     #[inline(never)]
     pub(super) fn add_unusual(&self, execution: &Execution<'_, W>, limits: &Limits) {
@@ -181,8 +181,8 @@ impl<const W: usize> Cells<W> {
         self.finish_writing(sequence);
     }
 
-    // ATOMICS: the sequence lock of README.md, writer's side; one writer, so a plain
-    // load of its own sequence will do.
+    // ATOMICS: the writer's side of the sequence lock of README.md. There is one writer, so a plain
+    // load of its own sequence suffices.
     #[inline(always)]
     pub(super) fn start_writing(&self) -> u64 {
         let sequence = own(&self.sequence);
@@ -196,7 +196,7 @@ impl<const W: usize> Cells<W> {
         self.sequence.store(sequence.wrapping_add(2), Ordering::Release);
     }
 
-    /// An execution that is in the sums.
+    /// Adds an execution to the sums.
     #[inline(always)]
     fn note(&self, execution: &Execution<'_, W>) {
         increase(&self.executions, 1);

@@ -12,7 +12,7 @@ use crate::event::Event;
 use pacman_topology::Topology;
 
 impl PreparedSession {
-    /// The counters that a thread has, as far as a table knows.
+    /// The counters of one thread, if the processor has a table.
     pub(super) fn room(&self) -> Result<Option<Room>> {
         match (self.registers, &self.placement) {
             (Some(partition), Some((topology, _))) => {
@@ -54,7 +54,7 @@ impl PreparedSession {
         backend_on(&self.platform, events, self.sharing, self.permissions())
     }
 
-    /// Counts without the driver, which is in `doubt`.
+    /// Counts without the kernel's driver, because of `doubt`.
     fn by_registers(
         &self,
         events: &[Event],
@@ -88,8 +88,8 @@ impl PreparedSession {
         registers::backend_beside(events, self.own_partition(), topology, &self.platform, kernel)
     }
 
-    /// How siblings share a core where nobody asked for registers. With rotating sets those that share
-    /// counters by demand could take each other's.
+    /// How siblings share a core if the program did not ask for registers. With rotating sets,
+    /// siblings that share counters by demand could take each other's counters.
     fn own_partition(&self) -> Partition {
         if self.rotation.is_some() { Partition::Even } else { Partition::ByDemand }
     }

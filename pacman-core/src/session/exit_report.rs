@@ -1,4 +1,4 @@
-//! The report that a session leaves behind where the environment asks for one.
+//! The report that a session leaves behind if the environment asks for one.
 //!
 //! It is written when the last handle and the last attachment are gone, or when the process
 //! exits, whichever comes first. `exec`, `_exit` and a deadly signal leave nothing.
@@ -26,7 +26,7 @@ const EVENTS: &str = "PACMAN_REPORT_EVENTS";
 /// Where one session's report goes.
 struct ExitReport {
     directory: PathBuf,
-    /// A fork's child has the parent's sessions, and is not to report them.
+    /// A fork's child has the parent's sessions, but must not report them.
     generation: u32,
     written: AtomicBool,
 }
@@ -44,8 +44,8 @@ impl ExitReport {
 
     /// Writes the report, once.
     fn leave(&self, shared: &Shared) {
-        // ATOMICS: only one of those who come here together may write; what they write was made
-        // by others and is read under the session's own protocol.
+        // ATOMICS: of several threads that get here together, one may write. The data that it
+        // writes came from other threads, and is read under the session's own protocol.
         if self.generation != perf::generation() || self.written.swap(true, Ordering::Relaxed) {
             return;
         }
@@ -90,7 +90,8 @@ fn enlist(shared: &Arc<Shared>) {
 }
 
 extern "C" fn leave_all() {
-    // Held only by a thread that starts a session just now: that one has nothing to report.
+    // Only a thread that is starting a session holds it now, and that session has nothing to
+    // report.
     let Some(mut open) = OPEN.try_lock() else { return };
     let left: Vec<Arc<Shared>> = open.drain(..).filter_map(|session| session.upgrade()).collect();
     // The end of a session takes another such lock.
@@ -98,7 +99,7 @@ extern "C" fn leave_all() {
     left.iter().for_each(|shared| shared.end());
 }
 
-/// The events to add to the program's own, where a report is left.
+/// The events to add to the program's own, if a report is left.
 pub(super) fn requested_events() -> Option<String> {
     directory()?;
     std::env::var(EVENTS).ok().filter(|list| !list.trim().is_empty())
@@ -111,7 +112,7 @@ pub(super) fn report_uncounted(session: &str, error: &crate::Error) {
 
 fn directory() -> Option<OsString> {
     // A program with more rights than the user that started it must not write files for that user.
-    // SAFETY: takes a number and answers one.
+    // SAFETY: takes a number and returns one.
     if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
         return None;
     }

@@ -25,9 +25,9 @@ use crate::thread_registry;
 /// Only threads that the C library knows may use a session: those of `std::thread`, of
 /// `pthread_create` and of an OpenMP runtime. A task that a program makes with a bare `clone(2)` or
 /// `vfork(2)` has no thread-local storage of its own. A child without `CLONE_VM` does not have the
-/// counter pages, which Linux leaves out of a copied address space; reading them with RDPMC ends it
-/// by a signal. Call nothing of the library there before `exec`; after `fork(2)` it says so itself
-/// ([`ErrorKind::Forked`]).
+/// counter pages, because Linux leaves them out of a copied address space. Reading them with RDPMC
+/// ends the child by a signal. Call nothing of the library there before `exec`. After `fork(2)` the
+/// library itself returns an error ([`ErrorKind::Forked`]).
 ///
 /// ```
 /// use pacman_core::Session;
@@ -63,7 +63,7 @@ impl Drop for Handle {
 }
 
 impl Session {
-    /// The first handle of a session, whose report the environment may ask for.
+    /// The first handle of a session. The environment may ask for its report.
     pub(super) fn of(shared: Shared) -> Session {
         let (number, shared) = (shared.number(), exit_report::reporting(shared));
         Session { handle: Arc::new(Handle { shared }), number }
@@ -202,7 +202,7 @@ impl Session {
     /// end of a `std::thread::scope` alone does not.
     ///
     /// # Errors
-    /// As for [`attach`](Self::attach); `Detached` on a thread whose thread-locals are gone,
+    /// As for [`attach`](Self::attach); `NotAttached` on a thread whose thread-locals are gone,
     /// as those of the main thread are in exit handlers.
     pub fn attach_current_thread(&self) -> Result<()> {
         self.keep(|| self.attach())
@@ -234,7 +234,7 @@ impl Session {
     /// Detaches the calling thread after [`attach_current_thread`](Self::attach_current_thread).
     ///
     /// # Errors
-    /// `Detached` if it is not attached that way.
+    /// `NotAttached` if it is not attached that way.
     pub fn detach_here(&self) -> Result<()> {
         match thread_registry::take::<Attached>(self.number) {
             Some(attached) => {
@@ -248,7 +248,7 @@ impl Session {
     /// Begins a phase on the calling thread after [`attach_current_thread`](Self::attach_current_thread).
     ///
     /// # Errors
-    /// `Detached`; otherwise as for [`Attached::begin`].
+    /// `NotAttached`; otherwise as for [`Attached::begin`].
     #[inline]
     pub fn begin(&self, phase: Phase) -> Result<()> {
         // SAFETY: sessions are numbered from 1, and a begin takes no attachment away.
@@ -261,7 +261,7 @@ impl Session {
     /// Ends a phase on the calling thread after [`attach_current_thread`](Self::attach_current_thread).
     ///
     /// # Errors
-    /// `Detached`; otherwise as for [`Attached::end`].
+    /// `NotAttached`; otherwise as for [`Attached::end`].
     #[inline]
     pub fn end(&self, phase: Phase) -> Result<()> {
         // SAFETY: sessions are numbered from 1, and an end takes no attachment away.
@@ -272,7 +272,7 @@ impl Session {
     /// Runs `act` with the attachment that the calling thread keeps.
     ///
     /// # Errors
-    /// `Detached` if there is none.
+    /// `NotAttached` if there is none.
     pub fn with_current_thread<R>(&self, act: impl FnOnce(&Attached) -> R) -> Result<R> {
         thread_registry::with(self.number, act).ok_or_else(|| self.detached("use the counters"))
     }

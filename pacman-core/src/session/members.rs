@@ -8,11 +8,11 @@ use super::thread::ThreadRecord;
 use crate::backend::ReadPath;
 use crate::report::ThreadState;
 
-/// Ended threads of which a session keeps each one's own rows. A program that starts a thread for
-/// every request would else need more memory with each.
+/// Number of ended threads that keep rows of their own. Without this limit, a program that starts a
+/// thread for every request would need more memory with each.
 pub(super) const KEPT: usize = 1024;
 
-/// Notes kept of all the threads in a sum; more are counted.
+/// Notes kept for the threads in the sum. Further notes are only counted.
 const NOTES: usize = 32;
 
 /// Every thread that ever attached.
@@ -38,18 +38,18 @@ pub(super) struct Past {
     pub(super) simulated: bool,
     /// Why hardware counts may be wrong.
     pub(super) doubt: Option<&'static str>,
-    /// How long they were attached, added up.
+    /// The sum of their attached times, in ticks.
     pub(super) ticks: u64,
     /// By set, then by phase.
     rows: Vec<BTreeMap<u32, Row>>,
-    /// Single samples that they had logged, or found no room for.
+    /// Number of their logged samples, including those that found no room.
     pub(super) samples: u64,
     notes: Vec<String>,
     more: usize,
 }
 
 impl Members {
-    /// Adds a thread; `make` learns its number.
+    /// Adds a thread; `make` receives its number.
     pub(super) fn join(&mut self, make: impl FnOnce(usize) -> ThreadRecord) -> Arc<ThreadRecord> {
         let record = Arc::new(make(self.joined));
         self.kept.insert(self.joined, Arc::clone(&record));
@@ -57,7 +57,7 @@ impl Members {
         record
     }
 
-    /// A thread has ended; its owner writes no more.
+    /// Records that a thread has ended. Its owner must not write any more.
     pub(super) fn retire(&mut self, record: &ThreadRecord) {
         if self.ended < KEPT {
             self.ended += 1;
@@ -67,7 +67,7 @@ impl Members {
         self.past.get_or_insert_with(|| Past::beginning_with(record)).add(record);
     }
 
-    /// Those that have rows of their own, by number.
+    /// The threads with rows of their own, by number.
     pub(super) fn kept(&self) -> Vec<Arc<ThreadRecord>> {
         self.kept.values().cloned().collect()
     }

@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
 thread_local! {
-    /// The numbers of all sessions this thread is attached to. Has no destructor, so that a
-    /// thread can attach and detach while its other thread-locals go; empty, it holds no memory.
+    /// The numbers of all sessions this thread is attached to. The list has no destructor, so a
+    /// thread can attach and detach while its other thread-locals are destroyed. An empty list
+    /// holds no memory.
     static SESSIONS: RefCell<ManuallyDrop<Vec<u64>>> =
         const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
@@ -15,7 +16,7 @@ fn sessions<R>(act: impl FnOnce(&mut Vec<u64>) -> R) -> R {
     SESSIONS.with_borrow_mut(|sessions| act(sessions))
 }
 
-/// Enters a session in the thread's list; false if it stands there already.
+/// Adds a session to the thread's list; false if it is there already.
 pub(super) fn register(session: u64) -> bool {
     sessions(|sessions| {
         let new = !sessions.contains(&session);
@@ -26,7 +27,7 @@ pub(super) fn register(session: u64) -> bool {
     })
 }
 
-/// Strikes a session from the thread's list.
+/// Removes a session from the thread's list.
 pub(super) fn forget(session: u64) {
     sessions(|sessions| {
         sessions.retain(|other| *other != session);

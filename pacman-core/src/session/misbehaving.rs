@@ -1,4 +1,4 @@
-//! Counters and clocks that misbehave, against a model that knows what truly happened.
+//! Tests with misbehaving counters and clocks against a model that knows the truth.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const EVENTS: [(&str, &str, bool); 3] =
 #[derive(Clone, Debug)]
 struct Run {
     ticks: u64,
-    /// Hundredths of a cycle a tick, and of an instruction a cycle.
+    /// Cycles per tick and instructions per cycle, in hundredths.
     cycles: u64,
     instructions: u64,
     fault: Option<Fault>,
@@ -51,7 +51,7 @@ fn run() -> impl Strategy<Value = Run> {
         1 => (0usize..2).prop_map(|at| Some(Fault::Still(at))),
         1 => (1u64..1 << 40).prop_map(|by| Some(Fault::Clock(by))),
     ];
-    // Long enough for a counter that stands still to show: less may be an edge.
+    // Longer than the edges that the limits allow for, so that a counter that stands still shows.
     (1u64 << 26..1 << 36, 30u64..300, 100u64..400, fault)
         .prop_map(|(ticks, cycles, instructions, fault)| Run { ticks, cycles, instructions, fault })
 }
@@ -71,7 +71,7 @@ proptest! {
     fn every_sum_is_of_right_executions_alone(runs in proptest::collection::vec((0u32..20, run()), 1..40)) {
         let rows = Rows::new(3, Limits::of(EVENTS.iter().copied(), 0, true));
         let Rows::Four(four) = &rows else { unreachable!("three events") };
-        // The model: sums of what truly happened where nothing misbehaved.
+        // The model: true sums of the executions in which nothing misbehaved.
         let mut right: BTreeMap<u32, (u64, u64, [u64; 3])> = BTreeMap::new();
         let mut wrong: BTreeMap<u32, u64> = BTreeMap::new();
         let (mut clock, mut shown) = (1u64 << 41, [1u64 << 62; 4]);
@@ -97,7 +97,7 @@ proptest! {
                 times: None,
                 panicked: false,
             });
-            // The next execution is not to suffer from where this one has left the clock.
+            // The next execution must not suffer from the clock error of this one.
             clock = begun + run.ticks;
             if run.fault.is_some() {
                 *wrong.entry(*phase).or_default() += 1;
@@ -128,7 +128,7 @@ proptest! {
     }
 }
 
-/// Counters that show what they are told to.
+/// Counters that show given values.
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<([u64; 3], bool)>>);
 
@@ -150,7 +150,7 @@ impl Counters for Told {
 
     fn caps(&self) -> Caps {
         let read_path = ReadPath::ReadCall;
-        // Simulated: the clock of this machine says nothing about what is told.
+        // Marked as simulated, because this machine's clock has no relation to the given values.
         Caps { read_path, width: None, multiplexed: false, simulated: true, doubt: None }
     }
 }
@@ -205,7 +205,8 @@ proptest! {
             &sets,
             0,
         );
-        // The model: what each open phase found, and for each phase what its executions say.
+        // The model: the counts at the begin of each open phase, and the results of each phase's
+        // executions.
         let mut open: Vec<(u32, [i128; 3])> = Vec::new();
         let mut rows: BTreeMap<u32, [i128; 7]> = BTreeMap::new();
         for step in steps {

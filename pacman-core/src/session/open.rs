@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
 
 use crate::error::{Error, ErrorKind};
 
-/// The depth while the thread itself is inside of a begin or an end: no stack has it, nor the one
-/// below it, so that the look for a frame finds none.
+/// The depth while the thread itself is inside a begin or an end. No stack has this depth or the
+/// one below it, so the search for a frame finds none.
 const BUSY: usize = usize::MAX - 1;
 /// Phases that may be open at once on a thread at all.
 pub(super) const DEEPEST: usize = 1024;
-/// Looks at a thread that is inside of a begin or an end before it is left alone.
+/// How often a reader looks at a thread that is inside a begin or an end before it gives up.
 const LOOKS: usize = 1000;
 
 /// How deep a thread is in phases, written by itself alone.
@@ -61,8 +61,9 @@ impl Open {
     #[inline(always)]
     pub(super) unsafe fn at(&self, depth: usize) -> &AtomicU32 {
         debug_assert!(depth < DEEPEST);
-        // SAFETY: there are DEEPEST of them, and the caller's promise. The frames' own length has
-        // been compared already, and a second comparison shows in what a phase costs.
+        // SAFETY: there are DEEPEST phases, and the caller keeps the depth below. The caller has
+        // compared it with the number of frames already; a second comparison would show in the cost
+        // of a phase.
         unsafe { self.phases.get_unchecked(depth) }
     }
 

@@ -1,15 +1,15 @@
-//! How long a reader waits for an owner that is in the midst of its stores.
+//! How long a reader waits for an owner that is in the middle of its stores.
 
 use std::thread;
 use std::time::Duration;
 
 use crate::primitive::relax;
 
-/// An owner that runs is done by then.
+/// A running owner has finished by then.
 const SPINS: u32 = 128;
-/// One that waits for this very processor has had it by then.
+/// An owner that waits for this very processor has run by then.
 const YIELDS: u32 = SPINS + 1000;
-/// And one that was kept from running by others; naps take a millisecond each.
+/// An owner that other threads kept from running has run by then; a nap takes a millisecond.
 const NAPS: u32 = YIELDS + 1000;
 
 /// A reader's patience with one owner.

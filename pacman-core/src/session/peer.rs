@@ -35,14 +35,14 @@ pub struct PeerSample {
 /// A thread's own sample and a sibling's latest, taken together.
 #[derive(Clone, Copy, Debug)]
 pub struct SiblingPair {
-    /// The calling thread's.
+    /// The calling thread's sample.
     pub own: Sample,
-    /// The other's, as it published it last; its age is that at the own sample.
+    /// The sibling's latest published sample. Its age is the age at the own sample.
     pub sibling: PeerSample,
 }
 
 impl SiblingPair {
-    /// All zeros: the place to read into.
+    /// All zeros: a buffer to read into.
     pub const EMPTY: SiblingPair = SiblingPair { own: Sample::EMPTY, sibling: PeerSample::EMPTY };
 }
 
@@ -78,8 +78,8 @@ impl Peer {
         Peer { record, clock: *shared.clock(), events: shared.events().len() }
     }
 
-    /// The thread's latest sample, or `None` before its first boundary; in a session with
-    /// rotating sets also after a begin that failed, until the next one.
+    /// The thread's latest sample; `None` before its first boundary. In a session with rotating
+    /// sets it is also `None` after a failed begin, until the next one.
     #[inline]
     pub fn latest(&self) -> Option<PeerSample> {
         // Read in place: a sample is too large to be handed on from call to call.
@@ -128,8 +128,8 @@ impl PeerSample {
         self.sample.counts[self.epoch.expect(event)]
     }
 
-    /// Whether event number `event` was being counted: always, but in a session with
-    /// rotating sets while another set is on the thread's counters.
+    /// Whether the sample has event number `event`. False only in a session with rotating sets,
+    /// while another set is on the thread's counters.
     pub fn is_counted(&self, event: usize) -> bool {
         self.epoch.place(event).is_some()
     }
@@ -145,8 +145,8 @@ impl PeerSample {
         Some(self.sample.counts[place].wrapping_sub(earlier.sample.counts[place]))
     }
 
-    /// How often the set was changed before the sample was taken: samples of different
-    /// epochs cannot be subtracted. Always 0 where all events are counted at once.
+    /// The number of set changes before the sample. Samples of different epochs cannot be
+    /// subtracted. Always 0 if all events are counted at once.
     pub fn epoch(&self) -> u64 {
         self.epoch.number
     }

@@ -44,7 +44,7 @@ impl SessionBuilder {
     ///
     /// # Errors
     /// - of the name: `DuplicateSession`, `InvalidInput` if it is not one line
-    /// - of the events: as for [`Event::parse_list`], `Empty` without any, `TooManyEvents`,
+    /// - of the events: as for [`Event::parse_list`], `NoEvents` without any, `TooManyEvents`,
     ///   `InvalidInput` for one that is named twice
     /// - of the placement: `ForeignTopology` if the topology is of another machine,
     ///   `NoSuchPlace`, `PlaceNotAllowed`, `InvalidInput`
@@ -65,7 +65,7 @@ impl SessionBuilder {
     /// outside of the process's cpuset count as well.
     ///
     /// # Errors
-    /// As for [`start`](Self::start); `Empty` for no CPU, `NoSuchPlace` for one that the
+    /// As for [`start`](Self::start); `NoEvents` for no CPU, `NoSuchPlace` for one that the
     /// machine lacks, `PlaceNotAllowed` for one that is offline, `InvalidInput` if the
     /// session has a placement, which is for threads.
     pub fn system_wide(self, cpus: &CpuSet) -> Result<SystemWide> {

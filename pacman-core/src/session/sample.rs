@@ -17,7 +17,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// All zeros: the place to read into.
+    /// All zeros: a buffer to read into.
     pub const EMPTY: Sample = Sample { epoch: Epoch::ONLY, ticks: 0, reading: Reading::EMPTY };
 
     /// The raw count of the session's event number `event`.
@@ -29,8 +29,8 @@ impl Sample {
         self.reading.counts[self.epoch.expect(event)]
     }
 
-    /// Whether event number `event` was being counted: always, but in a session with
-    /// rotating sets while another set is on the counters.
+    /// Whether the sample has event number `event`. False only in a session with rotating sets,
+    /// while another set is on the counters.
     pub fn is_counted(&self, event: usize) -> bool {
         self.epoch.place(event).is_some()
     }
@@ -38,8 +38,8 @@ impl Sample {
     /// The count of event number `event` from `earlier` to this sample.
     ///
     /// # Panics
-    /// As for [`count`](Self::count). In a session with rotating sets also where the set was
-    /// changed in between: [`counted_since`](Self::counted_since) asks first.
+    /// As for [`count`](Self::count). In a session with rotating sets also if the set changed in
+    /// between; [`counted_since`](Self::counted_since) checks that first.
     pub fn count_since(&self, earlier: &Sample, event: usize) -> u64 {
         assert!(self.epoch == earlier.epoch, "the set was changed between these two samples");
         self.reading.count_since(&earlier.reading, self.epoch.expect(event))
@@ -56,8 +56,8 @@ impl Sample {
         Some(self.reading.count_since(&earlier.reading, place))
     }
 
-    /// How often the set was changed before: samples of different epochs cannot be
-    /// subtracted. Always 0 where all events are counted at once.
+    /// The number of set changes before the sample. Samples of different epochs cannot be
+    /// subtracted. Always 0 if all events are counted at once.
     pub fn epoch(&self) -> u64 {
         self.epoch.number
     }

@@ -33,7 +33,7 @@ impl Phase {
     }
 }
 
-/// A session's last act.
+/// Called when a session ends.
 pub(super) type AtEnd = Box<dyn Fn(&Shared) + Send + Sync>;
 
 /// The session behind all its handles.
@@ -56,7 +56,7 @@ pub(crate) struct Shared {
     state: Fenced<State>,
 }
 
-/// The places that attaching threads are given, in order.
+/// The places for attaching threads, in order.
 pub(super) struct Placed {
     /// `None` where each thread stays on the context that it runs on, or goes to another free one.
     pub(super) placement: Option<Placement>,
@@ -76,7 +76,7 @@ struct State {
 pub(super) struct Parts {
     pub(super) name: String,
     pub(super) events: Vec<Event>,
-    /// How many of them the program asked for: the first ones.
+    /// The number of leading events that the program asked for.
     pub(super) own: usize,
     pub(super) sets: Sets,
     pub(super) clock: Clock,
@@ -91,7 +91,7 @@ static NAMES: Fenced<Vec<(String, u32)>> = Fenced::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Shared {
-    /// Claims the name, or says that it is taken.
+    /// Claims the name; an error if it is taken.
     pub(super) fn claim(name: &str) -> Result<()> {
         if name.trim().is_empty() || name.contains(['\n', '\r', '\0']) {
             return Err(Error::new(
@@ -181,7 +181,8 @@ impl Shared {
             return Ok(known);
         }
         let read = Topology::of(&self.platform)?;
-        // Read twice where two come together: a thread that is ending cannot wait as others do.
+        // Two threads may both read it. A lock is not possible, because a thread that is ending
+        // cannot wait.
         Ok(self.topology.get_or_init(|| read))
     }
 
@@ -195,7 +196,7 @@ impl Shared {
         self.platform.current_cpu()
     }
 
-    /// The same with `at_end`, which is called when the last handle and attachment are gone.
+    /// Sets `at_end`, which is called when the last handle and attachment are gone.
     pub(super) fn ending_with(mut self, at_end: Option<AtEnd>) -> Shared {
         self.at_end = at_end;
         self
@@ -208,7 +209,7 @@ impl Shared {
         }
     }
 
-    /// Ends the session for threads to come; its name is free again.
+    /// Refuses threads that attach later, and frees the session's name.
     pub(super) fn close(&self) {
         if !self.closed.swap(true, Ordering::Relaxed) {
             Shared::disclaim(&self.name);
@@ -225,7 +226,7 @@ impl Shared {
         Ok(())
     }
 
-    /// The phase of that name, made if it is new.
+    /// The phase with that name; created if it is new.
     pub(super) fn phase(&self, name: &str) -> Result<Phase> {
         if name.trim().is_empty() || name.contains(['\n', '\r', '\0']) {
             return Err(Error::new(
@@ -245,7 +246,8 @@ impl Shared {
                 let (number, name) = (state.phases.len() as u32, Arc::<str>::from(name));
                 state.phases.push(Arc::clone(&name));
                 state.by_name.insert(name, number);
-                // ATOMICS: a number alone; what it counts is read under the lock.
+                // ATOMICS: relaxed, because the phases that this number counts are read under the
+                // lock.
                 self.known.store(number + 1, Ordering::Relaxed);
                 number
             }
@@ -325,7 +327,7 @@ impl Shared {
         *self.state.lock().taken.entry(place.cpu()).or_default() += 1;
     }
 
-    /// A thread has left, or failed to come.
+    /// Notes that a thread has left, or has failed to attach.
     pub(super) fn leave(&self, place: Option<&Place>) {
         let Some(place) = place else { return };
         let mut state = self.state.lock();
@@ -337,23 +339,23 @@ impl Shared {
         }
     }
 
-    /// Adds a thread; `make` learns its number.
+    /// Adds a thread; `make` receives its number.
     pub(super) fn join(&self, make: impl FnOnce(usize) -> ThreadRecord) -> Arc<ThreadRecord> {
         self.state.lock().members.join(make)
     }
 
-    /// A thread has ended; its owner writes no more.
+    /// Records that a thread has ended. Its owner must not write any more.
     pub(super) fn retire(&self, record: &ThreadRecord) {
         self.state.lock().members.retire(record);
     }
 
-    /// The threads that have rows of their own, and the sum of the others.
+    /// The threads with rows of their own, and the sum of the others.
     pub(super) fn threads(&self) -> (Vec<Arc<ThreadRecord>>, Option<Past>) {
         let state = self.state.lock();
         (state.members.kept(), state.members.past())
     }
 
-    /// A thread that has rows of its own.
+    /// A thread with rows of its own.
     pub(super) fn thread(&self, number: usize) -> Option<Arc<ThreadRecord>> {
         self.state.lock().members.get(number)
     }

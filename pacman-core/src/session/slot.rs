@@ -29,7 +29,7 @@ pub(crate) struct Published {
 }
 
 impl Published {
-    /// All zeros: the place to read into.
+    /// All zeros: a buffer to read into.
     pub(crate) const EMPTY: Published = Published { ticks: 0, counts: [0; MAX_EVENTS] };
 }
 
@@ -54,7 +54,7 @@ impl Slot {
     /// Publishes a sample. Only the slot's owner calls this.
     #[inline(always)]
     pub(crate) fn publish<const W: usize>(&self, ticks: u64, counts: &[u64; W]) {
-        // ATOMICS: one writer, so a plain load of its own counter will do.
+        // ATOMICS: one writer, so a plain load of its own counter suffices.
         let sequence = own(&self.sequence);
         self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
         // ATOMICS: pairs with the acquire fence in `read`: a reader that saw any
@@ -69,11 +69,11 @@ impl Slot {
         self.sequence.store(sequence.wrapping_add(2), Ordering::Release);
     }
 
-    /// Reads the latest whole sample of `events` counts; false before the first, and where
-    /// there is none because the owner was stopped in the midst of its stores.
+    /// Reads the latest whole sample of `events` counts. Returns false before the first sample, and
+    /// if the owner was stopped in the middle of its stores.
     ///
-    /// No system call, unless the owner is kept from finishing; `is_gone` tells whether it is
-    /// not in this process at all.
+    /// Makes a system call only if the owner does not finish. `is_gone` tells whether the owner is
+    /// no longer in this process.
     #[inline]
     pub(crate) fn read(
         &self,
@@ -89,7 +89,8 @@ impl Slot {
             }
             if before & 1 == 0 {
                 into.ticks = self.ticks.load(Ordering::Relaxed);
-                // By fours, as most sessions have them: words beyond mean nothing.
+                // In steps of four, because most sessions have at most four events. Words beyond
+                // the events have no meaning.
                 let fours = into.counts.chunks_exact_mut(4).zip(self.counts.chunks_exact(4));
                 for (counts, words) in fours.take(events.div_ceil(4)) {
                     for (count, word) in counts.iter_mut().zip(words) {
@@ -108,7 +109,7 @@ impl Slot {
         }
     }
 
-    /// As [`read`](Self::read), of the first `W` counts and unrolled for them.
+    /// Like [`read`](Self::read), for the first `W` counts and unrolled.
     #[inline(always)]
     pub(crate) fn read_first<const W: usize>(
         &self,
@@ -128,7 +129,7 @@ impl Slot {
         self.sequence.load(Ordering::Relaxed) == before || self.read_late(W, into, is_gone)
     }
 
-    /// As [`read`](Self::read), out of the way of those who find a whole sample at once.
+    /// The slow path of [`read`](Self::read), out of line.
     #[cold]
     #[inline(never)]
     fn read_late(&self, events: usize, into: &mut Published, is_gone: impl Fn() -> bool) -> bool {

@@ -65,7 +65,7 @@ pub(super) fn report(shared: &Shared) -> Report {
     let dropped: u64 = threads.iter().map(|thread| thread.log_dropped).sum();
     if dropped > 0 {
         notes.push(format!(
-            "{dropped} samples found no room in the log of {} a thread; sums are complete",
+            "{dropped} samples did not fit into the log of {} samples per thread; sums are complete",
             shared.log()
         ));
     }
@@ -280,7 +280,7 @@ fn log_reports(
         .filter_map(|mut entry| {
             let set = entry.set as usize;
             entry.counts.truncate(shared.sets().width(set));
-            // The row names it, and what it says is no figure.
+            // The row reports such executions as implausible, so their values must not be shown.
             if limits[set].judge(entry.begin..entry.end, &entry.counts).is_some() {
                 return None;
             }

@@ -15,14 +15,14 @@ use crate::primitive::made;
 /// Phases that may be open at once before the stack grows.
 const DEPTH: usize = 16;
 
-/// Open phases, the innermost last; how many they are, [`Open`] has.
+/// Open phases, the innermost last. [`Open`] holds their number.
 pub(super) struct Stack {
     frames: Vec<Frame>,
     now: Reading,
 }
 
-/// An open phase. The reading comes first, because its address is then the frame's: one register
-/// that a begin need not save.
+/// An open phase. The reading comes first, so that its address is also the frame's. This saves each
+/// begin a register.
 #[derive(Clone)]
 #[repr(C)]
 struct Frame {
@@ -32,7 +32,7 @@ struct Frame {
 
 const UNUSED: Frame = Frame { reading: Reading::EMPTY, ticks: 0 };
 
-/// Where an execution of `W` columns is written down.
+/// The records that receive an execution of `W` columns.
 pub(super) struct Sinks<'a, const W: usize> {
     pub(super) slot: &'a Slot,
     pub(super) rows: &'a RowsOf<W>,
@@ -47,10 +47,10 @@ impl Stack {
         Stack { frames: vec![UNUSED; DEPTH], now: Reading::EMPTY }
     }
 
-    // A handler that interrupts `begin` or `end` finds a depth without a frame, for which both look
-    // anyway. With `PLAIN` the meter must be plain, and its kind is not asked for.
+    // A signal handler that interrupts `begin` or `end` may find a depth without a frame. Both
+    // check for that anyway. With `PLAIN` the meter must be plain; its kind is not checked.
 
-    /// Begins a phase; `None`, with nothing done, where the stack has no frame for it:
+    /// Begins a phase. Does nothing and returns `None` if the stack has no frame for it;
     /// [`grow`](Self::grow) makes one.
     #[inline(always)]
     pub(super) fn begin<const W: usize, const PLAIN: bool>(
@@ -79,8 +79,8 @@ impl Stack {
         Some(Ok(()))
     }
 
-    /// Ends a phase; `None`, with nothing done, where it is not the innermost one:
-    /// [`refuse_end`](Self::refuse_end) says why.
+    /// Ends a phase. Does nothing and returns `None` if it is not the innermost one;
+    /// [`refuse_end`](Self::refuse_end) gives the reason.
     #[inline(always)]
     pub(super) fn end<const W: usize, const PLAIN: bool>(
         &mut self,
@@ -89,8 +89,8 @@ impl Stack {
         sinks: Sinks<'_, W>,
         panicked: bool,
     ) -> Option<Result<()>> {
-        // With nothing open the index wraps to one that no stack has. Without `made` the compiler
-        // keeps both it and the depth, which is a register too many.
+        // If no phase is open, the index wraps to one that no stack has. Without `made` the
+        // compiler keeps both the index and the depth, which needs one register more.
         let depth = made(sinks.open.depth().wrapping_sub(1) as u64) as usize;
         let begun = self.frames.get(depth)?;
         // SAFETY: as in `begin`.
@@ -141,7 +141,8 @@ impl Stack {
         Ok(())
     }
 
-    /// Why an end found no phase of its own. The caller knows the names and completes the line.
+    /// Explains why `end` did not find its phase. The caller knows the names and completes the
+    /// line.
     #[cold]
     pub(super) fn refuse_end(&self, open: &Open) -> Error {
         let why = match open.depth() {
@@ -167,8 +168,8 @@ fn is_open_below(open: &Open, depth: usize, phase: u32) -> bool {
     false
 }
 
-/// The first `W` counts of a reading; those beyond the set's events mean nothing, they
-/// may be left of another set.
+/// The first `W` counts of a reading. Counts beyond the set's events have no meaning: they may be
+/// left over from another set.
 #[inline(always)]
 fn columns<const W: usize>(reading: &Reading) -> &[u64; W] {
     reading.counts.first_chunk().expect("W is at most MAX_EVENTS")

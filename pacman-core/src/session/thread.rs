@@ -11,7 +11,7 @@ use crate::event::Event;
 use crate::fork::Fenced;
 use crate::report::ThreadState;
 
-/// Notes kept per thread; more are counted.
+/// Notes kept per thread. Further notes are only counted.
 const NOTES: usize = 32;
 
 /// One thread's part of a session; outlives the thread.
@@ -40,7 +40,7 @@ pub(crate) struct ThreadRecord {
 }
 
 /// The counts that a thread shows.
-// A session has one kind of them: no use in boxing the larger, which the hot path goes through.
+// Not boxed, because the hot path reads the larger kind and a session has only one of the kinds.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
 pub(crate) enum Counted {

@@ -24,7 +24,8 @@ pub(super) struct FastPath<'a> {
 
 /// The part of an attachment that only its thread touches.
 pub(super) struct ThreadRecorder {
-    /// Of the only set; refuses where sets rotate, so that nothing need be asked.
+    /// The meter of the only set. With rotating sets it refuses, so that the hot path needs no
+    /// check.
     meter: Meter,
     stack: Stack,
     set_scheduler: Option<Box<SetScheduler>>,
@@ -46,7 +47,7 @@ impl ThreadRecorder {
         })
     }
 
-    /// Whether the counters that are on now were the thread's own all the time.
+    /// Checks that the current counters belonged to the thread all the time.
     pub(super) fn verify(&mut self) -> Result<()> {
         match &mut self.set_scheduler {
             Some(set_scheduler) => set_scheduler.meter().verify(),
@@ -60,15 +61,15 @@ impl ThreadRecorder {
     }
 
     /// Whether the thread's phases take the fast path: one set of up to four events, a plain meter
-    /// and no log. Most sessions are like that, and their reads are cheap enough for the code
-    /// around them to show.
+    /// and no log. Most sessions are like that. Their reads are so cheap that the code around them
+    /// matters.
     pub(super) fn has_fast_path(&self, record: &ThreadRecord) -> bool {
         self.meter.is_plain()
             && record.log.is_none()
             && matches!(&record.counted, Counted::AtOnce(SetStats { rows: Rows::Four(_), .. }))
     }
 
-    /// Learns the thread's number in the session.
+    /// Sets the thread's number in the session.
     pub(super) fn number(&mut self, thread: usize) {
         if let Some(set_scheduler) = &mut self.set_scheduler {
             set_scheduler.number(thread);
@@ -104,7 +105,7 @@ impl ThreadRecorder {
         set_scheduler.meter().open(&mut sample.reading, &mut sample.ticks)
     }
 
-    /// Reads, and shows what was read to other threads.
+    /// Reads the counters and publishes the sample to other threads.
     pub(super) fn publish(&mut self, record: &ThreadRecord) -> Result<()> {
         let mut sample = Sample::EMPTY;
         self.sample(&mut sample)?;
@@ -121,14 +122,15 @@ impl ThreadRecorder {
         Ok(())
     }
 
-    /// Begins a phase on the fast path; `None`, with nothing done, where
-    /// [`begin`](Self::begin) is needed.
+    /// Begins a phase on the fast path. Does nothing and returns `None` if [`begin`](Self::begin)
+    /// is needed.
     #[inline(always)]
     pub(super) fn begin_fast(&mut self, phase: u32, path: FastPath<'_>) -> Option<Result<()>> {
         self.stack.begin::<4, true>(phase, &mut self.meter, path.slot, path.open)
     }
 
-    /// Ends a phase on the fast path; `None`, with nothing done, where [`end`](Self::end) is needed.
+    /// Ends a phase on the fast path. Does nothing and returns `None` if [`end`](Self::end) is
+    /// needed.
     #[inline(always)]
     pub(super) fn end_fast(&mut self, phase: u32, path: FastPath<'_>) -> Option<Result<()>> {
         let FastPath { slot, rows, open } = path;
@@ -163,7 +165,7 @@ impl ThreadRecorder {
             }
         };
         let (slot, log, open) = (&set_stats.slot, record.log.as_ref(), &record.open);
-        // Rust 1.85 infers no width beside a constant that is given.
+        // Rust 1.85 cannot infer the width beside an explicit constant.
         macro_rules! end {
             ($rows:expr, $width:expr) => {{
                 let sinks = Sinks { slot, rows: $rows, log, open, set };
@@ -211,7 +213,7 @@ impl ThreadRecorder {
 
 const OPENED: &str = "threads of a session with rotating sets open a set scheduler";
 
-/// As [`Stack::end`], out of line: most meters are plain.
+/// Like [`Stack::end`], out of line: most meters are plain.
 #[inline(never)]
 fn end_otherwise<const W: usize>(
     stack: &mut Stack,

@@ -20,10 +20,10 @@ use pacman_topology::{CpuSet, Topology};
 
 /// Counters of whole hardware contexts, all of them under one controlling thread.
 ///
-/// Each context has a group of its own, so that siblings of a core stand beside each
-/// other in the [`Report`], where a context has a row like a thread's, of the name
-/// "context" and the thread id -1. A context that goes offline ends its row, which says
-/// so; the others go on. Made by [`SessionBuilder::system_wide`](super::SessionBuilder).
+/// Each context has a group of its own, and a row in the [`Report`], so that siblings of a core can
+/// be compared. Such a row is like a thread's, with the name "context" and the thread id -1. The
+/// row of a context that goes offline ends and says so; the others go on. Made by
+/// [`SessionBuilder::system_wide`](super::SessionBuilder).
 ///
 /// ```
 /// use pacman_core::{ErrorKind, Session, Topology};
@@ -137,11 +137,11 @@ impl SystemWide {
         ended
     }
 
-    /// Reads every context now, or says why it can be read no more.
+    /// Reads every context now. A context that can no longer be read has an error.
     ///
-    /// A sample of a context means something by its difference from an earlier one.
+    /// Only the difference of two samples of a context has a meaning.
     pub fn sample(&mut self) -> Vec<Result<Sample>> {
-        // The answers have all that happens to contexts.
+        // Each context keeps its error for the answer below.
         let _ = self.each(Watched::check);
         let answer = |context: &Watched| context.lost.clone().map_or(Ok(context.last), Err);
         self.contexts.iter().map(answer).collect()
@@ -152,7 +152,7 @@ impl SystemWide {
         snapshot::report(&self.shared)
     }
 
-    /// Does something with every context that is left, and gives up those where it fails.
+    /// Calls `act` with every context that is left, and gives up the contexts where it fails.
     fn each(&mut self, mut act: impl FnMut(&mut Watched) -> Result<()>) -> Result<()> {
         let online = self.shared.platform().online();
         for context in self.contexts.iter_mut().filter(|context| context.lost.is_none()) {
@@ -228,7 +228,7 @@ impl Watched {
         Ok(())
     }
 
-    /// The context's fate in place of a read's error.
+    /// Replaces a read's error by the fate of the context.
     #[cold]
     fn away(&self, error: Error) -> Error {
         let online = self.platform.online();
@@ -282,7 +282,7 @@ impl fmt::Debug for SystemWide {
     }
 }
 
-/// The context's place, whether or not this process may run there: it need not.
+/// The context's place. This process need not be allowed to run there.
 fn place(topology: &Topology, cpu: u32) -> Result<Place> {
     if let Some(context) = topology.context(cpu) {
         return Ok(Place::of(context));
@@ -299,9 +299,9 @@ fn place(topology: &Topology, cpu: u32) -> Result<Place> {
 
 /// The thread id of a row that does not belong to a thread.
 const NO_THREAD: i32 = -1;
-/// How much the kernel's clock of counting and the session's may differ in rate.
+/// The relative difference allowed between the rates of the kernel's and the session's clock.
 const RATES_DIFFER: f64 = 0.01;
-/// Nanoseconds by which they may differ in steps.
+/// Nanoseconds by which the two clocks may differ in steps.
 const CLOCKS_DIFFER: f64 = 5e6;
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! A session whose events do not fit at once has several sets; each outermost
 //! execution of a phase counts one of them. [`plan`](Sets::plan) makes the sets,
-//! [`SetScheduler`] is the owner's side, [`Tallies`] what others see.
+//! [`SetScheduler`] is the owner's side, and [`Tallies`] the side that other threads see.
 
 mod plan;
 mod set_scheduler;

@@ -1,4 +1,4 @@
-//! Planning the sets: the fewest, and as full as they can be.
+//! Plans the sets: as few as possible, and each as full as possible.
 
 use pacman_events::allocate::{EventConstraints, Pmu};
 use pacman_events::encode::Rings;
@@ -33,18 +33,19 @@ impl Room {
 /// Tries events on the machine.
 type Open<'a> = dyn Fn(&[Event]) -> Result<Box<dyn Backend>> + 'a;
 
-/// Sets as numbers of events, in order.
+/// Sets as lists of event numbers, in order.
 type Numbers = Vec<Vec<usize>>;
 
 impl Sets {
-    /// The sets in which `events` rotate event sets; one if they fit at once.
+    /// The sets in which `events` rotate; one set if they fit at once.
     ///
-    /// `open` tries a list of events on the machine, whose word is final: a plan that it
-    /// refuses gives way to one that is found by trying. So does a machine without a
-    /// table, of which there is no `room`.
+    /// `open` tries a list of events on the machine, and its answer is final. If it refuses the
+    /// plan, the sets are found by trying. The same holds without a `room`, on a machine without a
+    /// table.
     ///
     /// # Errors
-    /// `TooManyEvents` beyond [`MAX_ROTATED_EVENTS`]; what `open` says of an event alone.
+    /// `TooManyEvents` beyond [`MAX_ROTATED_EVENTS`]; the error of `open` for an event that it
+    /// refuses even alone.
     pub(in crate::session) fn plan(
         rotation: EventSetRotation,
         events: &[Event],
@@ -72,7 +73,7 @@ impl Sets {
     }
 }
 
-/// Completes the refusal of events that do not fit at once, where turns would help.
+/// Adds a hint to the refusal of events that do not fit at once, if rotation would help.
 #[cold]
 pub(in crate::session) fn advise(error: Error, plan: impl FnOnce() -> Result<Sets>) -> Error {
     if !is_lack_of_room(&error) {
@@ -89,7 +90,7 @@ pub(in crate::session) fn advise(error: Error, plan: impl FnOnce() -> Result<Set
     }
 }
 
-/// Whether fewer events at once might do.
+/// Whether fewer events at once might succeed.
 pub(in crate::session) fn is_lack_of_room(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Conflict | ErrorKind::TooManyEvents)
 }
@@ -100,8 +101,8 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    /// Plans by the processor's table, best first: the fewest sets, filled up, and the
-    /// same not filled up; none if the table knows of no way.
+    /// Plans by the processor's table, best first: the fewest sets, filled up, then the same sets
+    /// not filled up. Empty if the table allows no plan.
     fn by_table(&self, room: &Room) -> Vec<Numbers> {
         let place = match room.partition {
             Partition::Whole { owner } => usize::from(owner),
@@ -144,8 +145,8 @@ impl Planner<'_> {
                 set
             };
             let wider: Numbers = full.iter().map(with).collect();
-            // In all sets or in one: of an event in some, neither is every execution a
-            // sample nor is it known which are.
+            // An event is in all sets or in one. With an event in some of the sets, it would be
+            // unknown which executions counted it.
             if wider.iter().all(|set| room.partition.plan(&room.pmu, &lists(set)).is_ok()) {
                 full = wider;
             }
@@ -153,7 +154,7 @@ impl Planner<'_> {
         vec![full, bare]
     }
 
-    /// The first set in which each event fits, by asking the machine.
+    /// Puts each event into the first set where it fits, by asking the machine.
     fn by_trial(&self) -> Result<Numbers> {
         let mut sets: Numbers = Vec::new();
         'events: for event in self.numbers(Event::is_hardware) {
@@ -202,7 +203,7 @@ impl Planner<'_> {
         (0..self.events.len()).filter(|event| which(&self.events[*event])).collect()
     }
 
-    /// The demands of some events' terms; an event's stay together.
+    /// The constraints of the events' terms. The terms of one event stay together.
     fn demands(&self, numbers: &[usize], pmu: &Pmu) -> Vec<EventConstraints> {
         let mut demands = Vec::new();
         for event in numbers {
@@ -238,7 +239,7 @@ mod tests {
     use super::*;
     use crate::backend::{Counters, Target};
 
-    /// Nothing to count with: these tests ask only what would be counted.
+    /// A backend without counters: these tests only look at the plan.
     struct Nothing;
 
     impl Backend for Nothing {
@@ -283,7 +284,7 @@ mod tests {
         let events = on("hsw", &SEVEN);
         let sets = plan_on(&room("hsw").unwrap().pmu, &events, || room("hsw")).unwrap();
         // Five general events on four counters: two sets. Cycles have a counter of
-        // their own, and the shorter set has room for three of the other's.
+        // their own, and the shorter set has room for three of the other set's.
         assert_eq!(sets.len(), 2);
         let sets = events_of(&sets);
         assert!(sets.iter().all(|set| set.len() == 6 && set.contains(&2) && set.contains(&6)));
@@ -361,7 +362,7 @@ mod tests {
         let many: Vec<Event> = std::iter::repeat_n(on("hsw", &["r0108"]), 65).flatten().collect();
         let refused = plan_on(&room("hsw").unwrap().pmu, &many, || room("hsw"));
         assert_eq!(refused.err().unwrap().kind(), ErrorKind::TooManyEvents);
-        // An event that the machine has not got is refused for itself.
+        // An event that the machine does not have is refused by itself.
         let nothing = |_: &[Event]| -> Result<Box<dyn Backend>> { Err(conflict()) };
         let none = Sets::plan(EventSetRotation::PerExecution, &many[..2], &|| Ok(None), &nothing);
         assert_eq!(none.err().unwrap().kind(), ErrorKind::Conflict);

@@ -1,4 +1,4 @@
-//! The owner's side: which set an execution counts, and putting it on the counters.
+//! The owner's side: chooses the set of each execution and puts it on the counters.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::report::EventSetRotation;
 use crate::session::meter::Meter;
 use pacman_topology::cancel;
 
-/// Phases whose executions are counted without a search.
+/// Number of phases whose executions are counted without a search.
 const FIRST: usize = 64;
 
 /// The sets of one thread, one of them on its counters.
@@ -20,22 +20,22 @@ pub(in crate::session) struct SetScheduler {
     target: Target,
     /// The set of each phase's first execution here.
     start: u64,
-    /// Outermost executions begun so far, by phase: of the first phases, and of others.
+    /// Outermost executions begun so far, by phase. Phases from `FIRST` on are in the map.
     begun: [u64; FIRST],
     begun_beyond: HashMap<u32, u64>,
     /// The set which is on the counters.
     set: usize,
     epoch: Epoch,
     clock: Clock,
-    /// Of the set which is on the counters, and of those that stand by.
+    /// The meters of the set which is on the counters, and of the sets that stand by.
     meters: Box<[Option<Meter>]>,
     /// Refuses readings while no set is on the counters: the switch to the next one failed.
     off: Option<Meter>,
 }
 
 impl SetScheduler {
-    /// Opens each set once, so that one that cannot be had says so now, and leaves
-    /// set 0 on the counters.
+    /// Opens each set once, so that a set that cannot be counted fails now. Leaves set 0 on the
+    /// counters.
     pub(in crate::session) fn open(
         sets: &Arc<Sets>,
         target: Target,
@@ -63,7 +63,7 @@ impl SetScheduler {
         })
     }
 
-    /// Learns the thread's number in the session.
+    /// Sets the thread's number in the session.
     pub(in crate::session) fn number(&mut self, thread: usize) {
         self.start = match self.sets.rotation {
             EventSetRotation::PerExecution => 0,
@@ -158,7 +158,7 @@ impl SetScheduler {
     }
 }
 
-/// Out of line, or the search would be inlined into each begin.
+/// Out of line: otherwise the search would be inlined into each begin.
 #[inline(never)]
 fn begun_beyond(begun: &mut HashMap<u32, u64>, phase: u32) -> &mut u64 {
     begun.entry(phase).or_default()
@@ -166,7 +166,7 @@ fn begun_beyond(begun: &mut HashMap<u32, u64>, phase: u32) -> &mut u64 {
 
 const ON: &str = "the set which is on the counters has counters, or a meter that refuses";
 
-/// Stands for the counters while no set is on them.
+/// Takes the place of the counters while no set is on them.
 struct Off {
     caps: Caps,
     set: usize,
@@ -189,7 +189,7 @@ impl Counters for Off {
     }
 }
 
-/// Refuses readings by place where places change with the set.
+/// Refuses readings by position, because positions change with the set.
 pub(in crate::session) struct ByPlace {
     pub(in crate::session) caps: Caps,
 }

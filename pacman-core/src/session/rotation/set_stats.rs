@@ -22,8 +22,8 @@ impl SetStats {
 
 /// All sets of one thread, and which is on the counters.
 ///
-/// A slot for each set, so that a sample and the set it belongs to cannot be mixed
-/// up; README.md has the protocol.
+/// Each set has a slot of its own, so that a sample cannot be taken for one of another set.
+/// README.md has the protocol.
 #[derive(Debug)]
 pub(crate) struct Tallies {
     /// The number of switches so far, times [`SETS`], plus the set; or [`NOBODY`].
@@ -51,23 +51,22 @@ impl Tallies {
         &self.each
     }
 
-    /// Tells that the slot of `set` has the first sample of an epoch. Only the owner
-    /// calls this.
+    /// Announces an epoch whose first sample is in the slot of `set`. Only the owner calls this.
     pub(crate) fn begin_epoch(&self, number: u64, set: usize) {
-        // ATOMICS: pairs with the acquire load in `read`: who sees the epoch sees the
-        // sample published before it.
+        // ATOMICS: pairs with the acquire load in `read`: a reader that sees the epoch also sees
+        // the sample published before it.
         self.epoch.store(number * SETS + set as u64, Ordering::Release);
     }
 
-    /// Tells that no set's latest sample counts any more, after a begin that failed: the
-    /// next epoch may be the same set's. Only the owner calls this.
+    /// Withdraws the samples of all sets after a failed begin, because the next epoch may have the
+    /// same set. Only the owner calls this.
     pub(crate) fn end_epoch(&self) {
-        // ATOMICS: before the next publication, which is a release store.
+        // ATOMICS: relaxed, because the next publication is a release store.
         self.epoch.store(NOBODY, Ordering::Relaxed);
     }
 
-    /// Reads the latest whole sample; answers its epoch, or `None` before the first, and where
-    /// the owner was stopped in the midst of one.
+    /// Reads the latest whole sample and returns its epoch. Returns `None` before the first sample,
+    /// and if the owner was stopped in the middle of a publication.
     pub(crate) fn read(
         &self,
         into: &mut Published,
@@ -82,9 +81,9 @@ impl Tallies {
             let set = (epoch % SETS) as usize;
             let live = self.live[set];
             let published = self.each[set].slot.read(live.count_ones() as usize, into, is_gone);
-            // ATOMICS: keeps the loads above before the check below. A slot is written
-            // in a later epoch of its set only after another set's epoch, or nobody's, was
-            // told, so a sample of that epoch implies a word that moved on.
+            // ATOMICS: keeps the loads above before the check below. Before the owner writes a slot
+            // in a later epoch of its set, it announces the epoch of another set, or none. So a
+            // reader that sees a sample of that later epoch also sees a changed word.
             fence(Ordering::Acquire);
             if self.epoch.load(Ordering::Relaxed) == epoch {
                 return published.then_some(Epoch { number: epoch / SETS, live });
@@ -146,7 +145,7 @@ mod tests {
     }
 }
 
-/// Run as `slot::model` is.
+/// Run it like `slot::model`.
 #[cfg(all(test, loom))]
 mod model {
     use super::*;
@@ -156,7 +155,7 @@ mod model {
     #[test]
     fn no_interleaving_takes_one_turns_sample_for_anothers() {
         let mut builder = loom::model::Builder::new();
-        // Two slots and the word between them: more than three changes of thread take hours.
+        // Two slots and the word between them: more than three thread switches take hours.
         builder.preemption_bound = Some(3);
         interleave(builder, || {
             let tallies = Arc::new(Tallies {
@@ -181,7 +180,7 @@ mod model {
                 })
             };
             let mut sample = Published::EMPTY;
-            let seen = tallies.read(&mut sample, || false).expect("an epoch was told");
+            let seen = tallies.read(&mut sample, || false).expect("an epoch was announced");
             assert_eq!([sample.ticks, sample.counts[0]], [10 + seen.number, seen.number]);
             assert_eq!(seen.live, tallies.live[(seen.number % 2) as usize]);
             writer.join().unwrap();

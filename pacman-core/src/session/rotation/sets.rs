@@ -1,10 +1,9 @@
-//! The sets of a session's events, and a set's stay on the counters.
+//! Sets of events, and epochs: the time that a set is on the counters.
 
 use crate::backend::Backend;
 use crate::report::{EventSet, EventSetRotation};
 
-/// The most events of a session whose sets rotate: which of them are being
-/// counted is one word.
+/// The maximum number of events in a session whose sets rotate. One word has a bit for each event.
 pub const MAX_ROTATED_EVENTS: usize = u64::BITS as usize;
 
 /// The sets of a session: one where all its events fit.
@@ -62,8 +61,8 @@ impl Sets {
     }
 }
 
-/// A stay of one set on a thread's counters: two readings of the same stay can be
-/// subtracted, others cannot.
+/// The time that one set is on a thread's counters. Only readings of the same epoch can be
+/// subtracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::session) struct Epoch {
     /// How many switches came before.
@@ -76,14 +75,17 @@ impl Epoch {
     /// The only epoch of a session whose events fit at once.
     pub(in crate::session) const ONLY: Epoch = Epoch { number: 0, live: u64::MAX };
 
-    /// Where in a reading the session's event number `event` stands, if it is counted.
+    /// The position of event number `event` in a reading, if the epoch counts it.
     #[inline]
     pub(in crate::session) fn place(self, event: usize) -> Option<usize> {
         let counted = event < MAX_ROTATED_EVENTS && self.live >> event & 1 == 1;
         counted.then(|| (self.live & ((1 << event) - 1)).count_ones() as usize)
     }
 
-    /// As [`place`](Self::place), for who knows that the event is counted.
+    /// Like [`place`](Self::place), for events that the epoch counts.
+    ///
+    /// # Panics
+    /// If the epoch does not count the event.
     #[inline]
     pub(in crate::session) fn expect(self, event: usize) -> usize {
         self.place(event).unwrap_or_else(|| not_counted(event))
@@ -92,9 +94,7 @@ impl Epoch {
 
 #[cold]
 fn not_counted(event: usize) -> ! {
-    panic!(
-        "event {event} was not counted; a session with rotating sets is asked with counted_since"
-    )
+    panic!("event {event} was not counted; in a session with rotating sets use counted_since")
 }
 
 #[cfg(all(test, not(loom)))]
