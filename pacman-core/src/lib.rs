@@ -2,7 +2,7 @@
 //!
 //! A [`Session`] counts a set of [`Event`]s; each thread attaches itself, on a
 //! hardware context of its own if a [`Placement`] says so, and marks the phases
-//! it runs. A [`Report`] says who did what.
+//! it runs. A [`Report`] has the figures of each thread and phase.
 //!
 //! ```
 //! use pacman_core::{Session, Topology, Placement};

@@ -66,7 +66,7 @@ pub struct EventColumn {
 }
 
 impl EventColumn {
-    /// The name as a heading: one whose counts may be wrong has a question mark behind it.
+    /// The name as a heading, with a question mark behind it if the counts may be wrong.
     pub fn title(&self) -> String {
         format!("{}{}", self.name, if self.doubt.is_some() { DOUBTED } else { "" })
     }
@@ -173,11 +173,11 @@ pub struct PhaseReport {
     pub sets: Vec<SetReport>,
 }
 
-/// Executions that came to values that the machine cannot have counted.
+/// Executions with values that the machine cannot have counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Implausible {
-    /// How many.
+    /// The number of these executions.
     pub executions: u64,
     /// The event whose value was impossible in the first of them, as an index into
     /// [`Report::events`]; `None` for its time.
@@ -204,13 +204,13 @@ pub struct SetReport {
 pub struct CountReport {
     /// As counted, over the executions that counted the event.
     pub raw: Stat,
-    /// How many those are: all that finished, but where sets rotated.
+    /// The number of these executions: all that finished, unless sets rotate.
     pub samples: u64,
-    /// The sum as estimated for all executions and their whole time, where some
-    /// counted another set, or the kernel let the group count for a part of the time
-    /// only; `None` where raw is exact, or where there is nothing to estimate from.
+    /// The estimated sum for all executions and their whole time. The raw sum is less if some
+    /// executions counted another set, or if the kernel multiplexed the group. `None` if the raw
+    /// sum is exact, or if there is nothing to estimate from.
     pub scaled: Option<u64>,
-    /// Nanoseconds the group was enabled; 0 where it could not be off.
+    /// Nanoseconds that the group was enabled; 0 if it is always on its counters.
     pub enabled_ns: u64,
     /// Nanoseconds of these that it counted.
     pub running_ns: u64,
@@ -232,11 +232,11 @@ pub struct LoggedSample {
     pub counts: Vec<u64>,
 }
 
-/// So much of one event makes it odd that another one never happened.
+/// With this count of one event, it is odd that another one never happened.
 const MANY: u64 = 1_000_000;
 
-/// A line for each hardware event that stayed at 0 while another one, counted in the same
-/// executions, came to a lot: on a machine that counts both that is hardly ever so.
+/// A line for each hardware event that stayed at 0 while another event was counted often in the
+/// same executions. This hardly ever happens on a machine that counts both.
 ///
 /// Takes hardware events and their sums. [`Report::notes`] has these lines already.
 ///
@@ -277,7 +277,7 @@ impl Report {
                 }
             }
         }
-        // The most that a hardware event of the set came to in one phase, and which one.
+        // The largest count of a hardware event of the set in one phase, and that event's place.
         let most = |set: usize| {
             let each = |sums: &Vec<u64>| {
                 let all = sets[set].events.iter().copied().zip(sums.iter().copied());
@@ -311,8 +311,8 @@ impl LoggedSample {
 }
 
 impl CountReport {
-    /// A count from its raw values: of `samples` among `executions`, and of the time
-    /// `running` among `enabled`.
+    /// Estimates a count from its raw values. They come from `samples` of `executions`, and from
+    /// `running` of `enabled` nanoseconds.
     pub(crate) fn new(
         raw: Stat,
         [samples, executions]: [u64; 2],
@@ -332,8 +332,8 @@ impl CountReport {
         CountReport { raw, samples, scaled, enabled_ns: enabled, running_ns: running }
     }
 
-    /// The best figure for the whole: scaled if there is one, else raw; `None` if no
-    /// execution counted the event, or the group never counted.
+    /// The best figure for all executions: scaled if there is one, else raw. `None` if no execution
+    /// counted the event, or if the group never counted.
     pub fn value(&self) -> Option<u64> {
         if self.samples == 0 || self.enabled_ns > 0 && self.running_ns == 0 {
             return None;

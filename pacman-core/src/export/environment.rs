@@ -1,18 +1,17 @@
-//! The environment's wishes for text: width, colour, characters.
+//! The environment's settings for text: width, colour, characters.
 
 use std::env;
 
-/// The variables that say what a terminal shows, read in one place for all commands and libraries.
+/// The variables that describe the terminal, read in one place for all commands and libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Environment {
-    /// `COLUMNS`, where it is a number above 0. It goes before the width of the terminal.
+    /// `COLUMNS`, if it is a number above 0. It overrides the width of the terminal.
     pub columns: Option<usize>,
     /// The locale's encoding is UTF-8.
     pub unicode: bool,
-    /// The output is a terminal that a line can be drawn over on: `TERM` names one that is not
-    /// `dumb`.
+    /// The output is a terminal on which a line can be redrawn: `TERM` is set and not `dumb`.
     pub redraws: bool,
-    /// So is it, and `NO_COLOR` is unset or empty.
+    /// The output is such a terminal, and `NO_COLOR` is unset or empty.
     pub colour: bool,
 }
 
@@ -24,7 +23,7 @@ impl Environment {
 
     fn from_vars(terminal: bool, var: impl Fn(&str) -> Option<String>) -> Environment {
         let set = |name: &str| var(name).filter(|value| !value.is_empty());
-        // The order in which the C library lets one override the other.
+        // In this order one variable overrides the next in the C library.
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
         let encoding = locale.unwrap_or_default().to_ascii_lowercase();
         let columns = set("COLUMNS").and_then(|columns| columns.trim().parse().ok());

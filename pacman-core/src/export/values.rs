@@ -3,7 +3,7 @@
 use crate::backend::ReadPath;
 use crate::report::{CountReport, EventSetRotation, PhaseReport, Report, ThreadState};
 
-/// Why a count is not there.
+/// The reason why a count is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Absent {
     /// The group was enabled, but the kernel never let it count.
@@ -12,12 +12,12 @@ pub(super) enum Absent {
     NotFinished,
     /// The row holds no such count.
     NotRecorded,
-    /// Sets rotate, and no execution has counted the event's yet.
+    /// Sets rotate, and no execution has counted the event's set yet.
     NotSampled,
 }
 
 impl Absent {
-    /// The word that JSON has for it.
+    /// The reason's word in JSON.
     pub(super) fn code(self) -> &'static str {
         match self {
             Absent::NeverCounted => "never-counted",
@@ -28,7 +28,7 @@ impl Absent {
     }
 }
 
-/// The count of event number `event` in a row, or why there is none.
+/// The count of event number `event` in a row, or the reason why it is absent.
 pub(super) fn count_of(row: &PhaseReport, event: usize) -> Result<&CountReport, Absent> {
     if row.executions == 0 {
         return Err(Absent::NotFinished);
@@ -43,7 +43,7 @@ pub(super) fn count_of(row: &PhaseReport, event: usize) -> Result<&CountReport, 
     Ok(count)
 }
 
-/// The name of a phase; a report that was cut by hand may not have it.
+/// The name of a phase. A report that was changed by hand may lack it.
 pub(super) fn phase_name(report: &Report, phase: usize) -> &str {
     report.phases.get(phase).map_or("?", String::as_str)
 }

@@ -9,14 +9,14 @@ use super::values::{count_of, read_path_code, rotation_code, state_code};
 use crate::report::{LoggedSample, PhaseReport, Report, ThreadReport};
 use crate::session::Stat;
 
-/// The version of the document's schema: raised when a member changes its
-/// meaning or goes, not when one is added.
+/// The version of the document's schema. It is raised when a member is removed or changes its
+/// meaning, not when one is added.
 const VERSION: u32 = 1;
 
 /// Writes a report as one JSON document, UTF-8, with a line feed at the end.
 ///
-/// Line breaks are where a line is worth having: before each thread, each phase
-/// of a thread and each logged sample. The members, always all of them and in this order:
+/// Lines break before each thread, each phase of a thread and each logged sample. All members are
+/// always present, in this order:
 ///
 /// ```text
 /// format        "pacman-report"
@@ -68,12 +68,11 @@ const VERSION: u32 = 1;
 /// } …]
 /// ```
 ///
-/// Every number is an integer written with all its digits, up to 2⁶⁴ − 1. Readers
-/// that keep integers (Python, Rust, Go into `int64` or `uint64`) get the exact
-/// value. Readers that make every number a double, `JSON.parse` in JavaScript and
-/// older `jq` among them, round what is beyond 2⁵³: after 9 007 199 254 740 992
-/// counts, a month of cycles at 3 GHz. There, a reviver that looks at
-/// `context.source` and calls `BigInt` gives the exact value.
+/// Every number is an integer written with all its digits, up to 2⁶⁴ − 1. Readers that keep
+/// integers (Python, Rust, Go into `int64` or `uint64`) get the exact value. Readers that make
+/// every number a double, such as `JSON.parse` in JavaScript and older `jq`, round values beyond
+/// 2⁵³. A month of cycles at 3 GHz reaches that value, 9 007 199 254 740 992. In JavaScript, a
+/// reviver that reads `context.source` and calls `BigInt` gives the exact value.
 ///
 /// `jq -r '.phases as $p | .threads[] | .number as $n | .phases[] | [$n,
 /// $p[.phase], .time_ns.sum] | @tsv'` lists time by thread and phase.
@@ -223,7 +222,7 @@ fn phase(to: &mut Writer<'_>, report: &Report, row: &PhaseReport) {
         stat(to, count.map(|count| &count.raw));
         to.name("samples").literal(row.counts.get(event).map_or(0, |count| count.samples));
         to.name("scaled").literal_or_null(count.and_then(|count| count.scaled));
-        // The two times stay where the count is absent: they are the reason.
+        // The two times stay if the count is absent: they are the reason.
         let times = row.counts.get(event).filter(|count| count.enabled_ns > 0);
         to.name("enabled_ns").literal_or_null(times.map(|count| count.enabled_ns));
         to.name("running_ns").literal_or_null(times.map(|count| count.running_ns));

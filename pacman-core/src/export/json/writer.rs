@@ -3,10 +3,10 @@
 use std::fmt::{Display, Write as _};
 use std::io;
 
-/// Writes one JSON value after the other; who calls keeps brackets in pairs.
+/// Writes one JSON value after another. The caller keeps brackets in pairs.
 ///
-/// Text is handed on at each [`break_line`](Writer::break_line), so that errors
-/// come up there and at the end.
+/// Text is passed on at each [`break_line`](Writer::break_line), so errors come up there and at the
+/// end.
 pub(super) struct Writer<'a> {
     out: &'a mut dyn io::Write,
     text: String,
@@ -38,7 +38,7 @@ impl<'a> Writer<'a> {
         self
     }
 
-    /// A number or a truth value: whatever `Display` writes as JSON has it.
+    /// A number or a truth value, for which `Display` writes JSON.
     pub(super) fn literal(&mut self, value: impl Display) {
         self.separate();
         write!(self.text, "{value}").expect("a String takes all");
@@ -55,8 +55,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A string. Only what RFC 8259 asks for is escaped, and U+007F to U+009F,
-    /// U+2028 and U+2029, which terminals and JavaScript sources take amiss.
+    /// A string. It escapes the characters that RFC 8259 demands. It also escapes U+007F to U+009F,
+    /// U+2028 and U+2029, which disturb terminals and JavaScript sources.
     pub(super) fn string(&mut self, value: &str) {
         self.separate();
         self.text.push('"');

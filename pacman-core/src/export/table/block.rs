@@ -9,7 +9,7 @@ use crate::export::TableStyle;
 use crate::report::{EventSetRotation, PhaseReport, Report, ThreadReport};
 use pacman_topology::CoreType;
 
-/// A thread and what one phase cost it.
+/// A thread and its cost of one phase.
 pub(super) type Member<'a> = (&'a ThreadReport, &'a PhaseReport);
 
 /// The layout that all blocks of a table share.
@@ -17,11 +17,11 @@ pub(super) struct Layout<'a> {
     report: &'a Report,
     style: &'a TableStyle,
     rates: Vec<Rate>,
-    /// There is more than one package, and a column that says which.
+    /// There are several packages, so that a column names the package.
     packages: bool,
 }
 
-/// A row before it is text.
+/// A row before its conversion to text.
 struct Line {
     keys: Vec<String>,
     cells: Vec<Cell>,
@@ -64,7 +64,7 @@ impl<'a> Layout<'a> {
                 ruled: true,
             });
         }
-        // Folded rows are at no place: all their keys but the last are empty.
+        // Folded rows have no place: all their keys but the last are empty.
         let placeless = if folded { self.keys() - 1 } else { 0 };
         let rows = lines
             .into_iter()
@@ -114,7 +114,7 @@ impl<'a> Layout<'a> {
                 });
             }
             let all_bound = group.iter().all(|(thread, _)| is_bound(thread));
-            // The only core's sum is the total.
+            // A core's sum would repeat the total if there is only one core.
             if group.len() > 1 && group.len() < members.len() && all_bound {
                 let sum = self.sum(&each[first..first + group.len()]);
                 let core = group[0].0.place.map_or(0, |place| place.core);
@@ -130,7 +130,7 @@ impl<'a> Layout<'a> {
         lines
     }
 
-    /// Three rows for many threads: each column's least, median and greatest.
+    /// Three rows for many threads: the minimum, median and maximum of each column.
     fn folded(&self, each: &[Figures], counted: bool) -> Vec<Line> {
         let mut columns: Vec<Vec<Cell>> = Vec::new();
         for figures in each {
@@ -142,13 +142,13 @@ impl<'a> Layout<'a> {
             }
         }
         for column in &mut columns {
-            // Where no thread has a figure, the reason stays; else the figures do.
+            // If no thread has a figure, the reason stays.
             if column.iter().any(Cell::is_figure) {
                 column.retain(Cell::is_figure);
                 column.sort_by(Cell::compare);
             }
         }
-        // The lower of the two middle ones: a figure that some thread really has.
+        // The lower of the two middle ones: a figure that some thread has.
         let row = |name: &str, at: fn(usize) -> usize| Line {
             keys: self.label(format!("{name} of {}", quantity::grouped(each.len() as u128))),
             cells: columns.iter().map(|column| column[at(column.len())].clone()).collect(),
@@ -186,7 +186,7 @@ impl<'a> Layout<'a> {
             columns.push(figure("counted", "of time", true));
         }
         for (event, rate) in self.report.events.iter().zip(&self.rates) {
-            // A clock's figures carry their unit, unless they have all digits.
+            // A clock's figures carry their unit, unless all digits are shown.
             let unit = if event.unit == "ns" && !self.style.exact { "" } else { event.unit };
             columns.push(figure(&text::clean(&event.title()), unit, false));
             let [name, unit] = rate.head();
@@ -232,7 +232,7 @@ impl<'a> Layout<'a> {
         let mut keys = Vec::new();
         match thread.place {
             Some(place) => {
-                // Siblings leave the cells of their core's first thread to speak for them.
+                // Siblings leave out the cells that they share with their core's first thread.
                 let once = |text: String| if first { text } else { String::new() };
                 if self.packages {
                     keys.push(once(place.package.to_string()));
@@ -246,14 +246,14 @@ impl<'a> Layout<'a> {
         let name = thread.name.as_deref().map(|name| format!(" {}", text::clean(name)));
         let label = match thread.threads {
             1 => format!("{}{}", thread.number, name.unwrap_or_default()),
-            // Of no one number.
+            // The row has no number of its own.
             _ => name.unwrap_or_default().trim_start().to_string(),
         };
         keys.push(text::clip(&label, NAME, self.style.unicode));
         keys
     }
 
-    /// The keys of a row that is of no one thread.
+    /// The keys of a row that belongs to several threads.
     fn label(&self, label: String) -> Vec<String> {
         let mut keys = vec![String::new(); self.keys() - 1];
         keys.push(label);

@@ -8,7 +8,7 @@ use crate::export::TableStyle;
 /// One cell.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Cell {
-    /// There is a count to be had, but no figure.
+    /// The event was to be counted, but there is no figure.
     Absent,
     /// A rate with nothing to divide, or to divide by.
     Undefined,
@@ -32,7 +32,7 @@ pub(super) enum Cell {
     },
 }
 
-/// The marks that came up in a table and want to be explained below it.
+/// The marks that a table uses, and that are explained below it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Marks {
     pub(super) absent: bool,
@@ -78,7 +78,7 @@ impl Cell {
         }
     }
 
-    /// Whether it holds a figure that can be the least or the greatest of its column.
+    /// Whether it holds a figure that can be the minimum or maximum of its column.
     pub(super) fn is_figure(&self) -> bool {
         matches!(self, Cell::Count { .. } | Cell::Time(_) | Cell::Share { .. } | Cell::Ratio { .. })
     }
@@ -98,7 +98,7 @@ impl Cell {
     }
 }
 
-/// The mark of a figure that is not there.
+/// The mark of an absent figure.
 pub(super) fn absent(style: &TableStyle) -> &'static str {
     if style.unicode { "—" } else { "-" }
 }

@@ -1,19 +1,19 @@
-//! Sums over rows: what a phase cost one thread, a core, or everyone.
+//! Sums over rows: the cost of a phase on a thread, a core, or all threads.
 
 use crate::export::values::{Absent, count_of};
 use crate::report::{PhaseReport, Report, ThreadReport};
 
-/// The cost of a phase on one thread or several. Sums of 64-bit values in 128 bits.
+/// The cost of a phase on one or more threads. Sums of 64-bit values take 128 bits.
 #[derive(Clone, Debug)]
 pub(super) struct Figures {
     pub(super) executions: u128,
     /// Wall time of the finished executions, summed over the threads.
     pub(super) time: u128,
-    /// How long the threads were attached, summed.
+    /// Time that the threads were attached, summed.
     pub(super) attached: u128,
     /// One for each event of the report.
     pub(super) counts: Vec<Figure>,
-    /// One for each set, where sets rotated.
+    /// One for each set, if sets rotated.
     pub(super) sets: Vec<SetFigures>,
 }
 
@@ -25,18 +25,18 @@ pub(super) struct SetFigures {
     pub(super) counts: Vec<Option<u128>>,
 }
 
-/// One event's part of it.
+/// The figure of one event.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Figure {
-    /// The sum over those threads that have one.
+    /// The sum over the threads that have one.
     pub(super) value: Option<u128>,
-    /// Some of it is an estimate.
+    /// Part of it is an estimate.
     pub(super) scaled: bool,
     /// A thread finished executions and has no count.
     pub(super) missing: bool,
-    /// The executions of threads that have a figure, and of those that have none
-    /// because they were not on the counters.
+    /// Executions of the threads that have a figure.
     covered: u128,
+    /// Executions of the threads that have none because their group was not on the counters.
     unsampled: u128,
     pub(super) enabled: u128,
     pub(super) running: u128,
@@ -87,8 +87,8 @@ impl Figures {
         }
     }
 
-    /// Lets the threads that have figures stand for those that have none yet: they do
-    /// the same work, where sets are spread over them.
+    /// Scales the figures of the threads that have some to those that have none yet. The threads do
+    /// the same work if sets are staggered over them.
     pub(super) fn of_a_team(mut self) -> Figures {
         for count in &mut self.counts {
             let Some(value) = count.value.filter(|_| count.unsampled > 0) else { continue };
@@ -99,8 +99,8 @@ impl Figures {
         self
     }
 
-    /// Running and enabled time of the event that was counted for the least share
-    /// of the time, among those that are estimates or absent.
+    /// Running and enabled time of the event that was counted for the smallest share of the time,
+    /// among events that are estimated or absent.
     pub(super) fn counted(&self) -> Option<(u128, u128)> {
         self.counts
             .iter()
@@ -123,7 +123,7 @@ impl Figure {
                 covered: row.executions.into(),
                 ..Figure::default()
             },
-            // Nothing finished is nothing to miss: no sum is too small for it.
+            // Without a finished execution nothing is missing, so the sum is complete.
             Err(Absent::NotFinished) => Figure::default(),
             Err(Absent::NotSampled) => {
                 let unsampled = row.executions.into();
@@ -149,7 +149,7 @@ impl Figure {
     }
 }
 
-/// The sum of what is there.
+/// The sum of the values that exist.
 fn plus(one: Option<u128>, two: Option<u128>) -> Option<u128> {
     match (one, two) {
         (Some(one), Some(two)) => Some(one + two),

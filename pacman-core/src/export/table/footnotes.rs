@@ -70,7 +70,7 @@ pub(super) fn of_sets(report: &Report) -> Vec<String> {
     lines
 }
 
-/// Which threads counted which set how often.
+/// Which threads counted each set, and how often.
 fn samples(report: &Report, phase: &str, members: &[Member<'_>], lines: &mut Vec<String>) {
     if report.rotation.is_none() {
         return;
@@ -175,7 +175,7 @@ pub(super) fn of_threads(report: &Report) -> Vec<String> {
             &format!("log full, {samples} dropped from it"),
         );
     }
-    // The same line on many threads is one line.
+    // A line that many threads share is written once.
     let mut notes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for thread in &report.threads {
         for note in &thread.notes {
@@ -195,7 +195,7 @@ pub(super) fn of_threads(report: &Report) -> Vec<String> {
     lines
 }
 
-/// Groups the absent counts of a phase by their reason, and says it.
+/// Groups the absent counts of a phase by their reason, and writes the reasons.
 fn absences(report: &Report, phase: &str, members: &[Member<'_>], lines: &mut Vec<String>) {
     let unfinished: Vec<usize> = members
         .iter()
@@ -234,7 +234,7 @@ fn absences(report: &Report, phase: &str, members: &[Member<'_>], lines: &mut Ve
     }
 }
 
-/// How often something happened, and on which threads, if it did.
+/// How often something happened, and on which threads; `None` if it never did.
 fn tally(members: &[Member<'_>], of: impl Fn(&Member<'_>) -> u64) -> Option<(String, String)> {
     let total: u128 = members.iter().map(|member| u128::from(of(member))).sum();
     let which: Vec<usize> =
@@ -256,9 +256,9 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", text::clean(name))
 }
 
-/// Remarks on phases before the rest is only counted.
+/// Remarks on phases that are written; the others are only counted.
 const PHASE_LINES: usize = 24;
-/// Names of phases that never ran.
+/// Names of phases without executions that are written.
 const NAMES: usize = 8;
-/// Different notes of threads.
+/// Different notes of threads that are written.
 const NOTES: usize = 24;

@@ -5,21 +5,21 @@ use std::{fmt, io};
 use super::text;
 use crate::export::TableStyle;
 
-/// A column: two lines of heading, and how it lies.
+/// A column: two lines of heading, and the alignment.
 #[derive(Clone, Debug)]
 pub struct Column {
     /// Name and unit.
     pub head: [String; 2],
-    /// Text lies to the left, figures to the right.
+    /// Text is aligned to the left, figures to the right.
     pub left: bool,
-    /// Stays beside the column before it.
+    /// The column stays beside the one before it.
     pub joined: bool,
 }
 
-/// A row of as many cells as there are columns.
+/// A row with one cell per column.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// One for each column.
+    /// The texts, from the left.
     pub cells: Vec<String>,
     /// How it stands out.
     pub tone: Tone,
@@ -32,7 +32,7 @@ pub struct Row {
 pub enum Tone {
     /// Bold.
     Heading,
-    /// As it comes.
+    /// Without emphasis.
     Plain,
     /// Dim.
     Quiet,
@@ -45,7 +45,7 @@ pub enum Tone {
 pub struct Grid {
     /// From the left.
     pub columns: Vec<Column>,
-    /// How many columns say whose row it is: these come again with every band.
+    /// Number of leading columns that identify the row. Every band repeats them.
     pub keys: usize,
     /// From the top.
     pub rows: Vec<Row>,
@@ -59,7 +59,7 @@ impl Column {
         Column { left: true, ..Column::right(name, "") }
     }
 
-    /// A column of figures. A unit that the name says already is left out.
+    /// A column of figures. A unit that the name contains already is left out.
     pub fn right(name: &str, unit: &str) -> Column {
         let unit = if name.to_ascii_lowercase().contains(unit) { "" } else { unit };
         Column { head: [name.to_owned(), unit.to_owned()], left: false, joined: false }
@@ -84,8 +84,8 @@ impl Grid {
         self.rows.last_mut().expect("it was just added").ruled = true;
     }
 
-    /// Writes the grid as one band, or as several below each other if it is
-    /// wider than the style allows.
+    /// Writes the grid as one band, or as several bands below each other if it is wider than the
+    /// style allows.
     pub fn write(&self, style: &TableStyle, out: &mut dyn io::Write) -> io::Result<()> {
         let widths = self.widths();
         for (number, band) in self.bands(&widths, style.width).iter().enumerate() {
@@ -168,7 +168,7 @@ impl Grid {
             .collect()
     }
 
-    /// Which columns stand beside each other: the keys, and as many more as fit.
+    /// The columns of each band: the keys, and as many others as fit.
     fn bands(&self, widths: &[usize], most: usize) -> Vec<Vec<usize>> {
         let keys: Vec<usize> = (0..self.keys).collect();
         let own: usize = keys.iter().map(|&key| widths[key] + GAP).sum();
@@ -193,7 +193,7 @@ impl Grid {
     }
 }
 
-/// Plain, on as many columns as it takes.
+/// Without colours, as wide as needed.
 impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let style = TableStyle { width: usize::MAX, ..TableStyle::default() };
@@ -207,7 +207,7 @@ fn total(band: &[usize], widths: &[usize]) -> usize {
     band.iter().map(|&column| widths[column]).sum::<usize>() + GAP * band.len().saturating_sub(1)
 }
 
-/// Writes one line without blanks at its end, in its colour if colours are asked for.
+/// Writes one line without trailing blanks, in its colour if the style has colours.
 pub(super) fn line(
     out: &mut dyn io::Write,
     style: &TableStyle,

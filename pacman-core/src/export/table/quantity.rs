@@ -1,4 +1,4 @@
-//! Numbers as people read them: grouped digits, four of them, a unit.
+//! Numbers for people: grouped digits, four significant digits, a unit.
 
 /// Digits in groups of three: `1,234,567`.
 pub(super) fn grouped(value: u128) -> String {
@@ -21,7 +21,7 @@ pub(super) fn count(value: u128) -> String {
     large(value as f64)
 }
 
-/// A ratio or a rate: four digits, never 0 for what is not.
+/// A ratio or a rate: four digits, and 0 only for a value of 0.
 pub(super) fn ratio(value: f64) -> String {
     if value == 0.0 {
         "0".to_string()
@@ -61,7 +61,7 @@ pub(super) fn percent(part: u128, whole: u128) -> String {
     if part > 0 && share < 0.05 { "<0.1 %".to_string() } else { format!("{share:.1} %") }
 }
 
-/// A million and more, as four digits and a suffix.
+/// A value of a million or more, as four digits and a suffix.
 fn large(value: f64) -> String {
     let mut value = value / 1e6;
     for suffix in ['M', 'G', 'T', 'P'] {

@@ -1,4 +1,4 @@
-//! Which rate stands beside a count.
+//! Chooses and computes the rate beside a count.
 
 use super::cell::Cell;
 use super::figures::{Figure, Figures};
@@ -18,8 +18,8 @@ pub(super) enum Rate {
 }
 
 impl Rate {
-    /// The rate that says most about event number `event`, given its company:
-    /// counts are related only where both are of the same privilege levels.
+    /// The most informative rate of event number `event` beside the other events. Two counts are
+    /// related only if both are of the same privilege levels.
     pub(super) fn of(events: &[EventColumn], event: usize) -> Rate {
         let (base, levels) = split(&events[event].name);
         let beside = |name| events.iter().position(|other| split(&other.name) == (name, levels));
@@ -35,7 +35,7 @@ impl Rate {
         Rate::PerSecond
     }
 
-    /// The heading: a name where the rate has one, and its unit.
+    /// The heading: the rate's name, if it has one, and its unit.
     pub(super) fn head(self) -> [&'static str; 2] {
         match self {
             Rate::PerCycle(_) => ["IPC", "/cycle"],
@@ -80,8 +80,8 @@ impl Rate {
         }
     }
 
-    /// As [`cell`](Self::cell), where sets rotated: of those executions that counted
-    /// both, because others may have been longer.
+    /// Like [`cell`](Self::cell), if sets rotated. Only uses executions that counted both events,
+    /// because the others may have been longer.
     fn cell_of_sets(self, figures: &Figures, event: usize) -> Cell {
         let (mut part, mut whole) = (0, 0);
         for set in &figures.sets {

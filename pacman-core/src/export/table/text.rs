@@ -1,14 +1,13 @@
-//! Names in a terminal: what they may hold, how wide they are, where they break.
+//! Names in a terminal: allowed characters, width, line breaks.
 
 use pacman_events::shown;
 
-/// A name without what moves the cursor or changes colours: control characters
-/// are written as escapes.
+/// A name that cannot move the cursor or change colours: control characters are written as escapes.
 pub(super) fn clean(name: &str) -> String {
     shown::line(name).into_owned()
 }
 
-/// How many columns a text takes.
+/// The number of columns that a text takes.
 pub(super) fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
@@ -30,8 +29,8 @@ pub(super) fn clip(text: &str, most: usize, unicode: bool) -> String {
     cut
 }
 
-/// A paragraph in lines of at most `most` columns where its words allow, all but
-/// the first indented by two.
+/// A paragraph in lines of at most `most` columns, if its words allow. All lines but the first are
+/// indented by two.
 pub(super) fn wrap(paragraph: &str, most: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -50,7 +49,7 @@ pub(super) fn wrap(paragraph: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// Numbers as ranges, few of them: `0-3, 7, 9-12 and 40 more`.
+/// Numbers as a short list of ranges: `0-3, 7, 9-12 and 40 more`.
 pub(super) fn ranges(numbers: &[usize]) -> String {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for &number in numbers {
@@ -73,9 +72,8 @@ pub(super) fn ranges(numbers: &[usize]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// Columns of one character: none for marks that join the one before, two for
-/// the wide scripts and pictures. The blocks of Unicode's East Asian Width that
-/// names are likely to come from.
+/// Columns of one character: none for marks that join the one before, two for wide scripts and
+/// pictures. It knows the blocks of Unicode's East Asian Width that are likely in names.
 fn columns(c: char) -> usize {
     match u32::from(c) {
         0x300..=0x36f | 0x200b..=0x200f | 0x20d0..=0x20ff | 0xfe00..=0xfe0f => 0,

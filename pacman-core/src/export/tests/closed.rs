@@ -1,4 +1,4 @@
-//! Writers that fail at any moment.
+//! Tests with outputs that fail at any moment.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use super::specimen;
 use crate::export::{TableStyle, csv, csv_log, json, table};
 use crate::report::Report;
 
-/// Takes so many bytes, then is closed.
+/// Takes a number of bytes, then is closed.
 struct Pipe {
     room: usize,
     taken: Vec<u8>,
@@ -59,7 +59,7 @@ fn a_pipe_that_closes_at_any_byte_is_an_error_and_nothing_else() {
     }
 }
 
-/// Keeps all, and fails when it should pass it on.
+/// Keeps all text, and fails when it must flush it.
 struct Unflushable;
 
 impl Write for Unflushable {

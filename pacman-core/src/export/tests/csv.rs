@@ -23,8 +23,8 @@ fn log_text(report: &Report) -> String {
 /// Rows of fields: `None` is an empty field without quotes.
 type Rows = Vec<Vec<Option<String>>>;
 
-/// RFC 4180 by the letter, with line feeds: quotes only around a whole field and
-/// doubled within, every row as long as the first, the last line ended.
+/// Reads RFC 4180 strictly, with line feeds. Quotes stand only around a whole field and are doubled
+/// within. All rows have the same length, and the last line is ended.
 fn read(text: &str) -> Rows {
     let mut rows = Rows::new();
     let mut row = Vec::new();

@@ -1,4 +1,4 @@
-//! JSON, read back by a parser that is not ours.
+//! Tests of JSON, read back by an independent parser.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

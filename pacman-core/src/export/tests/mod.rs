@@ -1,4 +1,4 @@
-//! Reports made by hand, and what becomes of them.
+//! Tests of the formats on reports made by hand.
 
 mod closed;
 mod csv;
@@ -8,8 +8,8 @@ mod table;
 
 use std::path::Path;
 
-/// Compares a text with the file of that name beside this one; with `BLESS` set,
-/// replaces the file instead.
+/// Compares a text with the file of that name beside this one. With `BLESS` set, it replaces the
+/// file instead.
 fn assert_snapshot(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/export/tests/snapshots").join(name);
     if std::env::var_os("BLESS").is_some() {

@@ -29,7 +29,7 @@ pub(super) fn report(session: &str, events: Vec<EventColumn>, phases: &[&str]) -
     }
 }
 
-/// A bound thread that detached as it should after 1.2 s.
+/// A bound thread that detached after 1.2 s.
 pub(super) fn thread(number: usize, place: Option<PlaceReport>) -> ThreadReport {
     ThreadReport {
         number,
@@ -146,7 +146,7 @@ pub(super) fn scaled() -> Report {
     report
 }
 
-/// All that can go amiss, on an unbound, a nameless and a lost thread.
+/// All that can go wrong, on an unbound, a nameless and a lost thread.
 pub(super) fn troubled() -> Report {
     let events = vec![event("CYCLES", "cycles"), event("CACHE_MISSES", "accesses")];
     let phases = ["solve", "wait\u{1b}[2J", "unused"];

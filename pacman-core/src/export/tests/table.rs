@@ -1,4 +1,4 @@
-//! Tables, whole.
+//! Tests of whole tables.
 
 use super::{assert_snapshot, specimen};
 use crate::export::{TableStyle, table};
