@@ -100,9 +100,9 @@ pub(in crate::predict) fn unexplained(configurations: &[Configuration]) -> Squar
         };
         normal(Square::from_fn(places.len(), sum))
     };
-    let (wanders, residual_models) = (both(wanders), both(residual_models));
+    let (wiener, integrated) = (both(wiener), both(integrated_wiener));
     Square::from_fn(places.len(), |row, column| {
-        (wanders.at(row, column) + residual_models.at(row, column)) / 2.0
+        (wiener.at(row, column) + integrated.at(row, column)) / 2.0
     })
 }
 
@@ -111,11 +111,11 @@ pub(super) fn cores(on: Configuration) -> (u32, u32) {
     (on.cores().unwrap_or(on.threads()), on.per_core().unwrap_or(1))
 }
 
-fn wanders(a: f64, b: f64) -> f64 {
+fn wiener(a: f64, b: f64) -> f64 {
     if a * b <= 0.0 { 0.0 } else { a.abs().min(b.abs()) }
 }
 
-fn residual_models(a: f64, b: f64) -> f64 {
+fn integrated_wiener(a: f64, b: f64) -> f64 {
     if a * b <= 0.0 {
         return 0.0;
     }
@@ -158,13 +158,13 @@ mod tests {
         let trace: f64 = (0..4).map(|index| square.at(index, index)).sum();
         assert!((trace - 4.0).abs() < 1e-12);
         // In octaves from 8: 3, 2, 1, 0. Variances go with t and with t^3 / 3.
-        let (wander, residual_model) = (4.0 / 6.0, 4.0 / 12.0);
+        let (wiener, integrated) = (4.0 / 6.0, 4.0 / 12.0);
         for (row, t) in [(0, 3.0), (1, 2.0), (2, 1.0), (3, 0.0)] {
-            let variance = (wander * t + residual_model * t * t * t / 3.0) / 2.0;
+            let variance = (wiener * t + integrated * t * t * t / 3.0) / 2.0;
             assert!((square.at(row, row) - variance).abs() < 1e-12, "{row}");
         }
         // cov(1, 2 threads): t = 2 and 3.
-        let covariance = (wander * 2.0 + residual_model * 4.0 * (1.5 - 2.0 / 6.0)) / 2.0;
+        let covariance = (wiener * 2.0 + integrated * 4.0 * (1.5 - 2.0 / 6.0)) / 2.0;
         assert!((square.at(0, 1) - covariance).abs() < 1e-12);
         assert_eq!(square.at(0, 1), square.at(1, 0));
     }
