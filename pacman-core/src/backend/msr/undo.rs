@@ -3,7 +3,7 @@
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-use super::undo_log::{self, Before, PhaseGuard, Table};
+use super::undo_log::{self, Before, GateGuard, Table};
 
 /// Sixteen events of a NetBurst core with a tagging ESCR and a waking counter each:
 /// more than any plan needs.
@@ -24,7 +24,7 @@ static TABLE: std::sync::LazyLock<Table<LOGS, REGISTERS>> = std::sync::LazyLock:
 #[derive(Debug)]
 pub(super) struct Programming {
     // Dropped first: a signal that waits finds the gate open.
-    inside: PhaseGuard<'static, LOGS, REGISTERS>,
+    inside: GateGuard<'static, LOGS, REGISTERS>,
     _signals: SignalsHeldOff,
 }
 

@@ -41,7 +41,7 @@ pub(super) struct Table<const LOGS: usize, const REGISTERS: usize> {
 pub(super) struct Log<const REGISTERS: usize> {
     taken: AtomicU32,
     bound: AtomicU32,
-    /// The device for the handler's writes; 0 first where a handler cannot write.
+    /// The device for the handler's writes. The first word is 0 if a handler cannot write.
     device: [AtomicU64; 3],
     len: AtomicU64,
     registers: [Register; REGISTERS],
@@ -54,7 +54,7 @@ struct Register {
     before: AtomicU64,
 }
 
-/// The value of a register before it was touched, in the bits that are touched.
+/// The touched bits of a register, as they were before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Before {
     pub(super) msr: u32,
@@ -112,7 +112,7 @@ impl<const REGISTERS: usize> Log<REGISTERS> {
         registers: std::array::from_fn(|_| Register::new()),
     });
 
-    /// The hardware context whose registers are held, or why there is none any more.
+    /// The hardware context whose registers are held, or the reason why there is none any more.
     #[inline(always)]
     pub(super) fn bound(&self) -> u32 {
         // ATOMICS: changed by a handler on this or another thread; the value alone
@@ -146,11 +146,11 @@ impl<const REGISTERS: usize> Log<REGISTERS> {
             return;
         }
         let device = [0, 1, 2].map(|word: usize| self.device[word].load(Ordering::Relaxed));
-        // Left to the owner.
+        // The owner restores these registers.
         if device[0] == 0 {
             return;
         }
-        // ATOMICS: see `bound`. Others look at it inside the gate.
+        // ATOMICS: see `bound`. Threads that decide by it read it inside the gate.
         self.bound.store(GIVEN_BACK, Ordering::Relaxed);
         for register in self.registers.iter().take(len as usize) {
             let before = Before {
@@ -171,27 +171,28 @@ impl<const LOGS: usize, const REGISTERS: usize> Table<LOGS, REGISTERS> {
         of loom Table { gate: AtomicU32::new(OPEN), logs: std::array::from_fn(|_| Log::new()) }
     );
 
-    /// Waits at the gate; `None` where it was closed for good.
+    /// Waits at the gate; `None` if it was closed for good.
     ///
-    /// While another thread or handler is inside, this calls `wait`, which answers whether to go on
-    /// waiting. If not, the caller enters beside the other one.
+    /// While another thread or handler is inside, this calls `wait`. If `wait` returns false, the
+    /// caller enters beside the other one.
     pub(super) fn enter(
         &self,
         mut wait: impl FnMut() -> bool,
-    ) -> Option<PhaseGuard<'_, LOGS, REGISTERS>> {
+    ) -> Option<GateGuard<'_, LOGS, REGISTERS>> {
         loop {
             // ATOMICS: Acquire pairs with the Release of the guard that was inside before.
             let gate = &self.gate;
             match gate.compare_exchange(OPEN, SHUT, Ordering::Acquire, Ordering::Acquire) {
-                Ok(_) => return Some(PhaseGuard { table: self, alone: true }),
+                Ok(_) => return Some(GateGuard { table: self, alone: true }),
                 Err(CLOSED) => return None,
                 Err(_) if wait() => {}
-                Err(_) => return Some(PhaseGuard { table: self, alone: false }),
+                Err(_) => return Some(GateGuard { table: self, alone: false }),
             }
         }
     }
 
-    /// In a forked child, while it has one thread: the registers are the parent's.
+    /// Gives up all logs in a forked child, while it has one thread: the registers are the
+    /// parent's.
     pub(super) fn disown_all(&self) {
         for log in self.logs.iter().filter(|log| log.taken.load(Ordering::Relaxed) != 0) {
             log.len.store(0, Ordering::Relaxed);
@@ -202,15 +203,15 @@ impl<const LOGS: usize, const REGISTERS: usize> Table<LOGS, REGISTERS> {
     }
 }
 
-/// The right to take, change and undo logs; dropped, it opens the gate.
+/// The right to take, change and undo logs. Dropping it opens the gate.
 #[derive(Debug)]
-pub(super) struct PhaseGuard<'a, const LOGS: usize, const REGISTERS: usize> {
+pub(super) struct GateGuard<'a, const LOGS: usize, const REGISTERS: usize> {
     table: &'a Table<LOGS, REGISTERS>,
-    /// Nobody else is inside.
+    /// No other thread or handler is inside.
     alone: bool,
 }
 
-impl<'a, const LOGS: usize, const REGISTERS: usize> PhaseGuard<'a, LOGS, REGISTERS> {
+impl<'a, const LOGS: usize, const REGISTERS: usize> GateGuard<'a, LOGS, REGISTERS> {
     /// A free log, for counters on `cpu`; `None` when all are taken.
     pub(super) fn take(&self, cpu: u32, device: [u64; 3]) -> Option<&'a Log<REGISTERS>> {
         // ATOMICS: Relaxed here and in `leave`, because the gate orders them.
@@ -235,14 +236,14 @@ impl<'a, const LOGS: usize, const REGISTERS: usize> PhaseGuard<'a, LOGS, REGISTE
         self.table.logs.iter().for_each(|log| log.undo(&mut restore));
     }
 
-    /// Goes out and closes the gate for good, because the process is about to end.
+    /// Leaves and closes the gate for good, because the process is about to end.
     pub(super) fn close(self) {
         // ATOMICS: Release, so that a thread that finds the gate closed sees the undone logs.
         self.table.gate.store(CLOSED, Ordering::Release);
     }
 }
 
-impl<const LOGS: usize, const REGISTERS: usize> Drop for PhaseGuard<'_, LOGS, REGISTERS> {
+impl<const LOGS: usize, const REGISTERS: usize> Drop for GateGuard<'_, LOGS, REGISTERS> {
     fn drop(&mut self) {
         if self.alone {
             // ATOMICS: Release pairs with the Acquire of the next `enter`. A closed gate stays

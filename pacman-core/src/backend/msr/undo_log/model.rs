@@ -1,4 +1,4 @@
-//! Every interleaving of owners and handlers, on registers that loom watches.
+//! Models of every interleaving of owners and handlers, on registers that loom watches.
 //!
 //! Run with `RUSTFLAGS="--cfg loom" cargo test -p pacman-core --lib undo_log::model`.
 
@@ -12,10 +12,10 @@ use crate::primitive::{interleave, relax};
 
 const PROGRAMMED: u64 = 0xffff;
 
-/// A register's number, and the value in it before anybody programs it.
+/// Each register's number, and its value before it is programmed.
 const BEFORE: [(u32, u64); 2] = [(7, 70), (8, 80)];
 
-/// Registers that fail the model where two threads touch one at a time.
+/// Registers that fail the model if two threads access one at the same time.
 struct Machine {
     table: Table<1, 2>,
     registers: [UnsafeCell<Device>; 2],
@@ -38,11 +38,11 @@ impl Machine {
     }
 
     fn program(&self, msr: u32) {
-        // SAFETY: loom fails the model if another thread is at it.
+        // SAFETY: loom fails the model if another thread accesses it.
         self.register(msr).with_mut(|device| unsafe { (*device).value = PROGRAMMED });
     }
 
-    /// Puts a value back that must be that of the register, which must be programmed.
+    /// Restores a value. It must be the register's own, and the register must be programmed.
     fn restore(&self, before: Before) {
         assert!(BEFORE.contains(&(before.msr, before.value)), "torn: {before:?}");
         self.register(before.msr).with_mut(|device| {
@@ -53,7 +53,7 @@ impl Machine {
         });
     }
 
-    /// How often each was restored; none is programmed now.
+    /// How often each register was restored. Fails the model if one is still programmed.
     fn restored(&self) -> [usize; 2] {
         BEFORE.map(|(msr, value)| {
             self.register(msr).with(|device| {
@@ -65,7 +65,7 @@ impl Machine {
         })
     }
 
-    /// A session's life, which ends early where the gate is closed: nothing is programmed then.
+    /// A session's life. It ends early if the gate is closed, and programs nothing then.
     fn own(&self) {
         let Some(inside) = self.table.enter(wait) else {
             self.restored();
@@ -153,8 +153,8 @@ fn nothing_is_programmed_after_the_handler_that_ends_the_process() {
     });
 }
 
-/// A handler out of patience, beside an owner that programs: it may miss the latest entry, not read
-/// half of one.
+/// A handler that no longer waits, beside an owner that programs. It may miss the latest entry, but
+/// must not read half of one.
 #[test]
 fn a_handler_that_does_not_wait_sees_whole_entries() {
     let entries = [(7, 70), (8, 80), (9, 90)];
