@@ -4,14 +4,14 @@
 use super::{Backend, Caps, Counters, ReadPath, Reading, Target};
 use crate::error::Result;
 
-/// Two backends, and where the counts of each stand among the session's events.
+/// Two backends, and the places of their counts among the session's events.
 pub(crate) struct Beside {
     pub(crate) parts: [Part<dyn Backend>; 2],
 }
 
 /// The events of one backend.
 pub(crate) struct Part<T: ?Sized> {
-    /// The place of each of its events.
+    /// The place of each of its events among the session's.
     pub(crate) places: Vec<usize>,
     pub(crate) of: Box<T>,
 }
@@ -42,7 +42,7 @@ impl Counters for BesideCounters {
         Ok(())
     }
 
-    /// Of both; a read of the kernel's events is a system call.
+    /// The abilities of both. A read of the kernel's events is a system call.
     fn caps(&self) -> Caps {
         let [one, other] = self.parts.each_ref().map(|part| part.of.caps());
         Caps { read_path: ReadPath::ReadCall, doubt: one.doubt.or(other.doubt), ..one }
@@ -57,7 +57,7 @@ impl Counters for BesideCounters {
 mod tests {
     use super::*;
 
-    /// Counters that show the same counts for ever.
+    /// Counters that always show the same counts.
     struct Still(&'static [u64]);
 
     impl Backend for Still {

@@ -1,8 +1,8 @@
 //! The interface between a session and the driver that counts for it. Only this library and its
 //! command use it: it may change at any time.
 //!
-//! A [`Backend`] opens [`Counters`] for one thread; the thread reads them. What
-//! differs between backends is data ([`Caps`]); nobody asks a backend's name.
+//! A [`Backend`] opens [`Counters`] for one thread, and the thread reads them. Differences between
+//! backends are data ([`Caps`]), so no code asks for a backend's name.
 
 pub(crate) mod beside;
 mod counting;

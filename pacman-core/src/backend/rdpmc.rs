@@ -1,7 +1,7 @@
 //! The instruction that reads a hardware counter in user mode.
 
-/// The lower and the upper 32 bits of a hardware counter of the context that
-/// executes this, each in a word whose upper half is zero.
+/// The lower and the upper 32 bits of a hardware counter of the executing context, each in a word
+/// with an upper half of zero.
 ///
 /// # Safety
 /// The kernel must allow user RDPMC now, and the counter must exist on this
@@ -10,8 +10,8 @@
 #[inline(always)]
 pub(crate) unsafe fn rdpmc(index: u32) -> (u64, u64) {
     let (low, high);
-    // In 64-bit mode RDPMC clears the upper halves of RAX and RDX (SDM vol. 2,
-    // RDPMC), so the whole registers are taken and nothing is masked again.
+    // In 64-bit mode RDPMC clears the upper halves of RAX and RDX (SDM vol. 2, RDPMC). So the whole
+    // registers are taken without a mask.
     // SAFETY: the caller's promise. Not `pure`: the counter changes by itself.
     unsafe {
         std::arch::asm!("rdpmc", in("ecx") index, out("rax") low, out("rdx") high,
@@ -20,7 +20,7 @@ pub(crate) unsafe fn rdpmc(index: u32) -> (u64, u64) {
     (low, high)
 }
 
-/// Never called: no other architecture's counters are read in user mode here.
+/// Never called: on other architectures this library does not read counters in user mode.
 ///
 /// # Safety
 /// None is needed.

@@ -3,8 +3,8 @@
 use once_cell::sync::OnceCell;
 use pacman_events::{CpuId, CpuModel, Family};
 
-/// The event table of this processor; on a hybrid, of the core that the calling thread
-/// runs on at the first call.
+/// The event table of this processor. On a hybrid processor it is the table of the core that runs
+/// the first call.
 pub(super) fn model() -> CpuModel {
     static MODEL: OnceCell<CpuModel> = OnceCell::new();
     *MODEL.get_or_init(|| {
@@ -13,7 +13,7 @@ pub(super) fn model() -> CpuModel {
     })
 }
 
-/// The identity of the CPU that runs this; `None` where there is no CPUID.
+/// The identity of the CPU that runs this; `None` without CPUID.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(super) fn cpu_id() -> Option<CpuId> {
     use pacman_events::CoreKind;
@@ -23,8 +23,8 @@ pub(super) fn cpu_id() -> Option<CpuId> {
     let (family, model) = (features.family_id(), features.model_id());
     let id =
         CpuId::new(vendor.as_str(), family.into(), model.into(), features.stepping_id().into());
-    // Leaf 1AH: core type in EAX[31:24], native model in EAX[23:0]; all zero where
-    // all cores are alike.
+    // Leaf 1AH: core type in EAX[31:24], native model in EAX[23:0]. All bits are zero if all cores
+    // are alike.
     let hybrid = if raw_cpuid::cpuid!(0).eax >= 0x1a { raw_cpuid::cpuid!(0x1a).eax } else { 0 };
     Some(match (hybrid >> 24, hybrid & 0xff_ffff) {
         // Arrow Lake's low-power cores are Crestmont (2) beside Skymont (3).
@@ -35,16 +35,16 @@ pub(super) fn cpu_id() -> Option<CpuId> {
     })
 }
 
-/// The identity of the CPU that runs this; `None` where there is no CPUID.
+/// The identity of the CPU that runs this; `None` without CPUID.
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 pub(super) fn cpu_id() -> Option<CpuId> {
     None
 }
 
-/// Why hardware counts of Linux's driver may be wrong on this processor; `None` where they are right.
+/// Why hardware counts of Linux's driver may be wrong on this processor; `None` if they are right.
 ///
-/// NetBurst's driver starts a counter by two writes (erratum N15), the second of them with a stale
-/// period: after a change of threads a count may be off by the counter's width.
+/// NetBurst's driver starts a counter by two writes (erratum N15), the second with a stale period.
+/// After a change of threads a count may be wrong by the counter's width.
 pub(crate) fn driver_doubt() -> Option<&'static str> {
     (model().facts().family == Family::NetBurst).then_some(
         "Linux's driver for NetBurst writes a stale period over a counter when threads change, so \
@@ -62,7 +62,7 @@ pub(crate) fn is_hybrid() -> bool {
 }
 
 /// CPUID leaf 15H of the CPU that runs this: EBX and EAX, the ratio of the TSC to the core's
-/// crystal. `None` where the leaf is not there or empty.
+/// crystal. `None` if the leaf is missing or empty.
 pub(super) fn crystal() -> Option<(u32, u32)> {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     if raw_cpuid::cpuid!(0).eax >= 0x15 {

@@ -7,7 +7,7 @@ use pacman_topology::ProcessorsRef;
 
 use super::interface::Platform;
 
-/// A shared handle of a platform; a clone is the same machine.
+/// A shared handle of a platform. A clone refers to the same machine.
 #[derive(Clone, Debug)]
 pub struct PlatformRef {
     platform: Arc<dyn Platform>,

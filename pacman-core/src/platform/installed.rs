@@ -11,22 +11,23 @@ static CURRENT: OnceLock<PlatformRef> = OnceLock::new();
 
 /// The platform that this process counts on: the [installed](install) one, otherwise [`host`].
 ///
-/// The first call decides for the life of the process.
+/// The first call decides for the rest of the process.
 pub fn current() -> &'static PlatformRef {
     CURRENT.get_or_init(|| {
-        // From here on no other machine can be installed for the topology alone.
+        // From now on no other machine can be installed for the topology alone.
         processors::current();
         host().clone()
     })
 }
 
-/// The machine that runs the program, also where the process counts on another one.
+/// The machine that runs the program, even if the process counts on another one.
 pub fn host() -> &'static PlatformRef {
     static HOST: OnceLock<PlatformRef> = OnceLock::new();
     HOST.get_or_init(|| PlatformRef::new(Linux))
 }
 
-/// Makes `platform` the one that this process counts on, before anything asked for it.
+/// Makes `platform` the one that this process counts on. The call must come before any use of the
+/// machine.
 ///
 /// # Errors
 /// `InvalidInput` if the process counts on another machine already, or has read its topology.

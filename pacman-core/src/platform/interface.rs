@@ -1,4 +1,4 @@
-//! The trait itself.
+//! The trait of a machine to count on.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::backend::perf::{PerfPermissions, PerfSys};
 
 /// A machine to count on: its [processors](Processors), and how events are counted there.
 pub trait Platform: Processors {
-    /// The answer of CPUID on the calling thread's CPU; `None` where there is no CPUID.
+    /// The answer of CPUID on the calling thread's CPU; `None` without CPUID.
     fn cpu_id(&self) -> Option<CpuId>;
 
     /// The event table of the processor; the kernel's generic events for a processor without a table.
@@ -26,7 +26,7 @@ pub trait Platform: Processors {
     /// The time stamp counter now; `None` for a processor without one.
     fn tsc(&self) -> Option<u64>;
 
-    /// Ticks of the time stamp counter a second.
+    /// Ticks of the time stamp counter per second.
     fn tsc_hz(&self) -> Option<f64>;
 
     /// The permissions and limits that decide which counters may be opened.

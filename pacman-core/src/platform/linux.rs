@@ -1,4 +1,4 @@
-//! The machine that runs the program, behind the counters' seam.
+//! The machine that runs the program, as a [`Platform`].
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The machine below: the one that runs the program, or a simulated one.
+//! The machine: the one that runs the program, or a simulated one.
 //!
 //! A [`Platform`] answers everything that differs between machines. [`current`] is the one that the
 //! process counts on, chosen once; [`host`] is always the real one.

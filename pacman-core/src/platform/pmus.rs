@@ -10,8 +10,8 @@ use pacman_topology::input::{self, MOST_SYSTEM_BYTES};
 /// Where Linux describes its PMUs.
 pub const DEVICES: &str = "/sys/bus/event_source/devices";
 
-/// The PMUs described below a directory such as [`DEVICES`], by name; those that
-/// cannot be read are left out.
+/// The PMUs described below a directory such as [`DEVICES`], by name. PMUs that cannot be read are
+/// left out.
 pub fn pmus_in(devices: &Path) -> Vec<SysfsPmu> {
     let Ok(entries) = fs::read_dir(devices) else { return Vec::new() };
     let mut pmus: Vec<_> = entries.flatten().filter_map(|entry| pmu(&entry.path())).collect();

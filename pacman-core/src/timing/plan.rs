@@ -1,14 +1,14 @@
-//! How a section is to be timed.
+//! The plan for timing a section.
 
 use crate::clock::ClockSource;
 
-/// How a section is to be timed; times are in ticks.
+/// The plan for timing a section. Times are in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub(super) source: ClockSource,
     pub(super) nanos_per_tick: f64,
     pub(super) repetitions: u32,
     pub(super) warm_up: u64,
-    /// How long a batch may take.
+    /// The longest time of a batch.
     pub(super) batch: u64,
 }

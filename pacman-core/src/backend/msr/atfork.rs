@@ -1,4 +1,4 @@
-//! Forks: a child lets go of every register.
+//! Forks: a child gives up every register.
 
 use std::sync::Once;
 

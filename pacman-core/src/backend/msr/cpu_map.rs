@@ -1,4 +1,4 @@
-//! Which hardware context is which: core, and number within the core.
+//! The core of each hardware context, and its number within the core.
 
 use std::fs;
 
@@ -8,16 +8,16 @@ use crate::error::Result;
 use crate::platform;
 use pacman_topology::Topology;
 
-/// One hardware context, as the registers see it.
+/// One hardware context, as the registers address it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuLocation {
     /// Linux's number.
     pub cpu: u32,
-    /// The first CPU of the core, which stands for registers that siblings share.
+    /// The first CPU of the core. It represents the registers that siblings share.
     pub core: u32,
-    /// The context's number in the plans for its core. On NetBurst this is the logical
-    /// processor that the T0 and T1 bits of an ESCR mean: bit 0 of its initial APIC ID,
-    /// which need not follow the order of CPU numbers.
+    /// The context's number in the plans for its core. On NetBurst this is the logical processor of
+    /// the T0 and T1 bits of an ESCR: bit 0 of its initial APIC ID. It need not follow the order of
+    /// CPU numbers.
     pub context: u8,
 }
 
@@ -29,7 +29,7 @@ pub struct CpuMap {
 }
 
 impl CpuMap {
-    /// Those of the machine that the program runs on.
+    /// The contexts of the machine that the program runs on.
     ///
     /// # Errors
     /// As for [`Topology::of`].
@@ -38,16 +38,16 @@ impl CpuMap {
         Ok(CpuMap::read(&Topology::of(platform::host())?, &cpuinfo))
     }
 
-    /// Those of a topology, numbered within each core by their order.
+    /// The contexts of a topology, numbered within each core by their order.
     pub fn of(topology: &Topology) -> CpuMap {
         CpuMap::read(topology, "")
     }
 
-    /// Those of a topology and of the machine's `/proc/cpuinfo`.
+    /// The contexts of a topology, with numbers from the machine's `/proc/cpuinfo`.
     pub fn read(topology: &Topology, cpuinfo: &str) -> CpuMap {
         let blocks: Vec<&str> = cpuinfo.split("\n\n").collect();
         let processor = blocks.first().and_then(|block| processor(block));
-        // Nothing but NetBurst numbers its contexts in registers.
+        // Only NetBurst numbers its contexts in registers.
         let netburst = processor.as_ref().is_some_and(|id| (&*id.vendor, id.family) == INTEL_15);
         let apic = |cpu: u32| {
             let block = blocks.iter().find(|block| number(block, "processor") == Some(cpu))?;
@@ -70,7 +70,7 @@ impl CpuMap {
         self.sites.iter().copied().find(|site| site.cpu == cpu)
     }
 
-    /// The processor's identity by CPUID, where it is known.
+    /// The processor's identity by CPUID, if it is known.
     pub fn processor(&self) -> Option<&CpuId> {
         self.processor.as_ref()
     }

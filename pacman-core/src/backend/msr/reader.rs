@@ -1,4 +1,4 @@
-//! Reading the counters: by RDPMC where user programs may, else through the device.
+//! Reading the counters: by RDPMC if user programs may, else through the device.
 
 use std::marker::PhantomData;
 
@@ -32,7 +32,8 @@ pub(super) fn counters<M: MsrIo + Clone>(
     unrolled!(1 2 3 4 5 6 7 8)
 }
 
-/// A reader for a thread that runs anywhere: RDPMC would answer for where it runs.
+/// A reader for a thread that runs anywhere. RDPMC would read the counters of the CPU that the
+/// thread runs on.
 pub(super) fn from_outside<M: MsrIo + Clone>(
     held: ProgrammedContext<M>,
     width: u8,
@@ -47,7 +48,7 @@ struct DeviceCounters<M: MsrIo + Clone> {
     places: Vec<usize>,
     turns: Vec<WideCount>,
     held: ProgrammedContext<M>,
-    /// Read by a thread that need not run there.
+    /// The reading thread need not run on the counters' CPU.
     outside: bool,
     /// Counts are those of the context that the opening thread was bound to.
     one_thread: PhantomData<*const ()>,
@@ -67,7 +68,7 @@ impl<M: MsrIo + Clone> DeviceCounters<M> {
         }
     }
 
-    /// An error unless the thread runs where its counters are, and they still are ours.
+    /// An error unless the thread runs where its counters are, and still owns them.
     #[cold]
     fn check_place(&self) -> Result<()> {
         let now = if self.outside { self.held.site().cpu } else { self.io.cpu() };
@@ -117,7 +118,8 @@ impl<M: MsrIo + Clone, const N: usize> RdpmcCounters<M, N> {
         RdpmcCounters { io: by_device.io.clone(), log: by_device.held.log(), turns, by_device }
     }
 
-    /// A counter has passed another 2^32: the time to see as well that it is still ours.
+    /// Reads after a counter has passed another 2^32, and also checks that the counter is still
+    /// ours.
     #[cold]
     fn read_anew(&mut self, into: &mut Reading) -> Result<()> {
         for (turns, count) in self.turns.iter_mut().zip(&mut into.counts) {
@@ -143,7 +145,7 @@ impl<M: MsrIo + Clone, const N: usize> Counters for RdpmcCounters<M, N> {
                 None => return self.read_anew(into),
             }
         }
-        // Last: wherever the thread was moved while it read, it shows here.
+        // Last, so that it notices a move of the thread at any time during the read.
         if self.io.runs_on(self.log.bound()) {
             return Ok(());
         }
@@ -159,7 +161,7 @@ impl<M: MsrIo + Clone, const N: usize> Counters for RdpmcCounters<M, N> {
     }
 }
 
-/// As [`RdpmcCounters`], for more events and for those of a set that leaves places out.
+/// Like [`RdpmcCounters`], for more events and for those of a set that leaves places out.
 struct AnyRdpmcCounters<M: MsrIo + Clone> {
     by_device: DeviceCounters<M>,
 }

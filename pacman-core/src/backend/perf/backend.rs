@@ -32,7 +32,7 @@ impl PerfBackend<Kernel> {
     /// Tries `events` on the calling thread.
     ///
     /// # Errors
-    /// `Empty`, `TooManyEvents`, `Unsupported` for hardware events where the driver is not
+    /// `NoEvents`, `TooManyEvents`, `Unsupported` for hardware events where the driver is not
     /// [trusted](PerfPermissions::driver_doubt), and what the kernel says about the events:
     /// `NoPmu`, `Permission`, `Unsupported`, `Conflict`, `NoDescriptors`.
     pub fn new(events: &[Event], sharing: Sharing) -> Result<PerfBackend> {

@@ -1,5 +1,5 @@
-//! Why a group did not fit: what the exact allocator says of the same events, and what a
-//! sibling may have that they need.
+//! Why a group did not fit: the exact allocator's answer for the same events, and the counters that
+//! a sibling may hold.
 
 use pacman_events::allocate::{Alternative, Conflict, EventConstraints, Pmu, Resource, allocate};
 use pacman_events::encode::{ExtraReg, Rings, Scope};
@@ -14,8 +14,8 @@ use crate::platform;
 use pacman_topology::Topology;
 use pacman_topology::current_cpu;
 
-/// Why the kernel may have refused the last of `members` beside the others, and what
-/// helps; one sentence without its full stop.
+/// Why the kernel may have refused the last of `members` beside the others, and the remedy: one
+/// sentence without its full stop.
 pub(super) fn advice(members: &[Member], permissions: &PerfPermissions) -> String {
     let Some(asked) = Asked::of(members, permissions) else {
         return "the PMU has no counter left for it; count fewer events at a time".into();
@@ -31,8 +31,8 @@ pub(super) fn advice(members: &[Member], permissions: &PerfPermissions) -> Strin
 /// The owner of the counters that `members` lost after they were opened, and the remedy: one
 /// sentence without its full stop.
 ///
-/// The kernel tries a new group on an empty PMU: the NMI watchdog, other groups and the
-/// sibling come into it only when the group is to run.
+/// The kernel tries a new group on an empty PMU. The NMI watchdog, other groups and the sibling
+/// matter only when the group is to run.
 pub(super) fn competitor<S: PerfSys + Clone>(
     sys: &S,
     members: &[Member],
@@ -46,8 +46,8 @@ pub(super) fn competitor<S: PerfSys + Clone>(
     if let Err(conflict) = asked.placed() {
         return explained(&conflict);
     }
-    // A sibling cannot be looked at. But if the same group without what siblings share
-    // gets its counters, then counters are not what it lacked.
+    // The sibling's counters cannot be read. But the group can be tried without the parts that
+    // siblings share. If it then gets its counters, it did not lack counters.
     let here = sys.is_real() && target == Target::Caller;
     let sibling = || if here { sibling_here() } else { None }.unwrap_or("the sibling".into());
     match asked.rival().map(|conflict| conflict.resource().clone()) {
@@ -101,8 +101,8 @@ impl<'a> Asked<'a> {
         allocate(&self.pmu, &self.demands()).map(drop)
     }
 
-    /// The conflict with the worst that a sibling could count, if that takes anything
-    /// away from this group.
+    /// The conflict with the worst case of a sibling's events, if that takes anything away from
+    /// this group.
     fn rival(&self) -> Option<Conflict> {
         let plain = EventConstraints::new("plain", [Alternative::general(self.pmu.general())]);
         let crowd = vec![plain.clone(); self.pmu.general().len() as usize];
@@ -112,8 +112,8 @@ impl<'a> Asked<'a> {
         rivals.into_iter().filter(|_| self.pmu.contexts() > 1).find_map(against)
     }
 
-    /// As many other values as there are registers for this event's, where siblings share
-    /// them.
+    /// This event with other values, one for each register that can hold its value. `None` if
+    /// siblings do not share these registers.
     fn other_values(
         &self,
         member: &(&Member, Hardware, EventConstraints),
@@ -143,7 +143,7 @@ impl<'a> Asked<'a> {
         self.members.iter().map(unshared).collect()
     }
 
-    /// Plain events, as many as the erratum's budget always leaves.
+    /// Plain events, as many as always fit under the erratum.
     fn halved(&self) -> Vec<Member> {
         let members = self.members.iter().take(self.pmu.general().len() as usize / 2);
         members.map(|(member, hardware, _)| plain(member, *hardware)).collect()
@@ -154,8 +154,8 @@ fn rings(hardware: Hardware) -> Rings {
     Rings { user: hardware.user, kernel: hardware.kernel }
 }
 
-/// An event that any general counter of an Intel processor counts, with nothing else:
-/// the architectural event "LLC misses".
+/// An event that any general counter of an Intel processor counts without further registers: the
+/// architectural event "LLC misses".
 fn plain(member: &Member, hardware: Hardware) -> Member {
     let ask = Ask::Hardware(Hardware { config: 0x412e, config1: 0, config2: 0, ..hardware });
     Member { name: member.name.clone(), ask, encoding: None }
@@ -183,7 +183,7 @@ fn sibling_here() -> Option<String> {
 }
 
 fn explained(conflict: &Conflict) -> String {
-    // Written for the siblings of a core; here there is one thread.
+    // The allocator writes for the siblings of a core, but here there is one thread.
     let ours = |text: &str| text.replace(" of thread 0", "");
     format!("{}; what helps: {}", ours(conflict.cause()), ours(conflict.remedy()))
 }
@@ -221,7 +221,7 @@ mod tests {
         advice(&members_on(cpu, names, &permissions), &permissions)
     }
 
-    /// A kernel that opens everything and runs only the groups that `runs` admits, by the
+    /// A kernel that opens everything, but runs only the groups that `runs` admits by the
     /// configurations of their members.
     #[derive(Clone)]
     struct Starving {
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(on("nhm-ep", NEHALEM, false), SOMEBODY, "there is no sibling");
         let haswell = "OFFCORE_RESPONSE.DEMAND_DATA_RD.L3_HIT.HITM_OTHER_CORE";
         assert_eq!(on("hsw", haswell, true), SOMEBODY, "each sibling has registers of its own");
-        // Nothing gets a counter: the register is not to blame.
+        // Nothing gets a counter, so the register is not the cause.
         let full = competitor_on("nhm-ep", &[NEHALEM], &permissions(true), |_| false);
         assert_eq!(full, SOMEBODY);
     }
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_greedy_kernel_is_told_from_a_full_pmu() {
-        // Linux's driver has one ESCR a unit for each thread; the hardware has two.
+        // Linux's driver has one ESCR per unit for each thread; the hardware has two.
         let feasible = advice_on("p4", &["INSTRUCTIONS", "UOPS_RETIRED"], true);
         assert!(feasible.starts_with("this processor could count them"), "{feasible}");
     }

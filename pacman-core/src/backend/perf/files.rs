@@ -1,9 +1,9 @@
-//! Facts that are the presence of files: core PMUs and container engines.
+//! Facts that the presence of files tells: core PMUs and container engines.
 
 use std::fs;
 use std::path::Path;
 
-/// The PMUs that count for cores: those with a `cpus` list, or x86's plain `cpu`.
+/// The PMUs that count for cores: those with a `cpus` list, and x86's plain `cpu`.
 pub(super) fn core_pmus(devices: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(devices) else { return Vec::new() };
     let mut names: Vec<String> = entries

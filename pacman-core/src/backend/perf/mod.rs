@@ -1,8 +1,8 @@
 //! Counting through Linux's `perf_event_open(2)`.
 //!
-//! Each thread has one group, opened at attach, enabled once and never toggled:
-//! a phase is the difference of two readings. The owner reads hardware groups
-//! with RDPMC where the kernel allows it, everything else with one `read(2)`.
+//! Each thread has one group, opened at attach, enabled once and never toggled. A phase is the
+//! difference of two readings. The owner reads hardware groups with RDPMC if the kernel allows it,
+//! everything else with one `read(2)`.
 
 mod accounting;
 mod backend;

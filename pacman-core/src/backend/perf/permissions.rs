@@ -1,7 +1,7 @@
 //! The events that this process may count on this machine, and the obstacles to the others.
 //!
-//! Read from files, never guessed from one `errno`: the same `EACCES` comes from
-//! the paranoia level, from seccomp and from a security module.
+//! The facts come from files and are never guessed from an `errno`: the paranoid level, seccomp and
+//! a security module all answer `EACCES`.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::platform::cpuid;
 
 use super::files::{container, core_pmus};
 
-/// `CAP_SYS_ADMIN` and `CAP_PERFMON`, either of which frees from the paranoia level.
+/// `CAP_SYS_ADMIN` and `CAP_PERFMON`: either lifts the paranoid level.
 const CAPABILITIES: [(u32, &str); 2] = [(38, "CAP_PERFMON"), (21, "CAP_SYS_ADMIN")];
 
 /// The environment variable that, set to 1, accepts counts of a driver that is not trusted.
@@ -21,28 +21,28 @@ fn accepts_doubt() -> bool {
     std::env::var_os(TRUST_DRIVER).is_some_and(|value| value == "1")
 }
 
-/// The facts that decide what `perf_event_open(2)` answers.
+/// The facts that decide the answer of `perf_event_open(2)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PerfPermissions {
     /// `kernel.perf_event_paranoid`; `None` on a kernel without perf events.
     pub paranoid: Option<i32>,
-    /// The capability that lifts the paranoia level, if one is effective and
-    /// counts: in a user namespace of its own a process may hold every one in vain.
+    /// The capability that lifts the paranoid level, if one is effective and counts. In a user
+    /// namespace of its own a process may hold all of them without effect.
     pub capability: Option<&'static str>,
     /// The seccomp mode of the process: 0 none, 1 strict, 2 filter.
     pub seccomp: u8,
     /// The core PMUs the kernel drives: `cpu`, or `cpu_core` and `cpu_atom`, …
     pub pmus: Vec<String>,
-    /// The processor has cores of several types, by CPUID: `/sys` may be out of sight.
+    /// The processor has cores of several types, by CPUID, because `/sys` may be hidden.
     pub hybrid: bool,
     /// Why hardware counts of the kernel's driver may be wrong on this processor.
     pub driver_doubt: Option<&'static str>,
-    /// Such counts are wanted all the same, and marked.
+    /// The program accepts such counts; they are marked.
     pub trusts_driver: bool,
     /// `/sys/bus/event_source/devices/cpu/rdpmc`: 0 never, 1 own events, 2 always.
     pub rdpmc: Option<u8>,
-    /// The NMI watchdog is on, and with it one counter gone.
+    /// The NMI watchdog is on and holds one counter.
     pub watchdog: bool,
     /// Sibling contexts are enabled (`/sys/devices/system/cpu/smt/active`).
     pub smt: bool,
@@ -50,11 +50,11 @@ pub struct PerfPermissions {
     pub virtual_machine: bool,
     /// The limit on open descriptors of this process.
     pub descriptors: u64,
-    /// The container runtime, where its mark is found.
+    /// The container runtime, if its mark is found.
     pub container: Option<&'static str>,
 }
 
-/// The reach of an event, by the paranoia level that allows it.
+/// The reach of an event. The paranoid level must allow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// The thread's own user mode.
@@ -66,7 +66,7 @@ pub(crate) enum Reach {
 }
 
 impl Reach {
-    /// The highest `perf_event_paranoid` that allows it without a capability.
+    /// The highest `perf_event_paranoid` that allows this reach without a capability.
     pub(super) fn highest_level(self) -> i32 {
         match self {
             Reach::User => 2,
@@ -82,7 +82,7 @@ impl PerfPermissions {
         PerfPermissions::read_under(Path::new("/"))
     }
 
-    /// Reads the facts from a tree of `/proc` and `/sys` files elsewhere.
+    /// Reads the facts from a tree of `/proc` and `/sys` files under `root`.
     pub fn read_under(root: &Path) -> PerfPermissions {
         let text = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
         let status = text("proc/self/status");
@@ -129,14 +129,14 @@ impl PerfPermissions {
         self.capability.is_some() || self.paranoid.is_some_and(|level| level < 2)
     }
 
-    /// Whether the process lives in another user namespace than the machine's first,
-    /// whose inode number is a constant of the kernel (`PROC_USER_INIT_INO`).
+    /// Whether the process is in a user namespace other than the machine's first. The first has a
+    /// fixed inode number (the kernel's `PROC_USER_INIT_INO`).
     pub fn in_user_namespace(root: &Path) -> bool {
         fs::read_link(root.join("proc/self/ns/user"))
             .is_ok_and(|link| link.as_os_str() != "user:[4026531837]")
     }
 
-    /// Whether the machine shows a core PMU at all.
+    /// Whether the machine shows a core PMU.
     pub fn has_pmu(&self) -> bool {
         !self.pmus.is_empty()
     }

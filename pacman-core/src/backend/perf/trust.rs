@@ -1,11 +1,11 @@
-//! Whether counts of the kernel's driver are believed.
+//! Whether the counts of the kernel's driver are accepted.
 
 use super::permissions::{PerfPermissions, TRUST_DRIVER};
 use super::plan::Plan;
 use crate::error::{Error, ErrorKind, Result};
 
 impl PerfPermissions {
-    /// The same, with counts of a driver that is not trusted accepted: they are marked.
+    /// The same facts, but counts of a driver that is not trusted are accepted and marked.
     pub fn trusting_driver(self) -> PerfPermissions {
         PerfPermissions { trusts_driver: true, ..self }
     }
@@ -15,12 +15,12 @@ impl PerfPermissions {
         self.driver_doubt.filter(|_| !self.trusts_driver)
     }
 
-    /// Why counts that are taken through the driver all the same may be wrong.
+    /// Why counts through an accepted driver may be wrong.
     pub fn accepted_doubt(&self) -> Option<&'static str> {
         self.driver_doubt.filter(|_| self.trusts_driver)
     }
 
-    /// Refuses a plan whose counts nobody could believe.
+    /// Refuses a plan whose counts may be wrong.
     pub(super) fn check_trust(&self, plan: &Plan) -> Result<()> {
         let Some(doubt) = self.distrust().filter(|_| plan.counts_hardware()) else { return Ok(()) };
         Err(Error::new(

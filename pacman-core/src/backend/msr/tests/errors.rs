@@ -1,4 +1,4 @@
-//! Every refusal: its kind and its one line.
+//! Tests of each refusal: its kind and its one line.
 
 use super::*;
 use crate::ErrorKind;
@@ -128,7 +128,7 @@ fn another_counter_that_runs_off_the_same_escr() {
     io.set(0, 0x36d, 0x3_9000);
     let error = refusal(&io, &retired(&io), 0);
     assert!(error.to_string().contains("needs counter 13, and MSR 0x36d"), "{error}");
-    // With another ESCR it is nobody's business.
+    // With another ESCR the counter does not conflict.
     io.set(0, 0x36d, 0x3_b000);
     assert!(open(&io, &retired(&io), 0).is_ok());
 }
@@ -188,14 +188,14 @@ fn counters_that_somebody_reprograms() {
                   other profilers and attach again";
     let io = Fake::shared().without_rdpmc();
     let mut counters = open(&io, &retired(&io), 0).unwrap();
-    // The overflow flag is the hardware's to set.
+    // The hardware may set the overflow flag.
     io.set(0, 0x36c, 0x8003_9000);
     assert!(read(&mut *counters).is_ok());
     io.set(0, 0x36c, 0x3_b000);
     check(&read(&mut *counters).unwrap_err(), ErrorKind::NotScheduled, stolen);
     drop(counters);
 
-    // An ESCR that the sibling's bits were put into.
+    // An ESCR into which the sibling's bits were written.
     let mut counters = open(&io, &retired(&io), 0).unwrap();
     io.set(0, 0x3b8, 0x0400_0205);
     assert!(read(&mut *counters).unwrap_err().to_string().contains("written MSR 0x3b8"));
@@ -218,8 +218,8 @@ fn counters_that_somebody_reprograms() {
 
 #[test]
 fn a_tag_that_waits_for_the_sibling() {
-    // Both counters wired to FIRM_ESCR0 are the sibling's, so that one of them is to
-    // keep the tagging ESCR of context 0 awake.
+    // Both counters wired to FIRM_ESCR0 are the sibling's, so one of them must keep the tagging
+    // ESCR of context 0 awake.
     let io = Fake::shared();
     let lists: [&[&str]; 2] = [
         &["scalar_DP_retired"],
@@ -302,7 +302,7 @@ fn a_plan_for_another_processor() {
         "cannot program instr_retired:NBOGUSNTAG: it was planned for p4-prescott, and this is \
          GenuineIntel family 6 model 0x3c; plan for this processor"
     );
-    // On NetBurst the APIC ID says which context is which.
+    // On NetBurst the APIC ID tells the contexts apart.
     let prescott = CpuMap::read(&topology, &cpuinfo("GenuineIntel", 15, 4));
     assert_eq!(prescott.site(0), Some(CpuLocation { cpu: 0, core: 0, context: 1 }));
     assert_eq!(prescott.site(1), Some(CpuLocation { cpu: 1, core: 0, context: 0 }));
@@ -313,7 +313,7 @@ fn a_plan_for_another_processor() {
 fn this_machine_without_the_module() {
     let io = crate::backend::msr::DevMsr::new();
     use crate::backend::msr::MsrIo;
-    // A CPU that no machine has, and that the table of devices has no place for.
+    // A CPU number that no machine has, beyond the table of devices.
     assert_eq!(io.read(1 << 20, 0x10).unwrap_err().0, libc::ENXIO);
     let cpu = io.cpu();
     assert!(cpu < 1 << 20);

@@ -1,4 +1,5 @@
-//! A program's handler finds itself as its flags and its mask ask for, counters or not.
+//! Tests that a program's handler runs with the flags and the mask that it asked for, with and
+//! without counters.
 
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
@@ -12,7 +13,7 @@ fn a_handler_runs_as_its_flags_and_its_mask_ask_for() {
     part("flags", "told_apart");
 }
 
-/// How a handler found itself, and how it left the interrupted call.
+/// The state in which a handler ran, and the effect on the interrupted call.
 #[derive(Debug, PartialEq, Eq)]
 struct Found {
     on_its_stack: bool,
@@ -114,7 +115,7 @@ fn told_apart() {
     let mut stack = vec![0u8; STACK_BYTES];
     STACK.store(stack.as_mut_ptr().addr(), Ordering::SeqCst);
     let own = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK_BYTES };
-    // SAFETY: the stack lives until the thread lets go of it below.
+    // SAFETY: the stack lives until the thread gives it up below.
     assert_eq!(unsafe { libc::sigaltstack(&raw const own, std::ptr::null_mut()) }, 0);
     let file = named_device();
     let io = Fake::separate().with_descriptor(file.as_raw_fd());
@@ -128,7 +129,7 @@ fn told_apart() {
         // SAFETY: getpid takes nothing and cannot fail.
         assert_eq!(alone.sender, unsafe { libc::getpid() });
         assert!(alone.blocks_another, "its mask");
-        // One that takes only the number is called with it.
+        // A handler that takes only the number is called with it.
         let observed = found(flags, Some(&io));
         assert_eq!(observed.blocks_itself, alone.blocks_itself, "flags {flags:#x}");
         kinds.push((alone.on_its_stack, alone.blocks_itself, alone.disposition, alone.read));

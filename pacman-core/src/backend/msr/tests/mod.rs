@@ -1,4 +1,4 @@
-//! The backend over registers that are a map in memory.
+//! Tests of the backend over registers that are a map in memory.
 
 mod errors;
 mod fake;
@@ -21,7 +21,7 @@ use fake::Fake;
 
 const USER: Rings = Rings { user: true, kernel: false };
 
-/// A backend over `io` for one core with two contexts, and what each of them counts.
+/// A backend over `io` for one core with two contexts; `lists` has the events of each.
 fn backend(io: &Fake, table: &str, lists: [&[&str]; 2]) -> Result<MsrBackend<Fake>> {
     let cpu = CpuModel::named(table).unwrap();
     let pmu = Pmu::of(cpu, true).allowing_all_counters();

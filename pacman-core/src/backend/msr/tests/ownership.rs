@@ -1,4 +1,4 @@
-//! Registers are taken whole or not at all, and come back as they were.
+//! Tests that registers are taken all or not at all, and are restored.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,7 +8,7 @@ use crate::ErrorKind;
 const RETIRED: &str = "instr_retired:NBOGUSNTAG";
 const REPLAY: &str = "1stL_cache_load_miss_retired";
 
-/// A core that was used before: nothing enabled, nothing zero.
+/// A core that was used before: nothing is enabled, but no register is zero.
 fn used() -> Fake {
     let io = Fake::shared();
     for (msr, value) in
@@ -96,7 +96,7 @@ fn two_sessions_cannot_have_one_register_and_the_first_is_not_disturbed() {
     let io = Fake::shared();
     let first = backend(&io, "p4", [&[RETIRED], &[]]).unwrap();
     let mut counters = open(&io, &first, 0).unwrap();
-    // Another plan, whose own event shares the group; and another machine, which is free.
+    // Another plan with the same event is refused, but another machine is free.
     let second = backend(&io, "p4", [&[RETIRED], &[]]).unwrap();
     assert_eq!(refusal(&io, &second, 0).kind(), ErrorKind::Conflict);
     let elsewhere = Fake::shared();

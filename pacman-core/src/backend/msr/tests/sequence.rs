@@ -1,4 +1,4 @@
-//! The writes to registers and their order.
+//! Tests of the writes to registers and their order.
 
 use super::*;
 

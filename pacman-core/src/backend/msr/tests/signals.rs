@@ -1,7 +1,7 @@
-//! Registers under signal handlers, `exit(3)` and in a forked child.
+//! Tests of registers under signal handlers, `exit(3)` and in a forked child.
 //!
-//! A file stands for the device: its bytes at a register's number are the register.
-//! All of this is about a whole process, so each part runs in one of its own.
+//! A file stands for the device: its bytes at a register's number are the register. The tests
+//! concern a whole process, so each part runs in a process of its own.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -14,11 +14,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::*;
 use crate::ErrorKind;
 
-/// Where the parts find the file that stands for the device.
+/// The variable with the path of the file that stands for the device.
 const DEVICE: &str = "PACMAN_TEST_MSR_DEVICE";
 
-/// Runs a part of this module in a process of its own; answers the file that stood for
-/// the device.
+/// Runs a part of this module in a process of its own. Returns the file that stood for the device.
 pub(super) fn part(module: &str, name: &str) -> File {
     let path = std::env::temp_dir().join(format!("pacman-msr-{}-{name}", std::process::id()));
     let file = device(&path);
@@ -47,7 +46,7 @@ fn register(file: &mut File, msr: u64) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// Counters on registers that held something, over the file that the parent named.
+/// Counters on registers with values in them, over the file that the parent named.
 pub(super) fn counters(io: &Fake) -> Box<dyn Counters> {
     io.set(0, 0x186, 0x0123);
     io.set(0, 0xc1, 77);
@@ -99,7 +98,7 @@ fn signalled() {
     io.written();
     drop(counters);
     assert_eq!(io.written(), [], "given back, the registers may be somebody else's");
-    // SAFETY: puts back what was there.
+    // SAFETY: restores the previous handler.
     assert_eq!(unsafe { libc::signal(libc::SIGTERM, before) }, own, "ours goes with the counters");
 }
 
@@ -122,7 +121,7 @@ fn sharing() {
     let first = open(&io, &plan, 0).unwrap();
     // SAFETY: the handler returns.
     unsafe { libc::raise(libc::SIGTERM) };
-    // Another program has it now, and then goes.
+    // Another program has the register now, and then ends.
     io.set(0, SHARED, 5);
     let second = open(&io, &plan, 1).unwrap();
     assert_ne!(io.get(0, SHARED), 5);
@@ -181,7 +180,8 @@ fn late() {
 #[test]
 fn a_forked_child_lets_go_without_writing() {
     let mut file = part("signals", "forking");
-    // Nor did the parent need to: it dropped its counters, whose registers are no file.
+    // The parent had no need to restore it either: its counters are dropped, and their registers
+    // are not in the file.
     assert_eq!(register(&mut file, 0x186), 0);
 }
 
