@@ -1,4 +1,4 @@
-//! Running work on as many threads as were chosen.
+//! Runs work on the chosen number of threads.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +7,13 @@ use pacman_topology::Binding;
 use pacman_topology::Place;
 use pacman_topology::Topology;
 
-/// Something that runs work on a chosen number of threads: a pool, a runtime, new threads.
+/// Runs work on a chosen number of threads: a pool, a runtime, new threads.
 pub trait Actuator {
     /// Runs `work` once for each place, each on a thread of its own with its number from 0, and
     /// waits for all.
     ///
     /// # Errors
-    /// For a thread that could not be bound: its work has run all the same, elsewhere.
+    /// If a thread could not be bound. Its work has run nevertheless, on another context.
     fn run(&self, places: &[Place], work: &(dyn Fn(usize) + Sync)) -> Result<()>;
 
     /// The cost of a change of the number of threads from one execution to the next.
@@ -22,7 +22,7 @@ pub trait Actuator {
 
 /// New threads for every execution, bound to their places.
 ///
-/// The plainest actuator: it pays for starting threads each time, so phases should last
+/// The simplest actuator. It starts new threads each time, so phases should last
 /// milliseconds.
 #[derive(Debug)]
 pub struct ScopedThreads {

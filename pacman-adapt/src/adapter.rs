@@ -16,13 +16,13 @@ use crate::predict::{Configuration, Predictor};
 use pacman_topology::Topology;
 use pacman_topology::{Place, Placement};
 
-/// Chooses configurations for the phases of one program; a clone is the same adapter.
+/// Chooses configurations for the phases of one program. A clone refers to the same adapter.
 ///
 /// The example of [the module](super) adapts one phase.
 #[derive(Clone, Debug)]
 pub struct Adapter {
     shared: Arc<Shared>,
-    /// Not in `shared`, which every phase holds.
+    /// Not in `shared`, because every phase holds that.
     phases: Arc<Mutex<Vec<Phase>>>,
 }
 
@@ -50,7 +50,7 @@ impl Machine {
     }
 }
 
-/// A phase of the program; a clone is the same phase.
+/// A phase of the program. A clone refers to the same phase.
 #[derive(Clone, Debug)]
 pub struct Phase {
     inner: Arc<Inner>,
@@ -63,9 +63,9 @@ struct Inner {
     controller: Mutex<Controller>,
 }
 
-/// Where one execution is to run; [`Phase::end`] takes it back.
+/// The configuration of one execution; pass it to [`Phase::end`].
 ///
-/// Dropping it instead leaves the execution out.
+/// A choice that is dropped leaves the execution out.
 #[derive(Debug)]
 #[must_use = "run with it, and give it back to Phase::end"]
 pub struct Choice {
@@ -74,12 +74,12 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// How many threads to run on.
+    /// The number of threads to run on.
     pub fn threads(&self) -> usize {
         self.on.threads() as usize
     }
 
-    /// Cores and contexts of each; [`Adapter::places`] says which.
+    /// Cores and contexts of each; [`Adapter::places`] has their places.
     pub fn configuration(&self) -> Configuration {
         self.on
     }
@@ -114,7 +114,7 @@ impl Adapter {
         }
     }
 
-    /// The phase of that name, made when it is named first.
+    /// The phase with that name; created if it is new.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`] for an empty name or one of several lines.
@@ -123,7 +123,7 @@ impl Adapter {
             let why = format!("cannot adapt a phase named {name:?}: a name is one line, not empty");
             return Err(Error::new(ErrorKind::InvalidInput, why));
         }
-        // In this order everywhere: phases, machine, controller.
+        // All code locks in this order: phases, machine, controller.
         let mut phases = self.phases.lock();
         if let Some(known) = phases.iter().find(|phase| phase.name() == name) {
             return Ok(known.clone());
@@ -154,7 +154,7 @@ impl Adapter {
         self.shared.machine.lock().places(on)
     }
 
-    /// The machine as it was looked at last.
+    /// The machine as of the latest look at it.
     pub fn topology(&self) -> Topology {
         self.shared.machine.lock().topology.clone()
     }
@@ -164,8 +164,9 @@ impl Adapter {
         Duration::from_secs_f64(self.shared.rules.break_even)
     }
 
-    /// Looks at the machine again, and drops configurations that no longer fit: after
-    /// `sched_setaffinity`, a changed cpuset, a context that went offline. Answers those dropped.
+    /// Looks at the machine again, and drops configurations that no longer fit. Call it after
+    /// `sched_setaffinity`, a changed cpuset or a context that went offline. Returns the dropped
+    /// configurations.
     ///
     /// The process may use the contexts that the calling thread may use: call it from a thread that
     /// the program has not bound itself.
@@ -176,9 +177,9 @@ impl Adapter {
         self.machine_changed(Topology::detect()?)
     }
 
-    /// Goes on with a topology that was looked at by the caller.
+    /// Continues with a topology that the caller has read.
     ///
-    /// Configurations that the placement has no place for any more are dropped as well.
+    /// It also drops configurations that the placement has no place for.
     ///
     /// # Errors
     /// [`ErrorKind::NothingToChoose`] if no context is left, and as [`Placement::places`] if the placement has
@@ -212,7 +213,8 @@ impl Shared {
     }
 }
 
-/// Those of `all` that `order` has places for; without the default the widest takes its place.
+/// The candidates of `all` that `order` has places for. If the default is not among them, the
+/// widest replaces it.
 fn placed(topology: &Topology, order: &Placement, all: Candidates) -> Result<Candidates> {
     let places = |on| candidates::places(topology, on, order);
     let placed: Vec<Configuration> =
@@ -225,7 +227,7 @@ fn placed(topology: &Topology, order: &Placement, all: Candidates) -> Result<Can
 }
 
 impl Phase {
-    /// The name it was made by.
+    /// The name that the phase was created with.
     pub fn name(&self) -> &str {
         &self.inner.name
     }
@@ -241,17 +243,19 @@ impl Phase {
         Choice { on, energy: rapl.and_then(|rapl| rapl.read().ok()) }
     }
 
-    /// The execution took `elapsed`.
+    /// Reports that the execution took `elapsed`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] for a time or cost that is 0 or no number: the execution is left
-    /// out; after three in a row the phase runs at the default for good.
-    /// [`ErrorKind::NoSuchPlace`] if the configuration was dropped meanwhile. Neither needs an answer.
+    /// [`ErrorKind::InvalidInput`] for a time or cost that is not finite and above 0: the execution
+    /// is left out, and after three in a row the phase runs at the default permanently.
+    /// [`ErrorKind::NoSuchPlace`] if the configuration was dropped meanwhile. The program may
+    /// ignore both errors.
     pub fn end(&self, choice: Choice, elapsed: Duration) -> Result<()> {
         self.end_with(choice, Execution::lasting(elapsed))
     }
 
-    /// The same with what the program has measured itself; energy that it has not is read.
+    /// Like [`end`](Self::end), with the program's own measurements. Energy that is missing is
+    /// read.
     ///
     /// # Errors
     /// As [`end`](Self::end).
@@ -266,7 +270,8 @@ impl Phase {
         match cost {
             Ok(cost) => controller.finished(choice.on, cost, execution.seconds),
             Err(error) => {
-                // Counts as nonsense there, too; this error says more.
+                // The controller must count this execution as invalid as well; this error says
+                // more.
                 let _ = controller.finished(choice.on, f64::NAN, execution.seconds);
                 Err(error)
             }
@@ -286,7 +291,7 @@ impl Phase {
         self.end(choice, begun.elapsed())
     }
 
-    /// Why the next execution runs where it does: one line.
+    /// The reason for the next configuration: one line.
     pub fn why(&self) -> String {
         format!("{}: {}", self.inner.name, self.inner.controller.lock().why())
     }
@@ -304,9 +309,9 @@ impl Builder {
         self
     }
 
-    /// In which order cores are used: `Compact` fills package by package, `Scatter` spreads. A list
-    /// must have a CPU of every core that may be used, unless the
-    /// [limit](Self::max_threads) leaves cores out.
+    /// The order in which cores are used: `Compact` fills package by package, `Scatter` spreads. A
+    /// list must have a CPU of every core that may be used, unless the [limit](Self::max_threads)
+    /// leaves cores out.
     pub fn placement(mut self, order: Placement) -> Builder {
         self.order = order;
         self
@@ -318,15 +323,16 @@ impl Builder {
         self
     }
 
-    /// Reads energy there instead of from this system's powercap.
+    /// Reads energy from `rapl` instead of this system's powercap.
     pub fn energy(mut self, rapl: Rapl) -> Builder {
         self.rapl = Some(rapl);
         self
     }
 
     /// The predictor that chooses samples; its configurations replace the machine's. A trained
-    /// model is for times, and its widest configuration must be the default. [`build`](Self::build)
-    /// refuses one that needs counts: an adapter measures none.
+    /// model predicts times, and its widest configuration must be the default.
+    /// [`build`](Self::build) refuses a predictor that needs counts, because an adapter measures
+    /// none.
     pub fn predictor(mut self, predictor: impl Predictor + 'static) -> Builder {
         self.rules.predictor = Some(Arc::new(predictor));
         self
@@ -344,9 +350,9 @@ impl Builder {
         self
     }
 
-    /// The greatest worth of one more context of a core, as a part of the core's first: 1 by
-    /// default, which assumes nothing. With 0.45, fewer contexts of a core are sampled after 10
-    /// executions instead of 100, and the bound is as good as that figure.
+    /// The maximum SMT gain: the most that a further context of a core adds, as a part of the
+    /// core's first. The default of 1 assumes nothing. With 0.45, fewer contexts of a core are
+    /// sampled after 10 executions instead of 100. The loss is limited only if the value is right.
     pub fn max_smt_gain(mut self, worth: f64) -> Builder {
         self.rules.max_smt_gain = worth;
         self
@@ -382,7 +388,7 @@ impl Builder {
         if objective.needs_energy() && rapl.is_none() {
             rapl = Some(Rapl::detect()?);
         }
-        // When an execution asks where to run it would be too late to refuse.
+        // A refusal at an execution's begin would be too late.
         for &on in candidates.all() {
             candidates::places(&topology, on, &order)?;
         }
@@ -399,20 +405,20 @@ impl Builder {
 /// A decision may cost one percent of an execution.
 const PAYS: u32 = 100;
 
-/// The cost of begin and end once a phase is held.
+/// The cost of begin and end while a phase is held.
 fn decision_cost(candidates: &Candidates) -> Duration {
     const PAIRS: u32 = 2_000;
     let controller = Mutex::new(Controller::new(candidates.clone(), Rules::default()));
     let begun = Instant::now();
     for _ in 0..PAIRS {
         let on = controller.lock().next();
-        // The same time everywhere: the search ends at once, and is held.
+        // The same time for each configuration ends the search at once.
         let _ = controller.lock().finished(on, 1.0, 1.0);
     }
     begun.elapsed() / PAIRS
 }
 
-/// `order` without the contexts that are gone or taken away: a list may name some.
+/// `order` without the contexts that are gone or forbidden: a list may name some.
 fn usable(order: &Placement, topology: &Topology) -> Placement {
     let usable = |cpu: &u32| topology.context(*cpu).is_some_and(|context| context.allowed);
     match order {

@@ -23,7 +23,7 @@ use pacman_topology::{Place, Placement};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidates {
-    /// In order, each once.
+    /// In order, without duplicates.
     all: Vec<Configuration>,
     default: usize,
     /// Hardware contexts that may be used.
@@ -31,7 +31,7 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// Those of the contexts that the process may use, with at most `max_threads` threads.
+    /// The candidates on the contexts that the process may use, with at most `max_threads` threads.
     ///
     /// The default has the largest number of threads that may run. If that is not a full rectangle
     /// of cores and contexts (hybrid machines, odd limits), the default is a number of threads.
@@ -60,19 +60,19 @@ impl Candidates {
         }
         all.sort_unstable();
         let widest = |on: &&Configuration| on.threads() == most;
-        // Of configurations with equally many threads take the one that fills its cores, as a
-        // program with a thread per context does.
+        // Among configurations with the same number of threads, take the one that fills its cores,
+        // like a program with a thread per context.
         let default = all.iter().filter(widest).max_by_key(|on| on.per_core()).copied();
         let default = default.unwrap_or(all[all.len() - 1]);
         let contexts = allowed(topology) as u32;
         Ok(Candidates { contexts, ..Candidates::new(all, default)? })
     }
 
-    /// Those for a team that has `threads` threads without adaptation, or `max_threads` if that
-    /// is fewer: possibly more than there are hardware contexts to run them on.
+    /// The candidates of a team with `threads` threads without adaptation, or `max_threads` if that
+    /// is less. This may be more than there are hardware contexts.
     ///
-    /// Such a team takes turns on the contexts, so a team of one thread for each is expected to
-    /// lose nothing against it; it is a candidate, and so is everything below it.
+    /// The threads of such a team share contexts in turn. So a team of one thread per context is
+    /// expected to lose nothing against it; it is a candidate, with all smaller ones.
     ///
     /// ```
     /// use pacman_adapt::Candidates;
@@ -105,7 +105,7 @@ impl Candidates {
         Ok(Candidates { contexts, ..Candidates::new(all, team)? })
     }
 
-    /// The same numbers of threads, each once, without cores and contexts.
+    /// The same numbers of threads without duplicates, and without cores and contexts.
     ///
     /// Use it if other code places the threads, so that configurations with the same number of
     /// threads do not differ.
@@ -121,7 +121,7 @@ impl Candidates {
     /// ```
     ///
     /// # Errors
-    /// None: all of it was checked when these candidates were made.
+    /// None: these candidates were checked when they were made.
     pub fn by_threads(self) -> Result<Candidates> {
         let plain = |on: &Configuration| Configuration::new(on.threads());
         let all: Result<Vec<Configuration>> = self.all.iter().map(plain).collect();
@@ -174,9 +174,10 @@ impl Candidates {
     }
 }
 
-/// Where the threads of `on` run: one after the other on each core, cores in `order`'s order.
+/// The places of the threads of `on`: one after the other on each core, with the cores in `order`'s
+/// order.
 ///
-/// A configuration without a number of contexts takes the front of `order` itself.
+/// A configuration without a number of contexts takes the first places of `order`.
 ///
 /// # Errors
 /// As [`Placement::places`]: the machine lacks the places, or the process may not use them.
@@ -220,7 +221,7 @@ fn cores_with(topology: &Topology, contexts: u32) -> u32 {
     topology.cores().iter().filter(|core| enough(&core.cpus)).count() as u32
 }
 
-/// Core counts worth telling apart, up to `cores`.
+/// The core counts that become candidates, up to `cores`.
 fn steps(cores: u32) -> Vec<u32> {
     if cores <= 8 {
         return (1..=cores).collect();

@@ -8,15 +8,14 @@ use crate::predict::{Predictor, Sample, Step};
 #[derive(Debug)]
 pub(super) struct Advice {
     pub(super) step: Step,
-    /// By candidate; empty if it predicts nothing that was not measured.
+    /// By candidate; empty if the predictor predicts only measured configurations.
     pub(super) expected: Vec<Option<Expected>>,
 }
 
 impl Known<'_> {
     /// Asks `predictor`. It gets the sample `counted` of the default if there is one, otherwise the
     /// default's cost.
-    ///
-    /// Predictions are of times. They hold for costs as a limit: on fewer threads no cost grows
+    /// Predictions are times. They also limit other costs, because on fewer threads no cost grows
     /// with a higher power of the time than `degree`.
     pub(super) fn ask(
         &self,
@@ -34,7 +33,7 @@ impl Known<'_> {
         }
         let step = predictor.step(&samples)?;
         let mut expected = Vec::new();
-        // One that lacks a sample or a count still has a step.
+        // A predictor that lacks a sample or a count still has a step.
         for forecast in predictor.forecast(&samples).unwrap_or_default() {
             let Some(at) = self.all.iter().position(|&on| on == forecast.configuration) else {
                 continue;
@@ -51,8 +50,7 @@ impl Known<'_> {
     }
 
     /// Samples the best expected configuration that the credit can pay for.
-    ///
-    /// If there is none, takes a step of the built-in search that may pay.
+    /// If there is none, takes a step of the built-in search that may lead to a gain.
     pub(super) fn guided(&self, credit: f64) -> Move {
         let best = self.best();
         let cost = |at: &usize| self.expected(*at).map_or(f64::INFINITY, |one| one.cost);
@@ -78,8 +76,8 @@ impl Known<'_> {
         self.expected(at).is_none_or(|one| one.low < self.level(best) * (1.0 - WORTH))
     }
 
-    /// The next sample of a predictor that only samples; on the way there, one that can be paid
-    /// for.
+    /// The next sample of a predictor that only samples. If it is too costly, a configuration on
+    /// the way there.
     pub(super) fn follow(&self, step: Step, credit: f64) -> Move {
         let wish = step.configuration();
         let Some(at) = self.all.iter().position(|&on| on == wish) else {
@@ -91,7 +89,7 @@ impl Known<'_> {
                 let why = format!("the predictor wants counts of {}", events.join(", "));
                 return Move::Decide { why };
             }
-            // A second sample there would not change the predictor's answer, since it gets levels.
+            // A second sample would not change the predictor's answer, because it gets levels.
             _ if self.records[at].is_measured() => {
                 return Move::Decide { why: format!("the predictor asks for {wish} again") };
             }

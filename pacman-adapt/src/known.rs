@@ -8,17 +8,17 @@ use crate::predict::Configuration;
 pub(super) struct Known<'a> {
     pub(super) all: &'a [Configuration],
     pub(super) default: usize,
-    /// Hardware contexts that there are.
+    /// The number of hardware contexts.
     pub(super) contexts: u32,
     pub(super) records: &'a [Record],
-    /// The greatest worth of one more context of a core, as a part of the core's first.
+    /// The maximum SMT gain: the most that one more context of a core adds, as a part of its first.
     pub(super) max_smt_gain: f64,
-    /// With which power of the time costs grow.
+    /// The exponent of time with which costs grow.
     pub(super) cost_exponent: i32,
     /// Differences below this part are noise.
     pub(super) margin: f64,
     pub(super) account: &'a RegretBudget,
-    /// By candidate, where a predictor says something; else empty.
+    /// By candidate; empty without predictions.
     pub(super) expected: &'a [Option<Expected>],
 }
 
@@ -30,19 +30,20 @@ pub(super) struct Expected {
     pub(super) high: f64,
 }
 
-/// How much farther than its interval reaches a prediction may be off. One in twenty is off by more
-/// than a 90 % interval says; of a normal distribution one in two thousand by twice as much.
+/// The greatest error of a trusted prediction, in half-widths of its 90 % interval. One in twenty
+/// exceeds the interval. With a normal distribution, one in two thousand exceeds twice its
+/// half-width.
 const BEYOND: f64 = 2.0;
 
 impl Expected {
-    /// The most that it can cost, as far as the prediction is to be believed at all.
+    /// The upper limit of the cost, if the prediction is trusted.
     pub(super) fn most(self) -> f64 {
         self.cost + (self.high - self.cost) * BEYOND
     }
 }
 
-/// The time of one thread over the time that all threads together were busy, at most: it has the
-/// caches of one core where they had more.
+/// Upper limit of one thread's time over the busy time of all threads together. One thread has the
+/// caches of only one core.
 const SLACK: f64 = 1.05;
 
 impl Known<'_> {
@@ -56,8 +57,8 @@ impl Known<'_> {
         self.records[at].level()
     }
 
-    /// The greatest additional cost of an execution there over one at the default, by the
-    /// measurements so far.
+    /// The most that an execution there may cost beyond one at the default, by the measurements so
+    /// far.
     pub(super) fn risk(&self, at: usize) -> f64 {
         let noise = 2.0 * self.records[self.default].spread();
         let ceiling = self.ceiling(at);
@@ -98,9 +99,9 @@ impl Known<'_> {
         self.expected.get(at).copied().flatten()
     }
 
-    /// The most that its contexts do together, where the first context of a core does 1.
+    /// The greatest throughput of its contexts, where the first context of a core has 1.
     ///
-    /// Threads take turns on contexts that they outnumber: they do no more than one for each.
+    /// Threads in excess of the contexts add nothing: they take turns.
     pub(super) fn capacity(&self, on: Configuration) -> f64 {
         match (on.cores(), on.per_core()) {
             (Some(cores), Some(contexts)) => {
@@ -114,8 +115,8 @@ impl Known<'_> {
         }
     }
 
-    /// The same number of contexts on each core, in order of cores; threads without cores are
-    /// taken to have one each.
+    /// The configurations with the same number of contexts on each core, in order of cores. Threads
+    /// without cores count as one core each.
     pub(super) fn cores_line(&self, at: usize) -> Vec<usize> {
         let per_core = self.all[at].per_core();
         let row = per_core.or(Some(1));
@@ -126,7 +127,8 @@ impl Known<'_> {
         (0..self.all.len()).filter(among).collect()
     }
 
-    /// The same number of cores, or the nearest not above it, in order of contexts.
+    /// The configurations with the same number of cores, or the nearest below it, in order of
+    /// contexts.
     pub(super) fn contexts_line(&self, at: usize) -> Vec<usize> {
         let on = self.all[at];
         let most = self.all.iter().filter_map(|other| other.per_core()).max().unwrap_or(0);
@@ -147,7 +149,7 @@ impl Known<'_> {
     }
 }
 
-/// Whether `small` remains of `large` if cores or contexts are left out.
+/// Whether `small` results from `large` by leaving out cores or contexts.
 pub(super) fn contains(large: Configuration, small: Configuration) -> bool {
     match ((large.cores(), large.per_core()), (small.cores(), small.per_core())) {
         ((Some(cores), Some(contexts)), (Some(fewer), Some(less))) => {

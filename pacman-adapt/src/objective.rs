@@ -12,9 +12,9 @@ use crate::error::{Error, ErrorKind, Result};
 pub struct Execution {
     /// Wall time in seconds.
     pub seconds: f64,
-    /// Energy of all packages in joules, siblings and other programs included, where it was read.
+    /// Energy of all packages in joules, if it was read. It includes siblings and other programs.
     pub joules: Option<f64>,
-    /// CPU time of all threads in the phase's work, in seconds, where it was measured.
+    /// CPU time of all threads in the phase's work, in seconds, if it was measured.
     pub busy: Option<f64>,
 }
 
@@ -46,21 +46,21 @@ impl Execution {
         self
     }
 
-    /// How many threads were busy on average.
+    /// The average number of busy threads.
     ///
-    /// Fewer than one at a time means that all waited for something outside of the program, of
-    /// which one thread may have to wait for more: that bounds nothing.
+    /// A value below one means that all threads waited for something outside the program. One
+    /// thread may have to wait longer for it, so the value limits nothing.
     pub(super) fn parallelism(&self) -> Option<f64> {
         let busy = self.busy? / self.seconds;
         (busy.is_finite() && busy >= ALWAYS).then_some(busy)
     }
 }
 
-/// Threads busy on average when one is at any time: clocks differ by that much.
+/// From this value on at least one thread is always busy: clocks differ by the rest.
 const ALWAYS: f64 = 0.95;
 
-/// The quantity that the controller minimises: time, energy, a product of both, or a function of
-/// one's own.
+/// The quantity that the controller minimises: time, energy, a product of both, or a custom
+/// function.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Objective {
@@ -73,11 +73,11 @@ pub enum Objective {
     EnergyDelay,
     /// Energy times time squared.
     EnergyDelaySquared,
-    /// A function of one's own of an execution; see [`custom`](Objective::custom).
+    /// A custom function of an execution; see [`custom`](Objective::custom).
     Custom(Custom),
 }
 
-/// A function that makes one cost of an execution.
+/// A function that gives the cost of an execution.
 #[derive(Clone)]
 pub struct Custom {
     cost: Arc<dyn Fn(&Execution) -> f64 + Send + Sync>,
@@ -85,10 +85,10 @@ pub struct Custom {
 }
 
 impl Objective {
-    /// Makes `cost` less, which grows at most with the time to the power of `degree`.
+    /// Minimises `cost`, which grows at most with the time to the power of `degree`.
     ///
-    /// The degree says how dear a sample may become: on half the threads an execution takes
-    /// twice the time at most, and costs two to the power of `degree`.
+    /// The degree limits the cost of a sample. On half the threads an execution takes at most twice
+    /// the time, and costs at most two to the power of `degree`.
     pub fn custom(
         cost_exponent: u8,
         cost: impl Fn(&Execution) -> f64 + Send + Sync + 'static,
@@ -102,8 +102,8 @@ impl Objective {
     /// The cost of an execution: finite and above 0, or refused.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] for a time, energy or cost that is 0, negative or no number,
-    /// and where energy is wanted and was not read.
+    /// [`ErrorKind::InvalidInput`] for a time, energy or cost that is not finite and above 0, and
+    /// if the objective needs energy that was not read.
     pub fn cost(&self, execution: &Execution) -> Result<f64> {
         let Execution { seconds, joules, .. } = *execution;
         let joules = || {
@@ -124,20 +124,20 @@ impl Objective {
         Ok(cost)
     }
 
-    /// Whether a cost is seconds.
+    /// Whether the cost is in seconds.
     pub fn is_time(&self) -> bool {
         matches!(self, Objective::Time)
     }
 
-    /// Whether it cannot do without energy.
+    /// Whether the objective needs energy.
     pub fn needs_energy(&self) -> bool {
         matches!(self, Objective::Energy | Objective::EnergyDelay | Objective::EnergyDelaySquared)
     }
 
-    /// With which power of the time the cost grows at most, on fewer threads.
+    /// The highest exponent of time with which the cost grows on fewer threads.
     pub fn cost_exponent(&self) -> i32 {
         match self {
-            // Energy: time at most at the power that all contexts draw.
+            // Energy is at most the time multiplied by the power of all contexts.
             Objective::Time | Objective::Energy => 1,
             Objective::EnergyDelay => 2,
             Objective::EnergyDelaySquared => 3,

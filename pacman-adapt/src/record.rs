@@ -1,13 +1,13 @@
 //! The latest measurements at one configuration.
 
-/// The latest costs, few enough that the median is a matter of nanoseconds.
+/// Number of costs kept: so few that their median takes nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Record {
     latest: [f64; KEPT],
-    /// Of the same executions: how many threads were busy on average.
+    /// The average number of busy threads of the same executions.
     busy: [f64; KEPT],
     count: u32,
-    /// See [`level`](Self::level): it is asked for more often than it changes.
+    /// See [`level`](Self::level): it is read more often than it changes.
     level: f64,
 }
 
@@ -19,7 +19,7 @@ impl Record {
         self.level = self.median();
     }
 
-    /// The same for several in a row, of which nothing else is known.
+    /// Adds several costs in a row, without busy times.
     pub(super) fn push_all(&mut self, costs: &[f64]) {
         costs.iter().for_each(|&cost| self.keep(cost, None));
         self.level = self.median();
@@ -44,13 +44,14 @@ impl Record {
         KEPT.min(self.count as usize)
     }
 
-    /// The most threads that the latest kept busy on average; infinite if one was not told.
+    /// The highest average of busy threads; infinite if one is unknown.
     pub(super) fn parallelism(&self) -> f64 {
         let most = self.busy[..self.kept()].iter().copied().reduce(f64::max);
         most.unwrap_or(f64::INFINITY)
     }
 
-    /// The median of the latest costs; of two the lesser, because disturbances only add cost.
+    /// The median of the latest costs. Of two it is the lower one, because disturbances only add
+    /// cost.
     pub(super) fn level(&self) -> f64 {
         if self.is_measured() { self.level } else { f64::INFINITY }
     }
@@ -67,7 +68,8 @@ impl Record {
         }
     }
 
-    /// The median deviation from the level, as a part of it; of two, half their distance.
+    /// The median deviation from the level, as a part of it. For two costs it is half their
+    /// distance.
     pub(super) fn spread(&self) -> f64 {
         let (kept, level) = (self.kept(), self.level());
         let mut off = self.latest.map(|cost| (cost - level).abs());
@@ -88,7 +90,7 @@ impl Record {
         self.level = self.median();
     }
 
-    /// The latest has cost so much more than was entered.
+    /// Adds `cost` to the latest execution.
     pub(super) fn amend(&mut self, cost: f64) {
         if let Some(latest) = self.count.checked_sub(1) {
             self.latest[latest as usize % KEPT] += cost;
@@ -96,15 +98,15 @@ impl Record {
         }
     }
 
-    /// As if nothing had been measured.
+    /// Forgets all measurements.
     pub(super) fn forget(&mut self) {
         *self = Record::default();
     }
 }
 
-/// The median of five without a branch: it is asked for after every execution.
+/// The median of five without a branch, because every execution needs it.
 ///
-/// Two pairs in order leave out their least and their greatest, which are not the median.
+/// It orders two pairs, and leaves out the lowest and the highest of the four.
 fn middle([a, b, c, d, e]: [f64; KEPT]) -> f64 {
     let low = a.min(b).max(c.min(d));
     let high = a.max(b).min(c.max(d));

@@ -1,13 +1,13 @@
 //! The cost of adaptation so far, and the cost that is still allowed.
 
-/// How much longer than without adaptation a phase may take in all.
+/// The limits of a phase's total additional cost against a run without adaptation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RegretLimits {
-    /// Before the turn, as a part of the total without adaptation.
+    /// Initial limit, as a part of the total cost without adaptation.
     pub initial: f64,
-    /// From the turn on.
+    /// Steady limit, from `after_executions` on, as a part of that cost.
     pub steady: f64,
-    /// Executions after which the later bound holds.
+    /// Number of executions after which the steady limit holds.
     pub after_executions: u64,
 }
 
@@ -53,24 +53,25 @@ impl RegretBudget {
         self.enter(1, cost, cost);
     }
 
-    /// An execution elsewhere, for which the default is estimated to cost `default`.
+    /// Enters an execution elsewhere. The default is estimated to cost `default`.
     pub fn elsewhere(&mut self, cost: f64, default: f64) {
         self.enter(1, cost, default);
     }
 
-    /// Executions that cost `cost` in all, and would have cost `default`.
+    /// Enters executions that cost `cost` in total, and would have cost `default` at the default.
     pub(super) fn enter(&mut self, executions: u64, cost: f64, default: f64) {
         self.executions += executions;
         self.baseline += default;
         self.lost += cost - default;
     }
 
-    /// Adds the additional cost of executions elsewhere.
+    /// Adds a cost of earlier executions elsewhere.
     pub fn reserve(&mut self, cost: f64) {
         self.lost += cost;
     }
 
-    /// Executions elsewhere would have cost `dearer` more at the default than was estimated.
+    /// Corrects the estimate: earlier executions elsewhere would have cost `dearer` more at the
+    /// default.
     pub fn reprice(&mut self, dearer: f64) {
         self.baseline += dearer;
         self.lost -= dearer;
@@ -93,7 +94,8 @@ impl RegretBudget {
         allowed - self.lost
     }
 
-    /// Executions at the default after which `risk` could be paid for; `None` for never.
+    /// The number of executions at the default after which the credit covers `risk`; `None` if it
+    /// never does.
     pub fn waits(&self, risk: f64, default: f64) -> Option<u64> {
         let mut then = *self;
         for waited in 0..10_000 {
@@ -110,12 +112,12 @@ impl RegretBudget {
         self.lost
     }
 
-    /// Their estimated cost at the default.
+    /// The estimated cost of these executions at the default.
     pub fn baseline(&self) -> f64 {
         self.baseline
     }
 
-    /// How many there were.
+    /// The number of executions.
     pub fn executions(&self) -> u64 {
         self.executions
     }

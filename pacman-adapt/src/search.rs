@@ -8,7 +8,7 @@ use crate::predict::Configuration;
 pub(super) enum Move {
     /// Sample there.
     Run { at: usize, why: String },
-    /// Sampling there is wanted, and may lose more than can be paid for now.
+    /// A sample there is wanted, but the budget cannot pay for it yet.
     Wait { at: usize, risk: f64 },
     /// Nothing is left to sample.
     Decide { why: String },
@@ -17,20 +17,20 @@ pub(super) enum Move {
 /// A configuration that a direction proposes; the preferred ones come first.
 struct Proposal {
     wanted: Vec<usize>,
-    /// How many steps of the line led here: a direction that pays is followed.
+    /// The number of steps that led here: a direction with gains is followed.
     momentum: usize,
 }
 
 impl Known<'_> {
     /// The built-in search: down and up from the best, in cores and in contexts.
     ///
-    /// Steps double while they pay, and never cost more than the credit.
+    /// Steps double while they gain, and never cost more than the credit.
     pub(super) fn climb(&self, credit: f64) -> Move {
         let best = self.best();
         let mut proposals = Vec::new();
         for line in [self.contexts_line(best), self.cores_line(best)] {
-            // A first step in contexts is worth a short wait. In cores it is cheaper, but what it
-            // loses would put the other off until long after the turn.
+            // A first step in contexts is worth a short wait. A step in cores is cheaper, but its
+            // loss would put off the step in contexts for very long.
             if let Some(&at) = proposals.first().and_then(|first: &Proposal| first.wanted.last()) {
                 let risk = self.risk(at);
                 let waits = self.account.waits(risk, self.level(self.default));
@@ -50,7 +50,7 @@ impl Known<'_> {
         proposals.retain(|proposal| !proposal.wanted.is_empty());
         proposals.sort_by_key(|proposal| std::cmp::Reverse(proposal.momentum));
         for proposal in &proposals {
-            // A sample without risk is allowed also where the account is overdrawn.
+            // A sample without risk is allowed even if the budget is overdrawn.
             let affordable = |at: &&usize| self.risk(**at) <= credit.max(0.0);
             if let Some(&at) = proposal.wanted.iter().find(affordable) {
                 let why = format!("a step from {}, the best so far", self.all[best]);
@@ -69,7 +69,7 @@ impl Known<'_> {
         let measured = |at: &usize| self.records[*at].is_measured();
         let best = self.level(line[0]);
         let mut from = 0;
-        // Flat ground is walked over: what lies behind it may be lower.
+        // A neutral step goes on, because the cost behind it may be lower.
         let next = loop {
             let next = (from + 1..line.len()).find(|&place| measured(&line[place]));
             match next {
@@ -131,7 +131,7 @@ impl Known<'_> {
         let (good_x, good_y) = point(good);
         let (worse_x, worse_y) = point(worse);
         let Some(behind) = behind else {
-            // Nearly as dear as threads that went: what was left out was at work.
+            // The cost grew almost in proportion to the threads left out, so they were at work.
             let proportional = (good_x - worse_x).max(0.0) * f64::from(self.cost_exponent);
             let steep = proportional > 0.0 && worse_y - good_y > 0.6 * proportional;
             return (!steep).then(|| gap[gap.len() / 2]);
@@ -152,14 +152,14 @@ impl Known<'_> {
     }
 }
 
-/// How many times the level of more threads than there are contexts one for each context takes that are
-/// clearly no better.
+/// The factor on the level of an oversubscribed team. Above it, one thread per context is clearly
+/// worse.
 const CLEARLY_WORSE: f64 = 1.5;
 
-/// The least gain for which a sample between two others is taken.
+/// The least gain that justifies a sample between two others.
 pub(super) const WORTH: f64 = 0.01;
 
-/// Executions that a first step in contexts may keep one in cores waiting.
+/// Executions for which a first step in contexts may delay one in cores.
 const PATIENCE: u64 = 10;
 
 fn point_x(on: Configuration) -> f64 {

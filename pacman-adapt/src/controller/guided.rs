@@ -5,7 +5,7 @@ use super::state_machine::Controller;
 use crate::predict::{Sample, Step};
 use crate::search::Move;
 
-/// Executions at the default whose counts are kept: more event sets than a predictor has.
+/// Executions at the default whose counts are kept: more than any predictor has event sets.
 const COUNTED: usize = 8;
 
 impl Controller {
@@ -17,10 +17,11 @@ impl Controller {
         if self.next == self.candidates.default_index() { &self.wanted } else { &[] }
     }
 
-    /// Takes the counts of the execution that [`finished`](Self::finished) tells next.
+    /// Takes the counts of the execution that the next call of [`finished`](Self::finished)
+    /// reports.
     ///
-    /// Counts at other configurations than the default, and those of which no more are wanted,
-    /// are left out.
+    /// It ignores counts at configurations other than the default, and counts that are no longer
+    /// wanted.
     pub fn counted(&mut self, sample: Sample) {
         let wanted = sample.configuration() == self.candidates.default()
             && self.state == State::Sampling
@@ -31,7 +32,7 @@ impl Controller {
         }
     }
 
-    /// Asks the predictor again, if it can say something new.
+    /// Asks the predictor again, if it may have a new answer.
     pub(super) fn consult(&mut self) -> Option<Step> {
         let predictor = self.rules.predictor.clone()?;
         let advice = match self.known().ask(predictor.as_ref(), &self.counted) {
@@ -54,10 +55,10 @@ impl Controller {
         Some(advice.step)
     }
 
-    /// Whether predictions stand for the second execution at the default.
+    /// Whether predictions replace the second execution at the default.
     ///
-    /// It is there because a first one may have been dear by accident. That shows in samples
-    /// that are cheaper than predicted, and [`judge`](Self::judge) allows for it.
+    /// A second execution would show that the first was costly by accident. Samples that are
+    /// cheaper than predicted show it as well, and [`judge`](Self::judge) allows for it.
     pub(super) fn is_predicted(&self) -> bool {
         self.predicted
     }
@@ -66,16 +67,17 @@ impl Controller {
     pub(super) fn judge(&mut self, at: usize) {
         let Some(expected) = self.expected.get(at).copied().flatten() else { return };
         let level = self.records[at].level();
-        // Dearer than it can be: no prediction is believed until the next search.
+        // The sample exceeds its predicted limit, so predictions are ignored until the next search.
         self.disproved |= level > expected.most();
-        // Cheaper than it can be: the default is taken to be as much cheaper, not the gain greater.
+        // The sample is below its predicted limit. The default is then assumed to be cheaper by the
+        // same factor, instead of a larger gain.
         let default = &mut self.records[self.candidates.default_index()];
         if level < expected.low && default.count() == 1 {
             default.scale(level / expected.low);
         }
     }
 
-    /// As if nothing had been counted.
+    /// Forgets counts and predictions.
     pub(super) fn forget_advice(&mut self) {
         self.counted.clear();
         self.expected.clear();
@@ -87,7 +89,7 @@ impl Controller {
     pub(super) fn guided(&self, step: Step, credit: f64) -> Move {
         let samples = matches!(step, Step::Sample { .. });
         if self.disproved {
-            // The prediction from the samples is no better.
+            // A prediction from the samples is not better.
             self.known().climb(credit)
         } else if samples || self.expected.is_empty() {
             self.known().follow(step, credit)

@@ -12,15 +12,15 @@ use super::tally::Tally;
 pub(super) struct HeldRun {
     pub(super) at: usize,
     pub(super) tally: Tally,
-    /// The assumed cost of the default in its place.
+    /// The assumed cost of the same executions at the default.
     pub(super) default: f64,
     /// The account's loss before the stay.
     pub(super) lost: f64,
 }
 
 impl HeldRun {
-    /// So many more, at `at`, which cost so much in all, where the default was taken to cost `default`,
-    /// and `dearest` at most each; `lost` is what had been lost before them.
+    /// Adds `more` executions at `at`. Together they cost `cost`, the default was assumed to cost
+    /// `default`, and the most costly one cost `dearest`. `lost` is the account's loss before them.
     #[inline]
     pub(super) fn goes_on(
         &mut self,
@@ -36,7 +36,7 @@ impl HeldRun {
         self.default += default;
     }
 
-    /// Whether they would have cost less than at the default, but for the dearest.
+    /// Whether the executions without the most costly one would have cost less than at the default.
     pub(super) fn gains_but_for_one(&self) -> bool {
         self.tally.mean_but_for_one() * f64::from(self.tally.executions) < self.default
     }

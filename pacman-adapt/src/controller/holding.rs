@@ -27,11 +27,11 @@ impl Controller {
         self.rest_until = self.account.executions() + self.until_check();
     }
 
-    /// Executions until the default is looked at again.
+    /// Executions until the next check of the default.
     ///
-    /// The account has the loss that is possible meanwhile, if the default had become as quick as
-    /// its threads allow; or a check is so costly that more of them would cost more than their
-    /// part.
+    /// The budget can pay the loss that is possible until then, if the default has become as quick
+    /// as its threads allow. A costly check is put off further, so that checks stay within their
+    /// part of the cost.
     fn until_check(&self) -> u64 {
         let known = self.known();
         let all = self.candidates.all();
@@ -40,7 +40,7 @@ impl Controller {
         let worst = self.held_level * (1.0 - share.min(1.0).powi(self.rules.cost_exponent));
         let pays = self.account.credit(default) / worst.max(f64::MIN_POSITIVE);
         let pays = (pays.max(0.0) as u64).clamp(CHECK_AFTER.0, CHECK_AFTER.1);
-        // Before the first it is not known what one costs, and the default may look too dear.
+        // Before the first check its cost is unknown, and the measured default may be too costly.
         let part = if self.costly.is_some() { CHECKS_OF_LOAD } else { CHECKS };
         pays.max(match self.check_cost > 0.0 {
             true => self.apart(self.check_cost, part),
@@ -64,19 +64,19 @@ impl Controller {
 
     /// The cost up to which an execution shows no drift; `None` while no configuration is held.
     ///
-    /// A shell may keep such executions back for a while, and report them
+    /// A caller may delay such executions for a while, and report them
     /// [together](Self::finished_together).
     pub fn drift_limit(&self) -> Option<f64> {
         let holds = self.state == State::Holding && self.held_level.is_finite();
         holds.then(|| self.held_level * (1.0 + self.tolerance()))
     }
 
-    /// Executions at `on` took `seconds` each, in this order, where the cost is time: the same as
-    /// [`finished`](Self::finished) for each, but that what is held is thought over once, after the
-    /// last of them.
+    /// Reports executions at `on` that took `seconds` each, in this order. The cost must be time.
+    /// It equals [`finished`](Self::finished) for each of them, but reconsiders the held
+    /// configuration only once, after the last one.
     ///
     /// # Errors
-    /// As `finished`: the first, and those after it are told all the same.
+    /// As `finished`: the first error. The executions after it are reported as well.
     ///
     /// ```
     /// use pacman_adapt::{Candidates, Controller, Rules};

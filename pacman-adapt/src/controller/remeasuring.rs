@@ -1,4 +1,4 @@
-//! Measures the default anew where the account is overdrawn.
+//! Measures the default again if the regret budget is overdrawn.
 
 use super::held_run::HeldRun;
 use super::limits::{KNOWN_WELL, VERIFIED};
@@ -7,13 +7,14 @@ use super::state_machine::Controller;
 use crate::predict::Configuration;
 
 impl Controller {
-    /// An execution at `on`, told before, has cost `cost` more than was told with it: threads that
-    /// it had end, say, and that were started again for another phase. That is lost. If it is `recurring`
-    /// it counts against `on` as well, but for the samples of a search: others may be about to do as
-    /// this phase does. It does not where only the phase itself went elsewhere and back, or where the
-    /// other is new.
+    /// Adds a later cost to a reported execution at `on`. For example, its threads ended and were
+    /// started again for another phase. The account books the cost as a loss.
     ///
-    /// Leaves out a cost that is not finite and above 0, one at the default, and one at a
+    /// A `recurring` cost also counts against `on`, except for the samples of a search, because it
+    /// may return with each execution. The cost does not recur if only the phase itself went
+    /// elsewhere and back, or if the other phase is new.
+    ///
+    /// Ignores a cost that is not finite and above 0, a cost at the default, and a cost at a
     /// configuration that the phase does not have.
     pub fn defer_cost(&mut self, on: Configuration, cost: f64, recurring: bool) {
         let Some(at) = self.index(on) else { return };
@@ -40,7 +41,7 @@ impl Controller {
             && self.account.credit(self.default_cost()) < 0.0
     }
 
-    /// Measures the default anew: it may be dearer than when it was measured last.
+    /// Measures the default again: it may have become more costly.
     #[cold]
     pub(super) fn remeasure(&mut self) {
         if self.costly.is_some() {
@@ -48,14 +49,15 @@ impl Controller {
             return self.back_to_default(why);
         }
         if !self.excused && self.held_run.gains_but_for_one() {
-            // It may be an accident. The next one is not, and until then no more may be lost.
+            // The loss may be an accident. A second one is not, and until then no more may be lost.
             self.excused = true;
             self.held_run.lost = self.account.lost();
             return;
         }
         self.remeasuring = Some(self.state);
         self.check();
-        self.why = "the account is overdrawn: is it the default that has become dearer?".into();
+        self.why =
+            "the account is overdrawn: checks whether the default has become more costly".into();
     }
 
     /// An execution at the default was measured; `back` is the state before.
@@ -73,7 +75,7 @@ impl Controller {
             self.account.reprice(dearer.max(0.0));
             (self.state, self.next) = (back, at);
             self.why = format!(
-                "costs {:.3} of {} on average, which has become dearer",
+                "costs {:.3} of {} on average, which has become more costly",
                 mean / now,
                 self.candidates.default()
             );

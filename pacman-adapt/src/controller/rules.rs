@@ -10,30 +10,30 @@ use crate::regret_budget::RegretLimits;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Rules {
-    /// How much may be lost.
+    /// The limits of the loss.
     pub bound: RegretLimits,
     /// The greatest worth of one more context of a core, as a part of its first. 1 assumes nothing;
     /// 0.45 says that two contexts do at most 1.45 times the work of one.
     pub max_smt_gain: f64,
-    /// With which power of the time the cost grows.
+    /// The exponent of time with which the cost grows.
     pub cost_exponent: i32,
-    /// Samples of one search at most.
+    /// The most samples of one search.
     pub budget: u32,
     /// Phases that take less time (in seconds) are left alone.
     pub break_even: f64,
     /// Additional seconds of the first execution at the default after others with fewer threads.
     ///
-    /// Such a runtime has to start the missing threads, for example. If the cost is not 0, the
+    /// A runtime may have to start the missing threads, for example. If the cost is not 0, the
     /// controller measures the default well before it leaves it, and puts off returns to it.
     pub switch_back_cost: f64,
-    /// The predictor that chooses samples; without one, steps down and up that the account can pay
-    /// for.
+    /// The predictor that chooses samples. Without one, the search takes steps down and up that the
+    /// budget can pay for.
     pub predictor: Option<Arc<dyn Predictor>>,
 }
 
 impl Default for Rules {
-    /// Time, 5 % and 1 %, nothing assumed of contexts, 24 samples, no phase too short, and nothing to pay
-    /// on return.
+    /// Limits of 5 % and 1 %, cost equal to time, no assumption about contexts, 24 samples, no
+    /// break-even time and no cost of switching back.
     fn default() -> Rules {
         Rules {
             bound: RegretLimits::default(),
@@ -53,15 +53,15 @@ impl Default for Rules {
 pub enum State {
     /// Measures configurations that may be better, as far as the account allows.
     Sampling,
-    /// Repeats the best one, because a single sample may have been luck.
+    /// Repeats the best configuration, because a single sample may have been luck.
     Verifying,
-    /// Stays, and watches for drift.
+    /// Stays at a configuration, and watches for drift.
     Holding,
-    /// Runs at the default in between, to see that it is still worse.
+    /// Runs at the default for a while, to see whether it is still worse.
     Checking,
-    /// The phase is too short for anything to pay.
+    /// The phase is too short for a gain.
     LeftAlone,
-    /// The program told nonsense; the default from now on.
+    /// The program reported invalid times. The phase stays at the default.
     Off,
 }
 

@@ -1,13 +1,13 @@
-//! From nothing known to a configuration that is verified.
+//! Searches, from the first execution to a verified configuration.
 
 use super::limits::{CLEAR, KNOWN_WELL, LEAST_DRIFT, LEAST_GAIN, REST, VERIFIED};
 use super::rules::State;
 use super::state_machine::Controller;
 use crate::search::Move;
 
-/// The spread from which on executions do not agree.
+/// The spread from which executions disagree.
 const DISAGREE: f64 = LEAST_DRIFT / 2.0;
-/// How many times the most that it can cost a sample takes that something else was the matter with.
+/// A sample above this multiple of its upper bound was disturbed.
 const IMPOSSIBLE: f64 = 1.2;
 
 impl Controller {
@@ -70,8 +70,8 @@ impl Controller {
         }
     }
 
-    /// A sample that is far dearer than it can be met something else: it is in the account, and once
-    /// in a search another one is taken in its place.
+    /// Excludes a sample far above its upper bound, because it was disturbed. Its cost stays in the
+    /// account. Once in a search the sample is repeated.
     fn doubt_sample(&mut self) {
         let sample = &self.records[self.next];
         let is_first = self.state == State::Sampling && sample.count() == 1;
@@ -81,18 +81,19 @@ impl Controller {
         }
     }
 
-    /// Runs the best so far until a sample can be paid for.
+    /// Runs the best configuration so far until the budget can pay for a sample.
     fn wait(&mut self, at: usize, risk: f64) {
         let known = self.known();
         let (best, default) = (known.best(), known.default);
         let level = known.level(default);
         let waits = self.account.waits(risk + self.doubt(), level);
         self.next = if self.seems_better(best) { best } else { default };
-        // Gains fill the account sooner than waiting does: looks again half way.
+        // Gains fill the account sooner than waiting does, so this looks again after half of the
+        // time.
         let look = waits.map_or(REST.1, |waits| (waits / 2).clamp(1, REST.1));
         self.rest_until = self.account.executions() + look;
         self.why = format!(
-            "a sample of {} may cost {:.3} executions more, and {:.3} can be paid",
+            "a sample of {} may lose {:.3} executions, and the budget allows {:.3} now",
             self.candidates.all()[at],
             risk / level,
             (self.account.credit(level) - self.doubt()).max(0.0) / level
@@ -112,9 +113,9 @@ impl Controller {
             self.why = format!("the best of {measured} measured, run again to be sure");
             return;
         }
-        // The default costs nothing but what would be gained: where that is little against the
-        // noise, it is measured as well as the other. Where noise may be all that is against the
-        // other, both are measured once more.
+        // An execution at the default costs only the gain. If the gain is small against the noise,
+        // the default is measured as well as the other. If only noise may speak against the other,
+        // both are measured once more.
         let little = gain.is_some_and(|gain| gain < 4.0 * CLEAR * self.noise_of(best));
         let maybe = !gains && known.level(best) < known.level(default) * (1.0 - LEAST_GAIN);
         let again = [(best, maybe), (default, little || maybe)].into_iter();
@@ -134,8 +135,8 @@ impl Controller {
         self.noise_may_hide = !gains && self.noise() > DISAGREE;
     }
 
-    /// Two executions at the default that agree, or four; the first of a program is often cold. Where
-    /// coming back to it is dear, as many as a search may want later.
+    /// Whether the default has two executions that agree, or four: the first of a program is often
+    /// cold. If a return to the default is costly, it needs as many as a search may want later.
     fn default_is_known(&self) -> bool {
         let record = &self.records[self.candidates.default_index()];
         if self.rules.switch_back_cost > 0.0 && self.remembered.is_none() {
@@ -144,7 +145,8 @@ impl Controller {
         record.count() >= 4 || (record.count() >= 2 && record.spread() < DISAGREE)
     }
 
-    /// Whether it is taken to be better, until more is known: it has cost less than the default.
+    /// Whether the configuration counts as better until more is known: it has cost less than the
+    /// default.
     fn seems_better(&self, at: usize) -> bool {
         let default = self.records[self.candidates.default_index()].level();
         self.records[at].level() < default * (1.0 - LEAST_GAIN)
@@ -157,7 +159,7 @@ impl Controller {
         let default = self.records[self.candidates.default_index()].level();
         let ratio = self.records[at].level() / default;
         let is_known = self.remembered.is_some_and(|(held, _)| held == at);
-        // Of a ratio both are known to a part.
+        // Both costs of a ratio are uncertain in proportion to their size.
         let noise = if is_known { 0.0 } else { CLEAR * self.noise_of(at) * ratio };
         let gain = 1.0 - ratio;
         (gain > LEAST_GAIN.max(noise)).then_some(gain)
@@ -166,8 +168,8 @@ impl Controller {
     /// The uncertainty of a sample's loss, because the default's cost is only known to its spread.
     ///
     /// Without this term the controller would overdraw the budget. The spread counts up to
-    /// `MOST_DOUBT`: to save up for more would take longer than the phase may last, and forgo
-    /// the gain in that time.
+    /// `MOST_DOUBT`. Saving up for more would take longer than the phase may last, and would forgo
+    /// its gain.
     ///
     /// A reserve of 5 % of the allowed loss always stays. The risk of a sample is computed from
     /// shares of the machine. Real samples cost some percent more, as with a cold cache or a

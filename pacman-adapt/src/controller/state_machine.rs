@@ -43,21 +43,21 @@ pub struct Controller {
     pub(super) seconds: Record,
     pub(super) account: RegretBudget,
     pub(super) state: State,
-    /// Where the next execution runs.
+    /// The configuration of the next execution.
     pub(super) next: usize,
-    /// Where the last search ended, and its level then.
+    /// The configuration that the last search chose, and its level then.
     pub(super) held: usize,
     pub(super) held_level: f64,
     pub(super) samples: u32,
-    /// The most that the latest sample could cost, as it was taken.
+    /// The upper bound of the latest sample's cost, at the time of the sample.
     pub(super) ceiling: f64,
-    /// A sample of this search was left out, because it was dearer than that.
+    /// This search left out a sample because it exceeded that bound.
     pub(super) doubted: bool,
     /// The default is held, but noise may have hidden a better configuration.
     pub(super) noise_may_hide: bool,
-    /// The execution before which the controller changes nothing.
+    /// The controller changes nothing before this execution.
     pub(super) rest_until: u64,
-    /// Executions between two searches at least; each search doubles it.
+    /// The least executions between two searches; each search doubles it.
     pub(super) rest: u64,
     pub(super) search_after: u64,
     /// The default's costs of the check under way.
@@ -66,35 +66,36 @@ pub struct Controller {
     /// The cost of the check or search under way, or of the latest, beyond the configuration held
     /// before.
     pub(super) spent: f64,
-    /// The same of the latest check.
+    /// The same cost of the latest check.
     pub(super) check_cost: f64,
     /// The executions at the default since the search began.
     pub(super) tally: Tally,
-    /// How many are enough to weigh it by its average.
+    /// The number of these executions after which the default is weighed by its average.
     pub(super) enough: u32,
-    /// That average, while another one is held for it.
+    /// That average, while another configuration is held because of it.
     pub(super) costly: Option<f64>,
-    /// The looks at the default of the check under way.
+    /// The executions at the default in the check under way.
     pub(super) looks: Tally,
     /// The executions at one configuration other than the default.
     pub(super) held_run: HeldRun,
-    /// One execution elsewhere was taken for an accident since the search began.
+    /// One execution elsewhere was excused as an accident since the search began.
     pub(super) excused: bool,
-    /// The phase's state before the account was found overdrawn.
+    /// The phase's state before the budget was found overdrawn.
     pub(super) remeasuring: Option<State>,
-    /// Held before a drift, with its level over the default's then.
+    /// The configuration that was held before a drift, and its level over the default's at that
+    /// time.
     pub(super) remembered: Option<(usize, f64)>,
     pub(super) long: u32,
     pub(super) nonsense: u32,
-    /// The counts at the default since the search began; few, and of use to a predictor only.
+    /// The counts at the default since the search began. Only a predictor uses them.
     pub(super) counted: Vec<Sample>,
     /// The events that the predictor wants counted in the next execution.
     pub(super) wanted: Vec<String>,
     /// The predictor's expectation by candidate; empty if it has none or was wrong.
     pub(super) expected: Vec<Option<Expected>>,
-    /// It had something to say in this search.
+    /// The predictor had an answer in this search.
     pub(super) predicted: bool,
-    /// A sample was dearer than it said that it can be.
+    /// A sample exceeded its predicted limit.
     pub(super) disproved: bool,
     /// Executions on fewer threads than the default has.
     pub(super) reduced: u64,
@@ -104,7 +105,7 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// A phase of which nothing is known: its first executions run at the default.
+    /// A phase without measurements: its first executions run at the default.
     pub fn new(candidates: Candidates, rules: Rules) -> Controller {
         let default = candidates.default_index();
         Controller {
@@ -149,7 +150,7 @@ impl Controller {
         }
     }
 
-    /// Where the next execution should run.
+    /// The configuration of the next execution.
     #[inline]
     pub fn next(&self) -> Configuration {
         self.candidates.all()[self.next]
@@ -175,14 +176,14 @@ impl Controller {
         &self.candidates
     }
 
-    /// The cost of an execution at `on`: the median of the latest five. `None` if none was told
-    /// since the search began, or the phase has no such configuration.
+    /// The cost of an execution at `on`: the median of the latest five. `None` if none was reported
+    /// since the search began, or if the phase has no such configuration.
     pub fn level(&self, on: Configuration) -> Option<f64> {
         let level = self.records[self.index(on)?].level();
         level.is_finite().then_some(level)
     }
 
-    /// Why the next execution runs where it does: one line.
+    /// The reason for the next configuration: one line.
     pub fn why(&self) -> String {
         let default = self.default_cost();
         let usual = self.candidates.default();
@@ -196,7 +197,7 @@ impl Controller {
             line += &format!("; {} configurations gone with their contexts", self.gone);
         }
         if self.state == State::LeftAlone {
-            // Nothing is lost or gained, and a shell need not report each execution.
+            // Nothing is lost or gained, and a caller need not report each execution.
             return line;
         }
         // This figure includes the cost of the search and of changes of the team; the one above
@@ -206,7 +207,7 @@ impl Controller {
         line + &format!("; all {executions} together {:.1} % {word} than on {usual}", more.abs())
     }
 
-    /// An execution at `on` cost `cost` and took `seconds`.
+    /// Reports an execution at `on` with its cost and its time in seconds.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`] unless both are finite and above 0: the execution is left out,
@@ -216,8 +217,8 @@ impl Controller {
         self.finished_with(on, cost, &Execution::seconds(seconds))
     }
 
-    /// As [`finished`](Self::finished), with the execution's other data: its
-    /// [busy time](Execution::with_busy) limits the loss on fewer threads.
+    /// Like [`finished`](Self::finished), with more data of the execution. Its [busy
+    /// time](Execution::with_busy) limits the loss on fewer threads.
     ///
     /// # Errors
     /// As [`finished`](Self::finished).
@@ -238,7 +239,8 @@ impl Controller {
         match self.state {
             State::Off => {}
             State::LeftAlone => self.while_left_alone(seconds),
-            // Another configuration ran than the chosen one: it counts, but decides nothing.
+            // The execution ran at another configuration than the chosen one. It counts, but
+            // decides nothing.
             _ if !expected => {}
             _ if self.over_budget() => self.remeasure(),
             State::Sampling | State::Verifying => {
@@ -253,11 +255,11 @@ impl Controller {
         Ok(())
     }
 
-    /// An execution at `on` cost `cost`, and says nothing of those after it: the first on threads
-    /// that were started for it, say. It is in the account, and nothing is learnt from it.
+    /// Reports an execution at `on` that is not typical, such as the first on newly started
+    /// threads. Its cost is in the account, but does not affect decisions.
     ///
-    /// The account leaves out a cost that is not finite and above 0, and one at a configuration
-    /// that the phase does not have.
+    /// It ignores a cost that is not finite and above 0, and a cost at a configuration that the
+    /// phase does not have.
     pub fn outlier(&mut self, on: Configuration, cost: f64) {
         let Some(at) = self.index(on) else { return };
         if cost.is_finite() && cost > 0.0 {
@@ -269,14 +271,14 @@ impl Controller {
         if on == self.next() { Some(self.next) } else { self.candidates.index(on) }
     }
 
-    /// Books an execution.
+    /// Adds an execution to the account.
     pub(super) fn enter(&mut self, at: usize, cost: f64, parallelism: Option<f64>) {
         self.book(at, 1, cost, cost);
         self.records[at].push(cost, parallelism);
     }
 
-    /// Has executions at one configuration, which cost `cost` in all and `dearest` at most each, in the
-    /// account.
+    /// Adds executions at one configuration to the account. They cost `cost` in total, and the most
+    /// costly one cost `dearest`.
     pub(super) fn book(&mut self, at: usize, executions: u32, cost: f64, dearest: f64) {
         let default = self.candidates.default_index();
         let count = u64::from(executions);
@@ -284,7 +286,7 @@ impl Controller {
             self.spent += cost - self.held_level * f64::from(executions);
         }
         if at == default {
-            // The first of all is dear because everything is cold.
+            // The very first execution is costly because everything is cold.
             if self.account.executions() > 0 {
                 self.tally.fade(MOST);
                 self.tally.add(executions, cost, dearest);
@@ -292,7 +294,8 @@ impl Controller {
             return self.account.enter(count, cost, cost);
         }
         let estimate = self.default_cost() * f64::from(executions);
-        // Without an estimate there is nothing to compare with: a choice from before a reset.
+        // Without an estimate there is nothing to compare with: the choice dates from before a
+        // reset.
         let estimate = if estimate.is_finite() { estimate } else { cost };
         let costs = (cost, estimate, dearest);
         self.held_run.goes_on(at, executions, costs, self.account.lost());
