@@ -12,22 +12,23 @@ const WIDTH: f64 = 4.0;
 impl SimPhase {
     /// The counts of one execution as a sample, sums over all threads; without noise.
     ///
-    /// Where a thread's cycles went is told by the events of a stall breakdown, as IBM's POWER
-    /// counts it (POWER8 user's manual, CPI stack): `stalls_sibling` are cycles in which the
-    /// core's other contexts had the issue slots, `stalls_cache` and `stalls_memory` waited for
-    /// data that did not fit the core's cache or queued for the memory, `stalls_snoop` for
-    /// lines that another core had written; `cycles_pause` is a spin loop's PAUSE at a
-    /// barrier, `cycles_locked` holds a lock that others sleep for. `bus_busy` are the
-    /// cycles of the wall clock in which the memory bus had data on it, for all threads once.
-    /// They say nothing of times elsewhere: [`seconds`](SimPhase::seconds)' parameters are not
-    /// among them.
+    /// The events are those of a stall breakdown, as IBM's POWER counts it (POWER8 user's manual,
+    /// CPI stack). In `stalls_sibling` cycles the core's other contexts had the issue slots.
+    /// `stalls_cache` and `stalls_memory` are waits for data that did not fit the core's cache or
+    /// queued for the memory. `stalls_snoop` are waits for lines that another core had written.
+    /// `cycles_pause` is a spin loop's PAUSE at a barrier, and `cycles_locked` holds a lock while
+    /// others sleep. `bus_busy` are the cycles of the wall clock with data on the memory bus, once
+    /// for all threads.
+    ///
+    /// The counts do not reveal times at other configurations: the parameters of
+    /// [`seconds`](SimPhase::seconds) are not among them.
     pub fn counted(&self, on: Configuration) -> Option<Sample> {
         let contexts = f64::from(on.per_core().unwrap_or(1));
         let threads = f64::from(on.threads());
         let cycles = self.single * CLOCK;
         let parallel = cycles * (1.0 - self.serial);
         let (work, waiting, _) = self.parts(on);
-        // As on one thread, less the misses that it has by itself.
+        // As on one thread, without the misses that one thread has by itself.
         let issued = parallel / self.misses(1.0);
         let crowd = (contexts * self.issue).max(1.0);
         let in_core = issued * crowd * self.misses(contexts);
@@ -43,7 +44,7 @@ impl SimPhase {
             ("bus_busy", parallel / self.bandwidth),
         ];
         let sample = Sample::new(on, self.seconds(on)).ok()?;
-        // A rounding error below 0 is no count.
+        // A rounding error below 0 is not a count.
         counts
             .into_iter()
             .try_fold(sample, |sample, (event, count)| sample.with(event, count.max(0.0)).ok())
@@ -55,7 +56,7 @@ mod tests {
     use super::super::{Kind, Random, SmtMachine};
     use super::*;
 
-    /// Cycles are work, the serial part and what the breakdown names: nothing twice, nothing lost.
+    /// Cycles are the sum of work, the serial part and the parts of the breakdown.
     #[test]
     fn cycles_are_the_sum_of_their_breakdown() {
         let mut random = Random::new(7);

@@ -1,20 +1,20 @@
-//! Phases at random.
+//! Random phases.
 
 use super::phase::{SimPhase, SmtMachine};
 
-/// Numbers that only look random: the same seed gives the same ones everywhere.
+/// Reproducible pseudo-random numbers: one seed gives the same numbers everywhere.
 ///
 /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// From a seed.
+    /// Starts the sequence of a seed.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
-    /// From 0 to 1, without 1.
+    /// The next number, from 0 to 1 without 1.
     pub fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;
@@ -23,12 +23,12 @@ impl Random {
         ((word ^ (word >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Between two numbers, each as likely.
+    /// A number between two others, uniformly distributed.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
 
-    /// Between two positive numbers, each factor as likely.
+    /// A number between two positive ones, with a uniformly distributed logarithm.
     pub fn factor(&mut self, low: f64, high: f64) -> f64 {
         (self.between(low.ln(), high.ln())).exp()
     }
@@ -38,11 +38,11 @@ impl Random {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// One of the others, each as likely.
+    /// One of the other kinds, with equal probability.
     Any,
-    /// Arithmetic: all contexts pay, more or less.
+    /// Arithmetic: more contexts help, to a varying degree.
     Compute,
-    /// The core's cache: contexts take each other's place.
+    /// The core's cache: contexts evict each other's data.
     Cache,
     /// Memory: the bandwidth is reached before the last core.
     Memory,
@@ -55,13 +55,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All that [`Any`](Kind::Any) draws from.
+    /// All kinds that [`Any`](Kind::Any) draws from.
     pub const ALL: [Kind; 6] =
         [Kind::Compute, Kind::Cache, Kind::Memory, Kind::Lock, Kind::Barrier, Kind::Serial];
 
     /// A phase of this kind for a machine of that size.
-    ///
-    /// The costs of a further thread are drawn for the machine: what hurts 128 threads would not
+    /// The costs of a further thread depend on the machine's size: a cost that slows 128 threads
+    /// would not be visible on 4.
     /// be seen on 4.
     pub fn draw(self, random: &mut Random, machine: SmtMachine) -> SimPhase {
         let kind = match self {

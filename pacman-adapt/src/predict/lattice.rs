@@ -1,4 +1,4 @@
-//! The candidates of a machine, and which are neighbours.
+//! The candidates of a machine, and their neighbours.
 
 use super::Configuration;
 use crate::error::{Error, ErrorKind, Result};
@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// Configurations in rows of equal threads per core, each row in order of threads.
 #[derive(Clone, Debug)]
 pub(super) struct Lattice {
-    /// In order, each once; never empty.
+    /// In order, without duplicates; never empty.
     configurations: Vec<Configuration>,
 }
 
@@ -40,7 +40,8 @@ impl Lattice {
         below.into_iter().chain(row.get(place + stride).copied()).collect()
     }
 
-    /// The ones with the nearest number of cores in the rows with one thread per core less or more.
+    /// In the rows with one thread per core less or more, the configurations with the nearest
+    /// number of cores.
     pub(super) fn across(&self, from: Configuration) -> Vec<Configuration> {
         let (Some(per_core), Some(cores)) = (from.per_core(), from.cores()) else {
             return Vec::new();
