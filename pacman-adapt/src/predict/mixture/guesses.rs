@@ -3,7 +3,7 @@
 use super::covariance::cores;
 use crate::predict::Configuration;
 
-/// The most mixtures; there may be more single shapes.
+/// The most mixtures. Single shapes are not limited.
 const MOST: usize = 4096;
 
 /// A guess about a program.
@@ -11,8 +11,8 @@ const MOST: usize = 4096;
 pub(in crate::predict) struct Guess {
     /// ln of time over the reference's, by configuration.
     pub(in crate::predict) logs: Vec<f64>,
-    /// The two parts of the mixture, the same twice if of one: known shapes by their index, then
-    /// laws.
+    /// The two parts of the mixture; equal for a single shape. Known shapes have their index, then
+    /// the laws follow.
     #[cfg(any(test, feature = "training"))]
     pub(in crate::predict) parts: [usize; 2],
 }
@@ -30,9 +30,9 @@ impl Guess {
 
 /// All shapes and laws, and their mixtures.
 ///
-/// Times of a program's parts add up, so between any two shapes there are their mixtures: a
-/// quarter, a half and three quarters of the reference's time in the one, the rest in the other.
-/// With many shapes only halves, and with very many none: these are mixtures enough by themselves.
+/// Times of a program's parts add up, so any two shapes have mixtures. One shape gets a quarter, a
+/// half or three quarters of the reference's time, the other the rest. With many shapes there are
+/// only halves. With very many there are none, because the shapes themselves are enough.
 pub(in crate::predict) fn guesses(
     configurations: &[Configuration],
     shapes: &[Vec<f64>],
@@ -66,7 +66,7 @@ pub(in crate::predict) fn guesses(
     guesses
 }
 
-/// The laws that parts of all programs follow: times over the reference's.
+/// The laws that parts of all programs follow: times over the reference's time.
 fn laws(configurations: &[Configuration]) -> Vec<Vec<f64>> {
     let Some(reference) = configurations.last() else { return Vec::new() };
     let all = f64::from(reference.threads());

@@ -1,4 +1,4 @@
-//! Programs as mixtures of known ones, and samples where they tell most.
+//! Programs as mixtures of known ones, with samples at the most informative configurations.
 
 mod covariance;
 mod guesses;
@@ -16,7 +16,8 @@ use super::step::{self, Forecast, Predictor, Step};
 use super::verify::{self, Rule};
 use crate::error::Result;
 
-/// Predicts times of programs as mixtures of known ones, and chooses each sample by those before.
+/// Predicts times of programs as mixtures of known ones, and chooses each sample by the earlier
+/// ones.
 ///
 /// `training::mixture` makes it. It models a program's time as the sum of two parts and a residual.
 /// Each part resembles a program of the training or a law (serial, ideal, contended, saturated).
@@ -68,13 +69,13 @@ pub(super) struct Unexplained {
     pub(super) share: f64,
 }
 
-/// More would not be fewer than a search takes, and their matrices are made anew at each step.
+/// The most samples: with more, a search would be as quick. Each step computes their matrices anew.
 pub(super) const MOST_SAMPLES: usize = 16;
 
 impl TryFrom<Parts> for Mixture {
     type Error = &'static str;
 
-    /// A file may hold anything.
+    /// Checks the parts, because a file may hold anything.
     fn try_from(parts: Parts) -> std::result::Result<Mixture, &'static str> {
         let columns = parts.configurations.len();
         let figures = [parts.noise, parts.half_width, parts.rule.worth];
@@ -111,7 +112,7 @@ impl TryFrom<Parts> for Mixture {
     }
 }
 
-/// e to this is still a number, and no ratio of two times.
+/// The largest logarithm of a ratio of times: e to this power is still a finite number.
 const MOST_LOG: f64 = 100.0;
 
 impl From<Mixture> for Parts {
@@ -120,21 +121,21 @@ impl From<Mixture> for Parts {
     }
 }
 
-/// The most likely time, and how far it may be off.
+/// The most likely time, and its uncertainty.
 struct Prediction<'a> {
     /// By configuration.
     posterior: Posterior<'a>,
-    /// Of the sample at the reference.
+    /// Seconds of the sample at the reference.
     seconds: f64,
 }
 
 impl Mixture {
-    /// Executions at different configurations before anything is recommended.
+    /// Executions at different configurations before a recommendation.
     pub fn samples(&self) -> usize {
         self.parts.samples
     }
 
-    /// How many guesses of a program's shape are weighed against its samples.
+    /// The number of guesses that are weighed against a program's samples.
     pub fn guesses(&self) -> usize {
         self.guesses.len()
     }
@@ -159,11 +160,11 @@ impl Mixture {
     }
 
     fn reference_on(&self) -> Configuration {
-        // Checked when it was made: there are two at least.
+        // The constructor has checked that there are at least two.
         self.parts.configurations[self.parts.configurations.len() - 1]
     }
 
-    /// `None` where the samples are none that a prediction could be computed from.
+    /// `None` if no prediction can be computed from the samples.
     fn predict(&self, measured: &Measured) -> Result<Option<Prediction<'_>>> {
         let reference = self.reference_on();
         let seconds = feature::at(measured, reference)?.seconds();
@@ -176,7 +177,7 @@ impl Mixture {
         Ok(self.after(&samples).map(|posterior| Prediction { posterior, seconds }))
     }
 
-    /// The posterior after samples other than the reference's, as [`Prior::after`] takes them.
+    /// The posterior after samples other than the reference's; see [`Prior::after`].
     fn after(&self, samples: &[(usize, f64)]) -> Option<Posterior<'_>> {
         let (guesses, unexplained) = (&self.guesses, &self.unexplained);
         Prior { guesses, unexplained, noise: self.parts.noise }.after(samples)
@@ -189,7 +190,7 @@ impl Mixture {
                 return Forecast::measured(sample);
             }
             let log = posterior.means[column];
-            // The next execution has noise of its own, and the reference had.
+            // Both the next execution and the reference have noise.
             let noise = 2.0 * self.parts.noise * self.parts.noise;
             let half_width =
                 self.parts.half_width * (posterior.spread(column).powi(2) + noise).sqrt();

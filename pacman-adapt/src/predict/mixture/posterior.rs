@@ -10,20 +10,20 @@ pub(super) struct Posterior<'a> {
     cases: Vec<Case<'a>>,
 }
 
-/// The consequence of one amount of unexplained variation.
+/// The posterior under one amount of unexplained variation.
 struct Case<'a> {
     unexplained: &'a Square,
-    /// How likely that is.
+    /// The probability of this case.
     weight: f64,
-    /// How each column goes with the whitened samples.
+    /// The regression of each column on the whitened samples.
     gains: Vec<Vec<f64>>,
-    /// Guesses by their weights, which sum to that of the case, bent to the samples.
+    /// Guesses with their weights, which sum to the case's weight, adjusted to the samples.
     likely: Vec<(f64, Vec<f64>)>,
 }
 
-/// The knowledge before any sample.
+/// The distribution before any sample.
 pub(super) struct Prior<'a> {
-    /// Equally likely.
+    /// The guesses, with equal probability.
     pub(super) guesses: &'a [Guess],
     /// The amounts of unexplained variation, each with its share of the programs.
     pub(super) unexplained: &'a [(f64, Square)],
@@ -31,7 +31,7 @@ pub(super) struct Prior<'a> {
     pub(super) noise: f64,
 }
 
-/// Sums of less make no difference to sums near 1.
+/// Smaller terms do not change sums near 1.
 const NEGLIGIBLE: f64 = 1e-9;
 
 /// A case, with each guess's residuals of the whitened samples, and the logarithm of the joint
@@ -43,16 +43,16 @@ struct ProgramEvidence<'a> {
 }
 
 impl<'a> Prior<'a> {
-    /// After `samples`: columns, without the reference's, and ln of time over that at the
-    /// reference.
+    /// The posterior after `samples`: columns other than the reference's, and ln of time over the
+    /// reference's time.
     ///
-    /// The reference was executed with noise, too, and all ratios share it.
+    /// The reference's execution has noise too, and all ratios share it.
     ///
-    /// Each guess in each case is a Gaussian process with that mean; it counts as much as it makes
-    /// the samples likely (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006,
-    /// sections 2.2 and 5.2). So a program whose samples no guess explains is taken for one of those
-    /// of which more is unexplained. The mixture's mean and covariance are the answer; `None` if the
-    /// figures are too odd to compute with.
+    /// Each guess in each case is a Gaussian process with that mean. Its weight is the likelihood
+    /// of the samples under it (Rasmussen and Williams, "Gaussian Processes for Machine Learning",
+    /// 2006, sections 2.2 and 5.2). So a program that no guess explains counts as one of those with
+    /// much unexplained variation. The result is the mixture's mean and covariance; `None` if the
+    /// numbers cannot be computed with.
     pub(super) fn after(&self, samples: &[(usize, f64)]) -> Option<Posterior<'a>> {
         let width = self.unexplained.first()?.1.width();
         let all: Option<Vec<ProgramEvidence<'a>>> =
@@ -84,7 +84,7 @@ impl<'a> Prior<'a> {
         posterior.means.iter().all(|mean| mean.is_finite()).then_some(posterior)
     }
 
-    /// One case; `None` where its samples cannot be told apart.
+    /// One case; `None` if its samples cannot be distinguished.
     fn weigh(
         &self,
         (share, unexplained): &'a (f64, Square),
@@ -124,7 +124,7 @@ impl Case<'_> {
         self.unexplained.at(row, column) - dot(&self.gains[row], &self.gains[column])
     }
 
-    /// [`Posterior::improvement`], as much as the case is likely.
+    /// [`Posterior::improvement`], weighted by the case's probability.
     fn improvement(&self, column: usize, best: f64) -> f64 {
         let spread = self.covariance(column, column).max(0.0).sqrt();
         let each =
@@ -134,7 +134,8 @@ impl Case<'_> {
 }
 
 impl Posterior<'_> {
-    /// A sum over all likely guesses: all pairs of columns take a while.
+    /// A sum over all likely guesses. It is computed on demand, because all pairs of columns take
+    /// long.
     fn covariance(&self, row: usize, column: usize) -> f64 {
         let between = |(weight, bent): &(f64, Vec<f64>)| {
             weight * (bent[row] - self.means[row]) * (bent[column] - self.means[column])
@@ -146,19 +147,19 @@ impl Posterior<'_> {
         self.cases.iter().map(of).sum()
     }
 
-    /// The standard deviation of ln time at a column, noise left out.
+    /// The standard deviation of ln time at a column, without noise.
     pub(super) fn spread(&self, column: usize) -> f64 {
         self.variances[column].sqrt()
     }
 
-    /// By how much ln time is expected to fall below `best` if the column is the better one.
+    /// The expected fall of ln time below `best` if the column is the better one.
     pub(super) fn improvement(&self, column: usize, best: f64) -> f64 {
         self.cases.iter().map(|case| case.improvement(column, best)).sum()
     }
 
-    /// By how much a sample at the column is expected to narrow spreads, on average over all.
+    /// The expected reduction of the spreads by a sample at the column, averaged over all columns.
     pub(super) fn narrowing(&self, column: usize, noise: f64) -> f64 {
-        // Of the ratio of two executions.
+        // The variance of a ratio of two executions.
         let variance = self.variances[column] + 2.0 * noise * noise;
         if variance <= 0.0 {
             return 0.0;
@@ -192,7 +193,7 @@ fn dot(one: &[f64], other: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// The only case.
+    /// A single case.
     fn square(width: usize, cells: &[f64]) -> [(f64, Square); 1] {
         [(1.0, Square::from_fn(width, |row, column| cells[row * width + column]))]
     }
@@ -203,7 +204,7 @@ mod tests {
         logs.iter().enumerate().map(guess).collect()
     }
 
-    /// One guess and independent residuals: all can be computed by hand.
+    /// One guess and independent residuals: the results can be computed by hand.
     #[test]
     fn a_sample_pulls_as_much_as_it_is_surer_than_the_prior() {
         let guesses = guesses(&[[1.0, 0.5, 0.0]]);
@@ -236,7 +237,7 @@ mod tests {
         assert!((after.spread(1) - 0.1).abs() < 1e-9);
     }
 
-    /// Two cases of one guess, independent residuals and no noise: by hand.
+    /// Two cases of one guess, independent residuals and no noise: computed by hand.
     #[test]
     fn a_sample_that_is_far_off_says_that_more_is_unexplained() {
         let guesses = guesses(&[[1.0, 0.5, 0.0]]);

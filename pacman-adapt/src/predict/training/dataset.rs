@@ -11,15 +11,15 @@ use crate::error::{Error, ErrorKind, Result};
 /// One line of a table in long form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Where it stands, for errors.
+    /// The line number, for errors.
     pub line: u64,
     /// The machine that was measured.
     pub machine: String,
     /// The program that ran.
     pub program: String,
-    /// The part of it that was measured; `None` for all of it.
+    /// The part of the program that was measured; `None` for the whole program.
     pub phase: Option<String>,
-    /// Which of several runs at one configuration it is of, where they are numbered.
+    /// The number of the run, if several runs at one configuration are numbered.
     pub run: Option<u64>,
     /// The measurement.
     pub sample: Sample,
@@ -40,7 +40,7 @@ impl Row {
 pub struct Program {
     /// [`Row::name`].
     pub name: String,
-    /// The program that it is, or is a phase of.
+    /// The program, or the program that the phase belongs to.
     pub family: String,
     /// One for each configuration.
     pub samples: Vec<Sample>,
@@ -71,16 +71,15 @@ pub fn machines(rows: &[Row]) -> Vec<&str> {
 type Table<'a> = Vec<(String, BTreeMap<Configuration, Vec<&'a Row>>)>;
 
 impl Dataset {
-    /// The rows of `machine`; of these, if `only` is given, those at these configurations.
+    /// The rows of `machine`, restricted to the configurations of `only` if given.
     ///
-    /// Numbered runs at one configuration count by their median: the median time, and the median
-    /// of each event over the runs that counted it. A program that lacks a configuration which
-    /// most programs have is left out: [`left_out`](Dataset::left_out) says so.
+    /// Numbered runs at one configuration count by their medians: the median time, and the median
+    /// of each event over the runs that counted it. A program is left out if it lacks a
+    /// configuration that most programs have; [`left_out`](Dataset::left_out) lists it.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`], with line numbers, for a configuration measured twice, a
-    /// configuration that most programs were not measured at, and fewer than four programs or
-    /// two configurations.
+    /// [`ErrorKind::InvalidInput`], with line numbers, for a configuration that was measured twice,
+    /// or that most programs lack. The same for fewer than four programs or two configurations.
     pub fn of(machine: &str, rows: &[Row], only: Option<&[Configuration]>) -> Result<Dataset> {
         let table = table(machine, rows, only)?;
         let configurations = configurations(&table)?;
@@ -131,17 +130,17 @@ impl Dataset {
         Ok(Dataset { machine: machine.to_owned(), configurations, programs, events, left_out })
     }
 
-    /// The machine of these times.
+    /// The measured machine.
     pub fn machine(&self) -> &str {
         &self.machine
     }
 
-    /// In order; the last is the reference, all contexts.
+    /// The configurations in order; the last is the reference, all contexts.
     pub fn configurations(&self) -> &[Configuration] {
         &self.configurations
     }
 
-    /// In the table's order.
+    /// The programs in the table's order.
     pub fn programs(&self) -> &[Program] {
         &self.programs
     }
@@ -158,7 +157,7 @@ impl Dataset {
 
     /// The data without one program, and without data that must stay unknown for its prediction.
     ///
-    /// That is the other phases of its family, if there are at least `least` other families.
+    /// The other phases of its family are left out too, if at least `least` other families remain.
     pub(super) fn without(&self, program: usize, least: usize) -> Dataset {
         let mut rest = self.clone();
         let out = rest.programs.remove(program);
@@ -176,7 +175,7 @@ impl Dataset {
         self.programs.iter().all(|program| counted(program).is_some())
     }
 
-    /// The events that a model is to use: those that were asked for, else all.
+    /// The events for a model: the requested ones, or all.
     pub(super) fn choose_events(&self, asked: Option<&[String]>) -> Result<Vec<String>> {
         let Some(asked) = asked else { return Ok(self.events.clone()) };
         for event in asked {
@@ -192,7 +191,7 @@ impl Dataset {
         Ok(asked.to_vec())
     }
 
-    /// Of everything that training can see: 16 hexadecimal digits.
+    /// The fingerprint of all data that training can see: 16 hexadecimal digits.
     pub fn fingerprint(&self) -> String {
         let mut text = format!("{:?}", self.machine);
         for program in &self.programs {
@@ -208,7 +207,8 @@ impl Dataset {
     }
 }
 
-/// Each is left out once, and with two of the others nothing could be left out in training.
+/// The least number of programs. An evaluation leaves out one, and training leaves out one of the
+/// other three.
 pub(super) const LEAST: usize = 4;
 
 fn table<'a>(machine: &str, rows: &'a [Row], only: Option<&[Configuration]>) -> Result<Table<'a>> {
@@ -249,7 +249,8 @@ fn table<'a>(machine: &str, rows: &'a [Row], only: Option<&[Configuration]>) -> 
     Ok(table)
 }
 
-/// Those that more than half of the programs were measured at; another one is a slip.
+/// The configurations at which more than half of the programs were measured. Any other one is a
+/// mistake in the table.
 fn configurations(table: &Table<'_>) -> Result<Vec<Configuration>> {
     let all: BTreeSet<Configuration> =
         table.iter().flat_map(|(_, samples)| samples.keys().copied()).collect();

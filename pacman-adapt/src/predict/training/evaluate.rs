@@ -1,4 +1,4 @@
-//! How good predictors are: leave one program out, and run it to its decision.
+//! Evaluates predictors: leaves out one program, and follows the predictor to its decision.
 
 use super::super::{
     BestSeen, Configuration, CrossValidation, Forecast, HillClimb, Predictor, Sample, Step,
@@ -8,14 +8,14 @@ use super::fit::quantile;
 use super::{LinearOptions, MixtureOptions, RidgeOptions, linear, mixture, ridge};
 use crate::error::Result;
 
-/// A predictor, with how it is trained.
+/// A predictor and the options of its training.
 #[derive(Clone, Debug)]
 pub enum Contender {
-    /// The paper's.
+    /// The linear model of the 2006 paper.
     Linear(LinearOptions),
     /// Mixtures of known programs.
     Mixture(MixtureOptions),
-    /// All contexts, always.
+    /// Always all contexts.
     None,
     /// Ridge regression.
     Ridge(RidgeOptions),
@@ -24,7 +24,7 @@ pub enum Contender {
 }
 
 impl Contender {
-    /// In lower case.
+    /// The name in lower case.
     pub fn name(&self) -> &'static str {
         match self {
             Contender::Linear(_) => "linear",
@@ -35,7 +35,7 @@ impl Contender {
         }
     }
 
-    /// Whether it says how long an execution elsewhere would take.
+    /// Whether it predicts times at other configurations.
     pub fn predicts(&self) -> bool {
         matches!(self, Contender::Linear(_) | Contender::Mixture(_) | Contender::Ridge(_))
     }
@@ -59,46 +59,46 @@ pub struct Evaluation {
     pub scores: Vec<Score>,
 }
 
-/// How one left-out program fared.
+/// The result for one left-out program.
 #[derive(Clone, Debug)]
 pub struct Score {
     /// The program.
     pub program: String,
-    /// A time for each configuration, before any verification.
+    /// A time for each configuration, before verification.
     pub times: Vec<Baseline>,
     /// Executions until the decision.
     pub samples: usize,
-    /// Seconds of those executions, over one execution at the best configuration.
+    /// Total seconds of those executions, in executions at the best configuration.
     pub spent: f64,
     /// The chosen configuration.
     pub decision: Configuration,
     /// The best configuration.
     pub best: Configuration,
-    /// The time at the decision over that at the best, less 1.
+    /// The time at the decision over the time at the best configuration, less 1.
     pub regret: f64,
-    /// Mean relative error of the times that were not sampled; `None` for predictors that
-    /// predict none.
+    /// Mean relative error of the times that were not sampled; `None` if the predictor predicts no
+    /// times.
     pub error: Option<f64>,
 }
 
-/// A forecast beside the truth.
+/// A forecast beside the measured time.
 #[derive(Clone, Copy, Debug)]
 pub struct Baseline {
-    /// Where.
+    /// The configuration.
     pub configuration: Configuration,
-    /// Seconds that were measured.
+    /// Measured seconds.
     pub measured: f64,
-    /// The forecast before any verification; `None` where the model had no prediction.
+    /// The forecast before verification; `None` if the model had no prediction.
     pub forecast: Option<Forecast>,
 }
 
-/// Leaves out each program in turn; `progress` is called after each.
+/// Leaves out each program in turn, and calls `progress` after each.
 ///
-/// A program's phases resemble each other: with four programs or more, all phases of a program
-/// are left out together.
+/// A program's phases resemble each other. With at least four programs, all phases of a program are
+/// left out together.
 ///
 /// # Errors
-/// As training's.
+/// As the errors of training.
 pub fn evaluate(
     data: &Dataset,
     contender: &Contender,
@@ -122,7 +122,7 @@ pub fn evaluate(
     Ok(evaluation)
 }
 
-/// Follows the predictor to its decision on a program whose every execution is known.
+/// Follows the predictor to its decision on a program with known times.
 fn follow(predictor: &dyn Predictor, truth: &Program) -> Result<Score> {
     let mut samples: Vec<Sample> = Vec::new();
     let mut times = None;
@@ -162,7 +162,7 @@ fn follow(predictor: &dyn Predictor, truth: &Program) -> Result<Score> {
     })
 }
 
-/// An execution that counts `events` and nothing else.
+/// An execution that counts only `events`.
 fn execution(truth: &Program, on: Configuration, events: &[String]) -> Result<Sample> {
     let known = at(truth, on)?;
     let mut sample = Sample::new(on, known.seconds())?;
@@ -185,7 +185,7 @@ fn nowhere(truth: &Program) -> crate::Error {
 }
 
 impl Baseline {
-    /// |predicted − measured| / measured; 1 without a prediction, `None` where it was sampled.
+    /// |predicted − measured| / measured; 1 without a prediction, `None` if it was sampled.
     pub fn error(&self) -> Option<f64> {
         match self.forecast {
             Some(forecast) if forecast.measured => None,
@@ -194,7 +194,7 @@ impl Baseline {
         }
     }
 
-    /// Whether the interval holds the truth; `None` where it was sampled.
+    /// Whether the interval contains the measured time; `None` if it was sampled.
     pub fn coverage(&self) -> Option<bool> {
         match self.forecast {
             Some(forecast) if forecast.measured => None,
@@ -210,19 +210,19 @@ impl Evaluation {
         self.errors().map(|errors| 1.0 - errors.iter().sum::<f64>() / errors.len() as f64)
     }
 
-    /// The same of the worst program.
+    /// The accuracy for the worst program.
     pub fn worst_accuracy(&self) -> Option<f64> {
         self.errors().map(|errors| 1.0 - errors.iter().copied().fold(0.0, f64::max))
     }
 
-    /// A program's part of all programs' error.
+    /// A program's share of the total error.
     pub fn share(&self, score: &Score) -> Option<f64> {
         let sum: f64 = self.errors()?.iter().sum();
         let error = score.error?;
         (sum > 0.0).then_some(error / sum)
     }
 
-    /// The part of predicted times whose 90 % interval contains the truth.
+    /// The part of predicted times with the measured time in their 90 % interval.
     pub fn coverage(&self) -> Option<f64> {
         self.errors()?;
         let coverage =
@@ -230,12 +230,12 @@ impl Evaluation {
         mean(coverage.map(|coverage| if coverage { 1.0 } else { 0.0 }))
     }
 
-    /// Mean over programs.
+    /// Mean regret over programs.
     pub fn regret(&self) -> f64 {
         self.mean(|score| score.regret)
     }
 
-    /// Of the worst program.
+    /// Regret of the worst program.
     pub fn worst_regret(&self) -> f64 {
         self.scores.iter().map(|score| score.regret).fold(0.0, f64::max)
     }
@@ -262,9 +262,9 @@ impl Evaluation {
         })
     }
 
-    /// How many times wider intervals must be for 90 % of these times to be in theirs.
+    /// The factor on interval widths after which 90 % of these times are in their intervals.
     ///
-    /// A model's own residuals flatter it: the samples were chosen to make them small.
+    /// A model's own residuals are too small, because the samples were chosen to minimise them.
     pub fn calibration(&self) -> f64 {
         calibration(self.scores.iter())
     }
@@ -292,7 +292,7 @@ impl Evaluation {
     }
 }
 
-/// The 90 % quantile of how far each truth is from its forecast, in halves of its interval.
+/// The 90 % quantile of the errors of forecasts, in half-widths of their intervals.
 fn calibration<'a>(scores: impl Iterator<Item = &'a Score>) -> f64 {
     let times = scores.flat_map(|score| &score.times);
     let mut ratios: Vec<f64> =
@@ -302,7 +302,7 @@ fn calibration<'a>(scores: impl Iterator<Item = &'a Score>) -> f64 {
 }
 
 impl Forecast {
-    /// How far the truth is away, in halves of the interval; of ln seconds, as ridge's are.
+    /// The error in half-widths of the interval, in ln seconds.
     fn distance(&self, truth: f64) -> Option<f64> {
         let half = (self.high / self.seconds).ln();
         (!self.measured && half > 0.0).then(|| (truth / self.seconds).ln().abs() / half)

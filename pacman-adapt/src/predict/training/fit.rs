@@ -5,7 +5,8 @@ use nalgebra::DMatrix;
 /// Features with mean 0 and deviation 1, a row for each program.
 pub(super) struct Standardised {
     pub(super) values: DMatrix<f64>,
-    /// Mean and deviation of each column before; the deviation of a constant one counts as 1.
+    /// Mean and deviation of each column before standardisation. A constant column has a deviation
+    /// of 1.
     pub(super) moments: Vec<(f64, f64)>,
 }
 
@@ -34,21 +35,21 @@ impl Standardised {
 
 /// The coefficients, and the residual of each row if it is left out.
 pub(super) struct Fit {
-    /// Of the penalised normal matrix.
+    /// The inverse of the penalised normal matrix.
     pub(super) inverse: DMatrix<f64>,
     /// A row for each feature, a column for each response.
     pub(super) slopes: DMatrix<f64>,
-    /// Of each response. It is not penalised.
+    /// The intercept of each response. It is not penalised.
     pub(super) intercepts: Vec<f64>,
-    /// Measured less predicted by the fit without that row; the standardisation stays.
+    /// Measured less predicted by the fit without that row. The standardisation stays.
     pub(super) left_out: DMatrix<f64>,
-    /// Of each row, the intercept's part included; below 1.
+    /// The leverage of each row, with the intercept's part; below 1.
     pub(super) leverage: Vec<f64>,
 }
 
 impl Fit {
-    /// Fits every column of `responses`; `None` where the features are collinear and nothing
-    /// is penalised, or a row alone determines a coefficient.
+    /// Fits every column of `responses`. `None` if the features are collinear and nothing is
+    /// penalised, or if a row alone determines a coefficient.
     pub(super) fn new(
         features: &DMatrix<f64>,
         responses: &DMatrix<f64>,
@@ -81,15 +82,15 @@ impl Fit {
         if leverage.iter().any(|&h| h >= 1.0 - 1e-9) {
             return None;
         }
-        // The fit without a row need not be made: its residual there follows from leverage.
+        // The residual without a row follows from the leverage, so no further fit is needed.
         for (mut row, h) in residuals.row_iter_mut().zip(&leverage) {
             row /= 1.0 - h;
         }
         Some(Fit { inverse, slopes, intercepts, left_out: residuals, leverage })
     }
 
-    /// Each response's root mean square of left-out residuals, as at leverage 0; and how many
-    /// of these spreads hold 90 % of all of them.
+    /// Each response's root mean square of left-out residuals, reduced to leverage 0. The second
+    /// value is the number of these spreads that contain 90 % of all residuals.
     pub(super) fn spreads(&self) -> (Vec<f64>, f64) {
         let rows = self.leverage.len() as f64;
         let scale: Vec<f64> = self.leverage.iter().map(|h| (1.0 - h).sqrt()).collect();
@@ -113,7 +114,7 @@ impl Fit {
     }
 }
 
-/// The value that 90 % of further values of the kind are below; the values are in order.
+/// The value below which 90 % of further such values lie. The values must be in order.
 pub(super) fn quantile(values: &[f64]) -> Option<f64> {
     let rank = (0.9 * (values.len() + 1) as f64).ceil() as usize;
     values.get(rank.min(values.len()).checked_sub(1)?).copied()
@@ -124,14 +125,14 @@ mod tests {
     use super::*;
 
     fn example() -> (DMatrix<f64>, DMatrix<f64>) {
-        // Any numbers without pattern do.
+        // Arbitrary numbers without a pattern.
         let value = |i: usize, j: usize| ((i * 7 + j * 3 + i * i * (j + 1)) % 11) as f64;
         let features = DMatrix::from_fn(9, 3, value);
         let responses = DMatrix::from_fn(9, 2, |i, j| value(i + 2, j + 4) / 3.0);
         (Standardised::new(features).values, responses)
     }
 
-    /// The penalised sum of squares, written down as it is defined.
+    /// The penalised sum of squares by its definition.
     fn loss(x: &DMatrix<f64>, y: &[f64], intercept: f64, slopes: &[f64], penalty: f64) -> f64 {
         let row = |i: usize| slopes.iter().enumerate().map(|(j, b)| b * x[(i, j)]).sum::<f64>();
         let squares: f64 = (0..y.len()).map(|i| (y[i] - intercept - row(i)).powi(2)).sum();
@@ -166,8 +167,8 @@ mod tests {
         let penalty = 0.3;
         let fit = Fit::new(&x, &y, penalty).unwrap();
         for out in 0..9 {
-            // Centring is the intercept's business, so the fit without a row is made with an
-            // explicit column of ones that is not penalised.
+            // The intercept replaces centring. So the fit without a row has an explicit column of
+            // ones that is not penalised.
             let rest = x.clone().remove_row(out).insert_column(0, 1.0);
             let mut normal = rest.tr_mul(&rest);
             for j in 1..4 {

@@ -16,22 +16,22 @@ use crate::error::Result;
 pub struct LinearOptions {
     /// The target of the prediction.
     pub target: Target,
-    /// Events whose rates are features; `None` is all that there are.
+    /// Events whose rates are features; `None` means all events.
     pub events: Option<Vec<String>>,
 }
 
 impl Default for LinearOptions {
-    /// Times, from all events.
+    /// Predicts times from all events.
     fn default() -> LinearOptions {
         LinearOptions { target: Target::Time, events: None }
     }
 }
 
-/// Fits the paper's model: ordinary least squares, as it stands.
+/// Fits the paper's model: ordinary least squares without changes.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if instructions (and with target
-/// IPC cycles) were not counted, or the events are more than the programs can tell apart.
+/// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if instructions (and with target IPC
+/// cycles) were not counted, or if there are too many events for the number of programs.
 pub fn linear(data: &Dataset, options: &LinearOptions) -> Result<Linear> {
     let LinearOptions { target, events } = options;
     let events = data.choose_events(events.as_deref())?;
@@ -43,7 +43,7 @@ pub fn linear(data: &Dataset, options: &LinearOptions) -> Result<Linear> {
     }
     let programs = data.programs().len();
     let coefficients = events.len() + 2;
-    // One more than coefficients, or each residual is 0 and says nothing.
+    // At least one program more than coefficients, or each residual is 0 and has no meaning.
     if programs <= coefficients {
         return Err(bad(format!(
             "{}: {programs} programs for {coefficients} coefficients; least squares needs more \

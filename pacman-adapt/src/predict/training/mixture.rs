@@ -17,14 +17,14 @@ pub struct MixtureOptions {
 }
 
 impl Default for MixtureOptions {
-    /// Three samples, anywhere.
+    /// Three samples without further limits.
     fn default() -> MixtureOptions {
         MixtureOptions { samples: 3, wide: false }
     }
 }
 
-/// The gain below which no configuration is verified after the samples. On 96 made-up machines a
-/// bound under 0.9 % took more than 3.5 executions on average, and a higher one left more regret.
+/// The gain below which no configuration is verified after the samples. On 96 synthetic machines a
+/// bound below 0.9 % took more than 3.5 executions on average, and a higher one left more regret.
 const RULE: Rule = Rule { worth: 0.009, executions: 3 };
 
 /// Standard deviations of ln time to try, for the residual of mixtures.
@@ -42,8 +42,8 @@ const ASKED: usize = 64;
 
 /// Makes a mixture model of programs' times.
 ///
-/// The unexplained variation, its shares of programs and the spread of executions are those of the
-/// values tried that make the programs most likely, each among mixtures of the others.
+/// Training tries values for the unexplained variation, its shares of programs and the noise. It
+/// chooses the values with the highest likelihood of the programs, each as a mixture of the others.
 ///
 /// ```
 /// use pacman_adapt::predict::training::{Dataset, MixtureOptions, Row, mixture};
@@ -80,8 +80,8 @@ const ASKED: usize = 64;
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for other numbers of samples, and
-/// for times too far apart to compute with.
+/// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) for other numbers of samples, and if
+/// the times differ too much to compute with.
 pub fn mixture(data: &Dataset, options: MixtureOptions) -> Result<Mixture> {
     let configurations = data.configurations();
     let shapes: Vec<Vec<f64>> = data
@@ -112,7 +112,7 @@ pub fn mixture(data: &Dataset, options: MixtureOptions) -> Result<Mixture> {
     })
 }
 
-/// The values under which each program is likeliest among mixtures of the others.
+/// The values with the highest likelihood of each program among mixtures of the others.
 fn likeliest(on: &[Configuration], shapes: &[Vec<f64>]) -> Option<(Vec<Unexplained>, f64)> {
     let ratios = on.len() - 1;
     let guesses = guesses(on, shapes);
@@ -152,15 +152,15 @@ fn likeliest(on: &[Configuration], shapes: &[Vec<f64>]) -> Option<(Vec<Unexplain
     best.map(|(_, values)| values)
 }
 
-/// By so much a share has settled.
+/// A share has converged when it changes by less than this.
 const SETTLED: f64 = 1e-6;
 
-/// Each case's share of the programs, from the logarithms of each program's likelihoods; and the
-/// likelihood of all programs with these shares.
+/// Each case's share of the programs, from the logarithms of each program's likelihoods. The second
+/// value is the likelihood of all programs with these shares.
 ///
 /// Expectation maximisation (Dempster, Laird and Rubin, Journal of the Royal Statistical Society B
-/// 39, 1977, section 4.3). One program more than there are is divided among all: few programs do not
-/// say that a case never comes.
+/// 39, 1977, section 4.3). One additional program is divided among all cases, because a few
+/// programs do not prove that a case never occurs.
 fn shares(logs: &[Vec<f64>]) -> (Vec<f64>, f64) {
     const MOST_STEPS: usize = 1000;
     let programs = logs.first().map_or(0, Vec::len);
@@ -187,7 +187,7 @@ fn shares(logs: &[Vec<f64>]) -> (Vec<f64>, f64) {
     (shares, all)
 }
 
-/// Of all measured ratios: those to the reference share its noise.
+/// The covariance of all measured ratios. The noise of the reference is common to them.
 fn covariance(pattern: &Square, unexplained: f64, noise: f64) -> Square {
     let (unexplained, noise) = (unexplained * unexplained, noise * noise);
     Square::from_fn(pattern.width() - 1, |row, column| {
