@@ -87,7 +87,7 @@ pub(crate) fn read(data: &Path, models: &Models) -> Result<Events, Fault> {
     Ok(Events { tables })
 }
 
-/// Where a model's table lies; NetBurst's events have files of their own shape.
+/// The directory of a model's table. NetBurst's events have files of their own form.
 fn directory(model: &Model) -> Option<&'static str> {
     match model.family {
         "Intel" | "Knc" => Some("intel"),
@@ -106,7 +106,7 @@ fn add(
     if name.len() > 255 || !name.bytes().all(|b| b.is_ascii_graphic()) {
         return Err(row.fault("an event's name is at most 255 printable characters"));
     }
-    // The lookup takes these for modifiers before it asks the tables.
+    // The look-up treats these as modifiers before it searches the tables.
     if fold(name).split('.').any(|part| part.starts_with("c=") || part.starts_with("thr=")) {
         return Err(row.fault("a unit mask is spelt like the modifier c=N or thr=N"));
     }
@@ -180,7 +180,8 @@ fn select(row: &Row) -> Result<(u64, Vec<(u16, u16)>), Fault> {
         let (config, msr) = choice.split_once('@').ok_or_else(fault)?;
         let config = number(config).ok_or_else(fault)?;
         let msr = number(msr).and_then(|msr| u16::try_from(msr).ok()).ok_or_else(fault)?;
-        // Registers differ in event and unit mask; what filters the count is the event's.
+        // The registers differ in event and unit mask; the filter of the count belongs to the
+        // event.
         if *filter.get_or_insert(config >> 16) != config >> 16 {
             return Err(row.fault("the registers' selectors differ beyond event and unit mask"));
         }
@@ -192,7 +193,7 @@ fn select(row: &Row) -> Result<(u64, Vec<(u16, u16)>), Fault> {
     Ok((filter.unwrap_or(0) << 16 | u64::from(choices[0].0), choices))
 }
 
-/// `corrections.tsv`: faults of the sources, put right here.
+/// `corrections.tsv`: corrections of faults in the sources.
 struct Corrections(Vec<(Row, bool)>);
 
 impl Corrections {
@@ -237,8 +238,8 @@ impl Events {
             spellings.entry(folded).or_insert(name);
         }
         let mut pool = Pool::default();
-        // A search that starts in the fences touches one page of text for its first
-        // steps instead of one page a step, which is what a first look-up costs.
+        // A search in the fences first touches one page of text in its first steps, instead of one
+        // page per step. These page faults are the cost of a first look-up.
         let fences: Vec<u8> = spellings
             .values()
             .step_by(FENCE)

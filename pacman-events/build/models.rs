@@ -1,4 +1,4 @@
-//! `models.tsv` and `cpuid.tsv`: the tables there are, and the processors they describe.
+//! `models.tsv` and `cpuid.tsv`: the tables, and the processors they describe.
 
 use std::collections::HashSet;
 use std::fmt::Write;

@@ -89,7 +89,7 @@ fn escrs(data: &Path) -> Result<Vec<Escr>, Fault> {
             counters,
             half: row.number("half")?,
         };
-        // A counter decodes a select to one ESCR only; two would make CCCRs ambiguous.
+        // A counter maps a select to one ESCR only; with two a CCCR would be ambiguous.
         let clash = escrs.iter().find(|e| e.select == escr.select && e.counters & counters != 0);
         if let Some(other) = clash {
             return Err(row.fault(format!("shares select and counters with {}", other.name)));

@@ -1,4 +1,4 @@
-//! `presets.tsv`: what a portable name is on each table.
+//! `presets.tsv`: the meaning of a portable name on each table.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(crate) struct Presets {
 struct Preset {
     name: String,
     text: String,
-    /// Per model, which answer holds there.
+    /// The number of the answer that holds, by model.
     per_model: Vec<usize>,
 }
 
@@ -136,8 +136,8 @@ fn first_that_exists(
     Ok(None)
 }
 
-/// Whether a table has the event once its modifiers are off: as it stands, or as one
-/// event with several unit masks.
+/// Whether a table has the event without its modifiers, as it is or as one event with several unit
+/// masks.
 fn exists(events: &Events, model: usize, name: &str) -> bool {
     let mut parts: Vec<_> = name.split(':').collect();
     while parts.len() > 1 && parts.last().is_some_and(|part| is_modifier(part)) {

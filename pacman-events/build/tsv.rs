@@ -1,4 +1,4 @@
-//! Tab-separated tables whose complaints name file and line.
+//! Tab-separated tables. Their errors name file and line.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -68,7 +68,7 @@ impl Row {
         Fault { file: self.file.clone(), line: self.line, reason: reason.into() }
     }
 
-    /// A cell as it stands; empty for `-`.
+    /// The text of a cell; empty for `-`.
     pub(crate) fn text(&self, column: &str) -> &str {
         match self.cells[column].as_str() {
             "-" => "",

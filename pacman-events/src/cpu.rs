@@ -1,4 +1,4 @@
-//! CPU models: which table describes a processor, and what its counters are like.
+//! CPU models: the tables of events, their processors and the facts of their counters.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ pub struct CpuModel(u8);
 pub struct PmuFacts {
     /// How the counters are programmed.
     pub family: Family,
-    /// Hardware contexts per core: 1 where a core runs one thread.
+    /// Hardware contexts per core; 1 if a core runs one thread.
     pub smt_ways: u8,
     /// General counters of one context while its siblings are enabled.
     ///
@@ -40,19 +40,19 @@ pub struct PmuFacts {
     pub general_smt_off: CounterSet,
     /// Fixed counters of one context.
     pub fixed: CounterSet,
-    /// Width of a counter in bits. On Intel and AMD CPUID has the last word.
+    /// Width of a counter in bits. On Intel and AMD the answer of CPUID takes precedence.
     pub width: u8,
     /// The scope of the off-core response registers.
     pub offcore_scope: Scope,
     /// Events D0 to D3 exclude the sibling (errata BJ122, BV98, HSD29).
     pub sibling_exclusive_erratum: bool,
-    /// Whether the `any` modifier (AnyThread) exists, and where.
+    /// Whether the `any` modifier (AnyThread) exists, and on which counters.
     pub any_thread: AnyThread,
-    /// Whether siblings share the general counters (NetBurst), so that they must be
-    /// planned together.
+    /// Whether siblings share the general counters (NetBurst), so that they must be planned
+    /// together.
     pub counters_shared: bool,
-    /// Counters best left alone: `MSR_BPU_COUNTER1` of NetBurst, which Linux holds
-    /// to be broken and no other source excludes.
+    /// Counters to avoid: `MSR_BPU_COUNTER1` of NetBurst. Linux considers it broken; no other
+    /// source excludes it.
     pub doubtful: CounterSet,
 }
 
@@ -115,12 +115,12 @@ pub struct CpuId {
     pub model: u32,
     /// Stepping.
     pub stepping: u32,
-    /// The kind of core that answered, on a hybrid.
+    /// The kind of core that answered, on a hybrid processor.
     pub core: Option<CoreKind>,
 }
 
 impl CpuId {
-    /// A processor whose cores are all alike, until [`CpuId::with_core`] says more.
+    /// A processor with cores of one kind, unless [`CpuId::with_core`] changes it.
     pub fn new(vendor: impl Into<String>, family: u32, model: u32, stepping: u32) -> Self {
         CpuId { vendor: vendor.into(), family, model, stepping, core: None }
     }
@@ -140,7 +140,7 @@ impl CpuModel {
         CpuModel(index.expect("models.tsv has a generic table") as u8)
     }
 
-    /// The table of this name or alias, in any case.
+    /// The table with this name or alias, in any case.
     pub fn named(name: &str) -> Option<Self> {
         let fits = |row: &ModelRow| {
             let mut names = row.aliases.iter().chain([&row.table]);
@@ -151,7 +151,7 @@ impl CpuModel {
 
     /// The table that describes this processor.
     ///
-    /// On a hybrid without [`CpuId::core`] it is that of the performance cores.
+    /// On a hybrid processor without [`CpuId::core`] it is the table of the performance cores.
     pub fn detect(id: &CpuId) -> Option<Self> {
         let core = id.core.unwrap_or(CoreKind::Performance);
         let mut tables = Self::describing(id);
@@ -165,8 +165,7 @@ impl CpuModel {
             .or(first)
     }
 
-    /// The tables of all kinds of core this processor has, performance cores and
-    /// the others of a hybrid, in no promised order.
+    /// The tables of all kinds of core this processor has, in no particular order.
     pub fn of_all_cores(id: &CpuId) -> impl Iterator<Item = CpuModel> + '_ {
         Self::describing(id).map(|(_, table)| table)
     }
@@ -194,7 +193,7 @@ impl CpuModel {
         (0..packed::MODELS.len()).map(|index| CpuModel(index as u8))
     }
 
-    /// The table's name, lower case, as perfmon has it where perfmon has it.
+    /// The table's name in lower case, as in perfmon if perfmon has it.
     pub fn name(self) -> &'static str {
         self.row().table
     }
@@ -204,7 +203,7 @@ impl CpuModel {
         self.row().aliases
     }
 
-    /// The processors in words.
+    /// A description of the processors.
     pub fn title(self) -> &'static str {
         self.row().title
     }
@@ -228,8 +227,8 @@ impl CpuModel {
         }
     }
 
-    /// The directory under `/sys/bus/event_source/devices` whose `type` file must be
-    /// read; `None` where raw events of type 4 reach these cores.
+    /// The directory under `/sys/bus/event_source/devices` whose `type` file must be read. `None`
+    /// if raw events of type 4 reach these cores.
     pub fn perf_pmu(self) -> Option<&'static str> {
         Some(self.row().pmu).filter(|pmu| !pmu.is_empty())
     }

@@ -14,7 +14,7 @@ mod layout {
 
 const RECORD: usize = 28;
 const NONE: u16 = 0xffff;
-/// Names between two fences; `build/events.rs` has the same number.
+/// Names between two fences. `build/events.rs` has the same number.
 const FENCE: usize = 64;
 
 /// One event of one table, as the table has it.
@@ -25,7 +25,7 @@ pub struct Event {
     record: u16,
 }
 
-/// The source's remarks on an event, beside its registers.
+/// The source's notes on an event, in addition to its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventFlags(u16);
 
@@ -60,11 +60,11 @@ impl EventFlags {
     }
 }
 
-/// The event of this name in the table of `cpu`; case does not matter, nor whether
-/// unit masks follow `.` or `:`.
+/// The event with this name in the table of `cpu`. Case does not matter, nor whether unit masks
+/// follow `.` or `:`.
 ///
-/// Holds for the tables of Intel, AMD and Niagara; NetBurst's events are composed of
-/// unit masks and looked up by the encoder.
+/// This works for the tables of Intel, AMD and Niagara. NetBurst's events are composed of unit
+/// masks, and the encoder looks them up.
 pub(crate) fn find(cpu: CpuModel, name: &str) -> Option<Event> {
     event_of(cpu, name_number(name)?)
 }
@@ -76,8 +76,8 @@ pub(crate) fn tables_with(name: &str) -> impl Iterator<Item = CpuModel> + use<> 
 }
 
 impl CpuModel {
-    /// The events of the table itself, by name; none for NetBurst, whose events are
-    /// composed of unit masks (see [`catalog`](crate::catalog)).
+    /// The events of the table itself, by name. Empty for NetBurst, whose events are composed of
+    /// unit masks (see [`catalog`](crate::catalog)).
     pub fn events(self) -> impl ExactSizeIterator<Item = Event> {
         events(self)
     }
@@ -99,7 +99,7 @@ pub(crate) fn events(cpu: CpuModel) -> impl ExactSizeIterator<Item = Event> {
 
 /// Order of names: case folded, and `:` equal to `.`.
 pub(crate) fn compare(one: &str, other: &str) -> Ordering {
-    // Most bytes are equal as they stand; only those that are not need folding.
+    // Most bytes are equal already; only the others need folding.
     for (one, other) in one.bytes().zip(other.bytes()) {
         if one != other {
             match fold(one).cmp(&fold(other)) {
@@ -126,8 +126,7 @@ impl Event {
         self.cpu
     }
 
-    /// `config` of `perf_event_attr`, which is PERFEVTSEL without USR, OS and EN but
-    /// for fixed counters.
+    /// `config` of `perf_event_attr`: PERFEVTSEL without USR, OS and EN, except for fixed counters.
     pub(crate) fn select(&self) -> u64 {
         long(self.at())
     }
@@ -147,7 +146,7 @@ impl Event {
         CounterSet::from_bits(u64::from(half(self.at() + 18)))
     }
 
-    /// Numbers of the vendor's errata, comma-separated; empty where none is known.
+    /// Numbers of the vendor's errata, comma-separated; empty if none is known.
     pub fn errata(&self) -> &'static str {
         match half(self.at() + 20) {
             NONE => "",
@@ -165,12 +164,12 @@ impl Event {
             .take_while(|(_, msr)| *msr != 0)
     }
 
-    /// The source's remarks on it.
+    /// The source's notes on the event.
     pub fn flags(&self) -> EventFlags {
         EventFlags(half(self.at() + 24))
     }
 
-    /// The fixed counter that counts it.
+    /// The fixed counter that counts the event.
     pub fn fixed(&self) -> Option<u8> {
         Some(BLOB[self.at() + 26]).filter(|fixed| *fixed != 0xff)
     }
@@ -206,7 +205,8 @@ fn event_of(cpu: CpuModel, name: u16) -> Option<Event> {
     Some(Event { cpu, name, record: half(at(row) + 2) })
 }
 
-/// Where `compare` answers equal; it answers how an element lies to the one sought.
+/// The position where `compare` returns `Equal`. It returns the order of an element relative to the
+/// one sought.
 fn search(count: usize, compare: impl Fn(usize) -> Ordering) -> Option<usize> {
     let (mut low, mut high) = (0, count);
     while low < high {

@@ -1,4 +1,4 @@
-//! The events or tables that a misspelt name may mean.
+//! Suggestions for a misspelt event or table.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::netburst_tables::{EVENTS, METRICS};
 use crate::{CpuModel, Family, Preset};
 
 impl CpuModel {
-    /// Names and aliases of tables that this one may have been meant for, nearest first.
+    /// Names and aliases of tables that are similar to this one, nearest first.
     pub fn nearest(name: &str) -> Vec<String> {
         among(
             name,
@@ -30,7 +30,7 @@ pub(crate) fn nearest_to(cpu: CpuModel, asked: &str) -> Vec<String> {
     among(asked, all.iter().map(|name| &**name))
 }
 
-/// NetBurst's names: with unit masks where the question has one.
+/// NetBurst's names, with unit masks if the requested name has one.
 fn netburst(cpu: CpuModel, asked: &str) -> Vec<String> {
     let events = EVENTS.iter().filter(|row| netburst_encoder::has(cpu, row));
     let metrics = METRICS.iter().map(|row| row.name.to_owned());

@@ -1,10 +1,10 @@
-//! Edit distance: the names that a misspelt one may have meant.
+//! Edit distance: names similar to a misspelt one.
 
 use strsim::osa_distance;
 
 use crate::db::fold;
 
-/// Up to five of `names` that are near to `asked`, nearest first, in any case.
+/// Up to five of `names` that are similar to `asked`, nearest first. Case does not matter.
 ///
 /// ```
 /// let near = pacman_events::nearest("l2-mpik", ["ipc", "l1d-mpki", "l2-mpki"].into_iter());
@@ -13,7 +13,7 @@ use crate::db::fold;
 pub fn among<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let sought: String = folded(asked).take(96).collect();
     let length = sought.chars().count();
-    // A third of the letters wrong is another word.
+    // With a third of the letters wrong it is a different word.
     let limit = (length / 3).max(2);
     let mut found: Vec<(usize, &str)> = names
         .filter_map(|name| {
@@ -25,7 +25,8 @@ pub fn among<'a>(asked: &str, names: impl Iterator<Item = &'a str>) -> Vec<Strin
             };
             match distance {
                 near if near <= limit => Some((near, name)),
-                // Half a name is a question too: those that hold it, after the near ones.
+                // The user may ask with a part of a name. Names that contain it follow the similar
+                // ones.
                 _ if length >= 3 && letters.contains(&sought) => Some((limit + more, name)),
                 _ => None,
             }

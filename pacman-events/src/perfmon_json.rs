@@ -1,4 +1,4 @@
-//! Intel's event files as they are published: `*_core.json` of the perfmon repository.
+//! Reads Intel's published event files: `*_core.json` of the perfmon repository.
 
 use serde_json::Value;
 
@@ -9,10 +9,9 @@ use crate::resolve_error::{ResolveError, ResolveErrorKind};
 use crate::{CounterSet, CpuModel, Family, UserTable, shown};
 
 impl UserTable {
-    /// The core events of a perfmon-format file, for processors whose counters are those
-    /// of `cpu`.
+    /// The core events of a file in perfmon's format, for processors with the counters of `cpu`.
     ///
-    /// Takes the published form (`{"Header": …, "Events": […]}`) and the older bare array.
+    /// Reads the published form (`{"Header": …, "Events": […]}`) and the older bare array.
     ///
     /// ```
     /// use pacman_events::{CpuModel, Resolver, UserTable};
@@ -25,8 +24,8 @@ impl UserTable {
     /// ```
     ///
     /// # Errors
-    /// [`ResolveErrorKind::Grammar`] where the text is not JSON, has no events, or an event
-    /// lacks a name, a code or a counter; the event is named.
+    /// [`ResolveErrorKind::Grammar`] if the text is not JSON or has no events, or if an event lacks
+    /// a name, a code or a counter. The error names the event.
     pub fn from_perfmon_json(cpu: CpuModel, text: &str) -> Result<Self, ResolveError> {
         let fault = |what: String| {
             ResolveError::new(ResolveErrorKind::Grammar, format!("event file: {what}"))
@@ -80,7 +79,7 @@ fn source(cpu: CpuModel, name: &str, event: &Value) -> Option<Source> {
     let msrs = numbers(text_of(event, "MSRIndex")).unwrap_or_default();
     let msrs: Vec<_> = msrs.into_iter().filter(|msr| *msr != 0).collect();
     for (index, msr) in msrs.iter().enumerate().take(4) {
-        // Codes and unit masks pair with registers by position, or stay the same.
+        // Codes and unit masks pair with registers by position, or one is valid for all.
         let code = codes.get(index).or(codes.first())?;
         let umask = umasks.get(index).or(umasks.first())?;
         choices[index] = ((code | umask << 8) as u16, u16::try_from(*msr).ok()?);
@@ -127,10 +126,10 @@ fn counters_of(text: &str) -> Option<(CounterSet, Option<u8>)> {
     all_real.then(|| (counters.iter().map(|counter| *counter as u8).collect(), None))
 }
 
-/// As many as the register that enables them has bits for.
+/// The number of bits in the register that enables them.
 const MOST_FIXED: u8 = 16;
 
-/// How Linux spells a fixed counter's event in `config`.
+/// The `config` by which Linux selects a fixed counter's event.
 fn fixed_config(fixed: u8, name: &str) -> u64 {
     match fixed {
         0 if name.ends_with("PREC_DIST") => 0x100,

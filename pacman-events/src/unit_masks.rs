@@ -5,10 +5,10 @@ use crate::encode::{Encoding, Modifiers};
 use crate::resolve_error::ResolveError;
 use crate::{CpuModel, db};
 
-/// The event with all these unit masks; `None` where one of them is unknown.
+/// The event with all these unit masks; `None` if one of them is unknown.
 ///
 /// # Errors
-/// Where the masks exist but cannot share a counter: another code, filter or register.
+/// If the masks exist but cannot share a counter: another code, filter or register.
 pub(crate) fn joined(
     cpu: CpuModel,
     base: &str,
@@ -17,7 +17,7 @@ pub(crate) fn joined(
     let Some((event, masks)) = base.split_once([':', '.']) else {
         return Ok(None);
     };
-    // A vendor's unit mask may hold a dot itself, so colons part first.
+    // A vendor's unit mask may contain a dot itself, so colons separate first.
     for separators in [&[':'][..], &[':', '.']] {
         let found = masks.split(separators).map(|mask| {
             let event = db::find(cpu, &format!("{event}.{mask}"))?;
@@ -52,7 +52,7 @@ fn all_of(
     arch::encode(cpu, &all, modifiers)
 }
 
-/// Two events of one code as one with both unit masks; `None` where more differs.
+/// Merges two events of one code into one with both unit masks; `None` if they differ in more.
 fn union(one: Source, other: Source) -> Option<Source> {
     let masks = 0xff_0000_0000_ff00_u64;
     let same = (one.select ^ other.select) & !masks == 0

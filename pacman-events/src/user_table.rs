@@ -1,4 +1,4 @@
-//! The user's own event table, beside the shipped ones.
+//! The user's own event table, in addition to the shipped ones.
 //!
 //! Vendors publish lists of new models faster than libraries ship; perfmon's JSON files
 //! can be read as they are, with feature `perfmon-json`.
@@ -6,7 +6,7 @@
 use crate::db;
 use crate::encode::arch::Source;
 
-/// Events that the user brings, for one model, asked before the shipped table.
+/// The user's events for one model. They take precedence over the shipped table.
 #[derive(Clone, Debug, Default)]
 pub struct UserTable {
     events: Vec<Source>,

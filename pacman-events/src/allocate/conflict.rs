@@ -1,4 +1,4 @@
-//! Refusals: the smallest set of events that cannot coexist, and what they fight over.
+//! Refusals: the smallest set of events that cannot coexist, and the contested resource.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use crate::CounterSet;
 
 /// Why events cannot be counted together.
 ///
-/// The set of events is minimal: leave out any one of them and the rest can be
-/// placed. Sets of up to three events are also the smallest that there are.
+/// The set of events is minimal: without any one of them the rest can be placed. A set of up to
+/// three events is also the smallest possible.
 ///
 /// ```
 /// use pacman_events::CounterSet;
@@ -35,7 +35,7 @@ use crate::CounterSet;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict(pub(super) Box<Details>);
 
-/// Boxed, so that a plan costs no more to hand over because it might have failed.
+/// Boxed, because otherwise the `Result` of each plan would have the size of a refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Details {
     pub(super) events: Vec<ConflictingEvent>,
@@ -90,7 +90,7 @@ pub enum Resource {
     Nothing,
     /// Registers that hold one value at a time.
     Registers {
-        /// The registers, each wanted with more values than one.
+        /// The registers, each wanted with several values.
         registers: Vec<Register>,
     },
     /// A user outside of the plan, such as the NMI watchdog, has reserved a counter.
@@ -121,7 +121,7 @@ impl Conflict {
         &self.0.resource
     }
 
-    /// The holders of it once all of them but the last are placed.
+    /// The holders of the resource after all of the events but the last are placed.
     pub fn holders(&self) -> &[Holder] {
         &self.0.holders
     }
@@ -146,7 +146,7 @@ impl Conflict {
 }
 
 impl ConflictingEvent {
-    /// The thread that asked for it, by position; the context it runs on.
+    /// The position of the thread that asked for it, which is also its context.
     pub fn thread(&self) -> u8 {
         self.thread
     }
@@ -217,8 +217,8 @@ impl std::error::Error for Conflict {}
 
 /// A set of items that does not fit although every proper subset does.
 ///
-/// Tries single events, pairs and triples before it falls back on leaving out one
-/// event after the other, so that small conflicts are also the smallest.
+/// Tries single events, pairs and triples first, so that small conflicts are also the smallest.
+/// After that it leaves out one event after the other.
 pub(crate) fn minimal(problem: &Problem<'_>) -> Vec<u16> {
     let mut search = Search::new(problem);
     let count = problem.len() as u16;
@@ -234,7 +234,7 @@ pub(crate) fn minimal(problem: &Problem<'_>) -> Vec<u16> {
             }
         }
     }
-    // 24 over 3 is 2024 searches of a microsecond or two.
+    // 24 events have 2024 triples, and each search takes one or two microseconds.
     if count <= 24 {
         for a in 0..count {
             for b in a + 1..count {

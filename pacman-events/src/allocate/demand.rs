@@ -61,17 +61,17 @@ pub enum CounterUse {
 
 /// One way to count an event: any one of these counters, with these registers.
 ///
-/// A way without any counter is legal: an event that only tags, or one that the
-/// operating system counts.
+/// An alternative without a counter is legal: an event that only tags, or one that the operating
+/// system counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alternative {
     /// General counters that may count it this way.
     pub general: CounterSet,
     /// Fixed counters that may count it this way.
     pub fixed: CounterSet,
-    /// How many of them it takes.
+    /// The number of counters that it takes.
     pub counter_use: CounterUse,
-    /// Registers that must hold a value meanwhile.
+    /// Registers that must hold a value while the event counts.
     pub claims: Vec<Claim>,
     /// Counters of which one must be enabled for any event: those wired to a tagging ESCR
     /// without a counter of its own. Empty if the event needs no tagging.
@@ -81,28 +81,28 @@ pub struct Alternative {
 }
 
 impl Alternative {
-    /// Any one of these general counters, on every context, with no register.
+    /// Any one of these general counters, on every context, without registers.
     pub fn general(counters: CounterSet) -> Self {
         Alternative { general: counters, contexts: u8::MAX, ..Alternative::default() }
     }
 
-    /// Any one of these fixed counters, on every context, with no register.
+    /// Any one of these fixed counters, on every context, without registers.
     pub fn fixed(counters: CounterSet) -> Self {
         Alternative { fixed: counters, contexts: u8::MAX, ..Alternative::default() }
     }
 
-    /// No counter at all, on every context.
+    /// No counter, on every context.
     pub fn uncounted() -> Self {
         Alternative { contexts: u8::MAX, ..Alternative::default() }
     }
 
-    /// The same way with one more register that must hold `value`.
+    /// The same alternative with one more register that must hold `value`.
     pub fn claiming(mut self, register: Register, value: u64) -> Self {
         self.claims.push(Claim { register, value });
         self
     }
 
-    /// The same way on context `context` only.
+    /// The same alternative on context `context` only.
     pub fn on(mut self, context: u8) -> Self {
         self.contexts = 1 << context;
         self
@@ -116,9 +116,8 @@ impl Alternative {
 
 /// One event, as the allocator sees it: a name and the alternatives to count it.
 ///
-/// Independent of any table of events, so that tests and other tools can describe
-/// machines of their own; an [`Encoding`](crate::Encoding) becomes one with
-/// [`EventConstraints::of`].
+/// It is independent of any table of events, so that tests and other tools can describe their own
+/// machines. [`EventConstraints::of`] makes one of an [`Encoding`](crate::Encoding).
 ///
 /// ```
 /// use pacman_events::CounterSet;
@@ -143,7 +142,7 @@ pub struct EventConstraints {
 impl EventConstraints {
     /// An event that can be counted in any of these alternatives, preferred first.
     ///
-    /// No way at all is legal input: such an event is refused with the reason.
+    /// A list without alternatives is legal: such an event is refused with the reason.
     pub fn new(
         name: impl Into<Arc<str>>,
         alternatives: impl IntoIterator<Item = Alternative>,
@@ -158,8 +157,8 @@ impl EventConstraints {
         }
     }
 
-    /// Closes this event's counter number to the siblings while it runs, where the
-    /// [`Pmu`](super::Pmu) has that erratum (BJ122, BV98, HSD29).
+    /// Closes this event's counter number to the siblings while it runs, if the [`Pmu`](super::Pmu)
+    /// has that erratum (BJ122, BV98, HSD29).
     pub fn excluding_sibling(mut self) -> Self {
         self.excludes_sibling = true;
         self
@@ -174,9 +173,8 @@ impl EventConstraints {
         self
     }
 
-    /// Puts the event in the same set as every other event of its thread with this
-    /// bundle number: the terms of one expression, which are best counted in the same
-    /// execution.
+    /// Puts the event in the same set as every other event of its thread with this bundle number.
+    /// The terms of an expression share a bundle, so that the same executions count them.
     pub fn in_bundle(mut self, bundle: u32) -> Self {
         self.bundle = Some(bundle);
         self

@@ -1,4 +1,4 @@
-//! How a core is divided between its contexts.
+//! The division of a core between its contexts.
 
 use super::Pmu;
 use crate::CounterSet;
@@ -14,12 +14,12 @@ pub(crate) struct Grant {
     pub(crate) active: bool,
 }
 
-/// How a core is divided between its contexts.
+/// The division of a core between its contexts.
 #[derive(Clone, Debug)]
 pub(crate) struct Division {
     /// One per context.
     pub(crate) grants: Vec<Grant>,
-    /// A division that gives every context at least as much, and how to ask for it.
+    /// A division that gives every context at least the same, and how to ask for it.
     pub(crate) wider: Option<(&'static str, Vec<Grant>)>,
 }
 

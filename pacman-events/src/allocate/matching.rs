@@ -7,7 +7,7 @@
 /// Sets of counter slots; slot numbers are dense over all contexts of a core.
 pub(super) type Slots = u128;
 
-/// At most this many of a group's slots may be in use.
+/// The limit on the slots of a group that are in use.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Budget {
     pub(super) slots: Slots,
@@ -28,7 +28,7 @@ impl Matching {
         Matching { used: 0, owner: [0; 128], budgets: Vec::new() }
     }
 
-    /// Gives every mask a slot of its own, or says that it cannot be done.
+    /// Gives every mask a slot of its own; false if that is impossible.
     ///
     /// Exact: by Hall's theorem a failed augmentation proves that no matching exists.
     /// Lower slots are preferred.

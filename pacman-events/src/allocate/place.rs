@@ -1,4 +1,4 @@
-//! Placing lists of events on a divided core, or explaining why it cannot be done.
+//! Places lists of events on a divided core, or explains why that is impossible.
 
 use super::division::Division;
 use super::problem::{Item, Problem, Relax};
@@ -23,8 +23,8 @@ pub(crate) fn place(
     Err(ResolveError { pmu, division, items: &items, asked: &asked }.explain())
 }
 
-/// The events of all threads, with thread and position of each; thread *n* runs on
-/// context *n*, and a thread beyond the contexts of the core nowhere.
+/// The events of all threads, with thread and position of each. Thread *n* runs on context *n*; a
+/// thread beyond the core's contexts cannot run.
 pub(crate) fn items<'a>(
     pmu: &Pmu,
     threads: &[&'a [EventConstraints]],

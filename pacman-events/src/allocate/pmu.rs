@@ -39,13 +39,13 @@ pub struct Pmu {
 pub struct SiblingErratum {
     /// The erratum's number, for the reason of a refusal.
     pub name: &'static str,
-    /// General counters that each context may use while such an event is placed
-    /// anywhere on the core; the Linux workaround allows half of them, so that one
-    /// sibling cannot starve the other. `None` where only the counter itself is closed.
+    /// General counters that each context may use while such an event is placed anywhere on the
+    /// core. The Linux workaround allows half of them, so that one sibling cannot starve the other.
+    /// `None` if only the counter itself is closed.
     pub budget: Option<u8>,
 }
 
-/// Something that is counted already and cannot be moved by us.
+/// A counter that is in use already and cannot be moved.
 #[derive(Clone, Debug)]
 pub(crate) struct Reservation {
     pub(crate) holder: String,
@@ -54,7 +54,7 @@ pub(crate) struct Reservation {
     pub(crate) demand: EventConstraints,
 }
 
-/// More contexts than a core can have on any machine known (POWER SMT8, Niagara).
+/// The most contexts of a core on any known machine (POWER SMT8, Niagara).
 pub(crate) const MAX_CONTEXTS: u8 = 8;
 
 impl Pmu {
@@ -91,7 +91,7 @@ impl Pmu {
         pmu
     }
 
-    /// Plans `contexts` of them together, each with counters of its own: the cores of a
+    /// Plans `contexts` of them together, each with its own counters. These are the cores of a
     /// node, for the northbridge events of AMD K8 to family 14h.
     ///
     /// # Panics
@@ -109,8 +109,8 @@ impl Pmu {
         self
     }
 
-    /// Says which general counters the core has with SMT off since reset: eight
-    /// instead of four on twelve Intel families. Only advice uses it.
+    /// Sets the general counters that the core has with SMT off since reset: eight instead of four
+    /// on twelve Intel families. Only advice uses it.
     pub fn with_smt_off(mut self, general: CounterSet) -> Self {
         self.general_smt_off = general;
         self
@@ -122,8 +122,8 @@ impl Pmu {
         self
     }
 
-    /// Keeps counters out of every placement unless they are allowed again; a refusal
-    /// that they could avert says `because`.
+    /// Excludes counters from every placement unless they are allowed again. A refusal that they
+    /// could avoid gives the reason `because`.
     pub fn withholding(mut self, counters: CounterSet, because: &'static str) -> Self {
         self.withheld = counters;
         self.withheld_because = because;
@@ -135,9 +135,10 @@ impl Pmu {
         self.withholding(CounterSet::EMPTY, "")
     }
 
-    /// Leaves room on `context` for an event that is counted already, as by the NMI watchdog.
+    /// Reserves a counter on `context` for an event that is counted already, as by the NMI
+    /// watchdog.
     ///
-    /// A refusal names the holder and says how to free the counter.
+    /// A refusal names the holder and the way to free the counter.
     ///
     /// # Panics
     /// If the core has no such context.
@@ -158,7 +159,7 @@ impl Pmu {
         self
     }
 
-    /// The table or machine it describes.
+    /// The name of the table or machine.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -168,8 +169,8 @@ impl Pmu {
         self.contexts
     }
 
-    /// General counters: of each context, or of the whole core if they are shared.
-    /// Withheld ones are not among them.
+    /// General counters without the withheld ones: of each context, or of the whole core if they
+    /// are shared.
     pub fn general(&self) -> CounterSet {
         self.general.minus(self.withheld)
     }
@@ -184,7 +185,7 @@ impl Pmu {
         self.halves.is_some()
     }
 
-    /// The counters of each half, where the counters divide into halves.
+    /// The counters of each half, if the counters divide into halves.
     pub fn halves(&self) -> Option<[CounterSet; 2]> {
         self.halves
     }

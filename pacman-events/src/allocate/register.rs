@@ -7,7 +7,7 @@ use std::fmt;
 use crate::encode::Scope;
 use crate::netburst_tables::ESCRS;
 
-/// The kind of a register; conflicts are explained by kind.
+/// The kind of a register. The explanation of a conflict depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RegisterKind {
@@ -67,7 +67,7 @@ impl Register {
         Register { id, kind, shared: !matches!(scope, Scope::Thread), half: None }
     }
 
-    /// The number to write with WRMSR; `None` where there is no such register.
+    /// The number to write with WRMSR; `None` if there is no such register.
     pub const fn number(self) -> Option<u32> {
         if self.id & UNNUMBERED == 0 { Some(self.id) } else { None }
     }
@@ -87,7 +87,7 @@ impl Register {
         self.half
     }
 
-    /// Its name in the vendor's manual, or what it is where it has no name.
+    /// Its name in the vendor's manual, or a description if it has no name.
     pub fn name(self) -> Cow<'static, str> {
         let index = self.id & 0xff;
         match self.kind {

@@ -31,7 +31,7 @@ const TYPE_RAW: u32 = 4;
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) name: Cow<'static, str>,
-    /// `config` of perf: PERFEVTSEL without USR, OS and EN, but for fixed counters.
+    /// `config` of perf: PERFEVTSEL without USR, OS and EN, except for fixed counters.
     pub(crate) select: u64,
     pub(crate) choices: [(u16, u16); 4],
     pub(crate) value: u64,
@@ -147,7 +147,7 @@ pub(crate) fn encode(
     Ok(encoding)
 }
 
-/// The selector with the modifiers' filters in it.
+/// The selector with the filters of the modifiers.
 fn filtered(
     cpu: CpuModel,
     source: &Source,
@@ -208,7 +208,7 @@ fn filtered(
     Ok(select)
 }
 
-/// The bit where the flag is set.
+/// The bit, if the flag is set.
 pub(crate) fn bit(bit: u64, set: bool) -> u64 {
     if set { bit } else { 0 }
 }
@@ -223,7 +223,8 @@ fn extra_register(cpu: CpuModel, source: &Source) -> Option<ExtraReg> {
         choices[count] = ExtraChoice { msr: u32::from(msr), select, counters };
         count += 1;
     }
-    // On Nehalem and Westmere the load-latency register is shared as RSP is.
+    // On Nehalem and Westmere siblings share the load-latency register, like the off-core response
+    // register.
     let scope = cpu.facts().offcore_scope;
     (count > 0).then(|| ExtraReg::new(source.value, scope, &choices[..count]))
 }

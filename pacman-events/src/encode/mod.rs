@@ -15,11 +15,10 @@ pub use netburst::{Companion, EscrChoice, EscrId, NetBurst, Replay, Tag, ThreadK
 use crate::resolve_error::ResolveError;
 use crate::{CounterSet, CpuModel};
 
-/// One event of one table, ready to be placed on a counter.
+/// One event of one table, ready for a counter.
 ///
-/// A plain value: making one touches no heap for the events of the shipped tables.
-/// The public fields are facts; only an allocation turns them into a right to use
-/// a counter.
+/// A plain value: events of the shipped tables need no heap. The public fields are facts. Only an
+/// allocation gives the right to use a counter.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Encoding {
@@ -27,38 +26,38 @@ pub struct Encoding {
     pub cpu: CpuModel,
     /// The event as its table spells it, with unit masks and modifiers.
     pub name: CanonicalName,
-    /// Which registers the event is programmed through.
+    /// The registers that program the event.
     pub kind: Kind,
     /// `IA32_PERFEVTSELx` or AMD `PERF_CTLx` (kinds [`Kind::Arch`], [`Kind::Amd`];
     /// also of a fixed event that general counters can count), or the Niagara PCR
     /// field of PIC 0. The USR, OS, EN and INT bits are 0 unless `u` or `k` was
     /// asked, see [`Encoding::rings`]. 0 where the kind has no such register.
     pub evtsel: u64,
-    /// The rings that were asked for with `u` and `k`; neither means the caller decides.
+    /// The rings that `u` and `k` requested. Without either, the caller decides.
     pub rings: Rings,
     /// General counters that may count the event while sibling contexts are enabled.
     pub counters: CounterSet,
     /// General counters that may count the event with SMT off since reset.
     pub counters_smt_off: CounterSet,
-    /// The fixed counter that counts the event. Where [`Encoding::counters`] is not
-    /// empty beside it, general counters may count the event instead.
+    /// The fixed counter that counts the event. If [`Encoding::counters`] is not empty, general
+    /// counters may count the event instead.
     pub fixed: Option<u8>,
     /// Model-specific registers that must hold a value while the event counts.
     pub extra: ExtraRegs,
-    /// The other limits of where and beside which events it may run.
+    /// Other limits: the places where it may run, and the events beside it.
     pub limits: Limits,
-    /// Numbers of the vendor's errata about the event, comma-separated; empty where the
-    /// source knows none.
+    /// Numbers of the vendor's errata about the event, comma-separated; empty if the source has
+    /// none.
     pub errata: &'static str,
     /// The conditions without which the event counts nothing.
     pub needs: Needs,
     /// ESCR and CCCR of a NetBurst event.
     pub netburst: Option<NetBurst>,
-    /// The fields of `perf_event_attr`; `None` where Linux cannot express the event.
+    /// The fields of `perf_event_attr`; `None` if Linux cannot express the event.
     pub perf: Option<PerfAttr>,
 }
 
-/// The registers an event is programmed through.
+/// The registers that program an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -116,11 +115,11 @@ pub struct Limits {
     /// The event needs an even counter and the odd one after it (AMD events that add
     /// more than 15 in one cycle; the odd counter is programmed with event FFFh).
     pub counter_pair: bool,
-    /// The count covers this scope whichever context hosts it: `Core` for AnyThread
-    /// and for events that the core counts once, `Node` for northbridge events.
-    /// Adding siblings' counts would count twice.
+    /// The count covers this scope on any context that hosts it. It is `Core` for AnyThread and for
+    /// events that the core counts once, `Node` for northbridge events. The sum over siblings would
+    /// count twice.
     pub counts: Scope,
-    /// Whether it can be sampled exactly (PEBS); counting does not ask for it.
+    /// Whether it can be sampled exactly (PEBS). Counting does not need that.
     pub precise: bool,
 }
 
@@ -128,16 +127,16 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Needs {
-    /// Counts for siblings too, hence CAP_PERFMON (or root) is needed.
+    /// Counts for siblings too, and therefore needs CAP_PERFMON or root.
     pub privilege: bool,
-    /// Counts only micro-operations that another event tagged, and none is named:
-    /// ask for one of the tagging metrics instead.
+    /// Counts only micro-operations that another event tagged, but none is named. Use one of the
+    /// tagging metrics instead.
     pub tagging: bool,
     /// No general counter can count it while siblings are enabled.
     pub smt_off: bool,
 }
 
-/// The conditions of a place, to be held against an event's [`Needs`].
+/// The conditions of a place, to compare with an event's [`Needs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Conditions {
     /// Sibling contexts are enabled.
@@ -160,9 +159,9 @@ impl Needs {
 pub struct PerfAttr {
     /// `attr.type`: 4 is `PERF_TYPE_RAW`, 1 is `PERF_TYPE_SOFTWARE`.
     pub kind: u32,
-    /// The PMU's directory under `/sys/bus/event_source/devices` where its `type`
-    /// file must be read, because the kernel hands the number out at boot (the
-    /// efficient cores of a hybrid); `None` where [`PerfAttr::kind`] is final.
+    /// The PMU's directory under `/sys/bus/event_source/devices` whose `type` file must be read.
+    /// The kernel assigns that number at boot (the efficient cores of a hybrid). `None` if
+    /// [`PerfAttr::kind`] is final.
     pub pmu: Option<&'static str>,
     /// `attr.config`.
     pub config: u64,
@@ -175,14 +174,13 @@ pub struct PerfAttr {
 
 /// A register that must hold [`ExtraReg::value`] while the event counts.
 ///
-/// Two events of one scope may share a register only with equal values. An event
-/// may have twins of the register to choose from; the choice also decides the
-/// event select.
+/// Two events of one scope may share a register only with equal values. Some registers have twins
+/// to choose from. The choice also decides the event select.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtraReg {
     /// The value, the same for every choice.
     pub value: u64,
-    /// `Core` where siblings share the register (Nehalem, Westmere).
+    /// `Core` if siblings share the register (Nehalem, Westmere).
     pub scope: Scope,
     choices: [ExtraChoice; 4],
     len: u8,
@@ -195,14 +193,14 @@ pub struct ExtraChoice {
     pub msr: u32,
     /// Unit mask and event select (bits 15:0 of PERFEVTSEL) that use this register.
     pub select: u16,
-    /// Counters that can count through this register, beside the event's own limits
-    /// (Arctic Wolf ties each register to one counter).
+    /// Counters that can count through this register, in addition to the event's own limits. Arctic
+    /// Wolf ties each register to one counter.
     pub counters: CounterSet,
 }
 
 impl ExtraReg {
-    /// A register with the choices in order of preference; at most four are kept,
-    /// as no model has more twins.
+    /// A register with the choices in order of preference. It keeps at most four, because no model
+    /// has more twins.
     pub fn new(value: u64, scope: Scope, choices: &[ExtraChoice]) -> Self {
         let mut kept = [ExtraChoice::default(); 4];
         let len = choices.len().min(kept.len());
@@ -210,18 +208,17 @@ impl ExtraReg {
         ExtraReg { value, scope, choices: kept, len: len as u8 }
     }
 
-    /// The registers that can hold the value, preferred one first; never empty in
-    /// an encoding.
+    /// The registers that can hold the value, the preferred one first. Never empty in an encoding.
     pub fn choices(&self) -> &[ExtraChoice] {
         &self.choices[..usize::from(self.len)]
     }
 }
 
-/// The extra registers of one event: none or one on every model known.
+/// The extra register of one event: no known model needs more than one.
 pub type ExtraRegs = Option<ExtraReg>;
 
 impl Encoding {
-    /// An event with neither counters nor registers yet; the encoders fill it in.
+    /// An event without counters and registers; the encoders fill them in.
     pub fn new(cpu: CpuModel, name: CanonicalName, kind: Kind) -> Self {
         Encoding {
             cpu,
@@ -255,7 +252,7 @@ impl Encoding {
     /// ```
     ///
     /// # Errors
-    /// [`ResolveErrorKind::Needs`](crate::ResolveErrorKind::Needs) with what is missing.
+    /// [`ResolveErrorKind::Needs`](crate::ResolveErrorKind::Needs) with the missing requirement.
     pub fn admit(&self, conditions: Conditions) -> Result<(), ResolveError> {
         let facts = self.cpu.facts();
         let alone = facts.smt_ways == 1 || !conditions.smt;
@@ -272,7 +269,7 @@ impl Encoding {
         Err(ResolveError::needs(&self.name.to_string(), self.cpu, what))
     }
 
-    /// The event's part in top-down analysis; `None` for any other event, and where the processor has
+    /// The event's part in top-down analysis. `None` for any other event, and if the processor has
     /// no `PERF_METRICS`.
     ///
     /// ```
@@ -285,7 +282,7 @@ impl Encoding {
     /// ```
     pub fn topdown(&self) -> Option<TopDown> {
         let perf = self.perf.filter(|_| self.cpu.has_perf_metrics())?;
-        // PERF_TYPE_RAW, or a PMU of its own on hybrids.
+        // PERF_TYPE_RAW, or on hybrids a PMU of the core type.
         match perf.config {
             _ if perf.kind < 4 && perf.pmu.is_none() => None,
             0x400 => Some(TopDown::Slots),

@@ -1,4 +1,4 @@
-//! How an event is spelled: the table's name, unit masks and modifiers.
+//! The spelling of an event: the table's name, unit masks and modifiers.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -32,7 +32,7 @@ pub struct Modifiers {
     pub any_thread: bool,
     /// NetBurst `thr=N`: the filter's threshold.
     pub threshold: Option<u8>,
-    /// NetBurst `cmpl`: count where the threshold is not exceeded.
+    /// NetBurst `cmpl`: count if the threshold is not exceeded.
     pub complement: bool,
 }
 
@@ -57,7 +57,7 @@ impl CanonicalName {
         &self.base
     }
 
-    /// The modifiers that were asked for.
+    /// The requested modifiers.
     pub fn modifiers(&self) -> Modifiers {
         self.modifiers
     }

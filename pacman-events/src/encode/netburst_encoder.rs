@@ -1,8 +1,7 @@
-//! From a NetBurst event, its unit masks and modifiers to ESCR and CCCR.
+//! Encodes a NetBurst event, its unit masks and modifiers as ESCR and CCCR.
 //!
-//! Sources: Intel SDM Vol. 3, tables of non-retirement and at-retirement events, of
-//! tagging metrics and of thread qualification; `data/README.md` says which source is
-//! followed where they disagree.
+//! Sources: Intel SDM Vol. 3, tables of non-retirement and at-retirement events, of tagging metrics
+//! and of thread qualification. `data/README.md` says which source is followed if they disagree.
 
 use super::netburst::{Companion, EscrChoice, EscrId, NetBurst, Replay, Tag, ThreadKind};
 use super::{CanonicalName, Encoding, Kind, Limits, Modifiers, Needs, PerfAttr, Rings, Scope};
@@ -10,10 +9,10 @@ use crate::netburst_tables::{ESCRS, EVENTS, EventRow, METRICS, MetricRow, Tags};
 use crate::resolve_error::ResolveError;
 use crate::{CounterSet, CpuModel, db, nearest};
 
-/// Where a name of a NetBurst table leads.
+/// The meaning of a name in a NetBurst table.
 #[derive(Clone, Copy)]
 pub(crate) enum Named {
-    /// An event, to be given unit masks.
+    /// An event, which needs unit masks.
     Event(&'static EventRow),
     /// A tagging metric.
     Metric(&'static MetricRow),
@@ -23,12 +22,12 @@ pub(crate) enum Named {
 const TYPE_RAW: u32 = 4;
 /// CCCR bit 18: the threshold filter is on.
 const COMPARE: u32 = 1 << 18;
-/// CCCR bit 19: count where the threshold is not exceeded.
+/// CCCR bit 19: count if the threshold is not exceeded.
 const COMPLEMENT: u32 = 1 << 19;
 /// CCCR bit 24: count rising edges of the filter's output.
 const EDGE: u32 = 1 << 24;
 
-/// The event or metric of this name, in any case and by any of its aliases.
+/// The event or metric with this name or alias, in any case.
 pub(crate) fn named(base: &str) -> Option<Named> {
     let is = |name: &str| db::compare(name, base).is_eq();
     let event = EVENTS.iter().find(|row| is(row.name) || row.aliases.iter().any(|a| is(a)));
@@ -52,7 +51,7 @@ pub(crate) fn has(cpu: CpuModel, event: &EventRow) -> bool {
     event.models & models_of(cpu) != 0
 }
 
-/// The family-15 models that a table stands for, as a bit set.
+/// The family-15 models of a table, as a bit set.
 fn models_of(cpu: CpuModel) -> u8 {
     match cpu.name() {
         "p4-willamette" => 0b11,
@@ -92,7 +91,7 @@ pub(crate) fn encode(
 
 fn event_mask(cpu: CpuModel, row: &EventRow, masks: &str) -> Result<u16, ResolveError> {
     if masks.is_empty() {
-        // One unit mask leaves no choice; of several none is the usual one.
+        // A single unit mask leaves no choice. Among several, none is the usual one.
         if let [(bit, _)] = row.masks {
             return Ok(*bit);
         }
@@ -152,7 +151,7 @@ pub(crate) fn encode_event(
         tag: None,
         companion: partner.map(|partner| Companion {
             event: partner.name,
-            // The active-entries event has the second ESCR; its partner is in the first.
+            // The active-entries event uses the second ESCR; its partner is in the first.
             halves: [escr_choice(partner.halves[0]), None],
             event_select: partner.event_select,
             event_mask: mask,
@@ -176,8 +175,8 @@ fn encode_metric(
     modifiers: Modifiers,
 ) -> Result<Encoding, ResolveError> {
     let downstream = &EVENTS[row.downstream];
-    // Execution tags: mask bit i of the downstream event goes with tag bit i, so the
-    // unit mask NBOGUSi also picks the tag.
+    // Mask bit i of the downstream event selects tag bit i, so the unit mask NBOGUSi also selects
+    // the tag.
     let bit = match (masks, row.tagged) {
         ("", _) => 1,
         (mask, true) => bit_of(downstream, mask).filter(|bit| *bit < 16).ok_or_else(|| {
@@ -219,7 +218,7 @@ fn encode_metric(
         }),
     };
     let mut encoding = assemble(cpu, name, setup, downstream.linux, modifiers);
-    // Linux writes the replay registers itself but programs no upstream ESCR.
+    // Linux writes the replay registers itself, but does not program an upstream ESCR.
     if companion.is_some() {
         encoding.perf = None;
     }
