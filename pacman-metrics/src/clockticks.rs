@@ -1,8 +1,8 @@
 //! Cycles per instruction on NetBurst, whose contexts share a clock that may stop.
 //!
-//! The manual tells three clocks apart: *non-halted* clockticks run per context while it is not
-//! halted, *non-sleep* clockticks run per package while any context is not, and the time stamp
-//! counter always runs. Intel, *Software Developer's Manual* volume 3B, section 18.17.
+//! The manual has three clocks. *Non-halted* clockticks run per context while it is not halted.
+//! *Non-sleep* clockticks run per package while any of its contexts is not halted. The time stamp
+//! counter always runs. Source: Intel, *Software Developer's Manual* volume 3B, section 18.17.
 
 use crate::definition::Definition;
 use crate::error::{Error, Result, not_computable};
@@ -39,8 +39,8 @@ pub struct ContextTicks {
 pub struct PackageTicks<'a> {
     /// Ticks of the time stamp counter.
     pub tsc: u64,
-    /// Clockticks while any context was not halted: a counter whose threshold of 15, in
-    /// complement, is met in every cycle. `None` where it was not counted.
+    /// Clockticks while any context was not halted. Their counter has a threshold of 15 in
+    /// complement, which is met in every cycle. `None` if they were not counted.
     pub non_sleep: Option<u64>,
     /// One entry per context.
     pub contexts: &'a [ContextTicks],
@@ -50,9 +50,9 @@ pub struct PackageTicks<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Cpi {
-    /// While the clock ran; `None` for a package whose non-sleep clockticks were not counted.
+    /// CPI while the clock ran; `None` for a package without a count of non-sleep clockticks.
     pub non_halted: Option<f64>,
-    /// Over the whole time, halts included.
+    /// CPI over the whole time, including halts.
     pub nominal: f64,
 }
 
@@ -60,22 +60,22 @@ pub struct Cpi {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Clockticks {
-    /// One entry per context; `None` where it retired no instruction.
+    /// One entry per context; `None` if it retired no instruction.
     pub contexts: Vec<Option<Cpi>>,
-    /// All contexts' instructions over the package's clocks.
+    /// Instructions of all contexts over the package's clocks.
     pub package: Cpi,
-    /// The part of the time in which the package's clock ran, where it was counted.
+    /// The part of the time in which the package's clock ran, if it was counted.
     pub awake: Option<f64>,
 }
 
 /// Computes both ratios for every context and for the package.
 ///
-/// A context's non-halted clockticks may hold a part of its way into the halt, and clocks are not
-/// read at one moment, so a thousandth of contradiction between them passes.
+/// A context's non-halted clockticks may include a part of its way into the halt. The clocks are
+/// not read at the same moment. So contradictions up to one thousandth are accepted.
 ///
 /// # Errors
 /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) without contexts, time or
-/// instructions, and for a clock that ran longer than one which contains it.
+/// instructions, and if a clock ran longer than one that includes it.
 ///
 /// ```
 /// use pacman_metrics::clockticks::{ContextTicks, PackageTicks, clockticks};

@@ -12,12 +12,12 @@
 pub struct Definition {
     /// The metric's name, in lower case with hyphens.
     pub name: &'static str,
-    /// The unit of the figure.
+    /// The unit of the value.
     pub unit: &'static str,
-    /// How it comes about; names as in [`needs`](Definition::needs).
+    /// The formula, with names as in [`needs`](Definition::needs).
     pub formula: &'static str,
-    /// The events and clocks that go in.
+    /// The events and clocks of the formula.
     pub needs: &'static [&'static str],
-    /// The document and the place in it.
+    /// The document, and the place in it.
     pub source: &'static str,
 }

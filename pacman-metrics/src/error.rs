@@ -26,7 +26,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum ErrorKind {
     /// The text of a metric is malformed.
     InvalidInput,
-    /// A metric cannot be had from these counts, or not on this model; the text says why.
+    /// A metric cannot be computed from these counts, or not on this model; the text has the
+    /// reason.
     NotComputable,
     /// A metric names an event that the model lacks; the text lists the nearest names.
     UnknownEvent,

@@ -19,7 +19,7 @@ pub const DEFINITIONS: &[Definition] = &[Definition {
     source: "McCalpin 2018 (timing short code sections), recommendations and list of metrics",
 }];
 
-/// The totals at one end of a section, which only grow.
+/// The totals at one end of a section. They only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// Ticks of the TSC.
@@ -28,13 +28,13 @@ pub struct Reading {
     pub nanos: Option<u64>,
     /// The logical CPU.
     pub cpu: Option<u32>,
-    /// The counters, where there are some.
+    /// The counters, if there are any.
     pub counts: Option<Counts>,
     /// Switches of the thread, voluntary or not.
     pub switches: Option<u64>,
     /// Page faults of the thread.
     pub faults: Option<u64>,
-    /// Interrupts that the CPU has taken.
+    /// Interrupts of the CPU.
     pub interrupts: Option<u64>,
 }
 
@@ -47,7 +47,7 @@ pub struct Counts {
     pub cycles: u64,
     /// Reference cycles while not halted.
     pub reference: u64,
-    /// The kernel's part, where it was counted.
+    /// The kernel's part, if it was counted.
     pub kernel: Option<KernelPart>,
 }
 
@@ -55,10 +55,10 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Flag {
-    /// A total is smaller at the end than at the begin: a counter was reset or wrapped, or the
-    /// two readings are of different CPUs. Nothing else is looked at then.
+    /// A total is smaller at the end than at the begin: a counter was reset or wrapped, or the two
+    /// readings are of different CPUs. Then no other check is made.
     NonMonotonic,
-    /// It ended on another CPU.
+    /// The section ended on another CPU.
     Migrated,
     /// Another thread ran, or this one waited.
     Switched,
@@ -66,9 +66,9 @@ pub enum Flag {
     Faulted,
     /// The CPU took an interrupt.
     Interrupted,
-    /// The TSC and the system's clock do not agree on how long it took.
+    /// The TSC and the system's clock disagree about the length of the section.
     ClocksDisagree,
-    /// More reference cycles than ticks: the counter and the TSC are not of one section.
+    /// More reference cycles than ticks: the counter and the TSC are of different sections.
     MoreThanTime,
     /// The kernel counts more than both modes together.
     KernelBeyondAll,
@@ -100,20 +100,21 @@ pub enum Unchecked {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quality {
-    /// The reasons to doubt it, in order, each once.
+    /// The reasons to doubt the section, in order, without duplicates.
     pub flags: Vec<Flag>,
     /// The checks that could not be made.
     pub unchecked: Vec<Unchecked>,
-    /// Whether the section took less than a millisecond, in which the kernel has no business.
+    /// Whether the section took less than a millisecond. The kernel should not run in so short a
+    /// time.
     pub short: bool,
 }
 
 impl Flag {
-    /// Whether a short section, or a longer one, is to be thrown away for it.
+    /// Whether this flag discards a short section, or a longer one.
     fn discards(self, short: bool) -> bool {
         match self {
             Flag::Counts(flag) => flag.discards(),
-            // In a longer section the timer interrupts: the kernel's part of the counts decides.
+            // In a longer section the timer interrupts, so the kernel's part of the counts decides.
             Flag::Faulted | Flag::Interrupted => short,
             _ => true,
         }
@@ -136,13 +137,13 @@ impl Flag {
 }
 
 impl Quality {
-    /// Whether the measurement is to be thrown away.
+    /// Whether to discard the measurement.
     pub fn discards(&self) -> bool {
         self.flags.iter().any(|flag| flag.discards(self.short))
     }
 }
 
-/// The reasons to doubt the section between two readings, on a processor whose TSC ticks at
+/// Returns the reasons to doubt the section between two readings, on a processor whose TSC ticks at
 /// `base_hz`.
 ///
 /// # Errors
@@ -178,7 +179,7 @@ pub fn check(begin: &Reading, end: &Reading, base_hz: f64) -> Result<Quality> {
     Ok(quality)
 }
 
-/// Differences of two readings, where both have the value.
+/// Differences of two readings, if both have the value.
 struct Passed {
     tsc: u64,
     nanos: Option<u64>,
@@ -189,7 +190,7 @@ struct Passed {
 }
 
 impl Passed {
-    /// `None` if anything went back.
+    /// `None` if any total decreased.
     fn between(begin: &Reading, end: &Reading) -> Option<Passed> {
         Some(Passed {
             tsc: end.tsc.checked_sub(begin.tsc)?,
@@ -222,7 +223,7 @@ impl Counts {
     }
 }
 
-/// How much a total has grown, if both ends have it; `None` outside if it went back.
+/// The growth of a total, if both ends have it. The outer `None` means that it decreased.
 fn grown(begin: Option<u64>, end: Option<u64>) -> Option<Option<u64>> {
     match (begin, end) {
         (Some(begin), Some(end)) => end.checked_sub(begin).map(Some),
@@ -298,8 +299,9 @@ fn refused(because: &str) -> Error {
     not_computable("whether to discard the section", because)
 }
 
-/// The two clocks are read one after the other, at both ends.
+/// Difference in nanoseconds between the two clocks, which are read one after the other at both
+/// ends.
 const APART_NANOS: f64 = 200.0;
 
-/// The difference that a slewed clock and a rounded base frequency may make.
+/// The relative difference that a slewed clock and a rounded base frequency may cause.
 const DISAGREEMENT: f64 = 0.01;

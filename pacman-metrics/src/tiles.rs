@@ -1,9 +1,9 @@
-//! Which tile of a Knights Landing die a logical CPU is on.
+//! The tile of a Knights Landing die that a logical CPU is on.
 //!
-//! A tile has two cores and a slice of the cache directory. Cores are numbered by their place, so
-//! the tile is the core id halved, and the gaps are the tiles whose cores are switched off. From
-//! John McCalpin, *Die Locations of Cores and L3 Slices for Intel Xeon Processors*, 2021, whose
-//! list for a Xeon Phi 7250 misses tiles 10, 26, 27 and 37 of 38.
+//! A tile has two cores and a slice of the cache directory. Core ids number the positions on the
+//! die, so the tile is half of the core id, and missing numbers are tiles with disabled cores. From
+//! John McCalpin, *Die Locations of Cores and L3 Slices for Intel Xeon Processors*, 2021. His list
+//! for a Xeon Phi 7250 lacks tiles 10, 26, 27 and 37 of 38.
 
 use std::collections::BTreeMap;
 
@@ -29,12 +29,12 @@ pub struct Tiles {
 }
 
 impl Tiles {
-    /// The map from pairs of logical CPU and core id, in any order.
+    /// Makes the map from pairs of logical CPU and core id, in any order.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) without CPUs, for a CPU given
-    /// twice, for a core id beyond the die, and for a tile with one core: those are not Knights
-    /// Landing's numbers, or not all of them.
+    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) without CPUs, for a CPU that
+    /// is given twice, for a core id beyond the die, and for a tile with one core. Such numbers are
+    /// incomplete, or not of a Knights Landing.
     ///
     /// ```
     /// use pacman_metrics::tiles::Tiles;
@@ -66,10 +66,10 @@ impl Tiles {
         Ok(Tiles { tile_of })
     }
 
-    /// The map from the text of `/proc/cpuinfo`.
+    /// Makes the map from the text of `/proc/cpuinfo`.
     ///
     /// # Errors
-    /// As [`of_cores`](Tiles::of_cores); and for a processor without a core id.
+    /// As for [`of_cores`](Tiles::of_cores), and for a processor without a core id.
     pub fn of_cpuinfo(text: &str) -> Result<Tiles> {
         let mut cores = Vec::new();
         let mut cpu: Option<u32> = None;
@@ -96,7 +96,7 @@ impl Tiles {
         }
     }
 
-    /// The tile that a logical CPU is on.
+    /// The tile of a logical CPU.
     pub fn tile(&self, cpu: u32) -> Option<u32> {
         self.tile_of.get(&cpu).copied()
     }
@@ -106,7 +106,7 @@ impl Tiles {
         self.tile_of.iter().map(|(cpu, tile)| (*cpu, *tile))
     }
 
-    /// The tiles without a listed CPU, in order: their cores are switched off.
+    /// The tiles without a listed CPU, in order. Their cores are disabled.
     pub fn missing(&self) -> impl Iterator<Item = u32> + '_ {
         (0..TILES).filter(|tile| !self.tile_of.values().any(|present| present == tile))
     }

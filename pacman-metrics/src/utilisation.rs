@@ -1,9 +1,9 @@
-//! How much of the time a context ran, at which frequency, and how much of it was the kernel's.
+//! Utilisation and frequency of a context, and the kernel's part of its time.
 //!
-//! From John McCalpin, *Comments on timing short code sections on Intel processors*, 2018, which
-//! recommends four values for every section (TSC, instructions, core cycles, reference cycles),
-//! two more where counters can be programmed (both in kernel mode), and when to throw a
-//! measurement away.
+//! From John McCalpin, *Comments on timing short code sections on Intel processors*, 2018. The
+//! article recommends four values for every section: TSC, instructions, core cycles and reference
+//! cycles. If counters can be programmed, it adds instructions and cycles in kernel mode. It also
+//! has rules to discard a measurement.
 
 use crate::definition::Definition;
 use crate::error::{Error, Result, not_computable};
@@ -67,9 +67,9 @@ pub struct Section {
     pub cycles: u64,
     /// Reference cycles while not halted.
     pub reference: u64,
-    /// The kernel's part, where it was counted.
+    /// The kernel's part, if it was counted.
     pub kernel: Option<KernelPart>,
-    /// Instructions that the section should execute, where that is known.
+    /// The number of instructions that the section should execute, if it is known.
     pub expected: Option<u64>,
 }
 
@@ -82,45 +82,45 @@ pub struct KernelPart {
     pub cycles: u64,
 }
 
-/// The meaning of a section's counts.
+/// The figures of a section.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Utilisation {
     /// The part of the time that the context was not halted.
     pub core: f64,
-    /// The average frequency while it was not, in Hz.
+    /// The average frequency while the context was not halted, in Hz.
     pub unhalted_hz: f64,
-    /// Cycles per second of the whole time, halted time included, in Hz.
+    /// Cycles per second of the whole time, including halted time, in Hz.
     pub net_hz: f64,
-    /// Instructions over those expected.
+    /// Executed instructions over expected ones.
     pub of_expected: Option<f64>,
     /// The kernel's part of the instructions.
     pub kernel_instructions: Option<f64>,
     /// The kernel's part of the cycles.
     pub kernel_cycles: Option<f64>,
-    /// How long the section took, in seconds.
+    /// The length of the section in seconds.
     pub seconds: f64,
     /// The reasons to doubt the measurement.
     pub flags: Vec<Flag>,
 }
 
-/// Something that speaks against a measurement.
+/// A reason to doubt a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Flag {
-    /// The context was halted for a part of the section: a change of frequency, parts of the
-    /// pipeline being switched on, or waiting.
+    /// The context was halted for a part of the section. It changed its frequency, switched on
+    /// parts of the pipeline, or waited.
     Halted,
     /// The kernel ran inside a section shorter than a millisecond: discard it.
     KernelInShortSection,
-    /// The kernel did a hundredth or more of a section that is not said to call it.
+    /// The kernel did at least a hundredth of the work of a section that should not call it.
     KernelShare,
     /// More instructions than expected: an interrupt, or another thread on this context.
     MoreInstructions,
 }
 
 impl Flag {
-    /// Whether the article's rules throw the measurement away.
+    /// Whether the article's rules discard the measurement.
     pub fn discards(self) -> bool {
         self == Flag::KernelInShortSection
     }
@@ -137,12 +137,12 @@ impl Flag {
 }
 
 impl Utilisation {
-    /// The meaning of `section` on a processor of that base frequency.
+    /// Computes the figures of `section` on a processor with that base frequency.
     ///
     /// # Errors
     /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) without time, instructions,
-    /// cycles or base frequency; if the context ran longer than the time, or the kernel more than
-    /// both modes.
+    /// cycles or base frequency; if the context ran longer than the time; or if the kernel has more
+    /// counts than both modes together.
     ///
     /// ```
     /// use pacman_metrics::utilisation::{Section, Utilisation};
@@ -176,7 +176,7 @@ impl Utilisation {
                 return Err(refused(why));
             }
         }
-        // The fixed counter goes in steps, one of which may lie just outside of the section.
+        // The fixed counter grows in steps, and one step may lie just outside of the section.
         let core = reference as f64 / tsc as f64;
         if reference > tsc.saturating_add(LONGEST_STEP) {
             return Err(refused(format_args!(
@@ -204,7 +204,7 @@ impl Utilisation {
         Ok(found)
     }
 
-    /// Whether the article's rules throw the measurement away.
+    /// Whether the article's rules discard the measurement.
     pub fn is_discarded(&self) -> bool {
         self.flags.iter().any(|flag| flag.discards())
     }
@@ -232,7 +232,7 @@ fn refused(because: impl std::fmt::Display) -> Error {
     not_computable("the utilisation of the section", because)
 }
 
-/// Below this many seconds the kernel has no business in a section.
+/// In fewer seconds than this the kernel should not run in a section.
 pub(super) const SHORT: f64 = 1e-3;
 
 /// "Very close to 1": a halt of 6 µs, the shortest that the article saw, in a millisecond.
@@ -241,5 +241,5 @@ const FULL: f64 = 0.994;
 /// "Well below a hundredth" is fine.
 const LARGE: f64 = 0.01;
 
-/// More ticks than a step of the fixed counter has on any processor: 40 ns at 5 GHz are 200.
+/// More ticks than a step of the fixed counter on any processor: 40 ns at 5 GHz are 200.
 pub(super) const LONGEST_STEP: u64 = 200;

@@ -5,25 +5,25 @@ use pacman_events::CpuModel;
 use super::issue::Issue;
 use crate::error::{Result, not_computable};
 
-/// The events of a model that cost cycles, and how its contexts share the slots.
+/// The events of a model that cost cycles, and the rule by which its contexts share the slots.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CostTable {
-    /// The processor in words.
+    /// A description of the processor.
     pub title: &'static str,
-    /// How contexts share the slots.
+    /// The rule by which contexts share the slots.
     pub issue: Issue,
     /// The event that counts instructions.
     pub instructions: &'static str,
-    /// One entry per event, instructions among them.
+    /// One entry per event, including instructions.
     pub costs: &'static [Cost],
-    /// The part that the figures leave out.
+    /// Costs that the table leaves out.
     pub caveat: Option<&'static str>,
     /// The document and the place in it.
     pub source: &'static str,
 }
 
-/// The cost of one event to the context that it happens to.
+/// The cost of one event to its context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cost {
@@ -36,7 +36,7 @@ pub struct Cost {
 }
 
 impl CostTable {
-    /// A table of a user's own.
+    /// A table with the caller's own costs.
     pub const fn new(
         title: &'static str,
         issue: Issue,
@@ -49,11 +49,12 @@ impl CostTable {
     /// The published costs of a model.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for models without.
+    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for models without published
+    /// costs.
     pub fn of(cpu: CpuModel) -> Result<&'static CostTable> {
         match cpu.name() {
             "niagara1" => Ok(&T1),
-            // T2+ is the T2's core with other links between the chips.
+            // T2+ has the T2's core, with other links between the chips.
             "niagara2" | "niagara2-plus" => Ok(&T2),
             _ => Err(not_computable(
                 &format!("the issue budget of {}", cpu.title()),
@@ -62,7 +63,7 @@ impl CostTable {
         }
     }
 
-    /// The cost of an event, named in any case.
+    /// The cost of an event. The case of its name does not matter.
     pub fn cost(&self, event: &str) -> Option<&'static Cost> {
         self.position(event).map(|at| &self.costs[at])
     }
@@ -73,7 +74,7 @@ impl CostTable {
 }
 
 impl Cost {
-    /// `cycles` for every `event`.
+    /// A cost of `cycles` for each `event`.
     pub const fn new(event: &'static str, meaning: &'static str, cycles: u32) -> Cost {
         Cost { event, meaning, cycles }
     }

@@ -1,26 +1,26 @@
-//! How contexts share the issue slots of a core.
+//! The rule by which contexts share the issue slots of a core.
 
 use crate::error::{Error, Result, not_computable};
 
-/// How contexts share the issue slots of a core.
+/// The rule by which contexts share the issue slots of a core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Issue {
     /// Instructions that the core issues per cycle.
     pub width: f64,
-    /// Contexts that share them.
+    /// Number of contexts that share them.
     pub contexts: u32,
-    /// The most that one context issues per cycle when it is alone.
+    /// The most instructions per cycle that one context issues alone.
     pub alone: f64,
 }
 
 impl Issue {
-    /// Slots of a core of `width` shared by `contexts`, each of which can fill all of them alone,
-    /// as on out-of-order cores.
+    /// The rule for a core of `width` slots that `contexts` share. One context can fill all slots
+    /// alone, as on out-of-order cores.
     pub fn shared(width: f64, contexts: u32) -> Issue {
         Issue { width, contexts, alone: width }
     }
 
-    /// Instructions per cycle that are one context's fair share.
+    /// The fair share of one context, in instructions per cycle.
     ///
     /// ```
     /// use pacman_metrics::budget::Issue;
@@ -42,7 +42,7 @@ impl Issue {
         if self.contexts > 0 && possible(self.width) && possible(self.alone) {
             return Ok(());
         }
-        Err(refused("a core issues something, for one context or more"))
+        Err(refused("a core must have issue slots and at least one context"))
     }
 }
 

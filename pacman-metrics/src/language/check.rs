@@ -1,4 +1,4 @@
-//! Whether a model can count what a metric needs.
+//! Checks whether a model can count the events of a metric.
 
 use pacman_events::allocate::{EventConstraints, Pmu, allocate};
 use pacman_events::encode::Rings;
@@ -8,35 +8,35 @@ use pacman_events::{ResolveError, ResolveErrorKind, Resolved};
 use super::metric::Metric;
 use crate::error::{Error, ErrorKind, Result};
 
-/// How a core can count a metric's events.
+/// The ways in which a core can count a metric's events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Countable {
     /// All at once, in one set.
     AtOnce,
-    /// Not at once, but in sets that rotate.
+    /// Not at once, but in rotating sets.
     ByRotation {
-        /// How many sets.
+        /// The number of sets.
         sets: usize,
-        /// Why one does not do.
+        /// The reason why one set does not suffice.
         because: String,
     },
-    /// Not at all.
+    /// The events cannot be counted.
     Never {
-        /// Why not.
+        /// The reason.
         because: String,
     },
 }
 
 impl Metric {
-    /// Makes sure that some model knows each event: catches misspelt names.
+    /// Checks that some model knows each event. This finds misspelt names.
     ///
     /// `resolve` is the model's resolver with its tables, such as
     /// [`Resolver::resolve`](pacman_events::Resolver::resolve).
     ///
     /// # Errors
     /// [`ErrorKind::UnknownEvent`] as `FILE:LINE: reason`, with the nearest names, for an event
-    /// that no table knows, or a name that none could have.
+    /// that no table has, or for a malformed name.
     pub fn check_names(
         &self,
         resolve: impl Fn(&str) -> Result<Resolved, ResolveError>,
@@ -51,7 +51,8 @@ impl Metric {
         Ok(())
     }
 
-    /// Whether one context of `pmu`, with the core to itself, can count the metric's events.
+    /// Checks whether one context of `pmu` can count the metric's events while it has the core to
+    /// itself.
     ///
     /// Events without `u` or `k` count in user mode. `TSC` and the other clocks take no counter.
     ///
@@ -72,7 +73,7 @@ impl Metric {
         let mut demands = Vec::new();
         for (bundle, event) in self.events().into_iter().enumerate() {
             match resolve(event) {
-                // The terms of one event are best counted together.
+                // The terms of one event belong together, so the same execution should count them.
                 Ok(resolved) => demands.extend(resolved.terms().map(|term| {
                     EventConstraints::of(&term.encoding, pmu, USER).in_bundle(bundle as u32)
                 })),
@@ -88,5 +89,5 @@ impl Metric {
     }
 }
 
-/// The mode that a thread may count without privilege.
+/// The mode that a thread may count without privileges.
 const USER: Rings = Rings { user: true, kernel: false };

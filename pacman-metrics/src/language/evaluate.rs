@@ -1,4 +1,4 @@
-//! The value of an expression, or the reason that it has none.
+//! Computes the value of an expression, or the reason why it has none.
 
 use super::expression::{Expression, Function, Node, Operator};
 
@@ -25,7 +25,7 @@ impl Node {
                     Operator::Divide if second == 0.0 => return Err(format!("{right} is 0")),
                     Operator::Divide => first / second,
                 };
-                // Both operands are finite, so nothing but an overflow can make it otherwise.
+                // Both operands are finite, so only an overflow makes the value infinite.
                 if value.is_finite() {
                     Ok(value)
                 } else {

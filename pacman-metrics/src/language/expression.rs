@@ -16,15 +16,15 @@ use super::token;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression(pub(super) Node);
 
-/// A part of an expression; the parser bounds how deep parts lie in each other.
+/// A part of an expression. The parser limits the depth.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Node {
-    /// 0 or more, and finite.
+    /// A finite number, at least 0.
     Number(f64),
     /// An event or one of [`QUANTITIES`].
     Name(String),
     Binary(Box<Node>, Operator, Box<Node>),
-    /// Of one argument or more.
+    /// A call with at least one argument.
     Call(Function, Vec<Node>),
 }
 
@@ -45,13 +45,13 @@ pub(super) enum Function {
 /// Names of quantities that every sample has; they are not events.
 const QUANTITIES: [&str; 3] = ["TSC", "NANOSECONDS", "BASE_HZ"];
 
-/// Whether a name means a clock or a constant, in any case, rather than an event.
+/// Whether a name means a clock or a constant instead of an event, in any case.
 pub(super) fn is_quantity(name: &str) -> bool {
     QUANTITIES.iter().any(|quantity| quantity.eq_ignore_ascii_case(name))
 }
 
 impl Expression {
-    /// Every event and clock, in the order in which they stand, each once.
+    /// Every event and clock, in the order of the text, without duplicates.
     pub fn names(&self) -> Vec<&str> {
         let mut names = Vec::new();
         self.0.collect(&mut names);
@@ -92,7 +92,8 @@ impl Node {
                 }
                 left.write(f, binding)?;
                 write!(f, " {} ", operator.sign())?;
-                // Operators of one rank go from left to right: on the right they need more.
+                // Operators of one rank associate to the left, so the right side needs a higher
+                // rank.
                 right.write(f, binding + 1)?;
                 if enclosed { f.write_str(")") } else { Ok(()) }
             }

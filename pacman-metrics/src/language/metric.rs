@@ -7,7 +7,7 @@ use crate::error::{Result, not_computable};
 
 /// A metric that was read from text.
 ///
-/// `Display` writes the line that it can be read from again.
+/// `Display` writes a line from which the metric can be read again.
 ///
 /// ```
 /// use pacman_metrics::language::Metric;
@@ -32,7 +32,8 @@ pub struct Metric {
     pub(super) origin: Origin,
 }
 
-/// Where a metric was read. Two metrics that say the same are equal, wherever they stand.
+/// The place where a metric was read. All origins are equal, so that two metrics with the same
+/// content are equal.
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
     pub(super) file: String,
@@ -50,7 +51,7 @@ impl Metric {
         &self.unit
     }
 
-    /// How the value comes about.
+    /// The formula of the value.
     pub fn expression(&self) -> &Expression {
         &self.expression
     }
@@ -60,7 +61,7 @@ impl Metric {
         &self.text
     }
 
-    /// The document and the place in it, if the file names one.
+    /// The document and the place in it, if the file has a source.
     pub fn source(&self) -> Option<&str> {
         self.source.as_deref()
     }
@@ -70,21 +71,23 @@ impl Metric {
         &self.origin
     }
 
-    /// The value from the counts of one sample, which `count` knows by the expression's names.
+    /// The value from the counts of one sample. `count` returns the count of a name in the
+    /// expression.
     ///
     /// # Errors
     /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if a count is absent, a
-    /// divisor is 0, or the value is below 0 or beyond the largest number.
+    /// divisor is 0, or the value is below 0 or too large for a number.
     pub fn value(&self, count: impl Fn(&str) -> Option<u64>) -> Result<f64> {
         let value = self.expression.value(&count).and_then(|value| match value {
             ..0.0 => Err(format!("{} comes out as {value}, below 0", self.expression)),
-            // A product of 0 and something below it is a zero with a sign.
+            // The product of 0 and a negative number is a negative zero; the addition removes its
+            // sign.
             _ => Ok(value + 0.0),
         });
         value.map_err(|because| not_computable(&self.name, because))
     }
 
-    /// The events of the expression, in its order, each once, without the clocks.
+    /// The events of the expression in its order, without duplicates and without the clocks.
     pub fn events(&self) -> Vec<&str> {
         let mut names = self.expression.names();
         names.retain(|name| !is_quantity(name));

@@ -1,4 +1,4 @@
-//! From words to the tree.
+//! Parses the words of an expression into its tree.
 //!
 //! ```text
 //! sum     = product (("+" | "-") product)*

@@ -1,4 +1,4 @@
-//! Expressions are read, written and computed; malformed lines are refused.
+//! Tests that expressions are read, written and computed, and that malformed lines are refused.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Splits from counters.
+//! Computes splits from counters.
 
 use super::scale::Scale;
 use super::split::{Bounds, Method, Split};
@@ -7,18 +7,18 @@ use crate::error::{Error, Result, not_computable};
 /// The readings on one context at both ends of the interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextReading {
-    /// The TSC when this context's counters were read first.
+    /// The TSC at the first reading of this context's counters.
     pub begin: u64,
-    /// The TSC when they were read last.
+    /// The TSC at the last reading.
     pub end: u64,
-    /// The most ticks by which `begin` and `end` together may be off. A reading takes time, and
-    /// the counters had its values at an unknown moment of that time.
+    /// The largest error of `begin` and `end` together, in ticks. A reading takes time, and the
+    /// counters had its values at an unknown moment of that time.
     pub slack: u64,
-    /// Reference cycles in between, from the fixed counter (`REF_CYCLES`).
+    /// Reference cycles between the readings, from the fixed counter (`REF_CYCLES`).
     pub reference: u64,
 }
 
-/// The readings on all contexts of one core, over about the same interval.
+/// The readings on all contexts of one core, over nearly the same interval.
 #[derive(Clone, Copy, Debug)]
 pub struct CoreReading<'a> {
     /// One entry per context.
@@ -35,15 +35,16 @@ struct Checked {
     uncertainty: f64,
 }
 
-/// The split from one core-wide count, taken on any of the contexts.
+/// Computes the split from one core-wide count, taken on any of the contexts.
 ///
-/// With two contexts every state is decided. With more, so is [`idle`](Split::idle); the others
-/// are bounded, and their figures are one of the divisions that fit the counts.
+/// With two contexts every state is exact. With more, only [`idle`](Split::idle) is exact. The
+/// others have bounds, and their values are one of the divisions that fit the counts.
 ///
 /// # Errors
 /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if the readings contradict each
-/// other by more than their steps and reading times explain: an empty interval, intervals that
-/// differ or are too short, a counter that wrapped, a core less active than a context or more than all together.
+/// other by more than their steps and reading times explain. Examples are an empty interval,
+/// intervals that differ or are too short, a wrapped counter, and a core that was less active than
+/// a context or more than all contexts together.
 ///
 /// ```
 /// use pacman_metrics::smt::{Clocks, ContextReading, CoreReading, Scale, any_thread};
@@ -62,11 +63,12 @@ pub fn any_thread(reading: &CoreReading<'_>, any: u64) -> Result<Split> {
     checked.split(any as f64 * reading.scale.ticks, Method::AnyThread)
 }
 
-/// The split from counts that are shared out between the active contexts
-/// (`CPU_CLK_UNHALTED.REF_DISTRIBUTED`), one per context: their sum is the core's.
+/// Computes the split from counts that the hardware divides among the active contexts
+/// (`CPU_CLK_UNHALTED.REF_DISTRIBUTED`). There is one count per context, and their sum is the
+/// core's.
 ///
 /// # Errors
-/// As [`any_thread`]; and if there is not one count per context.
+/// As for [`any_thread`], and if there is not one count per context.
 pub fn distributed(reading: &CoreReading<'_>, counts: &[u64]) -> Result<Split> {
     if counts.len() != reading.contexts.len() {
         return Err(refused("there is not one distributed count for every context"));
@@ -76,14 +78,14 @@ pub fn distributed(reading: &CoreReading<'_>, counts: &[u64]) -> Result<Split> {
     checked.split(any, Method::Distributed)
 }
 
-/// The split from the counts of each context while the other rests
-/// (`CPU_CLK_UNHALTED.ONE_THREAD_ACTIVE`); cores of two contexts.
+/// Computes the split from each context's count while the other is idle
+/// (`CPU_CLK_UNHALTED.ONE_THREAD_ACTIVE`), for cores of two contexts.
 ///
-/// Either count would do. Both are asked for, and have to agree on how long the contexts ran
-/// together.
+/// One count would suffice. The function takes both, and they must agree on the time in which the
+/// contexts ran together.
 ///
 /// # Errors
-/// As [`any_thread`]; and if there are not two contexts, or the counts disagree.
+/// As for [`any_thread`], and if there are not two contexts, or if the counts disagree.
 pub fn one_thread_active(reading: &CoreReading<'_>, alone: [u64; 2]) -> Result<Split> {
     let checked = reading.check()?;
     let [first, second] = checked.reference[..] else {
@@ -115,7 +117,7 @@ impl CoreReading<'_> {
         };
         let slack: u64 = contexts.iter().map(|context| context.slack).sum();
         let skew = spread(|context| context.begin) + spread(|context| context.end) + slack as f64;
-        // Each on its own clock is closer to each count than any common interval.
+        // Each count is compared with its own interval, which is closer than any common one.
         let times = contexts.iter().map(|context| (context.end - context.begin) as f64);
         let elapsed = times.sum::<f64>() / contexts.len() as f64;
         if skew > elapsed * WIDEST_SKEW {
@@ -181,7 +183,7 @@ impl Checked {
                 Bounds { low: low.max(0.0), high: reference[context].min(any - busiest) }
             })
             .collect();
-        // Time that is not alone is together, so each bounds the other.
+        // The time of the core is alone or together, so each limits the other.
         let least: f64 = only_bounds.iter().map(|bounds| bounds.low).sum();
         let most: f64 = only_bounds.iter().map(|bounds| bounds.high).sum();
         let low = (excess / together).max(any - most);
@@ -202,8 +204,8 @@ impl Checked {
     }
 }
 
-/// One division of `any` that keeps to the bounds: every context as far up from its least as the
-/// others, and the rest together.
+/// One division of `any` within the bounds. Each context's value is the same part of the way from
+/// its minimum to its maximum; the rest is shared.
 fn fit(any: f64, only: &[Bounds], shared: Bounds) -> (Vec<f64>, f64) {
     let low: f64 = only.iter().map(|bounds| bounds.low).sum();
     let room: f64 = only.iter().map(|bounds| bounds.high - bounds.low).sum();
@@ -220,5 +222,5 @@ fn refused(because: impl std::fmt::Display) -> Error {
     not_computable("the activity of the core's contexts", because)
 }
 
-/// Contexts whose intervals differ by more than a tenth were not measured together.
+/// Contexts are not measured together if their intervals differ by more than a tenth.
 const WIDEST_SKEW: f64 = 0.1;

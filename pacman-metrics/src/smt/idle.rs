@@ -1,18 +1,18 @@
-//! Splits without a PMU, from the idle periods or the idle times of each context.
+//! Computes splits without a PMU, from the idle periods or idle times of each context.
 
 use std::ops::Range;
 
 use super::split::{Bounds, Method, Split};
 use crate::error::{Error, Result, not_computable};
 
-/// The split from the idle periods of each context, as the kernel's `cpu_idle` tracepoint gives
-/// them: decided for any number of contexts.
+/// Computes the split from the idle periods of each context, as the kernel's `cpu_idle` tracepoint
+/// reports them. The result is exact for any number of contexts.
 ///
-/// Periods are in order and may reach beyond the interval; the unit is free.
+/// Periods must be in order, and may reach beyond the interval. Any unit is possible.
 ///
 /// # Errors
-/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for an empty interval, no
-/// context, or periods that overlap or run backwards.
+/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for an empty interval, without
+/// contexts, or if periods overlap or are reversed.
 ///
 /// ```
 /// use pacman_metrics::smt::idle_periods;
@@ -24,7 +24,7 @@ use crate::error::{Error, Result, not_computable};
 /// ```
 pub fn idle_periods(interval: Range<f64>, idle: &[&[Range<f64>]]) -> Result<Split> {
     let elapsed = positive(interval.end - interval.start, idle.len())?;
-    // Every edge: when, whose, and whether it becomes idle.
+    // Every edge: its time, its context, and whether the context becomes idle.
     let mut edges: Vec<(f64, usize, bool)> = Vec::new();
     for (context, periods) in idle.iter().enumerate() {
         let mut last = f64::NEG_INFINITY;
@@ -38,7 +38,7 @@ pub fn idle_periods(interval: Range<f64>, idle: &[&[Range<f64>]]) -> Result<Spli
             edges.push((clip(period.end), context, false));
         }
     }
-    // Stable: a period that ends where the next begins leaves its context idle.
+    // The sort is stable: a period that ends where the next begins leaves its context idle.
     edges.sort_by(|one, other| one.0.total_cmp(&other.0));
 
     let mut active = vec![true; idle.len()];
@@ -68,15 +68,15 @@ pub fn idle_periods(interval: Range<f64>, idle: &[&[Range<f64>]]) -> Result<Spli
     })
 }
 
-/// The split by the idle times of the contexts: decided for one context, bounds for more.
+/// Computes the split from the idle times of the contexts: exact for one context, bounds for more.
 ///
-/// Two contexts idle for half of the interval each may have taken turns or rested together. The
-/// figures shown are those of contexts that do not heed each other, which lie within the bounds.
-/// `uncertainty` is how far an idle time may be off, in the unit of `elapsed`.
+/// Two contexts that are idle for half of the interval each may have alternated, or been idle
+/// together. The values assume independent contexts, and lie within the bounds. `uncertainty` is
+/// the largest error of an idle time, in the unit of `elapsed`.
 ///
 /// # Errors
-/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for an empty interval, no
-/// context, or one that was idle for longer than the interval and the uncertainty.
+/// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for an empty interval, without
+/// contexts, or if a context was idle for longer than interval and uncertainty.
 ///
 /// ```
 /// use pacman_metrics::smt::idle_times;
@@ -99,7 +99,7 @@ pub fn idle_times(elapsed: f64, idle: &[f64], uncertainty: f64) -> Result<Split>
     let most = active.iter().copied().fold(0.0, f64::max);
     let count = active.len() as f64;
 
-    // The core is active at least as long as its busiest context, and at most as all in turn.
+    // The core is active at least while its busiest context is, and at most for the sum of all.
     let any = Bounds { low: most, high: sum.min(1.0) };
     let mut only_bounds = Vec::with_capacity(active.len());
     let mut only = Vec::with_capacity(active.len());

@@ -1,8 +1,8 @@
-//! How long neither, one or both contexts of a core were active.
+//! The times in which no, one or both contexts of a core were active.
 //!
-//! Two siblings at half load may alternate, or run together and then rest together. Their own
-//! utilisations do not differ between the two cases, but a count for the whole core does. Let
-//! `any` be the time in which at least one context was active:
+//! Two siblings at half load may alternate, or run together and then be idle together. Their own
+//! utilisations do not differ between the two cases, but a count for the whole core does. Let `any`
+//! be the time in which at least one context was active:
 //!
 //! | state | ticks of the TSC |
 //! |---|---|
@@ -11,8 +11,8 @@
 //! | only 1 | `tsc − neither − ref0` |
 //! | both | `ref0 + ref1 − any` |
 //!
-//! The four sum to `tsc`. The article they come from (John McCalpin, *Using hardware performance
-//! counters to determine how often both logical processors are active on an Intel CPU*, 2018)
+//! The four sum to `tsc`. They come from an article (John McCalpin, *Using hardware performance
+//! counters to determine how often both logical processors are active on an Intel CPU*, 2018). It
 //! prints the last line as `any − ref0 − ref1`, which is its negative.
 //!
 //! `any` has several sources, one function each:
@@ -26,7 +26,7 @@
 //! - [`idle_times`]: the total idle time of each context, which the kernel has without a PMU. For
 //!   more than one context it gives only bounds of the states.
 //!
-//! A [`Recipe`] says which of these a processor has, and names the events.
+//! A [`Recipe`] has the method for a processor, and names the events.
 //!
 //! All functions return a [`Split`], for any number of contexts per core.
 

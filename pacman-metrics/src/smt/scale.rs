@@ -9,12 +9,12 @@ use crate::error::{Result, not_computable};
 pub struct Clocks {
     /// The nominal frequency in Hz; the TSC runs at it.
     pub base_hz: f64,
-    /// The crystal, where CPUID tells its ratio to the TSC.
+    /// The crystal, if CPUID reports its ratio to the TSC.
     pub crystal: Option<Crystal>,
 }
 
 impl Clocks {
-    /// Whole ticks of the TSC for one of a bus clock.
+    /// Whole ticks of the TSC per tick of a bus clock.
     pub(super) fn ticks_per(self, bus_hz: f64) -> f64 {
         (self.base_hz / bus_hz).round()
     }
@@ -29,7 +29,7 @@ pub struct Crystal {
     pub denominator: u32,
 }
 
-/// How the reference counts of one generation relate to the TSC.
+/// The ratio of a generation's reference counts and the TSC.
 ///
 /// ```
 /// use pacman_metrics::smt::{Clocks, Scale};
@@ -46,7 +46,7 @@ pub struct Crystal {
 pub struct Scale {
     /// Ticks of the TSC for one count of the core-wide event.
     pub ticks: f64,
-    /// Ticks of the TSC by which the fixed counter of reference cycles goes up at a time.
+    /// Ticks of the TSC by which the fixed counter of reference cycles grows in one step.
     pub step: f64,
     /// The frequency of the TSC in Hz.
     pub base_hz: f64,
@@ -57,13 +57,13 @@ pub struct Scale {
 impl Scale {
     /// The scale of a generation.
     ///
-    /// Nehalem and Westmere count `REF_P` at the rate of the TSC, by the article and the
-    /// manual; the vendor's event file says 133 MHz instead. A wrong scale shows as a core less
-    /// active than its contexts, which the split refuses.
+    /// Nehalem and Westmere count `REF_P` at the rate of the TSC, by the article and the manual.
+    /// The vendor's event file says 133 MHz instead. With a wrong scale the core seems less active
+    /// than its contexts, and the split is refused.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) on models whose contexts
-    /// cannot be told apart this way, and where CPUID would have to tell the crystal and did not.
+    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) on models without such a count
+    /// for the core, and if CPUID should report the crystal but does not.
     pub fn of(cpu: CpuModel, clocks: Clocks) -> Result<Scale> {
         let refuse = |because: &str| {
             let what = format!("the core-wide activity of {}", cpu.title());
@@ -104,8 +104,8 @@ impl Scale {
             (_, AnyThread::Yes) => {
                 (ratio(XCLK), ratio(XCLK), "CPU_CLK_THREAD_UNHALTED.REF_XCLK_ANY")
             }
-            // The fixed counter itself, with the bit set: at the rate of the TSC. Its step is
-            // documented nowhere, and taken to be that of the other cores of its time.
+            // The fixed counter with the AnyThread bit, at the rate of the TSC. No document has its
+            // step; this assumes the step of other cores of that time.
             (_, AnyThread::Fixed) => (1.0, ratio(XCLK), "CPU_CLK_UNHALTED.REF_TSC"),
             (_, AnyThread::No) => match crystal {
                 Some(ticks) => (ticks, ticks, "CPU_CLK_UNHALTED.REF_DISTRIBUTED"),
@@ -128,11 +128,11 @@ impl Scale {
 
 const NO_CRYSTAL: &str = "it counts ticks of the crystal, and CPUID leaf 15H tells no ratio to it";
 
-/// Nothing with these counters is slower; catches MHz or GHz given for Hz.
+/// No processor with these counters is slower. Refuses values in MHz or GHz.
 const SLOWEST_BASE: f64 = 1e8;
 
-/// The clock in which frequencies are defined from Sandy Bridge on.
+/// The clock that defines frequencies from Sandy Bridge on.
 pub(super) const XCLK: f64 = 1e8;
 
-/// The same clock before.
+/// The same clock before Sandy Bridge.
 const NEHALEM_BUS: f64 = 1e9 / 7.5;

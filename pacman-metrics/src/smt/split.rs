@@ -6,11 +6,11 @@ use crate::error::{Result, not_computable};
 
 /// The times in which a core's contexts were idle, alone or together.
 ///
-/// The unit is ticks of the TSC; for a split of idle times it is their unit.
+/// The unit is ticks of the TSC, or the unit of the idle times.
 ///
-/// Each state is a pair of [`Bounds`], equal where the method decides it. The figures to show are
-/// [`idle`](Split::idle), [`only`](Split::only) and [`shared`](Split::shared): they lie within
-/// the bounds and sum to [`elapsed`](Split::elapsed).
+/// Each state has [`Bounds`], which are equal if the method decides the state. Show the values
+/// [`idle`](Split::idle), [`only`](Split::only) and [`shared`](Split::shared). They lie within the
+/// bounds and sum to [`elapsed`](Split::elapsed).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Split {
@@ -18,9 +18,9 @@ pub struct Split {
     pub elapsed: f64,
     /// No context was active.
     pub idle: f64,
-    /// This context was active and no other, one entry per context.
+    /// Only this context was active; one entry per context.
     pub only: Vec<f64>,
-    /// Two contexts or more were active.
+    /// At least two contexts were active.
     pub shared: f64,
     /// The bounds of [`idle`](Split::idle).
     pub idle_bounds: Bounds,
@@ -28,47 +28,47 @@ pub struct Split {
     pub only_bounds: Vec<Bounds>,
     /// The bounds of [`shared`](Split::shared).
     pub shared_bounds: Bounds,
-    /// The part of [`uncertainty`](Split::uncertainty) that comes from reading the contexts at
-    /// different moments.
+    /// The part of [`uncertainty`](Split::uncertainty) that comes from different reading times of
+    /// the contexts.
     ///
     /// It is 0 for idle times and periods. A caller that reads those one by one sets it.
     pub skew: f64,
-    /// By how much steps of the counters and unequal reading times may have moved any bound.
+    /// The largest error of any bound, from steps of the counters and different reading times.
     pub uncertainty: f64,
-    /// Where the figures come from.
+    /// The method that computed the split.
     pub method: Method,
 }
 
-/// The least and the most that something can be.
+/// The minimum and the maximum of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// The least.
+    /// The minimum.
     pub low: f64,
-    /// The most.
+    /// The maximum.
     pub high: f64,
 }
 
-/// How a [`Split`] was found.
+/// The methods that compute a [`Split`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Method {
-    /// A core-wide count beside those of the contexts.
+    /// A core-wide count beside the contexts' counts.
     AnyThread,
-    /// Counts that are shared out between the active siblings.
+    /// Counts that the hardware divides among the active siblings.
     Distributed,
     /// The times at which contexts became idle and active.
     IdlePeriods,
-    /// How long each context was idle.
+    /// The total idle time of each context.
     IdleTimes,
-    /// Counts that run while the sibling rests.
+    /// Counts of the cycles in which the sibling is idle.
     OneThreadActive,
 }
 
 impl Split {
-    /// Whether the method decides every state, but for [`uncertainty`](Split::uncertainty).
+    /// Whether the method decides every state, within [`uncertainty`](Split::uncertainty).
     pub fn is_decided(&self) -> bool {
         let mut bounds = self.only_bounds.iter().chain([&self.idle_bounds, &self.shared_bounds]);
-        // Sums of doubles, not equal in their last places.
+        // Sums of doubles differ in their last places.
         bounds.all(|bounds| bounds.high - bounds.low <= 1e-9 * self.elapsed)
     }
 
@@ -77,18 +77,18 @@ impl Split {
         state / self.elapsed
     }
 
-    /// How long the core was active: one of its contexts or more.
+    /// The time in which at least one of the core's contexts was active.
     pub fn active(&self) -> f64 {
         self.elapsed - self.idle
     }
 
-    /// Adds the interval that follows.
+    /// Adds the interval that follows this one.
     ///
-    /// Bounds add up too, so many short intervals decide more than a long one.
+    /// The bounds add up too, so many short intervals give narrower bounds than a long one.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) for another number of
-    /// contexts or another method.
+    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if `next` has another number
+    /// of contexts or another method.
     pub fn extend(&mut self, next: &Split) -> Result<()> {
         if self.only.len() != next.only.len() || self.method != next.method {
             let what = "the activity of both intervals together";
@@ -110,12 +110,12 @@ impl Split {
 }
 
 impl Bounds {
-    /// The one value that it can be.
+    /// Bounds with a single value.
     pub(super) fn exactly(value: f64) -> Bounds {
         Bounds { low: value, high: value }
     }
 
-    /// Half way.
+    /// The middle of the bounds.
     pub fn middle(self) -> f64 {
         f64::midpoint(self.low, self.high)
     }
