@@ -1,6 +1,6 @@
 //! The calling thread's affinity mask for any number of CPUs, and its mask before it was bound.
 //!
-//! The topology reads the mask to learn which contexts the thread may use; a binding sets it.
+//! The topology reads the mask to find the contexts that the thread may use; a binding sets it.
 
 use std::cell::RefCell;
 use std::io;
@@ -29,7 +29,7 @@ pub(crate) fn current() -> io::Result<CpuSet> {
             return Ok(members(&mask));
         }
         let error = io::Error::last_os_error();
-        // EINVAL: the kernel knows more CPUs than the buffer has bits.
+        // EINVAL: the kernel supports more CPUs than the buffer has bits.
         if error.raw_os_error() != Some(libc::EINVAL) || words * WORD_BITS >= LARGEST_MASK_BITS {
             return Err(error);
         }
@@ -57,7 +57,7 @@ pub(crate) fn set_of(tid: i32, cpus: &CpuSet) -> io::Result<()> {
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The CPU that the calling thread runs on now; `None` if the kernel does not tell.
+/// The CPU that the calling thread runs on now; `None` if the kernel does not report it.
 ///
 /// A thread that is not bound may run elsewhere the next moment. On x86-64 and AArch64 the C
 /// library answers without a system call.
@@ -76,7 +76,7 @@ pub fn current_cpu() -> Option<u32> {
     u32::try_from(cpu).ok()
 }
 
-/// As [`current`], with an error for the user.
+/// Like [`current`], with an error for the user.
 pub(crate) fn current_mask() -> Result<CpuSet> {
     current().map_err(|error| {
         let errno = error.raw_os_error().unwrap_or(0);

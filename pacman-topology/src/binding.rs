@@ -67,17 +67,17 @@ impl Binding {
         Ok(Binding { place: *place, stay, one_thread: PhantomData })
     }
 
-    /// Gives the calling thread all that `topology` allows if its mask is a single CPU other than
-    /// `place`: it has inherited that of the thread that started it, which was bound.
+    /// Gives the calling thread all CPUs that `topology` allows, if its mask is a single CPU other
+    /// than `place`. Such a mask is inherited from the bound thread that started it.
     ///
     /// # Errors
-    /// [`ErrorKind::System`] if the kernel refuses to tell or to set the mask.
+    /// [`ErrorKind::System`] if the kernel refuses to read or set the mask.
     #[doc(hidden)]
     pub fn widen(topology: &Topology, place: &Place) -> Result<()> {
         widen(topology, place)
     }
 
-    /// Where the thread is bound.
+    /// The place that the thread is bound to.
     pub fn place(&self) -> &Place {
         &self.place
     }

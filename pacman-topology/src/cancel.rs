@@ -1,9 +1,9 @@
-//! Keeping `pthread_cancel(3)` out of this library's calls.
+//! Keeps `pthread_cancel(3)` out of this library's calls.
 //!
-//! Nearly every system call of the C library is a cancellation point, where a cancelled thread is
-//! unwound by the C library itself. Rust's frames are not made for that: it ends the process. So a
-//! call that makes system calls puts cancellation off, and the thread is cancelled at the
-//! program's next own cancellation point.
+//! Nearly every system call of the C library is a cancellation point, where the C library unwinds a
+//! cancelled thread. Rust's frames do not support that, and the process ends. So a call that makes
+//! system calls puts cancellation off. The thread is then cancelled at the program's next own
+//! cancellation point.
 
 use std::ffi::c_int;
 
@@ -16,7 +16,7 @@ unsafe extern "C-unwind" {
 const DISABLE: c_int = 1;
 const DEFERRED: c_int = 0;
 
-/// Whether and when a thread may be cancelled, as it was before.
+/// The cancellation state of a thread, as it was before.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Before {
@@ -29,9 +29,9 @@ pub struct Before {
 #[inline]
 pub fn put_off() -> Before {
     let mut before = Before { state: DISABLE, kind: DEFERRED };
-    // Sets type and state: glibc's cancellation ends an asynchronous thread even if the thread
-    // has disabled cancellation before it arrives. That was seen with glibc 2.36; the
-    // race is smaller here, but not closed.
+    // Sets type and state, because glibc's cancellation ends an asynchronous thread even if the
+    // thread has disabled cancellation before. That was seen with glibc 2.36. The race is smaller
+    // here, but not closed.
     // SAFETY: the calls take constants of both glibc and musl, and live places for the old values.
     unsafe {
         pthread_setcanceltype(DEFERRED, &raw mut before.kind);
@@ -40,8 +40,8 @@ pub fn put_off() -> Before {
     before
 }
 
-/// Undoes [`put_off`]. Under asynchronous cancellation, a pending one takes place in here: there
-/// must be nothing to drop in the frames above, which unwind.
+/// Undoes [`put_off`]. With asynchronous cancellation, a pending one takes effect here. The frames
+/// above unwind, so they must have nothing to drop.
 #[doc(hidden)]
 #[inline]
 pub fn allow(before: Before) {
@@ -53,9 +53,9 @@ pub fn allow(before: Before) {
     }
 }
 
-/// Does `act`, during which the calling thread is not cancelled.
+/// Calls `act`, during which the calling thread is not cancelled.
 ///
-/// No system call; calls may be nested.
+/// Makes no system call. Calls may be nested.
 ///
 /// ```
 /// let text = pacman_topology::cancel::put_off_during(|| std::fs::read_to_string("/proc/self/comm"));

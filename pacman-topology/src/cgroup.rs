@@ -6,7 +6,7 @@ use crate::input::{self, MOST_SYSTEM_BYTES};
 use crate::restriction::Quota;
 use crate::tree::Tree;
 
-/// The CPUs that the innermost cpuset leaves, and the file that says so.
+/// The CPUs that the innermost cpuset allows, and the path of its file.
 pub(crate) fn cpuset(tree: &Tree) -> Result<Option<(String, CpuSet)>> {
     let groups = Groups::of(tree);
     for (mounts, path, names) in [
@@ -25,7 +25,7 @@ pub(crate) fn cpuset(tree: &Tree) -> Result<Option<(String, CpuSet)>> {
     Ok(None)
 }
 
-/// The tightest limit on CPU time among the group and those around it.
+/// The tightest limit on CPU time of the group and its ancestors.
 pub(crate) fn quota(tree: &Tree) -> Result<Option<Quota>> {
     let groups = Groups::of(tree);
     let mut found: Vec<Quota> = Vec::new();
@@ -41,19 +41,19 @@ pub(crate) fn quota(tree: &Tree) -> Result<Option<Quota>> {
             (tree.text(&file), tree.text(&format!("{directory}/cpu.cfs_period_us")));
         found.extend(limit(micros.as_deref(), period.as_deref(), file));
     }
-    // Sorting is stable: of equal limits the innermost is named.
+    // The sort is stable: among equal limits the innermost comes first.
     found.sort_by(|a, b| a.cpus().total_cmp(&b.cpus()));
     Ok(found.into_iter().next())
 }
 
-/// A limit, unless the text says there is none (`max`, `-1`).
+/// The limit; `None` if the text stands for no limit (`max`, `-1`).
 fn limit(micros: Option<&str>, period: Option<&str>, file: String) -> Option<Quota> {
     let micros = micros?.parse().ok()?;
     let period_micros = period?.parse().ok().filter(|&period| period > 0)?;
     Some(Quota { micros, period_micros, file: format!("/sys/{file}") })
 }
 
-/// The process's group in each hierarchy that matters here.
+/// The process's group in each relevant hierarchy.
 #[derive(Default)]
 struct Groups {
     unified: Option<String>,
@@ -88,14 +88,14 @@ impl Groups {
     }
 }
 
-/// The directories of a group and of those around it, under every mount point, innermost first.
+/// The directories of a group and its ancestors, under every mount point, innermost first.
 ///
-/// Inside a container the path is often the host's while the mount shows only the container's own
-/// group as its root; the walk ends at that root, so it finds it.
+/// Inside a container the path is often the host's, while the mount shows only the container's own
+/// group as its root. The list ends with that root, so it contains the group.
 fn inside_out(mounts: &[&str], path: Option<&str>) -> Vec<String> {
     let Some(path) = path else { return Vec::new() };
     let mut names: Vec<&str> = path.split('/').filter(|name| !name.is_empty()).collect();
-    // A group outside the namespace shows as `/../..`: only the mount's root can be read.
+    // A group outside of the namespace appears as `/../..`. Then only the mount's root can be read.
     if names.contains(&"..") {
         names.clear();
     }

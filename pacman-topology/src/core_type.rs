@@ -1,23 +1,23 @@
-//! The kinds of core that one machine can mix.
+//! The core types that one machine can mix.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The purpose of a core on hybrid processors.
+/// The type of a core on hybrid processors.
 ///
-/// Intel names the kinds. On Arm they follow from the capacities that the kernel gives the CPUs:
-/// the largest is `Performance`, the next `Efficiency`, anything below `LowPower`; capacities
-/// within an eighth of each other are one kind, because clocks differ between equal cores.
+/// Intel names the types. On Arm they follow from the capacities that the kernel gives the CPUs:
+/// the largest is `Performance`, the next `Efficiency`, any smaller one `LowPower`. Capacities
+/// within an eighth of each other are one type, because clocks differ between equal cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum CoreType {
-    /// All cores of the machine are alike.
+    /// All cores of the machine have the same type.
     Uniform,
-    /// The faster kind (Intel P-core).
+    /// The faster type (Intel P-core).
     Performance,
-    /// The smaller kind (Intel E-core).
+    /// The smaller type (Intel E-core).
     Efficiency,
-    /// A third, still smaller kind (Intel low-power E-core).
+    /// A third, still smaller type (Intel low-power E-core).
     LowPower,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for CoreType {
     }
 }
 
-/// The kind of each CPU from its capacity; empty when all are alike.
+/// The type of each CPU from its capacity; empty if all have the same type.
 pub(crate) fn from_capacities(capacities: &BTreeMap<u32, u32>) -> BTreeMap<u32, CoreType> {
     let mut falling: Vec<u32> = capacities.values().copied().collect();
     falling.sort_unstable_by(|a, b| b.cmp(a));

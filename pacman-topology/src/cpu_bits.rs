@@ -1,14 +1,15 @@
-//! CPU numbers as bits, and the kernel's two notations read into them.
+//! CPU numbers as bits, read from the kernel's two notations.
 
 /// Eight times the CPU limit of any kernel; a typo cannot fill the memory.
 pub(crate) const LAST_CPU: u32 = 65_535;
 
-/// A set of CPU numbers up to [`LAST_CPU`], a bit each: a number that is given twice costs nothing.
+/// A set of CPU numbers up to [`LAST_CPU`] with one bit each, so that repeated numbers cost
+/// nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CpuBits(Vec<u64>);
 
 impl CpuBits {
-    /// Adds one; false if it was there.
+    /// Adds a number; false if it was in the set.
     pub(crate) fn insert(&mut self, cpu: u32) -> bool {
         let (word, bit) = (cpu as usize / 64, 1 << (cpu % 64));
         self.reach(word);
@@ -39,14 +40,14 @@ impl CpuBits {
             .filter(|&cpu| self.0[cpu as usize / 64] >> (cpu % 64) & 1 == 1)
     }
 
-    /// The lowest member that `other` has too.
+    /// The lowest member that is also in `other`.
     pub(crate) fn first_common(&self, other: &CpuBits) -> Option<u32> {
         let both = |at: usize| self.0[at] & other.0[at];
         let word = (0..self.0.len().min(other.0.len())).find(|&at| both(at) != 0)?;
         Some(word as u32 * 64 + both(word).trailing_zeros())
     }
 
-    /// The list notation; the error is the item that is none.
+    /// Reads the list notation; the error is the first malformed item.
     pub(crate) fn from_list(text: &str) -> Result<CpuBits, &str> {
         let mut bits = CpuBits::default();
         for item in text.trim().split(',').map(str::trim).filter(|item| !item.is_empty()) {
@@ -56,7 +57,7 @@ impl CpuBits {
         Ok(bits)
     }
 
-    /// The mask notation; the error is the group that is none.
+    /// Reads the mask notation; the error is the first malformed group.
     pub(crate) fn from_mask(text: &str) -> Result<CpuBits, &str> {
         let mut bits = CpuBits::default();
         for (word, digits) in text.trim().rsplit(',').enumerate() {
@@ -117,7 +118,7 @@ impl Range {
         (first..=last).filter(move |cpu| (cpu - first) % group < used)
     }
 
-    /// First and last of members that follow each other.
+    /// First and last of each run of consecutive members.
     fn runs(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
         let Range { first, last, used, group } = *self;
         let step = if used == group { last - first + 1 } else { group };

@@ -1,4 +1,4 @@
-//! Sets of CPU numbers, in the two notations the kernel writes.
+//! Sets of CPU numbers, in the kernel's two notations.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ use crate::error::{Error, ErrorKind, Result};
 pub struct CpuSet(Vec<u32>);
 
 impl CpuSet {
-    /// The set that the kernel's list notation describes, such as `0-3,8` or `0-31:2/8`.
+    /// The set in the kernel's list notation, such as `0-3,8` or `0-31:2/8`.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`] if the text is not such a list or names a CPU above 65535.
@@ -40,7 +40,7 @@ impl CpuSet {
         Ok(bits.into())
     }
 
-    /// The set that the kernel's mask notation describes: groups of 32 bits in hexadecimal, highest first.
+    /// The set in the kernel's mask notation: groups of 32 bits in hexadecimal, highest first.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`] if the text is not such a mask or names a CPU above 65535.
@@ -79,22 +79,22 @@ impl CpuSet {
         self.0.last().copied()
     }
 
-    /// How many CPUs the set holds.
+    /// The number of members.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether the set holds no CPU.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The members that `other` holds too.
+    /// The members that are also in `other`.
     pub fn intersection(&self, other: &CpuSet) -> CpuSet {
         CpuSet(self.iter().filter(|&cpu| other.contains(cpu)).collect())
     }
 
-    /// The members that `other` does not hold.
+    /// The members that are not in `other`.
     pub fn difference(&self, other: &CpuSet) -> CpuSet {
         CpuSet(self.iter().filter(|&cpu| !other.contains(cpu)).collect())
     }
@@ -115,7 +115,7 @@ impl FromIterator<u32> for CpuSet {
     }
 }
 
-/// Writes the list notation; the empty set is `none`.
+/// Writes the list notation, or `none` for the empty set.
 impl fmt::Display for CpuSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_number_that_is_given_often_costs_nothing() {
-        // 96 kB, which name half a billion CPUs.
+        // 96 kB that name half a billion CPUs.
         let text = "0-65535,".repeat(12_000);
         let set = CpuSet::from_list(&text).unwrap();
         assert_eq!((set.len(), set.to_string()), (65_536, "0-65535".into()));

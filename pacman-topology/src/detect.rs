@@ -1,4 +1,4 @@
-//! Makes topologies from their sources.
+//! Creates topologies from their sources.
 
 use std::path::Path;
 
@@ -74,7 +74,7 @@ impl Topology {
         hwloc::read()
     }
 
-    /// A made-up machine, such as `2 packages, 4 cores, 2 threads` or `package:2 core:4 pu:2`.
+    /// A synthetic machine, such as `2 packages, 4 cores, 2 threads` or `package:2 core:4 pu:2`.
     ///
     /// The levels are `packages`, `nodes`, `dies`, `cores` and `threads`, from the outside inwards.
     /// Each number is per parent. A missing level counts as 1, but cores are required. A hybrid

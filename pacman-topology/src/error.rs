@@ -28,7 +28,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The topology describes another machine than the one that runs.
+    /// The topology describes another machine than this one.
     ForeignTopology,
     /// A malformed argument: grammar, range or size.
     InvalidInput,
@@ -57,7 +57,7 @@ impl Error {
         Error(Box::new(Inner { kind, message, errno: None }))
     }
 
-    /// The same with the `errno` that the kernel answered.
+    /// The same, with the `errno` of the kernel.
     #[cold]
     pub fn from_errno(kind: ErrorKind, errno: i32, message: impl Into<String>) -> Error {
         let mut error = Error::new(kind, message);
@@ -70,7 +70,7 @@ impl Error {
         self.0.kind
     }
 
-    /// The `errno` that the kernel answered, where one stands behind the failure.
+    /// The `errno` of the kernel, if it caused the failure.
     pub fn errno(&self) -> Option<i32> {
         self.0.errno
     }

@@ -1,4 +1,4 @@
-//! Files of others, of which no more is read than anybody has a use for.
+//! Reads files from other sources, up to a limit on their size.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -7,7 +7,7 @@ use std::path::Path;
 /// The most bytes of a file of data that a user names: tables, counts, metrics, events, models.
 pub const MOST_BYTES: u64 = 64 << 20;
 
-/// The most bytes of a file that a kernel writes, or stands in for one.
+/// The most bytes of a file from a kernel, or of a copy of one.
 pub const MOST_SYSTEM_BYTES: u64 = 1 << 20;
 
 /// The text of a file of at most `most` bytes.

@@ -1,4 +1,4 @@
-//! Which hardware context each thread of a team gets.
+//! The rule that gives each thread of a team a hardware context.
 //!
 //! | policy | threads 0, 1, 2, 3 on 2 packages of 2 cores of 2 contexts |
 //! |---|---|
@@ -8,9 +8,9 @@
 //! | [`SiblingsTogether`](Placement::SiblingsTogether) | both contexts of a core in package 0, both of one in package 1 |
 //!
 //! Every policy gives only contexts that the process may use, each at most once, and the same ones
-//! each time. With fewer threads a team gets the front of the same sequence. On hybrid machines
-//! every policy but the list uses all performance cores before any efficiency core, and those
-//! before any low-power core.
+//! each time. A smaller team gets the first contexts of the same sequence. On hybrid machines every
+//! policy but the list uses all performance cores first, then efficiency cores, then low-power
+//! cores.
 
 mod place;
 mod sequence;
@@ -46,18 +46,19 @@ use crate::{Context, CpuSet, Topology};
 pub enum Placement {
     /// Fills every context of a core, then the next core, package by package.
     Compact,
-    /// Spreads threads as far apart as they go: over packages, then NUMA nodes and dies, then
-    /// cores; second siblings are used when every core has a thread, third ones after that.
+    /// Spreads threads as far apart as possible: over packages, then NUMA nodes and dies, then
+    /// cores. Second siblings are used when every core has a thread, third ones after that.
     Scatter,
     /// Gives each thread a core of its own, package by package, and leaves the siblings idle.
     OnePerCore,
-    /// Fills whole cores only, all contexts of a core with consecutive threads; the cores are
-    /// spread over packages, NUMA nodes and dies as [`Scatter`](Self::Scatter) does.
+    /// Fills whole cores only, with consecutive threads on the contexts of a core. The cores are
+    /// spread over packages, NUMA nodes and dies as by [`Scatter`](Self::Scatter).
     ///
-    /// A core counts if it has at least two online contexts and all of them are allowed; the number
-    /// of threads must come out even with the last core.
+    /// A core counts if it has at least two online contexts and the process may use all of them.
+    /// The number of threads must fill the last core.
     SiblingsTogether,
-    /// The contexts with these CPU numbers, in this order; threads beyond the list are an error.
+    /// The contexts with these CPU numbers, in this order. More threads than list entries are an
+    /// error.
     List(Vec<u32>),
 }
 
@@ -68,14 +69,15 @@ impl Placement {
     /// - [`ErrorKind::NoPlaces`] for no threads or an empty list
     /// - [`ErrorKind::NoSuchPlace`] for more threads than the machine has places under this policy,
     ///   for any number if it has none, or for a CPU in the list that the machine does not have
-    /// - [`ErrorKind::PlaceNotAllowed`] if affinity mask or cpuset take the needed contexts away,
-    ///   or a CPU in the list is offline
+    /// - [`ErrorKind::PlaceNotAllowed`] if the affinity mask or cpuset excludes needed contexts, or a
+    ///   CPU in the list is offline
     /// - [`ErrorKind::InvalidInput`] if the list names a CPU twice, or the number of threads leaves
     ///   a core half full under [`SiblingsTogether`](Self::SiblingsTogether)
     pub fn places(&self, topology: &Topology, threads: usize) -> Result<Vec<Place>> {
         let sequence = self.sequence(topology, &|context| context.allowed)?;
         if threads == 0 {
-            // As many as fit was asked for, and none does: 0 was not the caller's wish.
+            // The caller asked for the capacity, which is 0. So the error must not complain about 0
+            // threads.
             if sequence.is_empty() {
                 return Err(self.nowhere(topology));
             }
@@ -95,8 +97,9 @@ impl Placement {
         Ok(sequence[..threads].iter().map(|context| Place::of(context)).collect())
     }
 
-    /// How many threads the policy can place: 0 under [`SiblingsTogether`](Self::SiblingsTogether)
-    /// where no core has siblings, and then [`places`](Self::places) of as many says why.
+    /// The number of threads that the policy can place. It is 0 under
+    /// [`SiblingsTogether`](Self::SiblingsTogether) if no core has siblings; then
+    /// [`places`](Self::places) of 0 threads has an error with the reason.
     ///
     /// # Errors
     /// As [`places`](Self::places), for a list that does not fit the machine.
@@ -135,7 +138,7 @@ impl Placement {
         )
     }
 
-    /// Why the policy has no place at all.
+    /// The reason why the policy has no place.
     #[cold]
     fn nowhere(&self, topology: &Topology) -> Error {
         let together = *self == Placement::SiblingsTogether;
@@ -159,7 +162,7 @@ impl Placement {
         )
     }
 
-    /// Refuses a number of threads that ends in the middle of a core.
+    /// Refuses a number of threads that leaves the last core partly empty.
     fn whole_cores(
         &self,
         topology: &Topology,
@@ -191,7 +194,7 @@ impl Placement {
 impl FromStr for Placement {
     type Err = Error;
 
-    /// Reads a policy's name or a list of CPUs such as `0,2,4-7`, in the order written.
+    /// Reads a policy's name, or a list of CPUs such as `0,2,4-7` in the order of the text.
     fn from_str(text: &str) -> Result<Placement> {
         let text = text.trim();
         for (name, placement) in NAMES {

@@ -10,7 +10,7 @@ use crate::cpu_set::CpuSet;
 use crate::processors::{self, ProcessorsRef};
 use crate::restriction::{Quota, Restriction};
 
-/// The hardware contexts of one machine, real or made up.
+/// The hardware contexts of one machine, real or synthetic.
 ///
 /// ```
 /// use pacman_topology::Topology;

@@ -1,4 +1,4 @@
-//! Made-up machines from a line of text.
+//! Synthetic machines from a line of text.
 //!
 //! ```text
 //! machine = [packages] [nodes] [dies] cores+
@@ -39,7 +39,7 @@ pub(crate) fn read(text: &str) -> Result<Topology> {
     Ok(assemble(cpus, around))
 }
 
-/// How many of each level a parent holds.
+/// The number of parts of each level in its parent.
 struct Machine {
     packages: u32,
     nodes: u32,
@@ -47,7 +47,7 @@ struct Machine {
     cores: Vec<Cores>,
 }
 
-/// Cores of one kind on every die.
+/// Cores of one type on every die.
 struct Cores {
     kind: CoreType,
     count: u32,
@@ -138,7 +138,7 @@ impl Machine {
     }
 }
 
-/// The levels in the order they are written, each with the word that named it.
+/// The levels in the order of the text, each with its word.
 fn levels(text: &str) -> Result<Vec<(Level, String, u32)>, String> {
     let words: Vec<&str> = text.split([' ', ',', '\t']).filter(|word| !word.is_empty()).collect();
     let mut levels = Vec::new();

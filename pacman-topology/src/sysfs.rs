@@ -1,4 +1,4 @@
-//! Topology from `/sys`, of this system or of a copied tree.
+//! Reads the topology from `/sys`, of this system or of a copied tree.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,7 +23,7 @@ pub(crate) fn from_tree(root: &Path) -> Result<Topology> {
     read(&Tree::under(root), None)
 }
 
-/// Reads a tree; with the thread's affinity mask, as this system's.
+/// Reads a tree. With the thread's affinity mask, it is this system's.
 fn read(tree: &Tree, affinity: Option<CpuSet>) -> Result<Topology> {
     let (online, offline) = online_and_offline(tree, affinity.as_ref())?;
     let mut caveats = Vec::new();
@@ -45,14 +45,14 @@ pub(crate) fn surroundings(
     let mut left = online.clone();
     if let Some((file, cpus)) = cgroup::cpuset(tree)? {
         let cpus = online.intersection(&cpus);
-        // A cpuset without any of our CPUs belongs to some other view of the machine.
+        // A cpuset without any of these CPUs belongs to another view of the machine.
         if !cpus.is_empty() && cpus != *online {
             left = cpus.clone();
             restrictions.push(Restriction { by: Restrictor::Cpuset(file), cpus });
         }
     }
     if let Some(affinity) = affinity {
-        // The kernel has cut the mask down to the cpuset already: the mask decides.
+        // The kernel has limited the mask to the cpuset already, so the mask decides.
         let cpus = online.intersection(&affinity);
         if !left.difference(&cpus).is_empty() {
             restrictions.push(Restriction { by: Restrictor::Affinity, cpus: cpus.clone() });
@@ -72,7 +72,7 @@ pub(crate) fn surroundings(
     })
 }
 
-/// The CPUs that run and those that are present but switched off.
+/// The online CPUs, and the CPUs that are present but offline.
 pub(crate) fn online_and_offline(
     tree: &Tree,
     affinity: Option<&CpuSet>,
@@ -92,7 +92,7 @@ pub(crate) fn online_and_offline(
             })
             .collect(),
     };
-    // Containers virtualize the list, but a CPU in the affinity mask is online.
+    // Containers may hide CPUs in the list, but a CPU in the affinity mask is online.
     let online = affinity.map_or(listed.clone(), |cpus| listed.iter().chain(cpus.iter()).collect());
     if online.is_empty() {
         return Err(Error::new(
@@ -160,7 +160,7 @@ fn read_cpus(tree: &Tree, online: &CpuSet, caveats: &mut Vec<String>) -> Result<
     Ok(cpus)
 }
 
-/// The die a CPU sits on; 0 where the kernel names none.
+/// The die of a CPU; 0 if the kernel names none.
 pub(crate) fn die(tree: &Tree, cpu: u32) -> Result<u32> {
     let id = tree.number::<i64>(&format!("devices/system/cpu/cpu{cpu}/topology/die_id"))?;
     Ok(id.and_then(|id| u32::try_from(id).ok()).unwrap_or(0))
@@ -183,7 +183,7 @@ fn nodes(tree: &Tree) -> Result<BTreeMap<u32, u32>> {
     Ok(nodes)
 }
 
-/// The kind of each CPU on a machine that mixes kinds; empty on any other.
+/// The type of each CPU on a machine that mixes core types; empty on other machines.
 pub(crate) fn core_types(tree: &Tree, online: &CpuSet) -> Result<BTreeMap<u32, CoreType>> {
     let mut kinds = BTreeMap::new();
     for (unit, kind) in [
@@ -205,7 +205,7 @@ pub(crate) fn core_types(tree: &Tree, online: &CpuSet) -> Result<BTreeMap<u32, C
         }
         return Ok(core_type::from_capacities(&capacities));
     }
-    // With every core of one kind switched off, the rest are alike.
+    // If all cores of one type are offline, the others have one type.
     let mut found = kinds.values();
     let first = found.next();
     if found.all(|kind| Some(kind) == first) {
@@ -217,7 +217,7 @@ pub(crate) fn core_types(tree: &Tree, online: &CpuSet) -> Result<BTreeMap<u32, C
 fn machine_name(tree: &Tree, caveats: &mut Vec<String>) -> String {
     let file = tree.proc_file("cpuinfo");
     let cpuinfo = input::read_text(&file, MOST_BYTES).unwrap_or_else(|error| {
-        // A tree that was copied without it is of a machine without a name.
+        // A tree that was copied without this file has no name for its machine.
         if error.kind() != io::ErrorKind::NotFound {
             caveats.push(format!(
                 "cannot read {}: {error}; the processor's name is not known",

@@ -22,7 +22,7 @@ pub(crate) fn read() -> Result<Topology> {
         return Err(failed("it lists no hardware context"));
     }
     let here = machine.is_this_system();
-    // hwloc may describe a file; /sys then belongs to another machine.
+    // If hwloc describes a file, /sys belongs to another machine.
     let tree = Tree::under(Path::new(if here { "/" } else { "/nonexistent" }));
     let kinds = sysfs::core_types(&tree, &online)?;
     let mut cpus = Vec::with_capacity(objects.len());
@@ -51,7 +51,7 @@ pub(crate) fn read() -> Result<Topology> {
 }
 
 fn load() -> Result<Hwloc> {
-    // Contexts outside the cpuset are wanted too: they are shown, and refused with a reason.
+    // Includes contexts outside of the cpuset: they are shown, and refused with a reason.
     Hwloc::builder()
         .with_flags(BuildFlags::INCLUDE_DISALLOWED)
         .map_err(|error| failed(&one_line(&error.to_string())))?

@@ -1,4 +1,4 @@
-//! The order in which a placement hands out contexts.
+//! The order of the contexts in a placement.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::{Context, Core, CoreType, Topology};
 
 impl Placement {
-    /// The contexts in the order the policy hands them out, of those that `usable` admits.
+    /// The contexts in the policy's order, if `usable` admits them.
     pub(super) fn sequence<'a>(
         &self,
         topology: &'a Topology,
@@ -31,7 +31,7 @@ impl Placement {
             }
             Placement::Scatter => {
                 for sibling in 0..topology.contexts_per_core() {
-                    // A core that has no such sibling takes no turn.
+                    // A core without such a sibling is left out.
                     cores.retain(|core| contexts_of(core).len() > sibling);
                     spread(&mut cores);
                     cores.iter().for_each(|core| sequence.push(contexts_of(core)[sibling]));
@@ -71,13 +71,14 @@ impl Placement {
     }
 }
 
-/// Kind by kind, cores in turn from every package, within a package from every NUMA node and die.
+/// By core type, takes cores in turn from every package, and within a package from every NUMA node
+/// and die.
 fn spread(cores: &mut Vec<&Core>) {
     in_turn(cores, |core| (core.package, core.node, core.die));
     in_turn(cores, |core| (core.package, 0, 0));
 }
 
-/// Kind by kind, takes the first core of each group, then the second of each, and so on.
+/// By core type, takes the first core of each group, then the second of each, and so on.
 fn in_turn(cores: &mut Vec<&Core>, group: fn(&Core) -> (u32, u32, u32)) {
     let mut met: BTreeMap<(CoreType, (u32, u32, u32)), u32> = BTreeMap::new();
     let mut ordered = Vec::with_capacity(cores.len());

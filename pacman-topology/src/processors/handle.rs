@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::interface::Processors;
 
-/// A shared handle of a machine; a clone is the same machine.
+/// A shared handle of a machine. A clone refers to the same machine.
 #[derive(Clone, Debug)]
 pub struct ProcessorsRef(Arc<dyn Processors>);
 

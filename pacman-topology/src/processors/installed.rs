@@ -11,18 +11,19 @@ static CURRENT: OnceLock<ProcessorsRef> = OnceLock::new();
 
 /// The machine of this process: the [installed](install) one, otherwise [`host`].
 ///
-/// The first call decides for the life of the process.
+/// The first call decides for the rest of the process.
 pub fn current() -> &'static ProcessorsRef {
     CURRENT.get_or_init(|| host().clone())
 }
 
-/// The machine that runs the program, also where another one is installed.
+/// The machine that runs the program, even if another one is installed.
 pub fn host() -> &'static ProcessorsRef {
     static HOST: OnceLock<ProcessorsRef> = OnceLock::new();
     HOST.get_or_init(|| ProcessorsRef::new(Linux))
 }
 
-/// Makes `processors` the machine of this process, before anything asked for it.
+/// Makes `processors` the machine of this process. The call must come before any use of the
+/// machine.
 ///
 /// # Errors
 /// `InvalidInput` if the process uses another machine already.

@@ -36,7 +36,7 @@ impl Processors for Linux {
     }
 
     fn cpu_of(&self, tid: i32) -> Option<u32> {
-        // `/proc/TID/stat` of a thread sums up its process.
+        // The file `/proc/TID/stat` would have the sums of the whole process.
         let stat = fs::read(format!("/proc/{tid}/task/{tid}/stat")).ok()?;
         processor(&String::from_utf8_lossy(&stat))
     }
@@ -60,7 +60,7 @@ impl Processors for Linux {
     }
 }
 
-/// The calling thread's mask: the one set here, and the one before.
+/// The calling thread's mask before, and the mask that was set here.
 #[derive(Debug)]
 struct Mask {
     ours: CpuSet,
@@ -79,15 +79,15 @@ impl Drop for Mask {
     fn drop(&mut self) {
         affinity::forget();
         if affinity::current().is_ok_and(|now| now == self.ours) {
-            // A failure means that the cpuset has left the old mask no CPU; the kernel then keeps
-            // the thread where the cpuset lets it run, and there is nothing to restore.
+            // A failure means that the cpuset allows no CPU of the old mask any more. The kernel
+            // then keeps the thread on CPUs of the cpuset, and there is nothing to restore.
             let _ = affinity::set(&self.before);
         }
     }
 }
 
 /// Field 39 of `stat`, `processor` (proc_pid_stat(5)). Fields are counted from the end of the name,
-/// which may hold anything.
+/// because the name may contain any text.
 fn processor(stat: &str) -> Option<u32> {
     let (_, after) = stat.rsplit_once(')')?;
     after.split_ascii_whitespace().nth(39 - 3)?.parse().ok()

@@ -1,4 +1,4 @@
-//! The machine whose contexts a topology describes: which are online, and where threads run.
+//! The machine of a topology: its online contexts, and the threads on them.
 //!
 //! [`current`] is the machine of this process, chosen once; [`host`] is always the real one.
 //! `docs/decisions/001-platform.md` has the reasons.
