@@ -1,4 +1,4 @@
-//! Why a machine cannot be simulated.
+//! The reasons why a machine cannot be simulated.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum ErrorKind {
     /// The process counts on another machine already.
     AlreadyCounting,
-    /// No machine of that name is simulated; the text lists those that are.
+    /// No machine with that name is simulated; the text lists the names.
     UnknownMachine,
 }
 

@@ -4,22 +4,22 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The call fails with this `errno`, if it is one that can.
+    /// The call fails with this `errno`, if it can fail with it.
     Errno(i32),
-    /// The thread is preempted: another program runs that many instructions on its
-    /// context, and the thread's events come back on other counters where they can.
+    /// The thread is preempted. Another program runs that many instructions on its context, and the
+    /// thread's events return on other counters if possible.
     Preempt(u64),
     /// The thread is moved to another hardware context.
     Migrate(u32),
-    /// Another tool takes every counter of the thread's context, and keeps it.
+    /// Another tool takes every counter of the thread's context permanently.
     Steal,
     /// Sets every counter of the thread's context to this number of events before its wrap.
     NearWrap(u64),
-    /// The sibling context, or whichever one is named, is taken offline.
+    /// The sibling context, or the named one, goes offline.
     Unplug(u32),
 }
 
-/// The faults to come, by the number of the call that meets them.
+/// The planned faults, by the number of their call.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     calls: u64,
@@ -37,7 +37,7 @@ impl Faults {
         self.calls
     }
 
-    /// One more call; the fault that it meets.
+    /// Counts one more call, and returns its fault.
     pub(super) fn next(&mut self) -> Option<Fault> {
         let call = self.calls;
         self.calls += 1;

@@ -18,7 +18,7 @@ use crate::kernel::State;
 use crate::machines::MachineSpec;
 use crate::{hardware, task};
 
-/// A simulated machine; a clone is the same machine.
+/// A simulated machine. A clone refers to the same machine.
 #[derive(Clone)]
 pub struct Machine {
     pub(crate) inner: Arc<Inner>,
@@ -27,9 +27,9 @@ pub struct Machine {
 pub(crate) struct Inner {
     pub(crate) spec: &'static MachineSpec,
     number: u64,
-    /// When a live machine was switched on.
+    /// The moment when a live machine was started.
     since: Option<Instant>,
-    /// Its kernel's driver is one whose counts may be wrong.
+    /// Its kernel's driver counts as one that may be wrong.
     distrusted: AtomicBool,
     state: Mutex<State>,
 }
@@ -38,8 +38,8 @@ impl Machine {
     /// A machine whose threads execute during the CPU time that they really use.
     ///
     /// # Errors
-    /// `UnknownMachine` for a name that is none of `p4`, `nehalem`, `haswell`, `skylake`,
-    /// `icelake`, `zen4`, `knl`.
+    /// `UnknownMachine` for a name other than `p4`, `nehalem`, `haswell`, `skylake`, `icelake`,
+    /// `zen4`, `knl`.
     pub fn live(name: &str) -> Result<Machine> {
         Machine::new(name, true)
     }
@@ -76,12 +76,12 @@ impl Machine {
         })
     }
 
-    /// The name it was made by.
+    /// The name that it was made with.
     pub fn name(&self) -> &'static str {
         self.inner.spec.name
     }
 
-    /// Its description, in words.
+    /// A description of the machine.
     pub fn title(&self) -> &'static str {
         self.inner.spec.title
     }
@@ -91,13 +91,13 @@ impl Machine {
         self.inner.spec.cpu()
     }
 
-    /// Its CPUID; `None` for a model whose numbers the table does not have.
+    /// Its CPUID; `None` if the table lacks the model's numbers.
     pub fn cpu_id(&self) -> Option<CpuId> {
         let (vendor, family, (model, _)) = self.cpu().cpuids().next()?;
         Some(CpuId::new(vendor, family, model, 0))
     }
 
-    /// The events that a process may count on it: all of its own and the kernel's, RDPMC included.
+    /// The permissions of a process on it: all events of its own and of the kernel, with RDPMC.
     pub fn permissions(&self) -> PerfPermissions {
         let mut permissions = PerfPermissions::read_under(std::path::Path::new("/nowhere"));
         permissions.paranoid = Some(0);
@@ -110,7 +110,7 @@ impl Machine {
         permissions
     }
 
-    /// Has its kernel's driver count as one that is not trusted, as Linux's on a Pentium 4.
+    /// Marks its kernel's driver as not trusted, like Linux's on a Pentium 4.
     pub fn distrust_driver(&self) {
         self.inner.distrusted.store(true, Ordering::Relaxed);
     }
@@ -125,7 +125,7 @@ impl Machine {
         self.enter().execute_in_kernel(task::caller(), instructions);
     }
 
-    /// Lets what `encoding` selects happen `times` times to the calling thread, in user mode.
+    /// Lets the event of `encoding` occur `times` times on the calling thread, in user mode.
     ///
     /// Does nothing for an encoding that selects no hardware event.
     pub fn inject_event(&self, encoding: &pacman_events::Encoding, times: u64) {
@@ -134,8 +134,8 @@ impl Machine {
         }
     }
 
-    /// Lets `nanoseconds` pass on every core of which a whole context is counted: other
-    /// programs run there by a timetable. On a live machine that time is the real one.
+    /// Lets `nanoseconds` pass on every core with a context that is counted as a whole. Other
+    /// programs run there by a timetable. On a live machine the time is real.
     pub fn advance(&self, nanoseconds: u64) {
         self.enter().advance(nanoseconds);
     }
@@ -195,7 +195,7 @@ impl Machine {
         self.state().online().collect()
     }
 
-    /// As the threads' processors have gone on, so does the machine.
+    /// Advances the machine to the present, by the time of the threads' processors.
     pub(crate) fn enter(&self) -> MutexGuard<'_, State> {
         let mut state = self.state();
         if let Some(since) = self.inner.since {

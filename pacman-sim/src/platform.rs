@@ -16,7 +16,7 @@ use crate::machines;
 use crate::task::caller;
 
 impl Machine {
-    /// Its contexts; threads can be bound to them through it, on this machine only.
+    /// Its contexts. The topology binds threads on this machine only.
     pub fn topology(&self) -> Topology {
         Topology::of(PlatformRef::from(self)).expect("a test reads every spec")
     }
@@ -82,7 +82,7 @@ impl Platform for Machine {
         Some(self.tsc_hz() as f64)
     }
 
-    /// All of the process and of the kernel may be counted, also by RDPMC.
+    /// A process may count all events of its own and of the kernel, also by RDPMC.
     fn permissions(&self) -> PerfPermissions {
         self.permissions()
     }
@@ -109,7 +109,7 @@ fn offline(cpu: u32) -> Error {
     )
 }
 
-/// A thread bound to one context; the thread goes back when this is dropped.
+/// A thread bound to one context. Dropping it moves the thread back.
 #[derive(Debug)]
 struct Bound {
     machine: Machine,

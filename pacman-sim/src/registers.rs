@@ -1,4 +1,4 @@
-//! The registers of a simulated machine, as a privileged program reaches them.
+//! The registers of a simulated machine, for a privileged program.
 
 use pacman_core::backend::msr::{Errno, MsrIo};
 
@@ -87,7 +87,7 @@ impl MsrIo for SimMsr {
     }
 }
 
-/// The answer of Linux's `msr` device where the processor faults.
+/// The answer of Linux's `msr` device if the processor faults.
 fn faulted(_: Fault) -> Errno {
     Errno(libc::EIO)
 }
