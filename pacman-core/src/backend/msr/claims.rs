@@ -15,7 +15,7 @@ use pacman_events::registers::RegisterSharing;
 /// A register of a context or a core of a machine: machine, context, number.
 pub(super) type Key = (u64, u32, u32);
 
-/// Every register that is held, and the signal handlers that guard them.
+/// Every register that is held, and the signal handlers that protect them.
 #[derive(Debug)]
 pub(super) struct RegisterClaims {
     held: BTreeMap<Key, Entry>,
@@ -31,14 +31,14 @@ struct Entry {
 }
 
 impl Entry {
-    /// Whether it is programmed: where a handler restored it for all of its holders, it is not.
+    /// Whether it is programmed. It is not after a handler has restored it for all holders.
     fn is_programmed(&self) -> bool {
         !self.holders.iter().all(|log| log.is_undone())
     }
 }
 
 impl RegisterClaims {
-    /// Whether `value` could be held so now.
+    /// Whether `value` can be held this way now.
     pub(super) fn allows(&self, key: Key, sharing: RegisterSharing, value: u64) -> bool {
         let alike = |entry: &Entry| {
             sharing == RegisterSharing::Alike
@@ -48,8 +48,8 @@ impl RegisterClaims {
         self.held.get(&key).is_none_or(alike)
     }
 
-    /// Holds a register that contains `now` for the owner of `log`, as
-    /// [`allows`](RegisterClaims::allows) allowed; returns the value to restore.
+    /// Holds a register with the content `now` for the owner of `log`;
+    /// [`allows`](RegisterClaims::allows) must have returned true. Returns the value to restore.
     pub(super) fn hold(
         &mut self,
         key: Key,
@@ -67,12 +67,13 @@ impl RegisterClaims {
         entry.before
     }
 
-    /// Whether anybody in this process holds it.
+    /// Whether a session of this process holds it.
     pub(super) fn holds(&self, key: Key) -> bool {
         self.held.contains_key(&key)
     }
 
-    /// Lets go of a register; whether nobody else holds it programmed, so that it is to be restored.
+    /// Releases a register. Returns whether the caller must restore it, because no other holder has
+    /// it programmed.
     pub(super) fn release(&mut self, key: Key, log: &'static UndoLog) -> bool {
         let Some(entry) = self.held.get_mut(&key) else { return true };
         entry.holders.retain(|holder| !std::ptr::eq(*holder, log));

@@ -15,13 +15,13 @@ use pacman_topology::current_cpu;
 
 /// The registers of the machine that the program runs on, through Linux's `msr` module.
 ///
-/// A device stays open until the process ends, once it was used: its record locks, by
-/// which PACMAN processes tell each other what they count on, end with the first
-/// descriptor of the device that the process closes.
+/// A device stays open until the process ends, once it was used. Its record locks tell other PACMAN
+/// processes which registers are in use. They would end with the first descriptor of the device
+/// that the process closes.
 #[derive(Clone, Copy, Debug)]
 pub struct DevMsr {
-    /// Where the kernel keeps the CPU number of each thread, from its thread pointer;
-    /// `None` where the C library registered no such area.
+    /// The offset from the thread pointer where the kernel keeps each thread's CPU number. `None`
+    /// if the C library registered no such area.
     area: Option<isize>,
 }
 
@@ -34,8 +34,8 @@ impl DevMsr {
     /// Lets every program of this machine execute RDPMC, by writing 2 to the kernel's
     /// `rdpmc` file.
     ///
-    /// Nothing does this unasked, and nothing takes it back: a program that was reading
-    /// with RDPMC would be killed.
+    /// The library never does this unasked, and never undoes it: a program that reads with RDPMC
+    /// would be killed.
     ///
     /// # Errors
     /// The kernel's errno: `EACCES` without root, `ENOENT` without a PMU driver.
@@ -117,7 +117,7 @@ impl MsrIo for DevMsr {
     }
 
     fn claim(&self, cpu: u32, msr: u32) -> Result<(), i32> {
-        // Without the device nothing is programmed either; that error comes later.
+        // Without the device no register is programmed either, so that error comes later.
         let Ok(fd) = device(cpu) else { return Ok(()) };
         let mut lock = record_lock(libc::F_WRLCK, msr);
         // SAFETY: the structure is live and describes one byte of the device.
@@ -126,7 +126,7 @@ impl MsrIo for DevMsr {
         }
         // SAFETY: as above; the kernel fills in who holds the byte.
         let asked = unsafe { libc::fcntl(fd, libc::F_GETLK, &raw mut lock) };
-        // A file system without locks, or a holder that has just gone: nobody holds it.
+        // A file system without locks, or a holder that has just ended: the register is free.
         let held = asked == 0 && i32::from(lock.l_type) != libc::F_UNLCK;
         if held { Err(lock.l_pid) } else { Ok(()) }
     }
@@ -154,8 +154,8 @@ fn record_lock(kind: i32, msr: u32) -> libc::flock {
 /// The open device of `cpu`.
 fn device(cpu: u32) -> Result<RawFd, Errno> {
     let slot = OPEN.get(cpu as usize).ok_or(Errno(libc::ENXIO))?;
-    // ATOMICS: a descriptor is a number that means the same to every thread as soon as
-    // it is there; nothing else is published with it.
+    // ATOMICS: a descriptor is a number that is valid for all threads immediately; no other data is
+    // published with it.
     match slot.load(Ordering::Relaxed) {
         0 => cancel::put_off_during(|| open(cpu, slot)),
         kept => Ok(kept - 1),
@@ -165,7 +165,7 @@ fn device(cpu: u32) -> Result<RawFd, Errno> {
 #[cold]
 fn open(cpu: u32, slot: &AtomicI32) -> Result<RawFd, Errno> {
     static OPENING: Mutex<()> = Mutex::new(());
-    // One at a time: closing a second descriptor would end the locks of the first.
+    // One thread at a time: closing a second descriptor would end the locks of the first.
     let _one = OPENING.lock();
     let kept = slot.load(Ordering::Relaxed);
     if kept != 0 {
@@ -179,7 +179,7 @@ fn open(cpu: u32, slot: &AtomicI32) -> Result<RawFd, Errno> {
         return Ok(fd);
     }
     let errno = last_errno();
-    // The node of a context that went offline goes away; the others stay.
+    // The node of an offline context is missing, but the other nodes exist.
     let others = || (0..OPEN.len()).any(|n| Path::new(&format!("/dev/cpu/{n}/msr")).exists());
     if errno.0 == libc::ENOENT && Path::new("/dev/cpu").exists() && others() {
         return Err(Errno(libc::ENXIO));
@@ -198,7 +198,7 @@ fn is_device(fd: RawFd) -> bool {
     known && found.st_mode & libc::S_IFMT == libc::S_IFCHR && libc::major(found.st_rdev) == MSR
 }
 
-/// Whether a register was transferred; the device knows no parts of one.
+/// Whether a register was transferred: the device transfers only whole ones.
 fn whole(bytes: libc::c_long) -> Result<(), Errno> {
     match bytes {
         8 => Ok(()),
@@ -214,7 +214,7 @@ fn last_errno() -> Errno {
 /// The offset from the thread pointer of the area in which the kernel keeps each
 /// thread's CPU number up to date (`rseq(2)`), which glibc registers since 2.35.
 ///
-/// RDTSCP and RDPID tell the CPU as well, but no Pentium 4 has them.
+/// RDTSCP and RDPID return the CPU as well, but no Pentium 4 has them.
 #[cfg(target_arch = "x86_64")]
 fn restartable_area() -> Option<isize> {
     // SAFETY: the names end in zero bytes; the symbols, where the C library has them,
@@ -224,8 +224,8 @@ fn restartable_area() -> Option<isize> {
         let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr());
         (offset.cast::<isize>().as_ref()?, size.cast::<u32>().as_ref()?)
     };
-    // Size 0: the kernel has no such thing, or a tunable switched it off. Asked thrice,
-    // because the thread may be moved between the two answers.
+    // Size 0: the kernel lacks the area, or a tunable has switched it off. Three tries, because the
+    // thread may move between the two reads.
     // SAFETY: a registered area lies at this offset of every thread.
     let agrees = |_| Some(unsafe { cpu_of_area(*offset) }) == current_cpu();
     (*size > 0 && (0..3).any(agrees)).then_some(*offset)

@@ -14,7 +14,7 @@ pub(super) enum Access {
     Write(u64),
 }
 
-/// The facts that every message begins with.
+/// The facts at the begin of every message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Explain<'a> {
     pub(super) site: CpuLocation,
@@ -91,7 +91,7 @@ impl Explain<'_> {
         Error::from_errno(kind, errno.0, self.line(&reason))
     }
 
-    /// A counter was found counting.
+    /// A counter was already enabled.
     #[cold]
     pub(super) fn enabled(&self, guard: &RegisterGuard, value: u64, watchdog: bool) -> Error {
         let RegisterGuard { counter, event, msr, .. } = guard;
@@ -109,7 +109,7 @@ impl Explain<'_> {
         Error::new(ErrorKind::Conflict, self.line(&reason))
     }
 
-    /// A tagging ESCR of ours runs only beside a sibling's counter.
+    /// Our tagging ESCR works only beside a sibling's counter.
     #[cold]
     pub(super) fn asleep(&self, guard: &RegisterGuard) -> Error {
         let RegisterGuard { counter, event, .. } = guard;
@@ -145,7 +145,7 @@ impl Explain<'_> {
         Error::new(ErrorKind::System, self.line(reason))
     }
 
-    /// The counters were told to count something else.
+    /// Another program has reprogrammed the counters.
     #[cold]
     pub(super) fn reprogrammed(&self, msr: u32) -> Error {
         let reason = format!(
@@ -155,7 +155,7 @@ impl Explain<'_> {
         Error::new(ErrorKind::NotScheduled, self.line(&reason))
     }
 
-    /// The thread runs on another context than its counters are on.
+    /// The thread runs on another context than its counters.
     #[cold]
     pub(super) fn moved(&self, now: u32) -> Error {
         let reason = format!(
@@ -172,7 +172,7 @@ impl Explain<'_> {
         Error::new(ErrorKind::NotScheduled, self.line(reason))
     }
 
-    /// Registers are not programmed any more.
+    /// Registers can no longer be programmed.
     #[cold]
     pub(super) fn ending(&self) -> Error {
         let reason = "the process is about to end; attach earlier";

@@ -30,15 +30,15 @@ pub trait MsrIo: Send + Sync + 'static {
     /// selects Intel's fixed counters.
     ///
     /// # Safety
-    /// [`user_rdpmc`](Self::user_rdpmc) must have said yes, and the processor must have
-    /// the counter, or the thread gets SIGSEGV.
+    /// [`user_rdpmc`](Self::user_rdpmc) must have returned true, and the processor must have the
+    /// counter. Otherwise the thread gets SIGSEGV.
     unsafe fn rdpmc(&self, index: u32) -> (u64, u64);
 
     /// The hardware context that the calling thread runs on now.
     fn cpu(&self) -> u32;
 
-    /// Whether the calling thread certainly runs on `cpu` now. "No" means that
-    /// [`cpu`](Self::cpu) must be asked, which may take longer.
+    /// Whether the calling thread certainly runs on `cpu` now. If false, ask [`cpu`](Self::cpu),
+    /// which may take longer.
     #[inline(always)]
     fn runs_on(&self, cpu: u32) -> bool {
         self.cpu() == cpu
@@ -77,13 +77,13 @@ pub trait MsrIo: Send + Sync + 'static {
         let _ = (cpu, msr);
     }
 
-    /// Called between any two accesses of a read; Linux does nothing here, a simulation
-    /// may preempt.
+    /// Called between any two accesses of a read. Linux does nothing here; a simulation may preempt
+    /// the thread.
     #[inline(always)]
     fn between_loads(&self) {}
 }
 
-/// Registers of another machine whose type nobody knows; a clone is the same machine.
+/// Registers of a machine of unknown type. A clone refers to the same machine.
 impl MsrIo for Arc<dyn MsrIo> {
     fn is_real(&self) -> bool {
         (**self).is_real()

@@ -1,9 +1,9 @@
 //! Counting by programming the processor's registers directly.
 //!
-//! [`MsrBackend`] takes the allocator's proof of where each event goes and writes
-//! counters, selectors and shared registers itself, through `/dev/cpu/N/msr`: NetBurst,
-//! Intel since Nehalem, AMD. It counts where the kernel's driver cannot (all 18 counters
-//! of a Pentium 4, for both of its threads at once), and it reads with a bare RDPMC.
+//! [`MsrBackend`] takes the allocator's placement of the events. It writes counters, selectors and
+//! shared registers itself, through `/dev/cpu/N/msr`: NetBurst, Intel since Nehalem, AMD. It counts
+//! where the kernel's driver cannot (all 18 counters of a Pentium 4, for both of its threads at
+//! once), and it reads with a single RDPMC.
 //!
 //! # Whose counts
 //! A counter belongs to a *hardware context*, not to a thread: it counts all work of the
@@ -23,11 +23,11 @@
 //! multiple of 2^32.
 //!
 //! # What it needs
-//! Root, or CAP_SYS_RAWIO and the device; the `msr` module; and for RDPMC the setting 2
-//! in `/sys/bus/event_source/devices/cpu/rdpmc` ([`DevMsr::allow_user_rdpmc`]), else each
-//! read is a system call per counter and one per register that is checked; who lowers the
-//! setting while counters are open kills their readers by SIGSEGV. No perf event may be
-//! open on the same context: the kernel's driver stops and starts all counters at once.
+//! Root, or CAP_SYS_RAWIO and the device; the `msr` module; and for RDPMC the setting 2 in
+//! `/sys/bus/event_source/devices/cpu/rdpmc` ([`DevMsr::allow_user_rdpmc`]). Otherwise each read is
+//! a system call per counter, and one per checked register. If the setting is lowered while
+//! counters are open, their readers get SIGSEGV. No perf event may be open on the same context: the
+//! kernel's driver stops and starts all counters at once.
 
 mod atfork;
 mod claims;
@@ -60,14 +60,14 @@ use crate::error::{Error, ErrorKind, Result};
 use explain::Explain;
 use programmed::ProgrammedContext;
 
-/// A plan for the hardware contexts of a core, ready to be programmed on any core.
+/// A plan for the hardware contexts of a core, which can be programmed on any core.
 ///
-/// A thread that opens counters gets those of the context it runs on: bind it first.
+/// A thread that opens counters gets those of its current context, so bind it first.
 #[derive(Debug)]
 pub struct MsrBackend<M: MsrIo + Clone = DevMsr> {
     io: M,
     contexts: CpuMap,
-    /// One for each context of a core; `None` for one that counts nothing.
+    /// One for each context of a core; `None` for a context without events.
     programs: Vec<Option<RegisterProgram>>,
     rdpmc: bool,
 }
@@ -77,9 +77,9 @@ impl MsrBackend<DevMsr> {
     ///
     /// `core` has an assignment for each context of a core, as
     /// [`Partition::plan`](pacman_events::partition::Partition::plan) and
-    /// [`Schedule`](pacman_events::partition::Schedule) make them, and `events` has the
-    /// list of each context that was planned, in the same order. `rings` are those that
-    /// were planned for events that name none.
+    /// [`Schedule`](pacman_events::partition::Schedule) make them. `events` has the list of each
+    /// planned context, in the same order. Events without rings of their own were planned with
+    /// `rings`.
     ///
     /// # Errors
     /// `Unsupported` for another processor than the plan's, for events that no register

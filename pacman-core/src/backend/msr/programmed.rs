@@ -1,4 +1,4 @@
-//! The registers of one hardware context, taken over and given back.
+//! The registers of one hardware context, from taking them over to giving them back.
 
 use super::CpuLocation;
 use super::atfork;
@@ -12,7 +12,7 @@ use pacman_events::registers::{
     CounterSlot, RegisterGuard, RegisterInvariant, RegisterProgram, RegisterSharing, RegisterWrite,
 };
 
-/// Registers that are programmed; dropping it restores them.
+/// Programmed registers. Dropping it restores them.
 #[derive(Debug)]
 pub(super) struct ProgrammedContext<M: MsrIo + Clone> {
     io: M,
@@ -28,7 +28,7 @@ pub(super) struct ProgrammedContext<M: MsrIo + Clone> {
 #[derive(Clone, Copy, Debug)]
 struct Saved {
     before: Before,
-    /// Where the claims has it, unless only some of its bits are held.
+    /// The key of the claim, unless only some of the register's bits are held.
     key: Option<Key>,
 }
 
@@ -91,7 +91,7 @@ impl<M: MsrIo + Clone> ProgrammedContext<M> {
         Explain { site: self.site, names: &self.program.names }
     }
 
-    /// Makes sure that the counters still count what they were told to.
+    /// Checks that the counters still count the programmed events.
     pub(super) fn verify(&self) -> Result<()> {
         for RegisterInvariant { msr, mask, value } in &self.standing {
             if self.read(*msr)? & mask != *value {
@@ -102,7 +102,7 @@ impl<M: MsrIo + Clone> ProgrammedContext<M> {
         Ok(())
     }
 
-    /// Why the thread may no longer read, if it may not.
+    /// The error if the thread may no longer read.
     #[cold]
     pub(super) fn elsewhere(&self, now: u32) -> Error {
         match self.log.bound() {
@@ -130,11 +130,11 @@ impl<M: MsrIo + Clone> ProgrammedContext<M> {
         for at in 0..self.program.writes.len() {
             self.write(self.program.writes[at])?;
         }
-        // A handler out of patience may have restored what was written so far.
+        // A handler that no longer waits may have restored the registers written so far.
         if self.log.is_undone() { Err(self.elsewhere(self.site.cpu)) } else { Ok(()) }
     }
 
-    /// Nobody in this process and no other PACMAN process holds the registers.
+    /// Checks that no other session and no other PACMAN process holds the registers.
     fn claim(&mut self, claims: &RegisterClaims) -> Result<()> {
         for at in 0..self.program.writes.len() {
             let RegisterWrite { msr, value, sharing } = self.program.writes[at];
@@ -229,15 +229,15 @@ impl<M: MsrIo + Clone> ProgrammedContext<M> {
                 u64::MAX => Ok(0),
                 _ => self.io.read(self.site.cpu, before.msr),
             };
-            // A failure leaves nothing to be done: the context went offline, and comes
-            // back with fresh registers.
+            // A failure needs no action: the context went offline, and returns with fresh
+            // registers.
             let _ = now.and_then(|now| {
                 (0..writes(before.msr))
                     .try_for_each(|_| self.io.write(self.site.cpu, before.msr, before.merged(now)))
             });
         }
         for key in self.claimed.drain(..) {
-            // A sibling of this process may still hold a shared one.
+            // A sibling in this process may still hold a shared register.
             if !claims.holds(key) {
                 self.io.release(key.1, key.2);
             }
@@ -250,7 +250,7 @@ impl<M: MsrIo + Clone> ProgrammedContext<M> {
         (self.io.machine(), self.scope(sharing), msr)
     }
 
-    /// The context that stands for all who share the register.
+    /// The context that represents all contexts with the register.
     fn scope(&self, sharing: RegisterSharing) -> u32 {
         if self.program.per_core || sharing == RegisterSharing::Alike {
             self.site.core
@@ -267,7 +267,7 @@ impl<M: MsrIo + Clone> Drop for ProgrammedContext<M> {
             return;
         }
         let mut claims = claims::lock();
-        // Where the process is about to end, a handler has restored them.
+        // If the process is about to end, a handler has restored them.
         if let Some(programming) = Programming::begin() {
             let programmed = !self.log.is_undone();
             self.give_back(&mut claims, &programming, programmed);

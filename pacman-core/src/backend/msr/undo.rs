@@ -1,14 +1,14 @@
-//! The undo log of this process, and how a signal handler writes registers.
+//! The undo log of this process, and the register writes of a signal handler.
 
 use std::os::fd::RawFd;
 use std::time::Duration;
 
 use super::undo_log::{self, Before, GateGuard, Table};
 
-/// Sixteen events of a NetBurst core with a tagging ESCR and a waking counter each:
-/// more than any plan needs.
+/// Enough for any plan: sixteen events of a NetBurst core with a tagging ESCR and a waking counter
+/// each.
 const REGISTERS: usize = 96;
-/// Sets of counters open at one time in one process: one a hardware context.
+/// The most sets of counters that are open at once in a process: one per hardware context.
 const LOGS: usize = 1024;
 
 /// The log of one open set of counters.
@@ -16,20 +16,20 @@ pub(super) type UndoLog = undo_log::Log<REGISTERS>;
 
 #[cfg(not(loom))]
 static TABLE: Table<LOGS, REGISTERS> = Table::new();
-/// Never made: models have tables of their own.
+/// Never created: models have tables of their own.
 #[cfg(loom)]
 static TABLE: std::sync::LazyLock<Table<LOGS, REGISTERS>> = std::sync::LazyLock::new(Table::new);
 
-/// Leave to program registers and to restore them. No signal reaches the thread meanwhile.
+/// The right to program and restore registers. No signal reaches the thread meanwhile.
 #[derive(Debug)]
 pub(super) struct Programming {
-    // Dropped first: a signal that waits finds the gate open.
+    // Dropped first, so that a pending signal finds the gate open.
     inside: GateGuard<'static, LOGS, REGISTERS>,
     _signals: SignalsHeldOff,
 }
 
 impl Programming {
-    /// Waits until no handler is at work; `None` where the process is about to end.
+    /// Waits until no handler is at work; `None` if the process is about to end.
     pub(super) fn begin() -> Option<Programming> {
         let signals = SignalsHeldOff::new();
         let wait = || {
@@ -41,7 +41,7 @@ impl Programming {
 
     /// A log for counters on `cpu`; `None` when all are taken.
     ///
-    /// `fd` is where a handler can write the registers of `cpu`.
+    /// A handler writes the registers of `cpu` through `fd`.
     pub(super) fn take(&self, cpu: u32, fd: Option<RawFd>) -> Option<&'static UndoLog> {
         let found = fd.and_then(|fd| Some((fd, identity(fd)?)));
         // The descriptor plus 1, because 0 stands for none.
@@ -58,7 +58,7 @@ impl Programming {
 /// Restores every register that is programmed. For signal handlers and the end of the process:
 /// loads, stores, `rt_sigprocmask(2)`, `nanosleep(2)`, `fstat(2)`, `pread(2)` and `pwrite(2)` only.
 ///
-/// Where the process `ends`, nobody programs any register afterwards.
+/// If the process `ends`, no thread programs any register afterwards.
 pub(super) fn undo_all(ends: bool) {
     // A second signal must not find this thread inside.
     let _signals = SignalsHeldOff::new();
@@ -83,16 +83,16 @@ pub(super) fn undo_all(ends: bool) {
     }
 }
 
-/// How long a handler waits for a thread that programs registers, which takes microseconds.
+/// The time that a handler waits for a thread that programs registers, which takes microseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
 const NAP: Duration = Duration::from_micros(50);
 
-/// In a forked child, while it has one thread: the registers are the parent's.
+/// Disowns all logs in a forked child, while it has one thread: the registers are the parent's.
 pub(super) fn disown_all() {
     TABLE.disown_all();
 }
 
-/// Holds all signals off the calling thread while it lives.
+/// Blocks all signals of the calling thread while it lives.
 #[derive(Debug)]
 struct SignalsHeldOff {
     before: libc::sigset_t,
@@ -145,9 +145,9 @@ fn restore(fd: RawFd, before: &Before) {
     }
 }
 
-/// How often a register is written so that it holds the value: on NetBurst the first write of
-/// a counter may not reach the upper bits (erratum N15). Other processors have other counters
-/// under some of these numbers, to which a second write does nothing.
+/// The number of writes until a register certainly holds the value. On NetBurst the first write of
+/// a counter may not reach the upper bits (erratum N15). Other processors have other counters under
+/// some of these numbers, for which a second write has no effect.
 pub(super) fn writes(msr: u32) -> usize {
     if (0x300..0x312).contains(&msr) { 2 } else { 1 }
 }

@@ -10,9 +10,9 @@
 pub(super) struct WideCount {
     /// RDPMC's argument.
     pub(super) index: u32,
-    /// The upper word that was seen last.
+    /// The latest upper word.
     high: u32,
-    /// All that was counted when the lower word was last 0.
+    /// The count when the lower word was last 0.
     base: u64,
 }
 
@@ -22,13 +22,13 @@ impl WideCount {
         WideCount { index, high: 0, base: 0 }
     }
 
-    /// The count, if the counter's upper word is the one that is known.
+    /// The count, if the counter's upper word has not changed.
     #[inline(always)]
     pub(super) fn count(&self, low: u64, high: u64) -> Option<u64> {
         (high as u32 == self.high).then(|| self.base.wrapping_add(low))
     }
 
-    /// The count of a counter of `width` bits, also if its upper word has changed.
+    /// The count of a counter of `width` bits, even if its upper word has changed.
     pub(super) fn advance(&mut self, low: u64, high: u64, width: u8) -> u64 {
         let (before, now) = (u64::from(self.high) << 32, high << 32);
         let wrapped = if now < before { 1 << width } else { 0 };

@@ -1,8 +1,8 @@
 //! Counts that the kernel keeps for every thread, independent of perf's permissions.
 //!
-//! `context-switches` opened with the kernel excluded stays 0 for ever: the
-//! switch happens in kernel mode, which the filter drops. Without the right to
-//! count the kernel, the same figure comes from where the kernel keeps it.
+//! `context-switches` always stays 0 if it is opened with the kernel excluded: the switch happens
+//! in kernel mode, and the filter drops it. Without the right to count the kernel, the count comes
+//! from the kernel's own accounting.
 
 use super::permissions::{PerfPermissions, Reach};
 use super::sys::Errno;
@@ -13,11 +13,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::KernelAccounting;
 use pacman_topology::cancel;
 
-/// The kernel's answer about an event that happens in the kernel, to a process that may not count
-/// there.
+/// The kernel's answer for an event in the kernel, to a process that may not count there.
 const KERNEL_REFUSED: Errno = Errno(libc::EACCES);
 
-/// Reads the ledger counts of one thread.
+/// Reads the kernel's accounting of one thread.
 #[derive(Debug)]
 pub(super) struct Ledgers {
     wanted: Vec<(usize, KernelAccounting)>,
@@ -28,7 +27,7 @@ pub(super) struct Ledgers {
 /// A source of switches and faults.
 #[derive(Debug)]
 enum Source {
-    /// `getrusage(RUSAGE_THREAD)`, which only the thread itself can ask.
+    /// `getrusage(RUSAGE_THREAD)`, for the calling thread only.
     Usage,
     Files(Task),
 }
@@ -41,12 +40,12 @@ struct Sched {
 }
 
 impl Ledgers {
-    /// Prepares to read `wanted` of `target`: places in a reading, and what belongs there.
+    /// Prepares to read `wanted` of `target`: the places in a reading, and the accounts for them.
     ///
     /// # Errors
-    /// `Permission` when migrations are wanted and this kernel does not show
-    /// them (`CONFIG_SCHED_DEBUG`), `Unsupported` for a hardware context: accounting is
-    /// threads'; `System` for a thread that is gone.
+    /// `Permission` if migrations are wanted and this kernel does not show them
+    /// (`CONFIG_SCHED_DEBUG`); `Unsupported` for a hardware context, because only threads have
+    /// accounting; `System` for a thread that has ended.
     pub(super) fn open(
         wanted: &[(usize, KernelAccounting)],
         target: Target,
@@ -117,7 +116,7 @@ impl Ledgers {
     }
 
     fn migrations(&self) -> Result<u64> {
-        // The file is about 1.5 KB; the line stands near its top.
+        // The file has about 1.5 KB; the line is near its begin.
         let mut text = [0u8; 1024];
         let Sched { path, file } = self.sched.as_ref().expect("opened when migrations are wanted");
         let read = cancel::put_off_during(|| file.read_at(&mut text, 0));
@@ -172,7 +171,7 @@ mod tests {
         let wanted = [(0, KernelAccounting::ContextSwitches), (1, KernelAccounting::Migrations)];
         let Ok(accounting) = Ledgers::open(&wanted, Target::Caller, &PerfPermissions::read())
         else {
-            // A kernel without CONFIG_SCHED_DEBUG: the refusal is its own test.
+            // On a kernel without CONFIG_SCHED_DEBUG, another test checks the refusal.
             return;
         };
         let (mut before, mut after) = ([0; 2], [0; 2]);

@@ -18,9 +18,9 @@ use super::{conflict, reader};
 
 /// A set of events, tried on this machine and ready to be opened by threads.
 ///
-/// Holds one group of its own, never enabled: while it lives, the kernel keeps
-/// its software-event paths patched in, which makes every further open some
-/// sixty times cheaper than the first.
+/// Holds one group of its own that is never enabled. While the group lives, the kernel keeps its
+/// software-event paths patched in. That makes every further open some sixty times cheaper than the
+/// first.
 #[derive(Debug)]
 pub struct PerfBackend<S: PerfSys + Clone = Kernel> {
     sys: S,
@@ -63,8 +63,8 @@ impl<S: PerfSys + Clone> PerfBackend<S> {
                     backend._held = Some(group);
                     break;
                 }
-                // The kernel or a seccomp filter refuses the event: try the kernel's
-                // accounting, which has the same count.
+                // The kernel or a seccomp filter refuses the event. The kernel's accounting has the
+                // same count.
                 Err(refusal) => {
                     match backend.prepared.plan.without(refusal.member, refusal.errno) {
                         Some(plan) => {
@@ -85,7 +85,7 @@ impl<S: PerfSys + Clone> PerfBackend<S> {
         Group::open(&self.sys, &plan.members, target, exclusive, pages)
     }
 
-    /// Why the kernel refused a member: for itself, or beside the others?
+    /// The error for a member that the kernel refused: by itself, or beside the others.
     #[cold]
     fn explain(&self, target: Target, refusal: ResolveError) -> Error {
         let members = &self.prepared.plan.members;
@@ -128,7 +128,7 @@ impl<S: PerfSys + Clone> Backend for PerfBackend<S> {
         let accounting = (!plan.accounting.is_empty())
             .then(|| Ledgers::open(&plan.accounting, target, permissions))
             .transpose()?;
-        // RDPMC answers for the executing thread, so nobody else's pages are of use.
+        // RDPMC reads counters of the executing thread, so pages of other targets are useless.
         let pages = plan.pages && target == Target::Caller;
         let group = (!plan.members.is_empty())
             .then(|| self.open_group(target, pages).map_err(refused))

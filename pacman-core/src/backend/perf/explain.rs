@@ -95,8 +95,8 @@ impl PerfPermissions {
         Error::from_errno(kind, errno.0, format!("{ask}: {why}"))
     }
 
-    /// The cause of a refusal. The kernel answers `EACCES` for the paranoia level; a filter answers
-    /// `EPERM` as a rule. A level that allows the event is not the cause.
+    /// The cause of a refusal. The kernel answers `EACCES` because of the paranoid level; a filter
+    /// usually answers `EPERM`. A level that allows the event is not the cause.
     pub(crate) fn why_forbidden(&self, reach: Reach, errno: Errno) -> String {
         let filtered = self.seccomp == 2 && errno.0 == libc::EPERM;
         match self.paranoid {

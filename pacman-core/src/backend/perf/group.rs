@@ -1,4 +1,4 @@
-//! One perf group: its descriptors, its counter pages, and the end of both.
+//! One perf group: its descriptors, its counter pages, and their release.
 
 use std::os::fd::RawFd;
 use std::ptr::NonNull;
@@ -12,7 +12,7 @@ use super::sys::{Errno, PerfSys};
 use crate::backend::Target;
 use crate::event::{Hardware, Software};
 
-/// Words that `read(2)` answers before the counts: number, enabled, running.
+/// Number of words from `read(2)` before the counts: number, enabled, running.
 pub(super) const HEADER: usize = 3;
 
 /// The request to the kernel for one member of a group.
@@ -32,8 +32,8 @@ pub(super) enum Ask {
 }
 
 impl Member {
-    /// The kernel's description of the member: `leader` of an exclusive group is
-    /// pinned, so that it is on its counters whenever its thread runs, or fails.
+    /// The kernel's description of the member. The `leader` of an exclusive group is pinned: it is
+    /// on its counters whenever its thread runs, or it fails.
     fn attr(&self, leader: bool, exclusive: bool) -> abi::perf_event_attr {
         let mut attr = abi::perf_event_attr {
             size: size_of::<abi::perf_event_attr>() as u32,
@@ -67,7 +67,7 @@ impl Member {
     }
 }
 
-/// Which member the kernel refused, with what.
+/// The member that the kernel refused, and its answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ResolveError {
     pub(super) member: usize,
@@ -79,25 +79,24 @@ pub(super) struct ResolveError {
 pub(super) struct Group<S: PerfSys + Clone> {
     sys: S,
     descriptors: Vec<Own>,
-    /// The reservation of counter pages, or `None` where they are not used.
+    /// The reservation of counter pages; `None` if they are not used.
     pages: Option<NonNull<u8>>,
     /// The slot in the table of live groups, for real kernels.
     slot: Option<usize>,
     generation: u32,
 }
 
-// SAFETY: the pages are mapped memory that any thread may unmap, and descriptors
-// belong to the process. Reading through the pages is what must stay on one
-// thread; that is the reader's business, which is not `Send`.
+// SAFETY: the pages are mapped memory that any thread may unmap, and descriptors belong to the
+// process. Only reads through the pages must stay on one thread, and the reader is not `Send`.
 unsafe impl<S: PerfSys + Clone> Send for Group<S> {}
-// SAFETY: `&Group` offers system calls only.
+// SAFETY: `&Group` only offers system calls.
 unsafe impl<S: PerfSys + Clone> Sync for Group<S> {}
 
 impl<S: PerfSys + Clone> Group<S> {
     /// Opens the members as one group that counts `target`, not yet enabled.
     ///
-    /// With `pages`, also maps every member's counter page; where the kernel
-    /// refuses that (the limit on locked memory), the group goes without.
+    /// With `pages`, it also maps every member's counter page. If the kernel refuses that (the
+    /// limit on locked memory), the group has no pages.
     pub(super) fn open(
         sys: &S,
         members: &[Member],
@@ -105,7 +104,7 @@ impl<S: PerfSys + Clone> Group<S> {
         exclusive: bool,
         pages: bool,
     ) -> Result<Group<S>, ResolveError> {
-        // Held over the whole opening: a fork on another thread waits.
+        // Held during the whole opening, so that a fork on another thread waits.
         let mut table = sys.is_real().then(live::lock);
         let mut group = Group {
             sys: sys.clone(),
@@ -155,7 +154,7 @@ impl<S: PerfSys + Clone> Group<S> {
         self.pages = Some(base);
     }
 
-    /// Starts all members at once; only event sets that rotate are ever stopped again.
+    /// Starts all members at once. Only rotating event sets are ever stopped again.
     pub(super) fn enable(&self) -> Result<(), Errno> {
         self.switch(true)
     }
@@ -165,7 +164,7 @@ impl<S: PerfSys + Clone> Group<S> {
         self.switch(false)
     }
 
-    /// Starts or stops the members; `EBADF` where the descriptor is not ours any more.
+    /// Starts or stops the members; `EBADF` if the descriptor is no longer ours.
     ///
     /// An identity check takes a system call, so it waits until there is a reason. Reasons are that
     /// another group got one of our numbers, or that our page contradicts a switch by the kernel.
@@ -175,7 +174,7 @@ impl<S: PerfSys + Clone> Group<S> {
         let Some(pages) = pages else { return self.switch_descriptor(self.leader()?, on) };
         let own = self.descriptors[0];
         self.switch_descriptor(own.fd, on)?;
-        // A pinned group that found no counter is ours and does not count.
+        // A pinned group without a counter is ours and does not count.
         if pages.is_counting(0) == on || self.holds(own)? {
             return Ok(());
         }
@@ -192,26 +191,26 @@ impl<S: PerfSys + Clone> Group<S> {
         done.map_err(|errno| if errno.0 == libc::ENOTTY { Errno(libc::EBADF) } else { errno })
     }
 
-    /// `read(2)` of the whole group; `EBADF` where its descriptor is not ours any more.
+    /// `read(2)` of the whole group; `EBADF` if its descriptor is no longer ours.
     #[inline]
     pub(super) fn read(&self, into: &mut [u64]) -> Result<usize, Errno> {
         self.sys.read(self.leader()?, into)
     }
 
-    /// The leader's descriptor, known to be ours still: reading takes from a file what the program
-    /// would have read.
+    /// The leader's descriptor, after a check that it is still ours. A read from another file would
+    /// take data from the program.
     #[inline]
     fn leader(&self) -> Result<RawFd, Errno> {
         let own = self.descriptors[0];
         if self.holds(own)? { Ok(own.fd) } else { Err(Errno(libc::EBADF)) }
     }
 
-    /// Whether a descriptor is the group's still; an error where the system does not say.
+    /// Whether a descriptor is still the group's; an error if the system does not answer.
     #[inline]
     fn holds(&self, own: Own) -> Result<bool, Errno> {
         match self.sys.id(own.fd) {
             Ok(id) => Ok(id == own.id),
-            // The number is free, or a file of another kind has it.
+            // The number is free, or belongs to a file of another kind.
             Err(Errno(libc::EBADF | libc::ENOTTY)) => Ok(false),
             Err(errno) => Err(errno),
         }
@@ -246,12 +245,12 @@ impl<S: PerfSys + Clone> Group<S> {
         // In a forked child the fork handler has closed the descriptors, and other files may
         // have their numbers.
         if self.is_ours() {
-            // Siblings first: closing the leader first would make each of them a
-            // group of its own for a moment, and schedule it.
+            // Siblings first: closing the leader first would make each of them a group of its own
+            // for a moment, and schedule it.
             for own in self.descriptors.iter().rev() {
-                // The program may have closed it, and opened a file of its own under the number.
-                // A question that fails is asked again: a pinned counter that stays open is lost to
-                // everybody else.
+                // The program may have closed the descriptor, and opened another file under its
+                // number. A failed check is repeated, because a pinned counter that stays open is
+                // lost to all others.
                 if self.holds(*own).or_else(|_| self.holds(*own)) == Ok(true) {
                     self.sys.close(own.fd);
                 }

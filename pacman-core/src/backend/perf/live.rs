@@ -107,7 +107,7 @@ pub(crate) fn install_atfork() {
     });
 }
 
-/// The number of this process in a line of forks; groups of another generation are dead.
+/// The number of this process in a line of forks. Groups of another generation are invalid.
 #[inline]
 pub(crate) fn generation() -> u32 {
     // ATOMICS: Relaxed is enough, because only a fresh child with one thread writes it.

@@ -1,4 +1,4 @@
-//! A plan that was tried on this machine, as all its readers share it.
+//! A plan that was tried on this machine, shared by all its readers.
 
 use super::permissions::PerfPermissions;
 use super::plan::Plan;

@@ -1,7 +1,7 @@
 //! The OS seam: every system call of the perf backend, and RDPMC.
 //!
-//! [`Kernel`] is Linux; tests put another implementation in its place, below the
-//! driver, so that the driver itself runs unchanged against injected faults.
+//! [`Kernel`] is Linux. Tests replace it below the driver, so that the driver itself runs unchanged
+//! against injected faults.
 
 use std::os::fd::RawFd;
 use std::ptr::NonNull;
@@ -28,12 +28,12 @@ pub const PAGE: usize = 4096;
 
 /// The kernel's counter interface, as the perf backend uses it.
 ///
-/// The trait can be an object, so that a [`Platform`](crate::platform::Platform) can hand out its
-/// kernel without telling the type. The driver is generic over the seam: for [`Kernel`] every call
-/// is direct.
+/// The trait can be an object, so that a [`Platform`](crate::platform::Platform) can return its
+/// kernel without its type. The driver is generic over the seam: for [`Kernel`] every call is
+/// direct.
 pub trait PerfSys: Send + Sync + 'static {
-    /// Descriptors are this process's own and descend to a forked child; a
-    /// simulation's are not, and its counts are labelled as simulated.
+    /// Whether descriptors belong to this process and are inherited by a forked child. A simulation
+    /// has no such descriptors, and its counts are labelled as simulated.
     fn is_real(&self) -> bool;
 
     /// `perf_event_open(2)`.
@@ -44,8 +44,8 @@ pub trait PerfSys: Send + Sync + 'static {
         group: RawFd,
     ) -> Result<RawFd, Errno>;
 
-    /// The identity of the counter behind `fd`; an error where there is none. A program may close a
-    /// descriptor that it did not open, and its number is soon another file's.
+    /// The identity of the counter behind `fd`; an error if there is none. A program may close a
+    /// descriptor that it did not open, and soon another file has its number.
     fn id(&self, fd: RawFd) -> Result<u64, Errno>;
 
     /// `close(2)`.
@@ -57,10 +57,10 @@ pub trait PerfSys: Send + Sync + 'static {
     /// Takes a whole group off the counters by disabling its leader.
     fn disable_group(&self, leader: RawFd) -> Result<(), Errno>;
 
-    /// `read(2)` of a group; answers the number of 64-bit words read.
+    /// `read(2)` of a group. Returns the number of 64-bit words read.
     fn read(&self, leader: RawFd, into: &mut [u64]) -> Result<usize, Errno>;
 
-    /// Reserves address space for `pages` counter pages side by side.
+    /// Reserves address space for `pages` adjacent counter pages.
     fn reserve(&self, pages: usize) -> Result<NonNull<u8>, Errno>;
 
     /// Maps the counter page of `fd` at page `slot` of a reservation.
@@ -69,7 +69,7 @@ pub trait PerfSys: Send + Sync + 'static {
     /// `base` must come from [`reserve`](Self::reserve) for more than `slot` pages.
     unsafe fn map(&self, fd: RawFd, base: NonNull<u8>, slot: usize) -> Result<(), Errno>;
 
-    /// Gives a reservation back, with everything mapped in it.
+    /// Releases a reservation, with everything mapped in it.
     ///
     /// # Safety
     /// `base` and `pages` must name one reservation, and nothing may use it later.
@@ -82,8 +82,8 @@ pub trait PerfSys: Send + Sync + 'static {
     /// The kernel must allow user RDPMC of `index` now, or the thread gets SIGSEGV.
     unsafe fn rdpmc(&self, index: u32) -> (u64, u64);
 
-    /// Called between any two loads of a read; the kernel does nothing here,
-    /// a simulation may preempt.
+    /// Called between any two loads of a read. The kernel does nothing here; a simulation may
+    /// preempt the thread.
     #[inline(always)]
     fn between_loads(&self) {}
 }
@@ -92,10 +92,10 @@ pub trait PerfSys: Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kernel;
 
-/// `read(2)` itself, answering minus the `errno` where it fails.
+/// `read(2)` as a bare system call. Returns minus the `errno` if it fails.
 ///
-/// Not `libc::read`: that is a cancellation point, which costs locked instructions
-/// in a threaded program and may end the thread in mid-phase.
+/// Not `libc::read`: that is a cancellation point. It costs locked instructions in a threaded
+/// program, and may end the thread inside a phase.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn read_call(fd: RawFd, into: &mut [u64]) -> isize {
@@ -118,7 +118,7 @@ fn read_call(fd: RawFd, into: &mut [u64]) -> isize {
     if bytes < 0 { -(Errno::last().0 as isize) } else { bytes as isize }
 }
 
-/// As [`PerfSys::id`]: one `ioctl(2)`, also between fork and exec.
+/// As [`PerfSys::id`]: one `ioctl(2)`, which is also allowed between fork and exec.
 #[inline]
 pub(super) fn id_of(fd: RawFd) -> Result<u64, Errno> {
     let mut id = 0;
@@ -168,9 +168,9 @@ impl PerfSys for Kernel {
     }
 
     fn enable_group(&self, leader: RawFd) -> Result<(), Errno> {
-        // SAFETY: the ioctl takes a flag word and touches no memory of ours. Without the group's
-        // flag: members are opened enabled and count only while their leader is, and each one
-        // named costs a pass of its own.
+        // SAFETY: the ioctl takes a flag word and accesses no memory of ours. It does not use the
+        // group's flag: members are opened enabled and count only while their leader does, and each
+        // member named costs a pass.
         let answer = unsafe { perf_event_open_sys::ioctls::ENABLE(leader, 0) };
         if answer < 0 { Err(Errno::last()) } else { Ok(()) }
     }
@@ -206,8 +206,8 @@ impl PerfSys for Kernel {
     }
 
     unsafe fn map(&self, fd: RawFd, base: NonNull<u8>, slot: usize) -> Result<(), Errno> {
-        // SAFETY: the caller vouches for the reservation, so MAP_FIXED replaces
-        // address space that is ours and nothing else's.
+        // SAFETY: the caller guarantees the reservation, so MAP_FIXED replaces only address space
+        // that is ours.
         let page = unsafe {
             libc::mmap(
                 base.as_ptr().add(slot * PAGE).cast(),
@@ -222,7 +222,7 @@ impl PerfSys for Kernel {
     }
 
     unsafe fn release(&self, base: NonNull<u8>, pages: usize) {
-        // SAFETY: the caller vouches that this is one reservation, no longer used.
+        // SAFETY: the caller guarantees that this is one reservation, no longer used.
         unsafe { libc::munmap(base.as_ptr().cast(), pages * PAGE) };
     }
 
@@ -233,7 +233,7 @@ impl PerfSys for Kernel {
     }
 }
 
-/// Another kernel whose type nobody knows; a clone is the same kernel.
+/// A kernel of unknown type. A clone refers to the same kernel.
 impl PerfSys for Arc<dyn PerfSys> {
     fn is_real(&self) -> bool {
         (**self).is_real()

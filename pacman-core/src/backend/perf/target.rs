@@ -6,12 +6,12 @@ use crate::backend::Target;
 use crate::error::ErrorKind;
 
 impl PerfPermissions {
-    /// The reason for `errno` that is particular to the target; `None` if the reason is one
-    /// that any target can have.
+    /// The reason for `errno` that applies only to this kind of target; `None` for a reason that
+    /// any target can have.
     pub(super) fn obstacle(&self, target: Target, errno: Errno) -> Option<(ErrorKind, String)> {
         let forbidden = [libc::EACCES, libc::EPERM].contains(&errno.0);
         let filtered = self.seccomp == 2 && errno.0 == libc::EPERM;
-        // The level is not to blame if the process has the capability.
+        // The level is not the cause if the process has the capability.
         let level = self.paranoid.filter(|_| self.capability.is_none());
         match (target, level) {
             (Target::Thread(_), _) if errno.0 == libc::ESRCH => {
@@ -94,7 +94,7 @@ mod tests {
         go.send(()).unwrap();
         other.join().unwrap();
         let mut error = backend.open(target).err();
-        // A joined thread may still have to leave the kernel.
+        // A joined thread may still be in the kernel.
         while error.is_none() {
             error = backend.open(target).err();
         }

@@ -1,4 +1,4 @@
-//! Another thread's switches and faults, as `/proc` has them.
+//! Another thread's switches and faults, from `/proc`.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -27,8 +27,8 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// Opens the files of `directory`, which must be the thread's own: the `stat` of a
-    /// process sums up all of its threads.
+    /// Opens the files of `directory`, which must be the thread's own: the `stat` of a process has
+    /// the sums of all its threads.
     pub(super) fn open(directory: &str) -> Result<Task> {
         let open = |name: &str| {
             let path = format!("{directory}/{name}");
@@ -57,7 +57,7 @@ impl Task {
         let length = file
             .read_at(into, 0)
             .map_err(|error| unreadable(&format!("{}/{name}", self.directory), &error))?;
-        // A name may hold any bytes; what follows it is ASCII.
+        // A name may contain any bytes; the text after it is ASCII.
         let text = &into[..length];
         let start = text.iter().rposition(|byte| !byte.is_ascii()).map_or(0, |at| at + 1);
         Ok(std::str::from_utf8(&text[start..]).unwrap_or_default())
@@ -80,8 +80,8 @@ fn switches(status: &str) -> Option<u64> {
     Some(field("voluntary_ctxt_switches:")? + field("nonvoluntary_ctxt_switches:")?)
 }
 
-/// Fields 10 and 12 of `stat`, `minflt` and `majflt` (proc_pid_stat(5)), counted from
-/// the end of the name, which may hold spaces and parentheses.
+/// Fields 10 and 12 of `stat`, `minflt` and `majflt` (proc_pid_stat(5)). They are counted from the
+/// end of the name, because it may contain spaces and parentheses.
 fn faults(stat: &str) -> Option<(u64, u64)> {
     let (_, after) = stat.rsplit_once(')')?;
     let mut fields = after.split_ascii_whitespace().skip(10 - 3);
