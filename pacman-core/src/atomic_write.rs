@@ -1,16 +1,16 @@
-//! Writes files as a whole: a reader finds either the old content or all of the new.
+//! Writes files as a whole: a reader finds either all of the old content or all of the new.
 //!
-//! The new content is a draft beside the file until it is renamed. The draft has a random name.
-//! O_CREAT | O_EXCL makes it, which follows no link and opens no existing file. So another user of
-//! the directory cannot prepare a trap. If a draft is impossible (a directory without write access,
-//! a file that is a mount point), an existing file is written in place.
+//! The new content is a draft beside the file until it is renamed. The draft has a random name and
+//! is made with O_CREAT | O_EXCL, so that it follows no link and opens no existing file. So another
+//! user of the directory cannot prepare a trap. If a draft is impossible (a directory without write
+//! access, a file that is a mount point), an existing file is written in place.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Whether [`write()`] can write there, as far as that can be known without writing.
+/// Whether [`write()`] can write there. Some obstacles show only during the write.
 ///
 /// # Errors
 /// As [`write()`].
@@ -22,7 +22,7 @@ pub fn check(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes all of `content`, or leaves the file as it is; links, devices and pipes stay such.
+/// Writes all of `content`, or leaves the file as it is. Links, devices and pipes are kept.
 ///
 /// # Errors
 /// The system's error; `IsADirectory` for a directory.
@@ -51,7 +51,7 @@ pub fn write_in(directory: &Path, name: &str, content: &[u8]) -> io::Result<()> 
     finish(Draft::within(directory, None)?, &directory.join(name), content)
 }
 
-/// Whether two names lead to one file: the second written would be all that is left.
+/// Whether two names lead to one file. If so, the second write would overwrite the first.
 pub fn is_same(one: &Path, other: &Path) -> bool {
     let [one, other] = [one, other].map(|path| Place::of(path).map(|place| place.path));
     matches!((one, other), (Ok(one), Ok(other)) if one == other)
@@ -60,15 +60,15 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
 fn finish(mut draft: Draft, path: &Path, content: &[u8]) -> io::Result<()> {
     draft.file.write_all(content)?;
     fs::rename(&draft.path.0, path)?;
-    // It has another name now.
+    // The draft has another name now.
     draft.path.0.clear();
     Ok(())
 }
 
-/// A file under a name of nobody's, which goes when dropped.
+/// A file with an unguessable name, which is removed when dropped.
 ///
-/// Not crate `tempfile`'s: its random names need thread-local storage, and reports are written by
-/// threads that have none any more.
+/// Crate `tempfile` cannot be used, because its random names need thread-local storage. Reports are
+/// also written by threads that have lost theirs.
 struct Draft {
     file: File,
     path: Unfinished,
@@ -80,15 +80,15 @@ struct Unfinished(PathBuf);
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if !self.0.as_os_str().is_empty() {
-            // The first failure is the one to tell.
+            // The caller reports the first failure.
             let _ = fs::remove_file(&self.0);
         }
     }
 }
 
 impl Draft {
-    /// With the permissions of the file that it replaces before anything is in it, else those that
-    /// a new file gets.
+    /// Creates a draft with the permissions of the file that it replaces, or those of a new file.
+    /// It has them before it has content.
     fn within(directory: &Path, replaced: Option<&fs::Metadata>) -> io::Result<Draft> {
         let mode = if replaced.is_some() { 0o600 } else { 0o666 };
         let mut options = OpenOptions::new();
@@ -110,11 +110,11 @@ impl Draft {
     }
 }
 
-/// Names that are taken by others before one gives up.
+/// Number of names to try before giving up.
 const TRIES: u32 = 64;
 
-/// For names that nobody can have taken on purpose. Where the kernel has no random number at hand
-/// one of the clock's: a name that is taken after all is refused by the kernel.
+/// A random number, so that nobody can guess the name. Without a random number of the kernel it
+/// comes from the clock; if the name is taken, the kernel refuses it.
 fn random() -> u64 {
     let mut bytes = [0; 8];
     // SAFETY: at most as many bytes are written as the array has.
@@ -126,14 +126,14 @@ fn random() -> u64 {
     now.map_or(0, |now| now.as_nanos() as u64) ^ u64::from(std::process::id()) << 32
 }
 
-/// Where a name leads.
+/// The file behind a name.
 struct Place {
     path: PathBuf,
     there: Option<fs::Metadata>,
 }
 
 impl Place {
-    /// Refuses a directory, and a file that may not be written, which renaming would not mind.
+    /// Refuses a directory, and a file that may not be written: renaming would not notice that.
     fn of(path: &Path) -> io::Result<Place> {
         match fs::canonicalize(path) {
             Ok(path) => {
@@ -151,7 +151,7 @@ impl Place {
                     return Ok(Place { path: path.to_owned(), there: Some(about) });
                 }
                 let beside = path.parent().unwrap_or(Path::new(""));
-                // A link that leads nowhere yet.
+                // A link without a target yet.
                 let path = fs::read_link(path).map_or(path.to_owned(), |to| beside.join(to));
                 Ok(Place { path, there: None })
             }
@@ -213,10 +213,10 @@ mod tests {
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2, "nothing unfinished stays");
     }
 
-    /// Runs on a thread of a user who may write to files of all, and to no directory of ours.
+    /// Runs on a thread of a user who may write to public files, but to no directory of the test.
     fn as_nobody<T: Send>(run: impl FnOnce() -> T + Send) -> T {
         let part = || {
-            // SAFETY: the call itself changes this thread alone, which ends after that.
+            // SAFETY: the call itself changes only this thread, which ends afterwards.
             let done = unsafe { libc::syscall(libc::SYS_setresuid, -1, 65_534, -1) };
             assert!(done == 0 || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM));
             run()
@@ -246,7 +246,7 @@ mod tests {
         let (file, victim) = (place.path().join("file"), place.path().join("victim"));
         fs::write(&file, b"old").unwrap();
         fs::write(&victim, b"the user's").unwrap();
-        // SAFETY: neither call takes anything.
+        // SAFETY: neither call has an argument.
         let numbers = unsafe { [libc::getpid(), libc::gettid()] };
         for name in numbers.iter().flat_map(|n| [format!("file.{n}"), format!("file.{n}.part")]) {
             let _ = symlink("victim", place.path().join(name));

@@ -1,14 +1,14 @@
-//! Wall time in ticks: cheap to read at a phase's edges, and converted to nanoseconds only
-//! for reports and samples.
+//! Wall time in ticks: cheap to read at a phase's edges. It is converted to nanoseconds only for
+//! reports and samples.
 
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Where ticks come from.
+/// The origin of ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClockSource {
-    /// The time stamp counter, where the kernel itself keeps time by it.
+    /// The time stamp counter, if the kernel itself keeps time by it.
     Tsc,
     /// `clock_gettime(CLOCK_MONOTONIC)`, in nanoseconds.
     Monotonic,
@@ -16,8 +16,8 @@ pub enum ClockSource {
 
 /// A clock whose ticks mean the same on every thread of this machine.
 ///
-/// The rate of the TSC is measured against the system's clock over all the time
-/// since the clock was first used, so it costs nothing and gets better.
+/// The rate of the TSC is measured against the system's clock since the clock was first used. So it
+/// costs nothing and becomes more exact.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     source: ClockSource,
@@ -41,8 +41,8 @@ const BASELINE: u64 = 1_000_000;
 impl Clock {
     /// The best clock of this system.
     ///
-    /// The TSC is taken where Linux uses it as its clock source: the kernel has
-    /// then checked that it is constant, does not stop and agrees between CPUs.
+    /// It is the TSC if Linux uses it as its clock source: the kernel has then checked that it is
+    /// constant, does not stop and agrees between CPUs.
     pub fn detect() -> Clock {
         static DETECTED: OnceLock<ClockSource> = OnceLock::new();
         let source = *DETECTED.get_or_init(|| {
@@ -57,13 +57,13 @@ impl Clock {
         Clock::with_source(source)
     }
 
-    /// The time stamp counter, whether or not the kernel keeps time by it, to set beside
-    /// counts of reference cycles; `None` for a processor without one.
+    /// The time stamp counter, even if the kernel does not keep time by it, for comparison with
+    /// counts of reference cycles. `None` for a processor without one.
     pub fn tsc() -> Option<Clock> {
         cfg!(target_arch = "x86_64").then(|| Clock::with_source(ClockSource::Tsc))
     }
 
-    /// A clock of a chosen source.
+    /// A clock with a chosen source.
     pub(crate) fn with_source(source: ClockSource) -> Clock {
         if source == ClockSource::Tsc {
             ANCHOR.get_or_init(Anchor::take);
@@ -71,7 +71,7 @@ impl Clock {
         Clock { source }
     }
 
-    /// Where this clock's ticks come from.
+    /// The source of this clock's ticks.
     pub fn source(&self) -> ClockSource {
         self.source
     }
@@ -85,7 +85,7 @@ impl Clock {
         }
     }
 
-    /// How many nanoseconds one tick lasts.
+    /// The length of one tick in nanoseconds.
     pub fn nanos_per_tick(&self) -> f64 {
         match self.source {
             ClockSource::Monotonic => 1.0,
@@ -110,8 +110,8 @@ impl Clock {
 }
 
 impl Anchor {
-    /// The closest of a few tries: an interrupt between the two reads shows as
-    /// a long TSC span around the system's clock.
+    /// The closest of a few tries. An interrupt between the two reads shows as a long TSC span
+    /// around the system's clock.
     fn take() -> Anchor {
         (0..5)
             .map(|_| {
@@ -126,14 +126,14 @@ impl Anchor {
     }
 }
 
-/// The time stamp counter, not ordered against the instructions around it: the
-/// counter reads beside it are not either, and a fence costs more than it tells.
+/// The time stamp counter, without order against other instructions. The counter reads beside it
+/// have no order either, and a fence costs more than it gains.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[doc(hidden)]
 pub fn tsc() -> u64 {
     let ticks;
-    // Written out, because the compiler copies both halves before it joins them.
+    // In assembly, because the compiler would copy both halves before it joins them.
     // SAFETY: RDTSC exists on every x86-64 processor; Linux allows it unless the
     // process asked for PR_TSC_SIGSEGV. Not `pure`: time passes.
     unsafe {

@@ -1,4 +1,4 @@
-//! One error type for the whole library: a kind to branch on and one line to read.
+//! One error type for the whole library: a kind for programs and one line of text for people.
 //!
 //! The line says what was asked, on what, what the system said and what to do.
 //! Absent, conflicting and forbidden are different kinds, because the remedy differs.
@@ -54,19 +54,20 @@ pub enum ErrorKind {
     NoSuchPlace,
     /// The machine offers no hardware counters (no PMU, or a VM without one).
     NoPmu,
-    /// A metric cannot be had from these counts, or not on this model; the text says why.
+    /// A metric cannot be computed from these counts, or not on this model; the text has the
+    /// reason.
     NotComputable,
     /// The kernel took the counters away, or never gave them.
     NotScheduled,
     /// Known, but on other processor models; the text names them.
     OtherModel,
-    /// Access is refused: paranoia level, capability, seccomp or cpuset.
+    /// Access is refused: paranoid level, capability, seccomp or cpuset.
     Permission,
     /// A phase was ended that was not begun, or not begun last.
     PhaseOrder,
     /// The place exists, but this process may not run there.
     PlaceNotAllowed,
-    /// A signal handler begins or ends a phase inside of a begin or an end that it interrupted.
+    /// A signal handler begins or ends a phase inside a begin or an end that it interrupted.
     Reentered,
     /// The session was closed.
     Closed,
@@ -86,7 +87,7 @@ impl Error {
         self.0.kind
     }
 
-    /// The `errno` that the kernel answered, where one stands behind the failure.
+    /// The `errno` of the kernel, if it caused the failure.
     pub fn errno(&self) -> Option<i32> {
         self.0.errno
     }
@@ -101,7 +102,7 @@ impl Error {
         Error(Box::new(Inner { kind, message, errno: None }))
     }
 
-    /// The same with the `errno` that the kernel answered.
+    /// The same, with the `errno` of the kernel.
     #[cold]
     pub fn from_errno(kind: ErrorKind, errno: i32, message: impl Into<String>) -> Self {
         let mut error = Error::new(kind, message);
@@ -109,7 +110,7 @@ impl Error {
         error
     }
 
-    /// The same failure with more to say about it.
+    /// The same failure with additional text.
     #[cold]
     pub(crate) fn followed_by(mut self, more: &str) -> Self {
         self.0.message.push_str(&shown::line(more));
@@ -128,7 +129,7 @@ impl From<pacman_topology::Error> for Error {
             Topology::Permission => ErrorKind::Permission,
             Topology::PlaceNotAllowed => ErrorKind::PlaceNotAllowed,
             Topology::Unsupported => ErrorKind::Unsupported,
-            // The kind may grow; what else fails is the system's refusal.
+            // The kind may grow; other failures are refusals by the system.
             _ => ErrorKind::System,
         };
         match error.errno() {
@@ -143,7 +144,7 @@ impl From<RegisterError> for Error {
         let kind = match error.kind() {
             RegisterErrorKind::InvalidInput => ErrorKind::InvalidInput,
             RegisterErrorKind::NoEvents => ErrorKind::NoEvents,
-            // The kind may grow; what else fails has no registers.
+            // The kind may grow; other failures mean that there are no registers.
             _ => ErrorKind::Unsupported,
         };
         Error::new(kind, error.to_string())
@@ -162,7 +163,7 @@ impl From<pacman_adapt::Error> for Error {
             Adapt::Permission => ErrorKind::Permission,
             Adapt::PlaceNotAllowed => ErrorKind::PlaceNotAllowed,
             Adapt::Unsupported => ErrorKind::Unsupported,
-            // The kind may grow; what else fails is the system's refusal.
+            // The kind may grow; other failures are refusals by the system.
             _ => ErrorKind::System,
         };
         match error.errno() {
@@ -178,7 +179,7 @@ impl From<pacman_metrics::Error> for Error {
         let kind = match error.kind() {
             pacman_metrics::ErrorKind::InvalidInput => ErrorKind::InvalidInput,
             pacman_metrics::ErrorKind::UnknownEvent => ErrorKind::UnknownEvent,
-            // The kind may grow; a metric's other failures are that it cannot be had.
+            // The kind may grow; other failures of metrics mean that they cannot be computed.
             _ => ErrorKind::NotComputable,
         };
         Error::new(kind, error.to_string())

@@ -7,14 +7,14 @@
 #[cfg(target_arch = "x86_64")]
 use std::arch::asm;
 
-/// MXCSR after a reset: nothing traps, nothing is flagged, rounding to nearest.
+/// MXCSR after a reset: no traps, no flags, rounding to nearest.
 #[cfg(target_arch = "x86_64")]
 static USUAL: u32 = 0x1f80;
 
-/// Does `act`, which computes with floating-point numbers, in the usual state, and puts the
-/// program's back; on processors other than x86-64 it merely does it.
+/// Calls `act`, which computes with floating-point numbers, in the usual state. Then it restores
+/// the program's state. On processors other than x86-64 it only calls `act`.
 ///
-/// `act` is not to unwind: the program's state would stay away.
+/// `act` must not unwind: the program's state would not be restored.
 ///
 /// ```
 /// assert_eq!(pacman_core::floating::isolated(|| 1.0 / 4.0), 0.25);
@@ -22,7 +22,7 @@ static USUAL: u32 = 0x1f80;
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn isolated<R>(act: impl FnOnce() -> R) -> R {
-    /// Computes in here, and not before or after.
+    /// Keeps the computation inside, not before or after.
     #[inline(never)]
     fn within<R>(act: impl FnOnce() -> R) -> R {
         act()
@@ -40,7 +40,7 @@ pub fn isolated<R>(act: impl FnOnce() -> R) -> R {
     done
 }
 
-/// Does `act`: this processor's state is not known here.
+/// Only calls `act`: the state of this processor is not known.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub fn isolated<R>(act: impl FnOnce() -> R) -> R {
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn nothing_traps_and_everything_stays() {
         let before = state();
-        // Upwards; everything traps, nothing does, and each flag is set.
+        // Rounding upwards; all traps, no trap, and all flags.
         for programs in [0x4000, 0x5f80, 0x5fbf] {
             set(programs);
             let third = isolated(|| std::hint::black_box(1.0) / std::hint::black_box(3.0));

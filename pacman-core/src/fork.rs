@@ -1,8 +1,8 @@
 //! Locks for a process that forks.
 //!
 //! `fork(3)` copies one thread, and memory as it was at that instant. A lock that another thread
-//! held or waited for stays so in the child for ever. So the forking thread locks the lists that a
-//! child still needs over the fork, and unlocks them on both sides.
+//! held or waited for remains so in the child for ever. So the forking thread locks the lists that
+//! a child still needs during the fork, and unlocks them on both sides.
 //!
 //! The locks are the standard library's. `parking_lot`'s cannot be unlocked in the child: their
 //! waiting threads stand in a queue outside of the lock, which the child inherits. Sometimes
@@ -33,35 +33,35 @@ extern "C" fn before() {
 }
 
 extern "C" fn after() {
-    // SAFETY: put there by `before` on this thread, or the one that this is the copy of.
+    // SAFETY: put there by `before` on this thread, or on the parent's thread that this one copies.
     drop(unsafe { FORKING.take() });
 }
 
 thread_local! {
-    /// How many [`Fenced`] values this thread has. Has no destructor.
+    /// The number of [`Fenced`] values that this thread holds. It has no destructor.
     static FENCED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A value behind a lock that nobody has, or waits for, when the process forks.
+/// A value behind a lock that no thread holds, or waits for, when the process forks.
 ///
-/// For many small locks: none of them is locked over the fork by itself. A thread has one for a
-/// few instructions, opens no counters with it, and does not fork; where it has several, it lets
-/// go of the first one last.
+/// For many small locks, which are not locked one by one during the fork. A thread holds one for a
+/// few instructions, opens no counters meanwhile, and does not fork. If it holds several, it
+/// releases the first one last.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct Fenced<T>(parking_lot::Mutex<T>);
 
-/// Has a [`Fenced`] value until it is dropped.
+/// Access to a [`Fenced`] value until it is dropped.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct FencedGuard<'l, T> {
-    // Let go of in this order.
+    // Dropped in this order.
     value: parking_lot::MutexGuard<'l, T>,
     _part: Part,
 }
 
-/// A part of the fence. A thread that has one takes no second: a thread that forks may wait for
-/// the whole by then, and those that want a part wait for that one.
+/// A part of the fence. A thread with a part takes no second one. A forking thread may already wait
+/// for the whole fence, and further requests for a part wait for that thread.
 #[derive(Debug)]
 struct Part(#[allow(dead_code)] Option<RwLockReadGuard<'static, ()>>);
 
@@ -82,18 +82,18 @@ impl Drop for Part {
 }
 
 impl<T> Fenced<T> {
-    /// Nobody has it.
+    /// A value that no thread holds.
     pub const fn new(value: T) -> Fenced<T> {
         Fenced(parking_lot::Mutex::new(value))
     }
 
-    /// Waits for it.
+    /// Waits for the value.
     pub fn lock(&self) -> FencedGuard<'_, T> {
         let _part = Part::take();
         FencedGuard { value: self.0.lock(), _part }
     }
 
-    /// Has it soon, or not.
+    /// Takes the value if it is free.
     pub fn try_lock(&self) -> Option<FencedGuard<'_, T>> {
         let _part = Part::take();
         Some(FencedGuard { value: self.0.try_lock()?, _part })
@@ -119,12 +119,12 @@ impl<T> DerefMut for FencedGuard<'_, T> {
 #[derive(Debug, Default)]
 pub struct Lock<T>(Mutex<T>);
 
-/// Has the lock until it is dropped.
+/// The lock, held until it is dropped.
 #[doc(hidden)]
 pub type Locked<'l, T> = MutexGuard<'l, T>;
 
 impl<T> Lock<T> {
-    /// Nobody has it.
+    /// A lock that no thread holds.
     pub const fn new(value: T) -> Lock<T> {
         Lock(Mutex::new(value))
     }
@@ -150,7 +150,7 @@ impl<T> Lock<T> {
 #[doc(hidden)]
 pub struct ForkGuard<L>(UnsafeCell<Option<L>>);
 
-// SAFETY: `put` and `take` are for the thread that has all locks of `L`, one at a time.
+// SAFETY: `put` and `take` are for the thread that holds all locks of `L`; only one thread does.
 unsafe impl<L> Sync for ForkGuard<L> {}
 
 impl<L> ForkGuard<L> {
@@ -160,19 +160,19 @@ impl<L> ForkGuard<L> {
         ForkGuard(UnsafeCell::new(None))
     }
 
-    /// Before the fork.
+    /// Stores the locks before the fork.
     ///
     /// # Safety
-    /// The locks in `locked` are the same at every call, so that nobody else is here.
+    /// `locked` must have the same locks at every call, so that no other thread is here.
     pub unsafe fn put(&self, locked: L) {
         // SAFETY: as the caller says.
         unsafe { *self.0.get() = Some(locked) };
     }
 
-    /// After the fork, in the parent and in the child.
+    /// Takes the locks after the fork, in the parent and in the child.
     ///
     /// # Safety
-    /// The calling thread has put them there, or in the child is the copy of the one that has.
+    /// The calling thread must have put them there, or must be the child's copy of that thread.
     pub unsafe fn take(&self) -> L {
         // SAFETY: as the caller says.
         let held = unsafe { (*self.0.get()).take() };
@@ -196,7 +196,7 @@ mod tests {
     static LOCK: Lock<u32> = Lock::new(0);
     static HELD: ForkGuard<Locked<'static, u32>> = ForkGuard::new();
 
-    /// Whether the thread of that number sleeps.
+    /// Whether the thread with that number sleeps.
     fn sleeps(thread: i32) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap();
         stat.rsplit(") ").next().unwrap().starts_with('S')

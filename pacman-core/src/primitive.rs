@@ -1,7 +1,7 @@
-//! The atomics that the concurrent protocols of this crate are written in.
+//! The atomics of this crate's concurrent protocols.
 //!
-//! Under `--cfg loom` they are loom's, which tries every interleaving; the
-//! protocols import from here alone, so that the code checked is the code run.
+//! Under `--cfg loom` they are loom's, which tries every interleaving. The protocols import only
+//! from here, so that the checked code is the code that runs.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -19,11 +19,12 @@ pub(crate) fn relax() {
     std::hint::spin_loop();
 }
 
-/// The value of `word`, of which the calling thread is the only writer.
+/// The value of `word`. The calling thread must be its only writer.
 ///
-/// Under loom no access of its own: loom 0.7 remembers one access of a word, the last. The writer's
-/// load, right before its store, hid the reader's load from the store, and loom tried no
-/// execution in which the store comes first. Loom fails where another thread does write the word.
+/// Under loom this is not an access of its own, because loom 0.7 remembers only the last access of
+/// a word. The writer's load, right before its store, would hide the reader's load from the store.
+/// Then loom would try no execution in which the store comes first. Loom still fails if another
+/// thread writes the word.
 #[inline(always)]
 pub(crate) fn own(word: &AtomicU64) -> u64 {
     #[cfg(loom)]
@@ -34,7 +35,7 @@ pub(crate) fn own(word: &AtomicU64) -> u64 {
     word.load(Ordering::Relaxed)
 }
 
-/// As [`own`], by a plain load, which the compiler makes a part of the comparison that needs it.
+/// Like [`own`], by a plain load, which the compiler can merge with a comparison.
 ///
 /// # Safety
 /// Other threads may load the word, and none may store to it.
@@ -43,7 +44,7 @@ pub(crate) unsafe fn own_plain(word: &AtomicU64) -> u64 {
     #[cfg(loom)]
     return own(word);
     // ATOMICS: loads do not race with each other, and the only stores are this thread's.
-    // SAFETY: the word is there, and the caller's promise.
+    // SAFETY: the reference is valid, and the caller keeps its promise.
     #[cfg(not(loom))]
     unsafe {
         word.as_ptr().read()
@@ -57,7 +58,7 @@ pub(crate) unsafe fn own_plain(word: &AtomicU64) -> u64 {
 #[inline(always)]
 pub(crate) fn made(value: u64) -> u64 {
     let made;
-    // SAFETY: no instruction. Not `pure`, or it would be put off as well.
+    // SAFETY: no instruction. Not `pure`, or the compiler would delay it as well.
     unsafe {
         std::arch::asm!("/* {0} */", inout(reg) value => made,
             options(nomem, nostack, preserves_flags));

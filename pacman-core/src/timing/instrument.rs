@@ -9,23 +9,23 @@ use pacman_topology::current_cpu;
 
 /// The clock around a section, and the kernel's facts about the time between two readings.
 pub(super) trait Instrument {
-    /// The CPU that the thread runs on; the same number for every CPU that is not known.
+    /// The CPU that the thread runs on; the same number for all unknown CPUs.
     fn cpu(&mut self) -> u32;
 
     /// The time before a section.
     fn begin(&mut self) -> u64;
 
-    /// The time after it, and the CPU then.
+    /// The time after a section, and the CPU at that moment.
     fn end(&mut self) -> (u64, u32);
 
     /// The kernel's work for the thread so far.
     fn kernel(&mut self) -> KernelWork;
 
-    /// Ticks of a chain of [`pace::ADDITIONS`], where there is one.
+    /// Ticks of a chain of [`pace::ADDITIONS`]; `None` if it cannot be measured.
     fn pace(&mut self) -> Option<u64>;
 }
 
-/// How often the kernel had to do with a thread; equal if it did nothing in between.
+/// Counts of the kernel's work for a thread; two are equal if the kernel did nothing in between.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct KernelWork {
     pub(super) switches: u64,
@@ -48,7 +48,7 @@ pub(super) struct Monotonic(Clock);
 #[cfg(target_arch = "x86_64")]
 pub(super) struct Rdtsc;
 
-/// As the article has it. Made only where the processor has RDTSCP.
+/// The article's method. Made only if the processor has RDTSCP.
 #[cfg(target_arch = "x86_64")]
 pub(super) struct Rdtscp(());
 
@@ -85,7 +85,7 @@ impl Instrument for Monotonic {
         usage()
     }
 
-    /// Steps of a nanosecond, and a cost of tens, tell too little of so short a chain.
+    /// Steps of a nanosecond and a cost of tens are too coarse for such a short chain.
     fn pace(&mut self) -> Option<u64> {
         None
     }
@@ -104,7 +104,7 @@ impl Instrument for Rdtsc {
 
     #[inline(always)]
     fn end(&mut self) -> (u64, u32) {
-        // Between two fences it is as good an end as it is a begin.
+        // A begin between two fences can also serve as an end.
         let ticks = stamp::begin();
         (ticks, asked_cpu())
     }
@@ -152,7 +152,7 @@ fn asked_cpu() -> u32 {
 fn usage() -> KernelWork {
     // SAFETY: an all-zero rusage is a valid value; the call fills it.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // Fails for no reason but a bad pointer or selector.
+    // It fails only for a bad pointer or selector.
     // SAFETY: the pointer is to a live rusage.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
     KernelWork {

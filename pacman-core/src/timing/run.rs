@@ -1,4 +1,4 @@
-//! Warm-up, calibration, batches of runs, and which of them are kept.
+//! Runs a section: warm-up, calibration and batches.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::timed::{Discard, Timed, Verdicts};
 use crate::error::Result;
 
-/// One run: ticks with their overhead, or none if the clock went back, and the CPU.
+/// One run: ticks with their overhead, and the CPU. No ticks if the clock went back.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     ticks: Option<u64>,
@@ -29,7 +29,7 @@ pub(super) fn run<I: Instrument, T>(
     mut section: impl FnMut() -> T,
 ) -> Result<Timed> {
     let batch = warm_up(instrument, plan, &mut section);
-    // Written once, so that no page of it is new to the kernel while a section runs.
+    // Written once, so that the kernel has no new page to map while a section runs.
     let empty = Run { ticks: None, before: 0, after: 0 };
     let mut runs = vec![empty; batch.min(plan.repetitions as usize)];
     let mut verdicts = Verdicts::with_capacity(plan.repetitions as usize);
@@ -53,14 +53,14 @@ pub(super) fn run<I: Instrument, T>(
             }
         }
         left -= size;
-        // The next batch must not include the time that this edge took.
+        // The next batch must not include the time of this edge.
         before = Edge { pace: after.pace, ..Edge::read_kernel(instrument) };
     }
     calibrate(instrument, &mut empty_runs);
     verdicts.finish(plan, empty_runs)
 }
 
-/// Runs the section for the time of the warm-up; the answer is how many runs make a batch.
+/// Runs the section for the time of the warm-up. Returns the number of runs in a batch.
 fn warm_up<I: Instrument, T>(
     instrument: &mut I,
     plan: &Plan,
@@ -77,13 +77,13 @@ fn warm_up<I: Instrument, T>(
     }
 }
 
-/// Times empty sections, to learn the cost of the readings.
+/// Times empty sections, to measure the cost of the readings.
 fn calibrate<I: Instrument>(instrument: &mut I, empty_runs: &mut Vec<u64>) {
     let empty = |_| once(instrument, &mut || ()).ticks;
     empty_runs.extend((0..CALIBRATIONS).filter_map(empty));
 }
 
-/// Inlined, so that an empty section and a full one are read alike.
+/// Inlined, so that empty and full sections are read in the same way.
 #[inline(always)]
 fn once<I: Instrument, T>(instrument: &mut I, section: &mut impl FnMut() -> T) -> Run {
     let before = instrument.cpu();
@@ -127,8 +127,8 @@ impl Edge {
     }
 }
 
-/// So that one disturbance does not cost too many runs.
+/// Limited, so that one disturbance does not cost too many runs.
 const LARGEST_BATCH: u64 = 64;
 
-/// Enough that one of them meets no disturbance.
+/// Enough for one of them to be undisturbed.
 const CALIBRATIONS: usize = 500;

@@ -1,10 +1,10 @@
-//! Reading the time stamp counter so that nothing passes it.
+//! Reads the time stamp counter in order with the instructions around it.
 //!
-//! None of these blocks is `nomem`: the compiler, too, must keep loads and stores on their side.
+//! None of these blocks is `nomem`, so that the compiler keeps loads and stores on their side.
 
 use std::arch::asm;
 
-/// The time before a section, which starts after it is taken.
+/// The time before a section, which starts only after the reading.
 #[inline(always)]
 pub(super) fn begin() -> u64 {
     let ticks;
@@ -17,7 +17,7 @@ pub(super) fn begin() -> u64 {
     ticks
 }
 
-/// The time after a section, which has ended before it is taken, and the CPU at that moment.
+/// The time and CPU after a section, which ends before the reading.
 ///
 /// # Safety
 /// The processor must have RDTSCP.

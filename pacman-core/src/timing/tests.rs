@@ -1,4 +1,4 @@
-//! Timings with a made-up clock, whose truth is known; and with the real one.
+//! Tests of timings with a simulated clock, whose truth is known, and with the real one.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -15,7 +15,7 @@ use super::{Timer, no_tsc};
 use crate::clock::ClockSource;
 use crate::error::{ErrorKind, Result};
 
-/// A machine whose clock moves only when something takes time.
+/// A machine whose clock moves only when a call says so.
 #[derive(Clone, Default)]
 struct Machine(Rc<State>);
 
@@ -24,9 +24,9 @@ struct State {
     now: Cell<u64>,
     cpu: Cell<u32>,
     kernel: Cell<KernelWork>,
-    /// Ticks of a chain of additions; 0 where there is none.
+    /// Ticks of a chain of additions; 0 if there is none.
     pace: Cell<u64>,
-    /// Runs of the section, the warm-up's among them.
+    /// Runs of the section, including the warm-up.
     runs: Cell<usize>,
 }
 
@@ -67,7 +67,7 @@ impl Machine {
         self.0.now.set(self.0.now.get() + ticks);
     }
 
-    /// Times a section of which `each` run, from 0 after one run of warm-up, does something.
+    /// Times a section. `each` acts in each run, numbered from 0 after one run of warm-up.
     fn time(&self, repetitions: u32, each: impl Fn(&Machine, usize)) -> Result<Timed> {
         let plan = Plan {
             source: ClockSource::Tsc,

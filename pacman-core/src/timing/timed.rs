@@ -1,4 +1,4 @@
-//! The result of a timing: the kept runs in figures, the others by reason.
+//! The result of a timing: figures of the kept runs, and the other runs by reason.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,7 +8,7 @@ use super::plan::Plan;
 use crate::clock::ClockSource;
 use crate::error::{Error, ErrorKind, Result};
 
-/// How long a section took, in ticks without the cost of reading the clock.
+/// The time of a section, in ticks without the cost of reading the clock.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Timed {
@@ -16,7 +16,7 @@ pub struct Timed {
     pub source: ClockSource,
     /// The length of one tick in nanoseconds.
     pub nanos_per_tick: f64,
-    /// The time of an empty section in ticks, which every run has less already.
+    /// The time of an empty section in ticks, which is subtracted from every run.
     pub overhead: u64,
     /// An upper bound of the clock's step in ticks, as estimated from empty sections.
     ///
@@ -32,15 +32,15 @@ pub struct Timed {
     pub upper_quartile: u64,
     /// The longest of the kept runs.
     pub maximum: u64,
-    /// How many runs the figures are of.
+    /// The number of kept runs.
     pub kept: usize,
-    /// How many of them cannot be told from an empty section.
+    /// The number of kept runs that do not differ from an empty section.
     pub at_floor: usize,
-    /// How many runs were left out, by reason; without reasons that none had.
+    /// The discarded runs by reason, without reasons that no run had.
     pub discarded: Vec<Discarded>,
-    /// The CPUs on which the kept runs were, in order; empty where they are not known.
+    /// The CPUs of the kept runs, in order; empty if they are not known.
     pub cpus: Vec<u32>,
-    /// The core's speed meanwhile, where it was measured.
+    /// The core's speed during the runs, if it was measured.
     pub pace: Option<Pace>,
 }
 
@@ -48,17 +48,17 @@ pub struct Timed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Discarded {
-    /// Why.
+    /// The reason.
     pub reason: Discard,
-    /// How many.
+    /// The number of runs.
     pub runs: usize,
 }
 
-/// Why a run is left out; the first reason that holds.
+/// The reason to discard a run; the first one that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Discard {
-    /// The thread ended the run on another CPU than it began it on.
+    /// The run ended on another CPU than it began.
     Migrated,
     /// The clock went back: the two CPUs' counters do not agree.
     ClockWentBack,
@@ -66,13 +66,13 @@ pub enum Discard {
     Switched,
     /// The kernel had to find memory, during this run or one of its batch.
     Faulted,
-    /// The core's frequency was another after the run's batch than before.
+    /// The core's frequency differed before and after the run's batch.
     FrequencyChanged,
-    /// It took far longer than the others: an interrupt, a halt, or a guest of the same host.
+    /// The run took far longer than the others: an interrupt, a halt, or a guest of the same host.
     FarAbove,
 }
 
-/// Something to know when reading the figures.
+/// A warning about the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Caveat {
@@ -83,19 +83,19 @@ pub enum Caveat {
     /// The median is below the cost of reading the clock. The section overlaps with the readings,
     /// which hides its own cost.
     BelowOverhead,
-    /// The clock's steps may be a tenth of the median or more.
+    /// The clock's step may be at least a tenth of the median.
     CoarseClock,
     /// The clock is the system's, which is not ordered against the section.
     SystemClock,
 }
 
 impl Timed {
-    /// Ticks in nanoseconds.
+    /// Converts ticks to nanoseconds.
     pub fn nanos(&self, ticks: u64) -> f64 {
         ticks as f64 * self.nanos_per_tick
     }
 
-    /// The warnings that belong to the figures.
+    /// The warnings about these figures.
     pub fn caveats(&self) -> Vec<Caveat> {
         let drifted = self.pace.is_some_and(|pace| pace.drift() > pace::TOLERANCE);
         [
@@ -146,7 +146,7 @@ impl fmt::Display for Discarded {
     }
 }
 
-/// Runs as they come.
+/// Collects runs.
 pub(super) struct Verdicts {
     /// Ticks with the overhead.
     kept: Vec<(u64, u32)>,
