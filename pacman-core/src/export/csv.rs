@@ -8,18 +8,18 @@ use crate::report::{PhaseReport, Report, ThreadReport};
 
 /// Writes a report as CSV: a header, then one row per phase and thread.
 ///
-/// Rows are ordered by phase, in the order of [`Report::phases`], then by thread
-/// number; a pair that never met has no row. Columns come in this order and keep
-/// it, new ones will be added at the end of their part:
+/// Rows are ordered by phase, in the order of [`Report::phases`], then by thread number. A phase
+/// that a thread never ran has no row. Columns come in this order and keep it. New columns will be
+/// added at the end of their part:
 ///
-/// 1. who: `session`, `simulated` (`true` or `false`), `phase`, `thread`, `tid`,
+/// 1. thread: `session`, `simulated` (`true` or `false`), `phase`, `thread`, `tid`,
 ///    `thread_name`, `state` (`attached`, `detached` or `exited`), `package`,
 ///    `core`, `sibling`, `cpu`, `node`, `core_type`, `bound`, `attached_ns`,
 ///    `read_path` (`rdpmc` or `read`);
-/// 2. what: `executions`, `recursions`, `panics`, `time_ns`, `time_min_ns`, `time_max_ns`; sums
-///    over the executions, and one execution's extremes; `open`, executions that were begun and
-///    have not ended, and `implausible`, those set aside because a value of theirs is impossible:
-///    neither are in any other figure;
+/// 2. executions: `executions`, `recursions`, `panics`, `time_ns`, `time_min_ns`, `time_max_ns`
+///    (sums over the executions, and the extremes of one execution); `open`, executions that were
+///    begun and have not ended; `implausible`, executions set aside because of an impossible
+///    value. The last two are in no other figure;
 /// 3. for each event, here of the name `CYCLES`: `CYCLES [cycles]`,
 ///    `CYCLES min [cycles]`, `CYCLES max [cycles]`, all raw; `CYCLES scaled
 ///    [cycles]`, the estimate of the sum where the counters were on for a part
@@ -100,14 +100,13 @@ pub fn csv(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
 
 /// Writes the logged samples as CSV: a header, then one row per execution.
 ///
-/// Rows are ordered by thread, then as the thread finished them. Columns:
-/// `session`, `simulated`, `thread`, `tid`, `thread_name`, `cpu`, `sample` (its
-/// number in the thread's log, from 0), `phase`, `begin_ns` and `end_ns` since
-/// the session began, `time_ns`, `set` (the number of the set that it counted), then
-/// for each event its raw count in that one execution, such as `CYCLES [cycles]`,
-/// empty if it was not in that set. Quoting and absent values are as for
-/// [`csv()`]. Samples that found no room are not here;
-/// [`ThreadReport::log_dropped`] counts them.
+/// Rows are ordered by thread, then in the order in which the thread finished them. Columns:
+/// `session`, `simulated`, `thread`, `tid`, `thread_name`, `cpu`, `sample` (its number in the
+/// thread's log, from 0), `phase`, `begin_ns` and `end_ns` since the session began, `time_ns`, and
+/// `set` (the number of the counted set). Then each event has its raw count in that one execution,
+/// such as `CYCLES [cycles]`, empty if it was not in that set. Quoting and absent values are as for
+/// [`csv()`]. Samples that found no room are not here; [`ThreadReport::log_dropped`] has their
+/// number.
 ///
 /// # Errors
 /// The error of `out`, such as `BrokenPipe`; the part that was written stays.
@@ -190,7 +189,7 @@ fn what(line: &mut Line<'_>, report: &Report, row: &PhaseReport) {
         line.maybe(count.map(|count| count.raw.min));
         line.maybe(count.map(|count| count.raw.max));
         line.maybe(count.and_then(|count| count.scaled));
-        // The two times stay where the count is absent: they are the reason.
+        // The two times stay if the count is absent: they are the reason.
         let times = row.counts.get(event).filter(|count| count.enabled_ns > 0);
         line.maybe(times.map(|count| count.enabled_ns));
         line.maybe(times.map(|count| count.running_ns));
@@ -199,7 +198,7 @@ fn what(line: &mut Line<'_>, report: &Report, row: &PhaseReport) {
     }
 }
 
-/// A line in the making.
+/// A line that is being written.
 struct Line<'a> {
     out: &'a mut dyn io::Write,
     text: String,

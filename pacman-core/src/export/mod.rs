@@ -7,11 +7,11 @@
 //! | [`csv_log`] | one logged execution | timelines, distributions |
 //! | [`json`] | everything, one document | programs |
 //!
-//! All four keep to the same rule about figures: a count is a value or it is
-//! absent, and what is absent is never written as 0. Absent are the counts of a
-//! group that the kernel never put on the counters, of a set that was not on the counters,
-//! and everything about a phase of which no execution has finished yet. The table writes them as a dash and
-//! says why below, CSV leaves the field empty, JSON has `null` and the reason.
+//! All four follow the same rule: a count has a value or is absent, and an absent count is never
+//! written as 0. Absent are the counts of a group that the kernel never put on the counters, and of
+//! a set that was not on the counters. So is everything about a phase without a finished execution.
+//! The table shows a dash and gives the reason below, CSV leaves the field empty, JSON has `null`
+//! and the reason.
 //!
 //! Writers never panic and print nothing on their own. They return the errors of the
 //! underlying writer unchanged. A closed pipe is an error of kind

@@ -1,11 +1,11 @@
-//! How a table is drawn.
+//! The look of a table.
 
 use super::environment::Environment;
 
-/// How [`table`](super::table) draws: width, characters, colour, and what it leaves out.
+/// The look of [`table`](super::table): width, characters, colour, and omissions.
 ///
-/// The default suits a file or a pipe: 100 columns, ASCII, no colour, every
-/// phase, more than 32 threads folded.
+/// The default is for a file or a pipe: 100 columns, ASCII, no colour, every phase, more than 32
+/// threads folded.
 ///
 /// ```
 /// use pacman_core::export::TableStyle;
@@ -17,23 +17,22 @@ use super::environment::Environment;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableStyle {
-    /// Columns of the terminal. Events that do not fit beside each other go below
-    /// each other; a table narrower than its first columns runs over the edge
-    /// rather than lose a figure.
+    /// Columns of the terminal. Events that do not fit beside each other go below each other. The
+    /// table keeps all figures, even if its first columns are too wide.
     pub width: usize,
-    /// Draws with box characters, and writes µ, …, ≥ and — for `u`, `...`, `>=`
-    /// and `-`. Names stay as they are either way.
+    /// Draws with box characters, and writes µ, …, ≥ and — for `u`, `...`, `>=` and `-`. Names do
+    /// not change.
     pub unicode: bool,
-    /// Sets off headings, totals and footnotes with terminal escape sequences.
+    /// Highlights headings, totals and footnotes with terminal escape sequences.
     pub colour: bool,
-    /// Writes counts with all their digits; otherwise a million and more gets
-    /// four digits and a suffix, such as `12.35 M`.
+    /// Writes counts with all their digits. Otherwise counts from a million on have four digits and
+    /// a suffix, such as `12.35 M`.
     pub exact: bool,
     /// The most phases to show; `None` shows all. The table shows the phases that took the
     /// most time, and says how many it left out.
     pub top: Option<usize>,
-    /// A phase that more threads ran has rows for the least, the median and the
-    /// greatest of each column in place of a row for each thread.
+    /// The most threads of a phase with rows of their own. More threads have three rows, with the
+    /// minimum, median and maximum of each column.
     pub fold: usize,
 }
 
@@ -44,7 +43,7 @@ impl Default for TableStyle {
 }
 
 impl TableStyle {
-    /// The default style as far as this process's environment suits it.
+    /// The default style, adapted to this process's environment.
     ///
     /// Colour if `terminal` (the output is one), `NO_COLOR` is unset or empty and
     /// `TERM` names a terminal other than `dumb`; Unicode if the locale's encoding is
