@@ -1,4 +1,4 @@
-//! Everything a table can be asked for, for lists.
+//! The names that a table can resolve, for lists.
 
 use std::borrow::Cow;
 
@@ -6,23 +6,23 @@ use crate::encode::{netburst_encoder as netburst, perf};
 use crate::netburst_tables::{EVENTS, METRICS, MaskStatus, Tags};
 use crate::{CpuModel, Family, Preset, db};
 
-/// One name that [`resolve`](crate::resolve) takes, with the facts about it.
+/// One name that [`resolve`](crate::resolve) accepts, with its facts.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CatalogEntry {
-    /// The name to ask for.
+    /// The name to resolve.
     pub name: Cow<'static, str>,
-    /// Where it comes from.
+    /// The origin of the name.
     pub kind: EntryKind,
     /// One line of description; empty for vendors' events, whose texts are not shipped.
     pub text: &'static str,
     /// The vendor advises another event.
     pub deprecated: bool,
-    /// Numbers of errata, comma-separated; empty where none is known.
+    /// Numbers of errata, comma-separated; empty if none is known.
     pub errata: &'static str,
 }
 
-/// Where a [`CatalogEntry`] comes from.
+/// The origins of a [`CatalogEntry`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EntryKind {
@@ -32,7 +32,7 @@ pub enum EntryKind {
     Native,
     /// A portable preset that this table can count.
     Preset,
-    /// An event that Linux has on any processor.
+    /// An event that Linux offers on any processor.
     Software,
 }
 
@@ -52,7 +52,7 @@ pub fn catalog(cpu: CpuModel) -> impl Iterator<Item = CatalogEntry> {
         errata: event.errata(),
         ..entry(event.name(), EntryKind::Native, "")
     });
-    // Where a preset has the name in capitals, the preset answers for both.
+    // If a preset has the name in capitals, the preset serves both spellings.
     let software = perf::NAMED
         .iter()
         .filter(|(name, ..)| Preset::named(name).is_none())
@@ -70,8 +70,8 @@ fn netburst_entries(cpu: CpuModel) -> impl Iterator<Item = CatalogEntry> {
     let natives = events.flat_map(|row| {
         row.masks.iter().zip(row.statuses).map(move |((_, mask), status)| CatalogEntry {
             name: format!("{}:{mask}", row.name).into(),
-            // A mask that only one of the manual's tables has, or an event that never
-            // counts by itself, is nothing to pick from a list unwarned.
+            // Lists warn of a mask that only one of the manual's tables has, and of an event that
+            // never counts by itself.
             deprecated: *status == MaskStatus::Reserved || row.tags == Tags::Only,
             ..entry(row.name, EntryKind::Native, row.text)
         })

@@ -9,14 +9,14 @@
 use crate::encode::Modifiers;
 use crate::resolve_error::ResolveError;
 
-/// A name's text with the modifiers peeled off its end.
+/// A name's text after its modifiers were removed from the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spelling<'a> {
     pub(crate) base: &'a str,
     pub(crate) modifiers: Modifiers,
 }
 
-/// Takes one modifier off the end of `spelling`.
+/// Removes one modifier from the end of `spelling`.
 ///
 /// `None` if the last segment is not a modifier. Callers peel modifiers one by one because a
 /// table may have a unit mask that is spelt like a modifier. The longest name in the
@@ -36,7 +36,7 @@ pub(crate) fn peel<'a>(
     }
 }
 
-/// Sets the modifier that `word` spells; false where it spells none.
+/// Sets the modifier of `word`; false if it is not a modifier.
 pub(crate) fn set(
     asked: &str,
     modifiers: &mut Modifiers,
@@ -57,7 +57,7 @@ pub(crate) fn set(
         }
     }
     let Some((name, value)) = word.split_once('=') else {
-        // perf writes levels and flags in one word, as in `uk`.
+        // perf accepts levels and flags in one word, such as `uk`.
         let flags = word.bytes().all(|letter| b"ukeiUKEI".contains(&letter));
         if word.len() < 2 || !flags {
             return Ok(false);
@@ -83,7 +83,7 @@ pub(crate) fn set(
     Ok(true)
 }
 
-/// Whether a segment is `c=N` or `thr=N`, which the build keeps out of tables' names.
+/// Whether a segment is `c=N` or `thr=N`. The build keeps these out of the names in tables.
 pub(crate) fn holds_number(base: &str) -> bool {
     base.contains('=')
         && base.split(':').skip(1).any(|segment| {

@@ -1,4 +1,4 @@
-//! NetBurst's packed tables, as `build.rs` writes them.
+//! NetBurst's packed tables, which `build.rs` writes.
 
 mod packed {
     use super::{EscrRow, EventRow, MaskStatus, MetricRow, Tags};
@@ -26,12 +26,12 @@ pub(crate) struct EventRow {
     /// Positions in [`ESCRS`].
     pub(crate) halves: [Option<usize>; 2],
     pub(crate) independent: bool,
-    /// Family-15 models that have it, as a bit set.
+    /// Family-15 models with the event, as a bit set.
     pub(crate) models: u8,
     pub(crate) tags: Tags,
     pub(crate) masks: &'static [(u16, &'static str)],
     pub(crate) mask_aliases: &'static [(u16, &'static str)],
-    /// As long as `masks`.
+    /// The statuses of `masks`, in the same order.
     pub(crate) statuses: &'static [MaskStatus],
 }
 
@@ -43,17 +43,17 @@ pub(crate) enum Tags {
     Beside(usize),
     /// Counts micro-operations that another event tagged.
     Counted,
-    /// Tags for another event and never moves a counter.
+    /// Tags for another event, and never increments a counter.
     Only,
 }
 
-/// How well a unit mask is documented.
+/// The documentation of a unit mask in the manual.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MaskStatus {
     Documented,
-    /// A bit of a field whose value selects.
+    /// A bit of a field that selects by its value.
     Field,
-    /// Only in the table of thread qualification: the event's own says reserved.
+    /// Only the table of thread qualification has it; the event's own table says reserved.
     Reserved,
     /// The manual gives the range of bits without names.
     Unnamed,
@@ -73,6 +73,6 @@ pub(crate) struct MetricRow {
     /// The ESCRs that the tagging event may use.
     pub(crate) halves: [Option<usize>; 2],
     pub(crate) downstream: usize,
-    /// Whether a tag value is to be chosen.
+    /// Whether a tag value must be chosen.
     pub(crate) tagged: bool,
 }

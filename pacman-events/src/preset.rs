@@ -20,12 +20,12 @@ mod packed {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Preset(u8);
 
-/// How one table counts a preset, or why it cannot.
+/// The way in which one table counts a preset, or the reason why it cannot.
 #[derive(Clone, Copy)]
 pub struct PresetAnswer(&'static AnswerRow);
 
 impl Preset {
-    /// The preset of this name, in any case.
+    /// The preset with this name, in any case.
     pub fn named(name: &str) -> Option<Self> {
         // A linear search is enough: presets are few, and most differ in the first letters.
         let mut rows = packed::PRESETS.iter();
@@ -48,7 +48,7 @@ impl Preset {
         self.row().text
     }
 
-    /// How `cpu` counts it, or why it cannot.
+    /// The way in which `cpu` counts it, or the reason why it cannot.
     pub fn answer(self, cpu: CpuModel) -> PresetAnswer {
         PresetAnswer(&packed::ANSWERS[usize::from(self.row().answers[cpu.index()])])
     }
@@ -59,7 +59,7 @@ impl Preset {
 }
 
 impl PresetAnswer {
-    /// The native events, as `2*A - B:c=1`; `None` where the table cannot count it.
+    /// The native events, such as `2*A - B:c=1`; `None` if the table cannot count it.
     ///
     /// `A/B` is one event that fixed counter A or general event B may count.
     pub fn expression(self) -> Option<&'static str> {
@@ -78,8 +78,8 @@ impl PresetAnswer {
         self.0.scale
     }
 
-    /// The terms of the expression: coefficient, event, and the general event that may
-    /// stand in for a fixed counter's.
+    /// The terms of the expression: coefficient, event, and the general event that may replace a
+    /// fixed counter's.
     pub(crate) fn terms(self) -> impl Iterator<Item = (i64, &'static str, Option<&'static str>)> {
         let mut sign = 1;
         self.0.expression.split(' ').filter_map(move |word| {

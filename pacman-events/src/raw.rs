@@ -1,4 +1,4 @@
-//! Events given by their code alone: `r01c3010e`, or terms in perf's style.
+//! Events with a code instead of a name: `r01c3010e`, or terms in perf's style.
 
 use crate::encode::arch::{self, EN, INT, OS, Source, USR};
 use crate::encode::netburst_encoder as netburst;
@@ -64,7 +64,7 @@ pub(crate) fn select(
 
 /// Finds the listed event of this code; an event with extra registers takes precedence.
 ///
-/// The register whose selector was asked for comes first among the event's choices.
+/// The register with the requested selector comes first among the event's choices.
 fn listed(cpu: CpuModel, select: u64) -> Option<Source> {
     let mut plain = None;
     for event in db::events(cpu).filter(|event| event.fixed().is_none()) {

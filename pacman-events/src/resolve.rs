@@ -1,4 +1,4 @@
-//! From a name to its encoding on one model.
+//! Resolves a name to its encoding on one model.
 
 use crate::encode::arch::{self, Source};
 use crate::encode::{
@@ -63,7 +63,7 @@ impl Resolved {
     }
 }
 
-/// Refuses any text after a preset's name and a colon: the name means the preset.
+/// Refuses text after a preset's name and a colon, because the name means the preset.
 fn no_modifier_of_a_preset(asked: &str, base: &str) -> Result<(), ResolveError> {
     match base.split_once(':') {
         Some((name, rest)) if Preset::named(name).is_some() => Err(ResolveError::grammar(
@@ -92,7 +92,7 @@ pub fn resolve(cpu: CpuModel, name: &str) -> Result<Resolved, ResolveError> {
     Resolver::new(cpu).resolve(name)
 }
 
-/// Names of one model, with the user's own table and the machine's PMUs beside it.
+/// Resolves names of one model, with the user's own table and the machine's PMUs.
 #[derive(Clone, Copy, Debug)]
 pub struct Resolver<'a> {
     cpu: CpuModel,

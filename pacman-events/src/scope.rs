@@ -1,4 +1,4 @@
-//! How far a count or a register reaches beyond one hardware context.
+//! The reach of a count or a register beyond one hardware context.
 
 /// The effect on a sibling context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! PMUs as Linux describes them under `/sys/bus/event_source/devices`.
+//! PMUs that Linux describes under `/sys/bus/event_source/devices`.
 //!
 //! This module only parses: the caller reads the files. `format/NAME` has the bits of a term
 //! (`config:0-7,32-35`), `events/NAME` the terms of an alias (`event=0x3c,umask=0x1`).
@@ -76,7 +76,7 @@ impl SysfsPmu {
         Ok(SysfsPmu { name: name.to_owned(), kind, formats, events })
     }
 
-    /// A raw PMU that knows `config`, `config1` and `config2` only.
+    /// A raw PMU with the terms `config`, `config1` and `config2` only.
     pub(crate) fn plain(name: &str) -> Self {
         SysfsPmu { name: name.to_owned(), kind: 4, formats: Vec::new(), events: Vec::new() }
     }

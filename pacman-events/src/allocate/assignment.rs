@@ -1,4 +1,4 @@
-//! The proof that events fit, and where each of them went.
+//! The proof that events fit, and their placements.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct Assignment {
     placements: Vec<Placement>,
 }
 
-/// Where one event was placed.
+/// The placement of one event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     event: usize,
@@ -41,16 +41,16 @@ impl Assignment {
         self.context
     }
 
-    /// The placements, in the order in which the events were asked for.
+    /// The placements, in the order of the requested events.
     ///
-    /// Fewer than were asked for only where a schedule puts some events into another
-    /// set; [`Placement::event`] says which they are.
+    /// They are fewer than requested only if a schedule puts some events into another set. Use
+    /// [`Placement::event`] to find each placement's event.
     pub fn placements(&self) -> &[Placement] {
         &self.placements
     }
 
-    /// The general counters that the events take, merged ones included, but not those
-    /// that are only to be kept [awake](Placement::awake).
+    /// The general counters that the events take, including merged ones. Counters that only stay
+    /// [awake](Placement::awake) are not among them.
     pub fn general(&self) -> CounterSet {
         let taken = self.placements.iter().map(Placement::taken);
         taken.fold(CounterSet::EMPTY, CounterSet::or)
@@ -58,7 +58,7 @@ impl Assignment {
 }
 
 impl Placement {
-    /// The event's position in the list that was asked for.
+    /// The event's position in the requested list.
     pub fn event(&self) -> usize {
         self.event
     }
@@ -68,7 +68,8 @@ impl Placement {
         &self.name
     }
 
-    /// Which of [`EventConstraints::alternatives`](super::EventConstraints::alternatives) was chosen.
+    /// The index of the chosen one of
+    /// [`EventConstraints::alternatives`](super::EventConstraints::alternatives).
     pub fn alternative(&self) -> usize {
         self.alternative
     }
@@ -79,25 +80,25 @@ impl Placement {
         self.counter
     }
 
-    /// How many counters it takes.
+    /// The number of counters that it takes.
     pub fn counter_use(&self) -> CounterUse {
         self.counter_use
     }
 
-    /// Every register that must hold a value while it counts, its own ESCR first on
-    /// NetBurst; tag bits and the like have no number.
+    /// Every register that must hold a value while the event counts. On NetBurst its own ESCR comes
+    /// first. Tag bits and the like have no number.
     pub fn claims(&self) -> &[Claim] {
         &self.claims
     }
 
-    /// The ESCR that selects it (NetBurst): register and value, T bits included.
+    /// The ESCR that selects the event (NetBurst): register and value, including T bits.
     pub fn escr(&self) -> Option<Claim> {
         self.claims.iter().copied().find(|claim| claim.register.kind() == RegisterKind::Escr)
     }
 
-    /// The registers to write, each with its value: ESCRs, replay tagging, or the extra
-    /// register that was chosen among twins. The latter also decides the event select,
-    /// see [`ExtraReg::choices`](crate::encode::ExtraReg::choices).
+    /// The registers to write, each with its value: ESCRs, replay tagging, or the chosen one of
+    /// twin extra registers. The choice of a twin also decides the event select, see
+    /// [`ExtraReg::choices`](crate::encode::ExtraReg::choices).
     pub fn registers(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let numbered = |claim: &Claim| claim.register.number().map(|msr| (msr, claim.value));
         self.claims.iter().filter_map(numbered)
@@ -107,7 +108,7 @@ impl Placement {
     /// tagging ESCR works only while a counter wired to it is enabled (SDM Vol. 3,
     /// "Tagging mechanism for front-end, execution and replay events").
     ///
-    /// It may be one that another event counts on, even a sibling's.
+    /// Another event may count on this counter, even a sibling's event.
     pub fn awake(&self) -> Option<Counter> {
         self.awake
     }
@@ -154,7 +155,7 @@ impl fmt::Display for Placement {
 
 /// Converts the spots of a successful search into one assignment per context.
 ///
-/// `asked` holds, for each spot, the position of the event in its thread's list.
+/// `asked` has the position of each spot's event in its thread's list.
 pub(crate) fn assignments(
     pmu: &Pmu,
     items: &[Item<'_>],
@@ -195,7 +196,7 @@ fn tags(item: &Item<'_>) -> bool {
 
 /// Picks the counter that keeps each tagging ESCR working.
 ///
-/// The choice is a counter that the same context enables anyway, else a free one, else a
+/// It prefers a counter that the same context enables for another event, then a free one, then a
 /// sibling's. One of the three exists, because a counter that is not free is enabled.
 fn keep_awake(pmu: &Pmu, items: &[Item<'_>], spots: &[Spot], result: &mut [Assignment]) {
     let mut enabled: Vec<CounterSet> = result.iter().map(Assignment::general).collect();

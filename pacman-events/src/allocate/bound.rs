@@ -1,5 +1,5 @@
-//! Counting arguments: the most events that can share a set in any arrangement, and
-//! equivalent events.
+//! Counting arguments: the most events that can share a set in any arrangement, and equivalent
+//! events.
 
 use super::matching::Slots;
 use super::problem::{Footprint, Problem};
@@ -11,7 +11,7 @@ impl Problem<'_> {
         self.len() as u16..self.items().len() as u16
     }
 
-    /// Whether the erratum's budget ties everything on the core together.
+    /// Whether the erratum's budget connects all events on the core.
     pub(crate) fn is_tied(&self) -> bool {
         let mut asked = self.items()[..self.len()].iter();
         self.erratum_budget().is_some() && asked.any(|item| item.demand.excludes_sibling)
@@ -22,7 +22,7 @@ impl Problem<'_> {
         items.iter().fold(Footprint::default(), |sum, item| sum.or(self.footprint(*item)))
     }
 
-    /// The slots of an item that needs one of them and nothing else.
+    /// The slots of an item that needs exactly one slot and no other resource.
     pub(crate) fn plain(&self, item: u16) -> Option<Slots> {
         self.candidates_of(item).iter().try_fold(0, |slots, it| {
             let plain = it.any_of != 0 && it.closes == 0 && self.claims_of(it).is_empty();
@@ -30,10 +30,10 @@ impl Problem<'_> {
         })
     }
 
-    /// For each context, and for all of them together, the units that take a general
-    /// counter there, those of them that invoke the erratum, and the general counters
-    /// that a set offers without and with one of the latter. Nothing where the erratum
-    /// has no budget.
+    /// The pools of general counters under the erratum, for each context and for all together. A
+    /// pool has the units that take a general counter there, and the units among them that invoke
+    /// the erratum. It also has the number of counters that a set offers without and with such a
+    /// unit. Empty if the erratum has no budget.
     pub(crate) fn erratum_pools(
         &self,
         units: &[&[u16]],
@@ -57,7 +57,7 @@ impl Problem<'_> {
         pools.into_iter().map(describe).collect()
     }
 
-    /// Slots of which the unit's first counted item takes one; 0 for no bound.
+    /// Slots of which the unit's first counted item takes one; 0 without a bound.
     pub(crate) fn reach_of(&self, unit: &[u16]) -> Slots {
         let reach = |item: &u16| {
             let all = self.candidates_of(*item);
@@ -68,8 +68,8 @@ impl Problem<'_> {
         unit.iter().map(reach).find(|reach| *reach != 0).unwrap_or(0)
     }
 
-    /// Registers of which a unit's first item takes one with a value that no other
-    /// item wants, whichever candidate is chosen; 0 for no bound.
+    /// Registers of which a unit's first item takes one with a value that no other item wants. That
+    /// holds for every candidate; 0 without a bound.
     pub(crate) fn own_registers(&self, unit: &[u16]) -> u128 {
         let Some(&item) = unit.first() else { return 0 };
         let mut own = 0;
@@ -94,8 +94,8 @@ impl Problem<'_> {
         })
     }
 
-    /// Whether two units can stand for each other in every set: single events of the
-    /// same contexts whose alternatives differ only in register values that nobody else wants.
+    /// Whether two units can replace each other in every set. They are single events of the same
+    /// contexts, and their alternatives differ only in register values that no other item wants.
     pub(crate) fn alike(&self, a: &[u16], b: &[u16]) -> bool {
         let ([a], [b]) = (a, b) else { return false };
         let (one, two) = (&self.items()[usize::from(*a)], &self.items()[usize::from(*b)]);
@@ -115,8 +115,8 @@ impl Problem<'_> {
             && one.demand.alternatives.iter().zip(&two.demand.alternatives).all(same)
     }
 
-    /// Whether no other item wants this claim's value, and the twin's claim is on the
-    /// same register.
+    /// Whether no other item wants this claim's value, and whether the twin's claim is on the same
+    /// register.
     fn is_own(&self, item: u16, claim: &Claim, twin: &Claim) -> bool {
         let wants = |alternative: &Alternative| alternative.claims.contains(claim);
         claim.register == twin.register

@@ -9,11 +9,11 @@ use crate::encode::{Encoding, ExtraChoice, ExtraReg, Kind, Rings, Scope, ThreadK
 use crate::{CounterSet, CpuModel, Family};
 
 impl Pmu {
-    /// The core that a table describes, with its sibling contexts enabled or not.
+    /// The core of a table, with its sibling contexts enabled or not.
     ///
-    /// `smt` is whether siblings were enabled at reset, which decides how many general
-    /// counters a context has on twelve Intel families; offlining a sibling later does
-    /// not give counters back (perfmon README, `CounterHTOff`).
+    /// `smt` tells whether siblings were enabled at reset. That decides the number of general
+    /// counters per context on twelve Intel families. A sibling that goes offline later does not
+    /// give counters back (perfmon README, `CounterHTOff`).
     ///
     /// ```
     /// use pacman_events::CpuModel;
@@ -31,7 +31,7 @@ impl Pmu {
         let facts = cpu.facts();
         let contexts = match facts.family {
             _ if !smt => 1,
-            // Nothing is known of such a core, least of all how many threads it runs.
+            // Such a core has no known facts, not even the number of its threads.
             Family::Generic => MAX_CONTEXTS,
             _ => facts.smt_ways.clamp(1, MAX_CONTEXTS),
         };
@@ -52,9 +52,9 @@ impl Pmu {
         pmu
     }
 
-    /// Leaves room for the kernel's NMI watchdog on every context: fixed counter 1, or a
-    /// general counter where the model has none (kernel/watchdog_perf.c). It is pinned,
-    /// so it never gives way.
+    /// Reserves a counter for the kernel's NMI watchdog on every context. It takes fixed counter 1,
+    /// or a general counter if the model has none (kernel/watchdog_perf.c). The watchdog's event is
+    /// pinned, so it never yields.
     pub fn with_watchdog(mut self) -> Self {
         const REMEDY: &str = "stop the NMI watchdog (sysctl kernel.nmi_watchdog=0)";
         for context in 0..self.contexts() {
@@ -82,11 +82,11 @@ fn erratum(table: &str) -> &'static str {
 }
 
 impl EventConstraints {
-    /// The demands of an encoding on a core.
+    /// The constraints of an encoding on a core.
     ///
-    /// `rings` applies where the event was asked for with neither `u` nor `k`. On
-    /// NetBurst they are part of the ESCR's value, so that one event in two rings takes
-    /// two ESCRs; on UltraSPARC T1 to T3 both counters of a strand share them.
+    /// `rings` applies to events without `u` and `k`. On NetBurst the rings are part of the ESCR's
+    /// value, so one event in two rings takes two ESCRs. On UltraSPARC T1 to T3 both counters of a
+    /// strand share them.
     pub fn of(encoding: &Encoding, pmu: &Pmu, rings: Rings) -> Self {
         let rings = if encoding.rings == Rings::default() { rings } else { encoding.rings };
         let alternatives = match (&encoding.netburst, encoding.kind) {
@@ -147,8 +147,8 @@ fn per_context(encoding: &Encoding, pmu: &Pmu, rings: Rings) -> Vec<Alternative>
     alternatives
 }
 
-/// A counter holds a northbridge event for one core of the node only (AMD K8 to family
-/// 14h; Linux, arch/x86/events/amd/core.c, `__amd_get_nb_event_constraints`).
+/// A counter counts a northbridge event for only one core of the node (AMD K8 to family 14h; Linux,
+/// arch/x86/events/amd/core.c, `__amd_get_nb_event_constraints`).
 fn northbridge(general: &Alternative, core: u8) -> impl Iterator<Item = Alternative> {
     let general = general.clone();
     general.general.iter().map(move |counter| {

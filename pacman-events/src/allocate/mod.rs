@@ -1,5 +1,4 @@
-//! Exact allocation: which counter counts which event, or the smallest set that
-//! cannot coexist.
+//! Exact allocation: a counter for each event, or the smallest set of events that cannot coexist.
 //!
 //! The engine knows nothing of event tables. An [`EventConstraints`] is one event with the
 //! alternatives to count it, and a [`Pmu`] has the counters and registers of a core.
@@ -39,8 +38,8 @@ pub(crate) use problem::{Footprint, Item, Problem, Relax};
 pub(crate) use reason::ResolveError;
 pub(crate) use search::Search;
 
-/// Places the events of one thread that has the core to itself: context 0, with all
-/// that the core offers.
+/// Places the events of one thread that has the core to itself: context 0, with all of the core's
+/// resources.
 ///
 /// The placement is exact: a refusal means that no legal placement exists.
 ///

@@ -1,10 +1,10 @@
-//! NetBurst: one PMU per core, in two halves, and everything that an event there takes
-//! beside a counter.
+//! NetBurst: one PMU per core, in two halves, and the resources that an event takes in addition to
+//! a counter.
 //!
-//! A placement is a choice on two levels: event to ESCR, one in each half for most
-//! events, then any free counter of that half in the ESCR's group. T bits sit in the
-//! ESCR, so one ESCR never serves both logical processors separately: its value
-//! differs with the logical processor, and values that differ exclude each other.
+//! A placement is a choice on two levels. The event gets an ESCR, of which most events have one in
+//! each half. Then it gets any free counter of that half in the ESCR's group. T bits are in the
+//! ESCR, so one ESCR never serves both logical processors separately. Its value differs with the
+//! logical processor, and different values exclude each other.
 
 use super::{Alternative, Claim, EventConstraints, Pmu, Register, RegisterKind};
 use crate::CounterSet;
@@ -17,11 +17,11 @@ const HALVES: [CounterSet; 2] = [
     CounterSet::from_bits(0b10_1100_1100_1100_1100),
 ];
 
-/// Linux (arch/x86/events/intel/p4.c) warns when it is used; no other driver avoids it.
+/// Linux (arch/x86/events/intel/p4.c) warns if it is used; no other driver avoids it.
 const BROKEN: CounterSet = CounterSet::only(1);
 
-/// MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT; all logical processors of a core share
-/// them, so that different replay metrics exclude each other.
+/// MSR_PEBS_ENABLE and MSR_PEBS_MATRIX_VERT. All logical processors of a core share them, so
+/// different replay metrics exclude each other.
 const REPLAY: [u32; 2] = [0x3f1, 0x3f2];
 
 /// RAT ESCRs select `uop_type` only, which tags and never increments a counter.
@@ -51,7 +51,7 @@ impl Pmu {
 pub(super) fn alternatives(event: &NetBurst, rings: Rings, contexts: u8) -> Vec<Alternative> {
     let mut alternatives = Vec::new();
     for lp in 0..contexts.min(2) {
-        // Its own half first: then the even split and the joint one mostly agree.
+        // Its own half first, so that the even split and the joint plan usually agree.
         for half in [lp, 1 - lp] {
             let Some(own) = event.halves[usize::from(half)] else { continue };
             for tag in tags(event) {
@@ -154,15 +154,15 @@ fn tags(event: &NetBurst) -> Vec<Option<u8>> {
     tags
 }
 
-/// The mask that reads `tag` in the place of whichever single tag `mask` reads.
+/// The mask that reads `tag` instead of the single tag that `mask` reads.
 fn read_tag(mask: u16, tag: u8) -> u16 {
     let bogus = if mask & 0xf0 != 0 { 0x10 } else { 0 };
     let plain = u16::from(mask & 0x0f != 0);
     (bogus | plain) << tag
 }
 
-/// The tag bits are the core's, and the FIRM events that give them see both logical
-/// processors: a tag means one thing at a time.
+/// The tag bits belong to the core, and the FIRM events that set them see both logical processors.
+/// So a tag has one meaning at a time.
 fn execution_tag(tag: Tag, event_select: u8, event_mask: u16) -> impl Iterator<Item = Claim> {
     let meaning = u64::from(event_select) << 16 | u64::from(event_mask);
     (0..4u8).filter(move |bit| tag.value >> bit & 1 == 1).map(move |bit| Claim {
@@ -171,14 +171,14 @@ fn execution_tag(tag: Tag, event_select: u8, event_mask: u16) -> impl Iterator<I
     })
 }
 
-/// `uop_type` is thread specific, so each logical processor has its own front-end tag,
-/// but only one: both RAT ESCRs give the same.
+/// `uop_type` is thread specific, so each logical processor has its own front-end tag. It has only
+/// one: both RAT ESCRs set the same tag.
 fn front_end_tag(event_mask: u16) -> Claim {
     let register = Register::unnumbered(RegisterKind::FrontEndTag, 0, Scope::Thread);
     Claim { register, value: u64::from(event_mask) }
 }
 
-/// The event of the NMI watchdog on a logical processor: cycles, where Linux puts them.
+/// The event of the NMI watchdog on a logical processor: cycles, on Linux's counter.
 pub(super) fn watchdog(lp: u8) -> EventConstraints {
     let (escr, counter) = if lp == 0 { (0x3a2, 0) } else { (0x3a3, 2) };
     let alternative = Alternative::general(CounterSet::only(counter))

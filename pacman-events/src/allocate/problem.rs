@@ -1,4 +1,4 @@
-//! Demands and a core, compiled to bit masks over counter slots and register instances.
+//! Compiles demands and a core to bit masks over counter slots and register instances.
 
 use super::division::Grant;
 use super::matching::Slots;
@@ -6,7 +6,7 @@ use super::pmu::MAX_CONTEXTS;
 use super::{Alternative, Claim, Counter, CounterUse, EventConstraints, Pmu, Register};
 use crate::CounterSet;
 
-/// One thing to place: an event of a thread, or a reserved event from outside of the plan.
+/// An item to place: an event of a thread, or a reserved event from outside of the plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item<'a> {
     pub(crate) demand: &'a EventConstraints,
@@ -15,7 +15,7 @@ pub(crate) struct Item<'a> {
     pub(crate) reserved: bool,
 }
 
-/// Rules that an explanation leaves out to see which one was in the way.
+/// Rules that an explanation drops, to find the one that prevents a placement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Relax {
     pub(crate) reservations: bool,
@@ -27,18 +27,18 @@ pub(crate) struct Relax {
 /// One candidate of an item, as masks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
-    /// Exactly one of these slots is taken, to be chosen by the matching.
+    /// Exactly one of these slots is taken; the matching chooses it.
     pub(super) any_of: Slots,
     /// All of these slots are taken.
     pub(super) all_of: Slots,
-    /// These slots are closed to everyone, because of the sibling erratum.
+    /// These slots are closed to all other items, because of the sibling erratum.
     pub(super) closes: Slots,
     /// Range of [`Problem::claims`].
     claims: (u32, u32),
-    /// The demand's way that it comes from.
+    /// The index of the demand's alternative.
     alternative: u16,
     context: u8,
-    /// The counter that counts, where the matching has no choice.
+    /// The counter that counts, if the matching has no choice.
     counter: Option<Counter>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Footprint {
 }
 
 impl Footprint {
-    /// Everything that either reaches.
+    /// The resources that at least one of the two reaches.
     pub(crate) fn or(self, other: Self) -> Self {
         let registers = self.registers | other.registers;
         Footprint { slots: self.slots | other.slots, registers }
@@ -78,7 +78,7 @@ pub(crate) struct Problem<'a> {
     asked: usize,
 }
 
-/// Where one item was placed.
+/// The placement of one item.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot {
     pub(crate) context: u8,
@@ -90,8 +90,8 @@ impl<'a> Problem<'a> {
     /// Compiles the items for a core divided by `grants`, one per context.
     ///
     /// # Panics
-    /// If the core has more than 128 counters over all contexts, or the items need
-    /// more than 128 registers; no machine known comes near.
+    /// If the core has more than 128 counters over all contexts, or the items need more than 128
+    /// registers. No known machine comes near.
     pub(crate) fn new(pmu: &'a Pmu, grants: &[Grant], asked: &[Item<'a>], relax: Relax) -> Self {
         let slots_per_context = (pmu.general.len() + pmu.fixed.len()) as u8;
         let copies = if pmu.shares_counters() { 1 } else { u32::from(pmu.contexts) };
@@ -128,7 +128,7 @@ impl<'a> Problem<'a> {
             if item.contexts >> context & 1 == 0 || !(grant.active || item.reserved) {
                 continue;
             }
-            // A reserved counter was taken before our partition.
+            // A reserved counter was taken before this partition.
             let (general, half) = if item.reserved {
                 (self.pmu.general, None)
             } else {
@@ -161,7 +161,7 @@ impl<'a> Problem<'a> {
         self.ranges.push((start as u32, self.candidates.len() as u32));
     }
 
-    /// Adds the candidates of one way on one context.
+    /// Adds the candidates of one alternative on one context.
     fn expand(
         &mut self,
         demand: &EventConstraints,
@@ -173,12 +173,12 @@ impl<'a> Problem<'a> {
     ) {
         let excludes = self.has_erratum() && demand.excludes_sibling;
         let any_fixed = self.fixed_slots(fixed, place.context);
-        // Only the counter itself leaks into the sibling's; counters merged with it do not.
+        // Only the counter itself leaks into the sibling's. Counters merged with it do not.
         let closes = |problem: &Self, counter| {
             if excludes { problem.sibling_slots(counter, place.context) } else { 0 }
         };
         match alternative.counter_use {
-            // Without a counter there is nothing to take or to close.
+            // Without a counter there is no slot to take or to close.
             _ if !alternative.needs_counter() => self.add_choice(0, place, start),
             CounterUse::One if !excludes => {
                 let any_of = self.general_slots(general, place.context) | any_fixed;
@@ -214,8 +214,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Adds a candidate whose slot the matching chooses, or widens one that
-    /// differs in the choice of slot only.
+    /// Adds a candidate whose slot the matching chooses. If an earlier candidate differs only in
+    /// that choice, it is widened instead.
     fn add_choice(&mut self, any_of: Slots, place: Place, start: usize) {
         let Place { context, alternative, claims } = place;
         if any_of != 0 {
@@ -280,12 +280,12 @@ impl<'a> Problem<'a> {
         (start, self.claims.len() as u32)
     }
 
-    /// The items that were asked for, without reservations.
+    /// The number of requested items, without reservations.
     pub(crate) fn len(&self) -> usize {
         self.asked
     }
 
-    /// All items; the reservations come after those that were asked for.
+    /// All items: the requested ones, then the reservations.
     pub(super) fn items(&self) -> &[Item<'a>] {
         &self.items
     }
@@ -322,14 +322,14 @@ impl<'a> Problem<'a> {
         self.pmu.contexts
     }
 
-    /// The way, context and counter that a candidate and its slot stand for.
+    /// The alternative, context and counter of a candidate and its slot.
     pub(super) fn spot(&self, item: u16, candidate: &Candidate, slot: Option<u8>) -> Spot {
         let alternative = usize::from(candidate.alternative);
         let Some(slot) = slot else {
             return Spot { context: candidate.context, alternative, counter: candidate.counter };
         };
         let (context, counter) = self.slot(slot, candidate.context);
-        // A candidate may stand for several alternatives that differ in counters only.
+        // A candidate may represent several alternatives that differ only in counters.
         let demand = self.items[usize::from(item)].demand;
         let fits = |other: &Alternative| {
             let reaches = match counter {
@@ -386,7 +386,7 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Where a candidate comes from.
+/// The origin of a candidate.
 #[derive(Clone, Copy)]
 struct Place {
     context: u8,
@@ -396,7 +396,7 @@ struct Place {
 
 /// The positions of `set`'s members within `universe`, as a mask.
 fn compress(set: CounterSet, universe: CounterSet) -> u64 {
-    // All real machines but hybrids' small cores number their counters without gaps.
+    // All real machines except for the small cores of hybrids number their counters without gaps.
     if universe.bits() & universe.bits().wrapping_add(1) == 0 {
         return set.and(universe).bits();
     }

@@ -1,7 +1,7 @@
-//! Words for a refusal: which resource it was, who holds it, and what would help.
+//! Explains a refusal: the contested resource, its holder, and the remedies.
 //!
-//! Nothing is guessed. The resource is found by dropping one rule after the other
-//! until the events fit; a remedy is named only if the events fit with it.
+//! The explanation is exact. The resource is found by dropping one rule after the other until the
+//! events fit. A remedy is named only if the events fit with it.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use super::search::Search;
 use super::{Alternative, Pmu, Register, RegisterKind};
 use crate::CounterSet;
 
-/// All rules about registers dropped.
+/// All rules about registers are dropped.
 const NO_REGISTERS: Relax = Relax { reservations: false, erratum: false, registers: u32::MAX };
 
 /// A placement that failed.
 pub(crate) struct ResolveError<'r, 'a> {
     pub(crate) pmu: &'a Pmu,
     pub(crate) division: &'r Division,
-    /// The events, all of those that were asked for together.
+    /// The requested events of all threads.
     pub(crate) items: &'r [Item<'a>],
     /// Thread and position of each event.
     pub(crate) asked: &'r [(u8, usize)],
@@ -29,7 +29,7 @@ impl<'a> ResolveError<'_, 'a> {
     /// Finds a minimal conflict and explains it.
     ///
     /// # Panics
-    /// If the events fit after all.
+    /// If the events fit.
     #[cold]
     pub(crate) fn explain(&self) -> Conflict {
         let problem = Problem::new(self.pmu, &self.division.grants, self.items, Relax::default());
@@ -46,7 +46,7 @@ impl<'a> ResolveError<'_, 'a> {
         explain(self, &items, events)
     }
 
-    /// Whether these events fit under other rules or another division.
+    /// Whether these events fit with other rules or another division.
     fn fits(&self, items: &[Item<'_>], relax: Relax, grants: &[Grant]) -> bool {
         let problem = Problem::new(self.pmu, grants, items, relax);
         Search::new(&problem).fits_all()
@@ -75,7 +75,7 @@ fn explain(
     Conflict(Box::new(Details { events, resource, holders, cause, reason, remedy }))
 }
 
-/// Why one event alone cannot be placed.
+/// The reason why one event alone cannot be placed.
 fn resource_of_one(refusal: &ResolveError<'_, '_>, item: &Item<'_>) -> Resource {
     let pmu = refusal.pmu;
     let alone = std::slice::from_ref(item);
@@ -106,10 +106,9 @@ fn resource_of_one(refusal: &ResolveError<'_, '_>, item: &Item<'_>) -> Resource 
     Resource::Nothing
 }
 
-/// Why events that fit one by one do not fit together.
+/// The reason why events that fit one by one do not fit together.
 fn resource_of_many(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> Resource {
-    // The resource of the conflict is not the counter that we withhold, unless that counter would
-    // help.
+    // The contested resource is not a withheld counter, unless that counter would help.
     let mut pmu = refusal.pmu.clone();
     if !fits_with_withheld(refusal, items) {
         pmu = pmu.allowing_all_counters();
@@ -138,8 +137,8 @@ fn resource_of_many(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> Resou
         Some(kind) => vec![*kind],
         None => kinds,
     };
-    // A register in which all events need the same value is not contested. A register that
-    // only one event claims is: the event could have gone there.
+    // A register is not contested if all events need the same value in it. A register that only one
+    // event claims is contested: the event could have used it.
     let claims = claimed(items);
     let contested = |register: &Register| {
         let mut values = claims.iter().filter(|(it, _)| it == register).map(|(_, value)| value);
@@ -216,7 +215,7 @@ fn is_near(context: u8, items: &[Item<'_>]) -> bool {
     items.iter().any(|item| item.contexts >> context & 1 == 1)
 }
 
-/// The holder of each resource once all events but the last are placed.
+/// The holder of each resource after all events but the last are placed.
 fn holders(
     refusal: &ResolveError<'_, '_>,
     items: &[Item<'_>],
@@ -257,7 +256,7 @@ fn whose(event: &ConflictingEvent) -> String {
     format!("{} of thread {}", event.name, event.thread)
 }
 
-/// The holders, and that nothing is left for the last event.
+/// Names the holders, and says that no resource is left for the last event.
 fn taken(events: &[ConflictingEvent], holders: &[Holder]) -> Option<String> {
     let last = whose(events.last()?);
     let parts: Vec<String> =
@@ -374,7 +373,7 @@ fn fits_with_withheld(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> boo
     Search::new(&problem).fits_all()
 }
 
-/// Whether one thread's events would fit on the counters that a core without SMT has.
+/// Whether one thread's events would fit on the counters of a core without SMT.
 fn fits_smt_off(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> bool {
     let pmu = refusal.pmu;
     let one_thread = items.windows(2).all(|pair| pair[0].contexts == pair[1].contexts);

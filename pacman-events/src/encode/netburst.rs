@@ -1,4 +1,4 @@
-//! NetBurst's registers: an event is an ESCR value, a CCCR value and a choice of both.
+//! NetBurst's registers: an event is an ESCR value, a CCCR value and a choice of both registers.
 //!
 //! 18 counters and 45 ESCRs belong to two halves; no ESCR reaches counters of both.
 //! Register layouts: Intel SDM Vol. 3, "Performance monitoring (processors based on
@@ -10,12 +10,12 @@ use std::fmt;
 use crate::CounterSet;
 use crate::netburst_tables::ESCRS;
 
-/// The ESCR and CCCR side of a NetBurst event.
+/// The ESCR and CCCR fields of a NetBurst event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NetBurst {
-    /// The ESCR of each half that can select the event; a half without one cannot
-    /// count it. Any counter of [`EscrChoice::counters`] goes with it.
+    /// The ESCR of each half that can select the event. A half without one cannot count it. Any
+    /// counter of [`EscrChoice::counters`] can be used with the ESCR.
     pub halves: [Option<EscrChoice>; 2],
     /// Event select, ESCR bits 30:25.
     pub event_select: u8,
@@ -25,7 +25,7 @@ pub struct NetBurst {
     pub escr_select: u8,
     /// The CCCR's filter: compare, complement, threshold and edge (bits 24:18).
     pub filter: u32,
-    /// Whether the T bits tell the logical processors apart.
+    /// Whether the T bits distinguish the logical processors.
     pub thread_kind: ThreadKind,
     /// Tag that this ESCR gives to the micro-operations it sees.
     pub tag: Option<Tag>,
@@ -55,7 +55,7 @@ impl EscrId {
     }
 }
 
-/// The manual's name, `MSR_FSB_ESCR0`; the number where no such register is known.
+/// The manual's name, such as `MSR_FSB_ESCR0`, or the number of an unknown register.
 impl fmt::Display for EscrId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match ESCRS.iter().find(|row| row.msr == self.0) {
@@ -65,7 +65,7 @@ impl fmt::Display for EscrId {
     }
 }
 
-/// Whether an event can tell the two logical processors of a core apart.
+/// Whether an event distinguishes the two logical processors of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ThreadKind {
     /// "TS": counts for the logical processor whose T bits are set.
@@ -83,23 +83,23 @@ pub struct Tag {
 
 /// An ESCR that must be programmed beside an event's own.
 ///
-/// It takes no counter, but some counter wired to it must be enabled. An event that
-/// tags (`uop_type`, the FIRM events, port replays) or a partner that the hardware
-/// asks for (`IOQ_allocation` beside `IOQ_active_entries`).
+/// It takes no counter, but some counter wired to it must be enabled. Its event tags (`uop_type`,
+/// the FIRM events, port replays), or is a partner that the hardware requires (`IOQ_allocation`
+/// beside `IOQ_active_entries`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Companion {
     /// Name of the event the ESCR selects.
     pub event: &'static str,
-    /// The ESCR of each half that can do it, whichever half the event itself is in.
+    /// The ESCR of each half that can select the event. It may be in the other half than the event.
     pub halves: [Option<EscrChoice>; 2],
     /// Event select, ESCR bits 30:25.
     pub event_select: u8,
     /// Event mask, ESCR bits 24:9.
     pub event_mask: u16,
-    /// ESCR select of a CCCR that points at it.
+    /// The ESCR select of a CCCR that uses this ESCR.
     pub escr_select: u8,
-    /// The tag it gives, for execution tagging.
+    /// The tag that it sets, for execution tagging.
     pub tag: Option<Tag>,
 }
 
@@ -116,14 +116,14 @@ pub struct Replay {
 
 /// CCCR bit 12.
 const ENABLE: u32 = 1 << 12;
-/// CCCR bits 17:16, "any": count whichever logical processors are active.
+/// CCCR bits 17:16, "any": count while any logical processor is active.
 const ACTIVE_THREAD_ANY: u32 = 3 << 16;
 /// ESCR bit 4.
 const TAG_ENABLE: u32 = 1 << 4;
 
 impl NetBurst {
-    /// The ESCR value for logical processor `lp` (bit 0 of its initial APIC ID),
-    /// counting in the rings asked for.
+    /// The ESCR value for logical processor `lp` (bit 0 of its initial APIC ID), with the requested
+    /// rings.
     ///
     /// The T bits of the other logical processor stay 0.
     pub fn escr(&self, lp: u8, user: bool, kernel: bool) -> u32 {
@@ -137,7 +137,7 @@ impl NetBurst {
 }
 
 impl Companion {
-    /// The ESCR value for logical processor `lp`, counting in the rings asked for.
+    /// The ESCR value for logical processor `lp`, with the requested rings.
     pub fn escr(&self, lp: u8, user: bool, kernel: bool) -> u32 {
         escr_value(self.event_select, self.event_mask, self.tag) | thread_bits(lp, user, kernel)
     }

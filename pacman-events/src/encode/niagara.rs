@@ -70,8 +70,8 @@ fn ring_bits(cpu: CpuModel, rings: Rings) -> u64 {
     bit(user, rings.user) | bit(system, rings.kernel)
 }
 
-/// Linux (arch/sparc): the PCR's event field in bits 31:16, and below it which PICs may
-/// count: bit 0 the upper (PIC1), bit 1 the lower (PIC0). The T4's driver ignores these.
+/// Linux (arch/sparc): the PCR's event field in bits 31:16. Bits 1:0 tell which PICs may count: bit
+/// 0 the upper one (PIC1), bit 1 the lower one (PIC0). The T4's driver ignores them.
 fn perf_config(cpu: CpuModel, select: u8, mask: u8, pics: u64) -> u64 {
     let event = match cpu.name() {
         "niagara1" => u64::from(select),
@@ -94,7 +94,7 @@ impl Encoding {
         let first = self.counters.lowest()?;
         let rings = ring_bits(self.cpu, self.rings);
         let field = self.evtsel & !rings;
-        // Between the PICs of one PCR the field moves as a whole.
+        // Between the PICs of one PCR the whole field moves.
         let moved = match (self.cpu.name(), first, pic) {
             ("niagara1" | "niagara4", _, _) => field,
             (_, 0, 1) => field >> 6 << 19,

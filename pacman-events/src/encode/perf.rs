@@ -1,5 +1,5 @@
-//! Events that exist for any processor as `perf_event_attr` only: Linux's software
-//! and generic hardware events.
+//! Events that exist on any processor only as `perf_event_attr`: Linux's software and generic
+//! hardware events.
 //!
 //! Numbers: `include/uapi/linux/perf_event.h`, enums `perf_sw_ids`, `perf_hw_id` and the
 //! `perf_hw_cache_*` ones.
@@ -12,7 +12,7 @@ const HARDWARE: u32 = 0;
 const SOFTWARE: u32 = 1;
 const CACHE: u32 = 3;
 
-/// Name, `attr.type`, `attr.config`, what it counts; sorted as listed by perf.
+/// Name, `attr.type`, `attr.config` and meaning, in perf's order.
 pub(crate) static NAMED: &[(&str, u32, u64, &str)] = &[
     ("cpu-cycles", HARDWARE, 0, "cycles, as the kernel's driver picks the event"),
     ("instructions", HARDWARE, 1, "instructions retired"),
@@ -49,7 +49,7 @@ pub(crate) static NAMED: &[(&str, u32, u64, &str)] = &[
     ("iTLB-load-misses", CACHE, 0x1_0004, "fetches that missed the instruction TLB"),
 ];
 
-/// Short names that perf takes too.
+/// Short names that perf accepts as well.
 static ALIASES: &[(&str, &str)] = &[
     ("cycles", "cpu-cycles"),
     ("cs", "context-switches"),
@@ -57,7 +57,7 @@ static ALIASES: &[(&str, &str)] = &[
     ("migrations", "cpu-migrations"),
 ];
 
-/// The software or generic event of this name, on any processor.
+/// The software or generic event with this name, on any processor.
 pub(crate) fn find(
     cpu: CpuModel,
     base: &str,
@@ -70,7 +70,7 @@ pub(crate) fn find(
     Some(encode(cpu, CanonicalName::new(row.0, modifiers), attr, modifiers))
 }
 
-/// An event that is nothing but its attributes.
+/// An event that has only its attributes.
 pub(crate) fn encode(
     cpu: CpuModel,
     name: CanonicalName,

@@ -1,12 +1,12 @@
-//! Events over counters that serve one event in each set: a flow.
+//! Deals events to counters that serve one event in each set, by a flow.
 //!
-//! If every event needs one counter and nothing else, k sets suffice exactly if the
-//! events can be given to counters with at most k to each: the first event of every
-//! counter makes the first set, and so on. For events that need more than that, the
-//! same flow is a lower bound; with registers in the place of counters it is another.
+//! If every event needs one counter and nothing else, k sets suffice exactly if each counter can
+//! get at most k events. The first event of every counter makes the first set, and so on. For
+//! events that need more, the same flow is a lower bound. A flow over registers instead of counters
+//! is another one.
 
-/// Gives each mask one of its bits, with no bit given more than `capacity` times;
-/// `None` if that cannot be done. An empty mask needs no bit and gets none.
+/// Gives each mask one of its bits, and no bit more than `capacity` times. `None` if that is
+/// impossible. An empty mask needs no bit and gets none.
 pub(super) fn share_out(masks: &[u128], capacity: usize) -> Option<Vec<Option<u8>>> {
     let mut holders: Vec<Vec<usize>> = vec![Vec::new(); 128];
     for (event, mask) in masks.iter().enumerate() {
@@ -67,7 +67,7 @@ pub(super) fn deal(masks: &[u128], reserved: Option<u128>) -> (Vec<usize>, usize
         let mut deal_one = |bit: &Option<u8>| {
             let Some(bit) = bit else { return 0 };
             let row = &mut busy[usize::from(*bit)];
-            // A counter has no more events than sets, so one is free.
+            // A counter has at most as many events as there are sets, so a set is free.
             let set = row.iter().position(|busy| !busy).unwrap_or(0);
             row[set] = true;
             set

@@ -20,7 +20,7 @@ use crate::allocate::{Footprint, Problem, Search};
 /// The most units of one part that the search covers exactly.
 const EXACT: usize = 24;
 
-/// Questions to the allocator before the exact search for one number of sets gives up.
+/// The number of questions to the allocator before the exact search gives up on a number of sets.
 ///
 /// The limit is deterministic. No random case of 24 events in `benches/allocate.rs` reaches it.
 const PATIENCE: u32 = 1_000_000;
@@ -45,7 +45,7 @@ pub(super) fn fewest(
             Some(sets) => (sets, true),
             None => Part::new(problem, search, &part).cover(),
         };
-        // An unproved part does no harm if another part is proved to need more sets.
+        // An unproved part does not matter if another part is proved to need more sets.
         if sets.len() > longest {
             longest = sets.len();
             cover.fewest = exact;
@@ -87,7 +87,7 @@ fn plain(problem: &Problem<'_>, units: &[&[u16]]) -> Option<Vec<Vec<u16>>> {
 /// Groups of units that do not compete with units of other groups.
 fn parts<'u>(problem: &Problem<'_>, units: &'u [Vec<u16>]) -> Vec<Vec<&'u [u16]>> {
     let tied = problem.is_tied();
-    // A reserved counter is taken in every set, and so may tie groups together.
+    // A reserved counter is taken in every set, so it may connect groups.
     let reserved = problem.reserved().map(|item| (problem.reach(&[item]), Vec::new()));
     let mut groups: Vec<(Footprint, Vec<usize>)> = reserved.collect();
     for (at, unit) in units.iter().enumerate() {
@@ -126,22 +126,22 @@ struct Pool {
 }
 
 impl Pool {
-    /// The least number of sets: each one with an excluding unit loses `room - budget` counters.
+    /// The least number of sets: each set with an excluding unit loses `room - budget` counters.
     fn need(&self, open: Units) -> u32 {
         let tight = (open & self.excluding).count_ones().div_ceil(self.budget.max(1));
         ((open & self.members).count_ones() + tight * (self.room - self.budget)).div_ceil(self.room)
     }
 }
 
-/// One part and the facts that the search has found about it.
+/// One part, and the search's findings about it.
 struct Part<'s, 'p, 'a, 'u> {
     search: &'s mut Search<'p, 'a>,
     units: &'u [&'u [u16]],
-    /// For each unit, the slots of which it takes one; 0 if they are not known.
+    /// For each unit, the slots of which it takes one; 0 if unknown.
     reaches: Vec<u128>,
-    /// For each unit, the registers of which it takes one for itself; 0 if not known.
+    /// For each unit, the registers of which it takes one for itself; 0 if unknown.
     owns: Vec<u128>,
-    /// Units of which no two fit together.
+    /// Units that exclude each other in pairs.
     quarrel: Units,
     pools: Vec<Pool>,
     /// For each unit, the equivalent units before it.
@@ -291,7 +291,7 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
         chosen: &mut Vec<Units>,
     ) -> Option<bool> {
         while let Some(next) = candidates.pop() {
-            // Of units that are alike, take the first open one first.
+            // Among equivalent units, the first open one is taken first.
             if self.alike[next] & open & !set != 0 {
                 continue;
             }
@@ -352,7 +352,7 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
                 || !flows(&self.owns))
     }
 
-    /// Units of which no two fit together, found greedily.
+    /// Units that exclude each other in pairs, found greedily.
     fn quarrel(&mut self) -> Units {
         let mut members: Units = 0;
         for at in 0..self.units.len() {

@@ -1,16 +1,16 @@
-//! One placement of all events of a core's contexts.
+//! One plan for all events of a core's contexts.
 
 use crate::allocate::{Assignment, Conflict, Division, EventConstraints, Grant, Pmu, place};
 
-/// How a core is divided between its hardware contexts.
+/// The ways to divide a core between its hardware contexts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Partition {
     /// An exact joint placement over the whole core: it finds a placement if one exists.
     #[default]
     ByDemand,
-    /// PACMAN's split of a NetBurst core: context 0 gets half 0, context 1 half 1,
-    /// counters and ESCRs alike. The counters of a context do not depend on its sibling.
+    /// PACMAN's split of a NetBurst core: context 0 gets half 0 and context 1 half 1, both counters
+    /// and ESCRs. The counters of a context do not depend on its sibling.
     ///
     /// If counters are per context anyway, this is the same as `ByDemand`. A context
     /// that is enabled alone gets the whole core.
@@ -29,13 +29,13 @@ pub struct CorePlan {
 }
 
 impl CorePlan {
-    /// One assignment per context of the core, in order; without placements for a
-    /// context that counts nothing.
+    /// One assignment per context of the core, in order. A context without events has no
+    /// placements.
     pub fn contexts(&self) -> &[Assignment] {
         &self.contexts
     }
 
-    /// The assignments, to be handed to the threads.
+    /// The assignments, to pass them to the threads.
     pub fn into_contexts(self) -> Vec<Assignment> {
         self.contexts
     }

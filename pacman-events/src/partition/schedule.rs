@@ -1,4 +1,4 @@
-//! More events than counters: the fewest sets, rotation over a phase's executions.
+//! More events than counters: the fewest sets, and their rotation over a phase's executions.
 
 use super::fewest::{Cover, fewest};
 use super::plan::{CorePlan, Partition};
@@ -7,10 +7,10 @@ use crate::allocate::{
     assignments, items,
 };
 
-/// Sets of events that rotate, so that all of them are counted in the end.
+/// Rotating sets that together count all events.
 ///
-/// PACMAN's predictor sampled two sets in the first two executions of a phase; this is
-/// the same with as few sets as the hardware allows. Every set is a legal plan for all
+/// PACMAN's predictor sampled two sets in the first two executions of a phase. A schedule
+/// generalises that to the fewest sets that the hardware allows. Every set is a legal plan for all
 /// contexts of the core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
@@ -25,7 +25,7 @@ impl Schedule {
         &self.sets
     }
 
-    /// Whether it is proved that fewer sets do not suffice: always for up to 24 events
+    /// Whether it is proved that fewer sets do not suffice. That is always so for up to 24 events
     /// that compete with each other, and often for more.
     pub fn is_fewest(&self) -> bool {
         self.fewest
@@ -38,11 +38,11 @@ impl Schedule {
         &self.parted
     }
 
-    /// The set for one core in one execution of a phase, both counted from 0, where
-    /// `cores` cores run the phase: cores divide the sets between them, and each moves
-    /// on with every execution.
+    /// The set for one core in one execution of a phase. Both are counted from 0, and `cores` cores
+    /// run the phase. The cores divide the sets among them, and each proceeds to another set with
+    /// every execution.
     ///
-    /// `None` if there is nothing to count, or no core.
+    /// `None` if there is no event, or no core.
     pub fn set(&self, execution: u64, core: u32, cores: u32) -> Option<&CorePlan> {
         if self.sets.is_empty() || core >= cores {
             return None;
@@ -61,10 +61,10 @@ impl Partition {
     /// Plans the fewest sets in which all events of all contexts are counted, each
     /// event in exactly one set.
     ///
-    /// `threads[n]` runs on context `n` in every set, and the contexts run at the same
-    /// time, so that a set is legal for all of them together. Events of one thread with
-    /// the same [bundle](EventConstraints::in_bundle) stay in one set where that is possible at
-    /// all, see [`Schedule::parted`]. No events, no sets.
+    /// `threads[n]` runs on context `n` in every set. The contexts run at the same time, so a set
+    /// is legal for all of them together. Events of one thread with the same
+    /// [bundle](EventConstraints::in_bundle) stay in one set if that is possible, see
+    /// [`Schedule::parted`]. Without events there are no sets.
     ///
     /// # Errors
     /// The conflict of an event that cannot be counted even in a set of its own.
@@ -86,12 +86,11 @@ impl Partition {
         self.schedule(pmu, &items, &asked)
     }
 
-    /// Plans the fewest sets for threads that all run the same phase on the contexts of
-    /// one core: each event is counted on one context of one set, whichever is free.
+    /// Plans the fewest sets for threads that all run the same phase on the contexts of one core.
+    /// Each event is counted on one context in one set, on any free context.
     ///
-    /// Threads of one phase do the same work, so that an event seen on one of them
-    /// stands for all. On several cores, [`Schedule::set`] hands a different set to
-    /// each.
+    /// Threads of one phase do the same work, so an event that one of them counts represents all.
+    /// On several cores, [`Schedule::set`] gives each core a different set.
     ///
     /// # Errors
     /// As [`Partition::sets`].
@@ -168,7 +167,7 @@ fn bundles(items: &[Item<'_>], asked: &[(u8, usize)]) -> Vec<Vec<u16>> {
     units
 }
 
-/// Thread and number of the bundle that an event belongs to.
+/// Thread and number of an event's bundle.
 fn bundle(items: &[Item<'_>], asked: &[(u8, usize)], at: u16) -> Option<(u8, u32)> {
     let (thread, _) = asked[usize::from(at)];
     items[usize::from(at)].demand.bundle.map(|bundle| (thread, bundle))
