@@ -96,7 +96,7 @@ pub struct ThreadReport {
     pub tid: i32,
     /// The thread's name, if it had one when it attached.
     pub name: Option<String>,
-    /// Where the thread was when it attached.
+    /// The thread's place when it attached.
     pub place: Option<PlaceReport>,
     /// How the thread's time in the session ended.
     pub state: ThreadState,

@@ -7,7 +7,7 @@ use pacman_events::SysfsPmu;
 
 use pacman_topology::input::{self, MOST_SYSTEM_BYTES};
 
-/// Where Linux describes its PMUs.
+/// The directory in which Linux describes its PMUs.
 pub const DEVICES: &str = "/sys/bus/event_source/devices";
 
 /// The PMUs described below a directory such as [`DEVICES`], by name. PMUs that cannot be read are

@@ -227,7 +227,7 @@ impl Attached {
         self.record.number
     }
 
-    /// Where the session bound the thread, if it did.
+    /// The place that the session bound the thread to, if it did.
     pub fn place(&self) -> Option<&Place> {
         self.place.as_ref()
     }

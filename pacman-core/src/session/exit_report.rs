@@ -23,7 +23,7 @@ const DIRECTORY: &str = "PACMAN_REPORT_DIR";
 /// Events to count in addition to the program's own, if a report is written.
 const EVENTS: &str = "PACMAN_REPORT_EVENTS";
 
-/// Where one session's report goes.
+/// The destination of one session's report.
 struct ExitReport {
     directory: PathBuf,
     /// A fork's child has the parent's sessions, but must not report them.

@@ -84,12 +84,12 @@ impl Log {
             .collect()
     }
 
-    /// How many samples it holds.
+    /// The number of samples.
     pub(crate) fn len(&self) -> u64 {
         self.length.load(Ordering::Relaxed)
     }
 
-    /// How many samples found no room.
+    /// The number of samples that found no room.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }

@@ -21,7 +21,7 @@ pub(super) struct Members {
     /// By number.
     kept: BTreeMap<usize, Arc<ThreadRecord>>,
     joined: usize,
-    /// How many of the kept ones have ended.
+    /// The number of kept threads that have ended.
     ended: usize,
     past: Option<Past>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Past {
     /// The number of the first of them.
     pub(super) number: usize,
     pub(super) threads: usize,
-    /// Those that ended while attached.
+    /// The number of threads that ended while attached.
     pub(super) exited: usize,
     pub(super) read_path: ReadPath,
     pub(super) simulated: bool,

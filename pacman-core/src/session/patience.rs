@@ -1,4 +1,4 @@
-//! How long a reader waits for an owner that is in the middle of its stores.
+//! Limits the time that a reader waits for an owner in the middle of its stores.
 
 use std::thread;
 use std::time::Duration;

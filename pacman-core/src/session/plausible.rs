@@ -50,9 +50,9 @@ pub(crate) struct Doubt {
     /// The column, or `None` for the time.
     pub(crate) column: Option<usize>,
     pub(crate) why: Why,
-    /// The count; for one that went backwards, by how much.
+    /// The count. For a count that went backwards, the decrease.
     pub(crate) value: u64,
-    /// The most, or what the value stands beside.
+    /// The limit, or the value that the count is compared with.
     pub(crate) limit: u64,
 }
 
@@ -73,7 +73,7 @@ pub(crate) enum Why {
 const WHYS: [Why; 5] = [Why::Backwards, Why::TooMany, Why::TooFast, Why::Still, Why::BeforeLife];
 
 impl Limits {
-    /// Those of `events`, each with its name, its unit and whether the hardware counts it.
+    /// The limits for `events`, each with its name, its unit and whether the hardware counts it.
     pub(crate) fn of<'a>(
         events: impl Iterator<Item = (&'a str, &'a str, bool)>,
         since: u64,
@@ -104,7 +104,7 @@ impl Limits {
         Limits { since, timed, columns, pair }
     }
 
-    /// Those of a session's events on a thread that attached at `since`.
+    /// The limits for a session's events on a thread that attached at `since`.
     pub(crate) fn of_events<'a>(
         events: impl Iterator<Item = &'a Event>,
         since: u64,

@@ -25,7 +25,8 @@ const LONGEST_LOG: usize = 1 << 24;
 pub(super) struct PreparedSession {
     pub(super) name: String,
     pub(super) events: Vec<Event>,
-    /// How many of these, at the end, the environment wishes for and the program knows nothing of.
+    /// Number of events at the end that only the environment requests. The program does not know
+    /// them.
     requested: usize,
     pub(super) placement: Option<(Topology, Placement)>,
     pub(super) sharing: Sharing,

@@ -51,9 +51,9 @@ fn obstacle_on(io: &impl MsrIo, cpu: u32) -> Option<(ErrorKind, String)> {
 /// `IA32_TIME_STAMP_COUNTER`, which every processor has.
 const TIME_STAMP: u32 = 0x10;
 
-/// A backend of `events` that needs nothing of the kernel's driver for those of the hardware.
+/// A backend of `events` that does not use the kernel's driver for hardware events.
 ///
-/// `kernel` makes one of the kernel's own events.
+/// `kernel` makes a backend for the kernel's own events.
 pub(super) fn backend_beside(
     events: &[Event],
     partition: Partition,

@@ -19,10 +19,10 @@ const ENTRIES: usize = 64;
 /// The most phases of a session.
 pub const MAX_PHASES: usize = ENTRIES * ENTRIES * CHUNK;
 
-/// The rows of one thread, by phase number; written by the thread alone.
+/// The rows of one thread, by phase number. Only that thread writes them.
 ///
-/// Four widths, so that the code which folds an execution in is unrolled for
-/// its number of events; unused columns mean nothing.
+/// There are four widths, so that the code that adds an execution is unrolled for its number of
+/// events. Unused columns have no meaning.
 #[derive(Debug)]
 pub(crate) enum Rows {
     Four(RowsOf<4>),
@@ -33,8 +33,8 @@ pub(crate) enum Rows {
 
 /// Rows of up to `W` events.
 ///
-/// Small, because a thread makes them on its own stack, which the program may have made the
-/// smallest there is: everything large is on the heap from the start.
+/// It is small, because a thread makes it on its own stack, which may have the least possible size.
+/// All large parts are on the heap from the start.
 #[derive(Debug)]
 pub(crate) struct RowsOf<const W: usize> {
     first: Box<[Cells<W>; FIRST]>,
@@ -44,7 +44,7 @@ pub(crate) struct RowsOf<const W: usize> {
 
 type Directory<T> = Box<[OnceLock<T>]>;
 
-/// Where a phase beyond the first rows stands: in both directories and in its chunk.
+/// The position of a phase beyond the first rows: in both directories and in its chunk.
 fn place(phase: u32) -> [usize; 3] {
     let phase = phase as usize;
     debug_assert!((FIRST..MAX_PHASES).contains(&phase));
@@ -85,7 +85,7 @@ impl Rows {
         }
     }
 
-    /// The phases that may have a row, ascending: all that have one, and some that do not.
+    /// The phases that may have a row, ascending: all that have one, and some others.
     pub(crate) fn phases(&self) -> Vec<u32> {
         match self {
             Rows::Four(rows) => rows.phases(),

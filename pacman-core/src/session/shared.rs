@@ -51,7 +51,7 @@ pub(crate) struct Shared {
     log: usize,
     closed: AtomicBool,
     at_end: Option<AtEnd>,
-    /// How many phases have a name.
+    /// The number of named phases.
     known: AtomicU32,
     state: Fenced<State>,
 }
@@ -68,7 +68,7 @@ struct State {
     phases: Vec<Arc<str>>,
     by_name: HashMap<Arc<str>, u32>,
     members: Members,
-    /// How many attached threads each logical CPU has.
+    /// The number of attached threads by logical CPU.
     taken: HashMap<u32, usize>,
 }
 
@@ -154,7 +154,7 @@ impl Shared {
         &self.events
     }
 
-    /// Those that the program asked for.
+    /// The events that the program asked for.
     pub(super) fn own_events(&self) -> &[Event] {
         &self.events[..self.own]
     }

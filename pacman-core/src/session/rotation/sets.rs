@@ -45,7 +45,7 @@ impl Sets {
         self.list[set].live
     }
 
-    /// How many events the set counts.
+    /// The number of events in the set.
     pub(in crate::session) fn width(&self, set: usize) -> usize {
         self.live(set).count_ones() as usize
     }
@@ -65,7 +65,7 @@ impl Sets {
 /// subtracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::session) struct Epoch {
-    /// How many switches came before.
+    /// The number of switches before.
     pub(in crate::session) number: u64,
     /// The session's events that are counted, a bit each.
     pub(in crate::session) live: u64,
