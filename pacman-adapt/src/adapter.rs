@@ -281,7 +281,7 @@ impl Phase {
     /// Runs one execution: `work` once on each thread, with its number.
     ///
     /// # Errors
-    /// The actuator's error, as for a place that is gone: `work` has run all the same, and the
+    /// The actuator's error, such as for a lost place. `work` has run nevertheless, and the
     /// execution is left out. Otherwise as for [`end`](Self::end).
     pub fn run(&self, actuator: &dyn Actuator, work: &(dyn Fn(usize) + Sync)) -> Result<()> {
         let choice = self.begin();

@@ -166,7 +166,7 @@ impl Controller {
         &self.account
     }
 
-    /// How many executions ran on fewer threads than the default has.
+    /// The number of executions on fewer threads than the default has.
     pub fn reduced_executions(&self) -> u64 {
         self.reduced
     }

@@ -8,7 +8,7 @@
 //! | serial part | a part of the work that one thread does | Amdahl, AFIPS 1967 |
 //! | contention, coherency | σ and κ(k − 1) | Gunther's Universal Scalability Law, 2007 |
 //! | issue slots | a core does at most what its width allows, one context u of it | Tullsen et al., ISCA 1995 |
-//! | a core's cache | work is dearer by what all contexts' data exceed it | Agarwal, TPDS 1992, in outline |
+//! | a core's cache | the cost of work grows with the data beyond the cache's size | Agarwal, TPDS 1992, in outline |
 //! | bandwidth | throughput saturates at a ceiling | Williams et al., roofline, CACM 2009 |
 //! | barrier | a tree: log2 k steps | Mellor-Crummey and Scott, TOCS 1991 |
 //!

@@ -58,9 +58,9 @@ pub struct SimPhase {
     pub issue: f64,
     /// Each thread's data, as a part of its core's cache.
     pub data: f64,
-    /// How much dearer work becomes for each cacheful that does not fit.
+    /// The increase of the work's cost for each cacheful of data that does not fit.
     pub miss: f64,
-    /// How many times one thread's throughput the memory carries.
+    /// The throughput that the memory supports, in multiples of one thread's.
     pub bandwidth: f64,
 }
 

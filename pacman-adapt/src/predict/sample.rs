@@ -53,12 +53,12 @@ impl Sample {
         Ok(self)
     }
 
-    /// Where it ran.
+    /// The configuration of the execution.
     pub fn configuration(&self) -> Configuration {
         self.configuration
     }
 
-    /// How long it took.
+    /// The time of the execution, in seconds.
     pub fn seconds(&self) -> f64 {
         self.seconds
     }

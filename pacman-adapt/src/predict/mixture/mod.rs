@@ -65,7 +65,7 @@ pub(super) struct Parts {
 pub(super) struct Unexplained {
     /// Its standard deviation, on average over configurations.
     pub(super) spread: f64,
-    /// How many of all programs these are, from 0 to 1.
+    /// The part of all programs, from 0 to 1.
     pub(super) share: f64,
 }
 
