@@ -45,7 +45,7 @@ pub struct Claim {
     pub value: u64,
 }
 
-/// How many counters an event takes.
+/// The number of counters that an event takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CounterUse {
