@@ -7,7 +7,7 @@ use crate::fork;
 ///
 /// Opening the first counters does the same. The call is for libraries that open counters while they
 /// hold locks of their own, and lock those over forks by `pthread_atfork(3)` as well. Handlers that
-/// run before a fork run in the reverse order of registration, so such a library makes this call
+/// run before a fork run in the reverse order of registration. So such a library makes this call
 /// first and registers its own handlers second. Further calls do nothing.
 ///
 /// # Examples

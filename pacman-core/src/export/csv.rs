@@ -20,13 +20,12 @@ use crate::report::{PhaseReport, Report, ThreadReport};
 ///    (sums over the executions, and the extremes of one execution); `open`, executions that were
 ///    begun and have not ended; `implausible`, executions set aside because of an impossible
 ///    value. The last two are in no other figure;
-/// 3. for each event, here of the name `CYCLES`: `CYCLES [cycles]`,
-///    `CYCLES min [cycles]`, `CYCLES max [cycles]`, all raw; `CYCLES scaled
-///    [cycles]`, the estimate of the sum where the counters were on for a part
-///    of the time only, or other executions counted another set; `CYCLES enabled
-///    [ns]` and `CYCLES running [ns]`, which say how large a part of the time;
-///    `CYCLES samples [executions]`, those that counted the event, and `CYCLES set
-///    [number]`, its set where sets rotated, from 0.
+/// 3. for each event, here with the name `CYCLES`: `CYCLES [cycles]`, `CYCLES min [cycles]` and
+///    `CYCLES max [cycles]`, all raw; `CYCLES scaled [cycles]`, the estimate of the sum if the
+///    counters were on for only a part of the time, or if other executions counted another set;
+///    `CYCLES enabled [ns]` and `CYCLES running [ns]`, whose ratio is that part; `CYCLES samples
+///    [executions]`, the executions that counted the event; and `CYCLES set [number]`, its set if
+///    sets rotated, from 0.
 ///
 /// An event whose counts may be wrong, because the kernel's driver is not trusted on this
 /// processor, has a question mark behind its name: `CYCLES? [cycles]`.

@@ -289,11 +289,10 @@ impl Attached {
     #[allow(clippy::mut_from_ref)]
     fn owner(&self) -> &mut ThreadRecorder {
         // SAFETY: `Attached` is neither `Send` nor `Sync`, so this is the only thread. A signal
-        // handler that interrupted a begin or an end is turned away by the record's `Open`
-        // before it reads or writes anything behind the reference; all else is forbidden to it.
-        // Each caller in this file lets go of the reference before it returns or
-        // calls anything that could come back here: `ThreadRecorder` calls counters of this
-        // crate only, and those know of no `Attached`.
+        // handler may only begin and end phases. If it interrupted a begin or an end, the record's
+        // `Open` refuses its call before it accesses anything behind the reference. Each caller in
+        // this file drops the reference before it returns or calls code that could come back here.
+        // `ThreadRecorder` calls counters of this crate only, and they do not use `Attached`.
         unsafe { &mut *self.owner.get() }
     }
 

@@ -95,14 +95,14 @@ impl SessionBuilder {
         self
     }
 
-    /// Programs the counters' registers itself instead of asking the kernel, and
-    /// splits each core's between its siblings as `partition` says.
+    /// Programs the counters' registers itself instead of asking the kernel, and splits each core's
+    /// counters between its siblings by `partition`.
     ///
-    /// This is how to count on both threads of a Pentium 4, and what every session does there
-    /// by itself, because Linux's driver mis-sets a counter when threads change: see
-    /// [`trust_driver`](Self::trust_driver). It needs root and the `msr` module, and a placement:
-    /// counts are those of the hardware context, so each thread must have one of its own.
-    /// See [`msr`](crate::backend::msr).
+    /// Only this way can both threads of a Pentium 4 be counted. Every session does it there by
+    /// default, because Linux's driver sets a counter wrongly when threads change: see
+    /// [`trust_driver`](Self::trust_driver). It needs root, the `msr` module and a placement.
+    /// Counts are those of the hardware context, so each thread must have one of its own. See
+    /// [`msr`](crate::backend::msr).
     pub fn registers(mut self, partition: Partition) -> SessionBuilder {
         self.registers = Some(partition);
         self
@@ -138,9 +138,9 @@ impl SessionBuilder {
     /// Counts hardware events through the kernel's driver even if its counts may be wrong, as on a
     /// Pentium 4. Every report then marks them, with the reason.
     ///
-    /// Without this a session there programs the registers itself. It needs root and the `msr`
-    /// module, else [`start`](Self::start) fails with the reason. Counts are then those of a
-    /// hardware context. While a thread without a place of a placement is attached, it is bound to
+    /// Without this a session there programs the registers itself. That needs root and the `msr`
+    /// module, otherwise [`start`](Self::start) fails with the reason. Counts are then those of a
+    /// hardware context. A thread without a place of a placement is bound while it is attached: to
     /// the context that it runs on, or to another free one.
     ///
     /// The environment variable `PACMAN_TRUST_DRIVER=1` does the same for every session of a

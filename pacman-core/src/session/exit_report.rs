@@ -83,8 +83,8 @@ fn enlist(shared: &Arc<Shared>) {
     open.push(Arc::downgrade(shared));
     static AT_EXIT: Once = Once::new();
     AT_EXIT.call_once(|| {
-        // SAFETY: the function lives as long as this library, and the C library calls it when
-        // the process exits or the library is unloaded, whichever is first.
+        // SAFETY: the function lives as long as this library. The C library calls it when the
+        // process exits or the library is unloaded.
         unsafe { libc::atexit(leave_all) };
     });
 }

@@ -12,10 +12,10 @@ pub(super) const DEEPEST: usize = 1024;
 /// How often a reader looks at a thread that is inside a begin or an end before it gives up.
 const LOOKS: usize = 1000;
 
-/// How deep a thread is in phases, written by itself alone.
-// ATOMICS: relaxed throughout, since nothing is read through these words; the fences keep the
-// compiler from moving the owner's work out of `enter` and `leave`, which is all that a signal
-// handler of the same thread can see.
+/// The depth of a thread in phases. Only the thread itself writes it.
+// ATOMICS: relaxed throughout, since no other data is read through these words. The fences keep the
+// compiler from moving the owner's work out of `enter` and `leave`. A signal handler of the same
+// thread needs no more.
 #[derive(Debug)]
 pub(crate) struct Open {
     depth: AtomicUsize,

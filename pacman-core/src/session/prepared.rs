@@ -62,12 +62,12 @@ impl SessionBuilder {
 
     /// Looks up the events, tries them on this machine, and counts all programs on each of `cpus`.
     ///
-    /// The kernel asks for `perf_event_paranoid` of 0 or less, or CAP_PERFMON. Hardware contexts
-    /// outside of the process's cpuset count as well.
+    /// This requires `perf_event_paranoid` of 0 or less, or CAP_PERFMON. Hardware contexts outside
+    /// of the process's cpuset can be counted as well.
     ///
     /// # Errors
-    /// As for [`start`](Self::start); `NoEvents` for no CPU, `NoSuchPlace` for one that the
-    /// machine lacks, `PlaceNotAllowed` for one that is offline, `InvalidInput` if the
+    /// As for [`start`](Self::start); `NoEvents` for an empty set of CPUs; `NoSuchPlace` for a CPU
+    /// that the machine lacks; `PlaceNotAllowed` for one that is offline; `InvalidInput` if the
     /// session has a placement, which is for threads.
     pub fn system_wide(self, cpus: &CpuSet) -> Result<SystemWide> {
         if self.placement.is_some() {

@@ -226,9 +226,9 @@ impl Verdicts {
 
 /// The longest step that a clock may have, from sorted times of the same section.
 ///
-/// If a step is not a whole number of ticks, rounding at both ends makes up to three lengths of
-/// it, at most two ticks apart. Five lengths that close together prove a finer clock. The function
-/// ignores the longest hundredth, so that it does not take an interrupt for a step.
+/// If a step is not a whole number of ticks, rounding at both ends gives it up to three lengths.
+/// They are at most two ticks apart. Five lengths that close together prove a finer clock. The
+/// function ignores the longest hundredth, so that it does not take an interrupt for a step.
 pub(super) fn step(sorted: &[u64]) -> Option<u64> {
     let mut distinct = sorted[..sorted.len() - sorted.len() / 100].to_vec();
     distinct.dedup();

@@ -211,8 +211,8 @@ fn last_errno() -> Errno {
     Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
 }
 
-/// The offset from the thread pointer of the area in which the kernel keeps each
-/// thread's CPU number up to date (`rseq(2)`), which glibc registers since 2.35.
+/// The offset from the thread pointer of the `rseq(2)` area, in which the kernel keeps each
+/// thread's CPU number up to date. glibc registers the area since 2.35.
 ///
 /// RDTSCP and RDPID return the CPU as well, but no Pentium 4 has them.
 #[cfg(target_arch = "x86_64")]

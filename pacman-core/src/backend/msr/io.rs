@@ -10,9 +10,9 @@ pub use crate::backend::perf::Errno;
 
 /// Model-specific registers of the hardware contexts of one machine.
 ///
-/// A clone drives the same machine. Register accesses fail as with Linux's `msr` device:
-/// `EIO` if the processor faults, `ENXIO` if the context is absent, `EACCES` or `EPERM` if
-/// access is refused, `ENOENT` if the device is missing on every context.
+/// A clone drives the same machine. Register accesses fail as with Linux's `msr` device: `EIO` if
+/// the processor faults, and `ENXIO` if the context is absent. `EACCES` or `EPERM` mean that access
+/// is refused, and `ENOENT` that the device is missing on every context.
 ///
 /// The trait can be an object, as [`PerfSys`](crate::backend::perf::PerfSys) can.
 pub trait MsrIo: Send + Sync + 'static {
@@ -25,8 +25,8 @@ pub trait MsrIo: Send + Sync + 'static {
     /// WRMSR on hardware context `cpu`.
     fn write(&self, cpu: u32, msr: u32, value: u64) -> Result<(), Errno>;
 
-    /// The lower and the upper 32 bits of counter `index` of the context that the
-    /// calling thread runs on, each in a word whose upper half is zero. Index bit 30
+    /// The lower and the upper 32 bits of counter `index`, each in a word with an upper half of
+    /// zero. The counter is that of the context that the calling thread runs on. Index bit 30
     /// selects Intel's fixed counters.
     ///
     /// # Safety

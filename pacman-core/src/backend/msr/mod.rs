@@ -2,8 +2,8 @@
 //!
 //! [`MsrBackend`] takes the allocator's placement of the events. It writes counters, selectors and
 //! shared registers itself, through `/dev/cpu/N/msr`: NetBurst, Intel since Nehalem, AMD. It counts
-//! where the kernel's driver cannot (all 18 counters of a Pentium 4, for both of its threads at
-//! once), and it reads with a single RDPMC.
+//! where the kernel's driver cannot: all 18 counters of a Pentium 4, for both of its threads at
+//! once. It reads with a single RDPMC.
 //!
 //! # Whose counts
 //! A counter belongs to a *hardware context*, not to a thread: it counts all work of the
@@ -134,11 +134,13 @@ impl<M: MsrIo + Clone> Backend for MsrBackend<M> {
     /// Programs the context that the calling thread runs on, or the one named.
     ///
     /// # Errors
-    /// `Conflict` for a counter or register that another user holds, `Permission`,
-    /// `Unsupported` (no `msr` module, a register that faults), `PlaceNotAllowed` for a
-    /// context that is offline, `NoSuchPlace` for one without a plan, `NotScheduled` for
-    /// a tag that waits for the sibling, `Unsupported` for another thread; nothing stays
-    /// changed then.
+    /// - `Conflict` for a counter or register that another user holds
+    /// - `Permission` if access to the registers is refused
+    /// - `Unsupported` without the `msr` module, for a register that faults, and for another thread
+    /// - `PlaceNotAllowed` for a context that is offline, `NoSuchPlace` for one without a plan
+    /// - `NotScheduled` for a tag that waits for the sibling
+    ///
+    /// After an error all registers are as before.
     fn open(&self, target: Target) -> Result<Box<dyn Counters>> {
         let cpu = match target {
             Target::Caller => self.io.cpu(),

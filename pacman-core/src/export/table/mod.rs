@@ -24,22 +24,31 @@ use crate::report::Report;
 ///
 /// Threads are ordered by package, core and sibling, so that siblings stand one below the other. A
 /// core that several bound threads shared has a row with their sum, and the phase has its total.
-/// Columns: `runs` (finished executions), `time` (wall time, summed over them), `share` (of the
-/// time that the thread was attached; nested phases count twice here), and for each event its count
-/// and a rate. The rate is instructions per cycle, or misses per 1000 instructions, if both events
-/// are counted at the same privilege levels. For a clock it is a share of the wall time, otherwise
-/// events per second. A rate divides the figures of its own row. In a sum over siblings the time is
-/// therefore that of both threads, and IPC is the mean of both.
 ///
-/// Marks are explained below the table when they occur: `*` for a thread that the session did not
-/// bind, `~` for estimates (a column has the counted share of the time), a dash for absent figures,
-/// `>=` for sums over fewer threads than ran. Footnotes give the reasons for absent figures and the
-/// fate of threads. If sets of events rotated, they list the events of each set, and how many runs
-/// counted it on each thread. With staggered sets, a sum uses the threads that counted an event as
-/// an estimate for the others.
+/// The columns are:
 ///
-/// Names are shown with control characters escaped, so that they cannot drive
-/// the terminal.
+/// - `runs`: finished executions
+/// - `time`: wall time, summed over the runs
+/// - `share`: `time` over the time that the thread was attached; nested phases count twice
+/// - for each event, its count and a rate
+///
+/// The rate is instructions per cycle, or misses per 1000 instructions, if both events are counted
+/// at the same privilege levels. For a clock it is a share of the wall time, otherwise events per
+/// second. A rate divides the figures of its own row. So in a sum over siblings the time is that of
+/// both threads, and IPC is the mean of both.
+///
+/// Marks are explained below the table when they occur:
+///
+/// - `*` for a thread that the session did not bind
+/// - `~` for estimates; a column has the counted share of the time
+/// - a dash for absent figures
+/// - `>=` for sums over fewer threads than ran
+///
+/// Footnotes give the reasons for absent figures and the fate of threads. If sets of events
+/// rotated, they list the events of each set, and how many runs counted it on each thread. With
+/// staggered sets, a sum uses the threads that counted an event as an estimate for the others.
+///
+/// Names are shown with control characters escaped, so that they cannot drive the terminal.
 ///
 /// # Errors
 /// The error of `out`, such as `BrokenPipe`; the part that was written stays.
