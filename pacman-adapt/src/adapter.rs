@@ -367,18 +367,17 @@ impl Builder {
     /// Measures the cost of a decision on this machine, and makes the adapter.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] for a limit of 0 threads, a context's worth outside 0 to 1, a
-    /// predictor of times with another objective, or one that does not predict from the default;
-    /// [`ErrorKind::NoSuchPlace`] if the predictor has configurations that the machine does not;
-    /// as [`Placement::places`] for a placement that has no place for one that may be chosen;
-    /// [`ErrorKind::Unsupported`] or [`ErrorKind::Permission`] if energy is wanted and cannot be read.
+    /// - [`ErrorKind::InvalidInput`] for a limit of 0 threads, a maximum SMT gain outside 0 to 1, a
+    ///   predictor of times with another objective, or one that predicts from another default
+    /// - [`ErrorKind::NoSuchPlace`] if the predictor has configurations that the machine lacks
+    /// - as for [`Placement::places`], for a placement that lacks places for a candidate
+    /// - [`ErrorKind::Unsupported`] or [`ErrorKind::Permission`] if the objective needs energy that
+    ///   cannot be read
     pub fn build(self) -> Result<Adapter> {
         let Builder { topology, limit, order, objective, mut rapl, mut rules, .. } = self;
         if !(0.0..=1.0).contains(&rules.max_smt_gain) {
-            let why = format!(
-                "a context cannot be worth {} of a core's first: it is 0 to 1",
-                rules.max_smt_gain
-            );
+            let why =
+                format!("the maximum SMT gain must be from 0 to 1, got {}", rules.max_smt_gain);
             return Err(Error::new(ErrorKind::InvalidInput, why));
         }
         let mut candidates = Candidates::of(&topology, limit)?;

@@ -14,8 +14,8 @@ impl Controller {
     /// may return with each execution. The cost does not recur if only the phase itself went
     /// elsewhere and back, or if the other phase is new.
     ///
-    /// Ignores a cost that is not finite and above 0, a cost at the default, and a cost at a
-    /// configuration that the phase does not have.
+    /// It ignores a cost that is not finite and above 0, and a cost at the default. It also ignores
+    /// a configuration that the phase does not have.
     pub fn defer_cost(&mut self, on: Configuration, cost: f64, recurring: bool) {
         let Some(at) = self.index(on) else { return };
         if !(cost.is_finite() && cost > 0.0) || at == self.candidates.default_index() {

@@ -12,7 +12,7 @@ use crate::regret_budget::RegretLimits;
 pub struct Rules {
     /// The limits of the loss.
     pub bound: RegretLimits,
-    /// The greatest worth of one more context of a core, as a part of its first. 1 assumes nothing;
+    /// The most that one more context of a core adds, as a part of its first. 1 assumes nothing;
     /// 0.45 says that two contexts do at most 1.45 times the work of one.
     pub max_smt_gain: f64,
     /// The exponent of time with which the cost grows.

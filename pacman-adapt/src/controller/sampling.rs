@@ -93,7 +93,7 @@ impl Controller {
         let look = waits.map_or(REST.1, |waits| (waits / 2).clamp(1, REST.1));
         self.rest_until = self.account.executions() + look;
         self.why = format!(
-            "a sample of {} may lose {:.3} executions, and the budget allows {:.3} now",
+            "a sample of {} may cost as much as {:.3} more executions; the budget allows {:.3} now",
             self.candidates.all()[at],
             risk / level,
             (self.account.credit(level) - self.doubt()).max(0.0) / level

@@ -74,14 +74,15 @@ impl Root {
     }
 }
 
-/// The covariance of the residuals of mixtures, in ln time over the reference's.
+/// The covariance of the residuals of mixtures, in ln of time over the reference's time.
 ///
 /// The mean variance is 1. Half of it is a Wiener process, which wanders. The other half is an
 /// integrated Wiener process, which bends smoothly. Both start at the reference and run over ln
 /// cores and ln contexts per core.
 ///
-/// The mean of a Wiener process between two samples is a straight line, and that of an integrated
-/// one a cubic spline (Wahba, "Spline Models for Observational Data", 1990, sections 1.2 and 1.5).
+/// Between two samples, the mean of a Wiener process is a straight line, and that of an integrated
+/// one a cubic spline. See Wahba, "Spline Models for Observational Data", 1990, sections 1.2 and
+/// 1.5.
 pub(in crate::predict) fn unexplained(configurations: &[Configuration]) -> Square {
     let Some(reference) = configurations.last() else { return Square::from_fn(0, |_, _| 0.0) };
     let place = |on: &Configuration| {
