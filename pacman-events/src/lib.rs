@@ -1,9 +1,9 @@
 //! Hardware event names, their legal encodings per CPU model, and exact
 //! allocation of counters between the hardware contexts of a core.
 //!
-//! A name such as `STALL_CYCLES` resolves to register fields for one model and to counters that
-//! are legal for one context, or to the reason why not. The crate uses no operating system:
-//! any machine can encode for every model.
+//! A name such as `STALL_CYCLES` resolves to register fields for one model, and to counters that
+//! are legal for one context. If that is impossible, there is an error with the reason. The crate
+//! uses no operating system: any machine can encode for every model.
 //!
 //! ```
 //! use pacman_events::{CpuId, CpuModel, Resolver};

@@ -1,10 +1,10 @@
 //! The grammar of event names: `NAME[:modifier…]`.
 //!
-//! NAME is a preset (`STALL_CYCLES`), a native name with its unit masks
-//! (`UOPS_ISSUED.STALL_CYCLES`, `instr_retired:NBOGUSNTAG`), a raw code (`r01c3010e`)
-//! or an event in the style of perf (`cpu/event=0x3c,umask=0/`). Modifiers are `u`,
-//! `k`, `e`, `i`, `c=N`, `any` and, on NetBurst, `thr=N` and `cmpl`, in any order; the
-//! single letters may stand together, as in `:uk`.
+//! NAME is a preset (`STALL_CYCLES`) or a native name with its unit masks
+//! (`UOPS_ISSUED.STALL_CYCLES`, `instr_retired:NBOGUSNTAG`). It may also be a raw code
+//! (`r01c3010e`), or an event in the style of perf (`cpu/event=0x3c,umask=0/`). Modifiers are `u`,
+//! `k`, `e`, `i`, `c=N`, `any` and, on NetBurst, `thr=N` and `cmpl`, in any order. The single
+//! letters may be joined, as in `:uk`.
 
 use crate::encode::Modifiers;
 use crate::resolve_error::ResolveError;

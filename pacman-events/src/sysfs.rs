@@ -110,8 +110,8 @@ impl SysfsPmu {
     /// The attributes of comma-separated terms: `event=0x3c,umask=1,inv` or an alias.
     ///
     /// # Errors
-    /// [`ResolveErrorKind::Grammar`] for a term without a format, a value that does not fit
-    /// it, a `?` that the user must replace, or aliases that name each other.
+    /// [`ResolveErrorKind::Grammar`] for a term without a format, for a value that does not fit it,
+    /// and for a `?` that the user must replace. The same for aliases that name each other.
     pub fn encode(&self, asked: &str, terms: &str) -> Result<PerfAttr, ResolveError> {
         self.expand(asked, terms, &mut 0)
     }

@@ -104,9 +104,9 @@ impl Placement {
         self.claims.iter().filter_map(numbered)
     }
 
-    /// A counter to enable although this event does not count on it, because the
-    /// tagging ESCR works only while a counter wired to it is enabled (SDM Vol. 3,
-    /// "Tagging mechanism for front-end, execution and replay events").
+    /// A counter to enable although this event does not count on it. A tagging ESCR works only
+    /// while a counter wired to it is enabled (SDM Vol. 3, "Tagging mechanism for front-end,
+    /// execution and replay events").
     ///
     /// Another event may count on this counter, even a sibling's event.
     pub fn awake(&self) -> Option<Counter> {

@@ -1,8 +1,8 @@
 //! Bipartite matching of events to counter slots, with a budget per group of slots.
 //!
-//! Kuhn's augmenting paths on bit masks. A budget turns a group of slots into a
-//! node of limited capacity in the flow network, so an augmenting path may also end
-//! by moving another event out of the group.
+//! The method is Kuhn's augmenting paths on bit masks. A budget turns a group of slots into a node
+//! of limited capacity in the flow network. So an augmenting path may also end by moving another
+//! event out of the group.
 
 /// Sets of counter slots; slot numbers are dense over all contexts of a core.
 pub(super) type Slots = u128;

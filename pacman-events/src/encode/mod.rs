@@ -107,10 +107,10 @@ pub struct Limits {
     /// The event must be the only one on the general counters of its context
     /// (perfmon's `TakenAlone`).
     pub taken_alone: bool,
-    /// Events D0 to D3 of Sandy Bridge, Ivy Bridge and Haswell corrupt the sibling's
-    /// counter of the same number: while one runs, that counter is closed to the
-    /// sibling, and at most half of the general counters may run in each context
-    /// (errata BJ122, BV98, HSD29). Only with SMT on.
+    /// Events D0 to D3 of Sandy Bridge, Ivy Bridge and Haswell corrupt the sibling's counter of the
+    /// same number (errata BJ122, BV98, HSD29). While one runs, that counter is closed to the
+    /// sibling. At most half of the general counters may then run in each context. Only with SMT
+    /// on.
     pub sibling_exclusive: bool,
     /// The event needs an even counter and the odd one after it (AMD events that add
     /// more than 15 in one cycle; the odd counter is programmed with event FFFh).
