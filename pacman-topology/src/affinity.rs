@@ -16,8 +16,8 @@ pub(crate) fn current() -> io::Result<CpuSet> {
     let mut words = 1024 / WORD_BITS;
     loop {
         let mut mask: Vec<c_ulong> = vec![0; words];
-        // SAFETY: the pointer is valid for writes of the `size_of_val` bytes passed as the size,
-        // and the kernel reads such a buffer as a plain bit array, whatever its length.
+        // SAFETY: the pointer is valid for writes of the `size_of_val` bytes passed as the size.
+        // The kernel treats a buffer of any length as a plain bit array.
         let status = unsafe {
             libc::sched_getaffinity(
                 0,

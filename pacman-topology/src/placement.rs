@@ -67,8 +67,8 @@ impl Placement {
     ///
     /// # Errors
     /// - [`ErrorKind::NoPlaces`] for no threads or an empty list
-    /// - [`ErrorKind::NoSuchPlace`] for more threads than the machine has places under this policy,
-    ///   for any number if it has none, or for a CPU in the list that the machine does not have
+    /// - [`ErrorKind::NoSuchPlace`] for more threads than the policy has places, for any number if it
+    ///   has none, or for a CPU in the list that the machine lacks
     /// - [`ErrorKind::PlaceNotAllowed`] if the affinity mask or cpuset excludes needed contexts, or a
     ///   CPU in the list is offline
     /// - [`ErrorKind::InvalidInput`] if the list names a CPU twice, or the number of threads leaves

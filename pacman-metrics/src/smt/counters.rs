@@ -42,9 +42,9 @@ struct Checked {
 ///
 /// # Errors
 /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if the readings contradict each
-/// other by more than their steps and reading times explain. Examples are an empty interval,
-/// intervals that differ or are too short, a wrapped counter, and a core that was less active than
-/// a context or more than all contexts together.
+/// other by more than their steps and reading times explain. Examples are a wrapped counter, and
+/// intervals that are empty, too short or different. Another is a core that was less active than a
+/// context, or more than all contexts together.
 ///
 /// ```
 /// use pacman_metrics::smt::{Clocks, ContextReading, CoreReading, Scale, any_thread};

@@ -60,9 +60,9 @@ impl StallShare {
     /// Computes the stalled share at a stage that passes up to `width` operations per cycle.
     ///
     /// # Errors
-    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if `cycles` is 0, `width` is
-    /// not a positive number, more cycles are stalled than there are, or more than two
-    /// instructions per operation would have passed.
+    /// [`ErrorKind::NotComputable`](crate::ErrorKind::NotComputable) if `cycles` is 0, if `width`
+    /// is not a positive number, or if more cycles are stalled than were counted. The same if more
+    /// than two instructions per operation would have passed.
     ///
     /// ```
     /// use pacman_metrics::stalls::{Stage, StallShare};
