@@ -18,7 +18,6 @@ const REMEDIES: &[(&str, &str)] = &[
     ("no pkg-config", "apt-get install pkg-config"),
     ("no headless Chromium", "apt-get install chromium-headless-shell"),
     ("no OpenMP in GCC", "apt-get install gcc"),
-    ("no lab", "PACMAN_LAB names the lab's command"),
     ("no data", "PACMAN_DATA names the folder of measured programs"),
     ("only root", "run as root"),
 ];

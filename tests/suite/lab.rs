@@ -3,13 +3,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
-/// The lab's command: `PACMAN_LAB`, or `../shared/lab/lab` beside the project.
+/// The lab's command: `PACMAN_LAB`, or the repository's own if its emulator is built.
 pub fn command() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/lab/lab");
-    let named = std::env::var_os("PACMAN_LAB").map(PathBuf::from);
-    named.or_else(|| Some(PathBuf::from(beside))).filter(|lab| lab.exists())
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let find = || {
+        if let Some(named) = std::env::var_os("PACMAN_LAB") {
+            return Some(PathBuf::from(named)).filter(|lab| lab.exists());
+        }
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab"));
+        let check = Command::new(folder.join("build")).arg("--check").status();
+        check.is_ok_and(|status| status.success()).then(|| folder.join("lab"))
+    };
+    FOUND.get_or_init(find).clone()
 }
 
 /// The lab's guest program as a user would build it: with optimisation, because
@@ -88,32 +95,22 @@ fn stripped(program: &Path) -> PathBuf {
 /// # Panics
 /// If there is no lab, or it cannot be started.
 pub fn shell(options: &[&str], line: &str, programs: &[&Path]) -> Output {
-    // The first use on a machine fetches what the lab needs; two at once would each fetch
-    // it over the other's.
-    static FIRST: Mutex<()> = Mutex::new(());
     let mut lab = Command::new(command().expect("a lab"));
     lab.args(QUICK).args(options).args(["--", line]).args(programs);
-    let alone = (!has_all_it_needs()).then(|| FIRST.lock().expect("the first run did not panic"));
-    let output = lab.output().expect("the lab starts");
-    drop(alone);
-    output
+    lab.output().expect("the lab starts")
 }
 
 /// A third of a boot is the kernel's tests of its ciphers and its move to a random address.
 const QUICK: [&str; 2] = ["--append", "cryptomgr.notests nokaslr"];
 
-/// Whether the lab was used on this machine before.
-fn has_all_it_needs() -> bool {
-    let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
-    cache.is_some_and(|cache| cache.join("pmu-lab/kernel").is_dir())
-}
+/// The words of a skip for want of a lab.
+pub const LACK: &str = "no lab: `lab/build` builds it";
 
 /// Whether there is a lab; says so where there is none.
 pub fn is_there() -> bool {
     let there = command().is_some();
     if !there {
-        crate::skipped("no lab");
+        crate::skipped(LACK);
     }
     there
 }

@@ -1,7 +1,7 @@
 //! What the library costs, against what it stands on, in one run.
 //!
 //! `cargo bench --bench costs` prints ratios on this machine and, where the lab
-//! is found (`PACMAN_LAB`, or `../shared/lab/lab` beside the project), exact
+//! is found (`PACMAN_LAB`, or the repository's own once `lab/build` built it), exact
 //! instruction counts on its emulated Haswell. With `-- --lab` only those, which
 //! no noise disturbs. Exit status 1 if a bound the project set itself was exceeded.
 
@@ -10,7 +10,6 @@ mod doorbell;
 mod here;
 mod lab;
 
-use std::path::PathBuf;
 use std::process::{Command, exit};
 
 #[global_allocator]
@@ -29,8 +28,8 @@ fn main() {
         held
     };
     println!("In the lab (instructions, exact; 4 hardware events):");
-    let Some(lab) = lab_command() else {
-        println!("skipped: no lab");
+    let Some(lab) = pacman_suite::lab::command() else {
+        println!("skipped: {}", pacman_suite::lab::LACK);
         finish(held);
     };
     let program = std::env::current_exe().expect("a running program has a file");
@@ -51,10 +50,4 @@ fn finish(held: pacman_core::Result<bool>) -> ! {
             exit(2);
         }
     }
-}
-
-fn lab_command() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/lab/lab");
-    let named = std::env::var_os("PACMAN_LAB").map(PathBuf::from);
-    named.or_else(|| Some(PathBuf::from(beside))).filter(|lab| lab.exists())
 }
