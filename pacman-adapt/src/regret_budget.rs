@@ -70,11 +70,11 @@ impl RegretBudget {
         self.lost += cost;
     }
 
-    /// Corrects the estimate: earlier executions elsewhere would have cost `dearer` more at the
+    /// Corrects the estimate: earlier executions elsewhere would have cost `increase` more at the
     /// default.
-    pub fn reprice(&mut self, dearer: f64) {
-        self.baseline += dearer;
-        self.lost -= dearer;
+    pub fn reprice(&mut self, increase: f64) {
+        self.baseline += increase;
+        self.lost -= increase;
     }
 
     /// The loss that the next execution may have, if one at the default costs `default`.

@@ -42,7 +42,7 @@ impl Workers {
                 // The reverse order of `settle`. If the session was closed meanwhile, nothing is left to
                 // detach.
                 if let Some(session) = &leaving {
-                    let _ = session.detach_here();
+                    let _ = session.detach_current_thread();
                 }
                 bind(None);
             })

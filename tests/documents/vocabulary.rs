@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{files, read, root};
 
 /// Old names that are no words of the field or of English programs.
-const OLD: [&str; 36] = [
+const OLD: [&str; 38] = [
     "Turns",
     "InTurns",
     "in_turns",
@@ -20,6 +20,8 @@ const OLD: [&str; 36] = [
     "Parting",
     "went_without",
     "attach_here",
+    "attach_here_at",
+    "detach_here",
     "with_here",
     "enroll",
     "Standing",

@@ -37,7 +37,7 @@ fn ended_threads_leave_nothing_but_their_counts() {
             session.attach_current_thread().unwrap();
             session.begin(work).unwrap();
             session.end(work).unwrap();
-            session.detach_here().unwrap();
+            session.detach_current_thread().unwrap();
         }));
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     });

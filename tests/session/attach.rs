@@ -32,10 +32,10 @@ fn a_thread_takes_part_in_several_sessions() {
         one.end(a).unwrap();
         two.end(b).unwrap();
     }
-    one.detach_here().unwrap();
+    one.detach_current_thread().unwrap();
     two.begin(b).unwrap();
     two.end(b).unwrap();
-    two.detach_here().unwrap();
+    two.detach_current_thread().unwrap();
     assert_eq!(one.report().threads[0].phases[0].executions, 10);
     assert_eq!(two.report().threads[0].phases[0].executions, 11);
 }

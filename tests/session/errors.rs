@@ -187,7 +187,7 @@ fn a_thread_that_is_not_attached() {
         "cannot end a phase on this thread: it is not attached to session \"detached\"; attach it first",
     );
     assert_says(
-        &open.detach_here().unwrap_err(),
+        &open.detach_current_thread().unwrap_err(),
         ErrorKind::NotAttached,
         "cannot detach on this thread: it is not attached to session \"detached\"; attach it first",
     );
@@ -198,11 +198,11 @@ fn a_thread_that_is_not_attached() {
         "cannot attach this thread to session \"detached\": it is attached already; detach it first",
     );
     assert_eq!(
-        open.with_current_thread(|_| open.detach_here().unwrap_err().kind()).unwrap(),
+        open.with_current_thread(|_| open.detach_current_thread().unwrap_err().kind()).unwrap(),
         ErrorKind::NotAttached,
         "an attachment in use stays"
     );
-    open.detach_here().unwrap();
+    open.detach_current_thread().unwrap();
 }
 
 #[test]

@@ -130,10 +130,10 @@ impl Machine {
             let serial = random.between(0.02, 0.4);
             return Box::new(move |_, _, clock| serial / clock);
         }
-        let (fits, dearer) = (random.between(1.0, machine), random.between(0.2, 1.0));
+        let (fits, more) = (random.between(1.0, machine), random.between(0.2, 1.0));
         Box::new(move |threads, capacity, _| {
             let misses = 1.0 / (1.0 + ((threads - fits) * 1.5).exp());
-            (1.0 + dearer * misses) / capacity
+            (1.0 + more * misses) / capacity
         })
     }
 }

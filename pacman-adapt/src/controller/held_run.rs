@@ -20,19 +20,19 @@ pub(super) struct HeldRun {
 
 impl HeldRun {
     /// Adds `more` executions at `at`. Together they cost `cost`, the default was assumed to cost
-    /// `default`, and the most costly one cost `dearest`. `lost` is the account's loss before them.
+    /// `default`, and the most costly one cost `highest`. `lost` is the account's loss before them.
     #[inline]
     pub(super) fn goes_on(
         &mut self,
         at: usize,
         more: u32,
-        (cost, default, dearest): (f64, f64, f64),
+        (cost, default, highest): (f64, f64, f64),
         lost: f64,
     ) {
         if self.at != at || self.tally.executions == 0 {
             *self = HeldRun { at, lost, ..HeldRun::default() };
         }
-        self.tally.add(more, cost, dearest);
+        self.tally.add(more, cost, highest);
         self.default += default;
     }
 

@@ -108,8 +108,8 @@ impl Controller {
             return Ok(());
         }
         self.nonsense = 0;
-        let dearest = seconds.iter().copied().fold(0.0, f64::max);
-        self.book(self.next, seconds.len() as u32, seconds.iter().sum(), dearest);
+        let highest = seconds.iter().copied().fold(0.0, f64::max);
+        self.book(self.next, seconds.len() as u32, seconds.iter().sum(), highest);
         self.records[self.next].push_all(seconds);
         match self.over_budget() {
             true => self.remeasure(),

@@ -71,8 +71,8 @@ impl Controller {
         let (mean, now) = (tally.mean(), self.fresh.level().max(self.default_on_average()));
         let on = self.candidates.all()[at];
         if mean < now {
-            let dearer = (now * count - default).min(self.account.lost() - lost);
-            self.account.reprice(dearer.max(0.0));
+            let increase = (now * count - default).min(self.account.lost() - lost);
+            self.account.reprice(increase.max(0.0));
             (self.state, self.next) = (back, at);
             self.why = format!(
                 "costs {:.3} of {} on average, which has become more costly",

@@ -278,8 +278,8 @@ impl Controller {
     }
 
     /// Adds executions at one configuration to the account. They cost `cost` in total, and the most
-    /// costly one cost `dearest`.
-    pub(super) fn book(&mut self, at: usize, executions: u32, cost: f64, dearest: f64) {
+    /// costly one cost `highest`.
+    pub(super) fn book(&mut self, at: usize, executions: u32, cost: f64, highest: f64) {
         let default = self.candidates.default_index();
         let count = u64::from(executions);
         if self.state != State::Holding && self.held_level.is_finite() {
@@ -289,7 +289,7 @@ impl Controller {
             // The very first execution is costly because everything is cold.
             if self.account.executions() > 0 {
                 self.tally.fade(MOST);
-                self.tally.add(executions, cost, dearest);
+                self.tally.add(executions, cost, highest);
             }
             return self.account.enter(count, cost, cost);
         }
@@ -297,7 +297,7 @@ impl Controller {
         // Without an estimate there is nothing to compare with: the choice dates from before a
         // reset.
         let estimate = if estimate.is_finite() { estimate } else { cost };
-        let costs = (cost, estimate, dearest);
+        let costs = (cost, estimate, highest);
         self.held_run.goes_on(at, executions, costs, self.account.lost());
         self.account.enter(count, cost, estimate);
         let threads = self.candidates.all()[at].threads();

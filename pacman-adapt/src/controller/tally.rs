@@ -5,16 +5,16 @@
 pub(super) struct Tally {
     pub(super) executions: u32,
     pub(super) cost: f64,
-    dearest: f64,
+    highest: f64,
 }
 
 impl Tally {
-    /// Adds executions that cost `cost` in all, the most costly one `dearest`.
+    /// Adds executions that cost `cost` in all, the most costly one `highest`.
     #[inline]
-    pub(super) fn add(&mut self, executions: u32, cost: f64, dearest: f64) {
+    pub(super) fn add(&mut self, executions: u32, cost: f64, highest: f64) {
         self.executions = self.executions.saturating_add(executions);
         self.cost += cost;
-        self.dearest = self.dearest.max(dearest);
+        self.highest = self.highest.max(highest);
     }
 
     /// Halves the weight of the executions so far if there are `many`, to favour recent ones.
@@ -23,7 +23,7 @@ impl Tally {
         if self.executions >= many {
             self.executions /= 2;
             self.cost /= 2.0;
-            self.dearest /= 2.0;
+            self.highest /= 2.0;
         }
     }
 
@@ -34,6 +34,6 @@ impl Tally {
 
     /// The mean cost of all but the most costly execution, which may be a single disturbance.
     pub(super) fn mean_but_for_one(&self) -> f64 {
-        (self.cost - self.dearest) / f64::from(self.executions.max(2) - 1)
+        (self.cost - self.highest) / f64::from(self.executions.max(2) - 1)
     }
 }

@@ -5,7 +5,7 @@ use pacman_adapt::{Controller, Rules, State};
 
 use super::{controller, on, run};
 
-/// Eight cores are dearer than two.
+/// Eight cores cost more than two.
 fn saturated(on: Configuration) -> f64 {
     1.0 / f64::from(on.threads().min(2)) + 0.05 * f64::from(on.threads())
 }

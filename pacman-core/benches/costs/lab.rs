@@ -130,7 +130,7 @@ pub(crate) fn run() -> Result<bool> {
         session.begin(phase).unwrap();
         session.end(phase).unwrap();
     }));
-    session.detach_here()?;
+    session.detach_current_thread()?;
     drop(session);
 
     let session = Session::builder("rotation")

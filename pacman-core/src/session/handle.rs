@@ -196,7 +196,7 @@ impl Session {
     /// Attaches the calling thread and leaves the attachment with it, for threads
     /// that cannot keep a value: a pool's workers, OpenMP threads.
     ///
-    /// [`begin`](Self::begin), [`end`](Self::end) and [`detach_here`](Self::detach_here)
+    /// [`begin`](Self::begin), [`end`](Self::end) and [`detach_current_thread`](Self::detach_current_thread)
     /// find it again; if the thread ends first, it is detached, and the report says so.
     /// That happens as the thread ends, after its closure: `join` waits for it, the
     /// end of a `std::thread::scope` alone does not.
@@ -212,7 +212,7 @@ impl Session {
     ///
     /// # Errors
     /// As for [`attach_at`](Self::attach_at) and [`attach_current_thread`](Self::attach_current_thread).
-    pub fn attach_here_at(&self, place: &Place) -> Result<()> {
+    pub fn attach_current_thread_at(&self, place: &Place) -> Result<()> {
         self.keep(|| self.attach_at(place))
     }
 
@@ -235,7 +235,7 @@ impl Session {
     ///
     /// # Errors
     /// `NotAttached` if it is not attached that way.
-    pub fn detach_here(&self) -> Result<()> {
+    pub fn detach_current_thread(&self) -> Result<()> {
         match thread_registry::take::<Attached>(self.number) {
             Some(attached) => {
                 attached.leave(ThreadState::Detached);

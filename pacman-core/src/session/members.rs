@@ -91,7 +91,7 @@ impl Past {
             simulated: record.caps.simulated,
             doubt: record.caps.doubt,
             ticks: 0,
-            rows: vec![BTreeMap::new(); record.tallies().len()],
+            rows: vec![BTreeMap::new(); record.set_stats().len()],
             samples: 0,
             notes: Vec::new(),
             more: 0,
@@ -103,7 +103,7 @@ impl Past {
         self.threads += 1;
         self.exited += usize::from(record.state() == ThreadState::Exited);
         self.ticks += record.until(record.since).saturating_sub(record.since);
-        for (sum, set_stats) in self.rows.iter_mut().zip(record.tallies()) {
+        for (sum, set_stats) in self.rows.iter_mut().zip(record.set_stats()) {
             for phase in set_stats.rows.phases() {
                 // The owner has ended, so nothing is half written.
                 let Seen::Whole(row) = set_stats.rows.get(phase, || true) else { continue };

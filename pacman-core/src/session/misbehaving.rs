@@ -261,7 +261,7 @@ proptest! {
             }
         }
         for (phase, model) in rows {
-            let found = seen(&record.tallies()[0].rows, phase).map_or([0; 7], |row| {
+            let found = seen(&record.set_stats()[0].rows, phase).map_or([0; 7], |row| {
                 let sum = |at: usize| i128::from(row.counts[at].sum);
                 let aside = row.set_aside.map_or(0, |(times, _)| times);
                 [

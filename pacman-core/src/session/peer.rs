@@ -70,7 +70,7 @@ impl Peer {
             Counted::AtOnce(set_stats) => {
                 set_stats.slot.read(self.events, &mut latest.sample, is_gone).then_some(Epoch::ONLY)
             }
-            Counted::Rotating(tallies) => tallies.read(&mut latest.sample, is_gone),
+            Counted::Rotating(rotating) => rotating.read(&mut latest.sample, is_gone),
         }
     }
 

@@ -118,7 +118,7 @@ fn phase_reports(
     cut: &mut Vec<String>,
 ) -> Vec<PhaseReport> {
     let mut phases: Vec<u32> =
-        record.tallies().iter().flat_map(|set_stats| set_stats.rows.phases()).collect();
+        record.set_stats().iter().flat_map(|set_stats| set_stats.rows.phases()).collect();
     let open = record.open.phases();
     phases.extend(open.iter().map(|(phase, _)| *phase));
     phases.sort_unstable();
@@ -142,7 +142,7 @@ fn phase_reports(
             }
         };
     let mut report = |phase| {
-        let rows = record.tallies().iter().map(|set_stats| row(set_stats, phase)).collect();
+        let rows = record.set_stats().iter().map(|set_stats| row(set_stats, phase)).collect();
         let open = open.iter().find(|(open, _)| *open == phase).map_or(0, |(_, times)| *times);
         phase_report(phase, rows, open, shared, &nanos)
     };

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use super::log::Log;
 use super::open::Open;
 use super::plausible::Limits;
-use super::rotation::{SetStats, Sets, Tallies};
+use super::rotation::{RotatingStats, SetStats, Sets};
 use crate::backend::{Caps, MAX_EVENTS, perf};
 use crate::event::Event;
 use crate::fork::Fenced;
@@ -45,7 +45,7 @@ pub(crate) struct ThreadRecord {
 #[derive(Debug)]
 pub(crate) enum Counted {
     AtOnce(SetStats),
-    Rotating(Tallies),
+    Rotating(RotatingStats),
 }
 
 #[derive(Debug, Default)]
@@ -88,7 +88,7 @@ impl ThreadRecord {
             open: Open::new(),
             counted: match sets.len() {
                 1 => Counted::AtOnce(SetStats::new(widest, limits(0))),
-                _ => Counted::Rotating(Tallies::new(sets, limits)),
+                _ => Counted::Rotating(RotatingStats::new(sets, limits)),
             },
             log: (log > 0).then(|| Log::new(log, widest)),
             notes: Fenced::default(),
@@ -103,14 +103,14 @@ impl ThreadRecord {
 
     /// The limits of an execution that counts a set.
     pub(super) fn limits(&self, set: usize) -> Limits {
-        self.tallies()[set].rows.limits().clone()
+        self.set_stats()[set].rows.limits().clone()
     }
 
     /// The thread's counts of each set, in order.
-    pub(super) fn tallies(&self) -> &[SetStats] {
+    pub(super) fn set_stats(&self) -> &[SetStats] {
         match &self.counted {
             Counted::AtOnce(set_stats) => std::slice::from_ref(set_stats),
-            Counted::Rotating(tallies) => tallies.each(),
+            Counted::Rotating(rotating) => rotating.each(),
         }
     }
 

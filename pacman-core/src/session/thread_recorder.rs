@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::meter::Meter;
 use super::open::{Open, reentered};
-use super::rotation::{ByPlace, Epoch, SetScheduler, SetStats, Sets, Tallies};
+use super::rotation::{ByPlace, Epoch, RotatingStats, SetScheduler, SetStats, Sets};
 use super::rows::{Rows, RowsOf};
 use super::sample::Sample;
 use super::slot::Slot;
@@ -113,10 +113,10 @@ impl ThreadRecorder {
             Counted::AtOnce(set_stats) => {
                 set_stats.slot.publish(sample.ticks, &sample.reading.counts)
             }
-            Counted::Rotating(tallies) => {
+            Counted::Rotating(rotating) => {
                 let set = self.set_scheduler().set();
-                tallies.each()[set].slot.publish(sample.ticks, &sample.reading.counts);
-                tallies.begin_epoch(sample.epoch.number, set);
+                rotating.each()[set].slot.publish(sample.ticks, &sample.reading.counts);
+                rotating.begin_epoch(sample.epoch.number, set);
             }
         }
         Ok(())
@@ -147,7 +147,7 @@ impl ThreadRecorder {
             Counted::AtOnce(set_stats) => {
                 begin(&mut self.stack, &mut self.meter, phase, set_stats, &record.open)
             }
-            Counted::Rotating(tallies) => self.begin_rotating(phase, tallies, &record.open),
+            Counted::Rotating(rotating) => self.begin_rotating(phase, rotating, &record.open),
         }
     }
 
@@ -158,10 +158,10 @@ impl ThreadRecorder {
         }
         let ((stack, meter), set_stats, set) = match &record.counted {
             Counted::AtOnce(set_stats) => ((&mut self.stack, &mut self.meter), set_stats, 0),
-            Counted::Rotating(tallies) => {
+            Counted::Rotating(rotating) => {
                 let set_scheduler = self.set_scheduler.as_mut().expect(OPENED);
                 let set = set_scheduler.set();
-                ((&mut self.stack, set_scheduler.meter()), &tallies.each()[set], set as u32)
+                ((&mut self.stack, set_scheduler.meter()), &rotating.each()[set], set as u32)
             }
         };
         let (slot, log, open) = (&set_stats.slot, record.log.as_ref(), &record.open);
@@ -184,7 +184,7 @@ impl ThreadRecorder {
         ended.unwrap_or_else(|| Err(stack.refuse_end(open)))
     }
 
-    fn begin_rotating(&mut self, phase: u32, tallies: &Tallies, open: &Open) -> Result<()> {
+    fn begin_rotating(&mut self, phase: u32, rotating: &RotatingStats, open: &Open) -> Result<()> {
         let outermost = open.depth() == 0;
         let set_scheduler = self.set_scheduler.as_mut().expect(OPENED);
         let mut act = || {
@@ -195,12 +195,12 @@ impl ThreadRecorder {
                 changed?;
             }
             let set = set_scheduler.set();
-            begin(&mut self.stack, set_scheduler.meter(), phase, &tallies.each()[set], open)
+            begin(&mut self.stack, set_scheduler.meter(), phase, &rotating.each()[set], open)
         };
         let begun = act();
         match &begun {
-            Ok(()) => tallies.begin_epoch(set_scheduler.epoch().number, set_scheduler.set()),
-            Err(_) if outermost => tallies.end_epoch(),
+            Ok(()) => rotating.begin_epoch(set_scheduler.epoch().number, set_scheduler.set()),
+            Err(_) if outermost => rotating.end_epoch(),
             Err(_) => {}
         }
         begun

@@ -142,7 +142,7 @@ struct Part<'s, 'p, 'a, 'u> {
     /// For each unit, the registers of which it takes one for itself; 0 if unknown.
     owns: Vec<u128>,
     /// Units that exclude each other in pairs.
-    quarrel: Units,
+    clique: Units,
     pools: Vec<Pool>,
     /// For each unit, the equivalent units before it.
     alike: Vec<Units>,
@@ -159,7 +159,7 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
             units,
             reaches: units.iter().map(|unit| problem.reach_of(unit)).collect(),
             owns: Vec::new(),
-            quarrel: 0,
+            clique: 0,
             pools: Vec::new(),
             alike: Vec::new(),
             known: HashMap::new(),
@@ -169,7 +169,7 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
         };
         if units.len() <= Units::BITS as usize {
             part.owns = units.iter().map(|unit| problem.own_registers(unit)).collect();
-            part.quarrel = part.quarrel();
+            part.clique = part.find_clique();
             part.pools = problem
                 .erratum_pools(units)
                 .into_iter()
@@ -197,13 +197,13 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
             return (self.spell(&best), exact);
         }
         // Units that fit with few others come first, while those others are still free.
-        let mut shy = asked.clone();
-        let friends: Vec<usize> = asked
+        let mut fewest_first = asked.clone();
+        let compatible: Vec<usize> = asked
             .iter()
             .map(|a| asked.iter().filter(|b| self.fits(1 << *a | 1 << **b)).count())
             .collect();
-        shy.sort_by_key(|at| (friends[*at], *at));
-        let other = self.first_fit(&shy);
+        fewest_first.sort_by_key(|at| (compatible[*at], *at));
+        let other = self.first_fit(&fewest_first);
         if other.len() < best.len() {
             best = other;
         }
@@ -216,7 +216,7 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
             self.questions = 0;
             self.failed.clear();
             let mut chosen = Vec::new();
-            match self.cover_in(all, sets, &shy, &mut chosen) {
+            match self.cover_in(all, sets, &fewest_first, &mut chosen) {
                 Some(true) => {
                     best = chosen.into_iter().map(to_list).collect();
                     break;
@@ -346,14 +346,14 @@ impl<'s, 'p, 'a, 'u> Part<'s, 'p, 'a, 'u> {
         };
         open != 0
             && (sets == 0
-                || (open & self.quarrel).count_ones() > sets
+                || (open & self.clique).count_ones() > sets
                 || self.pools.iter().any(|pool| pool.need(open) > sets)
                 || !flows(&self.reaches)
                 || !flows(&self.owns))
     }
 
     /// Units that exclude each other in pairs, found greedily.
-    fn quarrel(&mut self) -> Units {
+    fn find_clique(&mut self) -> Units {
         let mut members: Units = 0;
         for at in 0..self.units.len() {
             if to_list(members).into_iter().all(|other| !self.fits(1 << at | 1 << other)) {

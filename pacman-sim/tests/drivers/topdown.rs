@@ -92,8 +92,8 @@ fn siblings_have_their_own_shares_in_each_phase() {
         // Threads report in the order in which they attached.
         let mine = work.iter().find(|work| counted(0)[4] == 300 * work[0].iter().sum::<u64>());
         let mine = mine.unwrap_or_else(|| panic!("{:?}", counted(0)));
-        for phase in 0..2 {
-            assert_near(counted(phase), mine[phase], 300, &format!("phase {phase}"));
+        for (phase, slots) in mine.iter().enumerate() {
+            assert_near(counted(phase), *slots, 300, &format!("phase {phase}"));
         }
     }
     assert!(session.report().notes.is_empty(), "{:?}", session.report().notes);

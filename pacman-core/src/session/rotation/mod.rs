@@ -2,7 +2,7 @@
 //!
 //! A session whose events do not fit at once has several sets; each outermost
 //! execution of a phase counts one of them. [`plan`](Sets::plan) makes the sets,
-//! [`SetScheduler`] is the owner's side, and [`Tallies`] the side that other threads see.
+//! [`SetScheduler`] is the owner's side, and [`RotatingStats`] the side that other threads see.
 
 mod plan;
 mod set_scheduler;
@@ -11,7 +11,7 @@ mod sets;
 
 pub(super) use plan::{Room, advise, is_lack_of_room};
 pub(super) use set_scheduler::{ByPlace, SetScheduler};
-pub(crate) use set_stats::{SetStats, Tallies};
+pub(crate) use set_stats::{RotatingStats, SetStats};
 pub(super) use sets::Epoch;
 pub use sets::MAX_ROTATED_EVENTS;
 pub(crate) use sets::Sets;

@@ -25,7 +25,7 @@ impl SetStats {
 /// Each set has a slot of its own, so that a sample cannot be taken for one of another set.
 /// README.md has the protocol.
 #[derive(Debug)]
-pub(crate) struct Tallies {
+pub(crate) struct RotatingStats {
     /// The number of switches so far, times [`SETS`], plus the set; or [`NOBODY`].
     epoch: AtomicU64,
     each: Box<[SetStats]>,
@@ -37,9 +37,9 @@ const SETS: u64 = MAX_ROTATED_EVENTS as u64;
 /// No set has a sample to show.
 const NOBODY: u64 = u64::MAX;
 
-impl Tallies {
-    pub(crate) fn new(sets: &Sets, limits: impl Fn(usize) -> Limits) -> Tallies {
-        Tallies {
+impl RotatingStats {
+    pub(crate) fn new(sets: &Sets, limits: impl Fn(usize) -> Limits) -> RotatingStats {
+        RotatingStats {
             epoch: AtomicU64::new(NOBODY),
             each: (0..sets.len()).map(|set| SetStats::new(sets.width(set), limits(set))).collect(),
             live: (0..sets.len()).map(|set| sets.live(set)).collect(),
@@ -101,8 +101,8 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     /// Two sets of two events that share the second one.
-    fn two() -> Tallies {
-        Tallies {
+    fn two() -> RotatingStats {
+        RotatingStats {
             epoch: AtomicU64::new(NOBODY),
             each: [(); 2]
                 .map(|()| SetStats::new(2, Limits::of(std::iter::empty(), 0, false)))
@@ -113,16 +113,16 @@ mod tests {
 
     #[test]
     fn a_reader_never_takes_one_sets_sample_for_anothers() {
-        let (tallies, done) = (two(), AtomicBool::new(false));
-        assert_eq!(tallies.read(&mut Published::EMPTY.clone(), || false), None);
+        let (rotating, done) = (two(), AtomicBool::new(false));
+        assert_eq!(rotating.read(&mut Published::EMPTY.clone(), || false), None);
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
                 let mut seen = 0u64;
                 while !done.load(Ordering::Relaxed) || seen == 0 {
                     let mut sample = Published::EMPTY;
-                    let Some(epoch) = tallies.read(&mut sample, || false) else { continue };
+                    let Some(epoch) = rotating.read(&mut sample, || false) else { continue };
                     let set = epoch.number % 2;
-                    assert_eq!(epoch.live, tallies.live[set as usize]);
+                    assert_eq!(epoch.live, rotating.live[set as usize]);
                     // Each epoch publishes twice: at 2 × number and one tick later.
                     assert_eq!(sample.ticks / 2, epoch.number);
                     assert_eq!(sample.counts[..2], [sample.ticks, set]);
@@ -131,12 +131,12 @@ mod tests {
             });
             for number in 0..100_000u64 {
                 let set = number % 2;
-                let slot = &tallies.each[set as usize].slot;
+                let slot = &rotating.each[set as usize].slot;
                 slot.publish(2 * number, &[2 * number, set]);
-                tallies.begin_epoch(number, set as usize);
+                rotating.begin_epoch(number, set as usize);
                 slot.publish(2 * number + 1, &[2 * number + 1, set]);
                 if number % 7 == 0 {
-                    tallies.end_epoch();
+                    rotating.end_epoch();
                 }
             }
             done.store(true, Ordering::Relaxed);
@@ -158,7 +158,7 @@ mod model {
         // Two slots and the word between them: more than three thread switches take hours.
         builder.preemption_bound = Some(3);
         interleave(builder, || {
-            let tallies = Arc::new(Tallies {
+            let rotating = Arc::new(RotatingStats {
                 epoch: AtomicU64::new(NOBODY),
                 each: [(); 2]
                     .map(|()| SetStats::new(1, Limits::of(std::iter::empty(), 0, false)))
@@ -166,23 +166,23 @@ mod model {
                 live: [0b01, 0b10].into(),
             });
             // Epoch n is that of set n mod 2, and its sample is of tick 10 + n.
-            let epoch = |tallies: &Tallies, number: u64| {
+            let epoch = |rotating: &RotatingStats, number: u64| {
                 let set = (number % 2) as usize;
-                tallies.each[set].slot.publish(10 + number, &[number]);
-                tallies.begin_epoch(number, set);
+                rotating.each[set].slot.publish(10 + number, &[number]);
+                rotating.begin_epoch(number, set);
             };
-            epoch(&tallies, 0);
+            epoch(&rotating, 0);
             let writer = {
-                let tallies = Arc::clone(&tallies);
+                let rotating = Arc::clone(&rotating);
                 loom::thread::spawn(move || {
-                    epoch(&tallies, 1);
-                    epoch(&tallies, 2);
+                    epoch(&rotating, 1);
+                    epoch(&rotating, 2);
                 })
             };
             let mut sample = Published::EMPTY;
-            let seen = tallies.read(&mut sample, || false).expect("an epoch was announced");
+            let seen = rotating.read(&mut sample, || false).expect("an epoch was announced");
             assert_eq!([sample.ticks, sample.counts[0]], [10 + seen.number, seen.number]);
-            assert_eq!(seen.live, tallies.live[(seen.number % 2) as usize]);
+            assert_eq!(seen.live, rotating.live[(seen.number % 2) as usize]);
             writer.join().unwrap();
         });
     }
