@@ -16,8 +16,8 @@ pub(crate) const HASWELL: Options = &["--cpu", "core"];
 pub(crate) const NEHALEM: Options = &["--cpu", "core", "--model", "Nehalem"];
 pub(crate) const SANDY_BRIDGE: Options = &["--cpu", "core", "--model", "SandyBridge"];
 pub(crate) const SKYLAKE: Options = &["--cpu", "core", "--model", "Skylake-Client"];
-pub(crate) const ICE_LAKE: Options =
-    &["--cpu", "core", "--gp", "8", "--model", "Icelake-Server,model=106"];
+pub(crate) const ICE_LAKE: Options = &["--model", "icelake"];
+pub(crate) const SAPPHIRE_RAPIDS: Options = &["--model", "sapphirerapids"];
 pub(crate) const ZEN: Options = &["--cpu", "amd"];
 pub(crate) const PENTIUM_4: Options = &["--cpu", "p4"];
 pub(crate) const WITHOUT_PMU: Options = &["--cpu", "none"];
@@ -98,7 +98,8 @@ fn machines() -> &'static [Machine] {
             machine(TIMED_NEHALEM, vec![smt::timetable()]),
             machine(SANDY_BRIDGE, vec![model()]),
             machine(SKYLAKE, vec![model()]),
-            machine(ICE_LAKE, vec![model()]),
+            machine(ICE_LAKE, vec![model(), guest("topdown")]),
+            machine(SAPPHIRE_RAPIDS, vec![guest("topdown")]),
             machine(NEHALEM, vec![model(), guest(&registers::job(registers::OF_NEHALEM))]),
             machine(
                 ZEN,

@@ -10,6 +10,7 @@ mod omp;
 mod registers;
 mod smt;
 mod stat;
+mod topdown;
 mod turns;
 mod validate;
 

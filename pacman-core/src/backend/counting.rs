@@ -142,16 +142,6 @@ pub trait Counters {
     /// child process, `System` for what else the kernel says.
     fn read(&mut self, into: &mut Reading) -> Result<()>;
 
-    /// As [`read`](Self::read), at the end of what an earlier `read` began: the next difference will
-    /// not begin here, so that steps of fractions may be larger.
-    ///
-    /// # Errors
-    /// As for [`read`](Self::read).
-    #[inline(always)]
-    fn read_end(&mut self, into: &mut Reading) -> Result<()> {
-        self.read(into)
-    }
-
     /// Reads all counts at once, and adds to each of `sums` what its event counted since
     /// `begun`.
     ///
@@ -159,7 +149,7 @@ pub trait Counters {
     /// As for [`read`](Self::read); nothing is added then.
     fn add_since(&mut self, begun: &Reading, sums: &EventSums) -> Result<()> {
         let mut now = Reading::EMPTY;
-        self.read_end(&mut now)?;
+        self.read(&mut now)?;
         add_differences(&now.counts, begun, sums);
         Ok(())
     }

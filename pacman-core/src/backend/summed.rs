@@ -33,8 +33,9 @@ impl SummedCounters {
     }
 }
 
-impl SummedCounters {
-    fn sum(&self, into: &mut Reading) {
+impl Counters for SummedCounters {
+    fn read(&mut self, into: &mut Reading) -> Result<()> {
+        self.counters.read(&mut self.counts)?;
         for sum in &self.sums {
             into.counts[sum.to] = 0;
         }
@@ -44,19 +45,6 @@ impl SummedCounters {
             into.counts[sum.to] = into.counts[sum.to].wrapping_add(part);
         }
         (into.enabled_ns, into.running_ns) = (self.counts.enabled_ns, self.counts.running_ns);
-    }
-}
-
-impl Counters for SummedCounters {
-    fn read(&mut self, into: &mut Reading) -> Result<()> {
-        self.counters.read(&mut self.counts)?;
-        self.sum(into);
-        Ok(())
-    }
-
-    fn read_end(&mut self, into: &mut Reading) -> Result<()> {
-        self.counters.read_end(&mut self.counts)?;
-        self.sum(into);
         Ok(())
     }
 

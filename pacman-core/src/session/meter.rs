@@ -98,7 +98,7 @@ impl Meter {
     pub(super) fn close_plain(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         debug_assert!(self.plain);
         *ticks = crate::clock::tsc();
-        self.counters.read_end(reading)
+        self.counters.read(reading)
     }
 
     /// Reads at the begin of a phase.
@@ -118,7 +118,7 @@ impl Meter {
     pub(super) fn close(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         if self.order == Order::CountersThenTsc {
             *ticks = crate::clock::tsc();
-            return self.counters.read_end(reading);
+            return self.counters.read(reading);
         }
         self.close_by_clock(reading, ticks)
     }
@@ -126,24 +126,29 @@ impl Meter {
     #[inline(never)]
     fn open_by_clock(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         if self.order == Order::ClockThenCounters {
-            *ticks = self.clock.now();
-            self.counters.read(reading)
+            self.clock_first(reading, ticks)
         } else {
-            self.counters.read(reading)?;
-            *ticks = self.clock.now();
-            Ok(())
+            self.counters_first(reading, ticks)
         }
     }
 
     #[inline(never)]
     fn close_by_clock(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
         if self.order == Order::ClockThenCounters {
-            self.counters.read_end(reading)?;
-            *ticks = self.clock.now();
-            Ok(())
+            self.counters_first(reading, ticks)
         } else {
-            *ticks = self.clock.now();
-            self.counters.read_end(reading)
+            self.clock_first(reading, ticks)
         }
+    }
+
+    fn clock_first(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
+        *ticks = self.clock.now();
+        self.counters.read(reading)
+    }
+
+    fn counters_first(&mut self, reading: &mut Reading, ticks: &mut u64) -> Result<()> {
+        self.counters.read(reading)?;
+        *ticks = self.clock.now();
+        Ok(())
     }
 }

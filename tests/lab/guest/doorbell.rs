@@ -25,6 +25,31 @@ pub(crate) fn retired() -> (u64, u64) {
     call(0x4c50_4d02, 0, 0)
 }
 
+/// The whole of the slots in [`use_slots`].
+pub(crate) const TEN_THOUSAND: u64 = 10_000;
+
+/// From now on this hardware context's slots are in these categories, in ten thousandths: four of the
+/// first level, four of the second.
+pub(crate) fn use_slots(shares: [u64; 8]) {
+    let packed = |level: &[u64]| level.iter().rev().fold(0, |word, share| word << 16 | share);
+    let (first, second): (u64, u64) = (packed(&shares[..4]), packed(&shares[4..]));
+    let refused: u64;
+    // SAFETY: CPUID changes only the registers named; RBX is saved around it.
+    unsafe {
+        core::arch::asm!(
+            "xchg {first}, rbx",
+            "cpuid",
+            "xchg {first}, rbx",
+            first = inout(reg) first => _,
+            inout("rax") 0x4c50_4d06u64 => refused,
+            inout("rcx") second => _,
+            out("rdx") _,
+            options(nostack, nomem),
+        );
+    }
+    assert_eq!(refused, 0, "the lab has no slots here");
+}
+
 /// The lab's CPUID leaves: 64-bit arguments and answers, which the intrinsic cuts off.
 fn call(leaf: u32, selector: u64, number: u64) -> (u64, u64) {
     let (low, high): (u64, u64);

@@ -15,6 +15,7 @@ mod rest;
 mod siblings;
 mod smt;
 mod stat;
+mod topdown;
 mod turns;
 mod whole;
 mod wide;
@@ -36,6 +37,7 @@ fn main() {
         ["registers", events] => registers::run(events),
         ["siblings"] => siblings::run(),
         ["smt", seconds] => smt::run(seconds.parse().expect("a number of seconds")),
+        ["topdown"] => topdown::run(),
         ["turns", how, by] => turns::run(how, by),
         ["whole"] => whole::run(),
         ["halves"] => whole::half_each(),

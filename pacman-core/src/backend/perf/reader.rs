@@ -289,7 +289,6 @@ impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> PageCounters<S, N, WI
 }
 
 impl<S: PerfSys + Clone, const N: usize, const WIDTH: u32> Counters for PageCounters<S, N, WIDTH> {
-    #[inline(always)]
     fn read(&mut self, into: &mut Reading) -> Result<()> {
         let counts = into.counts.first_chunk_mut().expect("N is at most MAX_EVENTS");
         // SAFETY: this thread opened the group (the reader is not `Send`), its pages

@@ -4,9 +4,9 @@
 //! in steps of 1/255. Linux adds share times slots to an event's count when it reads the group, and
 //! then sets both registers to 0. RDPMC never sets them to 0, so its steps grow with the slots that
 //! have gone by. A difference is off by half a step at its begin and half a step at its end. So a
-//! read at a begin takes the system call once [`MOST_SLOTS`] have gone by; all others use RDPMC.
-//! An execution of 85,000 slots, five microseconds on a fast core, is then right to half a point.
-//! That is a bound and no average: where phases alternate, errors of rounding do not cancel.
+//! read takes the system call once [`MOST_SLOTS`] have gone by, and RDPMC before. An execution of
+//! 85,000 slots, five microseconds on a fast core, is then right to half a point. That is a bound
+//! and no average: where phases alternate, errors of rounding do not cancel.
 //!
 //! The offsets of these events' pages are of no use. The kernel leaves the registers as they were
 //! over a change of threads but has added their slots to the count: a sum of both has them twice.
@@ -22,7 +22,7 @@ use crate::backend::{Caps, Counters, ReadPath, Reading};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Hardware, Source, Term};
 
-/// Slots after which the read at a begin sets the registers to 0; a step is then 257 slots.
+/// Slots after which a read sets the registers to 0; a step is then 257 slots.
 const MOST_SLOTS: u64 = 1 << 16;
 
 /// The part of a group's member in top-down analysis.
@@ -171,25 +171,6 @@ impl<S: PerfSys, C: Counters> TopDownCounters<S, C> {
         raw.counts[self.parts[0].0]
     }
 
-    /// Reads by RDPMC while the registers hold `most` slots or fewer.
-    fn read_within(&mut self, most: u64, into: &mut Reading) -> Result<()> {
-        let Some(seen) = self.seen else { return self.read_by_call(into) };
-        if self.raw(into).is_none() {
-            return self.read_by_call(into);
-        }
-        let slots = self.slots(into);
-        // Fewer than before: somebody else's read of this group has set the registers to 0.
-        if slots < seen || slots > most {
-            return self.read_by_call(into);
-        }
-        self.seen = Some(slots);
-        for (n, (place, part)) in self.parts.iter().enumerate() {
-            let held = share(*part, slots, into.counts[*place]);
-            into.counts[*place] = forward(&mut self.last[n], self.base[n].wrapping_add(held));
-        }
-        Ok(())
-    }
-
     /// Asks the kernel, which sets the registers to 0 if the group is on them.
     #[cold]
     fn read_by_call(&mut self, into: &mut Reading) -> Result<()> {
@@ -207,11 +188,21 @@ impl<S: PerfSys, C: Counters> TopDownCounters<S, C> {
 
 impl<S: PerfSys, C: Counters> Counters for TopDownCounters<S, C> {
     fn read(&mut self, into: &mut Reading) -> Result<()> {
-        self.read_within(MOST_SLOTS, into)
-    }
-
-    fn read_end(&mut self, into: &mut Reading) -> Result<()> {
-        self.read_within(u64::MAX, into)
+        let Some(seen) = self.seen else { return self.read_by_call(into) };
+        if self.raw(into).is_none() {
+            return self.read_by_call(into);
+        }
+        let slots = self.slots(into);
+        // Fewer than before: somebody else's read of this group has set the registers to 0.
+        if slots < seen || slots > MOST_SLOTS {
+            return self.read_by_call(into);
+        }
+        self.seen = Some(slots);
+        for (n, (place, part)) in self.parts.iter().enumerate() {
+            let held = share(*part, slots, into.counts[*place]);
+            into.counts[*place] = forward(&mut self.last[n], self.base[n].wrapping_add(held));
+        }
+        Ok(())
     }
 
     fn caps(&self) -> Caps {
