@@ -14,7 +14,7 @@ use pacman_adapt::{Adapter, Choice, Execution, Objective, Phase};
 use pacman_core::{Placement, Topology};
 use parking_lot::RwLock;
 
-use crate::error::{Failure, Result, Status, apart};
+use crate::error::{Failure, Result, Status, answer_isolated};
 use crate::input::{self, Sized32};
 use crate::machine;
 use crate::version;
@@ -98,7 +98,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_open(
     options: *const AdaptOptions,
     adapter: *mut *mut pacman_adapter,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         input::present(adapter, "an adapter")?;
         // SAFETY: the caller's promise.
         let options = unsafe { input::sized(options) }?;
@@ -123,8 +123,8 @@ pub unsafe extern "C-unwind" fn pacman_adapt_open(
         if let Some(predictor) = predictor {
             builder = builder.predictor(predictor);
         }
-        let handle = handle();
-        ADAPTERS.write().insert(handle, builder.build()?);
+        let (handle, built) = (handle(), builder.build()?);
+        ADAPTERS.write().insert(handle, built);
         // SAFETY: not null, and the caller's promise.
         unsafe { adapter.write(std::ptr::without_provenance_mut(handle as usize)) };
         Ok(Status::Ok)
@@ -134,7 +134,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_open(
 /// Closes an adapter and its phases.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pacman_adapt_close(adapter: *mut pacman_adapter) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         let handle = adapter.addr() as u64;
         ADAPTERS.write().remove(&handle).ok_or_else(|| unknown(handle, "an open adapter"))?;
         PHASES.write().retain(|_, (owner, _)| *owner != handle);
@@ -152,7 +152,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_phase_define(
     name: *const c_char,
     phase: *mut AdaptPhaseHandle,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         input::present(phase, "a phase")?;
         let owner = adapter.addr() as u64;
         // SAFETY: the caller's promise; the name is not kept.
@@ -181,7 +181,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_threads(
     phase: AdaptPhaseHandle,
     threads: *mut c_int,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         input::present(threads, "the number of threads")?;
         let adapted =
             find_phase(phase).and_then(|adapted| asked(|asked| ask(asked, phase, &adapted)));
@@ -208,7 +208,7 @@ fn ask(asked: &mut Asked, phase: AdaptPhaseHandle, adapted: &Phase) -> usize {
 /// Reports the end of the execution that the calling thread asked for.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pacman_adapt_done(phase: AdaptPhaseHandle, seconds: f64) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         let adapted = find_phase(phase)?;
         let last = asked(|asked| {
             let place = asked.iter().rposition(|(other, ..)| *other == phase.id)?;
@@ -240,7 +240,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_cpus(
     n: usize,
     count: *mut usize,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         input::present(cpus, "cpus")?;
         input::present(count, "the number of cpus")?;
         let adapted = find_phase(phase)?;
@@ -281,7 +281,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_why(
     line: *mut c_char,
     n: usize,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         input::present(line, "a line")?;
         let why = find_phase(phase)?.why();
         if n == 0 {
@@ -312,7 +312,7 @@ pub unsafe extern "C-unwind" fn pacman_adapt_refresh(
     adapter: *const pacman_adapter,
     dropped: *mut usize,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         let gone = find_adapter(adapter.addr() as u64)?.refresh()?;
         if !dropped.is_null() {
             // SAFETY: not null, and the caller's promise.

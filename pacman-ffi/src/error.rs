@@ -158,7 +158,7 @@ fn status_of(kind: ErrorKind) -> Status {
 /// `PACMAN_E_INTERNAL`.
 ///
 /// Entries call it directly if threads call them often and they have no cancellation points. All
-/// others call [`apart`].
+/// others call [`answer_isolated`].
 #[inline]
 pub(crate) fn answer(work: impl FnOnce() -> Result<Status>) -> c_int {
     match catch_unwind(AssertUnwindSafe(work)) {
@@ -175,7 +175,7 @@ pub(crate) fn answer(work: impl FnOnce() -> Result<Status>) -> c_int {
 ///
 /// A pending cancellation may unwind from the last line. So entries are `extern "C-unwind"`, and
 /// neither they nor this function have anything to drop there.
-pub(crate) fn apart(work: impl FnOnce() -> Result<Status>) -> c_int {
+pub(crate) fn answer_isolated(work: impl FnOnce() -> Result<Status>) -> c_int {
     let before = cancel::put_off();
     let status = floating::isolated(|| answer(work));
     cancel::allow(before);

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use crate::error::{Status, answer, apart};
+use crate::error::{Status, answer, answer_isolated};
 use crate::input;
 use crate::kept;
 use crate::registry::{self, pacman_session};
@@ -24,7 +24,7 @@ pub unsafe extern "C-unwind" fn pacman_phase_define(
     name: *const c_char,
     phase: *mut PhaseHandle,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         input::present(phase, "a phase")?;
         // SAFETY: the caller's promise; the text is not kept.
         let name = unsafe { input::text(name, "this as the name of a phase") }?;

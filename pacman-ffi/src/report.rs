@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use pacman_core::export::{self, Environment, TableStyle};
 use pacman_core::report::ThreadReport;
 
-use crate::error::{Failure, Result, Status, apart};
+use crate::error::{Failure, Result, Status, answer_isolated};
 use crate::input::{self, Sized32};
 use crate::output;
 use crate::phase::PhaseHandle;
@@ -28,7 +28,7 @@ pub extern "C-unwind" fn pacman_report_write(
     format: u32,
     fd: c_int,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         let entry = registry::find(session.addr(), "write a report")?;
         let text = text(&entry, format, fd)?;
         let name = release(entry);
@@ -48,7 +48,7 @@ pub unsafe extern "C-unwind" fn pacman_report_save(
     format: u32,
     path: *const c_char,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         // SAFETY: the caller's promise; the path is not kept.
         let path = unsafe { input::bytes(path, "this as a path") }?;
         let path = Path::new(OsStr::from_bytes(path));
@@ -105,7 +105,7 @@ pub unsafe extern "C-unwind" fn pacman_count_read(
     event: usize,
     count: *mut Count,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         input::present(count, "a count")?;
         let entry = registry::find(session.addr(), "read a count")?;
         let known = entry.session.phase_from_bits(phase.id).is_some();

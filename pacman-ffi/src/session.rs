@@ -8,7 +8,7 @@ use pacman_core::fork::Fenced;
 use pacman_core::session::EventSetRotation;
 use pacman_core::{Placement, Session};
 
-use crate::error::{Failure, Result, Status, apart};
+use crate::error::{Failure, Result, Status, answer_isolated};
 use crate::input::{self, Sized32};
 use crate::kept;
 use crate::machine;
@@ -64,7 +64,7 @@ pub unsafe extern "C-unwind" fn pacman_session_open(
     options: *const Options,
     session: *mut *mut pacman_session,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         input::present(session, "a session")?;
         // SAFETY: the caller's promise.
         let options = unsafe { input::sized(options) }?;
@@ -144,7 +144,7 @@ unsafe fn start(options: &Options) -> Result<Session> {
 /// Closes a session.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pacman_session_close(session: *mut pacman_session) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         registry::remove(session.addr(), "close a session")?;
         kept::let_go();
         Ok(Status::Ok)
@@ -160,7 +160,7 @@ pub unsafe extern "C-unwind" fn pacman_event_count(
     session: *const pacman_session,
     count: *mut usize,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         input::present(count, "the number of events")?;
         let entry = registry::find(session.addr(), "count events")?;
         // SAFETY: not null, and the caller's promise.
@@ -179,7 +179,7 @@ pub unsafe extern "C-unwind" fn pacman_event_name(
     event: usize,
     name: *mut *const c_char,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         input::present(name, "a name")?;
         let entry = registry::find(session.addr(), "name an event")?;
         let text = interned(entry.event(event)?.name());
@@ -199,7 +199,7 @@ pub unsafe extern "C-unwind" fn pacman_event_unit(
     event: usize,
     unit: *mut *const c_char,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         input::present(unit, "a unit")?;
         let entry = registry::find(session.addr(), "name a unit")?;
         let text = interned(entry.event(event)?.unit());
@@ -221,7 +221,7 @@ pub unsafe extern "C-unwind" fn pacman_sets(
     n: usize,
     count: *mut usize,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         input::present(count, "the number of sets")?;
         input::present(sets, "sets")?;
         let entry = registry::find(session.addr(), "list sets")?;

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use pacman_core::backend::Reading;
 use pacman_core::session::{Peer, PeerSample, Sample};
 
-use crate::error::{Failure, Result, Status, answer, apart};
+use crate::error::{Failure, Result, Status, answer, answer_isolated};
 use crate::input;
 use crate::kept;
 use crate::peer;
@@ -16,7 +16,7 @@ use crate::registry::{self, pacman_session};
 /// placement the thread stays where it runs.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pacman_attach(session: *const pacman_session) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         let handle = session.addr();
         if kept::with(handle, "attach", |_| Ok(())).is_ok() {
             return Ok(Status::Already);
@@ -33,7 +33,7 @@ pub extern "C-unwind" fn pacman_attach(session: *const pacman_session) -> c_int 
 /// Attaches the calling thread and binds it to a logical CPU until it detaches.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pacman_attach_cpu(session: *const pacman_session, cpu: u32) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         let handle = session.addr();
         kept::let_go();
         let entry = registry::find(handle, "attach this thread")?;
@@ -66,7 +66,7 @@ pub extern "C-unwind" fn pacman_attach_cpu(session: *const pacman_session, cpu: 
 /// Detaches the calling thread.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pacman_detach(session: *const pacman_session) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         kept::end(session.addr(), "detach")?;
         Ok(Status::Ok)
     })
@@ -81,7 +81,7 @@ pub unsafe extern "C-unwind" fn pacman_thread_number(
     session: *const pacman_session,
     number: *mut usize,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         input::present(number, "a thread's number")?;
         let found =
             kept::with(session.addr(), "ask for the number", |kept| Ok(kept.attached.number()))?;
@@ -100,7 +100,7 @@ pub unsafe extern "C-unwind" fn pacman_thread_count(
     session: *const pacman_session,
     count: *mut usize,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         input::present(count, "the number of threads")?;
         let entry = registry::find(session.addr(), "count threads")?;
         // SAFETY: not null, and the caller's promise.

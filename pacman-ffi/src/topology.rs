@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use pacman_core::topology::CoreType;
 
-use crate::error::{Failure, Status, apart};
+use crate::error::{Failure, Status, answer_isolated};
 use crate::input::{self, Sized32};
 use crate::machine;
 
@@ -67,7 +67,7 @@ const LEAST_CONTEXT: usize = 16;
 /// `topology` is null or points to a writable struct of the length in its `size`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pacman_topology_read(topology: *mut TopologyCounts) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         let machine = machine::topology()?;
         let counts = TopologyCounts {
             size: 0,
@@ -97,7 +97,7 @@ pub unsafe extern "C-unwind" fn pacman_topology_contexts(
     element_size: usize,
     count: *mut usize,
 ) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         input::present(contexts, "contexts")?;
         input::present(count, "the number of contexts")?;
         let ours = size_of::<ContextFacts>();

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use crate::error::{Failure, Result, Status, apart};
+use crate::error::{Failure, Result, Status, answer_isolated};
 
 /// The ABI of this library: major in the upper half, minor in the lower.
 ///
@@ -43,7 +43,7 @@ pub extern "C" fn pacman_version() -> *const c_char {
 /// Whether this library serves programs compiled for the given ABI.
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn pacman_abi_check(abi: u32) -> c_int {
-    apart(|| {
+    answer_isolated(|| {
         shake_hands(abi)?;
         Ok(Status::Ok)
     })

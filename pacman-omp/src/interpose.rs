@@ -130,9 +130,9 @@ fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     if let Some(real) = itself.and_then(|runtime| runtime.real(function)) {
         return Some(real);
     }
-    let known = |apart: &&PrivateRuntime| apart.bias == module.bias;
-    let apart = PRIVATE_RUNTIMES.lock().iter().find(known).map(|apart| apart.handle);
-    if let Some(real) = apart.and_then(|handle| look_up(handle, function)) {
+    let known = |private: &&PrivateRuntime| private.bias == module.bias;
+    let private = PRIVATE_RUNTIMES.lock().iter().find(known).map(|private| private.handle);
+    if let Some(real) = private.and_then(|handle| look_up(handle, function)) {
         return Some(real);
     }
     if let Some(real) = next(function) {
@@ -147,11 +147,11 @@ fn resolved(caller: u64, function: Function) -> Option<*mut c_void> {
     if next(Function::omp_get_thread_num).is_some() {
         return Some(real);
     }
-    let mut apart = PRIVATE_RUNTIMES.lock();
+    let mut private = PRIVATE_RUNTIMES.lock();
     HAS_PRIVATE_RUNTIMES.store(true, Ordering::Relaxed);
     // ATOMICS: a thread that read an old value calls the right function: the value was right for it.
     SHARED.iter().for_each(|real| real.store(null_mut(), Ordering::Relaxed));
-    apart.push(PrivateRuntime { bias: module.bias, handle });
+    private.push(PrivateRuntime { bias: module.bias, handle });
     Some(real)
 }
 

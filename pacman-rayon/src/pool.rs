@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pacman_adapt::predict::Configuration;
 use pacman_adapt::{Actuator, Adapter, Builder, Phase, State};
-use pacman_core::{Place, Result, Session};
+use pacman_core::{Error, ErrorKind, Place, Result, Session};
 
 use crate::change;
 use crate::workers::Workers;
@@ -83,10 +83,11 @@ impl AdaptivePool {
     /// Runs `work` in the pool of a given configuration, to compare. The controller takes no part.
     ///
     /// # Errors
-    /// [`NoSuchPlace`](pacman_core::ErrorKind::NoSuchPlace) if the machine lacks the configuration.
+    /// [`NoSuchPlace`](pacman_core::ErrorKind::NoSuchPlace) if the machine lacks the configuration;
+    /// [`System`](pacman_core::ErrorKind::System) if the system cannot start more threads.
     ///
     /// # Panics
-    /// If `work` panics, or the system cannot start more threads.
+    /// If `work` panics.
     pub fn install_at<R: Send>(
         &self,
         on: Configuration,
@@ -118,8 +119,15 @@ impl AdaptivePool {
         let adapter = &self.inner.adapter;
         let places = adapter.places(on)?;
         let started = Workers::start(&adapter.topology(), &places, self.inner.session.as_ref());
-        // The only cause is that the system cannot start more threads.
-        let workers = Arc::new(started.unwrap_or_else(|error| panic!("no pool for {on}: {error}")));
+        let workers = Arc::new(started.map_err(|error| {
+            Error::new(
+                ErrorKind::System,
+                format!(
+                    "cannot start the threads of {on}: the system said {error}; end other threads, or \
+                     raise the limit of processes (ulimit -u)"
+                ),
+            )
+        })?);
         pools.insert(on, Arc::clone(&workers));
         Ok(workers)
     }
@@ -149,12 +157,13 @@ impl AdaptivePhase {
     /// With a session, every worker's counts during the execution go to its row of this phase.
     ///
     /// # Errors
-    /// [`NoSuchPlace`](pacman_core::ErrorKind::NoSuchPlace) if the chosen contexts are gone; the error
+    /// [`NoSuchPlace`](pacman_core::ErrorKind::NoSuchPlace) if the chosen contexts are gone;
+    /// [`System`](pacman_core::ErrorKind::System) if the system cannot start more threads; the error
     /// of [`Adapter::refresh`] if the machine cannot be read. `work` has not run then. Failures of the
     /// controller or of counters are not errors: see [`why`](Self::why) and [`AdaptivePool::trouble`].
     ///
     /// # Panics
-    /// If `work` panics, or the system cannot start more threads.
+    /// If `work` panics.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> Result<R> {
         self.pool.look()?;
         let choice = self.phase.begin();

@@ -21,7 +21,8 @@ impl Controller {
             self.costly = None;
         }
         self.noise_may_hide = false;
-        let rest = self.rest.max(self.apart(self.spent + self.switch_back_cost(), SEARCHES));
+        let rest =
+            self.rest.max(self.executions_between(self.spent + self.switch_back_cost(), SEARCHES));
         self.search_after = self.account.executions() + rest;
         self.rest = (self.rest * 2).min(REST.1);
         self.rest_until = self.account.executions() + self.until_check();
@@ -43,10 +44,10 @@ impl Controller {
         // Before the first check its cost is unknown, and the measured default may be too costly.
         let part = if self.costly.is_some() { CHECKS_OF_LOAD } else { CHECKS };
         pays.max(match self.check_cost > 0.0 {
-            true => self.apart(self.check_cost, part),
-            false => self.apart(default - self.held_level, part).min(REST.1),
+            true => self.executions_between(self.check_cost, part),
+            false => self.executions_between(default - self.held_level, part).min(REST.1),
         })
-        .max(self.apart(self.switch_back_cost(), part))
+        .max(self.executions_between(self.switch_back_cost(), part))
     }
 
     /// The additional cost of a return from the held configuration to the default.
@@ -58,7 +59,7 @@ impl Controller {
     }
 
     /// Executions to wait between events of this cost, so that they cost at most `part` of all.
-    fn apart(&self, cost: f64, part: f64) -> u64 {
+    fn executions_between(&self, cost: f64, part: f64) -> u64 {
         ((cost / self.held_level / part).max(0.0) as u64).min(LONGEST)
     }
 

@@ -163,7 +163,8 @@ impl Model {
     /// The model as the text of a file, which ends in a newline.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidInput`] if a figure is not finite, because JSON lacks such numbers.
+    /// [`ErrorKind::InvalidInput`] if the text cannot be read back, such as for a figure that is not
+    /// finite: JSON lacks such numbers.
     pub fn to_text(&self) -> Result<String> {
         let file = File {
             format: FORMAT.into(),
@@ -183,8 +184,9 @@ impl Model {
         // The first occurrence is the field: it stands before the model.
         let text = text.replacen(BLANK, &checksum, 1);
         // JSON has null for numbers that are not finite, so reading the text back finds them.
-        Model::from_text(&text)
-            .map_err(|_| bad("cannot write the model: a figure of it is not finite".into()))?;
+        Model::from_text(&text).map_err(|error| {
+            bad(format!("cannot write the model, which cannot be read back: {error}"))
+        })?;
         Ok(text)
     }
 

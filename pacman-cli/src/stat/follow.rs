@@ -280,6 +280,9 @@ impl Collector for Follower<'_> {
                 State::Ended(_) => format!(
                     "{threads} outlived the command: counted until then, and not followed further"
                 ),
+                _ if outlived == 1 => {
+                    "1 thread of the command still runs and is no longer counted".into()
+                }
                 _ => format!("{threads} of the command still run and are no longer counted"),
             });
         }

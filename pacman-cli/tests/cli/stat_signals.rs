@@ -63,7 +63,7 @@ fn a_command_that_ignores_ctrl_c_is_let_go_by_the_second() {
     let answer = job.end();
     let said = text(&answer.stderr);
     assert_eq!(answer.status.code(), Some(130), "{said}");
-    assert!(said.contains("1 thread of the command still run and are no longer counted"), "{said}");
+    assert!(said.contains("1 thread of the command still runs and is no longer counted"), "{said}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub(crate) use assignment::assignments;
 pub(crate) use division::{Division, Grant};
 pub(crate) use place::{items, place};
 pub(crate) use problem::{Footprint, Item, Problem, Relax};
-pub(crate) use reason::ResolveError;
+pub(crate) use reason::PlacementError;
 pub(crate) use search::Search;
 
 /// Places the events of one thread that has the core to itself: context 0, with all of the core's

@@ -2,7 +2,7 @@
 
 use super::division::Division;
 use super::problem::{Item, Problem, Relax};
-use super::reason::ResolveError;
+use super::reason::PlacementError;
 use super::search::Search;
 use super::{Assignment, Conflict, EventConstraints, Pmu, assignments};
 
@@ -20,7 +20,7 @@ pub(crate) fn place(
         let events: Vec<usize> = asked.iter().map(|(_, event)| *event).collect();
         return Ok(assignments(pmu, &items, &spots, &events));
     }
-    Err(ResolveError { pmu, division, items: &items, asked: &asked }.explain())
+    Err(PlacementError { pmu, division, items: &items, asked: &asked }.explain())
 }
 
 /// The events of all threads, with thread and position of each. Thread *n* runs on context *n*; a

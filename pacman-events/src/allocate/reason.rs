@@ -16,7 +16,7 @@ use crate::CounterSet;
 const NO_REGISTERS: Relax = Relax { reservations: false, erratum: false, registers: u32::MAX };
 
 /// A placement that failed.
-pub(crate) struct ResolveError<'r, 'a> {
+pub(crate) struct PlacementError<'r, 'a> {
     pub(crate) pmu: &'a Pmu,
     pub(crate) division: &'r Division,
     /// The requested events of all threads.
@@ -25,7 +25,7 @@ pub(crate) struct ResolveError<'r, 'a> {
     pub(crate) asked: &'r [(u8, usize)],
 }
 
-impl<'a> ResolveError<'_, 'a> {
+impl<'a> PlacementError<'_, 'a> {
     /// Finds a minimal conflict and explains it.
     ///
     /// # Panics
@@ -54,7 +54,7 @@ impl<'a> ResolveError<'_, 'a> {
 }
 
 fn explain(
-    refusal: &ResolveError<'_, '_>,
+    refusal: &PlacementError<'_, '_>,
     items: &[Item<'_>],
     events: Vec<ConflictingEvent>,
 ) -> Conflict {
@@ -76,7 +76,7 @@ fn explain(
 }
 
 /// The reason why one event alone cannot be placed.
-fn resource_of_one(refusal: &ResolveError<'_, '_>, item: &Item<'_>) -> Resource {
+fn resource_of_one(refusal: &PlacementError<'_, '_>, item: &Item<'_>) -> Resource {
     let pmu = refusal.pmu;
     let alone = std::slice::from_ref(item);
     let free = Relax { reservations: true, ..Relax::default() };
@@ -107,7 +107,7 @@ fn resource_of_one(refusal: &ResolveError<'_, '_>, item: &Item<'_>) -> Resource 
 }
 
 /// The reason why events that fit one by one do not fit together.
-fn resource_of_many(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> Resource {
+fn resource_of_many(refusal: &PlacementError<'_, '_>, items: &[Item<'_>]) -> Resource {
     // The contested resource is not a withheld counter, unless that counter would help.
     let mut pmu = refusal.pmu.clone();
     if !fits_with_withheld(refusal, items) {
@@ -182,7 +182,7 @@ fn claimed(items: &[Item<'_>]) -> Vec<(Register, u64)> {
         .collect()
 }
 
-fn counters(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> Resource {
+fn counters(refusal: &PlacementError<'_, '_>, items: &[Item<'_>]) -> Resource {
     let (mut general, mut fixed) = (CounterSet::EMPTY, CounterSet::EMPTY);
     for item in items {
         let granted = refusal
@@ -200,7 +200,7 @@ fn counters(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> Resource {
     Resource::Counters { general, fixed }
 }
 
-fn reserved(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> Resource {
+fn reserved(refusal: &PlacementError<'_, '_>, items: &[Item<'_>]) -> Resource {
     let reservations = &refusal.pmu.reservations;
     let holder = reservations
         .iter()
@@ -217,7 +217,7 @@ fn is_near(context: u8, items: &[Item<'_>]) -> bool {
 
 /// The holder of each resource after all events but the last are placed.
 fn holders(
-    refusal: &ResolveError<'_, '_>,
+    refusal: &PlacementError<'_, '_>,
     items: &[Item<'_>],
     events: &[ConflictingEvent],
     resource: &Resource,
@@ -318,7 +318,7 @@ fn cause(pmu: &Pmu, events: &[ConflictingEvent], resource: &Resource) -> String 
 }
 
 fn remedies(
-    refusal: &ResolveError<'_, '_>,
+    refusal: &PlacementError<'_, '_>,
     items: &[Item<'_>],
     events: &[ConflictingEvent],
     resource: &Resource,
@@ -358,13 +358,13 @@ fn remedies(
     list
 }
 
-fn fits_wider(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> bool {
+fn fits_wider(refusal: &PlacementError<'_, '_>, items: &[Item<'_>]) -> bool {
     let wider: Option<&[Grant]> =
         refusal.division.wider.as_ref().map(|(_, grants)| grants.as_slice());
     wider.is_some_and(|grants| refusal.fits(items, Relax::default(), grants))
 }
 
-fn fits_with_withheld(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> bool {
+fn fits_with_withheld(refusal: &PlacementError<'_, '_>, items: &[Item<'_>]) -> bool {
     if refusal.pmu.withheld.is_empty() {
         return false;
     }
@@ -374,7 +374,7 @@ fn fits_with_withheld(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> boo
 }
 
 /// Whether one thread's events would fit on the counters of a core without SMT.
-fn fits_smt_off(refusal: &ResolveError<'_, '_>, items: &[Item<'_>]) -> bool {
+fn fits_smt_off(refusal: &PlacementError<'_, '_>, items: &[Item<'_>]) -> bool {
     let pmu = refusal.pmu;
     let one_thread = items.windows(2).all(|pair| pair[0].contexts == pair[1].contexts);
     if pmu.general_smt_off == pmu.general || !one_thread {

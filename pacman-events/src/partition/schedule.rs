@@ -3,7 +3,7 @@
 use super::fewest::{Cover, fewest};
 use super::plan::{CorePlan, Partition};
 use crate::allocate::{
-    Conflict, Division, EventConstraints, Item, Pmu, Problem, Relax, ResolveError, Search,
+    Conflict, Division, EventConstraints, Item, PlacementError, Pmu, Problem, Relax, Search,
     assignments, items,
 };
 
@@ -182,5 +182,5 @@ fn refusal(
 ) -> Conflict {
     let of_unit = |at: &u16| (items[usize::from(*at)], asked[usize::from(*at)]);
     let (items, asked): (Vec<Item<'_>>, Vec<(u8, usize)>) = unit.iter().map(of_unit).unzip();
-    ResolveError { pmu, division, items: &items, asked: &asked }.explain()
+    PlacementError { pmu, division, items: &items, asked: &asked }.explain()
 }
