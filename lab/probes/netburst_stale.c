@@ -33,6 +33,7 @@ static void sampled(uint64_t period, uint64_t *counted, uint64_t *taken)
         perror("read");
     }
     *taken = page->data_head / 16;
+    munmap(page, 17 * 4096);
     close(fd);
 }
 

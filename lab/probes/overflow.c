@@ -1,7 +1,6 @@
 /*
- * Overflow interrupts. A sampling event takes one sample a period. Arguments:
- *   second   the second sampling event of this CPU: Linux's NetBurst driver gets the first one wrong
- *   narrow   a counting event passes twice what its counter holds, which the kernel extends
+ * Overflow interrupts. A sampling event takes one sample a period; with the argument `narrow`, a
+ * counting event passes twice what its counter holds, which the kernel extends.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -37,14 +36,6 @@ extern const char loop_start[], loop_end[];
 __attribute__((noinline)) static void known_loop(uint64_t n)
 {
     __asm__ volatile("loop_start: dec %0\n jnz loop_start\nloop_end:" : "+r"(n));
-}
-
-static void known_loop_sampled_once(void)
-{
-    int fd = open_sampler();
-    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-    known_loop(PERIOD);
-    close(fd);
 }
 
 static void samples(void)
@@ -111,9 +102,6 @@ int main(int argc, char **argv)
         narrow();
     } else {
         run_on(0);
-        if (argc > 1 && !strcmp(argv[1], "second")) {
-            known_loop_sampled_once();
-        }
         samples();
     }
     return finish();

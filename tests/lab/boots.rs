@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pacman_suite::lab;
 
-use super::{by_registers, omp, registers, smt, stat, turns, validate};
+use super::{by_registers, omp, probes, processors, registers, smt, stat, turns, validate};
 
 /// The lab's options of a machine.
 pub(crate) type Options = &'static [&'static str];
@@ -57,7 +57,7 @@ fn machines() -> &'static [Machine] {
     MACHINES.get_or_init(|| {
         let model = || guest("model");
         let threads = || stat::line(stat::THREADS);
-        vec![
+        let mut machines = vec![
             machine(
                 HASWELL,
                 vec![
@@ -113,7 +113,16 @@ fn machines() -> &'static [Machine] {
             ),
             machine(WITHOUT_PMU, vec![validate::line(validate::WITHOUT_PMU)]),
             machine(SMT_OFF, vec![guest("eight")]),
-        ]
+        ];
+        for processor in &processors::PROCESSORS {
+            let mut lines = vec![processors::BOOT.to_owned()];
+            lines.extend(processor.probes.iter().map(|probe| probes::job(probe)));
+            machines.push(machine(processor.options, lines));
+        }
+        for options in probes::NARROW {
+            machines.push(machine(options, vec![probes::NARROW_JOB.to_owned()]));
+        }
+        machines
     })
 }
 
@@ -200,6 +209,8 @@ fn boot(options: Options, lines: &[&str]) -> Vec<Said> {
     let mut programs = Vec::new();
     programs.extend(wants("lab-guest").then(lab::guest));
     programs.extend(wants("pacman-pmu").then(lab::pacman_pmu));
+    let wanted = probes::PROBES.iter().filter(|probe| wants(probe));
+    programs.extend(wanted.map(|probe| probes::program(probe)));
     if wants("lab-regions") {
         programs.extend(omp::program().map(Path::to_path_buf));
         programs.push(lab::libpacman_omp());

@@ -7,6 +7,8 @@ mod eight;
 mod models;
 mod netburst;
 mod omp;
+mod probes;
+mod processors;
 mod registers;
 mod smt;
 mod stat;
