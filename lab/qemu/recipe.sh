@@ -2,7 +2,7 @@
 # configuration and the optimisation of its files. The hash of the sources covers it.
 
 # Debian packages that the build needs beside a C compiler.
-DEPENDENCIES=(gcc libc6-dev libglib2.0-dev libpixman-1-dev meson ninja-build
+DEPENDENCIES=(gcc libc6-dev libglib2.0-dev libpixman-1-dev libfdt-dev meson ninja-build
     pkg-config python3 dpkg-dev patch xz-utils)
 
 # The release of QEMU that the patch fits.
