@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::actuator::Actuator;
 use super::candidates::{self, Candidates};
 use super::controller::{Controller, Rules, State};
-use super::energy::{Microjoules, Rapl};
+use super::energy::{EnergyReading, Rapl};
 use super::fit;
 use super::objective::{Execution, Objective};
 use crate::error::{Error, ErrorKind, Result};
@@ -70,7 +70,7 @@ struct Inner {
 #[must_use = "run with it, and give it back to Phase::end"]
 pub struct Choice {
     on: Configuration,
-    energy: Option<Microjoules>,
+    energy: Option<EnergyReading>,
 }
 
 impl Choice {
@@ -263,7 +263,7 @@ impl Phase {
         if let (Some(rapl), Some(before), None) =
             (&self.inner.shared.rapl, &choice.energy, execution.joules)
         {
-            execution.joules = rapl.read().ok().map(|now| rapl.joules_since(before, &now));
+            execution.joules = rapl.read().and_then(|now| now.joules_since(before)).ok();
         }
         let cost = self.inner.shared.objective.cost(&execution);
         let mut controller = self.inner.controller.lock();
@@ -323,7 +323,8 @@ impl Builder {
         self
     }
 
-    /// Reads energy from `rapl` instead of this system's powercap.
+    /// Reads energy from `rapl` instead of this system's powercap. `pacman_core::energy::detect` also
+    /// finds a source where powercap is missing.
     pub fn energy(mut self, rapl: Rapl) -> Builder {
         self.rapl = Some(rapl);
         self

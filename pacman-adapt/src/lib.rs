@@ -47,7 +47,7 @@ pub use actuator::{Actuator, ScopedThreads};
 pub use adapter::{Adapter, Builder, Choice, Phase};
 pub use candidates::{Candidates, places};
 pub use controller::{Controller, Rules, State};
-pub use energy::{Microjoules, Rapl};
+pub use energy::{EnergyCounters, EnergyReading, Rapl};
 pub use error::{Error, ErrorKind, Result};
 pub use objective::{Custom, Execution, Objective};
 #[doc(hidden)]

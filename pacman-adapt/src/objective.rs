@@ -67,7 +67,7 @@ pub enum Objective {
     /// Wall time.
     #[default]
     Time,
-    /// Energy of the packages, through powercap.
+    /// Energy of the packages; see [`Rapl`](crate::Rapl).
     Energy,
     /// Energy times time.
     EnergyDelay,

@@ -31,6 +31,8 @@ pub mod backend;
 pub mod clock;
 #[doc(hidden)]
 pub mod descriptor;
+#[cfg(feature = "adapt")]
+pub mod energy;
 mod error;
 pub mod event;
 pub mod export;

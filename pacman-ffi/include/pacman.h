@@ -1103,7 +1103,7 @@ typedef struct pacman_adapt_phase {
 } pacman_adapt_phase;
 
 /* pacman_adapt_options.objective: the quantity to minimise. All but the first read
- * the packages' energy through powercap. */
+ * the packages' energy through powercap or perf. */
 #define PACMAN_OBJECTIVE_TIME                 0u
 #define PACMAN_OBJECTIVE_ENERGY               1u
 #define PACMAN_OBJECTIVE_ENERGY_DELAY         2u

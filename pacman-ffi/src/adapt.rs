@@ -106,9 +106,14 @@ pub unsafe extern "C-unwind" fn pacman_adapt_open(
         let topology = machine::topology()?;
         // SAFETY: the caller's promise.
         let predictor = unsafe { predictor(&options, &topology) }?;
+        let objective = objective(options.objective)?;
+        let needs_energy = objective.needs_energy();
         let mut builder = Adapter::builder(topology)
-            .objective(objective(options.objective)?)
+            .objective(objective)
             .switch_cost(Duration::from_nanos(options.switch_cost_ns));
+        if needs_energy {
+            builder = builder.energy(pacman_core::energy::detect()?);
+        }
         if options.max_threads > 0 {
             builder = builder.max_threads(options.max_threads as usize);
         }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use pacman_adapt::predict::Predictor;
 use pacman_adapt::{Objective, Rapl};
-use pacman_core::Topology;
+use pacman_core::{Topology, energy};
 
 use super::guards::Lifted;
 use super::model;
@@ -120,7 +120,7 @@ fn prepare() -> Option<Adapting> {
         pacman_regions::Objective::Ed2p => Objective::EnergyDelaySquared,
     };
     let rapl = match objective.needs_energy() {
-        true => Some(Rapl::detect().map_err(|error| refuse(error.to_string())).ok()?),
+        true => Some(energy::detect().map_err(|error| refuse(error.to_string())).ok()?),
         false => None,
     };
     let bound = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"];

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pacman_adapt::Microjoules;
+use pacman_adapt::EnergyReading;
 use pacman_adapt::predict::Configuration;
 use pacman_core::Place;
 
@@ -21,7 +21,7 @@ pub(crate) struct Choice {
     /// The configuration to learn about; `None` to learn nothing.
     pub(super) on: Option<Configuration>,
     /// The energy counters before the execution.
-    pub(super) joules: Option<Microjoules>,
+    pub(super) joules: Option<EnergyReading>,
 }
 
 impl Choice {

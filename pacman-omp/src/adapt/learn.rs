@@ -140,8 +140,8 @@ fn learn(
         execution = execution.with_busy(busy as f64 * adapting.seconds_per_tick);
     }
     if let (Some(rapl), Some(before)) = (&adapting.rapl, &choice.joules) {
-        if let Ok(now) = rapl.read() {
-            execution = execution.with_joules(rapl.joules_since(before, &now));
+        if let Ok(joules) = rapl.read().and_then(|now| now.joules_since(before)) {
+            execution = execution.with_joules(joules);
         }
     }
     if !is_typical {

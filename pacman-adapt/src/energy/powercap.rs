@@ -1,4 +1,4 @@
-//! Reads the energy of the packages, which RAPL counts, through Linux's powercap.
+//! The energy counters of Linux's powercap.
 
 use std::fs;
 use std::io;
@@ -6,41 +6,25 @@ use std::path::{Path, PathBuf};
 
 use pacman_events::shown::shown_path;
 
+use super::counters::EnergyCounters;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The package zones of powercap; see the kernel's `Documentation/power/powercap`.
 #[derive(Debug)]
-pub struct Rapl {
+pub(super) struct Powercap {
     zones: Vec<Zone>,
 }
 
 #[derive(Debug)]
 struct Zone {
     energy: PathBuf,
-    /// The value in microjoules after which the counter wraps to 0.
-    range: u64,
+    /// The counter's largest value, in microjoules.
+    largest: u64,
 }
 
-/// A reading of all packages in microjoules; see [`Rapl::joules_since`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Microjoules(Vec<u64>);
-
-impl Rapl {
-    /// Finds this system's packages.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Unsupported`] if powercap has no zone of a package; [`ErrorKind::Permission`]
-    /// if the process may not read a counter, as by default only root may; [`ErrorKind::System`]
-    /// if reading fails otherwise.
-    pub fn detect() -> Result<Rapl> {
-        Rapl::under(Path::new("/sys/class/powercap"))
-    }
-
+impl Powercap {
     /// Finds the packages whose zones lie under `root`.
-    ///
-    /// # Errors
-    /// As [`detect`](Rapl::detect).
-    pub fn under(root: &Path) -> Result<Rapl> {
+    pub(super) fn under(root: &Path) -> Result<Powercap> {
         let mut zones = Vec::new();
         for entry in fs::read_dir(root).into_iter().flatten().flatten() {
             // `intel-rapl:0` is a zone, and `intel-rapl:0:1` a part of it. `intel-rapl-mmio` counts
@@ -55,7 +39,7 @@ impl Rapl {
             }
             let zone = Zone {
                 energy: path.join("energy_uj"),
-                range: read(&path.join("max_energy_range_uj"))?,
+                largest: read(&path.join("max_energy_range_uj"))?,
             };
             read(&zone.energy)?;
             zones.push(zone);
@@ -63,31 +47,41 @@ impl Rapl {
         if zones.is_empty() {
             let why = format!(
                 "cannot read energy: {} has no package zone; a virtual machine or a processor without RAPL; \
-                 adapt for time instead",
+                 measure time instead",
                 shown_path(root)
             );
             return Err(Error::new(ErrorKind::Unsupported, why));
         }
         zones.sort_unstable_by(|a, b| a.energy.cmp(&b.energy));
-        Ok(Rapl { zones })
+        Ok(Powercap { zones })
+    }
+}
+
+impl Zone {
+    /// The largest value stands for the register's 32 ones (`get_max_energy_counter` of the driver).
+    /// The register wraps to 0 one of its own units later, some tens of microjoules.
+    fn period(&self) -> u128 {
+        const ONES: u128 = u32::MAX as u128;
+        let largest = u128::from(self.largest);
+        largest + ((largest + ONES / 2) / ONES).max(1)
+    }
+}
+
+impl EnergyCounters for Powercap {
+    fn source(&self) -> &'static str {
+        "powercap"
     }
 
-    /// Reads the energy counters of all packages.
-    ///
-    /// # Errors
-    /// [`ErrorKind::System`] or [`ErrorKind::Permission`] if a zone can no longer be read.
-    pub fn read(&self) -> Result<Microjoules> {
-        self.zones.iter().map(|zone| read(&zone.energy)).collect::<Result<_>>().map(Microjoules)
+    fn unit(&self) -> f64 {
+        1e-6
     }
 
-    /// The joules between two readings, if no counter wrapped more than once between them.
-    pub fn joules_since(&self, earlier: &Microjoules, now: &Microjoules) -> f64 {
-        let pairs = self.zones.iter().zip(earlier.0.iter().zip(&now.0));
-        let used = pairs.map(|(zone, (&before, &after))| match after.checked_sub(before) {
-            Some(used) => used,
-            None => (zone.range - before.min(zone.range)) + after,
-        });
-        used.sum::<u64>() as f64 * 1e-6
+    fn periods(&self) -> Vec<u128> {
+        self.zones.iter().map(Zone::period).collect()
+    }
+
+    fn read(&self) -> Result<Vec<u64>> {
+        self.zones.iter().map(|zone| read(&zone.energy)).collect()
     }
 }
 
@@ -98,7 +92,7 @@ fn read(path: &Path) -> Result<u64> {
             _ => ErrorKind::System,
         };
         let help = if kind == ErrorKind::Permission {
-            "; only root may by default: let the process read it, or adapt for time"
+            "; only root may by default: let the process read it, or measure time instead"
         } else {
             ""
         };
@@ -114,6 +108,7 @@ fn read(path: &Path) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Rapl;
     use super::*;
 
     /// Makes a powercap directory with the files of these zones.
@@ -130,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_count_once_and_counters_go_round() {
+    fn packages_count_once_and_counters_wrap() {
         let zones = [
             ("intel-rapl:0", "package-0", 999_000),
             ("intel-rapl:0:0", "core", 5),
@@ -140,12 +135,31 @@ mod tests {
         ];
         let root = tree("two", &zones);
         let rapl = Rapl::under(&root).unwrap();
+        assert_eq!((rapl.source(), rapl.packages()), ("powercap", 2));
         let before = rapl.read().unwrap();
-        assert_eq!(before, Microjoules(vec![999_000, 10]));
         fs::write(root.join("intel-rapl:0/energy_uj"), "1000\n").unwrap();
         fs::write(root.join("intel-rapl:1/energy_uj"), "40\n").unwrap();
-        let now = rapl.read().unwrap();
-        assert!((rapl.joules_since(&before, &now) - 0.002_030).abs() < 1e-12);
+        let joules = rapl.read().unwrap().joules_since(&before).unwrap();
+        // From 999,000 to 1,000,000, then to 0, then to 1,000; and 30 of the other package.
+        assert!((joules - 0.002_031).abs() < 1e-12, "{joules}");
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    /// A real range: 2^32 - 1 units of 2^-14 J.
+    #[test]
+    fn a_wrap_takes_one_unit_of_the_register() {
+        let period = |largest| Zone { energy: PathBuf::new(), largest }.period();
+        assert_eq!(period(262_143_328_850), 262_143_328_911);
+        assert_eq!(period(65_532_610_987), 65_532_611_002);
+    }
+
+    #[test]
+    fn readings_of_two_sources_are_not_subtracted() {
+        let root = tree("apart", &[("intel-rapl:0", "package-0", 5)]);
+        let [one, other] = [Rapl::under(&root).unwrap(), Rapl::under(&root).unwrap()];
+        let (before, now) = (one.read().unwrap(), other.read().unwrap());
+        assert_eq!(now.joules_since(&before).unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(other.read().unwrap().joules_since(&now), Ok(0.0));
         fs::remove_dir_all(root).unwrap();
     }
 
