@@ -89,6 +89,7 @@ mod tests {
             teams: Vec::new(),
             rows: counts.iter().enumerate().map(row).collect(),
             adaptation: None,
+            energy: None,
         };
         let process = Process {
             began: 0.0,
@@ -108,6 +109,7 @@ mod tests {
             contexts: 2,
             events: vec![event("CYCLES"), event("INSTRUCTIONS")],
             overhead: Overhead::default(),
+            energy: None,
             regions: vec![region],
             timeline: Timeline::default(),
             notes: Vec::new(),

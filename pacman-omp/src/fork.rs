@@ -10,11 +10,14 @@ use pacman_regions::arena::Writer;
 use crate::adapt;
 use crate::arena;
 use crate::counting::{self, Plan};
+use crate::energy::{self, METER, Meter};
 use crate::first_region::{self, FIRST_REGION, FirstRegion};
 use crate::interpose::{self, PrivateRuntime};
+use crate::isolation::isolated;
 use crate::module;
 use crate::notes;
 use crate::once::MAKING;
+use crate::process;
 use crate::recording;
 use crate::region::{self, Region};
 use crate::rows::{self, Spare};
@@ -32,6 +35,7 @@ struct Locks {
     known: Locked<'static, Vec<&'static Runtime>>,
     all: Locked<'static, Vec<&'static Region>>,
     searching: Locked<'static, ()>,
+    meter: Locked<'static, Option<Meter>>,
     spare: Locked<'static, Spare>,
     writer: Locked<'static, Option<Writer>>,
 }
@@ -58,6 +62,7 @@ unsafe extern "C" fn before() {
         known: runtime::KNOWN.lock(),
         all: region::ALL.lock(),
         searching: module::SEARCHING.lock(),
+        meter: METER.lock(),
         spare: rows::SPARE.lock(),
         writer: arena::WRITER.lock(),
     };
@@ -77,6 +82,9 @@ unsafe extern "C" fn in_child() {
     drop(locks);
     recording::begin();
     record_inherited();
+    if process::is_metered() {
+        isolated(|| energy::forked(Worker::known().map(Worker::address)));
+    }
     Plan::forget();
     Worker::forked();
 }

@@ -33,6 +33,7 @@
 mod adapt;
 mod arena;
 mod counting;
+mod energy;
 mod entry;
 mod first_region;
 mod fork;

@@ -8,6 +8,7 @@ use pacman_regions::Options;
 
 use crate::adapt;
 use crate::arena;
+use crate::energy;
 use crate::fork;
 use crate::heap;
 use crate::isolation::isolated;
@@ -53,6 +54,9 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
         recording::begin();
         recording::command();
         notes::record_all();
+        if process::options().energy && isolated(energy::open) {
+            process::meter();
+        }
         Worker::watch_threads();
         heap::watch_forks();
         pacman_core::backend::install_atfork();
@@ -66,6 +70,9 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
 extern "C" fn at_exit() {
     if process::is_own() {
         isolated(runtime::note_unreached_runtime);
+        if process::is_metered() {
+            isolated(energy::finish);
+        }
         if process::is_adapted() {
             region::all().into_iter().for_each(adapt::record_outcome);
         }

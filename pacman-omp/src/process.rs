@@ -1,7 +1,7 @@
 //! State of the process that every region reads: options, clock, start, configuration epoch.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use pacman_core::clock::Clock;
 use pacman_regions::Options;
@@ -15,7 +15,8 @@ struct Setup {
 #[repr(align(64))]
 struct Shared {
     observed: AtomicBool,
-    adapted: AtomicBool,
+    /// What happens to regions in addition to observing them: [`ADAPTED`] and [`METERED`].
+    kind: AtomicU8,
     /// When this process began, in ticks; a forked child has its own.
     begun: AtomicU64,
     /// Calls of the program that may change the size of its teams.
@@ -24,10 +25,15 @@ struct Shared {
     config_epoch: AtomicU32,
 }
 
+/// Regions may run with other threads than the program would use.
+const ADAPTED: u8 = 1;
+/// Energy is read around regions.
+const METERED: u8 = 2;
+
 static SETUP: OnceLock<Setup> = OnceLock::new();
 static SHARED: Shared = Shared {
     observed: AtomicBool::new(false),
-    adapted: AtomicBool::new(false),
+    kind: AtomicU8::new(0),
     begun: AtomicU64::new(0),
     changes: AtomicU32::new(0),
     config_epoch: AtomicU32::new(1),
@@ -37,7 +43,7 @@ static PID: AtomicU32 = AtomicU32::new(0);
 
 /// Sets the options, once; false if they are set already.
 pub(crate) fn set_up(options: Options, clock: Clock, adapted: bool) -> bool {
-    SHARED.adapted.store(adapted, Ordering::Relaxed);
+    SHARED.kind.store(if adapted { ADAPTED } else { 0 }, Ordering::Relaxed);
     SETUP.set(Setup { options, clock }).is_ok()
 }
 
@@ -45,6 +51,11 @@ pub(crate) fn set_up(options: Options, clock: Clock, adapted: bool) -> bool {
 pub(crate) fn begin() {
     SHARED.begun.store(clock().now(), Ordering::Relaxed);
     PID.store(std::process::id(), Ordering::Relaxed);
+}
+
+/// From now on energy is read around regions. The program has not begun yet.
+pub(crate) fn meter() {
+    SHARED.kind.fetch_or(METERED, Ordering::Relaxed);
 }
 
 /// Starts to observe regions.
@@ -59,10 +70,22 @@ pub(crate) fn is_observed() -> bool {
     SHARED.observed.load(Ordering::Acquire)
 }
 
+/// Whether regions are observed and nothing else.
+#[inline]
+pub(crate) fn only_observes() -> bool {
+    SHARED.kind.load(Ordering::Relaxed) == 0
+}
+
 /// Whether regions may run with other threads than the program would use.
 #[inline]
 pub(crate) fn is_adapted() -> bool {
-    SHARED.adapted.load(Ordering::Relaxed)
+    SHARED.kind.load(Ordering::Relaxed) & ADAPTED != 0
+}
+
+/// Whether energy is read around regions.
+#[inline]
+pub(crate) fn is_metered() -> bool {
+    SHARED.kind.load(Ordering::Relaxed) & METERED != 0
 }
 
 /// Whether memory is this process's own: the child of a `vfork` has its parent's.

@@ -50,6 +50,12 @@ pub(crate) fn first_region(threads: u32, contexts: usize, (ticks, reads): (u64, 
     arena::append(Kind::FirstRegion, || payload().number(ticks).bytes(reads.as_bytes()));
 }
 
+/// The source of energy: its name, the number of packages, and the nanojoules after which a counter wraps.
+pub(crate) fn energy_source(source: &str, packages: usize, wraps_after: u64) {
+    let payload = || Payload::new().bytes(source.as_bytes()).number(packages as u64);
+    arena::append(Kind::EnergySource, || payload().number(wraps_after));
+}
+
 /// Facts of a region that do not change.
 pub(crate) struct RegionFacts<'a> {
     pub(crate) number: u32,

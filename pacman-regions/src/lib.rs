@@ -12,8 +12,8 @@ mod recording;
 
 pub use options::{Guard, Objective, Options, Segment, Waiting};
 pub use recording::{
-    Adaptation, Ending, Event, Guarded, Loop, Overhead, Process, Recording, Region, Row, Runtime,
-    RuntimeFamily, Site, Team, Timeline, TimelineRow,
+    Adaptation, Ending, Event, Guarded, Loop, Overhead, Process, ProcessEnergy, Recording, Region,
+    RegionEnergy, Row, Runtime, RuntimeFamily, Site, Team, Timeline, TimelineRow,
 };
 
 // The examples of README.md are tests.

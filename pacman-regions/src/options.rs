@@ -18,6 +18,8 @@ pub struct Options {
     pub directory: Option<PathBuf>,
     /// The events to count, separated by commas; empty to record only times.
     pub events: String,
+    /// Whether to read the energy of the packages around each region.
+    pub energy: bool,
     /// The objective that adaptation minimises; `None` only observes.
     pub adapt: Option<Objective>,
     /// A model file that chooses samples.
@@ -150,6 +152,7 @@ words!(
 const SEGMENT: &str = "PACMAN_OMP_SEGMENT";
 const DIRECTORY: &str = "PACMAN_OMP_DIR";
 const EVENTS: &str = "PACMAN_OMP_EVENTS";
+const ENERGY: &str = "PACMAN_OMP_ENERGY";
 const ADAPT: &str = "PACMAN_OMP_ADAPT";
 const MODEL: &str = "PACMAN_OMP_MODEL";
 const MAX_THREADS: &str = "PACMAN_OMP_MAX_THREADS";
@@ -165,6 +168,7 @@ impl Options {
         if !self.events.is_empty() {
             all.push((EVENTS, self.events.clone().into()));
         }
+        all.extend(self.energy.then(|| (ENERGY, "1".into())));
         all.extend(self.adapt.map(|objective| (ADAPT, objective.to_string().into())));
         all.extend(self.model.as_ref().map(|path| (MODEL, path.into())));
         all.extend(self.max_threads.map(|most| (MAX_THREADS, most.to_string().into())));
@@ -204,6 +208,11 @@ impl Options {
                 Ok(segment) => options.segment = Some(segment),
                 Err(problem) => parsed(SEGMENT, problem),
             }
+        }
+        match get(ENERGY).as_deref() {
+            None | Some("0") => {}
+            Some("1") => options.energy = true,
+            Some(word) => parsed(ENERGY, format!("must be 0 or 1, got {word:?}")),
         }
         if let Some(word) = get(ADAPT) {
             match word.parse() {
@@ -249,6 +258,7 @@ mod tests {
             segment: Some(Segment { id: 32_769, nonce: 0xfe << 120 | 7 }),
             directory: Some(bytes.into()),
             events: "CYCLES,INSTRUCTIONS".into(),
+            energy: true,
             adapt: Some(Objective::Edp),
             model: Some("m.json".into()),
             max_threads: Some(6),
@@ -267,6 +277,7 @@ mod tests {
     fn invalid_options_are_left_out_and_reported() {
         let get = |name: &str| match name {
             SEGMENT => Some("7".into()),
+            ENERGY => Some("yes".into()),
             ADAPT => Some("speed".into()),
             MAX_THREADS => Some("0".into()),
             LIFTED => Some("query,everything".into()),
@@ -275,7 +286,8 @@ mod tests {
         let (options, wrong) = Options::read(get);
         assert_eq!((options.adapt, options.max_threads), (None, None));
         assert_eq!(options.lifted, [Guard::Query].into());
-        assert_eq!((options.segment, wrong.len()), (None, 4));
-        assert!(wrong[1].contains("time, energy, edp, ed2p"), "{}", wrong[1]);
+        assert_eq!((options.segment, options.energy, wrong.len()), (None, false, 5));
+        assert_eq!(wrong[1], "PACMAN_OMP_ENERGY: must be 0 or 1, got \"yes\"");
+        assert!(wrong[2].contains("time, energy, edp, ed2p"), "{}", wrong[2]);
     }
 }

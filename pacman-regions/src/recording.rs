@@ -22,6 +22,9 @@ pub struct Recording {
     pub events: Vec<Event>,
     /// The cost of a count, measured in this process.
     pub overhead: Overhead,
+    /// The energy of the packages during the process; `None` if it was not read.
+    #[serde(default)]
+    pub energy: Option<ProcessEnergy>,
     /// Every region, in the order of first execution.
     pub regions: Vec<Region>,
     /// The times at which regions ran.
@@ -123,6 +126,37 @@ pub struct Overhead {
     pub reads: String,
 }
 
+/// The energy of all processor packages during a process. Other processes on them are included.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProcessEnergy {
+    /// The joules from the start of the process to the latest reading.
+    pub joules: f64,
+    /// The seconds from the start of the process to the latest reading.
+    pub seconds: f64,
+    /// The interface that was read: `powercap` or `perf`.
+    pub source: String,
+    /// The number of packages.
+    pub packages: u32,
+    /// The joules after which the counter of a package wraps.
+    pub wraps_after: f64,
+    /// The longest time between two readings, in seconds.
+    pub longest_gap: f64,
+}
+
+/// The energy of all processor packages during the executions of a region.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RegionEnergy {
+    /// The sum over the executions with energy.
+    pub joules: f64,
+    /// The time between the readings of these executions, in seconds.
+    pub seconds: f64,
+    /// The executions with energy.
+    pub executions: u64,
+    /// Executions outside of other regions that have none: a counter could not be read, or another
+    /// thread's region was open and has the energy.
+    pub unread: u64,
+}
+
 /// A parallel region.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Region {
@@ -148,6 +182,9 @@ pub struct Region {
     pub rows: Vec<Row>,
     /// The decisions of adaptation; `None` if the region was only observed.
     pub adaptation: Option<Adaptation>,
+    /// The energy of the packages during its executions; `None` if it was never read.
+    #[serde(default)]
+    pub energy: Option<RegionEnergy>,
 }
 
 /// The code of a region: the compiler's function for its body or, for a region seen through OMPT, the call

@@ -155,6 +155,7 @@ mod tests {
             teams: teams.iter().map(team).collect(),
             rows: counts.iter().enumerate().map(row).collect(),
             adaptation: None,
+            energy: None,
         }
     }
 
@@ -175,6 +176,7 @@ mod tests {
             contexts: 2,
             events: vec![Event { name: "CYCLES".into(), uncounted: None }],
             overhead: Overhead::default(),
+            energy: None,
             regions,
             timeline: Timeline::default(),
             notes: Vec::new(),

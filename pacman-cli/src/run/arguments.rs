@@ -19,6 +19,11 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "EVENTS")]
     pub(super) events: Option<String>,
 
+    /// Read the energy of the processor packages around every region. It includes everything else that
+    /// runs on them. Without RAPL (powercap, or the perf PMU power) COMMAND does not run
+    #[arg(long)]
+    pub(super) energy: bool,
+
     /// Write the report to FILE. The ending gives the format: .txt, .csv, .json or .html
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
@@ -61,7 +66,7 @@ pub(crate) struct RunArgs {
 
     /// Run nothing, and report the recordings in DIR. Programs with the library preloaded write them
     /// if PACMAN_OMP_DIR is DIR
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["events", "record", "adapt", "strict", "command"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["events", "energy", "record", "adapt", "strict", "command"])]
     pub(super) read: Option<PathBuf>,
 
     /// The program to run, with its arguments; pacman-pmu exits with its status
@@ -78,6 +83,7 @@ const EXAMPLES: &str = "\
 Examples:
   pacman-pmu run -- ./program 4                        times, balance and waiting by region
   pacman-pmu run -e CYCLES,INSTRUCTIONS -- ./program   with counts
+  pacman-pmu run --energy -- ./program                 with joules and watts of the packages
   pacman-pmu run -o report.html -- ./program           a page for the browser
   pacman-pmu run --adapt -- ./program                  the threads of each region chosen for time
   pacman-pmu run --adapt --objective edp --waiting block -- ./program
@@ -88,7 +94,8 @@ Examples:
 
 Exit status:
   COMMAND's own, or 128 and the number of the signal that ended it; and
-  2    bad input, or with --strict an option that cannot be satisfied; COMMAND did not run
+  2    bad input, --energy without RAPL, or with --strict an option that cannot be satisfied;
+       COMMAND did not run
   4    COMMAND ended well, but the report or --record's file could not be written
   126  COMMAND could not be run
   127  COMMAND was not found
@@ -99,14 +106,15 @@ compiler made serial. A process may end in any way: the report has all execution
 const FORMS: &str = "\
 CSV, a row for each thread of a region:
   pid,parent,program,region,name,file,line,module,address,entry,runtime,executions,nested,
-  region_s,share,imbalance,waiting,threads_chosen,thread,thread_executions,busy_s,
-  cpu,package,core,sibling,beside,moves,counted,implausible
+  region_s,share,imbalance,waiting,threads_chosen,package_energy_j,package_energy_resolution_j,
+  package_power_w,energy_executions,thread,thread_executions,busy_s,cpu,package,core,sibling,
+  beside,moves,counted,implausible
   and a column for each event, such as CYCLES [cycles], or CYCLES? [cycles] if its counts may be
   wrong. Absent values are empty.
 
 JSON:
   format, version  \"pacman-run\", 1
-  command, time_s, exit_status, signal, objective, simulated, notes
+  command, time_s, exit_status, signal, objective, simulated, energy, notes
   processes        a list of pid, parent, command, time_s, ending, runtimes, threads, contexts,
-                   share, events, metrics, overhead, regions, timeline and notes
+                   share, events, metrics, overhead, energy, regions, timeline and notes
   docs/output.md describes every field.";

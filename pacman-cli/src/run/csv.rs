@@ -61,6 +61,10 @@ fn about(process: &ProcessReport, number: usize, region: &RegionReport) -> Vec<S
         optional(region.imbalance),
         optional(region.waiting),
         optional(region.adaptation.as_ref().map(|adaptation| adaptation.threads)),
+        optional(region.energy.map(|energy| energy.joules)),
+        optional(region.energy.map(|energy| energy.resolution)),
+        optional(region.energy.and_then(|energy| energy.watts)),
+        optional(region.energy.map(|energy| energy.executions)),
     ]
 }
 
@@ -94,7 +98,7 @@ fn optional(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-const FIXED: [&str; 29] = [
+const FIXED: [&str; 33] = [
     "pid",
     "parent",
     "program",
@@ -113,6 +117,10 @@ const FIXED: [&str; 29] = [
     "imbalance",
     "waiting",
     "threads_chosen",
+    "package_energy_j",
+    "package_energy_resolution_j",
+    "package_power_w",
+    "energy_executions",
     "thread",
     "thread_executions",
     "busy_s",

@@ -1,9 +1,10 @@
 //! The report for programs: everything.
 
 use pacman_events::shown::text_of;
-use pacman_regions::{Ending, Guarded, Loop, Runtime, RuntimeFamily, TimelineRow};
+use pacman_regions::{Ending, Guarded, Loop, ProcessEnergy, Runtime, RuntimeFamily, TimelineRow};
 use serde::Serialize;
 
+use super::energy::RunEnergy;
 use super::report::{self, Columns, ProcessReport, RegionReport, Report};
 use crate::document::{self, ByName, List};
 
@@ -17,6 +18,7 @@ struct Document<'a, P> {
     signal: Option<i32>,
     objective: Option<&'a str>,
     simulated: Option<&'a str>,
+    energy: Option<Energy<'a>>,
     processes: P,
     notes: &'a [String],
 }
@@ -36,6 +38,7 @@ struct Process<'a, R> {
     events: Vec<Event<'a>>,
     metrics: Vec<Metric<'a>>,
     overhead: Overhead<'a>,
+    energy: Option<Energy<'a>>,
     regions: R,
     timeline: Timeline<'a>,
     notes: &'a [String],
@@ -66,6 +69,26 @@ struct Metric<'a> {
 struct Overhead<'a> {
     execution_s: Option<f64>,
     reads: &'a str,
+}
+
+/// Of the packages, with everything that runs there.
+#[derive(Serialize)]
+struct Energy<'a> {
+    energy_j: f64,
+    power_w: Option<f64>,
+    time_s: f64,
+    packages: u64,
+    source: &'a str,
+}
+
+#[derive(Serialize)]
+struct RegionEnergy {
+    energy_j: f64,
+    resolution_j: f64,
+    power_w: Option<f64>,
+    time_s: f64,
+    executions: u64,
+    unread: u64,
 }
 
 #[derive(Serialize)]
@@ -104,6 +127,7 @@ struct Region<'a, F, T> {
     waiting: Option<f64>,
     overhead: Option<f64>,
     figures: F,
+    energy: Option<RegionEnergy>,
     threads: T,
     adaptation: Option<Adaptation<'a>>,
 }
@@ -162,6 +186,7 @@ pub(super) fn write(report: &Report) -> String {
         signal: report.ended.exit.signal(),
         objective: report.objective.as_deref(),
         simulated: report.simulated.as_deref(),
+        energy: report.energy.as_ref().map(run_energy),
         processes: List(|| report.processes.iter().map(process)),
         notes: &report.notes,
     })
@@ -194,12 +219,44 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
             execution_s: report.overhead.nanoseconds.map(|time| time / 1e9),
             reads: &report.overhead.reads,
         },
+        energy: report.energy.as_ref().map(process_energy),
         regions: List(move || report.regions.iter().map(move |one| region(report, one))),
         timeline: Timeline {
             bin_s: report.timeline.bin,
             rows: report.timeline.rows.iter().map(band).collect(),
         },
         notes: &report.notes,
+    }
+}
+
+fn run_energy(energy: &RunEnergy) -> Energy<'_> {
+    Energy {
+        energy_j: energy.joules,
+        power_w: energy.watts(),
+        time_s: energy.seconds,
+        packages: energy.packages as u64,
+        source: energy.source,
+    }
+}
+
+fn process_energy(energy: &ProcessEnergy) -> Energy<'_> {
+    Energy {
+        energy_j: energy.joules,
+        power_w: report::mean(energy.joules, energy.seconds),
+        time_s: energy.seconds,
+        packages: energy.packages.into(),
+        source: &energy.source,
+    }
+}
+
+fn region_energy(energy: &report::EnergyFigures) -> RegionEnergy {
+    RegionEnergy {
+        energy_j: energy.joules,
+        resolution_j: energy.resolution,
+        power_w: energy.watts,
+        time_s: energy.seconds,
+        executions: energy.executions,
+        unread: energy.unread,
     }
 }
 
@@ -253,6 +310,7 @@ fn region<'a>(process: &'a ProcessReport, region: &'a RegionReport) -> impl Seri
         waiting: region.waiting,
         overhead: region.overhead,
         figures: figures(columns, &region.figures),
+        energy: region.energy.as_ref().map(region_energy),
         threads: List(move || region.threads.iter().map(move |one| thread(columns, one))),
         adaptation: region.adaptation.as_ref().map(adaptation),
     }

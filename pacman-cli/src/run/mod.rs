@@ -6,6 +6,7 @@ mod destination;
 pub(crate) mod directory;
 pub(crate) mod elf;
 mod endings;
+mod energy;
 mod html;
 mod json;
 mod launch;
@@ -25,6 +26,7 @@ use std::time::SystemTime;
 
 use pacman_events::shown::{shown_path, text_of};
 
+use pacman_adapt::Rapl;
 use pacman_core::{Topology, platform};
 
 use crate::error::{self, CliError, CliResult, UNWRITABLE};
@@ -32,6 +34,7 @@ use crate::exit::{self, Exit};
 use crate::signals::Signals;
 pub(crate) use arguments::RunArgs;
 use destination::{Destination, Form};
+use energy::EnergyMeter;
 use launch::{Ended, Environment};
 use memory::{Found, Memory};
 use pacman_core::atomic_write;
@@ -72,7 +75,7 @@ fn read(args: &RunArgs, directory: &Path) -> CliResult {
     };
     let seconds = found.recordings.iter().map(end).fold(0.0, f64::max);
     let ended = Ended { pid: 0, exit: Exit::Status(0), seconds, at: SystemTime::now() };
-    let run = Run { command: first.command, ended, objective: None, simulated: None };
+    let run = Run { command: first.command, ended, objective: None, simulated: None, energy: None };
     let report = reported(run, found);
     if report.parallel().next().is_none() {
         error::complain(format!("no OpenMP region ran in the recordings in {shown}"));
@@ -93,6 +96,7 @@ struct Prepared {
     memory: Option<Memory>,
     environment: Environment,
     training: Option<Training>,
+    energy: Option<Rapl>,
     /// The known obstacle to seeing the program's regions.
     blind: Option<String>,
     /// A file that was asked for will not be written.
@@ -112,6 +116,8 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
     if let Some(why) = options::never_possible(args) {
         return Err(CliError::BadInput(why));
     }
+    let energy = options::rapl(args);
+    let energy = energy.map_err(|why| CliError::BadInput(format!("{why}; not run")))?;
     let mut in_the_way: Vec<String> = Vec::new();
     let library = library::find().map_err(|why| in_the_way.push(why.to_string())).ok();
     let obstacles = program::examine(&args.command[0]);
@@ -152,12 +158,15 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
         Some((library, memory)) => (options::environment(args, &library, &memory), Some(memory)),
         None => (Environment::default(), None),
     };
-    Ok(Prepared { destination, memory, environment, training, blind, unwritable })
+    Ok(Prepared { destination, memory, environment, training, energy, blind, unwritable })
 }
 
 impl Prepared {
     fn run(self, args: &RunArgs, signals: &Signals) -> CliResult {
+        let meter = self.energy.map(EnergyMeter::start).transpose().map_err(CliError::refused)?;
         let ended = launch::run(&args.command, self.environment, signals)?;
+        let energy = meter.map(EnergyMeter::finish).transpose();
+        let energy = energy.inspect_err(|why| error::complain(why)).unwrap_or(None);
         let status = ended.exit.status();
         let found = self.memory.map_or_else(Found::default, |memory| memory.found());
         for line in &found.wrong {
@@ -169,6 +178,7 @@ impl Prepared {
             ended,
             objective: args.adapt.then(|| args.objective.unwrap_or_default().to_string()),
             simulated: platform::current().simulation().map(|machine| machine.title.to_owned()),
+            energy,
         };
         let report = reported(run, found);
         let seen = report.parallel().next().is_some();

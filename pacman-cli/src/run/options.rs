@@ -7,7 +7,7 @@ use pacman_events::shown::shown_path;
 
 use pacman_adapt::Rapl;
 use pacman_adapt::predict::{Model, machine_name};
-use pacman_core::{Error, ErrorKind, Event, Session, Topology, platform};
+use pacman_core::{Error, ErrorKind, Event, Session, Topology, energy, platform};
 use pacman_regions::{Objective, Options, Waiting};
 
 use super::arguments::RunArgs;
@@ -19,6 +19,11 @@ use crate::stat::named_twice;
 /// The requests that no machine can meet: the program need not run to find that out.
 pub(super) fn never_possible(args: &RunArgs) -> Option<String> {
     args.events.as_deref().and_then(no_events).or_else(|| no_model(args))
+}
+
+/// The energy counters for `--energy`; an error says why there are none.
+pub(super) fn rapl(args: &RunArgs) -> pacman_core::Result<Option<Rapl>> {
+    args.energy.then(energy::detect).transpose()
 }
 
 /// The first name that is none. The kernel decides which events its PMUs take, and other machines
@@ -46,7 +51,7 @@ fn no_model(args: &RunArgs) -> Option<String> {
 pub(super) fn impossible(args: &RunArgs) -> Vec<String> {
     let objective = args.objective.unwrap_or_default();
     let energy = match args.adapt && objective != Objective::Time {
-        true => Rapl::detect().err().map(|error| error.to_string()),
+        true => energy::detect().err().map(|error| error.to_string()),
         false => None,
     };
     let model = args.model.as_deref().and_then(|path| unusable(path, objective));
@@ -110,6 +115,7 @@ fn events(list: &str) -> String {
 pub(super) fn environment(args: &RunArgs, library: &Path, memory: &Memory) -> Environment {
     let mut options = Options {
         events: args.events.as_deref().map(events).unwrap_or_default(),
+        energy: args.energy,
         adapt: args.adapt.then(|| args.objective.unwrap_or_default()),
         // The program may change its directory before its first region.
         model: args.model.as_ref().map(|path| std::path::absolute(path).unwrap_or(path.clone())),

@@ -11,6 +11,7 @@ mod metrics;
 mod record;
 mod run;
 mod run_ends;
+mod run_energy;
 mod run_kills;
 mod run_openmp;
 mod run_page;

@@ -42,7 +42,11 @@ pub(super) fn report(form: &str, arguments: &[&str]) -> Option<(String, String)>
     report_of(RECORDING, form, arguments)
 }
 
-fn report_of(recording: &str, form: &str, arguments: &[&str]) -> Option<(String, String)> {
+pub(super) fn report_of(
+    recording: &str,
+    form: &str,
+    arguments: &[&str],
+) -> Option<(String, String)> {
     let scratch = Scratch::new();
     let library = recorder(&scratch)?;
     let recording = recorded(&scratch, recording);

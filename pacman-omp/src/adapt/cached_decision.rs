@@ -77,7 +77,8 @@ impl Default for CachedDecision {
     }
 }
 
-const NEVER: u32 = 0;
+/// No configuration epoch.
+pub(super) const NEVER: u32 = 0;
 
 impl CachedDecision {
     /// Whether the decision is valid for the next execution: a call of `entry` that asks for `threads`.

@@ -7,7 +7,7 @@ use pacman_adapt::State;
 use pacman_core::Placement;
 
 use super::adapting;
-use super::cached_decision::CachedDecision;
+use super::cached_decision::{CachedDecision, NEVER};
 use super::choice::Choice;
 use super::guards;
 use super::phase::Phase;
@@ -27,6 +27,8 @@ pub(crate) enum Decision<'w> {
     Unadapted,
     /// With the result of [`choose`].
     Choose,
+    /// With energy read around it, and otherwise as [`decide_each`] answers.
+    Metered,
 }
 
 /// Decides how the next execution of `region` runs. The program asks for `threads`; 0 leaves the
@@ -59,11 +61,38 @@ fn decide_anew<'w>(
     entry: Function,
     threads: u32,
 ) -> Decision<'w> {
+    if process::is_metered() {
+        return Decision::Metered;
+    }
+    decide_in(process::config_epoch(), region, worker, known, entry, threads)
+}
+
+/// Decides for one execution only: no decision stays valid, so that every execution comes back to
+/// [`decide`].
+pub(crate) fn decide_each<'w>(
+    region: &Region,
+    worker: &'w Worker,
+    entry: Function,
+    threads: u32,
+) -> Decision<'w> {
+    let known = worker.rows.cached_decision(region.number);
+    decide_in(NEVER, region, worker, known, entry, threads)
+}
+
+/// Decides, and has the decision stay valid in `epoch`.
+#[inline(always)]
+fn decide_in<'w>(
+    epoch: u32,
+    region: &Region,
+    worker: &'w Worker,
+    known: Option<&'w CachedDecision>,
+    entry: Function,
+    threads: u32,
+) -> Decision<'w> {
     let adapted = &region.adapted;
     if has_bound() {
         return Decision::Choose;
     }
-    let epoch = process::config_epoch();
     let alone = known.filter(|cached| cached.is_left_alone());
     let plain = threads == 0 && worker.is_plain();
     let by_itself = || plain && alone.is_some() && gets_one_thread(worker, region);

@@ -31,7 +31,7 @@ mod wait_policy;
 
 pub(crate) use cached_decision::CachedDecision;
 pub(crate) use choice::Choice;
-pub(crate) use decide::{Decision, choose, decide};
+pub(crate) use decide::{Decision, choose, decide, decide_each};
 pub(crate) use learn::{finished, finished_alone, finished_cached};
 pub(crate) use outcome::{enter_region, record_outcome};
 pub(crate) use places::mask_matters;

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ompt_state::{OmptState, OpenRegion, ParallelData, Part};
 use crate::adapt;
+use crate::energy;
 use crate::first_region;
 use crate::function::Function;
 use crate::interpose;
@@ -69,8 +70,14 @@ unsafe extern "C" fn initialize(look_up: LookUp, _: c_int, _: *mut u64) -> c_int
     // SAFETY: the specification's type of `ompt_set_callback`, and its types for these callbacks.
     unsafe {
         let set: unsafe extern "C" fn(c_int, *const c_void) -> c_int = std::mem::transmute(set);
-        set(PARALLEL_BEGIN, parallel_begin as *const c_void);
-        set(PARALLEL_END, parallel_end as *const c_void);
+        // Two pairs of callbacks, so that energy costs nothing where it is not read.
+        if process::is_metered() {
+            set(PARALLEL_BEGIN, parallel_begin_metered as *const c_void);
+            set(PARALLEL_END, parallel_end_metered as *const c_void);
+        } else {
+            set(PARALLEL_BEGIN, parallel_begin as *const c_void);
+            set(PARALLEL_END, parallel_end as *const c_void);
+        }
         set(IMPLICIT_TASK, implicit_task as *const c_void);
         set(SYNC_REGION, sync_region as *const c_void);
     }
@@ -107,6 +114,23 @@ unsafe extern "C" fn parallel_begin(
     unsafe { *parallel = data.0 };
 }
 
+/// As [`parallel_begin`], with energy.
+unsafe extern "C" fn parallel_begin_metered(
+    task: *mut u64,
+    frame: *const c_void,
+    parallel: *mut u64,
+    requested: c_uint,
+    flags: c_int,
+    caller: *const c_void,
+) {
+    let worker = Worker::here();
+    if !worker.is_starting() && worker.depth() == 0 {
+        energy::begin(worker.address());
+    }
+    // SAFETY: passed on.
+    unsafe { parallel_begin(task, frame, parallel, requested, flags, caller) };
+}
+
 /// The region that starts at a call. The runtime does not show the body.
 fn region_at(caller: *const c_void, requested: c_uint) -> Option<&'static Region> {
     // LLVM 14 does not report the call that starts a league.
@@ -129,20 +153,45 @@ unsafe extern "C" fn parallel_end(
     _flags: c_int,
     caller: *const c_void,
 ) {
+    // SAFETY: passed on.
+    unsafe { ended(parallel, caller) };
+}
+
+/// As [`parallel_end`], with energy.
+unsafe extern "C" fn parallel_end_metered(
+    parallel: *mut u64,
+    _task: *mut u64,
+    _flags: c_int,
+    caller: *const c_void,
+) {
+    // SAFETY: passed on.
+    let Some((worker, region)) = (unsafe { ended(parallel, caller) }) else { return };
+    if worker.depth() == 0 {
+        energy::end(worker.address(), region.number);
+    }
+}
+
+/// Enters the region that has ended, if it is known.
+#[inline(always)]
+unsafe fn ended(
+    parallel: *mut u64,
+    caller: *const c_void,
+) -> Option<(&'static Worker, &'static Region)> {
     // SAFETY: the tool's word for this region.
     let data = ParallelData(unsafe { *parallel });
-    let Some(worker) = Worker::known() else { return };
-    let Ok(mut regions) = worker.ompt.regions.try_borrow_mut() else { return };
+    let worker = Worker::known()?;
+    let mut regions = worker.ompt.regions.try_borrow_mut().ok()?;
     let known = regions.iter().rposition(|region| region.data == data);
     // LLVM 19 has freed an inner team by now, and the word may belong to another thread's region.
     let called = || regions.iter().rposition(|it| Some(it.region.body) == before(caller));
-    let Some(place) = known.or_else(called) else { return };
+    let place = known.or_else(called)?;
     let ended = regions.swap_remove(place);
     drop(regions);
     let (begun, since) = process::own(ended.begun);
     let ticks = worker.now().saturating_sub(begun);
     worker.rows.enter(ended.region.number, since, ticks, ended.size, ended.is_nested);
     worker.close_region();
+    Some((worker, ended.region))
 }
 
 unsafe extern "C" fn implicit_task(

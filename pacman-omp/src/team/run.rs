@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::call::{Call, TeamMode};
 use super::state::{AdaptedRun, Team};
 use crate::adapt::{self, Decision};
+use crate::energy;
 use crate::first_region;
 use crate::floating;
 use crate::function::Function;
@@ -59,7 +60,7 @@ fn run_region(
     start: impl FnOnce(&Team, u32, TeamMode),
 ) {
     let worker = Worker::here();
-    if !process::is_adapted() {
+    if process::only_observes() {
         return run_observed(region, worker, call(), start, |_, _| ());
     }
     let Call { entry, threads, .. } = call();
@@ -113,10 +114,46 @@ fn run_uncached(
     start: impl FnOnce(&Team, u32, TeamMode),
 ) {
     match decide {
+        Decision::Metered => run_metered(region, worker, call, start),
         Decision::Unadapted => run_observed(region, worker, call, start, |size, ticks| {
             adapt::finished_alone(region, worker, size, ticks);
         }),
         _ => run_adapted(region, worker, call, start),
+    }
+}
+
+/// Reads the energy around a region that is inside no other.
+#[inline(never)]
+fn run_metered(
+    region: &'static Region,
+    worker: &Worker,
+    call: Call,
+    start: impl FnOnce(&Team, u32, TeamMode),
+) {
+    let is_outermost = worker.depth() == 0;
+    if is_outermost {
+        energy::begin(worker.address());
+    }
+    if process::is_adapted() {
+        match adapt::decide_each(region, worker, call.entry, call.threads) {
+            Decision::Cached(cached) => {
+                let call = Call { threads: cached.threads(), ..call };
+                run_observed(region, worker, call, start, |size, ticks| {
+                    if !cached.ended(&worker.pool, &worker.oversubscribed, size, ticks) {
+                        adapt::finished_cached(region, worker, cached, size, ticks);
+                    }
+                });
+            }
+            Decision::Unadapted => run_observed(region, worker, call, start, |size, ticks| {
+                adapt::finished_alone(region, worker, size, ticks);
+            }),
+            _ => run_adapted(region, worker, call, start),
+        }
+    } else {
+        run_observed(region, worker, call, start, |_, _| ());
+    }
+    if is_outermost {
+        energy::end(worker.address(), region.number);
     }
 }
 

@@ -6,7 +6,9 @@ use std::ptr;
 use super::call::{Call, TeamMode};
 use super::run::{CallTarget, observed_team};
 use super::state::{Started, Team};
+use crate::energy;
 use crate::function::Function;
+use crate::process;
 use crate::region;
 use crate::worker::Worker;
 
@@ -28,6 +30,9 @@ pub(crate) fn begin(
     });
     // The clause is for this region, which is not adapted.
     worker.take_pushed();
+    if is_metered(worker) {
+        energy::begin(worker.address());
+    }
     worker.open_region();
     team.own.begun.set(worker.now());
     worker.starts(|| start(&team, call.threads, team.mode()));
@@ -47,6 +52,9 @@ pub(crate) fn end(end: impl FnOnce(&Team)) {
             worker.end(&part, region, 0);
             end(&team);
             team.enter(region, worker);
+            if is_metered(worker) {
+                energy::end(worker.address(), region.number);
+            }
         }
         None => {
             worker.leave(&part);
@@ -54,4 +62,9 @@ pub(crate) fn end(end: impl FnOnce(&Team)) {
         }
     }
     worker.close_region();
+}
+
+/// Whether energy is read around a region that the thread starts here.
+fn is_metered(worker: &Worker) -> bool {
+    process::is_metered() && worker.depth() == 0
 }

@@ -13,6 +13,7 @@ use super::part_start::{PartStart, UNREAD};
 use super::region_rows::RegionRows;
 use crate::adapt::{Pool, TeamAffinities, ThreadBinding, WaitPolicy};
 use crate::counting::{Counters, Counting};
+use crate::energy;
 use crate::entry::OmptState;
 use crate::isolation::isolated;
 use crate::nesting::NestingState;
@@ -165,6 +166,11 @@ impl Worker {
         self.depth() == 0 && !self.pushed.get()
     }
 
+    /// The number of the thread among those that live.
+    pub(crate) fn address(&self) -> usize {
+        ptr::from_ref(self).addr()
+    }
+
     /// Runs `start`, in which the runtime starts a team of this library.
     #[inline]
     pub(crate) fn starts(&self, start: impl FnOnce()) {
@@ -311,6 +317,9 @@ impl Worker {
 
     /// The thread ends.
     fn retire(self: Box<Worker>) {
+        if process::is_metered() {
+            energy::forget(self.address());
+        }
         if self.counters().is_some() {
             // SAFETY: `open` leaked them, and no part of this thread is open.
             isolated(|| drop(unsafe { Box::from_raw(self.counters.get().cast_mut()) }));

@@ -14,7 +14,7 @@ pub(super) const LINE: usize = 8;
 /// The first word of an arena: `pacmanar`.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"pacmanar");
 /// The version of the format; a reader refuses others.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// In the upper half of a chunk's first word.
 pub(super) const CHUNK: u32 = 0x6b6e_6843;
 
@@ -45,10 +45,15 @@ pub enum Kind {
     PrimaryStats = 10,
     /// The text of adaptation about a region: [`Slot`](super::Slot).
     Adaptation = 11,
+    /// The source of energy: its name, the number of packages, and the nanojoules after which a counter
+    /// wraps.
+    EnergySource = 12,
+    /// The energy of the process or of a region: [`Energy`](super::Energy).
+    Energy = 13,
 }
 
 impl Kind {
-    const ALL: [Kind; 11] = [
+    const ALL: [Kind; 13] = [
         Kind::Process,
         Kind::Thread,
         Kind::Command,
@@ -60,6 +65,8 @@ impl Kind {
         Kind::Row,
         Kind::PrimaryStats,
         Kind::Adaptation,
+        Kind::EnergySource,
+        Kind::Energy,
     ];
 
     pub(super) fn of(number: u32) -> Option<Kind> {

@@ -99,6 +99,13 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
     events = events.number(counted.len() as u64);
     events = counted.iter().fold(events, |events, event| events.number(*event as u64));
     writer.append(Kind::Events, &events);
+    if let Some(energy) = &recording.energy {
+        let payload = Payload::new().bytes(energy.source.as_bytes());
+        let payload = payload.number(energy.packages.into());
+        writer.append(Kind::EnergySource, &payload.number(nanojoules(energy.wraps_after)));
+        let gap = ticks(energy.longest_gap);
+        writer.energy(None)?.read_at(nanojoules(energy.joules), ticks(energy.seconds), gap);
+    }
     for note in &recording.notes {
         writer.append(Kind::Note, &Payload::new().bytes(note.as_bytes()));
     }
@@ -115,6 +122,10 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
         Ending::Killed(_) | Ending::Unsaid | Ending::Running => {}
     }
     Some(())
+}
+
+fn nanojoules(joules: f64) -> u64 {
+    (joules * 1e9).round() as u64
 }
 
 fn put_region(
@@ -158,6 +169,13 @@ fn put_region(
         let all = row.seconds.iter().zip(&row.thread_seconds);
         let all = all.map(|(one, all)| (ticks(*one), ticks(*all)));
         cells.bins.fill(scale.shift, all);
+    }
+    if let Some(energy) = &region.energy {
+        let cells = writer.energy(Some(number))?;
+        store(&cells.nanojoules, nanojoules(energy.joules));
+        store(&cells.ticks, ticks(energy.seconds));
+        store(&cells.executions, energy.executions);
+        store(&cells.unread, energy.unread);
     }
     if let Some(adaptation) = &region.adaptation {
         let text = serde_json::to_vec(adaptation).ok()?;

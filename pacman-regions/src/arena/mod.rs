@@ -21,6 +21,7 @@
 mod bins;
 mod cell;
 mod cells;
+mod energy;
 mod file;
 mod format;
 mod image;
@@ -33,6 +34,7 @@ mod tests;
 
 pub use bins::CurrentBin;
 pub use cells::{EVENTS, PrimaryStats, Process, Row, Thread, Widths};
+pub use energy::Energy;
 pub use file::EXTENSION;
 pub use format::{Key, Kind, PAGE, VERSION, check, copied, prepare, used};
 pub use image::image_of;

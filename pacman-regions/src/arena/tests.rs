@@ -10,8 +10,8 @@ use super::cell::{add, load};
 use super::format::{WORDS, header};
 use super::*;
 use crate::{
-    Adaptation, Ending, Event, Overhead, Process as Ran, Recording, Region, Row as Part, Runtime,
-    RuntimeFamily, Site, Team, Timeline, TimelineRow,
+    Adaptation, Ending, Event, Overhead, Process as Ran, ProcessEnergy, Recording, Region,
+    RegionEnergy, Row as Part, Runtime, RuntimeFamily, Site, Team, Timeline, TimelineRow,
 };
 
 thread_local! {
@@ -295,6 +295,7 @@ pub(crate) fn specimen() -> Recording {
         teams: vec![Team { threads: 2, executions: 5, seconds: 0.5 }],
         rows: vec![row(0), row(1)],
         adaptation: Some(adaptation),
+        energy: Some(RegionEnergy { joules: 12.5, seconds: 0.5, executions: 4, unread: 1 }),
     };
     let events = [("CYCLES", None), ("ZEBRA", Some("no event"))]
         .map(|(name, why)| Event { name: name.into(), uncounted: why.map(str::to_owned) });
@@ -313,6 +314,14 @@ pub(crate) fn specimen() -> Recording {
         contexts: 4,
         events: events.to_vec(),
         overhead: Overhead { nanoseconds: Some(1e9 / 1_048_576.0), reads: "read".into() },
+        energy: Some(ProcessEnergy {
+            joules: 50.25,
+            seconds: 1.5,
+            source: "powercap".into(),
+            packages: 2,
+            wraps_after: 65_536.0,
+            longest_gap: 0.75,
+        }),
         regions: vec![region],
         timeline: Timeline {
             bin: 0.25,

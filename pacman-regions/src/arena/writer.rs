@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cell::{add, load, publish, store};
 use super::cells::{PrimaryStats, Process, Row, Thread};
+use super::energy::Energy;
 use super::format::{CHUNK, Kind, LINE, WORDS, header};
 use super::payload::Payload;
 
@@ -139,6 +140,16 @@ impl Writer {
         primary_stats.set_key(region);
         self.publish(at, Kind::PrimaryStats);
         Some(primary_stats)
+    }
+
+    /// Makes the record of a region's energy, or of the process's; `None` without room.
+    pub fn energy(&mut self, region: Option<u32>) -> Option<&'static Energy> {
+        let at = self.take(size_of::<Energy>() / 8)?;
+        // SAFETY: as in `begin`.
+        let energy = unsafe { self.cells::<Energy>(at) };
+        energy.set_key(region);
+        self.publish(at, Kind::Energy);
+        Some(energy)
     }
 
     /// Makes the record of a thread that starts regions; `None` without room.

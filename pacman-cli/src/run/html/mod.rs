@@ -51,6 +51,7 @@ fn sections(process: &ProcessReport, place: usize) -> String {
         tables::adaptation(process),
         regions::section(process, place),
         tables::counts(process),
+        tables::energy(process),
     ]
     .concat()
 }

@@ -2,7 +2,7 @@
 
 use super::escape::escaped;
 use crate::run::report::{ProcessReport, Report};
-use crate::run::text::{number, seconds, share};
+use crate::run::text::{joules, number, seconds, share, watts};
 
 /// The top of the page.
 pub(super) fn heading(report: &Report, processes: &[&ProcessReport]) -> String {
@@ -38,6 +38,10 @@ pub(super) fn heading(report: &Report, processes: &[&ProcessReport]) -> String {
     }
     if let Some(objective) = &report.objective {
         facts.push(fact("adapted for", objective));
+    }
+    if let Some(energy) = &report.energy {
+        let power = energy.watts().map_or_else(String::new, |power| format!(", {}", watts(power)));
+        facts.push(fact("energy of the packages", &(joules(energy.joules) + &power)));
     }
     let simulated = report.simulated.iter().map(|machine| {
         let machine = escaped(machine);

@@ -2,8 +2,8 @@
 
 use super::colour::colour;
 use super::escape::escaped;
-use crate::run::report::{ProcessReport, RegionReport};
-use crate::run::text::{difference, metric, quantity, rate};
+use crate::run::report::{ProcessReport, RegionReport, mean};
+use crate::run::text::{difference, joules, metric, quantity, rate, seconds, watts};
 use crate::stat::grouped;
 
 /// Counts and rates by region, with the metrics that follow; empty if nothing was counted.
@@ -41,6 +41,48 @@ pub(super) fn counts(process: &ProcessReport) -> String {
     let rows: String = process.regions.iter().enumerate().map(row).collect();
     table("Counts", "", &heading, &rows)
 }
+
+/// The energy of the packages by region; empty if none was read.
+pub(super) fn energy(process: &ProcessReport) -> String {
+    let Some(whole) = &process.energy else { return String::new() };
+    let names = [
+        ("region", ""),
+        ("energy", "of the packages"),
+        ("resolution", "±"),
+        ("power", "mean"),
+        ("time", "between readings"),
+        ("executions", "with energy"),
+    ];
+    let names = names.iter().map(|(name, what)| {
+        let what = if what.is_empty() { String::new() } else { format!("<small>{what}</small>") };
+        format!("<th scope=\"col\">{name}{what}</th>")
+    });
+    let row = |(at, region): (usize, &RegionReport)| {
+        let energy = region.energy.filter(|energy| energy.executions > 0);
+        let cells = [
+            energy.map(|energy| joules(energy.joules)),
+            energy.map(|energy| joules(energy.resolution)),
+            energy.and_then(|energy| energy.watts).map(watts),
+            energy.map(|energy| seconds(energy.seconds)),
+            energy.map(|energy| grouped(energy.executions)),
+        ];
+        format!("<tr>{}{}</tr>", title(region, at), cells.map(cell).concat())
+    };
+    let rows: String = process.regions.iter().enumerate().map(row).collect();
+    let all = [
+        Some(joules(whole.joules)),
+        None,
+        mean(whole.joules, whole.seconds).map(watts),
+        Some(seconds(whole.seconds)),
+        None,
+    ];
+    let all =
+        format!("<tr><th scope=\"row\">the whole process</th>{}</tr>", all.map(cell).concat());
+    table("Energy", PACKAGES, &names.collect::<String>(), &(rows + &all))
+}
+
+const PACKAGES: &str = "<p class=\"hint\">Energy is of whole processor packages, with everything \
+    that runs there, also other programs. A region inside another one is part of it.</p>";
 
 /// The controller's choices and reasons; empty if it only observed.
 pub(super) fn adaptation(process: &ProcessReport) -> String {

@@ -42,6 +42,7 @@ fn picture(recording: Recording) -> String {
         },
         objective: None,
         simulated: None,
+        energy: None,
     };
     let report = Report::of(run, &recordings, None);
     let process: &ProcessReport = report.parallel().next().expect("it has regions");

@@ -1,6 +1,7 @@
 //! The report of a run: recordings with names, figures and places.
 
 mod columns;
+mod energy;
 mod process;
 mod region;
 #[cfg(test)]
@@ -11,10 +12,12 @@ use std::collections::BTreeSet;
 use pacman_core::Topology;
 use pacman_regions::Recording;
 
+use super::energy::RunEnergy;
 use super::launch::Ended;
 use super::names::Names;
 
 pub(super) use columns::{Column, Columns, Count, Figures};
+pub(super) use energy::{EnergyFigures, mean};
 pub(super) use process::{ProcessReport, runtime};
 pub(super) use region::{RegionReport, Thread};
 
@@ -28,6 +31,8 @@ pub(super) struct Report {
     pub(super) objective: Option<String>,
     /// The simulated machine whose counts these are.
     pub(super) simulated: Option<String>,
+    /// The energy of the packages during the run, if it was read.
+    pub(super) energy: Option<RunEnergy>,
     /// Every process that left a recording, those with regions first.
     pub(super) processes: Vec<ProcessReport>,
     /// Warnings about the figures, one line each.
@@ -41,6 +46,7 @@ pub(super) struct Run {
     pub(super) ended: Ended,
     pub(super) objective: Option<String>,
     pub(super) simulated: Option<String>,
+    pub(super) energy: Option<RunEnergy>,
 }
 
 impl Report {
@@ -49,16 +55,18 @@ impl Report {
         let mut names = Names::default();
         let mut processes: Vec<ProcessReport> = recordings
             .iter()
-            .map(|recording| ProcessReport::of(recording, &mut names, topology))
+            .map(|recording| {
+                ProcessReport::of(recording, &mut names, topology, run.energy.as_ref())
+            })
             .collect();
         processes.sort_by_key(|process| process.regions.is_empty());
         let mut notes = names.notes;
-        let Run { command, ended, objective, simulated } = run;
+        let Run { command, ended, objective, simulated, energy } = run;
         let ran = processes.iter().any(|process| !process.regions.is_empty());
         if objective.is_some() && ran && !processes.iter().any(ProcessReport::is_adapted) {
             notes.push("adaptation was asked for, but no region was adapted".into());
         }
-        Report { command, ended, objective, simulated, processes, notes }
+        Report { command, ended, objective, simulated, energy, processes, notes }
     }
 
     /// Processes in which regions ran.

@@ -5,13 +5,16 @@ use std::time::{Duration, SystemTime};
 
 use pacman_core::Topology;
 use pacman_regions::{
-    Ending, Overhead, Process, Recording, Region, Runtime, RuntimeFamily, Timeline, TimelineRow,
+    Ending, Overhead, Process, ProcessEnergy, Recording, Region, Runtime, RuntimeFamily, Timeline,
+    TimelineRow,
 };
 
 use super::columns::{Columns, Figures};
+use super::energy;
 use super::region::RegionReport;
 use crate::implausible::leave_out;
 use crate::run::endings;
+use crate::run::energy::RunEnergy;
 use crate::run::names::{Name, Names, tell_apart};
 
 /// The report of a process.
@@ -23,6 +26,8 @@ pub(in crate::run) struct ProcessReport {
     pub(in crate::run) contexts: u32,
     pub(in crate::run) columns: Columns,
     pub(in crate::run) overhead: Overhead,
+    /// The energy of the packages, if it was read.
+    pub(in crate::run) energy: Option<ProcessEnergy>,
     /// The regions with the most time come first.
     pub(in crate::run) regions: Vec<RegionReport>,
     /// Rows by their index in `regions`.
@@ -38,6 +43,7 @@ impl ProcessReport {
         recording: &Recording,
         names: &mut Names,
         topology: Option<&Topology>,
+        run: Option<&RunEnergy>,
     ) -> ProcessReport {
         let mut recording = recording.clone();
         let left_out = leave_out(&mut recording);
@@ -55,12 +61,13 @@ impl ProcessReport {
         });
         let overhead = recording.overhead.nanoseconds;
         let seconds = recording.process.seconds;
+        let watts = energy::watts(recording);
         let mut regions: Vec<RegionReport> = order
             .iter()
             .map(|&at| {
                 let name = std::mem::take(&mut named[at]);
                 let region = &recording.regions[at];
-                RegionReport::of(region, name, seconds, overhead, &columns, topology)
+                RegionReport::of(region, name, (seconds, watts), overhead, &columns, topology)
             })
             .collect();
         let mut notes = recording.notes.clone();
@@ -71,6 +78,9 @@ impl ProcessReport {
         notes.extend(columns.notes(&total(recording, &columns)));
         notes.extend(uncounted_threads(recording));
         notes.extend(endings::note(recording));
+        if let Some(energy) = &recording.energy {
+            notes.extend(energy::notes(energy, &regions, run));
+        }
         ProcessReport {
             in_regions: in_regions(recording),
             timeline: reordered(&recording.timeline, &order),
@@ -79,6 +89,7 @@ impl ProcessReport {
             threads: recording.threads,
             contexts: recording.contexts,
             overhead: recording.overhead.clone(),
+            energy: recording.energy.clone(),
             columns,
             regions,
             notes,

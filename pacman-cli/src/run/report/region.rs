@@ -4,6 +4,7 @@ use pacman_core::Topology;
 use pacman_regions::{Adaptation, Region, Row, Site, Team};
 
 use super::columns::{Columns, Figures};
+use super::energy::EnergyFigures;
 use crate::implausible::note;
 use crate::run::names::Name;
 
@@ -30,6 +31,8 @@ pub(in crate::run) struct RegionReport {
     /// The part of its time that observing it took, as measured for one execution.
     pub(in crate::run) overhead: Option<f64>,
     pub(in crate::run) figures: Figures,
+    /// The energy of the packages, if it was read.
+    pub(in crate::run) energy: Option<EnergyFigures>,
     pub(in crate::run) threads: Vec<Thread>,
     pub(in crate::run) adaptation: Option<Adaptation>,
 }
@@ -65,7 +68,7 @@ impl RegionReport {
     pub(super) fn of(
         region: &Region,
         name: Name,
-        process_seconds: f64,
+        (process_seconds, process_watts): (f64, Option<f64>),
         overhead: Option<f64>,
         columns: &Columns,
         topology: Option<&Topology>,
@@ -90,6 +93,10 @@ impl RegionReport {
             waiting: waiting(region),
             overhead: overhead.and_then(|overhead| quotient(overhead, region.seconds)),
             figures: columns.figures(&region.rows.iter().collect::<Vec<_>>()),
+            energy: region
+                .energy
+                .as_ref()
+                .and_then(|energy| EnergyFigures::of(energy, process_watts)),
             threads: threads(&region.rows, columns, topology),
             adaptation: region.adaptation.clone(),
         }

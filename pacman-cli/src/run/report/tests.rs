@@ -25,13 +25,14 @@ fn region(teams: &[(u32, f64)], rows: Vec<Row>) -> Region {
         teams: teams.iter().map(team).collect(),
         rows,
         adaptation: None,
+        energy: None,
     }
 }
 
 fn report(region: &Region, events: &[&str], topology: Option<&Topology>) -> RegionReport {
     let event = |name: &&str| Event { name: name.to_string(), uncounted: None };
     let columns = Columns::of(&events.iter().map(event).collect::<Vec<_>>(), Some(1e6));
-    RegionReport::of(region, Name::default(), 10.0, Some(1e6), &columns, topology)
+    RegionReport::of(region, Name::default(), (10.0, None), Some(1e6), &columns, topology)
 }
 
 #[test]

@@ -13,6 +13,26 @@ pub(in crate::run) fn seconds(seconds: f64) -> String {
     }
 }
 
+/// An energy with the unit that suits it.
+pub(in crate::run) fn joules(joules: f64) -> String {
+    with_prefix(joules, "J")
+}
+
+/// A power with the unit that suits it.
+pub(in crate::run) fn watts(watts: f64) -> String {
+    with_prefix(watts, "W")
+}
+
+fn with_prefix(value: f64, unit: &str) -> String {
+    match value {
+        1e3.. => format!("{} k{unit}", three_digits(value / 1e3)),
+        1.0.. => format!("{} {unit}", three_digits(value)),
+        1e-3.. => format!("{} m{unit}", three_digits(value * 1e3)),
+        0.0 => format!("0 {unit}"),
+        _ => format!("{} µ{unit}", three_digits(value * 1e6)),
+    }
+}
+
 /// A part of a whole.
 pub(in crate::run) fn share(share: f64) -> String {
     match 100.0 * share {
@@ -88,8 +108,12 @@ mod tests {
             [0.0, 0.0004, 0.004, 0.0951, 0.92, 1.0].map(share),
             ["0 %", "<0.1 %", "0.4 %", "9.5 %", "92 %", "100 %"]
         );
+        assert_eq!([12_345.0, 7.5, 0.0125, 4e-6, 0.0].map(joules), ENERGIES);
+        assert_eq!([95.0, 0.25].map(watts), ["95.0 W", "250 mW"]);
         assert_eq!([2.4e9, 15e6, 1500.0, 12.0].map(scaled), ["2.40 G", "15.0 M", "1.50 k", "12.0"]);
     }
+
+    const ENERGIES: [&str; 5] = ["12.3 kJ", "7.50 J", "12.5 mJ", "4.00 µJ", "0 J"];
 
     #[test]
     fn what_is_not_whole_says_so() {

@@ -1,11 +1,14 @@
 //! The report for a terminal: tables of regions, counts, threads and what adaptation did.
 
 mod amount;
+mod energy;
 
 use super::report::{ProcessReport, RegionReport, Report};
 use crate::exit::Exit;
 use crate::stat::{clean, grouped};
-pub(super) use amount::{difference, metric, number, quantity, rate, seconds, share};
+pub(super) use amount::{
+    difference, joules, metric, number, quantity, rate, seconds, share, watts,
+};
 use pacman_core::export::grid::{Column, Grid};
 
 /// The whole report; on a terminal, between the program's output and the prompt, not all of it.
@@ -26,8 +29,13 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
         if left_out > 0 {
             text.push_str(&format!("{left_out} more regions are left out here; -o FILE has all\n"));
         }
-        for table in
-            [counts(process, shown), threads(process, shown, is_short)].into_iter().flatten()
+        for table in [
+            counts(process, shown),
+            energy::table(process, shown),
+            threads(process, shown, is_short),
+        ]
+        .into_iter()
+        .flatten()
         {
             text.push_str(&format!("\n{}", table));
         }
@@ -66,6 +74,10 @@ fn heading(report: &Report) -> String {
     }
     if let Some(objective) = &report.objective {
         line.push_str(&format!(", adapted for {objective}"));
+    }
+    if let Some(energy) = &report.energy {
+        let power = energy.watts().map_or_else(String::new, |power| format!(" ({})", watts(power)));
+        line.push_str(&format!(", packages used {}{power}", joules(energy.joules)));
     }
     line
 }

@@ -3,6 +3,8 @@
 //! Any process that mapped the arena may have written the bytes, so the reader trusts none of them. It
 //! leaves out a record that its process did not finish, and notes a contradiction.
 
+mod energy;
+mod energy_sum;
 mod records;
 mod region;
 mod sorted;
@@ -100,6 +102,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
         threads,
         contexts,
         events: std::mem::take(&mut sorted.events),
+        energy: sorted.process_energy(scale),
         overhead: Overhead {
             nanoseconds: overhead,
             reads: first.map_or_else(|| "none".to_owned(), |first| first.3),

@@ -59,6 +59,7 @@ pub(super) fn region(
         teams,
         rows: rows.map(|(&(_, thread), sum)| row(sorted, thread, sum, scale)).collect(),
         adaptation: adaptation.map(|adaptation| adaptation.of_teams(widest)),
+        energy: sorted.region_energy(number, scale),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
+use super::energy_sum::EnergySum;
 use super::records::word;
 use super::sums::{PrimarySum, RowSum};
 use crate::arena::bins::BinTotals;
@@ -28,6 +29,10 @@ pub(super) struct Sorted<'w> {
     pub(super) rows: BTreeMap<(u32, u32), RowSum>,
     pub(super) primary_stats: BTreeMap<u32, PrimarySum>,
     pub(super) adaptations: BTreeMap<u32, (u64, &'w [u64])>,
+    /// The source, the packages and the nanojoules after which a counter wraps.
+    pub(super) energy_source: Option<(String, u32, u64)>,
+    /// By one more than the region; 0 is the process.
+    pub(super) energies: BTreeMap<u64, EnergySum>,
     pub(super) open_regions: u64,
     /// The latest known activity, in ticks.
     pub(super) until: u64,
@@ -71,6 +76,10 @@ impl<'w> Sorted<'w> {
                     self.adaptations.insert(region, (serial, record));
                 }
             }
+            Kind::EnergySource => {
+                self.energy_source = Some((cursor.text()?, cursor.small()?, cursor.number()?));
+            }
+            Kind::Energy => self.energies.entry(record[1]).or_default().add(record),
         }
         Some(())
     }
