@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pacman_suite::lab;
 
-use super::{by_registers, omp, probes, processors, registers, smt, stat, turns, validate};
+use super::{
+    by_registers, energy, omp, probes, processors, registers, smt, stat, turns, validate,
+};
 
 /// The lab's options of a machine.
 pub(crate) type Options = &'static [&'static str];
@@ -72,6 +74,7 @@ fn machines() -> &'static [Machine] {
                     stat::line(stat::CONTEXTS),
                     omp::line(),
                     omp::on_siblings(),
+                    energy::line(),
                     validate::busy_line(validate::SWITCHED),
                     guest(&turns::job("per-execution", "kernel")),
                     guest(&turns::job("staggered", "kernel")),
@@ -108,6 +111,7 @@ fn machines() -> &'static [Machine] {
                     model(),
                     guest("siblings"),
                     threads(),
+                    energy::line(),
                     guest(&registers::job(registers::OF_ZEN)),
                 ],
             ),
@@ -214,6 +218,12 @@ fn boot(options: Options, lines: &[&str]) -> Vec<Said> {
     if wants("lab-regions") {
         programs.extend(omp::program().map(Path::to_path_buf));
         programs.push(lab::libpacman_omp());
+    }
+    if wants("lab-energy") {
+        programs.extend(energy::program().map(Path::to_path_buf));
+        if !wants("lab-regions") {
+            programs.push(lab::libpacman_omp());
+        }
     }
     let programs: Vec<_> = programs.iter().map(|program| program.as_path()).collect();
     let output = started(&[options, &LIMIT].concat(), &script, &programs);

@@ -4,6 +4,7 @@
 mod boots;
 mod by_registers;
 mod eight;
+mod energy;
 mod models;
 mod netburst;
 mod omp;

@@ -34,18 +34,20 @@ fn taken_first(threads: usize) -> &'static [u64] {
 /// The program's file; `None`, and said, where no compiler makes one.
 pub(crate) fn program() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let build = || {
-        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lab-regions");
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/lab/guest/regions.c");
-        let mut compile = Command::new("gcc");
-        compile.args(["-O2", "-fopenmp", source, "-o"]).arg(&program);
-        if compile.status().is_ok_and(|status| status.success()) {
-            return Some(program);
-        }
-        pacman_suite::skipped("gcc compiles no OpenMP here");
-        None
-    };
-    BUILT.get_or_init(build).as_deref()
+    BUILT.get_or_init(|| compiled("regions.c", "lab-regions")).as_deref()
+}
+
+/// Compiles a program for guests; `None`, and said, where no compiler does.
+pub(crate) fn compiled(source: &str, program: &str) -> Option<PathBuf> {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(program);
+    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/lab/guest")).join(source);
+    let mut compile = Command::new("gcc");
+    compile.args(["-O2", "-fopenmp"]).arg(source).arg("-o").arg(&program);
+    if compile.status().is_ok_and(|status| status.success()) {
+        return Some(program);
+    }
+    pacman_suite::skipped("gcc compiles no OpenMP here");
+    None
 }
 
 /// What a run has recorded, as a report.
