@@ -1,9 +1,8 @@
 //! The energy of the packages during regions, and how exact it is.
 
 use pacman_adapt::Rapl;
-use pacman_regions::{ProcessEnergy, Recording, RegionEnergy};
+use pacman_regions::{ProcessEnergy, Recording, Region, RegionEnergy};
 
-use super::region::RegionReport;
 use crate::run::energy::RunEnergy;
 
 /// The energy of the packages during a region.
@@ -62,7 +61,7 @@ pub(super) fn watts(recording: &Recording) -> Option<f64> {
 /// Warnings about the figures of energy. `run` has the energy of the whole run.
 pub(super) fn notes(
     energy: &ProcessEnergy,
-    regions: &[RegionReport],
+    regions: &[Region],
     run: Option<&RunEnergy>,
 ) -> Vec<String> {
     let packages = energy.packages;
@@ -73,7 +72,7 @@ pub(super) fn notes(
     if energy.joules == 0.0 {
         notes.push("energy stayed at 0: its counters did not move".into());
     }
-    let unread = |region: &RegionReport| region.energy.map_or(0, |energy| energy.unread);
+    let unread = |region: &Region| region.energy.map_or(0, |energy| energy.unread);
     let unread = regions.iter().map(unread).fold(0, u64::saturating_add);
     if unread > 0 {
         let s = if unread == 1 { " has" } else { "s have" };

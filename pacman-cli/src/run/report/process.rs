@@ -79,7 +79,7 @@ impl ProcessReport {
         notes.extend(uncounted_threads(recording));
         notes.extend(endings::note(recording));
         if let Some(energy) = &recording.energy {
-            notes.extend(energy::notes(energy, &regions, run));
+            notes.extend(energy::notes(energy, &recording.regions, run));
         }
         ProcessReport {
             in_regions: in_regions(recording),
