@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pacman_suite::lab;
 
-use super::{
-    by_registers, energy, omp, probes, processors, registers, smt, stat, turns, validate,
-};
+use super::{by_registers, energy, omp, probes, processors, registers, smt, stat, turns, validate};
 
 /// The lab's options of a machine.
 pub(crate) type Options = &'static [&'static str];
