@@ -13,7 +13,7 @@ use crate::{budget, doctor, events, metrics, model, plan, record, run, smt, stat
 #[command(name = "pacman-pmu", version, after_help = AFTER)]
 #[command(infer_subcommands = false, disable_help_subcommand = true)]
 pub(crate) struct Cli {
-    /// Run on a simulated machine: p4, nehalem, haswell, skylake, icelake, zen4 or knl
+    /// Run on a simulated machine: p4, nehalem, haswell, skylake, icelake, zen4, knl or alderlake
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) machine: Option<String>,
 

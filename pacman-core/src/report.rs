@@ -4,6 +4,7 @@
 //! [`export`](crate::export) module turns it into a table, CSV or JSON.
 
 use crate::backend::ReadPath;
+use crate::platform::is_of_core_type;
 use pacman_topology::CoreType;
 
 pub use crate::session::Stat;
@@ -32,7 +33,8 @@ pub enum EventSetRotation {
 pub struct Report {
     /// The session's name.
     pub session: String,
-    /// The counted events, in the order they were asked for.
+    /// The counted events, in the order they were asked for; behind them, on a hybrid processor,
+    /// the part that each core type counted.
     pub events: Vec<EventColumn>,
     /// The sets in which the events were counted: one where they fit at once.
     pub sets: Vec<EventSet>,
@@ -63,6 +65,11 @@ pub struct EventColumn {
     pub hardware: bool,
     /// Why its counts may be wrong, if they may: the kernel's driver is not trusted here.
     pub doubt: Option<&'static str>,
+    /// The PMU of the only core type that counts it, such as `cpu_core`, on a hybrid processor.
+    pub core_pmu: Option<String>,
+    /// The event of which this is the part that one core type counted, as an index into
+    /// [`Report::events`]; `None` for an event that counts on all cores, or that was asked for alone.
+    pub part_of: Option<usize>,
 }
 
 impl EventColumn {
@@ -247,24 +254,40 @@ const MANY: u64 = 1_000_000;
 /// assert!(zero_count_warnings(&[("CYCLES", 900), ("STALL_CYCLES", 0)]).is_empty(), "too little to tell");
 /// ```
 pub fn zero_count_warnings(counts: &[(&str, u64)]) -> Vec<String> {
-    let most = counts.iter().max_by_key(|(_, count)| *count).filter(|(_, count)| *count >= MANY);
-    let Some((most, count)) = most else { return Vec::new() };
-    let zero_count_warnings = counts.iter().filter(|(_, count)| *count == 0);
-    zero_count_warnings
-        .map(|(event, _)| {
+    let is_zero = |name: &str| counts.iter().any(|(event, count)| *event == name && *count == 0);
+    let zero_count_warning = |(event, _): &(&str, u64)| {
+        // No thread need have run on a core type, so its events are held against each other.
+        let beside = counts.iter().filter(|(other, _)| core_pmu(other) == core_pmu(event));
+        let (most, count) = beside.max_by_key(|(_, count)| *count)?;
+        // The line of the whole event says it for its parts.
+        let is_told = part_in_name(event).is_some_and(|(_, whole)| is_zero(whole));
+        (*count >= MANY && !is_told).then(|| {
             format!(
                 "{event} stayed at 0 over {count} {most}: this machine may not count it, as \
                  hypervisors let only some events through"
             )
         })
-        .collect()
+    };
+    counts.iter().filter(|(_, count)| *count == 0).filter_map(zero_count_warning).collect()
+}
+
+/// The PMU of the only core type that counts the event of this name.
+fn core_pmu(name: &str) -> Option<&str> {
+    Some(part_in_name(name)?.0)
+}
+
+/// The PMU and the whole event of a name such as `cpu_core/CYCLES/`.
+fn part_in_name(name: &str) -> Option<(&str, &str)> {
+    let (pmu, rest) = name.split_once('/')?;
+    Some((pmu, rest.strip_suffix('/')?)).filter(|_| is_of_core_type(pmu))
 }
 
 impl Report {
     /// The lines of [`zero_count_warnings`] for all threads.
     ///
     /// Another event's count is the largest of a single phase and set. Phases may be part of one
-    /// another, so that their sum could be more than was counted.
+    /// another, so that their sum could be more than was counted. Events of one core type are held
+    /// against each other: no thread need have run there.
     pub(crate) fn zero_count_warnings(&self) -> Vec<String> {
         let Report { events, sets, phases, threads, .. } = self;
         // By set, phase, and place in the set.
@@ -278,22 +301,29 @@ impl Report {
             }
         }
         // The largest count of a hardware event of the set in one phase, and that event's place.
-        let most = |set: usize| {
+        let most = |set: usize, beside: &EventColumn| {
+            let counts_alike =
+                |event: usize| events[event].hardware && events[event].core_pmu == beside.core_pmu;
             let each = |sums: &Vec<u64>| {
                 let all = sets[set].events.iter().copied().zip(sums.iter().copied());
-                all.filter(|(event, _)| events[*event].hardware).max_by_key(|(_, sum)| *sum)
+                all.filter(|(event, _)| counts_alike(*event)).max_by_key(|(_, sum)| *sum)
             };
             sums[set].iter().filter_map(each).max_by_key(|(_, sum)| *sum)
         };
+        let with = |event: usize| {
+            let place = move |set: usize| sets[set].events.iter().position(|of| *of == event);
+            (0..sets.len()).filter_map(move |set| Some((set, place(set)?)))
+        };
+        let stays_at_zero =
+            |event| with(event).all(|(set, place)| sums[set].iter().all(|sums| sums[place] == 0));
         let mut lines = Vec::new();
         for (event, column) in events.iter().enumerate().filter(|(_, column)| column.hardware) {
-            let place = |set: usize| sets[set].events.iter().position(|of| *of == event);
-            let with = || (0..sets.len()).filter_map(|set| Some((set, place(set)?)));
-            if with().any(|(set, place)| sums[set].iter().any(|sums| sums[place] > 0)) {
+            // The line of the whole event says it for its parts.
+            if !stays_at_zero(event) || column.part_of.is_some_and(stays_at_zero) {
                 continue;
             }
-            let beside = with().filter_map(|(set, _)| most(set)).max_by_key(|(_, sum)| *sum);
-            if let Some((other, sum)) = beside {
+            let most = with(event).filter_map(|(set, _)| most(set, column));
+            if let Some((other, sum)) = most.max_by_key(|(_, sum)| *sum) {
                 lines.extend(zero_count_warnings(&[(&events[other].name, sum), (&column.name, 0)]));
             }
         }

@@ -457,6 +457,10 @@ int pacman_session_close(pacman_session *session);
  *   session   an open session
  *   count     receives the number, 1 to PACMAN_EVENTS_MAX
  *
+ * On a hybrid processor, such as Alder Lake, an event of options.events counts on
+ * all core types. Behind these events the session has what each core type counted
+ * of them, as events of their own: "cpu_core/CYCLES/", "cpu_atom/CYCLES/".
+ *
  * Thread rule: any thread.
  *
  * Returns
@@ -471,7 +475,8 @@ int pacman_event_count(const pacman_session *session, size_t *count)
  * pacman_event_name: the canonical name of an event
  *
  *   session   an open session
- *   event     its number: the position in options.events, from 0
+ *   event     its number: the position in options.events, from 0; on a hybrid
+ *             processor also the numbers behind these
  *   name      receives the string, such as "INSTRUCTIONS" for "instructions:u"
  *
  * The string lives until the process ends, also after the session is closed.
@@ -735,8 +740,8 @@ int pacman_thread_number(const pacman_session *session, size_t *number)
  *
  *   session   a session to which the thread is attached
  *   counts    receives the counts, in the order of the session's events
- *   n         the number of words that fit: at least the number of events; further
- *             words are left alone
+ *   n         the number of words that fit: at least the number of events in
+ *             options.events; further words are left alone
  *
  * Counts are raw and only grow. Only the difference of two readings on the same
  * thread has a meaning. With PACMAN_MULTIPLEXED they are not scaled. The function
@@ -749,7 +754,7 @@ int pacman_thread_number(const pacman_session *session, size_t *number)
  *   PACMAN_E_HANDLE          not an open session
  *   PACMAN_E_NOT_ATTACHED    the thread is not attached
  *   PACMAN_E_INVALID         counts is null
- *   PACMAN_E_SIZE            n is less than the number of events
+ *   PACMAN_E_SIZE            n is less than the number of events in options.events
  *   PACMAN_E_UNSUPPORTED     sets rotate: use pacman_sample()
  *   PACMAN_E_NOT_SCHEDULED   the kernel took the counters away
  *   PACMAN_E_FORKED          the thread attached before this process was forked
@@ -771,7 +776,8 @@ int pacman_read(const pacman_session *session, uint64_t *counts, size_t n)
  *   session   a session to which the thread is attached
  *   counts    receives the counts, in the order of the session's events; words of
  *             events outside of the current set are left alone
- *   n         the number of words that fit: at least the number of events
+ *   n         the number of words that fit: at least the number of events in
+ *             options.events
  *   live      receives a mask: bit e is 1 if event e is counted now
  *   epoch     receives the number of changes of the set so far; may be null
  *
@@ -786,7 +792,7 @@ int pacman_read(const pacman_session *session, uint64_t *counts, size_t n)
  *   PACMAN_E_HANDLE          not an open session
  *   PACMAN_E_NOT_ATTACHED    the thread is not attached
  *   PACMAN_E_INVALID         counts or live is null
- *   PACMAN_E_SIZE            n is less than the number of events
+ *   PACMAN_E_SIZE            n is less than the number of events in options.events
  *   PACMAN_E_NOT_SCHEDULED, PACMAN_E_FORKED, PACMAN_E_SYSTEM
  *                            as for pacman_read()
  *
@@ -845,7 +851,8 @@ int pacman_thread_count(const pacman_session *session, size_t *count)
  *   session   an open session; the calling thread need not be attached
  *   thread    the number of a thread, from pacman_thread_number()
  *   counts    receives its counts, in the order of the session's events
- *   n         the number of words that fit: at least the number of events
+ *   n         the number of words that fit: at least the number of events in
+ *             options.events
  *   age_ns    receives the age of the counts, in nanoseconds; may be null
  *
  * With this function a thread sees the work of its SMT sibling, or a controller
@@ -863,7 +870,7 @@ int pacman_thread_count(const pacman_session *session, size_t *count)
  *   PACMAN_E_NO_THREAD   no thread of that number has attached
  *   PACMAN_E_NO_SAMPLE   the thread has published nothing yet
  *   PACMAN_E_INVALID     counts is null
- *   PACMAN_E_SIZE        n is less than the number of events
+ *   PACMAN_E_SIZE        n is less than the number of events in options.events
  *   PACMAN_E_UNSUPPORTED sets rotate: use pacman_peer_sample()
  *
  * Example
@@ -894,7 +901,7 @@ int pacman_peer_read(const pacman_session *session, size_t thread, uint64_t *cou
  *   PACMAN_E_NO_THREAD   no thread of that number has attached
  *   PACMAN_E_NO_SAMPLE   the thread has published nothing yet
  *   PACMAN_E_INVALID     counts or live is null
- *   PACMAN_E_SIZE        n is less than the number of events
+ *   PACMAN_E_SIZE        n is less than the number of events in options.events
  */
 int pacman_peer_sample(const pacman_session *session, size_t thread, uint64_t *counts, size_t n,
                        uint64_t *live, uint64_t *epoch, uint64_t *age_ns)

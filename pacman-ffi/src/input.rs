@@ -3,6 +3,8 @@
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 
+use pacman_core::Session;
+
 use crate::error::{Failure, Result, Status};
 
 /// A larger `size` of a struct is taken for garbage.
@@ -137,14 +139,31 @@ pub(crate) fn present<T>(out: *const T, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Refuses an array that has no room for `needed` counts.
-pub(crate) fn room(counts: *const u64, n: usize, needed: usize) -> Result<()> {
+/// The numbers of events of a session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EventNumbers {
+    /// Those that the program asked for, which come first.
+    pub(crate) asked: usize,
+    /// All of them: on a hybrid processor also what each core type counted.
+    pub(crate) all: usize,
+}
+
+impl EventNumbers {
+    pub(crate) fn of(session: &Session) -> EventNumbers {
+        EventNumbers { asked: session.asked_events().len(), all: session.events().len() }
+    }
+}
+
+/// The number of counts to return in `n` words. A program need not know of events that it did not
+/// ask for.
+pub(crate) fn room(counts: *const u64, n: usize, events: EventNumbers) -> Result<usize> {
     present(counts, "counts")?;
+    let needed = events.asked;
     if n < needed {
         return Err(Failure::new(
             Status::Size,
             format!("cannot return counts: there is room for {n}, the session has {needed} events"),
         ));
     }
-    Ok(())
+    Ok(n.min(events.all))
 }

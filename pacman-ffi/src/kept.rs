@@ -14,6 +14,7 @@ use pacman_core::thread_registry::{self, Keep, Last};
 use pacman_core::{Attached, Phase, cancel};
 
 use crate::error::{Failure, Result, Status};
+use crate::input::EventNumbers;
 use crate::registry::{self, Entry, Life};
 
 /// One attachment of this thread.
@@ -21,8 +22,8 @@ pub(crate) struct Kept {
     handle: usize,
     life: Arc<Life>,
     pub(crate) attached: Attached,
-    /// The number of events of each of its samples.
-    pub(crate) events: usize,
+    /// The numbers of events of each of its samples.
+    pub(crate) events: EventNumbers,
     /// The phase used last, under its word: most begins are followed by their end.
     recent: Cell<(u64, Option<Phase>)>,
 }
@@ -137,7 +138,7 @@ pub(crate) fn keep(handle: usize, entry: &Entry, attached: Attached) -> Result<(
         handle,
         life: Arc::clone(life),
         attached,
-        events: entry.session.events().len(),
+        events: EventNumbers::of(&entry.session),
         recent: Cell::new((0, None)),
     };
     if !thread_registry::keep(kept) {

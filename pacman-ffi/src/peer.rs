@@ -10,13 +10,14 @@ use pacman_core::cancel;
 use pacman_core::session::Peer;
 
 use crate::error::{Failure, Result, Status};
+use crate::input::EventNumbers;
 use crate::registry::{self, Life};
 
 /// The threads of one session that this thread has looked at.
 struct Views {
     handle: usize,
     life: Arc<Life>,
-    events: usize,
+    events: EventNumbers,
     peers: Vec<Option<Peer>>,
 }
 
@@ -24,11 +25,11 @@ thread_local! {
     static VIEWS: RefCell<Vec<Views>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs `act` with the view of a thread and the number of its events.
+/// Runs `act` with the view of a thread and the numbers of its events.
 pub(crate) fn with(
     handle: usize,
     thread: usize,
-    act: impl Fn(&Peer, usize) -> Result<Status>,
+    act: impl Fn(&Peer, EventNumbers) -> Result<Status>,
 ) -> Result<Status> {
     let seen = VIEWS.try_with(|views| {
         let views = views.borrow();
@@ -46,7 +47,7 @@ pub(crate) fn with(
 fn first_look(
     handle: usize,
     thread: usize,
-    act: impl Fn(&Peer, usize) -> Result<Status>,
+    act: impl Fn(&Peer, EventNumbers) -> Result<Status>,
 ) -> Result<Status> {
     let entry = registry::find(handle, "read a thread")?;
     let Some(peer) = entry.session.peer(thread) else {
@@ -63,7 +64,7 @@ fn first_look(
             ),
         ));
     };
-    let events = entry.session.events().len();
+    let events = EventNumbers::of(&entry.session);
     let done = act(&peer, events);
     // A thread that is ending cannot keep views.
     let _ = VIEWS.try_with(|views| {

@@ -121,13 +121,12 @@ pub unsafe extern "C" fn pacman_read(
 ) -> c_int {
     answer(|| {
         kept::with(session.addr(), "read the counters", |kept| {
-            let events = kept.events;
-            input::room(counts, n, events)?;
+            let words = input::room(counts, n, kept.events)?;
             let mut reading = Reading::EMPTY;
             kept.attached.read(&mut reading)?;
-            // SAFETY: the caller promises room for n >= events words, and a reading has at least
-            // `events` words.
-            unsafe { std::ptr::copy_nonoverlapping(reading.counts.as_ptr(), counts, events) };
+            // SAFETY: the caller promises room for n >= words words, and a reading has at least as
+            // many.
+            unsafe { std::ptr::copy_nonoverlapping(reading.counts.as_ptr(), counts, words) };
             Ok(Status::Ok)
         })
     })
@@ -148,13 +147,13 @@ pub unsafe extern "C" fn pacman_sample(
 ) -> c_int {
     answer(|| {
         kept::with(session.addr(), "sample the counters", |kept| {
-            input::room(counts, n, kept.events)?;
+            let words = input::room(counts, n, kept.events)?;
             input::present(live, "which events are counted")?;
             let mut sample = Sample::EMPTY;
             kept.attached.sample(&mut sample)?;
             let count = |event| sample.is_counted(event).then(|| sample.count(event));
-            // SAFETY: the caller promises room for n >= events words, and live is not null.
-            unsafe { store(kept.events, count, counts, live) };
+            // SAFETY: the caller promises room for n >= words words, and live is not null.
+            unsafe { store(words, count, counts, live) };
             if !epoch.is_null() {
                 // SAFETY: not null, and the caller's promise.
                 unsafe { epoch.write(sample.epoch()) };
@@ -211,9 +210,9 @@ pub unsafe extern "C" fn pacman_peer_read(
 ) -> c_int {
     answer(|| {
         peer::with(session.addr(), thread, |peer, events| -> Result<Status> {
-            input::room(counts, n, events)?;
+            let words = input::room(counts, n, events)?;
             let latest = latest(peer, thread)?;
-            if let Some(event) = (0..events).find(|event| !latest.is_counted(*event)) {
+            if let Some(event) = (0..words).find(|event| !latest.is_counted(*event)) {
                 return Err(Failure::new(
                     Status::Unsupported,
                     format!(
@@ -222,8 +221,8 @@ pub unsafe extern "C" fn pacman_peer_read(
                     ),
                 ));
             }
-            for event in 0..events {
-                // SAFETY: there is room for n >= events words, by the caller's promise.
+            for event in 0..words {
+                // SAFETY: there is room for n >= words words, by the caller's promise.
                 unsafe { counts.add(event).write(latest.count(event)) };
             }
             // SAFETY: null, or the caller's promise.
@@ -250,12 +249,12 @@ pub unsafe extern "C" fn pacman_peer_sample(
 ) -> c_int {
     answer(|| {
         peer::with(session.addr(), thread, |peer, events| -> Result<Status> {
-            input::room(counts, n, events)?;
+            let words = input::room(counts, n, events)?;
             input::present(live, "which events are counted")?;
             let latest = latest(peer, thread)?;
             let count = |event| latest.is_counted(event).then(|| latest.count(event));
-            // SAFETY: the caller promises room for n >= events words, and live is not null.
-            unsafe { store(events, count, counts, live) };
+            // SAFETY: the caller promises room for n >= words words, and live is not null.
+            unsafe { store(words, count, counts, live) };
             if !epoch.is_null() {
                 // SAFETY: not null, and the caller's promise.
                 unsafe { epoch.write(latest.epoch()) };

@@ -17,7 +17,8 @@ use crate::process;
 #[derive(Debug)]
 pub(crate) struct Plan {
     session: Option<Session>,
-    /// The requested events, each with the reason if it is not counted.
+    /// The requested events, each with the reason if it is not counted; behind them their parts on
+    /// the core types of a hybrid.
     pub(crate) events: Vec<Event>,
     /// For each count of a sample, the index of its event in `events`.
     pub(crate) counted: Vec<usize>,
@@ -64,7 +65,7 @@ impl Plan {
             return Plan { session: None, events, counted: Vec::new() };
         }
         if let Ok(session) = start(&names) {
-            return Plan { session: Some(session), events, counted: (0..names.len()).collect() };
+            return Plan::counting(Some(session), events, (0..names.len()).collect());
         }
         let mut counted: Vec<usize> = Vec::new();
         for (number, name) in names.iter().enumerate() {
@@ -76,10 +77,20 @@ impl Plan {
         }
         let fitting: Vec<&str> = counted.iter().map(|&fits| names[fits]).collect();
         let session = if fitting.is_empty() { None } else { start(&fitting).ok() };
-        if session.is_none() {
-            counted.clear();
+        Plan::counting(session, events, counted)
+    }
+
+    /// The plan of a session that counts the requested events number `counted`.
+    fn counting(session: Option<Session>, mut events: Vec<Event>, mut counted: Vec<usize>) -> Plan {
+        let Some(session) = session else {
+            return Plan { session: None, events, counted: Vec::new() };
+        };
+        // Behind these a session has what each core type of a hybrid counted of them.
+        for part in session.events().iter().skip(counted.len()) {
+            counted.push(events.len());
+            events.push(Event { name: part.name().to_owned(), uncounted: None });
         }
-        Plan { session, events, counted }
+        Plan { session: Some(session), events, counted }
     }
 
     /// The requested events.

@@ -7,7 +7,8 @@ use crate::doctor::checks::Diagnosis;
 use crate::error::{CliError, CliResult};
 use pacman_core::{Event, Result};
 
-/// Events that work, with the value that was made for them.
+/// Events that work, with their parts on the core types of a hybrid, and the value that was made
+/// for them.
 #[derive(Debug)]
 pub(super) struct Chosen<T> {
     pub(super) events: Vec<Event>,
@@ -16,8 +17,8 @@ pub(super) struct Chosen<T> {
     pub(super) footnote: Option<String>,
 }
 
-/// Makes a value for the events of `list`. Without a list it takes the usual hardware events and
-/// `software`: all that `attempt` accepts and that count according to `counts`.
+/// Makes a value for the events of `list` and their parts. Without a list it takes the usual
+/// hardware events and `software`: all that `attempt` accepts and that count according to `counts`.
 pub(super) fn choose<T>(
     list: Option<&str>,
     software: &[&str],
@@ -28,7 +29,7 @@ pub(super) fn choose<T>(
         let events = Event::parse_list(list)?;
         named_twice(&events)?;
         let made = attempt(&events)?;
-        return Ok(Chosen { events, made, footnote: None });
+        return Ok(Chosen { events: Event::with_parts(events), made, footnote: None });
     }
     let mut events: Vec<Event> = Vec::new();
     let (mut made, mut refused) = (None, None);
@@ -57,7 +58,7 @@ pub(super) fn choose<T>(
     let hardware = events.iter().any(Event::is_hardware);
     let refused = || refused.map(|error| format!("no hardware events: {error}"));
     let footnote = if hardware { None } else { why_no_hardware().or_else(refused) };
-    Ok(Chosen { events, made, footnote })
+    Ok(Chosen { events: Event::with_parts(events), made, footnote })
 }
 
 /// Work that causes every event of [`HARDWARE`]: unpredictable branches, a chain of divisions, and

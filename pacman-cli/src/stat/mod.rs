@@ -82,7 +82,8 @@ fn contexts(args: &StatArgs) -> CliResult {
 
 fn backend(events: &[Event]) -> pacman_core::Result<Box<dyn Backend>> {
     let platform = platform::current();
-    let backend = backend_on(platform, events, Sharing::Pinned, platform.permissions())?;
+    let events = Event::with_parts(events.to_vec());
+    let backend = backend_on(platform, &events, Sharing::Pinned, platform.permissions())?;
     // Some refusals come only when counters are to be on.
     backend.open(Target::Caller)?;
     Ok(backend)

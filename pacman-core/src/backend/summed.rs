@@ -11,12 +11,12 @@ pub(crate) struct Sum {
     pub(crate) coefficient: i64,
 }
 
-/// How counts become events, given the event and the coefficient of each count in
-/// turn; `None` where they are the same, one by one.
-pub(crate) fn sums(parts: impl Iterator<Item = (usize, i64)>) -> Option<Vec<Sum>> {
-    let sums: Vec<Sum> =
-        parts.enumerate().map(|(from, (to, coefficient))| Sum { from, to, coefficient }).collect();
-    let plain = sums.iter().all(|sum| sum.from == sum.to && sum.coefficient == 1);
+/// How counts become events, given each count's contributions; `None` where they are the same, one
+/// by one.
+pub(crate) fn sums(all: impl Iterator<Item = Sum>) -> Option<Vec<Sum>> {
+    let sums: Vec<Sum> = all.collect();
+    let in_place = |(at, sum): (usize, &Sum)| (sum.from, sum.to, sum.coefficient) == (at, at, 1);
+    let plain = sums.iter().enumerate().all(in_place);
     (!plain).then_some(sums)
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pacman_events::{CpuId, CpuModel, SysfsPmu};
 use pacman_topology::processors::Processors;
 
+use super::core_types::CoreTypePmu;
 use crate::backend::msr::MsrIo;
 use crate::backend::perf::{PerfPermissions, PerfSys};
 
@@ -22,6 +23,12 @@ pub trait Platform: Processors {
 
     /// The PMUs that the kernel describes, by name.
     fn pmus(&self) -> Vec<SysfsPmu>;
+
+    /// The PMUs of a hybrid processor's core types, the performance cores' first; empty where all
+    /// cores are alike, and where the kernel describes fewer than two such PMUs.
+    fn core_types(&self) -> Vec<CoreTypePmu> {
+        Vec::new()
+    }
 
     /// The time stamp counter now; `None` for a processor without one.
     fn tsc(&self) -> Option<u64>;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pacman_events::{CpuId, CpuModel, SysfsPmu};
 use pacman_topology::processors::Linux;
 
+use super::core_types::{CoreTypePmu, core_types_in};
 use super::cpuid;
 use super::interface::Platform;
 use super::pmus::{DEVICES, pmus_in};
@@ -28,6 +29,10 @@ impl Platform for Linux {
 
     fn pmus(&self) -> Vec<SysfsPmu> {
         pmus_in(Path::new(DEVICES))
+    }
+
+    fn core_types(&self) -> Vec<CoreTypePmu> {
+        core_types_in(Path::new(DEVICES), cpuid::cpu_id().as_ref())
     }
 
     fn tsc(&self) -> Option<u64> {

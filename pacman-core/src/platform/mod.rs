@@ -14,6 +14,7 @@
 //! The module lies below topology, events and backends. The decision record
 //! `docs/decisions/001-platform.md` has the reasons.
 
+mod core_types;
 pub(crate) mod cpuid;
 mod handle;
 mod installed;
@@ -21,6 +22,8 @@ mod interface;
 mod linux;
 mod pmus;
 
+pub use core_types::CoreTypePmu;
+pub(crate) use core_types::is_of_core_type;
 pub use handle::PlatformRef;
 pub use installed::{current, host, install};
 pub use interface::Platform;

@@ -21,6 +21,8 @@ impl PreparedSession {
             _ if self.distrust(&self.events).is_some() => {
                 registers::room(self.own_partition(), self.here()?, &self.platform).map(Some)
             }
+            // The tables of several core types would have to agree: the machine is asked instead.
+            _ if self.events.iter().any(|event| !event.core_types().is_empty()) => Ok(None),
             _ => Ok(Room::of_the_kernel(&self.platform)),
         }
     }

@@ -75,8 +75,16 @@ impl Session {
     }
 
     /// The counted events, in the order of every sample's counts.
+    ///
+    /// On a hybrid processor the events that the program asked for are followed by the
+    /// [parts](Event::parts) that each core type counts of them.
     pub fn events(&self) -> &[Event] {
         self.shared().own_events()
+    }
+
+    /// The events that the program asked for: the first ones of [`events`](Self::events).
+    pub fn asked_events(&self) -> &[Event] {
+        self.shared().asked_events()
     }
 
     /// The sets in which the events are counted: one, unless they

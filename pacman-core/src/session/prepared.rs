@@ -28,6 +28,8 @@ pub(super) struct PreparedSession {
     /// Number of events at the end that only the environment requests. The program does not know
     /// them.
     requested: usize,
+    /// How many events the program asked for; behind them are their parts on single core types.
+    asked: usize,
     pub(super) placement: Option<(Topology, Placement)>,
     pub(super) sharing: Sharing,
     pub(super) registers: Option<Partition>,
@@ -92,15 +94,16 @@ impl PreparedSession {
         for request in described.events {
             match request {
                 EventRequest::List(list) => {
-                    events.extend(Event::parse_list_on(platform.cpu_model(), &list)?);
+                    events.extend(Event::parse_list_for(&platform, &list)?);
                 }
                 EventRequest::One(event) => events.push(event),
             }
         }
-        let prepared = PreparedSession {
+        let mut prepared = PreparedSession {
             name: described.name,
             events,
             requested: 0,
+            asked: 0,
             placement: described.placement,
             sharing: described.sharing,
             registers: described.registers,
@@ -112,6 +115,9 @@ impl PreparedSession {
             here: OnceCell::new(),
         };
         prepared.check()?;
+        prepared.asked = prepared.events.len();
+        // They come last, so that events keep the numbers that the program knows.
+        prepared.events = Event::with_parts(prepared.events);
         Ok(prepared)
     }
 
@@ -196,11 +202,12 @@ impl PreparedSession {
     }
 
     fn extend_events(&mut self, list: &str) -> Result<()> {
-        for event in Event::parse_list_on(self.platform.cpu_model(), list)? {
+        for event in Event::parse_list_for(&self.platform, list)? {
             if !self.events.iter().any(|own| own.name() == event.name()) {
                 self.events.push(event);
             }
         }
+        self.events = Event::with_parts(std::mem::take(&mut self.events));
         let tried = self.sets(None);
         let may_rotate = self.rotation.is_none() && self.sharing == Sharing::Pinned;
         match tried {
@@ -268,6 +275,7 @@ impl PreparedSession {
         Ok(Parts {
             name: self.name,
             own: self.events.len() - self.requested,
+            asked: self.asked,
             events: self.events,
             sets,
             clock: self.clock,

@@ -88,8 +88,11 @@ pub(super) fn backend(
             ));
         };
         for term in terms {
+            if let Some(core_type) = &term.core_type {
+                return Err(by_core_type(event, core_type.name()));
+            }
+            parts.push(Sum { from: parts.len(), to: place, coefficient: term.coefficient });
             encodings.push(term.encoding.clone());
-            parts.push((place, term.coefficient));
         }
     }
     let (contexts, pmu) = (topology.contexts_per_core(), pmu(topology, platform));
@@ -132,6 +135,18 @@ pub(super) fn backend(
             summed(MsrBackend::with_io(io, contexts, plan.contexts(), &lists, USER)?, sums)
         }
     })
+}
+
+/// Plans give every core the same counters, and core types differ in them.
+#[cold]
+fn by_core_type(event: &Event, pmu: &str) -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
+        format!(
+            "cannot count {event} by registers on a hybrid processor, whose core types have \
+             counters of their own ({pmu} and others); count through the kernel"
+        ),
+    )
 }
 
 fn summed<B: Backend + 'static>(backend: B, sums: Option<Vec<Sum>>) -> Box<dyn Backend> {

@@ -42,6 +42,7 @@ pub(crate) struct Shared {
     name: String,
     events: Vec<Event>,
     own: usize,
+    asked: usize,
     sets: Arc<Sets>,
     clock: Clock,
     since: u64,
@@ -78,6 +79,8 @@ pub(super) struct Parts {
     pub(super) events: Vec<Event>,
     /// The number of leading events that the program asked for.
     pub(super) own: usize,
+    /// How many of these are no parts of others on one core type: the first ones of them.
+    pub(super) asked: usize,
     pub(super) sets: Sets,
     pub(super) clock: Clock,
     pub(super) placement: Option<Placed>,
@@ -127,6 +130,7 @@ impl Shared {
             name: parts.name,
             events: parts.events,
             own: parts.own,
+            asked: parts.asked,
             sets: Arc::new(parts.sets),
             since: parts.clock.now(),
             clock: parts.clock,
@@ -157,6 +161,11 @@ impl Shared {
     /// The events that the program asked for.
     pub(super) fn own_events(&self) -> &[Event] {
         &self.events[..self.own]
+    }
+
+    /// The events in the program's list.
+    pub(super) fn asked_events(&self) -> &[Event] {
+        &self.events[..self.asked]
     }
 
     pub(super) fn sets(&self) -> &Arc<Sets> {

@@ -81,6 +81,8 @@ pub(super) fn report(shared: &Shared) -> Report {
                 unit: event.unit(),
                 hardware: event.is_hardware(),
                 doubt: doubt.filter(|_| event.is_hardware()),
+                core_pmu: event.core_type().map(|core_type| core_type.name().to_owned()),
+                part_of: shared.events().iter().position(|whole| event.is_part_of(whole)),
             })
             .collect(),
         sets: shared.sets().described(),

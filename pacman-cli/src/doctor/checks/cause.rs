@@ -130,7 +130,10 @@ impl Circumstances<'_> {
     pub(super) fn cause(&self, error: &Error, asks: Scope) -> Cause {
         if error.kind() == ErrorKind::NotScheduled {
             return match () {
-                () if self.permissions.is_hybrid() => Cause::HybridCores,
+                // Where their PMUs are known, events count on all core types.
+                () if self.permissions.is_hybrid() && self.around.core_types.is_empty() => {
+                    Cause::HybridCores
+                }
                 () if self.permissions.watchdog => Cause::Watchdog,
                 () => Cause::CountersTaken,
             };

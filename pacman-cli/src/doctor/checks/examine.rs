@@ -6,7 +6,7 @@ use pacman_core::backend::perf::{Kernel, PerfPermissions, PerfSys};
 use pacman_events::CpuModel;
 
 use pacman_core::event::Event;
-use pacman_core::platform::{self, PlatformRef};
+use pacman_core::platform::{self, CoreTypePmu, PlatformRef};
 
 use super::cause::{Cause, Circumstances, Scope};
 use super::diagnosis::{Diagnosis, Verdict};
@@ -50,7 +50,8 @@ impl Diagnosis {
         let Some(sys) = platform.perf() else {
             return Diagnosis::examine_with(Kernel, &permissions, &Limits::read());
         };
-        let mut diagnosis = Diagnosis::examine_with(sys, &permissions, &Limits::unlimited());
+        let mut diagnosis =
+            Diagnosis::examine_with(sys, &permissions, &Limits::unlimited(platform.core_types()));
         diagnosis.findings.iter_mut().for_each(|finding| finding.help.clear());
         diagnosis
     }
@@ -137,9 +138,19 @@ impl<S: PerfSys + Clone> Examination<'_, S> {
         trial::count(&self.sys, self.facts.permissions, events)
     }
 
+    /// The kernel's generic event: what its driver can do, whatever the model.
+    fn generic(&self, name: &str) -> pacman_core::Result<Event> {
+        let generic = |pmu: &CoreTypePmu| {
+            CoreTypePmu::new(pmu.name(), pmu.number(), CpuModel::generic(), pmu.cpus().clone())
+        };
+        match self.facts.around.core_types.as_slice() {
+            [] => Event::on(CpuModel::generic(), name),
+            types => Event::on_core_types(&types.iter().map(generic).collect::<Vec<_>>(), name),
+        }
+    }
+
     fn single(&self, name: &str) -> Single {
-        // Use the kernel's generic events: they show what its driver can do on any model.
-        let event = Event::on(CpuModel::generic(), name).expect("a name of the library's own");
+        let event = self.generic(name).expect("a name of the library's own");
         let asks = trial::asks(&event);
         let by_ledger = trial::has_ledger(&event) && !self.facts.permissions.may_count_kernel();
         let result = match self.count(std::slice::from_ref(&event)) {

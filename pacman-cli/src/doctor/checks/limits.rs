@@ -21,7 +21,8 @@ pub(super) fn descriptors(facts: &Circumstances) -> Finding {
         return Finding::works(Check::Descriptors, &tried, text);
     }
     // A session holds one more group, so that every later open is cheap.
-    let threads = (limit.saturating_sub(open) / EVENTS).saturating_sub(1);
+    let each = EVENTS * facts.around.core_types.len().max(1) as u64;
+    let threads = (limit.saturating_sub(open) / each).saturating_sub(1);
     let room = format!("{limit} allowed, {open} open: room for {}", threads_of(threads));
     if threads >= contexts {
         return Finding::works(Check::Descriptors, &tried, room);
@@ -36,6 +37,8 @@ pub(super) fn descriptors(facts: &Circumstances) -> Finding {
 pub(super) fn locked_memory(facts: &Circumstances) -> Option<Finding> {
     let around = facts.around;
     let free = around.ipc_lock || facts.permissions.paranoid.is_some_and(|level| level < 0);
+    // Counters of a hybrid are read by a system call, without pages.
+    let free = free || !around.core_types.is_empty();
     let (false, Some(allowance), Some(locked)) =
         (free, around.page_allowance_kb, around.locked_memory)
     else {
@@ -89,14 +92,20 @@ pub(super) fn facts(facts: &Circumstances) -> Vec<Finding> {
         );
     }
     if permissions.pmus.len() > 1 {
+        let pmus = permissions.pmus.join(", ");
         found.push(
             Finding::noted(
                 Check::Hybrid,
                 "listed /sys/bus/event_source/devices",
-                format!(
-                    "{}: a count holds only while its thread is on one core type",
-                    permissions.pmus.join(", ")
-                ),
+                match facts.around.core_types.is_empty() {
+                    false => format!(
+                        "{pmus}: sessions count on each core type and tell the counts apart, by a \
+                         system call for each"
+                    ),
+                    true => {
+                        format!("{pmus}: a count holds only while its thread is on one core type")
+                    }
+                },
             )
             .with_help(facts.help(Cause::HybridCores, Scope::UserMode)),
         );

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use pacman_core::backend::perf::PerfPermissions;
-use pacman_core::platform;
+use pacman_core::platform::{self, CoreTypePmu};
 use pacman_topology::Topology;
 
 /// `CAP_SYS_ADMIN` and `CAP_PERFMON`, as bits of a capability set.
@@ -20,6 +20,8 @@ const IPC_LOCK: u64 = 1 << 14;
 pub(crate) struct Limits {
     /// Hardware contexts that are online.
     pub(crate) contexts: u64,
+    /// The PMUs of the core types, on a hybrid processor.
+    pub(crate) core_types: Vec<CoreTypePmu>,
     /// The effective user is root.
     pub(crate) root: bool,
     /// The process is in a user namespace, whose capabilities do not count for perf events.
@@ -46,10 +48,11 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// The facts of a process without any limit.
-    pub(super) fn unlimited() -> Limits {
+    /// The facts of a process without any limit, on a processor with these core types.
+    pub(super) fn unlimited(core_types: Vec<CoreTypePmu>) -> Limits {
         Limits {
             contexts: 1,
+            core_types,
             root: true,
             ipc_lock: true,
             clock_source: Some("tsc".to_owned()),
@@ -60,6 +63,7 @@ impl Limits {
     /// Reads the facts of the running system.
     pub(crate) fn read() -> Limits {
         let mut facts = Limits::read_under(Path::new("/"));
+        facts.core_types = platform::host().core_types();
         if let Ok(topology) = Topology::of(platform::host()) {
             let all = topology.contexts().len();
             let lost = topology.restrictions().iter().map(|restriction| {
@@ -88,6 +92,7 @@ impl Limits {
         let clock = text("sys/devices/system/clocksource/clocksource0/current_clocksource");
         let modules = text("sys/kernel/security/lsm");
         Limits {
+            core_types: Vec::new(),
             contexts: online(text("sys/devices/system/cpu/online").trim()),
             root: field("Uid:").and_then(|ids| ids.split_whitespace().nth(1)) == Some("0"),
             user_namespace: PerfPermissions::in_user_namespace(root),
@@ -166,6 +171,7 @@ mod tests {
         assert_eq!(
             facts,
             Limits {
+                core_types: Vec::new(),
                 contexts: 2,
                 root: true,
                 user_namespace: true,

@@ -242,7 +242,9 @@ fn known(cpu: CpuModel, name: &str, event: Option<&Event>) -> Vec<KernelId> {
     };
     // The kernels' work in user mode is known, also if Linux works in between.
     let by_name = of(name.strip_suffix(":uk").unwrap_or(name));
-    let Some(counted) = event.and_then(counters).filter(|_| by_name.is_empty()) else {
+    // Of a hybrid the performance cores' part, whose table this is.
+    let event = event.map(|event| event.parts().into_iter().next().unwrap_or(event.clone()));
+    let Some(counted) = event.as_ref().and_then(counters).filter(|_| by_name.is_empty()) else {
         return by_name;
     };
     let preset = EVENTS.iter().find(|(preset, _)| {

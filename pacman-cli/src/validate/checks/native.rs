@@ -62,7 +62,8 @@ fn native(term: &Term) -> String {
         _ => format!("type {pmu}, config {config:#x}"),
     };
     let more = if config1 == 0 { String::new() } else { format!(", config1 {config1:#x}") };
-    format!("{} ({code}{more})", term.encoding.name)
+    let on = term.core_type.as_ref().map_or_else(String::new, |pmu| format!(" on {}", pmu.name()));
+    format!("{}{on} ({code}{more})", term.encoding.name)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::backend::summed::SummedCounters;
 use crate::backend::{Backend, Counters, Target};
 use crate::descriptor;
 use crate::error::{Error, ErrorKind, Result};
@@ -9,8 +10,9 @@ use crate::event::Event;
 
 use super::accounting::Ledgers;
 use super::group::{Ask, Group, ResolveError};
+use super::hybrid::{HybridCounters, TypedGroup};
 use super::permissions::{PerfPermissions, Reach};
-use super::plan::Plan;
+use super::plan::{GroupPlan, Plan};
 use super::prepared::Prepared;
 use super::sharing::Sharing;
 use super::sys::{Kernel, PerfSys};
@@ -18,14 +20,14 @@ use super::{conflict, reader};
 
 /// A set of events, tried on this machine and ready to be opened by threads.
 ///
-/// Holds one group of its own that is never enabled. While the group lives, the kernel keeps its
+/// Holds groups of its own that are never enabled. While they live, the kernel keeps its
 /// software-event paths patched in. That makes every further open some sixty times cheaper than the
 /// first.
 #[derive(Debug)]
 pub struct PerfBackend<S: PerfSys + Clone = Kernel> {
     sys: S,
     prepared: Arc<Prepared>,
-    _held: Option<Group<S>>,
+    _held: Vec<Group<S>>,
 }
 
 impl PerfBackend<Kernel> {
@@ -56,11 +58,11 @@ impl<S: PerfSys + Clone> PerfBackend<S> {
         Ledgers::open(&plan.accounting, Target::Caller, &permissions)?;
         let simulated = !sys.is_real();
         let prepared = Arc::new(Prepared { plan, permissions, simulated });
-        let mut backend = PerfBackend { sys, prepared, _held: None };
+        let mut backend = PerfBackend { sys, prepared, _held: Vec::new() };
         while !backend.prepared.plan.members.is_empty() {
-            match backend.open_group(Target::Caller, false) {
-                Ok(group) => {
-                    backend._held = Some(group);
+            match backend.open_groups(Target::Caller, false) {
+                Ok(groups) => {
+                    backend._held = groups.into_iter().map(|open| open.group).collect();
                     break;
                 }
                 // The kernel or a seccomp filter refuses the event. The kernel's accounting has the
@@ -79,10 +81,33 @@ impl<S: PerfSys + Clone> PerfBackend<S> {
         Ok(backend)
     }
 
-    fn open_group(&self, target: Target, pages: bool) -> Result<Group<S>, ResolveError> {
+    /// Opens the groups that count on `target`, not yet enabled.
+    fn open_groups(&self, target: Target, pages: bool) -> Result<Vec<TypedGroup<S>>, ResolveError> {
         let plan = &self.prepared.plan;
         let exclusive = plan.sharing == Sharing::Pinned;
-        Group::open(&self.sys, &plan.members, target, exclusive, pages)
+        let open = |group: &GroupPlan| {
+            let members = &plan.members[group.members.clone()];
+            let opened = Group::open(&self.sys, members, target, exclusive, pages);
+            let opened = opened.map_err(|refusal| ResolveError {
+                member: group.members.start + refusal.member,
+                ..refusal
+            })?;
+            Ok(TypedGroup::new(group.clone(), opened))
+        };
+        plan.groups.iter().filter(|group| group.counts(target)).map(open).collect()
+    }
+
+    /// Events that count everywhere cannot be counted on a context that no PMU has.
+    #[cold]
+    fn uncounted_core(&self, target: Target) -> Error {
+        Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "cannot count {} for {target}: it is on none of these PMUs' lists of CPUs; count \
+                 other CPUs, or events of the kernel's own",
+                self.prepared.names()
+            ),
+        )
     }
 
     /// The error for a member that the kernel refused: by itself, or beside the others.
@@ -99,12 +124,16 @@ impl<S: PerfSys + Clone> PerfBackend<S> {
             _ if kernel => Reach::Kernel,
             _ => Reach::User,
         };
-        if refusal.errno.0 == libc::EINVAL && refusal.member > 0 {
+        let group = self.prepared.plan.groups.iter().map(|group| group.members.clone());
+        let first = group.rev().find(|members| members.start <= refusal.member);
+        let first = first.map_or(0, |members| members.start);
+        if refusal.errno.0 == libc::EINVAL && refusal.member > first {
             let alone = Group::open(&self.sys, std::slice::from_ref(member), target, false, false);
             if alone.is_ok() {
                 let others: Vec<&str> =
-                    members[..refusal.member].iter().map(|m| m.name.as_str()).collect();
-                let why = conflict::advice(&members[..=refusal.member], &self.prepared.permissions);
+                    members[first..refusal.member].iter().map(|m| m.name.as_str()).collect();
+                let group = &members[first..=refusal.member];
+                let why = conflict::advice(group, &self.prepared.permissions);
                 return Error::from_errno(
                     ErrorKind::Conflict,
                     refusal.errno.0,
@@ -130,12 +159,25 @@ impl<S: PerfSys + Clone> Backend for PerfBackend<S> {
             .transpose()?;
         // RDPMC reads counters of the executing thread, so pages of other targets are useless.
         let pages = plan.pages && target == Target::Caller;
-        let group = (!plan.members.is_empty())
-            .then(|| self.open_group(target, pages).map_err(refused))
-            .transpose()?;
-        if let Some(group) = &group {
-            group.enable().map_err(|errno| refused(ResolveError { member: 0, errno }))?;
+        if plan.claims_all_time && !plan.groups.iter().any(|group| group.is_of_core_of(target)) {
+            return Err(self.uncounted_core(target));
         }
-        reader::counters(group, accounting, Arc::clone(&self.prepared), target)
+        let groups = self.open_groups(target, pages).map_err(refused)?;
+        for group in &groups {
+            let first = group.plan.members.start;
+            let enabled = group.group.enable();
+            enabled.map_err(|errno| refused(ResolveError { member: first, errno }))?;
+        }
+        let prepared = Arc::clone(&self.prepared);
+        let counters: Box<dyn Counters> = if plan.is_by_core_type() {
+            Box::new(HybridCounters::open(groups, accounting, prepared, target)?)
+        } else {
+            let group = groups.into_iter().next().map(|open| open.group);
+            reader::counters(group, accounting, prepared, target)?
+        };
+        Ok(match &plan.sums {
+            None => counters,
+            Some(sums) => Box::new(SummedCounters::new(counters, sums.clone())),
+        })
     }
 }

@@ -66,6 +66,15 @@ pub(super) fn competitor<S: PerfSys + Clone>(
     }
 }
 
+/// As [`competitor`], of a group that counts on one core type of a hybrid.
+pub(super) fn competitor_on_core_type(members: &[Member], permissions: &PerfPermissions) -> String {
+    // A trial would fail for want of the core type, if the thread is on another one now.
+    match Asked::of(members, permissions).map(|asked| asked.placed()) {
+        Some(Err(conflict)) => explained(&conflict),
+        _ => permissions.holder().into(),
+    }
+}
+
 /// A group's hardware events, as the allocator sees them.
 struct Asked<'a> {
     pmu: Pmu,

@@ -126,9 +126,16 @@ impl PerfPermissions {
     /// The likely owner of hardware counters that a group did not get.
     pub(crate) fn competitor(&self) -> &'static str {
         if self.is_hybrid() {
-            "on this hybrid machine an event counts on one core type only; bind the thread to \
-             cores of that type"
-        } else if self.watchdog {
+            "this hybrid processor's PMUs are out of sight (/sys), so that events count on the core \
+             type on which the process started only; bind the thread to cores of that type"
+        } else {
+            self.holder()
+        }
+    }
+
+    /// The likely owner of counters on cores of one type.
+    pub(crate) fn holder(&self) -> &'static str {
+        if self.watchdog {
             "the NMI watchdog holds a counter (sysctl kernel.nmi_watchdog=0 frees it), \
              and another profiler may hold more"
         } else {

@@ -32,6 +32,14 @@ pub(super) enum Ask {
 }
 
 impl Member {
+    /// Whether one counter has the counts of both.
+    pub(super) fn asks_the_same_as(&self, other: &Member) -> bool {
+        match (self.ask, other.ask) {
+            (Ask::Hardware(own), Ask::Hardware(others)) => own == others,
+            _ => false,
+        }
+    }
+
     /// The kernel's description of the member. The `leader` of an exclusive group is pinned: it is
     /// on its counters whenever its thread runs, or it fails.
     fn attr(&self, leader: bool, exclusive: bool) -> abi::perf_event_attr {

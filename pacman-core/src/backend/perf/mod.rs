@@ -2,7 +2,8 @@
 //!
 //! Each thread has one group, opened at attach, enabled once and never toggled. A phase is the
 //! difference of two readings. The owner reads hardware groups with RDPMC if the kernel allows it,
-//! everything else with one `read(2)`.
+//! everything else with one `read(2)`. On a hybrid processor each thread has a group for each core
+//! type ([`hybrid`]).
 
 mod accounting;
 mod backend;
@@ -10,6 +11,7 @@ mod conflict;
 mod explain;
 mod files;
 mod group;
+mod hybrid;
 mod live;
 mod on;
 mod page;

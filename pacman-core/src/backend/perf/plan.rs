@@ -1,14 +1,18 @@
 //! Assigns the events of a session to kernel counters.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use super::group::{Ask, Member};
 use super::permissions::PerfPermissions;
 use super::sharing::Sharing;
 use super::sys::Errno;
 use super::topdown;
-use crate::backend::MAX_EVENTS;
 use crate::backend::summed::{Sum, sums};
+use crate::backend::{MAX_EVENTS, Target};
 use crate::error::{Error, ErrorKind, Result};
-use crate::event::{self, Event, KernelAccounting, Software, Source};
+use crate::event::{self, Event, KernelAccounting, Software, Source, Term};
+use crate::platform::CoreTypePmu;
 use pacman_events::encode::TopDown;
 
 /// The counters of a set of events, in the order of reading.
@@ -19,6 +23,8 @@ use pacman_events::encode::TopDown;
 pub(super) struct Plan {
     parts: Vec<Part>,
     pub(super) members: Vec<Member>,
+    /// The groups of the members: one, but on a hybrid.
+    pub(super) groups: Vec<GroupPlan>,
     /// The counts that come from the kernel's accounting, with their positions in a reading.
     pub(super) accounting: Vec<(usize, KernelAccounting)>,
     /// The sums that turn counts into events; `None` if each count is an event, in order.
@@ -27,6 +33,31 @@ pub(super) struct Plan {
     /// Whether to map counter pages. This requires x86-64, a pinned group, only hardware
     /// events, and counters on every core type.
     pub(super) pages: bool,
+    /// An event counts on all core types of a hybrid, so its count claims all of a thread's time.
+    pub(super) claims_all_time: bool,
+}
+
+/// Members that the kernel puts on counters together.
+#[derive(Clone, Debug)]
+pub(super) struct GroupPlan {
+    pub(super) members: Range<usize>,
+    /// The PMU of the only core type that counts them; `None` for a group that counts on all cores.
+    pub(super) core_type: Option<Arc<CoreTypePmu>>,
+}
+
+impl GroupPlan {
+    /// Whether the group can count on the cores of `target`, which for threads are all.
+    pub(super) fn counts(&self, target: Target) -> bool {
+        match (&self.core_type, target) {
+            (Some(core_type), Target::Context(cpu)) => core_type.cpus().contains(cpu),
+            _ => true,
+        }
+    }
+
+    /// Whether it is the group of a core type and counts on cores of `target`.
+    pub(super) fn is_of_core_of(&self, target: Target) -> bool {
+        self.core_type.is_some() && self.counts(target)
+    }
 }
 
 /// A counter's part in an event.
@@ -36,6 +67,7 @@ struct Part {
     /// 0 for a counter that the group needs and the event does not.
     coefficient: i64,
     way: CountSource,
+    core_type: Option<Arc<CoreTypePmu>>,
 }
 
 #[derive(Clone, Debug)]
@@ -60,37 +92,50 @@ impl Plan {
                     place,
                     coefficient: term.coefficient,
                     way: CountSource::Member(Member {
-                        // A single counter keeps the requested name; a term of a sum has its own.
-                        name: match terms.len() {
-                            1 => event.name().to_string(),
-                            _ => term.encoding.name.to_string(),
-                        },
+                        name: member_name(event, terms, term),
                         ask: Ask::Hardware(term.hardware),
                         encoding: Some(Box::new(term.encoding.clone())),
                     }),
+                    core_type: term.core_type.clone(),
                 })),
                 Source::Software(software) => parts.push(Part {
                     place,
                     coefficient: 1,
                     way: way(event.name(), *software, permissions),
+                    core_type: None,
                 }),
             }
         }
         // The kernel counts fields of PERF_METRICS in a group that SLOTS leads.
-        if let Some((place, slots)) = topdown::missing_slots(events)? {
-            let way = CountSource::Member(slots);
-            parts.push(Part { place, coefficient: 0, way });
+        if let Some(slots) = topdown::missing_slots(events)? {
+            let way = CountSource::Member(slots.member);
+            let (place, core_type) = (slots.place, slots.core_type);
+            parts.push(Part { place, coefficient: 0, way, core_type });
         }
-        if parts.len() > MAX_EVENTS {
-            return Err(too_many(events.len(), parts.len()));
+        let by_core_type = parts.iter().any(|part| part.core_type.is_some());
+        if by_core_type && sharing == Sharing::Multiplexed {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "cannot let the kernel multiplex groups on a hybrid processor: time off the \
+                 counters and time on the other core type would look the same; rotate event sets",
+            ));
         }
         // RDPMC faults for a counter that a hybrid's other core type lacks. A binding does not
         // exclude that core type, because another program may move the thread.
         let pages = cfg!(target_arch = "x86_64")
             && sharing == Sharing::Pinned
             && events.iter().all(Event::is_hardware)
+            && !by_core_type
             && !permissions.is_hybrid();
-        Ok(Plan::arrange(parts, sharing, pages))
+        let plan = Plan {
+            claims_all_time: events.iter().any(|event| event.core_types().len() > 1),
+            ..Plan::arrange(parts, sharing, pages)
+        };
+        let counters = plan.members.len() + plan.accounting.len();
+        if counters.max(events.len()) > MAX_EVENTS {
+            return Err(too_many(events.len(), counters, by_core_type));
+        }
+        Ok(plan)
     }
 
     /// The names of the events that have kernel counters, separated by commas.
@@ -113,22 +158,51 @@ impl Plan {
         self.members.iter().any(|member| matches!(member.ask, Ask::Hardware(_)))
     }
 
+    /// Whether a group counts on one core type of a hybrid only.
+    pub(super) fn is_by_core_type(&self) -> bool {
+        self.groups.iter().any(|group| group.core_type.is_some())
+    }
+
     fn arrange(mut parts: Vec<Part>, sharing: Sharing, pages: bool) -> Plan {
-        parts.sort_by_key(|part| match &part.way {
-            CountSource::Member(member) if topdown::part(member) == Some(TopDown::Slots) => 0,
-            CountSource::Member(Member { ask: Ask::Hardware(_), .. }) => 1,
-            CountSource::Member(_) => 2,
-            CountSource::KernelAccounting(_) => 3,
+        let core_types = core_types(&parts);
+        let by_core_type = |part: &Part| core_types.iter().position(|it| part.is_of(it));
+        parts.sort_by_key(|part| match (&part.way, by_core_type(part)) {
+            (CountSource::Member(member), Some(number)) => (0, number, !topdown::leads(member)),
+            (CountSource::Member(member @ Member { ask: Ask::Hardware(_), .. }), None) => {
+                (1, 0, !topdown::leads(member))
+            }
+            (CountSource::Member(_), None) => (2, 0, false),
+            (CountSource::KernelAccounting(_), _) => (3, 0, false),
         });
-        let (mut members, mut accounting) = (Vec::new(), Vec::new());
-        for (slot, part) in parts.iter().enumerate() {
+        let (mut members, mut accounting) = (Vec::<Member>::new(), Vec::new());
+        let mut slots = Vec::new();
+        for part in &parts {
             match &part.way {
-                CountSource::Member(member) => members.push(member.clone()),
-                CountSource::KernelAccounting(ledger) => accounting.push((slot, *ledger)),
+                CountSource::Member(member) => {
+                    // An event and its part on one core type are one counter there.
+                    let shared = part.core_type.as_ref().and_then(|_| {
+                        members.iter().position(|known| known.asks_the_same_as(member))
+                    });
+                    slots.push(shared.unwrap_or(members.len()));
+                    if shared.is_none() {
+                        members.push(member.clone());
+                    }
+                }
+                CountSource::KernelAccounting(ledger) => {
+                    slots.push(members.len() + accounting.len());
+                    accounting.push((slots[slots.len() - 1], *ledger));
+                }
             }
         }
-        let sums = sums(parts.iter().map(|part| (part.place, part.coefficient)));
-        Plan { parts, members, accounting, sums, sharing, pages }
+        let groups = groups(&parts, &slots, members.len(), &core_types);
+        let shares = slots.iter().zip(&parts);
+        let sums = sums(shares.map(|(slot, part)| Sum {
+            from: *slot,
+            to: part.place,
+            coefficient: part.coefficient,
+        }));
+        let claims_all_time = false;
+        Plan { parts, members, groups, accounting, sums, sharing, pages, claims_all_time }
     }
 
     /// The plan with a refused event counted by the kernel's accounting instead.
@@ -142,9 +216,68 @@ impl Plan {
             return None;
         };
         let mut parts = self.parts.clone();
-        // Members come first, in the order of the parts.
-        parts[member].way = CountSource::KernelAccounting(ledger);
-        forbidden.then(|| Plan::arrange(parts, self.sharing, self.pages))
+        // No other part has the counter of a software event.
+        let part = parts.iter_mut().find(|part| match &part.way {
+            CountSource::Member(own) => own.name == self.members[member].name,
+            CountSource::KernelAccounting(_) => false,
+        })?;
+        part.way = CountSource::KernelAccounting(ledger);
+        let claims_all_time = self.claims_all_time;
+        forbidden
+            .then(|| Plan { claims_all_time, ..Plan::arrange(parts, self.sharing, self.pages) })
+    }
+}
+
+impl Part {
+    fn is_of(&self, core_type: &CoreTypePmu) -> bool {
+        self.core_type.as_deref() == Some(core_type)
+    }
+}
+
+/// The core types that count parts, in the order of their first ones.
+fn core_types(parts: &[Part]) -> Vec<Arc<CoreTypePmu>> {
+    let mut types: Vec<Arc<CoreTypePmu>> = Vec::new();
+    for core_type in parts.iter().filter_map(|part| part.core_type.as_ref()) {
+        if !types.contains(core_type) {
+            types.push(Arc::clone(core_type));
+        }
+    }
+    types
+}
+
+/// A group for each core type, and one for the members that count on all cores: software events
+/// in the group of a core type would stand still on the others.
+fn groups(
+    parts: &[Part],
+    slots: &[usize],
+    members: usize,
+    core_types: &[Arc<CoreTypePmu>],
+) -> Vec<GroupPlan> {
+    let mut groups = Vec::new();
+    let mut begin = 0;
+    for core_type in core_types {
+        let own = parts.iter().zip(slots).filter(|(part, _)| part.is_of(core_type));
+        let end = own.map(|(_, slot)| slot + 1).max().unwrap_or(begin);
+        let core_type = Some(Arc::clone(core_type));
+        groups.push(GroupPlan { members: begin..end, core_type });
+        begin = end;
+    }
+    if begin < members {
+        groups.push(GroupPlan { members: begin..members, core_type: None });
+    }
+    groups
+}
+
+/// A single counter is named as its event was asked for, a sum's by its own name.
+fn member_name(event: &Event, terms: &[Term], term: &Term) -> String {
+    let beside = terms.iter().filter(|other| other.core_type == term.core_type).count();
+    let name = match beside {
+        1 => event.name().to_string(),
+        _ => term.encoding.name.to_string(),
+    };
+    match &term.core_type {
+        Some(core_type) if event.core_type().is_none() => format!("{}/{name}/", core_type.name()),
+        _ => name,
     }
 }
 
@@ -160,9 +293,12 @@ fn way(name: &str, software: Software, permissions: &PerfPermissions) -> CountSo
 }
 
 #[cold]
-fn too_many(events: usize, counters: usize) -> Error {
-    let need =
-        if counters > events { format!(", which need {counters} counters") } else { String::new() };
+fn too_many(events: usize, counters: usize, by_core_type: bool) -> Error {
+    let need = match counters > events {
+        true => format!(", which need {counters} counters"),
+        false if by_core_type => ", those of each core type among them".into(),
+        false => String::new(),
+    };
     Error::new(
         ErrorKind::TooManyEvents,
         format!(

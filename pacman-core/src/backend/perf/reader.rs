@@ -4,11 +4,10 @@ use std::cell::OnceCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::backend::summed::SummedCounters;
 use crate::backend::{
     Caps, Counters, EventSums, MAX_EVENTS, ReadPath, Reading, Target, add_differences,
 };
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use pacman_topology::cancel;
 
 use super::accounting::Ledgers;
@@ -17,7 +16,7 @@ use super::group::{Group, HEADER};
 use super::page::{CounterLocation, CounterLocations, OffCounter, Pages};
 use super::prepared::Prepared;
 use super::sharing::Sharing;
-use super::sys::{Errno, PerfSys};
+use super::sys::PerfSys;
 use super::topdown::TopDownCounters;
 
 /// The fastest reader that this group allows.
@@ -25,20 +24,6 @@ use super::topdown::TopDownCounters;
 /// # Errors
 /// `NotScheduled` when an exclusive group did not get its counters.
 pub(super) fn counters<S: PerfSys + Clone>(
-    group: Option<Group<S>>,
-    accounting: Option<Ledgers>,
-    prepared: Arc<Prepared>,
-    target: Target,
-) -> Result<Box<dyn Counters>> {
-    let sums = prepared.plan.sums.clone();
-    let plain = one_by_one(group, accounting, prepared, target)?;
-    Ok(match sums {
-        None => plain,
-        Some(sums) => Box::new(SummedCounters::new(plain, sums)),
-    })
-}
-
-fn one_by_one<S: PerfSys + Clone>(
     group: Option<Group<S>>,
     accounting: Option<Ledgers>,
     prepared: Arc<Prepared>,
@@ -124,59 +109,6 @@ impl<S: PerfSys + Clone> CallCounters<S> {
     }
 
     #[cold]
-    fn forked(&self) -> Error {
-        Error::new(
-            ErrorKind::Forked,
-            format!(
-                "cannot read {} in this process: the counters belong to the parent that forked; \
-                 open a session in the child",
-                self.prepared.names()
-            ),
-        )
-    }
-
-    #[cold]
-    fn unreadable(&self, errno: Errno) -> Error {
-        if errno.0 == libc::EBADF {
-            return Error::from_errno(
-                ErrorKind::System,
-                errno.0,
-                format!(
-                    "cannot read {}: the session's descriptors were closed by the program; have \
-                     it close those alone that it opened, then detach the thread and attach it \
-                     again",
-                    self.prepared.names()
-                ),
-            );
-        }
-        Error::from_errno(
-            ErrorKind::System,
-            errno.0,
-            format!(
-                "cannot read {}: the kernel said {}",
-                self.prepared.names(),
-                std::io::Error::from_raw_os_error(errno.0)
-            ),
-        )
-    }
-
-    #[cold]
-    fn unswitched(&self, to: &str, errno: Errno) -> Error {
-        if errno.0 == libc::EBADF {
-            return self.unreadable(errno);
-        }
-        Error::from_errno(
-            ErrorKind::System,
-            errno.0,
-            format!(
-                "cannot switch {} {to}: the kernel said {}",
-                self.prepared.names(),
-                std::io::Error::from_raw_os_error(errno.0)
-            ),
-        )
-    }
-
-    #[cold]
     fn off_counters(&self) -> Error {
         let Prepared { plan, permissions, .. } = &*self.prepared;
         let competitor = self.competitor.get_or_init(|| {
@@ -184,27 +116,21 @@ impl<S: PerfSys + Clone> CallCounters<S> {
                 conflict::competitor(self.sys(), &plan.members, self.target, permissions)
             })
         });
-        Error::new(
-            ErrorKind::NotScheduled,
-            format!(
-                "cannot read {}: the kernel could not keep the group on its counters; {competitor}",
-                self.prepared.names(),
-            ),
-        )
+        self.prepared.off_counters(competitor)
     }
 
     #[inline]
     fn read_group(&mut self, into: &mut Reading) -> Result<()> {
         let Some(group) = &self.group else { return Ok(()) };
         if !group.is_ours() {
-            return Err(self.forked());
+            return Err(self.prepared.forked());
         }
         let words = HEADER + self.counts;
         match group.read(answer(into, words)) {
             // End of file: a pinned group lost its counters and is in error for good.
             Ok(got) if got < words => return Err(self.off_counters()),
             Ok(_) => {}
-            Err(errno) => return Err(self.unreadable(errno)),
+            Err(errno) => return Err(self.prepared.unreadable(errno)),
         }
         // Enabled without running: it waited, so an exclusive count has a hole.
         if into.enabled_ns != into.running_ns && (self.exclusive || into.running_ns == 0) {
@@ -236,18 +162,18 @@ impl<S: PerfSys + Clone> Counters for CallCounters<S> {
     fn stand_by(&mut self) -> Result<bool> {
         let Some(group) = &self.group else { return Ok(true) };
         if !group.is_ours() {
-            return Err(self.forked());
+            return Err(self.prepared.forked());
         }
-        group.disable().map_err(|errno| self.unswitched("off", errno))?;
+        group.disable().map_err(|errno| self.prepared.unswitched("off", errno))?;
         Ok(true)
     }
 
     fn resume(&mut self) -> Result<()> {
         let Some(group) = &self.group else { return Ok(()) };
         if !group.is_ours() {
-            return Err(self.forked());
+            return Err(self.prepared.forked());
         }
-        group.enable().map_err(|errno| self.unswitched("on", errno))
+        group.enable().map_err(|errno| self.prepared.unswitched("on", errno))
     }
 }
 

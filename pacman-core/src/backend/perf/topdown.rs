@@ -12,6 +12,8 @@
 //! over a change of threads but has added their slots to the count: a sum of both has them twice.
 //! The reader adds the registers to the counts of the last system call instead.
 
+use std::sync::Arc;
+
 use pacman_events::encode::TopDown;
 use pacman_events::resolve;
 
@@ -21,6 +23,7 @@ use super::sys::PerfSys;
 use crate::backend::{Caps, Counters, ReadPath, Reading};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Hardware, Source, Term};
+use crate::platform::CoreTypePmu;
 
 /// Slots after which a read sets the registers to 0; a step is then 257 slots.
 const MOST_SLOTS: u64 = 1 << 16;
@@ -30,12 +33,26 @@ pub(super) fn part(member: &Member) -> Option<TopDown> {
     member.encoding.as_ref()?.topdown()
 }
 
-/// SLOTS, as the leader of fields of `PERF_METRICS` that were asked for without it, and the place of
-/// the first of them; `None` where nothing is missing.
+/// Whether the member is first in its group.
+pub(super) fn leads(member: &Member) -> bool {
+    part(member) == Some(TopDown::Slots)
+}
+
+/// SLOTS, as the leader of fields of `PERF_METRICS` that were asked for without it.
+#[derive(Debug)]
+pub(super) struct MissingSlots {
+    /// The place of the first of these fields.
+    pub(super) place: usize,
+    pub(super) member: Member,
+    /// The core type that counts the fields, on a hybrid.
+    pub(super) core_type: Option<Arc<CoreTypePmu>>,
+}
+
+/// The leader that the fields of `PERF_METRICS` need; `None` where nothing is missing.
 ///
 /// # Errors
 /// `Unsupported` for fields in other rings than SLOTS or each other: the register is one.
-pub(super) fn missing_slots(events: &[Event]) -> Result<Option<(usize, Member)>> {
+pub(super) fn missing_slots(events: &[Event]) -> Result<Option<MissingSlots>> {
     let mut slots = None;
     let mut first: Option<(usize, &Event, &Term)> = None;
     for (place, event) in events.iter().enumerate() {
@@ -64,7 +81,8 @@ pub(super) fn missing_slots(events: &[Event]) -> Result<Option<(usize, Member)>>
             }
         }
         (Some((place, event, field)), None) => {
-            leader(event, field).map(|slots| Some((place, slots)))
+            let member = leader(event, field)?;
+            Ok(Some(MissingSlots { place, member, core_type: field.core_type.clone() }))
         }
     }
 }
@@ -251,9 +269,9 @@ mod tests {
     fn fields_need_slots_in_their_rings_and_bring_them_along() {
         assert!(missing_slots(&events("icx", &["CYCLES", "SLOTS"])).unwrap().is_none());
         let asked = events("icx", &["CYCLES", "TOPDOWN_RETIRING:k", "TOPDOWN_BACKEND_BOUND:k"]);
-        let (place, slots) = missing_slots(&asked).unwrap().unwrap();
-        let Ask::Hardware(hardware) = slots.ask else { panic!("hardware") };
-        assert_eq!((place, hardware.config, hardware.pmu), (1, 0x400, 4));
+        let slots = missing_slots(&asked).unwrap().unwrap();
+        let Ask::Hardware(hardware) = slots.member.ask else { panic!("hardware") };
+        assert_eq!((slots.place, hardware.config, hardware.pmu), (1, 0x400, 4));
         assert_eq!((hardware.user, hardware.kernel), (false, true));
         for mixed in
             [["SLOTS", "TOPDOWN_RETIRING:k"], ["TOPDOWN_RETIRING", "TOPDOWN_BACKEND_BOUND:uk"]]

@@ -25,8 +25,10 @@ const VERSION: u32 = 1;
 /// simulated     true if the counts come from a simulated machine
 /// age_ns        nanoseconds since the session began
 /// notes         [line …]
-/// events        [{name, unit, hardware, doubt} …]; doubt is null, or why all counts of it
-///               may be wrong: the kernel's driver is not trusted on this processor
+/// events        [{name, unit, hardware, doubt, core_pmu, part_of} …]; doubt is null, or why all
+///               counts of it may be wrong: the kernel's driver is not trusted on this processor;
+///               core_pmu is null, or on a hybrid the PMU of the only core type that counts it;
+///               part_of is null, or the event of which it is that core type's part
 /// sets          [[event …] …]: the events that were counted together, as indices into
 ///               events; one set where they fit at once
 /// rotation      null, or the rule of rotation: "per-execution" | "staggered"
@@ -113,6 +115,8 @@ pub fn json(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
         to.name("unit").string(event.unit);
         to.name("hardware").literal(event.hardware);
         to.name("doubt").string_or_null(event.doubt);
+        to.name("core_pmu").string_or_null(event.core_pmu.as_deref());
+        to.name("part_of").literal_or_null(event.part_of);
         to.end('}');
     }
     to.end(']');

@@ -19,10 +19,16 @@ pub(super) enum Rate {
 
 impl Rate {
     /// The most informative rate of event number `event` beside the other events. Two counts are
-    /// related only if both are of the same privilege levels.
+    /// related only if both are of the same privilege levels and core types.
     pub(super) fn of(events: &[EventColumn], event: usize) -> Rate {
-        let (base, levels) = split(&events[event].name);
-        let beside = |name| events.iter().position(|other| split(&other.name) == (name, levels));
+        let own = &events[event];
+        let (base, levels) = split(own);
+        let beside = |name| {
+            let fits = |other: &EventColumn| {
+                split(other) == (name, levels) && other.core_pmu == own.core_pmu
+            };
+            events.iter().position(fits)
+        };
         if events[event].unit == "ns" {
             return Rate::OfTime;
         }
@@ -106,8 +112,12 @@ impl Rate {
     }
 }
 
-/// An event's name without its modifiers, and the modifiers.
-fn split(name: &str) -> (&str, &str) {
+/// An event's name without its core type and its modifiers, and the modifiers.
+fn split(event: &EventColumn) -> (&str, &str) {
+    let name = match &event.core_pmu {
+        Some(pmu) => event.name.strip_prefix(pmu.as_str()).unwrap_or(&event.name).trim_matches('/'),
+        None => &event.name,
+    };
     name.split_once(':').unwrap_or((name, ""))
 }
 
@@ -123,6 +133,8 @@ mod tests {
                 unit,
                 hardware: true,
                 doubt: None,
+                core_pmu: name.split_once('/').map(|(pmu, _)| pmu.to_string()),
+                part_of: None,
             })
             .collect();
         (0..events.len()).map(|event| Rate::of(&events, event)).collect()

@@ -12,7 +12,14 @@ pub(super) const MS: u64 = 1_000_000;
 
 pub(super) fn event(name: &str, unit: &'static str) -> EventColumn {
     let hardware = unit != "ns" && unit != "faults";
-    EventColumn { name: name.to_string(), unit, hardware, doubt: None }
+    EventColumn {
+        name: name.to_string(),
+        unit,
+        hardware,
+        doubt: None,
+        core_pmu: None,
+        part_of: None,
+    }
 }
 
 pub(super) fn report(session: &str, events: Vec<EventColumn>, phases: &[&str]) -> Report {

@@ -113,7 +113,7 @@ impl Planner<'_> {
             lists.push(self.demands(numbers, &room.pmu));
             lists
         };
-        let hardware: Vec<usize> = self.numbers(Event::is_hardware);
+        let hardware = self.hardware();
         let owners: Vec<usize> = hardware
             .iter()
             .flat_map(|event| self.demands(&[*event], &room.pmu).into_iter().map(|_| *event))
@@ -157,7 +157,7 @@ impl Planner<'_> {
     /// Puts each event into the first set where it fits, by asking the machine.
     fn by_trial(&self) -> Result<Numbers> {
         let mut sets: Numbers = Vec::new();
-        'events: for event in self.numbers(Event::is_hardware) {
+        'events: for event in self.hardware() {
             for set in &mut sets {
                 set.push(event);
                 match (self.open)(&self.named(set)) {
@@ -175,7 +175,7 @@ impl Planner<'_> {
 
     fn open_all(&self, sets: &Numbers) -> Result<Vec<Set>> {
         let set = |numbers: &Vec<usize>| {
-            let numbers = self.with_software(numbers);
+            let numbers = self.completed(numbers);
             let live = numbers.iter().fold(0, |live, event| live | 1 << event);
             let backend = (self.open)(&self.of(&numbers))?;
             Ok(Set { live, backend })
@@ -183,16 +183,27 @@ impl Planner<'_> {
         sets.iter().map(set).collect()
     }
 
-    /// Events that the kernel itself counts need no counter, so each set has them.
-    fn with_software(&self, numbers: &[usize]) -> Vec<usize> {
+    /// A set with the events that need no counter of their own: those that the kernel itself counts,
+    /// and the parts on single core types of those that are counted.
+    fn completed(&self, numbers: &[usize]) -> Vec<usize> {
         let mut all = self.numbers(|event| !event.is_hardware());
         all.extend(numbers);
+        for number in numbers {
+            all.extend(self.numbers(|event| event.is_part_of(&self.events[*number])));
+        }
         all.sort_unstable();
+        all.dedup();
         all
     }
 
+    /// The events that need counters of their own.
+    fn hardware(&self) -> Vec<usize> {
+        let is_part = |event: &Event| self.events.iter().any(|whole| event.is_part_of(whole));
+        self.numbers(|event| event.is_hardware() && !is_part(event))
+    }
+
     fn named(&self, numbers: &[usize]) -> Vec<Event> {
-        self.of(&self.with_software(numbers))
+        self.of(&self.completed(numbers))
     }
 
     fn of(&self, numbers: &[usize]) -> Vec<Event> {

@@ -1,5 +1,9 @@
 //! Descriptors, locked memory, and facts that only explain.
 
+use pacman_core::CpuModel;
+use pacman_core::platform::CoreTypePmu;
+use pacman_topology::CpuSet;
+
 use super::*;
 
 #[test]
@@ -41,6 +45,28 @@ fn too_few_descriptors_for_every_context_are_foreseen() {
     );
     assert_eq!(commands(found), ["ulimit -n 4096"]);
     assert_eq!(diagnosis.verdict, Verdict::Hardware, "one thread counts all the same");
+}
+
+#[test]
+fn a_hybrid_s_threads_need_descriptors_for_each_core_type() {
+    let pmu = |name: &str, number| {
+        let cpus = CpuSet::from_list("0-1").expect("a list");
+        CoreTypePmu::new(name, number, CpuModel::generic(), cpus)
+    };
+    let core_types = vec![pmu("cpu_core", 4), pmu("cpu_atom", 10)];
+    let around = Limits { contexts: 126, core_types, ..surroundings() };
+    let mut facts = permissions();
+    facts.pmus = vec!["cpu_atom".into(), "cpu_core".into()];
+    let diagnosis = Diagnosis::examine_with(Fake::counting(), &facts, &around);
+    let text = |check: Check| finding(&diagnosis, check).text.as_str();
+    assert_eq!(text(Check::Descriptors), "1024 allowed, 4 open: room for 126 threads of 4 events");
+    assert_eq!(
+        text(Check::Hybrid),
+        "cpu_atom, cpu_core: sessions count on each core type and tell the counts apart, by a \
+         system call for each"
+    );
+    assert_eq!(diagnosis.finding(Check::LockedMemory), None, "no page is mapped");
+    assert_eq!(finding(&diagnosis, Check::UserReads).cause, Some(Cause::HybridCores));
 }
 
 #[test]
