@@ -95,6 +95,11 @@ fn samples_say_what_they_hold() {
 }
 
 #[test]
+fn events_of_a_hybrid_keep_their_numbers() {
+    in_every_way("hybrid");
+}
+
+#[test]
 fn adapting_is_asking_and_telling() {
     in_every_way("adapt");
 }

@@ -39,7 +39,7 @@ impl Machine {
     ///
     /// # Errors
     /// `UnknownMachine` for a name other than `p4`, `nehalem`, `haswell`, `skylake`, `icelake`,
-    /// `zen4`, `knl`.
+    /// `zen4`, `knl`, `alderlake`.
     pub fn live(name: &str) -> Result<Machine> {
         Machine::new(name, true)
     }
@@ -86,7 +86,7 @@ impl Machine {
         self.inner.spec.title
     }
 
-    /// The table of its processor's events.
+    /// The table of its processor's events; of the performance cores' on a hybrid.
     pub fn cpu(&self) -> CpuModel {
         self.inner.spec.cpu()
     }
@@ -101,7 +101,8 @@ impl Machine {
     pub fn permissions(&self) -> PerfPermissions {
         let mut permissions = PerfPermissions::read_under(std::path::Path::new("/nowhere"));
         permissions.paranoid = Some(0);
-        permissions.pmus = vec!["cpu".to_owned()];
+        permissions.pmus = self.inner.spec.pmus().iter().map(|pmu| pmu.name().to_owned()).collect();
+        permissions.pmus.sort();
         permissions.rdpmc = Some(2);
         permissions.smt = self.inner.spec.cpu().facts().smt_ways > 1;
         let distrusted = self.inner.distrusted.load(Ordering::Relaxed);

@@ -1,6 +1,8 @@
 //! The machines that can be simulated, with model, topology and clocks.
 
+use pacman_core::platform::CoreTypePmu;
 use pacman_events::{CpuModel, SysfsPmu};
+use pacman_topology::{CoreType, CpuSet, Topology};
 use parking_lot::Mutex;
 
 use super::hardware::CorePmu;
@@ -10,8 +12,10 @@ use super::hardware::CorePmu;
 pub(super) struct MachineSpec {
     /// The name of the machine for users.
     pub(super) name: &'static str,
-    /// The table of its events.
+    /// The table of its events; of the performance cores' on a hybrid.
     pub(super) model: &'static str,
+    /// The table of the efficient cores' events on a hybrid.
+    pub(super) efficient: Option<&'static str>,
     /// The machine in words.
     pub(super) title: &'static str,
     /// The text for [`Topology::synthetic`](crate::Topology::synthetic).
@@ -37,20 +41,60 @@ impl MachineSpec {
         MACHINES.each_ref().map(|spec| spec.name).join(", ")
     }
 
-    /// A core with all its contexts after a reset.
-    pub(super) fn core(&self) -> CorePmu {
+    /// A core of each type after a reset, with all its contexts.
+    pub(super) fn cores(&self) -> Vec<CorePmu> {
+        self.models().into_iter().map(|model| self.core(model)).collect()
+    }
+
+    fn core(&self, model: CpuModel) -> CorePmu {
         // The first core of a model reads the whole table; the others are copies.
-        static CORES: Mutex<Vec<(&str, CorePmu)>> = Mutex::new(Vec::new());
+        static CORES: Mutex<Vec<(&str, CpuModel, CorePmu)>> = Mutex::new(Vec::new());
         let mut cores = CORES.lock();
-        if let Some((_, core)) = cores.iter().find(|(name, _)| *name == self.name) {
+        let known = |(name, of, _): &&(&str, CpuModel, _)| (*name, *of) == (self.name, model);
+        if let Some((.., core)) = cores.iter().find(known) {
             return core.clone();
         }
-        let ways = self.cpu().facts().smt_ways;
-        let core = CorePmu::new(self.cpu(), ways)
+        let core = CorePmu::new(model, model.facts().smt_ways)
             .expect("a test simulates every model")
             .with_bus_ratio(self.tsc_mhz / self.slow_mhz);
-        cores.push((self.name, core.clone()));
+        cores.push((self.name, model, core.clone()));
         core
+    }
+
+    /// The event tables of its core types, the performance cores' first; one on most machines.
+    pub(super) fn models(&self) -> Vec<CpuModel> {
+        let named = |name| CpuModel::named(name).expect("a test looks every model up");
+        [Some(self.model), self.efficient].into_iter().flatten().map(named).collect()
+    }
+
+    /// The type of a core, as an index into [`models`](Self::models).
+    pub(super) fn type_of(&self, core_type: CoreType) -> usize {
+        usize::from(self.efficient.is_some() && core_type == CoreType::Efficiency)
+    }
+
+    /// The PMUs of its core types; none where all cores are alike.
+    pub(super) fn core_types(&self) -> Vec<CoreTypePmu> {
+        if self.efficient.is_none() {
+            return Vec::new();
+        }
+        let topology = Topology::synthetic(self.topology).expect("a test reads every spec");
+        let pmu = |(at, model): (usize, CpuModel)| {
+            let own = topology.contexts().iter().filter(|it| self.type_of(it.core_type) == at);
+            let cpus: CpuSet = own.map(|context| context.cpu).collect();
+            CoreTypePmu::new(PMUS[at].0, PMUS[at].1, model, cpus)
+        };
+        self.models().into_iter().enumerate().map(pmu).collect()
+    }
+
+    /// The PMUs that its kernel describes.
+    pub(super) fn pmus(&self) -> Vec<SysfsPmu> {
+        if self.efficient.is_none() {
+            return vec![plain_pmu()];
+        }
+        let pmu = |(name, number): &(&str, u32)| {
+            SysfsPmu::parse(name, &number.to_string(), [], []).expect("as plain as they come")
+        };
+        PMUS.iter().map(pmu).collect()
     }
 
     /// The ratio of TSC and crystal clock, as numerator and denominator; `None` for models without
@@ -66,6 +110,9 @@ impl MachineSpec {
     }
 }
 
+/// The names and numbers of a hybrid's PMUs. The second number is one that Linux hands out at boot.
+pub(crate) const PMUS: [(&str, u32); 2] = [("cpu_core", 4), ("cpu_atom", 10)];
+
 /// The crystal clocks of Skylake and later cores, in MHz. The slow clock of earlier cores is not a
 /// crystal.
 const CRYSTALS: [u64; 2] = [24, 25];
@@ -77,12 +124,31 @@ const fn spec(
     (core_mhz, tsc_mhz, slow_mhz): (u64, u64, u64),
     cycles_per_1000: u64,
 ) -> MachineSpec {
-    MachineSpec { name, model, title, topology, core_mhz, tsc_mhz, slow_mhz, cycles_per_1000 }
+    let efficient = None;
+    MachineSpec {
+        name,
+        model,
+        efficient,
+        title,
+        topology,
+        core_mhz,
+        tsc_mhz,
+        slow_mhz,
+        cycles_per_1000,
+    }
+}
+
+impl MachineSpec {
+    /// The same with efficient cores of another model.
+    const fn with_efficient(mut self, model: &'static str) -> MachineSpec {
+        self.efficient = Some(model);
+        self
+    }
 }
 
 /// Clocks are the nominal ones of one processor of each family. The core clock is the turbo clock,
 /// if the processor has turbo. Cycles per instruction are a guess for a mixed integer workload.
-static MACHINES: [MachineSpec; 7] = [
+static MACHINES: [MachineSpec; 8] = [
     spec(
         ("p4", "p4"),
         "two Xeons of the Pentium 4 family with Hyper-Threading, 3.0 GHz",
@@ -132,11 +198,20 @@ static MACHINES: [MachineSpec; 7] = [
         (1400, 1400, 100),
         2000,
     ),
+    // One clock and one pace for both core types, so that a move between them changes no figure.
+    spec(
+        ("alderlake", "adl-goldencove"),
+        "Alder Lake, two performance cores of two threads and four efficient cores, 3.2 GHz",
+        "2 p-cores, 2 threads, 4 e-cores",
+        (4800, 3200, 100),
+        800,
+    )
+    .with_efficient("adl-gracemont"),
 ];
 
-/// The only PMU of every machine.
-pub(crate) fn pmus() -> Vec<SysfsPmu> {
-    vec![SysfsPmu::parse("cpu", "4", [], []).expect("the plainest PMU there is")]
+/// The only PMU of a machine whose cores are all alike.
+pub(crate) fn plain_pmu() -> SysfsPmu {
+    SysfsPmu::parse("cpu", "4", [], []).expect("the plainest PMU there is")
 }
 
 #[cfg(test)]

@@ -7,12 +7,11 @@ use pacman_events::{CpuId, CpuModel, SysfsPmu};
 
 use pacman_core::backend::msr::MsrIo;
 use pacman_core::backend::perf::{PerfPermissions, PerfSys};
-use pacman_core::platform::{Platform, PlatformRef};
+use pacman_core::platform::{CoreTypePmu, Platform, PlatformRef};
 use pacman_topology::processors::{Layout, Processors, Simulation, ThreadBinding};
 use pacman_topology::{CpuSet, Error, ErrorKind, Result, Topology};
 
 use crate::machine::Machine;
-use crate::machines;
 use crate::task::caller;
 
 impl Machine {
@@ -71,7 +70,11 @@ impl Platform for Machine {
     }
 
     fn pmus(&self) -> Vec<SysfsPmu> {
-        machines::pmus()
+        self.inner.spec.pmus()
+    }
+
+    fn core_types(&self) -> Vec<CoreTypePmu> {
+        self.inner.spec.core_types()
     }
 
     fn tsc(&self) -> Option<u64> {

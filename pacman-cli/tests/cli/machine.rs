@@ -17,7 +17,7 @@ fn every_command_runs_on_every_machine_and_says_so() {
         &["plan", "--thread", "INSTRUCTIONS"],
         &["topo"],
     ];
-    for machine in ["p4", "nehalem", "haswell", "skylake", "icelake", "zen4", "knl"] {
+    for machine in ["p4", "nehalem", "haswell", "skylake", "icelake", "zen4", "knl", "alderlake"] {
         for command in commands {
             let answer = run(&[&["--machine", machine], command].concat());
             assert_eq!(answer.status.code(), Some(0), "{machine} {command:?}: {answer:?}");
@@ -86,6 +86,35 @@ fn a_newcomer_sees_a_pentium_4_at_work() {
 }
 
 #[test]
+fn stat_tells_the_core_types_of_a_hybrid_apart() {
+    for all in [false, true] {
+        let mut options = vec!["--machine", "alderlake", "stat", "--json"];
+        options.extend(all.then_some("-a"));
+        options.extend(["-e", "cpu-clock,INSTRUCTIONS:uk", "--", "true"]);
+        let answer = run(&options);
+        assert_eq!(answer.status.code(), Some(0), "{answer:?}");
+        let said = text(&answer.stderr);
+        let document = &said[said.find('{').expect("JSON")..];
+        let stat: Value = serde_json::from_str(document).expect("JSON");
+        let names: Vec<_> = stat["events"].as_array().expect("events").iter().collect();
+        let names: Vec<_> = names.iter().map(|event| event["name"].as_str().unwrap()).collect();
+        assert_eq!(
+            names,
+            [
+                "cpu-clock",
+                "INSTRUCTIONS:uk",
+                "cpu_core/INSTRUCTIONS:uk/",
+                "cpu_atom/INSTRUCTIONS:uk/"
+            ]
+        );
+        let counts = stat["total"]["counts"].as_array().expect("counts");
+        let counts: Vec<u64> = counts.iter().map(|count| count.as_u64().unwrap()).collect();
+        assert!(counts[1] > 0);
+        assert_eq!(counts[1], counts[2] + counts[3]);
+    }
+}
+
+#[test]
 fn an_unknown_machine_is_bad_input_and_the_known_ones_are_named() {
     for mut command in [pacman_pmu(&["--machine", "p5", "topo"]), {
         let mut command = pacman_pmu(&["topo"]);
@@ -111,6 +140,18 @@ fn the_machine_that_samples_are_from_is_not_the_simulated_one() {
 
 #[test]
 fn the_preloaded_library_counts_on_the_simulated_machine() {
+    preloaded("haswell", "Haswell, four cores of two threads, 3.4 GHz", &["INSTRUCTIONS"]);
+}
+
+#[test]
+fn the_preloaded_library_tells_core_types_apart() {
+    let title =
+        "Alder Lake, two performance cores of two threads and four efficient cores, 3.2 GHz";
+    let events = ["INSTRUCTIONS", "cpu_core/INSTRUCTIONS/", "cpu_atom/INSTRUCTIONS/"];
+    preloaded("alderlake", title, &events);
+}
+
+fn preloaded(machine: &str, title: &str, events: &[&str]) {
     const SOURCE: &str = "int main(void) { volatile double sum = 0;\n\
         for (int turn = 0; turn < 20; turn++) {\n\
         #pragma omp parallel num_threads(2)\n\
@@ -119,21 +160,25 @@ fn the_preloaded_library_counts_on_the_simulated_machine() {
     let scratch = Scratch::new();
     let Some(program) = scratch.compile("gcc", &["-g", "-O1", "-fopenmp"], SOURCE) else { return };
     let path = scratch.path("report.json");
-    let mut command = pacman_pmu(&["--machine", "haswell", "run", "-e", "INSTRUCTIONS", "-o"]);
+    let mut command = pacman_pmu(&["--machine", machine, "run", "-e", "INSTRUCTIONS", "-o"]);
     let answer = command.arg(&path).arg("--").arg(program).output().expect("it runs");
     assert_eq!(answer.status.code(), Some(0), "{}", text(&answer.stderr));
     let report = fs::read_to_string(&path).expect("a report");
     let report: Value = serde_json::from_str(&report).expect("JSON");
-    assert_eq!(report["simulated"], "Haswell, four cores of two threads, 3.4 GHz");
+    assert_eq!(report["simulated"], title);
     let process = &report["processes"][0];
-    assert_eq!(process["events"][0]["name"], "INSTRUCTIONS");
-    assert_eq!(process["events"][0]["uncounted"], Value::Null);
+    for (event, name) in process["events"].as_array().expect("events").iter().zip(events) {
+        assert_eq!((event["name"].as_str(), &event["uncounted"]), (Some(*name), &Value::Null));
+    }
+    assert_eq!(process["events"].as_array().map(Vec::len), Some(events.len()));
     let threads = process["regions"][0]["threads"].as_array().expect("threads");
     assert_eq!(threads.len(), 2);
     for thread in threads {
-        assert!(
-            thread["figures"]["counts"]["INSTRUCTIONS"].as_u64().is_some_and(|count| count > 0),
-            "{thread:#}"
-        );
+        let count = |event: &str| thread["figures"]["counts"][event].as_u64().expect("a count");
+        assert!(count("INSTRUCTIONS") > 0, "{thread:#}");
+        if let [whole, parts @ ..] = events {
+            let sum: u64 = parts.iter().map(|part| count(part)).sum();
+            assert!(parts.is_empty() || sum == count(whole), "{thread:#}");
+        }
     }
 }

@@ -10,6 +10,7 @@ use super::file::{self, File, What, Whose};
 use super::page;
 use super::state::State;
 use crate::machine::Machine;
+use crate::machines::PMUS;
 use crate::task::{self, caller};
 use pacman_core::backend::Target;
 use pacman_core::backend::perf::{Errno, Kernel, PAGE, PerfSys};
@@ -144,13 +145,18 @@ impl State {
         whose: Whose,
         group: RawFd,
     ) -> Result<RawFd, Errno> {
-        let what = match attr.type_ {
-            abi::PERF_TYPE_SOFTWARE => file::software(attr.config)?,
-            _ => file::hardware(self.cpu, attr)?,
+        let (what, core_type) = match attr.type_ {
+            abi::PERF_TYPE_SOFTWARE => (file::software(attr.config)?, 0),
+            _ => {
+                let core_type = self.core_type_of(attr)?;
+                (file::hardware(self.types[core_type].model, attr)?, core_type)
+            }
         };
         if let Whose::Context(cpu) = whose {
             let online = self.contexts.get(cpu as usize).is_some_and(|context| context.online);
             online.then_some(()).ok_or(Errno(libc::ENODEV))?;
+            let is_here = matches!(what, What::Software(_)) || self.type_at(cpu) == core_type;
+            is_here.then_some(()).ok_or(Errno(libc::ENOENT))?;
         }
         let mut together: Vec<_> = match &what {
             What::Hardware(encoding) => vec![encoding.as_ref().clone()],
@@ -159,6 +165,11 @@ impl State {
         if group >= 0 {
             let leader = self.files.get(&group).ok_or(Errno(libc::EBADF))?;
             if leader.leader != group || leader.whose != whose {
+                return Err(Errno(libc::EINVAL));
+            }
+            // A group has one PMU, beside the kernel's own events.
+            let is_hardware = !together.is_empty() && leader.encoding().is_some();
+            if is_hardware && leader.core_type != core_type {
                 return Err(Errno(libc::EINVAL));
             }
             if what.is_field() && leader.part() != Some(TopDown::Slots) {
@@ -170,14 +181,14 @@ impl State {
         if group < 0 && what.is_field() {
             return Err(Errno(libc::EINVAL));
         }
-        if !together.is_empty() && !self.is_possible(&together) {
+        if !together.is_empty() && !self.is_possible(core_type, &together) {
             return Err(Errno(libc::EINVAL));
         }
         let fd = self.files.keys().next_back().map_or(FIRST_FD, |last| last + 1);
         let leader = if group >= 0 { group } else { fd };
         self.opened += 1;
         let field = what.is_field();
-        let mut new = File::new(self.opened, attr, what, whose, leader);
+        let mut new = File::new(self.opened, attr, (what, core_type), whose, leader);
         (new.seen, new.topdown) = (self.seen(&new), field);
         self.files.insert(fd, new);
         if let Some(file) = self.files.get_mut(&leader) {
@@ -189,6 +200,21 @@ impl State {
         }
         self.schedule_for(whose);
         Ok(fd)
+    }
+
+    /// The core type whose PMU a hardware event names.
+    fn core_type_of(&self, attr: &abi::perf_event_attr) -> Result<usize, Errno> {
+        let number = match attr.type_ {
+            abi::PERF_TYPE_HARDWARE => (attr.config >> 32) as u32,
+            number => number,
+        };
+        match self.types.len() {
+            1 if [0, abi::PERF_TYPE_RAW].contains(&number) => Ok(0),
+            1 => Err(Errno(libc::ENOENT)),
+            // Without a number Linux takes the first PMU.
+            _ if number == 0 => Ok(0),
+            _ => PMUS.iter().position(|pmu| pmu.1 == number).ok_or(Errno(libc::ENOENT)),
+        }
     }
 
     fn close(&mut self, fd: RawFd) {

@@ -51,6 +51,8 @@ pub(super) struct File {
     pub(super) id: u64,
     pub(super) whose: Whose,
     pub(super) what: What,
+    /// The core type that counts it, where the machine has several; 0 for a software event.
+    pub(super) core_type: usize,
     /// The group's leader, which may be this one; its members in order, where it is.
     pub(super) leader: RawFd,
     pub(super) members: Vec<RawFd>,
@@ -80,7 +82,7 @@ impl File {
     pub(super) fn new(
         id: u64,
         attr: &abi::perf_event_attr,
-        what: What,
+        (what, core_type): (What, usize),
         whose: Whose,
         leader: RawFd,
     ) -> File {
@@ -88,6 +90,7 @@ impl File {
             id,
             whose,
             what,
+            core_type,
             leader,
             members: vec![],
             pinned: attr.pinned() == 1,
@@ -130,26 +133,25 @@ pub(super) fn software(config: u64) -> Result<What, Errno> {
 
 /// The event that raw and generic codes select, as a kernel for `cpu` understands them.
 pub(super) fn hardware(cpu: CpuModel, attr: &abi::perf_event_attr) -> Result<What, Errno> {
+    // The upper half of a generic event's code is the number of its PMU.
+    let code = attr.config & u64::from(u32::MAX);
     // SAFETY: both unions hold plain integers, whichever name was written.
     let (config1, config2) =
         unsafe { (attr.__bindgen_anon_3.config1, attr.__bindgen_anon_4.config2) };
     let select = |name: &str| {
-        let pmus = crate::machines::pmus();
+        let pmus = [crate::machines::plain_pmu()];
         let resolved = Resolver::new(cpu).with_pmus(&pmus).resolve(name).ok()?;
         resolved.encoding().cloned()
     };
     let found = match (attr.type_, fixed(attr.config)) {
-        (abi::PERF_TYPE_HARDWARE, _) => generic(attr.config)?.iter().find_map(|name| select(name)),
+        (abi::PERF_TYPE_HARDWARE, _) => generic(code)?.iter().find_map(|name| select(name)),
         // Events of fixed counters have their constraint on Intel, as in Linux's tables.
-        (abi::PERF_TYPE_RAW, Some(name)) if cpu.facts().family == Family::Intel => select(name),
-        (abi::PERF_TYPE_RAW, _) if config1 == 0 && config2 == 0 => {
-            select(&format!("r{:x}", attr.config))
-        }
-        (abi::PERF_TYPE_RAW, _) => select(&format!(
+        (_, Some(name)) if cpu.facts().family == Family::Intel => select(name),
+        _ if config1 == 0 && config2 == 0 => select(&format!("r{:x}", attr.config)),
+        _ => select(&format!(
             "cpu/config={:#x},config1={config1:#x},config2={config2:#x}/",
             attr.config
         )),
-        _ => return Err(Errno(libc::ENOENT)),
     };
     let mut encoding = found.ok_or(Errno(libc::EINVAL))?;
     encoding.rings = Rings { user: attr.exclude_user() == 0, kernel: attr.exclude_kernel() == 0 };

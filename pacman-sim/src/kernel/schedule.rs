@@ -6,9 +6,9 @@ use std::os::fd::RawFd;
 use pacman_events::allocate::{Alternative, Counter, EventConstraints, Placement, Pmu};
 use pacman_events::encode::Rings;
 use pacman_events::partition::Partition;
-use pacman_events::{CounterSet, Encoding, Family};
+use pacman_events::{CounterSet, CpuModel, Encoding, Family};
 
-use super::file::{CounterLocation, What, Whose};
+use super::file::{CounterLocation, File, What, Whose};
 use super::state::{Context, State};
 use crate::hardware::{Changed, CorePmu};
 use pacman_events::registers::{RegisterProgram, RegisterSharing};
@@ -79,7 +79,13 @@ impl State {
             .filter(|(fd, file)| file.leader == **fd && file.whose == Whose::Context(cpu));
         let own = running.and_then(|tid| self.tasks.get(&tid)).map_or(&[][..], |it| &it.leaders);
         let mut leaders: Vec<RawFd> = wide.map(|(fd, _)| *fd).chain(own.iter().copied()).collect();
-        leaders.retain(|fd| self.files[fd].enabled && !self.files[fd].failed);
+        // The groups of another core type wait, and are in no error.
+        let is_here =
+            |file: &File| file.encoding().is_none() || file.core_type == self.type_at(cpu);
+        leaders.retain(|fd| {
+            let file = &self.files[fd];
+            file.enabled && !file.failed && is_here(file)
+        });
         leaders.sort_by_key(|fd| !self.files[fd].pinned);
         leaders
     }
@@ -93,20 +99,15 @@ impl State {
         }
     }
 
-    /// Whether a group fits the counters of an otherwise unused context.
-    pub(super) fn is_possible(&self, encodings: &[Encoding]) -> bool {
-        let pmu = Pmu::of(self.cpu, self.smt);
+    /// Whether a group fits the counters of an otherwise unused context of this type.
+    pub(super) fn is_possible(&self, core_type: usize, encodings: &[Encoding]) -> bool {
+        let model = self.types[core_type].model;
+        let pmu = Pmu::of(model, self.smt);
         let demands: Vec<EventConstraints> = encodings
             .iter()
             .map(|event| EventConstraints::of(event, &pmu, Rings::default()))
             .collect();
-        self.partition().plan(&pmu, &[demands]).is_ok()
-    }
-
-    /// Linux divides the counters of a Pentium 4 evenly. Contexts of other processors do not share
-    /// counters.
-    fn partition(&self) -> Partition {
-        if self.cpu.facts().counters_shared { Partition::Even } else { Partition::ByDemand }
+        partition(model).plan(&pmu, &[demands]).is_ok()
     }
 
     /// The assignment of all `wanted` events to `cpu` beside the events of its siblings, if there
@@ -116,7 +117,8 @@ impl State {
         if context.stolen || !context.online {
             return None;
         }
-        let mut pmu = Pmu::of(self.cpu, self.smt);
+        let model = self.model_at(cpu);
+        let mut pmu = Pmu::of(model, self.smt);
         for sibling in self.siblings(context) {
             for (placement, fd) in sibling.placements.iter().zip(&sibling.on) {
                 pmu = pmu.reserving(sibling.number, self.held(sibling, placement, *fd), "");
@@ -132,7 +134,7 @@ impl State {
         lists[usize::from(context.number)] = demands;
         let elsewhere = pmu.clone().withholding(context.withheld, "");
         let core =
-            [elsewhere, pmu].iter().find_map(|pmu| self.partition().plan(pmu, &lists).ok())?;
+            [elsewhere, pmu].iter().find_map(|pmu| partition(model).plan(pmu, &lists).ok())?;
         let own = &core.contexts()[usize::from(context.number)];
         let program =
             RegisterProgram::new(own, core.contexts(), &encodings, Rings::default()).ok()?;
@@ -175,7 +177,7 @@ impl State {
         }
         context.placements.clear();
         let Some(program) = context.program.take() else { return };
-        let (core, number) = (context.core, context.number);
+        let (core, core_type, number) = (context.core, context.core_type, context.number);
         for write in &program.writes {
             let shared = |other: &Context| {
                 other.program.as_ref().is_some_and(|program| program.writes.contains(write))
@@ -190,7 +192,7 @@ impl State {
                 _ => u64::MAX,
             };
             let value = |core: &CorePmu| core.read(number, write.msr).unwrap_or(0);
-            let rest = value(pmu) & !ours | value(&self.reset) & ours;
+            let rest = value(pmu) & !ours | value(&self.types[core_type].reset) & ours;
             pmu.write(number, write.msr, rest).expect("it held this before");
         }
     }
@@ -216,17 +218,18 @@ impl State {
             if let Some(file) = self.files.get_mut(&on[slot.place]) {
                 (file.location, file.stale) = (Some(location), true);
             }
-            self.arm(cpu, on[slot.place], self.largest_period());
+            self.arm(cpu, on[slot.place], self.largest_period(cpu));
         }
         self.restore_topdown(cpu);
     }
 
     /// The largest number of events after which Linux lets a counter overflow.
-    fn largest_period(&self) -> u64 {
-        match self.cpu.facts().family {
+    fn largest_period(&self, cpu: u32) -> u64 {
+        let core = &self.cores[self.contexts[cpu as usize].core];
+        match self.model_at(cpu).facts().family {
             // Without full-width writes, a write sets 32 bits and extends their sign.
-            Family::Intel if self.cores[0].read(0, FULL_WIDTH).is_err() => (1 << 31) - 1,
-            _ => mask(self.cores[0].width() - 1),
+            Family::Intel if core.read(0, FULL_WIDTH).is_err() => (1 << 31) - 1,
+            _ => mask(core.width() - 1),
         }
     }
 
@@ -290,7 +293,7 @@ impl State {
             }
             self.refresh(cpu as u32);
             for fd in over {
-                self.arm(cpu as u32, fd, self.largest_period());
+                self.arm(cpu as u32, fd, self.largest_period(cpu as u32));
             }
         }
     }
@@ -310,7 +313,7 @@ impl State {
         let context = &self.contexts[cpu as usize];
         let (core, number) = (context.core, context.number);
         for changed in self.cores[core].changed() {
-            if changed.context == number || self.cpu.facts().counters_shared {
+            if changed.context == number || self.model_at(cpu).facts().counters_shared {
                 // Some of the registers are read-only, and the tool does not use these.
                 let _ = self.cores[core].write(number, changed.msr, 0);
             }
@@ -338,6 +341,12 @@ impl State {
     pub(crate) fn registers_in_use(&self) -> Vec<Vec<Changed>> {
         self.cores.iter().map(CorePmu::changed).collect()
     }
+}
+
+/// Linux divides the counters of a Pentium 4 evenly. Contexts of other processors do not share
+/// counters.
+fn partition(model: CpuModel) -> Partition {
+    if model.facts().counters_shared { Partition::Even } else { Partition::ByDemand }
 }
 
 /// A mask of a counter's bits.

@@ -22,11 +22,10 @@ use super::file::File;
 #[derive(Debug)]
 pub(crate) struct State {
     pub(super) spec: &'static MachineSpec,
-    pub(super) cpu: CpuModel,
     pub(super) smt: bool,
     pub(super) cores: Vec<CorePmu>,
-    /// The registers of a core while nothing is counted.
-    pub(super) reset: CorePmu,
+    /// The core types: one, but on a hybrid.
+    pub(super) types: Vec<CoreKind>,
     /// By CPU number.
     pub(super) contexts: Vec<Context>,
     pub(super) tasks: BTreeMap<i32, Task>,
@@ -38,14 +37,25 @@ pub(crate) struct State {
     /// By core.
     pub(super) activity: Vec<CoreActivity>,
     pub(super) live: bool,
-    pub(super) rates: Vec<Rate>,
     pub(crate) faults: Faults,
+}
+
+/// What all cores of one type have in common.
+#[derive(Debug)]
+pub(super) struct CoreKind {
+    pub(super) model: CpuModel,
+    /// The registers of a core while nothing is counted.
+    pub(super) reset: CorePmu,
+    /// How often events happen on a live machine.
+    pub(super) rates: Vec<Rate>,
 }
 
 /// A hardware context with its present thread and events.
 #[derive(Debug)]
 pub(super) struct Context {
     pub(super) core: usize,
+    /// The core's type, as an index into [`State::types`].
+    pub(super) core_type: usize,
     pub(super) number: u8,
     pub(super) running: Option<i32>,
     /// The events that have its counters, in the order of the plan.
@@ -64,11 +74,16 @@ pub(super) const SOMEBODY: i32 = -1;
 
 impl State {
     pub(crate) fn new(spec: &'static MachineSpec, topology: &Topology, live: bool) -> State {
-        let cpu = spec.cpu();
         let ways = topology.contexts_per_core() as u8;
-        let reset = spec.core();
+        let kind = |(model, reset): (CpuModel, CorePmu)| {
+            let rates = if live { rates(model, spec.cycles_per_1000) } else { Vec::new() };
+            CoreKind { model, reset, rates }
+        };
+        let types: Vec<CoreKind> = spec.models().into_iter().zip(spec.cores()).map(kind).collect();
+        let type_of = |core: &pacman_topology::Core| spec.type_of(core.core_type);
         let context = |context: &pacman_topology::Context| Context {
             core: context.core as usize,
+            core_type: spec.type_of(context.core_type),
             number: context.sibling as u8,
             running: None,
             on: Vec::new(),
@@ -80,20 +95,32 @@ impl State {
         };
         State {
             spec,
-            cpu,
             smt: ways > 1,
-            cores: vec![reset.clone(); topology.cores().len()],
-            reset,
+            cores: topology.cores().iter().map(|core| types[type_of(core)].reset.clone()).collect(),
+            types,
             contexts: topology.contexts().iter().map(context).collect(),
             tasks: BTreeMap::from([(SOMEBODY, Task::new(0, 0))]),
             files: BTreeMap::new(),
             opened: 0,
             now: 0,
-            activity: vec![CoreActivity::of(usize::from(ways)); topology.cores().len()],
+            activity: topology
+                .cores()
+                .iter()
+                .map(|core| CoreActivity::of(core.cpus.len()))
+                .collect(),
             live,
-            rates: if live { rates(cpu, spec.cycles_per_1000) } else { Vec::new() },
             faults: Faults::default(),
         }
+    }
+
+    /// The type of the core of `cpu`.
+    pub(super) fn type_at(&self, cpu: u32) -> usize {
+        self.contexts[cpu as usize].core_type
+    }
+
+    /// The event table of the core of `cpu`.
+    pub(super) fn model_at(&self, cpu: u32) -> CpuModel {
+        self.types[self.type_at(cpu)].model
     }
 
     pub(crate) fn open_counters(&self) -> usize {
@@ -169,7 +196,8 @@ impl State {
             let new = times(after) - times(before);
             (new > 0).then_some((*signal, new))
         };
-        let signals: Vec<(Signal, u64)> = self.rates.iter().filter_map(often).collect();
+        let rates = &self.types[self.type_at(cpu)].rates;
+        let signals: Vec<(Signal, u64)> = rates.iter().filter_map(often).collect();
         self.pass(
             cpu,
             time,

@@ -52,10 +52,11 @@ fn scenario(program: &Program, by_registers: bool, name: &str) -> Result<Outcome
 }
 
 /// Runs the scenario with `fault` at each of its calls in turn.
-fn everywhere(machine: &str, by_registers: bool, faults: &[Fault]) {
+pub(crate) fn everywhere(machine: &str, by_registers: bool, faults: &[Fault]) {
     let undisturbed = Program::on(machine);
     // Tests run side by side, and no two sessions of a process may share a name.
-    let title = if by_registers { format!("{machine} by registers") } else { machine.to_owned() };
+    let ways = if by_registers { "by registers" } else { "by the kernel" };
+    let title = format!("{machine} {ways}, {} faults", faults.len());
     let outcome = scenario(&undisturbed, by_registers, &format!("undisturbed {title}")).unwrap();
     assert_eq!(outcome.right, 4);
     assert_eq!(undisturbed.machine.open_counters(), 0);

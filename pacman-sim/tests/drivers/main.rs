@@ -2,6 +2,7 @@
 
 mod faults;
 mod folding;
+mod hybrid;
 mod program;
 mod suite;
 mod topdown;
@@ -32,11 +33,6 @@ macro_rules! on {
             }
 
             #[test]
-            fn siblings_count_at_once_by_registers() {
-                suite::siblings_count_at_once_by_registers(NAME);
-            }
-
-            #[test]
             fn a_count_that_never_moves_is_doubted() {
                 suite::a_count_that_never_moves_is_doubted(NAME);
             }
@@ -62,11 +58,6 @@ macro_rules! on {
             }
 
             #[test]
-            fn stolen_registers_are_noticed() {
-                faults::stolen_registers_are_noticed(NAME);
-            }
-
-            #[test]
             fn contexts_follow_their_timetable() {
                 wide::contexts_follow_their_timetable(NAME);
             }
@@ -85,13 +76,35 @@ macro_rules! on {
             fn a_fault_at_any_call_gives_the_truth_or_an_error() {
                 faults::a_fault_at_any_call_gives_the_truth_or_an_error(NAME);
             }
+        }
+    )*};
+}
+
+/// Mounts what counts by registers on a machine whose cores are all alike.
+macro_rules! by_registers_on {
+    ($($machine:ident)*) => {mod by_registers {$(
+        mod $machine {
+            use crate::{faults, suite};
+
+            const NAME: &str = stringify!($machine);
+
+            #[test]
+            fn siblings_count_at_once() {
+                suite::siblings_count_at_once_by_registers(NAME);
+            }
+
+            #[test]
+            fn stolen_registers_are_noticed() {
+                faults::stolen_registers_are_noticed(NAME);
+            }
 
             #[test]
             fn a_fault_at_any_register_gives_the_truth_or_an_error() {
                 faults::a_fault_at_any_register_gives_the_truth_or_an_error(NAME);
             }
         }
-    )*};
+    )*}};
 }
 
-on!(p4 nehalem haswell skylake icelake zen4 knl);
+on!(p4 nehalem haswell skylake icelake zen4 knl alderlake);
+by_registers_on!(p4 nehalem haswell skylake icelake zen4 knl);

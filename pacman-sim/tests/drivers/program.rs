@@ -1,6 +1,7 @@
 //! What the tests' threads do: known amounts of three kinds of things.
 
-use pacman_events::{Encoding, Resolved, resolve};
+use pacman_core::platform::Platform;
+use pacman_events::{CpuModel, Encoding, Resolved, resolve};
 use pacman_sim::Machine;
 
 /// An event that a program can make happen, beside instructions and cycles.
@@ -13,14 +14,28 @@ pub(crate) const EVENTS: &str = "CYCLES,INSTRUCTIONS,BRANCHES";
 #[derive(Clone)]
 pub(crate) struct Program {
     pub(crate) machine: Machine,
-    event: Encoding,
+    /// [`EVENT`] on each core type.
+    events: Vec<Encoding>,
 }
 
 impl Program {
     pub(crate) fn on(name: &str) -> Program {
         let machine = Machine::scripted(name).unwrap();
-        let event = only(&resolve(machine.cpu(), EVENT).unwrap());
-        Program { machine, event }
+        let mut models: Vec<CpuModel> = machine.core_types().iter().map(|it| it.model()).collect();
+        if models.is_empty() {
+            models.push(machine.cpu());
+        }
+        let event = |model| only(&resolve(model, EVENT).unwrap());
+        let events = models.into_iter().map(event).collect();
+        Program { machine, events }
+    }
+
+    /// The event as the core under the calling thread knows it.
+    fn event(&self) -> &Encoding {
+        let cpu = self.machine.current_cpu();
+        let types = self.machine.core_types();
+        let here = types.iter().position(|core_type| core_type.cpus().contains(cpu));
+        &self.events[here.unwrap_or(0)]
     }
 
     /// Retires `instructions`, with `times` of [`EVENT`] among them, in two pieces: other
@@ -28,7 +43,7 @@ impl Program {
     pub(crate) fn work(&self, instructions: u64, times: u64) {
         let half = instructions / 2;
         self.machine.execute(half);
-        self.machine.inject_event(&self.event, times);
+        self.machine.inject_event(self.event(), times);
         self.machine.execute(instructions - half);
     }
 }
