@@ -18,6 +18,8 @@ pub(crate) const SANDY_BRIDGE: Options = &["--cpu", "core", "--model", "SandyBri
 pub(crate) const SKYLAKE: Options = &["--cpu", "core", "--model", "Skylake-Client"];
 pub(crate) const ICE_LAKE: Options = &["--model", "icelake"];
 pub(crate) const SAPPHIRE_RAPIDS: Options = &["--model", "sapphirerapids"];
+/// A hybrid: a performance core of two threads and two efficient cores.
+pub(crate) const ALDER_LAKE: Options = &["--model", "alderlake"];
 pub(crate) const ZEN: Options = &["--cpu", "amd"];
 pub(crate) const PENTIUM_4: Options = &["--cpu", "p4"];
 pub(crate) const WITHOUT_PMU: Options = &["--cpu", "none"];
@@ -113,6 +115,7 @@ fn machines() -> &'static [Machine] {
                     guest(&registers::job(registers::OF_ZEN)),
                 ],
             ),
+            machine(ALDER_LAKE, vec![guest("hybrid")]),
             machine(WITHOUT_PMU, vec![validate::line(validate::WITHOUT_PMU)]),
             machine(SMT_OFF, vec![guest("eight")]),
         ];

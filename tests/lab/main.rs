@@ -5,6 +5,7 @@ mod boots;
 mod by_registers;
 mod eight;
 mod energy;
+mod hybrid;
 mod models;
 mod netburst;
 mod omp;

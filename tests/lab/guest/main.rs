@@ -8,6 +8,7 @@ mod eight;
 mod foreign;
 mod forked;
 mod groups;
+mod hybrid;
 mod netburst;
 mod presets;
 mod registers;
@@ -31,6 +32,7 @@ fn main() {
         ["conflicts"] => conflicts::run(),
         ["foreign", how] => foreign::run(how),
         ["forked"] => forked::run(),
+        ["hybrid"] => hybrid::run(),
         ["model"] => model(),
         ["netburst"] => netburst::run(),
         ["netburst-hold"] => netburst::hold(),
