@@ -205,7 +205,7 @@ impl Model {
             );
             assert_eq!(agreed, drawn);
             let fitting: usize = fitting.parse().expect("a number");
-            assert!((100..=390).contains(&fitting), "groups of both kinds: {fitting}");
+            assert!((100..=395).contains(&fitting), "groups of both kinds: {fitting}");
         }
         for words in self.lines("any-thread") {
             assert_eq!(words, ["refused", "fits"], "the plan of AnyThread, the kernel's of CYCLES");
