@@ -104,7 +104,7 @@ fn bad_files_are_refused_by_line() {
             "niagara2",
             None,
             "SB_full,1",
-            "no event with a cost on UltraSPARC T2, which has Instr_FGU",
+            "is not an event with a cost on UltraSPARC T2, which has Instr_FGU",
         ),
         ("niagra1", None, "", "--cpu \"niagra1\": no such model; near: niagara1"),
         ("skx", None, "", "no costs of its events are published"),
