@@ -30,6 +30,8 @@ pub struct Options {
     pub lifted: BTreeSet<Guard>,
     /// How idle workers wait beside a smaller team.
     pub waiting: Waiting,
+    /// Whether waits inside regions are timed. Adaptation excludes it.
+    pub waits: bool,
 }
 
 /// A System V segment with an [arena](crate::arena).
@@ -158,6 +160,7 @@ const MODEL: &str = "PACMAN_OMP_MODEL";
 const MAX_THREADS: &str = "PACMAN_OMP_MAX_THREADS";
 const LIFTED: &str = "PACMAN_OMP_LIFT";
 const WAITING: &str = "PACMAN_OMP_WAITING";
+const WAITS: &str = "PACMAN_OMP_WAITS";
 
 impl Options {
     /// The variables to set. An unset option has no variable.
@@ -178,6 +181,9 @@ impl Options {
         }
         if self.waiting != Waiting::Auto {
             all.push((WAITING, self.waiting.to_string().into()));
+        }
+        if self.waits {
+            all.push((WAITS, "1".into()));
         }
         all
     }
@@ -226,6 +232,14 @@ impl Options {
                 Err(problem) => parsed(WAITING, problem),
             }
         }
+        if let Some(word) = get(WAITS) {
+            match word.as_str() {
+                "0" => {}
+                "1" if options.adapt.is_none() => options.waits = true,
+                "1" => parsed(WAITS, "waits are not timed where regions are adapted".into()),
+                _ => parsed(WAITS, format!("it must be 0 or 1, got {word:?}")),
+            }
+        }
         if let Some(word) = get(MAX_THREADS) {
             match word.parse() {
                 Ok(most) if most > 0 => options.max_threads = Some(most),
@@ -264,6 +278,7 @@ mod tests {
             max_threads: Some(6),
             lifted: [Guard::Query, Guard::ThreadLocal].into(),
             waiting: Waiting::Block,
+            waits: false,
         };
         let variables = options.variables();
         let get = |name: &str| {
@@ -274,6 +289,21 @@ mod tests {
     }
 
     #[test]
+    fn waits_are_timed_only_without_adaptation() {
+        let options = Options { waits: true, ..Options::default() };
+        let of = |options: &Options| {
+            let variables = options.variables();
+            let get = |name: &str| {
+                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone())
+            };
+            Options::read(get)
+        };
+        assert_eq!(of(&options), (options.clone(), Vec::new()));
+        let (both, wrong) = of(&Options { adapt: Some(Objective::Time), ..options });
+        assert_eq!((both.waits, both.adapt, wrong.len()), (false, Some(Objective::Time), 1));
+    }
+
+    #[test]
     fn invalid_options_are_left_out_and_reported() {
         let get = |name: &str| match name {
             SEGMENT => Some("7".into()),
@@ -281,9 +311,11 @@ mod tests {
             ADAPT => Some("speed".into()),
             MAX_THREADS => Some("0".into()),
             LIFTED => Some("query,everything".into()),
+            WAITS => Some("yes".into()),
             _ => None,
         };
         let (options, wrong) = Options::read(get);
+        assert!(!options.waits);
         assert_eq!((options.adapt, options.max_threads), (None, None));
         assert_eq!(options.lifted, [Guard::Query].into());
         assert_eq!((options.segment, options.energy, wrong.len()), (None, false, 5));

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{Site, States, Waits};
+
 /// All regions of one process, from the loading of the library to the end of the process.
 ///
 /// Times are seconds of wall time. Counts are of the thread itself, never of its sibling, and of user mode
@@ -29,6 +31,9 @@ pub struct Recording {
     pub regions: Vec<Region>,
     /// The times at which regions ran.
     pub timeline: Timeline,
+    /// The waits inside regions; `None` if they were not asked for.
+    #[serde(default)]
+    pub waits: Option<Waits>,
     /// Notes for the user, one line each.
     pub notes: Vec<String>,
 }
@@ -187,19 +192,6 @@ pub struct Region {
     pub energy: Option<RegionEnergy>,
 }
 
-/// The code of a region: the compiler's function for its body or, for a region seen through OMPT, the call
-/// that starts it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Site {
-    /// The file with the code; empty for code outside of any file.
-    pub module: PathBuf,
-    /// The address in the file's symbol table: relative to the load address, if the module can be loaded
-    /// anywhere.
-    pub address: u64,
-    /// LLVM's description of the place: `;file;function;line;column;;`.
-    pub source: Option<String>,
-}
-
 /// Executions with a team of one size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Team {
@@ -231,6 +223,9 @@ pub struct Row {
     /// The sums over `counted` executions, in the order of [`Recording::events`]; `None` for an event
     /// without counts.
     pub counts: Vec<Option<u64>>,
+    /// Waits and other states; `None` if they were not asked for.
+    #[serde(default)]
+    pub states: Option<States>,
 }
 
 /// The controller's decisions for a region.

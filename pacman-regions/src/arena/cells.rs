@@ -30,6 +30,13 @@ pub struct Process {
     pub(super) refused: AtomicU64,
     /// 1 if regions are adapted.
     pub(super) adapted: AtomicU64,
+    /// 1 if waits are timed.
+    pub(super) waits: AtomicU64,
+    /// 1 if several threads started regions that were inside no other.
+    pub(super) several_roots: AtomicU64,
+    /// Nanoseconds that the threads ran, and that they could run and had no processor.
+    pub(super) ran: AtomicU64,
+    pub(super) delayed: AtomicU64,
 }
 
 /// Values of [`Process::ending`].
@@ -41,6 +48,17 @@ impl Process {
     pub fn ends(&self, becomes_another: bool, ticks: u64) {
         store(&self.ended, ticks);
         publish(&self.ending, if becomes_another { EXEC } else { EXIT });
+    }
+
+    /// Several threads start regions that are inside no other.
+    pub fn has_several_roots(&self) {
+        store(&self.several_roots, 1);
+    }
+
+    /// Sets the nanoseconds that the process's threads ran, and that they waited for a processor.
+    pub fn scheduled(&self, ran: u64, delayed: u64) {
+        store(&self.delayed, delayed);
+        store(&self.ran, ran);
     }
 }
 

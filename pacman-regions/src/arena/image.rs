@@ -5,11 +5,15 @@ use std::sync::atomic::AtomicU64;
 
 use super::bins::FINEST;
 use super::cell::store;
-use super::format::{Key, Kind, PAGE, WORDS, copied, prepare};
+use super::cells::Process;
+use super::format::{Key, Kind, LINE, PAGE, WORDS, copied, prepare};
 use super::payload::Payload;
+use super::wait_row::state;
 use super::writer::ProcessStart;
 use super::writer::Writer;
-use crate::{Ending, Recording, Region, RuntimeFamily, TimelineRow};
+use crate::{
+    Ending, Recording, Region, Row, RuntimeFamily, Scheduling, TimelineRow, WaitSite, Waits,
+};
 
 /// The unit of times in the image.
 #[derive(Clone, Copy)]
@@ -58,7 +62,13 @@ pub fn image_of(recordings: &[Recording]) -> Vec<u8> {
 fn words(recording: &Recording) -> usize {
     let rows: usize = recording.regions.iter().map(|region| 40 * region.rows.len()).sum();
     let text = format!("{recording:?}").len();
-    8 * WORDS + 2 * (rows + 4 * WORDS * recording.regions.len() + text)
+    let waits: usize =
+        recording.regions.iter().flat_map(|region| &region.rows).map(row_words).sum();
+    8 * WORDS + 2 * (waits + rows + 4 * WORDS * recording.regions.len() + text)
+}
+
+fn row_words(row: &Row) -> usize {
+    row.states.as_ref().map_or(0, |states| LINE * (states.waits.len() + 4))
 }
 
 fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
@@ -70,7 +80,11 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
         began: (own.began * 1e9) as u64,
         seconds_per_tick: scale.seconds_per_tick,
         adapted: recording.regions.iter().any(|region| region.adaptation.is_some()),
+        waits: recording.waits.is_some(),
     })?;
+    if let Some(waits) = &recording.waits {
+        put_waits(writer, process, recording, waits, scale)?;
+    }
     let mut line = Vec::new();
     for word in &own.command {
         line.extend(word.as_bytes());
@@ -120,6 +134,48 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
         Ending::Exit | Ending::ExitInRegion => process.ends(false, ticks(own.seconds)),
         Ending::Exec => process.ends(true, ticks(own.seconds)),
         Ending::Killed(_) | Ending::Unsaid | Ending::Running => {}
+    }
+    Some(())
+}
+
+fn put_waits(
+    writer: &mut Writer,
+    process: &Process,
+    recording: &Recording,
+    waits: &Waits,
+    scale: Scale,
+) -> Option<()> {
+    if waits.several_roots {
+        process.has_several_roots();
+    }
+    if let Some(Scheduling { ran, delayed }) = waits.scheduling {
+        process.scheduled((ran * 1e9).round() as u64, (delayed * 1e9).round() as u64);
+    }
+    for (number, WaitSite { site, cause }) in waits.sites.iter().enumerate() {
+        let payload = Payload::new().number(number as u64 + u64::from(state::SITES));
+        let payload = payload.number(*cause as u64).number(site.address);
+        writer.append(Kind::WaitSite, &payload.bytes(site.module.as_os_str().as_bytes()));
+    }
+    for (region, row) in recording
+        .regions
+        .iter()
+        .enumerate()
+        .flat_map(|(number, region)| region.rows.iter().map(move |row| (number as u32, row)))
+    {
+        let Some(states) = &row.states else { continue };
+        let mut put = |site: u32, count: u64, seconds: f64| -> Option<()> {
+            let cells = writer.wait_row(region, row.thread, site)?;
+            store(&cells.count, count);
+            store(&cells.ticks, scale.ticks(seconds));
+            Some(())
+        };
+        put(state::STARTING, row.executions, states.starting)?;
+        put(state::LATE_TASKS, 1, states.late_tasks)?;
+        put(state::DROPPED, states.dropped, 0.0)?;
+        put(state::UNSEEN_TASKS, states.unseen_tasks, 0.0)?;
+        for wait in &states.waits {
+            put(wait.site as u32 + state::SITES, wait.count, wait.seconds)?;
+        }
     }
     Some(())
 }

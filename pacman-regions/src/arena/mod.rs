@@ -15,7 +15,7 @@
 //! length and kind 0; the writer fills it and then sets its kind. A byte string is its length and the
 //! words that hold it.
 //!
-//! The preloaded library writes ([`Writer`], [`Row`], [`PrimaryStats`]), the command reads ([`read`]).
+//! The preloaded library writes ([`Writer`], [`Row`], [`WaitRow`], [`PrimaryStats`]), the command reads ([`read`]).
 //! The reader trusts nothing.
 
 mod bins;
@@ -27,6 +27,7 @@ mod format;
 mod image;
 mod payload;
 mod reader;
+mod wait_row;
 mod writer;
 
 #[cfg(test)]
@@ -40,4 +41,5 @@ pub use format::{Key, Kind, PAGE, VERSION, check, copied, prepare, used};
 pub use image::image_of;
 pub use payload::Payload;
 pub use reader::read;
+pub use wait_row::{WaitRow, state};
 pub use writer::{ProcessStart, Slot, Writer};

@@ -10,8 +10,9 @@ use super::cell::{add, load};
 use super::format::{WORDS, header};
 use super::*;
 use crate::{
-    Adaptation, Ending, Event, Overhead, Process as Ran, ProcessEnergy, Recording, Region,
-    RegionEnergy, Row as Part, Runtime, RuntimeFamily, Site, Team, Timeline, TimelineRow,
+    Adaptation, Cause, Ending, Event, Overhead, Process as Ran, ProcessEnergy, Recording, Region,
+    RegionEnergy, Row as Part, Runtime, RuntimeFamily, Scheduling, Site, States, Team, Timeline,
+    TimelineRow, Wait, WaitSite, Waits,
 };
 
 thread_local! {
@@ -56,7 +57,13 @@ fn arena(pages: usize) -> &'static [AtomicU64] {
 
 fn beginning(pid: u32) -> ProcessStart {
     let seconds_per_tick = 1e-9;
-    ProcessStart { numbers: (pid, 1), began: 5_000_000_000, seconds_per_tick, adapted: true }
+    ProcessStart {
+        numbers: (pid, 1),
+        began: 5_000_000_000,
+        seconds_per_tick,
+        adapted: true,
+        waits: true,
+    }
 }
 
 fn region_record(number: u32) -> Payload {
@@ -91,6 +98,9 @@ fn life(words: &'static [AtomicU64]) {
     for region in 0..2 {
         writer.append(Kind::Region, &region_record(region));
         let rows = [writer.row(region, 0), writer.row(region, 1)].map(Option::unwrap);
+        let site = Payload::new().number(8 + u64::from(region)).number(1).number(0x1300);
+        writer.append(Kind::WaitSite, &site.bytes(b"/opt/b\xffd/app"));
+        let waits = writer.wait_row(region, 1, 8).expect("there is place");
         let primary_stats = writer.primary_stats(region).expect("there is place");
         let latest = CurrentBin::none();
         for execution in 0..8 {
@@ -102,6 +112,7 @@ fn life(words: &'static [AtomicU64]) {
                     true
                 });
             }
+            waits.add(1, 7);
             enter(primary_stats, &latest, (execution * 150_000, 100), 2, false);
             thread.set_open_regions(0);
             let threads = execution as u32 + 1;
@@ -116,6 +127,7 @@ fn life(words: &'static [AtomicU64]) {
     process.ends(false, 9_000_000);
     let child = writer.begin(&beginning(8)).expect("there is place");
     writer.row(1, 0).expect("there is place").add(5, || None);
+    writer.wait_row(1, 0, 9).expect("there is place").add(1, 4);
     enter(writer.primary_stats(1).expect("there is place"), &CurrentBin::none(), (0, 6), 1, true);
     child.ends(true, 400);
 }
@@ -140,6 +152,12 @@ fn what_was_written_is_read() {
     assert_eq!(row.counts, [Some(88), None]);
     assert_eq!(region.adaptation.as_ref().map(|adaptation| adaptation.threads), Some(8));
     assert_eq!(parent.notes, ["a note"]);
+    let states = row.states.as_ref().expect("they were asked for");
+    assert_eq!((states.waits[0].count, states.dropped), (8, 0));
+    assert!((states.waits[0].seconds - 56e-9).abs() < 1e-15, "{states:?}");
+    let waits = child.waits.as_ref().expect("they were asked for");
+    assert_eq!((waits.sites.len(), waits.sites[0].cause), (1, Cause::Barrier));
+    assert_eq!(waits.sites[0].site.address, 0x1300, "a fork has its parent's sites");
     assert_eq!((child.process.pid, child.process.ending), (8, Ending::Exec));
     assert_eq!(child.process.command, parent.process.command, "a fork has its parent's");
     assert_eq!(child.regions[0].site, region.site, "and knows its regions");
@@ -273,6 +291,13 @@ pub(crate) fn specimen() -> Recording {
         moves: 0,
         counted: 5,
         counts: vec![Some(1234), None],
+        states: Some(States {
+            starting: 0.03125,
+            late_tasks: 0.0625,
+            dropped: 1,
+            unseen_tasks: 2,
+            waits: vec![Wait { site: 0, count: 3, seconds: 0.125 }],
+        }),
     };
     let adaptation = Adaptation {
         state: "holding".into(),
@@ -331,6 +356,14 @@ pub(crate) fn specimen() -> Recording {
                 thread_seconds: vec![0.0, 0.5],
             }],
         },
+        waits: Some(Waits {
+            sites: vec![WaitSite {
+                site: Site { module: "/opt/app".into(), address: 0x1300, source: None },
+                cause: Cause::Critical,
+            }],
+            several_roots: true,
+            scheduling: Some(Scheduling { ran: 1.5, delayed: 0.5 }),
+        }),
         notes: vec!["a note".into()],
     }
 }

@@ -7,6 +7,7 @@ use super::cells::{PrimaryStats, Process, Row, Thread};
 use super::energy::Energy;
 use super::format::{CHUNK, Kind, LINE, WORDS, header};
 use super::payload::Payload;
+use super::wait_row::WaitRow;
 
 /// The most pages of a chunk. A chunk is as long as all chunks before it, because each takes a system
 /// call.
@@ -68,6 +69,8 @@ pub struct ProcessStart {
     pub seconds_per_tick: f64,
     /// Whether regions are adapted.
     pub adapted: bool,
+    /// Whether waits are timed.
+    pub waits: bool,
 }
 
 impl Writer {
@@ -101,6 +104,7 @@ impl Writer {
         store(&process.seconds_per_tick, beginning.seconds_per_tick.to_bits());
         store(&process.forked_from, from as u64);
         store(&process.adapted, u64::from(beginning.adapted));
+        store(&process.waits, u64::from(beginning.waits));
         self.publish(at, Kind::Process);
         self.process = Some(process);
         self.process
@@ -140,6 +144,16 @@ impl Writer {
         primary_stats.set_key(region);
         self.publish(at, Kind::PrimaryStats);
         Some(primary_stats)
+    }
+
+    /// Makes a row for the waits of number `thread` of a region's team at a site; `None` without room.
+    pub fn wait_row(&mut self, region: u32, thread: u32, site: u32) -> Option<&'static WaitRow> {
+        let at = self.take(size_of::<WaitRow>() / 8)?;
+        // SAFETY: as in `begin`.
+        let row = unsafe { self.cells::<WaitRow>(at) };
+        row.set_key(region, thread, site);
+        self.publish(at, Kind::WaitRow);
+        Some(row)
     }
 
     /// Makes the record of a region's energy, or of the process's; `None` without room.

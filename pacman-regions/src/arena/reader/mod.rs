@@ -9,6 +9,7 @@ mod records;
 mod region;
 mod sorted;
 mod sums;
+mod waits;
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
@@ -20,6 +21,7 @@ use records::{Owned, command_of, owned, region_of, word};
 use region::{Known, adaptation_of, region};
 use sorted::Sorted;
 use sums::timeline;
+use waits::waits;
 
 /// Reads the recordings of all processes that wrote to the arena, in the order of their start.
 ///
@@ -71,9 +73,10 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
         let known = region_of(owned, owner, *number).and_then(Known::of);
         let said = sorted.adaptations.get(number).and_then(|(_, record)| adaptation_of(record));
         let adaptation = said.or_else(|| unsaid.then(Adaptation::default));
-        regions.push(region(&sorted, *number, sum, known, adaptation, scale));
+        regions.push((*number, region(&sorted, *number, sum, known, adaptation, scale)));
         primary_stats.push(sum);
     }
+    let waits = waits(owned, owner, (&sorted, process), &mut regions, scale);
     let mut notes = std::mem::take(&mut sorted.notes);
     let refused = get(offset_of!(cells::Process, refused));
     if refused > 0 {
@@ -108,7 +111,8 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
             reads: first.map_or_else(|| "none".to_owned(), |first| first.3),
         },
         timeline: timeline(&primary_stats, scale),
-        regions,
+        regions: regions.into_iter().map(|(_, region)| region).collect(),
+        waits,
         notes,
     })
 }

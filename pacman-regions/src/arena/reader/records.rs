@@ -17,6 +17,8 @@ pub(super) struct Owned<'w> {
     pub(super) records: Vec<(Kind, &'w [u64])>,
     /// By number.
     regions: BTreeMap<u32, &'w [u64]>,
+    /// Waiting constructs by number.
+    sites: BTreeMap<u32, &'w [u64]>,
     pub(super) forked_from: u64,
     /// Its chunks have words that no writer leaves.
     pub(super) damaged: bool,
@@ -54,6 +56,7 @@ fn records<'w>(chunk: &'w [u64], process: &mut Owned<'w>) {
         let record = &chunk[at..end];
         match Kind::of(kind) {
             Some(Kind::Region) => drop(process.regions.insert(record[1] as u32, record)),
+            Some(Kind::WaitSite) => drop(process.sites.insert(record[1] as u32, record)),
             Some(kind) => process.records.push((kind, record)),
             // The process ended while it filled the record.
             None if kind == 0 => {}
@@ -76,11 +79,29 @@ pub(super) fn region_of<'w>(
     owner: u64,
     number: u32,
 ) -> Option<&'w [u64]> {
+    inherited(owned, owner, |process| process.regions.get(&number).copied())
+}
+
+/// The record of a waiting construct, which a forked process may have from its parent.
+pub(super) fn site_of<'w>(
+    owned: &BTreeMap<u64, Owned<'w>>,
+    owner: u64,
+    number: u32,
+) -> Option<&'w [u64]> {
+    inherited(owned, owner, |process| process.sites.get(&number).copied())
+}
+
+/// The first answer of the process or of one that it was forked from.
+fn inherited<'w, T>(
+    owned: &BTreeMap<u64, Owned<'w>>,
+    owner: u64,
+    get: impl Fn(&Owned<'w>) -> Option<T>,
+) -> Option<T> {
     let mut owner = owner;
     for _ in 0..GENERATIONS {
         let process = owned.get(&owner)?;
-        if let Some(record) = process.regions.get(&number) {
-            return Some(record);
+        if let Some(found) = get(process) {
+            return Some(found);
         }
         // A child begins after its parent. Other claims could be circular.
         owner = Some(process.forked_from).filter(|from| *from < owner)?;
@@ -90,18 +111,14 @@ pub(super) fn region_of<'w>(
 
 /// The most generations of forks to follow.
 const GENERATIONS: usize = 4096;
+
 /// The command line of the process, or of its parent.
 pub(super) fn command_of(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Vec<String>> {
-    let mut owner = owner;
-    for _ in 0..GENERATIONS {
-        let process = owned.get(&owner)?;
+    let record = inherited(owned, owner, |process| {
         let own = process.records.iter().find(|(kind, _)| *kind == Kind::Command);
-        if let Some((_, record)) = own {
-            let line = Cursor(&record[1..]).bytes()?;
-            let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty());
-            return Some(words.map(|word| text_of(OsStr::from_bytes(word))).collect());
-        }
-        owner = Some(process.forked_from).filter(|from| *from < owner)?;
-    }
-    None
+        own.map(|(_, record)| *record)
+    })?;
+    let line = Cursor(&record[1..]).bytes()?;
+    let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+    Some(words.map(|word| text_of(OsStr::from_bytes(word))).collect())
 }

@@ -78,6 +78,7 @@ fn row(sorted: &Sorted<'_>, thread: u32, sum: &RowSum, scale: f64) -> Row {
         // The process may have ended between the two stores.
         counted: sum.counted.min(sum.executions),
         counts,
+        states: None,
     }
 }
 

@@ -10,6 +10,7 @@ use crate::arena::bins::BinTotals;
 use crate::arena::cells::{self, EVENTS};
 use crate::arena::format::Kind;
 use crate::arena::payload::Cursor;
+use crate::arena::wait_row::WaitRow;
 use crate::arena::writer::slot;
 use crate::{Event, Runtime, RuntimeFamily};
 
@@ -27,6 +28,8 @@ pub(super) struct Sorted<'w> {
     pub(super) counted: Vec<usize>,
     pub(super) notes: Vec<String>,
     pub(super) rows: BTreeMap<(u32, u32), RowSum>,
+    /// By region, thread and site: the number of waits and their ticks.
+    pub(super) waits: BTreeMap<(u32, u32, u32), (u64, u64)>,
     pub(super) primary_stats: BTreeMap<u32, PrimarySum>,
     pub(super) adaptations: BTreeMap<u32, (u64, &'w [u64])>,
     /// The source, the packages and the nanojoules after which a counter wraps.
@@ -63,10 +66,11 @@ impl<'w> Sorted<'w> {
                 self.first = Some(first);
             }
             Kind::Events => (self.events, self.counted) = events(&mut cursor)?,
-            Kind::Region => {}
+            Kind::Region | Kind::WaitSite => {}
             Kind::Note if self.notes.len() < NOTES => self.notes.push(cursor.text()?),
             Kind::Note => {}
             Kind::Row => self.row(record)?,
+            Kind::WaitRow => self.wait_row(record),
             Kind::PrimaryStats => self.primary_stats(record)?,
             Kind::Adaptation => {
                 let (region, serial) = (record[slot::REGION] as u32, record[slot::SERIAL]);
@@ -106,6 +110,15 @@ impl<'w> Sorted<'w> {
         }
         sum.counts.iter_mut().zip(counts).for_each(|(sum, count)| *sum = sum.wrapping_add(*count));
         Some(())
+    }
+
+    fn wait_row(&mut self, record: &[u64]) {
+        let get = |offset: usize| word(record, offset);
+        let key = get(offset_of!(WaitRow, key));
+        let site = get(offset_of!(WaitRow, site)) as u32;
+        let sum = self.waits.entry((key as u32, (key >> 32) as u32, site)).or_default();
+        sum.0 = sum.0.saturating_add(get(offset_of!(WaitRow, count)));
+        sum.1 = sum.1.saturating_add(get(offset_of!(WaitRow, ticks)));
     }
 
     fn primary_stats(&mut self, record: &[u64]) -> Option<()> {

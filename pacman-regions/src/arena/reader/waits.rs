@@ -1,0 +1,82 @@
+//! The decoded form of waits.
+
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+
+use super::records::{Owned, site_of, word};
+use super::sorted::Sorted;
+use crate::arena::cells;
+use crate::arena::payload::Cursor;
+use crate::arena::wait_row::state;
+use crate::{Cause, Region, Scheduling, Site, States, Wait, WaitSite, Waits};
+
+/// The waits of a process; `None` if they were not timed. Puts each thread's states into its row.
+pub(super) fn waits(
+    owned: &BTreeMap<u64, Owned<'_>>,
+    owner: u64,
+    (sorted, process): (&Sorted<'_>, &[u64]),
+    regions: &mut [(u32, Region)],
+    scale: f64,
+) -> Option<Waits> {
+    let get = |offset: usize| word(process, offset);
+    if get(offset_of!(cells::Process, waits)) == 0 {
+        return None;
+    }
+    let mut sites = Sites { owned, owner, known: BTreeMap::new(), all: Vec::new() };
+    for (number, region) in regions {
+        for row in &mut region.rows {
+            let own =
+                sorted.waits.range((*number, row.thread, 0)..=(*number, row.thread, u32::MAX));
+            let mut states = States::default();
+            for (&(_, _, site), &(count, ticks)) in own {
+                let seconds = ticks as f64 * scale;
+                match site {
+                    state::STARTING => states.starting = seconds,
+                    state::LATE_TASKS => states.late_tasks = seconds,
+                    state::DROPPED => states.dropped = count,
+                    state::UNSEEN_TASKS => states.unseen_tasks = count,
+                    _ if count > 0 => {
+                        states.waits.push(Wait { site: sites.place(site), count, seconds });
+                    }
+                    _ => {}
+                }
+            }
+            row.states = Some(states);
+        }
+    }
+    let scheduling = match get(offset_of!(cells::Process, ran)) {
+        0 => None,
+        ran => Some(Scheduling {
+            ran: ran as f64 * 1e-9,
+            delayed: get(offset_of!(cells::Process, delayed)) as f64 * 1e-9,
+        }),
+    };
+    let several_roots = get(offset_of!(cells::Process, several_roots)) != 0;
+    Some(Waits { sites: sites.all, several_roots, scheduling })
+}
+
+/// The constructs of a process, in the order of first use.
+struct Sites<'a, 'w> {
+    owned: &'a BTreeMap<u64, Owned<'w>>,
+    owner: u64,
+    known: BTreeMap<u32, usize>,
+    all: Vec<WaitSite>,
+}
+
+impl Sites<'_, '_> {
+    fn place(&mut self, number: u32) -> usize {
+        *self.known.entry(number).or_insert_with(|| {
+            let known = site_of(self.owned, self.owner, number).and_then(site);
+            let nowhere = Site { module: Default::default(), address: 0, source: None };
+            self.all.push(known.unwrap_or(WaitSite { site: nowhere, cause: Cause::Worksharing }));
+            self.all.len() - 1
+        })
+    }
+}
+
+fn site(record: &[u64]) -> Option<WaitSite> {
+    let mut cursor = Cursor(&record[2..]);
+    let (cause, address) = (Cause::numbered(cursor.number()?)?, cursor.number()?);
+    let site = Site { module: cursor.path()?, address, source: None };
+    Some(WaitSite { site, cause })
+}

@@ -1,0 +1,65 @@
+//! The record of one thread's waits at one construct.
+
+use std::sync::atomic::AtomicU64;
+
+use super::cell::{add, load, store, zero};
+
+/// The waits of a thread in one region at one site, under one number in the team.
+///
+/// One thread at a time writes a row. A row has a cache line, so that threads share none.
+#[derive(Debug)]
+#[repr(C)]
+pub struct WaitRow {
+    header: AtomicU64,
+    /// The region. The upper half has the thread's number in the team.
+    pub(super) key: AtomicU64,
+    /// The number of the site, or one of those below.
+    pub(super) site: AtomicU64,
+    pub(super) count: AtomicU64,
+    pub(super) ticks: AtomicU64,
+}
+
+/// Numbers of rows that belong to no construct.
+pub mod state {
+    /// From the start of the region to the start of the thread's part.
+    pub const STARTING: u32 = 0;
+    /// Tasks that the thread ran after its part.
+    pub const LATE_TASKS: u32 = 1;
+    /// Waits without an end.
+    pub const DROPPED: u32 = 2;
+    /// Tasks that cannot be followed.
+    pub const UNSEEN_TASKS: u32 = 3;
+    /// The first number of a site.
+    pub const SITES: u32 = 8;
+}
+
+impl WaitRow {
+    /// A record outside of any arena.
+    pub const fn unrecorded() -> WaitRow {
+        WaitRow { header: zero(), key: zero(), site: zero(), count: zero(), ticks: zero() }
+    }
+
+    /// Sets the region, the thread's number and the site.
+    pub fn set_key(&self, region: u32, thread: u32, site: u32) {
+        store(&self.key, u64::from(region) | u64::from(thread) << 32);
+        store(&self.site, u64::from(site));
+    }
+
+    /// The region, the thread's number and the site.
+    pub fn key(&self) -> (u32, u32, u32) {
+        let key = load(&self.key);
+        (key as u32, (key >> 32) as u32, load(&self.site) as u32)
+    }
+
+    /// Adds waits that took `ticks` together.
+    #[inline(always)]
+    pub fn add(&self, count: u64, ticks: u64) {
+        add(&self.count, count);
+        add(&self.ticks, ticks);
+    }
+
+    /// The number of waits and their ticks.
+    pub fn sum(&self) -> (u64, u64) {
+        (load(&self.count), load(&self.ticks))
+    }
+}
