@@ -4,7 +4,10 @@
 //! every lock, and no list is half changed in the child. Counts so far belong to the parent; the
 //! child begins with none, inside the same regions.
 
+use std::collections::BTreeMap;
+
 use pacman_core::fork::{ForkGuard, Locked};
+use pacman_regions::Cause;
 use pacman_regions::arena::Writer;
 
 use crate::adapt;
@@ -22,6 +25,7 @@ use crate::recording;
 use crate::region::{self, Region};
 use crate::rows::{self, Spare};
 use crate::runtime::{self, Runtime};
+use crate::waits::{self, sites};
 use crate::worker::Worker;
 
 /// All locks of the library, in the order in which a thread may nest them.
@@ -35,6 +39,7 @@ struct Locks {
     known: Locked<'static, Vec<&'static Runtime>>,
     all: Locked<'static, Vec<&'static Region>>,
     searching: Locked<'static, ()>,
+    sites: Locked<'static, BTreeMap<(u64, Cause), u32>>,
     meter: Locked<'static, Option<Meter>>,
     spare: Locked<'static, Spare>,
     writer: Locked<'static, Option<Writer>>,
@@ -62,6 +67,7 @@ unsafe extern "C" fn before() {
         known: runtime::KNOWN.lock(),
         all: region::ALL.lock(),
         searching: module::SEARCHING.lock(),
+        sites: sites::SITES.lock(),
         meter: METER.lock(),
         spare: rows::SPARE.lock(),
         writer: arena::WRITER.lock(),
@@ -87,6 +93,7 @@ unsafe extern "C" fn in_child() {
     }
     Plan::forget();
     Worker::forked();
+    waits::forget_root();
 }
 
 /// Records the facts that the child has from its parent. Regions are not among them: the reader

@@ -66,6 +66,18 @@ macro_rules! functions {
                 __kmpc_dispatch_init_4 __kmpc_dispatch_init_4u
                 __kmpc_dispatch_init_8 __kmpc_dispatch_init_8u
                 __kmpc_barrier
+                GOMP_barrier GOMP_barrier_cancel
+                GOMP_loop_end GOMP_loop_end_cancel GOMP_workshare_task_reduction_unregister
+                GOMP_sections_end GOMP_sections_end_cancel
+                GOMP_single_copy_start GOMP_single_copy_end
+                GOMP_critical_start GOMP_critical_name_start GOMP_atomic_start
+                GOMP_ordered_start GOMP_doacross_wait
+                GOMP_taskwait GOMP_taskwait_depend GOMP_taskgroup_end
+                omp_set_lock omp_set_lock_ omp_set_nest_lock omp_set_nest_lock_
+                __kmpc_cancel_barrier __kmpc_reduce __kmpc_end_reduce __kmpc_copyprivate
+                __kmpc_critical __kmpc_critical_with_hint __kmpc_ordered __kmpc_doacross_wait
+                __kmpc_omp_taskwait __kmpc_omp_wait_deps __kmpc_end_taskgroup
+                __kmpc_omp_task_alloc
                 ompt_start_tool
                 kmp_get_blocktime kmp_set_blocktime
                 omp_get_level omp_get_num_teams omp_get_team_num

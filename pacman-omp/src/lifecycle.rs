@@ -17,6 +17,7 @@ use crate::process;
 use crate::recording;
 use crate::region;
 use crate::runtime;
+use crate::scheduling;
 use crate::worker::Worker;
 use crate::worksharing;
 
@@ -70,6 +71,9 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
 extern "C" fn at_exit() {
     if process::is_own() {
         isolated(runtime::note_unreached_runtime);
+        if process::has_waits() {
+            isolated(scheduling::record);
+        }
         if process::is_metered() {
             isolated(energy::finish);
         }

@@ -15,7 +15,7 @@ struct Setup {
 #[repr(align(64))]
 struct Shared {
     observed: AtomicBool,
-    /// What happens to regions in addition to observing them: [`ADAPTED`] and [`METERED`].
+    /// What happens to regions in addition to observing them: [`ADAPTED`], [`METERED`] and [`WAITS`].
     kind: AtomicU8,
     /// When this process began, in ticks; a forked child has its own.
     begun: AtomicU64,
@@ -29,6 +29,8 @@ struct Shared {
 const ADAPTED: u8 = 1;
 /// Energy is read around regions.
 const METERED: u8 = 2;
+/// Waits inside regions are timed. Regions are not adapted then.
+const WAITS: u8 = 4;
 
 static SETUP: OnceLock<Setup> = OnceLock::new();
 static SHARED: Shared = Shared {
@@ -43,7 +45,12 @@ static PID: AtomicU32 = AtomicU32::new(0);
 
 /// Sets the options, once; false if they are set already.
 pub(crate) fn set_up(options: Options, clock: Clock, adapted: bool) -> bool {
-    SHARED.kind.store(if adapted { ADAPTED } else { 0 }, Ordering::Relaxed);
+    let kind = match options.waits {
+        _ if adapted => ADAPTED,
+        true => WAITS,
+        false => 0,
+    };
+    SHARED.kind.store(kind, Ordering::Relaxed);
     SETUP.set(Setup { options, clock }).is_ok()
 }
 
@@ -80,6 +87,12 @@ pub(crate) fn only_observes() -> bool {
 #[inline]
 pub(crate) fn is_adapted() -> bool {
     SHARED.kind.load(Ordering::Relaxed) & ADAPTED != 0
+}
+
+/// Whether waits inside regions are timed.
+#[inline]
+pub(crate) fn has_waits() -> bool {
+    SHARED.kind.load(Ordering::Relaxed) & WAITS != 0
 }
 
 /// Whether energy is read around regions.

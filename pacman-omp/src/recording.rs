@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pacman_regions::arena::{Kind, Payload, ProcessStart};
-use pacman_regions::{Event, RuntimeFamily};
+use pacman_regions::{Cause, Event, RuntimeFamily};
 
 use crate::arena;
 use crate::process;
@@ -21,6 +21,7 @@ pub(crate) fn begin() {
         began: u64::try_from(now.as_nanos()).unwrap_or(u64::MAX),
         seconds_per_tick: process::clock().nanos_per_tick() * 1e-9,
         adapted: process::options().adapt.is_some(),
+        waits: process::has_waits(),
     });
 }
 
@@ -81,6 +82,12 @@ pub(crate) fn region(facts: &RegionFacts<'_>) {
             .bytes(facts.entry.as_bytes())
     };
     arena::append(Kind::Region, payload);
+}
+
+/// Records a waiting construct at its first wait. `address` is in the symbol table of `module`.
+pub(crate) fn wait_site(number: u32, cause: Cause, address: u64, module: &Path) {
+    let payload = || Payload::new().number(number.into()).number(cause as u64).number(address);
+    arena::append(Kind::WaitSite, || payload().bytes(module.as_os_str().as_bytes()));
 }
 
 /// The events of this process; `counted` has the index of each counted event.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pacman_core::backend::MAX_EVENTS;
 use pacman_core::fork::Lock;
-use pacman_regions::arena::{EVENTS, PrimaryStats, Row, Thread};
+use pacman_regions::arena::{EVENTS, PrimaryStats, Row, Thread, WaitRow};
 
 use crate::arena;
 use crate::counting::Plan;
@@ -25,6 +25,8 @@ pub(crate) struct Spare {
     /// By region.
     primary_stats: BTreeMap<u32, Vec<&'static PrimaryStats>>,
     threads: Vec<&'static Thread>,
+    /// By region, thread number and site.
+    waits: BTreeMap<(u32, u32, u32), Vec<&'static WaitRow>>,
 }
 
 pub(crate) static SPARE: Lock<Spare> = Lock::new(Spare::NONE);
@@ -32,8 +34,12 @@ pub(crate) static SPARE: Lock<Spare> = Lock::new(Spare::NONE);
 static EVENTS_RECORDED: AtomicBool = AtomicBool::new(false);
 
 impl Spare {
-    const NONE: Spare =
-        Spare { rows: BTreeMap::new(), primary_stats: BTreeMap::new(), threads: Vec::new() };
+    const NONE: Spare = Spare {
+        rows: BTreeMap::new(),
+        primary_stats: BTreeMap::new(),
+        threads: Vec::new(),
+        waits: BTreeMap::new(),
+    };
 
     /// In the child of a fork: all rows are the parent's.
     pub(crate) fn forget(&mut self) {
@@ -83,6 +89,23 @@ pub(crate) fn thread() -> &'static Thread {
     let spare = SPARE.lock().threads.pop();
     let new = || arena::with(|writer| writer.thread()).flatten();
     spare.or_else(new).unwrap_or_else(|| Box::leak(Box::new(Thread::unrecorded())))
+}
+
+/// A row for waits of the calling thread as number `thread` of the team in a region.
+pub(crate) fn wait_row(region: u32, thread: u32, site: u32) -> &'static WaitRow {
+    let spare = SPARE.lock().waits.get_mut(&(region, thread, site)).and_then(Vec::pop);
+    let new = || arena::with(|writer| writer.wait_row(region, thread, site)).flatten();
+    spare.or_else(new).unwrap_or_else(|| {
+        let row: &'static WaitRow = Box::leak(Box::new(WaitRow::unrecorded()));
+        row.set_key(region, thread, site);
+        row
+    })
+}
+
+/// Gives back the rows of waits of the calling thread, which ends.
+pub(crate) fn give_back_waits(rows: impl Iterator<Item = &'static WaitRow>) {
+    let mut spare = SPARE.lock();
+    rows.for_each(|row| spare.waits.entry(row.key()).or_default().push(row));
 }
 
 /// Gives back the rows of the calling thread, which ends.

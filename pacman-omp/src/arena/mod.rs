@@ -50,9 +50,23 @@ pub(crate) fn begin(start: &ProcessStart) {
 
 /// The process ends now, or becomes another program, `ticks` after it began.
 pub(crate) fn end(becomes_another: bool, ticks: u64) {
+    with_process(|process| process.ends(becomes_another, ticks));
+}
+
+/// Several threads start regions that are inside no other.
+pub(crate) fn has_several_roots() {
+    with_process(Process::has_several_roots);
+}
+
+/// Sets the nanoseconds that the process's threads ran, and that they waited for a processor.
+pub(crate) fn scheduled(ran: u64, delayed: u64) {
+    with_process(|process| process.scheduled(ran, delayed));
+}
+
+fn with_process(act: impl FnOnce(&Process)) {
     // SAFETY: null, or a record, which is never freed.
     if let Some(process) = unsafe { PROCESS.load(Ordering::Acquire).as_ref() } {
-        process.ends(becomes_another, ticks);
+        act(process);
     }
 }
 

@@ -7,7 +7,7 @@ use std::ffi::{c_long, c_uint, c_void};
 
 use crate::counting::Counting;
 use crate::function::Function;
-use crate::team::{self, Call, Team, TeamMode};
+use crate::team::{self, Call, Team, TeamMode, mode};
 use crate::worker::Worker;
 
 /// The compiler's function for the body of a region.
@@ -116,20 +116,21 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
 fn gomp_body(mode: TeamMode) -> Body {
     match mode {
         TeamMode::Unobserved => gomp_bare,
-        TeamMode::Observed => gomp_watched::<false>,
-        TeamMode::Adapted => gomp_watched::<true>,
+        TeamMode::Observed => gomp_watched::<{ mode::OBSERVED }>,
+        TeamMode::Adapted => gomp_watched::<{ mode::ADAPTED }>,
+        TeamMode::Waits => gomp_watched::<{ mode::WAITS }>,
     }
 }
 
-unsafe extern "C-unwind" fn gomp_watched<const ADAPTED: bool>(team: *mut c_void) {
+unsafe extern "C-unwind" fn gomp_watched<const MODE: u8>(team: *mut c_void) {
     // SAFETY: passed on.
     unsafe {
         match Worker::known().filter(|worker| worker.is_prepared()) {
             Some(worker) => match worker.counters() {
-                Some(counters) => gomp_part::<ADAPTED>(team, worker, counters),
-                None => gomp_part::<ADAPTED>(team, worker, ()),
+                Some(counters) => gomp_part::<MODE>(team, worker, counters),
+                None => gomp_part::<MODE>(team, worker, ()),
             },
-            None => gomp_first::<ADAPTED>(team),
+            None => gomp_first::<MODE>(team),
         }
     }
 }
@@ -137,14 +138,14 @@ unsafe extern "C-unwind" fn gomp_watched<const ADAPTED: bool>(team: *mut c_void)
 /// The first part of a thread, which opens its counters.
 #[cold]
 #[inline(never)]
-unsafe extern "C-unwind" fn gomp_first<const ADAPTED: bool>(team: *mut c_void) {
+unsafe extern "C-unwind" fn gomp_first<const MODE: u8>(team: *mut c_void) {
     Worker::here().prepared();
     // SAFETY: passed on.
-    unsafe { gomp_watched::<ADAPTED>(team) }
+    unsafe { gomp_watched::<MODE>(team) }
 }
 
 #[inline(never)]
-unsafe extern "C-unwind" fn gomp_part<const ADAPTED: bool>(
+unsafe extern "C-unwind" fn gomp_part<const MODE: u8>(
     team: *mut c_void,
     worker: &Worker,
     counting: impl Counting,
@@ -153,7 +154,7 @@ unsafe extern "C-unwind" fn gomp_part<const ADAPTED: bool>(
     unsafe {
         let this = &*team.cast::<Team>();
         let body = move || gomp_bare(team);
-        this.take_part::<ADAPTED>((worker, counting), move || this.number(), body);
+        this.take_part::<MODE>((worker, counting), move || this.number(), body);
     }
 }
 

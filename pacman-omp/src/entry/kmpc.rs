@@ -13,7 +13,7 @@ use std::ptr;
 use super::prologue::prologue_undone;
 use crate::counting::Counting;
 use crate::function::Function;
-use crate::team::{self, Call, Team, TeamMode};
+use crate::team::{self, Call, Team, TeamMode, mode};
 use crate::worker::Worker;
 
 /// LLVM's `ident_t`, whose last member is the place in the source.
@@ -161,8 +161,9 @@ unsafe extern "C-unwind" fn fork_call(
         }
         let body = match mode {
             TeamMode::Unobserved => kmpc_bare,
-            TeamMode::Observed => kmpc_watched::<false>,
-            TeamMode::Adapted => kmpc_watched::<true>,
+            TeamMode::Observed => kmpc_watched::<{ mode::OBSERVED }>,
+            TeamMode::Adapted => kmpc_watched::<{ mode::ADAPTED }>,
+            TeamMode::Waits => kmpc_watched::<{ mode::WAITS }>,
         };
         // SAFETY: the runtime's function of that name; a team is one word.
         unsafe {
@@ -242,7 +243,7 @@ fn push_num_threads(team: &Team, place: *const Ident, threads: u32) {
 }
 
 /// The body that every member of an observed libomp team runs.
-unsafe extern "C-unwind" fn kmpc_watched<const ADAPTED: bool>(
+unsafe extern "C-unwind" fn kmpc_watched<const MODE: u8>(
     gtid: *mut i32,
     btid: *mut i32,
     team: *const Team,
@@ -251,10 +252,10 @@ unsafe extern "C-unwind" fn kmpc_watched<const ADAPTED: bool>(
     unsafe {
         match Worker::known().filter(|worker| worker.is_prepared()) {
             Some(worker) => match worker.counters() {
-                Some(counters) => kmpc_part::<ADAPTED>(gtid, btid, team, worker, counters),
-                None => kmpc_part::<ADAPTED>(gtid, btid, team, worker, ()),
+                Some(counters) => kmpc_part::<MODE>(gtid, btid, team, worker, counters),
+                None => kmpc_part::<MODE>(gtid, btid, team, worker, ()),
             },
-            None => kmpc_first::<ADAPTED>(gtid, btid, team),
+            None => kmpc_first::<MODE>(gtid, btid, team),
         }
     }
 }
@@ -262,18 +263,18 @@ unsafe extern "C-unwind" fn kmpc_watched<const ADAPTED: bool>(
 /// The first part of a thread, which opens its counters.
 #[cold]
 #[inline(never)]
-unsafe extern "C-unwind" fn kmpc_first<const ADAPTED: bool>(
+unsafe extern "C-unwind" fn kmpc_first<const MODE: u8>(
     gtid: *mut i32,
     btid: *mut i32,
     team: *const Team,
 ) {
     Worker::here().prepared();
     // SAFETY: passed on.
-    unsafe { kmpc_watched::<ADAPTED>(gtid, btid, team) }
+    unsafe { kmpc_watched::<MODE>(gtid, btid, team) }
 }
 
 #[inline(never)]
-unsafe extern "C-unwind" fn kmpc_part<const ADAPTED: bool>(
+unsafe extern "C-unwind" fn kmpc_part<const MODE: u8>(
     gtid: *mut i32,
     btid: *mut i32,
     team: *const Team,
@@ -290,7 +291,7 @@ unsafe extern "C-unwind" fn kmpc_part<const ADAPTED: bool>(
             _mm_prefetch::<_MM_HINT_T0>(this.data.cast());
         }
         let body = move || kmpc_bare(gtid, btid, team);
-        this.take_part::<ADAPTED>((worker, counting), move || thread as u32, body);
+        this.take_part::<MODE>((worker, counting), move || thread as u32, body);
     }
 }
 
@@ -310,8 +311,9 @@ unsafe extern "C-unwind" fn kmpc_either(gtid: *mut i32, btid: *mut i32, team: *c
     unsafe {
         match (*team).mode() {
             TeamMode::Unobserved => kmpc_bare(gtid, btid, team),
-            TeamMode::Observed => kmpc_watched::<false>(gtid, btid, team),
-            TeamMode::Adapted => kmpc_watched::<true>(gtid, btid, team),
+            TeamMode::Observed => kmpc_watched::<{ mode::OBSERVED }>(gtid, btid, team),
+            TeamMode::Adapted => kmpc_watched::<{ mode::ADAPTED }>(gtid, btid, team),
+            TeamMode::Waits => kmpc_watched::<{ mode::WAITS }>(gtid, btid, team),
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Most start a team ([`gomp`], [`kmpc`]). The library only watches the others. These are the program's
 //! questions ([`numbers`]) and other calls that matter to a decision ([`watched`]), such as the ways
-//! out of the process.
+//! out of the process. Calls in which threads wait, and those that create tasks, can be timed
+//! ([`waits`], [`tasks`]).
 
 // The loader finds them; no code of this crate calls them.
 #![allow(unreachable_pub)]
@@ -13,7 +14,10 @@ mod kmpc;
 mod numbers;
 mod ompt;
 mod ompt_state;
+mod ompt_waits;
 mod prologue;
+mod tasks;
+mod waits;
 mod watched;
 
 pub(crate) use caller::Stack;

@@ -12,7 +12,8 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::ompt_state::{OmptState, OpenRegion, ParallelData, Part};
+use super::ompt_state::{OmptState, OpenRegion, ParallelData, Part, TimedPart};
+use super::ompt_waits;
 use crate::adapt;
 use crate::energy;
 use crate::first_region;
@@ -24,6 +25,7 @@ use crate::process;
 use crate::region::{self, Region};
 use crate::runtime::Runtime;
 use crate::seen::Seen;
+use crate::waits::{self, PartKey};
 use crate::worker::Worker;
 
 /// A function of the runtime that asked for a tool.
@@ -80,6 +82,9 @@ unsafe extern "C" fn initialize(look_up: LookUp, _: c_int, _: *mut u64) -> c_int
         }
         set(IMPLICIT_TASK, implicit_task as *const c_void);
         set(SYNC_REGION, sync_region as *const c_void);
+        if process::has_waits() {
+            ompt_waits::register(set);
+        }
     }
     notes::note("regions that cannot be interposed are observed through OMPT".to_owned());
     1
@@ -217,17 +222,26 @@ unsafe extern "C" fn implicit_task(
     let data = ParallelData(unsafe { *parallel });
     let Some(region) = data.region() else { return };
     let worker = Worker::here();
-    let OmptState { regions, parts } = &worker.ompt;
+    let OmptState { regions, parts, .. } = &worker.ompt;
+    let mut region_begun = None;
     if number == 0 {
         let Ok(mut regions) = regions.try_borrow_mut() else { return };
         let Some(open_regions) = regions.iter_mut().rfind(|region| region.data == data) else {
             return;
         };
         open_regions.size = size;
+        region_begun = Some(open_regions.begun);
     }
     let Ok(mut parts) = parts.try_borrow_mut() else { return };
     *task = data.0;
-    parts.push(Part { task: data.0, begun: worker.begin(), number, region });
+    let begun = worker.begin();
+    let waits = process::has_waits().then(|| {
+        let key = PartKey { team: data.0 as usize, region: region.number, thread: number };
+        let starting = region_begun.map(|region| begun.since(region));
+        let open = worker.ompt.open.try_borrow().map_or(0, |open| open.len());
+        TimedPart { key, around: waits::begin_part(worker, key), starting, open }
+    });
+    parts.push(Part { task: data.0, begun, number, region, waits });
 }
 
 /// Ends a part at the region's last barrier: workers hear of the end only when the next region begins.
@@ -239,11 +253,20 @@ unsafe extern "C" fn sync_region(
     caller: *const c_void,
 ) {
     // Of the older implicit barriers only the last has no caller: workers are in the runtime by then.
-    let at_end = kind == END_OF_REGION || (kind == IMPLICIT_BARRIER && caller.is_null());
+    // The primary thread's has the caller that started the region.
+    let at_end = kind == END_OF_REGION
+        || (kind == IMPLICIT_BARRIER && (caller.is_null() || has_started_innermost(caller)));
     if endpoint == BEGIN && at_end && !task.is_null() {
         // SAFETY: the tool's word for this member.
         end(unsafe { *task });
     }
+}
+
+/// Whether the call at `caller` started the innermost region of the calling thread.
+fn has_started_innermost(caller: *const c_void) -> bool {
+    let Some(worker) = Worker::known() else { return false };
+    let Ok(parts) = worker.ompt.parts.try_borrow() else { return false };
+    parts.last().is_some_and(|part| part.number == 0 && Some(part.region.body) == before(caller))
 }
 
 /// Ends a part of the calling thread, unless it has ended already.
@@ -251,7 +274,15 @@ fn end(task: u64) {
     let Some(worker) = Worker::known() else { return };
     let Ok(mut parts) = worker.ompt.parts.try_borrow_mut() else { return };
     let Some(place) = parts.iter().rposition(|part| part.task == task) else { return };
-    let Part { begun, number, region, .. } = parts.swap_remove(place);
+    let Part { begun, number, region, waits, .. } = parts.swap_remove(place);
     drop(parts);
+    if let Some(TimedPart { key, around, starting, open }) = waits {
+        waits::end_part(worker, around, starting);
+        worker.ompt.latest.set(key);
+        // LLVM 14 reports no end of a barrier that is cancelled.
+        if let Ok(mut all) = worker.ompt.open.try_borrow_mut() {
+            all.truncate(open);
+        }
+    }
     worker.end(&begun, region, number);
 }

@@ -1,9 +1,12 @@
 //! The state of one thread in regions that the runtime reports through OMPT.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use pacman_regions::Cause;
+
 use crate::region::{self, Region};
+use crate::waits::{PartKey, Saved};
 use crate::worker::PartStart;
 
 /// The open regions and parts of one thread that the runtime reported. Only that thread uses the
@@ -15,6 +18,27 @@ use crate::worker::PartStart;
 pub(crate) struct OmptState {
     pub(super) regions: RefCell<Vec<OpenRegion>>,
     pub(super) parts: RefCell<Vec<Part>>,
+    /// Waits and tasks that have begun.
+    pub(super) open: RefCell<Vec<Open>>,
+    /// Those that `open` has no room for.
+    pub(super) deeper: Cell<u32>,
+    /// The part that ended last, for tasks after it.
+    pub(super) latest: Cell<PartKey>,
+}
+
+/// A wait or a task that has begun on a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Open {
+    /// A wait, with the cause and the return address of its call.
+    Wait { begun: u64, cause: Cause, caller: u64 },
+    /// A wait inside a wait, or outside of regions.
+    Ignored,
+    /// A task in a wait.
+    Task { begun: u64, saved: Saved },
+    /// A task after the thread's part.
+    LateTask { begun: u64, saved: Saved },
+    /// A task elsewhere.
+    PlainTask,
 }
 
 /// A region that the thread has started.
@@ -32,6 +56,18 @@ pub(super) struct Part {
     pub(super) begun: PartStart,
     pub(super) number: u32,
     pub(super) region: &'static Region,
+    pub(super) waits: Option<TimedPart>,
+}
+
+/// The waits of a part: its key, the state around it, and the time since the start of the region, if it
+/// is known.
+#[derive(Clone, Copy)]
+pub(super) struct TimedPart {
+    pub(super) key: PartKey,
+    pub(super) around: Saved,
+    pub(super) starting: Option<u64>,
+    /// Waits and tasks that had begun before.
+    pub(super) open: usize,
 }
 
 /// The tool's data of an open region, which the runtime hands from callback to callback. From the

@@ -56,6 +56,10 @@ macro_rules! entries {
     // `numbers` has these in Rust.
     (ThreadNumber $name:ident) => {};
     (TeamSize $name:ident) => {};
+    // `tasks` has these.
+    (Task $name:ident) => {};
+    (SharesAsTasks GOMP_taskloop) => {};
+    (SharesAsTasks GOMP_taskloop_ull) => {};
     ($kind:ident $name:ident) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name() -> ! {
@@ -99,8 +103,7 @@ unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
         }
         _ => {
             if process::is_observed() {
-                // SAFETY: the entry passes its own frame. Only tasks read the argument, and have one.
-                watch(kind, || unsafe { *frame.add(1) });
+                watch(kind, || 0);
             }
             // SAFETY: as above.
             interpose::real_for(unsafe { *frame }, function)
@@ -109,8 +112,9 @@ unsafe extern "C" fn called(number: u32, frame: *const u64) -> *const c_void {
     real.map_or_else(|| without_runtime(kind), <*mut c_void>::cast_const)
 }
 
+/// Notes a call of that kind. `on_stack` answers the first argument on the stack.
 #[inline]
-fn watch(kind: CallKind, on_stack: impl Fn() -> u64) {
+pub(super) fn watch(kind: CallKind, on_stack: impl Fn() -> u64) {
     let bits = match kind {
         CallKind::Position | CallKind::AncestorTeamSize => Seen::THREAD_NUMBER,
         CallKind::Query | CallKind::SetsNumThreads => Seen::QUERY,

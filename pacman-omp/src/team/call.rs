@@ -37,4 +37,13 @@ pub(crate) enum TeamMode {
     Unobserved,
     Observed,
     Adapted,
+    /// Observed, and the waits inside are timed.
+    Waits,
+}
+
+/// A mode with a region, as a constant of its body.
+pub(crate) mod mode {
+    pub(crate) const OBSERVED: u8 = 0;
+    pub(crate) const ADAPTED: u8 = 1;
+    pub(crate) const WAITS: u8 = 2;
 }

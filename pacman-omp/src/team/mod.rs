@@ -6,7 +6,7 @@ mod run;
 mod started;
 mod state;
 
-pub(crate) use call::{Call, TeamMode};
+pub(crate) use call::{Call, TeamMode, mode};
 pub(crate) use run::run;
 pub(crate) use started::{begin, end};
 pub(crate) use state::{Started, Team};

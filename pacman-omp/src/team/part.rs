@@ -3,13 +3,14 @@
 use std::ptr;
 use std::sync::atomic::Ordering;
 
-use super::call::TeamMode;
+use super::call::mode;
 use super::state::{Own, Team, UNKNOWN};
 use crate::counting::Counting;
 use crate::function::Function;
 use crate::process;
 use crate::region::Region;
 use crate::seen::Seen;
+use crate::waits::{self, PartKey};
 use crate::worker::{PartStart, Worker};
 use crate::worksharing;
 
@@ -17,15 +18,14 @@ impl Team {
     /// Runs a member's part; `number` answers its number in the team.
     ///
     /// # Safety
-    /// The team must be observed, and adapted if `ADAPTED`.
+    /// `MODE` must be the team's, one of [`mode`].
     #[inline(always)]
-    pub(crate) unsafe fn take_part<const ADAPTED: bool>(
+    pub(crate) unsafe fn take_part<const MODE: u8>(
         &self,
         (worker, counting): (&Worker, impl Counting),
         number: impl FnOnce() -> u32,
         body: impl FnOnce(),
     ) {
-        debug_assert_eq!(self.mode(), if ADAPTED { TeamMode::Adapted } else { TeamMode::Observed });
         // SAFETY: an observed team has one.
         let region = unsafe { self.region.unwrap_unchecked() };
         let is_primary = self.is_primary(worker);
@@ -37,12 +37,21 @@ impl Team {
         } else {
             number()
         };
-        if ADAPTED {
+        if MODE == mode::ADAPTED {
             return Part { team: self, region, worker, thread }.adapted(counting, body);
         }
         let begun = self.begin(worker, counting, is_primary);
-        body();
+        if MODE == mode::WAITS {
+            waits::part(worker, self.key(region, thread), begun.since(self.own.begun.get()), body);
+        } else {
+            body();
+        }
         self.end(&begun, region, worker, thread);
+    }
+
+    /// The part of number `thread`, for its waits.
+    pub(super) fn key(&self, region: &Region, thread: u32) -> PartKey {
+        PartKey { team: ptr::from_ref(self).addr(), region: region.number, thread }
     }
 
     /// Whether `worker` is the team's primary thread.

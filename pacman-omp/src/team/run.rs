@@ -17,6 +17,7 @@ use crate::process;
 use crate::region::{self, Region};
 use crate::runtime::Runtime;
 use crate::seen::Seen;
+use crate::waits;
 use crate::worker::Worker;
 use crate::worksharing;
 
@@ -63,6 +64,9 @@ fn run_region(
     if process::only_observes() {
         return run_observed(region, worker, call(), start, |_, _| ());
     }
+    if process::has_waits() {
+        return run_with_waits(region, worker, call(), start);
+    }
     let Call { entry, threads, .. } = call();
     let cached = match adapt::decide(region, worker, entry, threads) {
         Decision::Cached(cached) => cached,
@@ -102,6 +106,24 @@ fn run_observed(
         let ticks = team.enter(region, worker);
         ended(team.own.size.get(), ticks);
     });
+}
+
+/// Runs the region and times the waits inside.
+#[inline(never)]
+fn run_with_waits(
+    region: &'static Region,
+    worker: &Worker,
+    call: Call,
+    start: impl FnOnce(&Team, u32, TeamMode),
+) {
+    if worker.depth() == 0 {
+        waits::note_root(worker);
+    }
+    let start = |team: &Team, threads, _| start(team, threads, TeamMode::Waits);
+    match process::is_metered() {
+        true => run_metered(region, worker, call, start),
+        false => run_observed(region, worker, call, start, |_, _| ()),
+    }
 }
 
 /// Runs the region without a cached decision.

@@ -10,6 +10,7 @@ use crate::energy;
 use crate::function::Function;
 use crate::process;
 use crate::region;
+use crate::waits;
 use crate::worker::Worker;
 
 /// As [`run`](super::run()), for an entry that returns when the team has started.
@@ -38,7 +39,9 @@ pub(crate) fn begin(
     worker.starts(|| start(&team, call.threads, team.mode()));
     team.own.size.set(team.runtime.ask_or(Function::omp_get_num_threads, 1));
     let part = worker.begin();
-    worker.started.borrow_mut().push(Started { team, part });
+    let timed = region.filter(|_| process::has_waits());
+    let around = timed.map(|region| waits::begin_part(worker, team.key(region, 0)));
+    worker.started.borrow_mut().push(Started { team, part, around });
     true
 }
 
@@ -46,7 +49,10 @@ pub(crate) fn begin(
 pub(crate) fn end(end: impl FnOnce(&Team)) {
     let worker = Worker::here();
     // Without a call of `begin` there is no runtime, and nothing to end.
-    let Some(Started { team, part }) = worker.started.borrow_mut().pop() else { return };
+    let Some(Started { team, part, around }) = worker.started.borrow_mut().pop() else { return };
+    if let Some(around) = around {
+        waits::end_part(worker, around, Some(part.since(team.own.begun.get())));
+    }
     match team.region {
         Some(region) => {
             worker.end(&part, region, 0);

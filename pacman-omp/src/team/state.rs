@@ -8,8 +8,10 @@ use std::sync::atomic::AtomicU64;
 use super::call::{Call, TeamMode};
 use crate::adapt::{Choice, has_bound};
 use crate::function::Function;
+use crate::process;
 use crate::region::Region;
 use crate::runtime::Runtime;
+use crate::waits::Saved;
 use crate::worker::PartStart;
 use crate::worksharing::Execution;
 
@@ -59,6 +61,8 @@ pub(super) struct AdaptedRun {
 pub(crate) struct Started {
     pub(super) team: Box<Team>,
     pub(super) part: PartStart,
+    /// The state of waits around the part, if they are timed.
+    pub(super) around: Option<Saved>,
 }
 
 impl AdaptedRun {
@@ -102,8 +106,9 @@ impl Team {
     pub(crate) fn mode(&self) -> TeamMode {
         match self.region {
             None => TeamMode::Unobserved,
-            Some(_) if self.adapted.get().is_null() => TeamMode::Observed,
-            Some(_) => TeamMode::Adapted,
+            Some(_) if !self.adapted.get().is_null() => TeamMode::Adapted,
+            Some(_) if process::has_waits() => TeamMode::Waits,
+            Some(_) => TeamMode::Observed,
         }
     }
 

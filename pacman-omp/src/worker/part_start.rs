@@ -4,6 +4,7 @@ use std::ptr;
 
 use crate::counting::Counters;
 use crate::nesting::NestingState;
+use crate::process;
 
 /// Stands for the counters of a part whose first reading failed; no thread has them.
 pub(super) const UNREAD: *const Counters = ptr::without_provenance(2 * align_of::<Counters>());
@@ -20,6 +21,12 @@ pub(crate) struct PartStart {
 }
 
 impl PartStart {
+    /// The ticks from `region`, the start of its region, to the part.
+    #[inline]
+    pub(crate) fn since(&self, region: u64) -> u64 {
+        process::between(region, self.ticks)
+    }
+
     /// Whether the part began when its region did.
     #[inline]
     pub(crate) fn is_shared(&self) -> bool {

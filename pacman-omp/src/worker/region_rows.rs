@@ -132,6 +132,11 @@ impl RegionRows {
         })
     }
 
+    /// The number that the thread had in the region last.
+    pub(crate) fn latest_thread(&self, region: u32) -> Option<u32> {
+        self.of(region).map(|own| own.thread).filter(|thread| *thread != NOBODY)
+    }
+
     #[inline]
     pub(super) fn row(&self, region: u32, thread: u32) -> &Row {
         match self.of(region) {

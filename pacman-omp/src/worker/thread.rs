@@ -23,6 +23,7 @@ use crate::rows;
 use crate::seen::Seen;
 use crate::team::Started;
 use crate::tls;
+use crate::waits::WaitState;
 use crate::worksharing::Member;
 
 /// The state of one thread. Only that thread uses it.
@@ -53,6 +54,7 @@ pub(crate) struct Worker {
     pub(crate) started: RefCell<Vec<Started>>,
     /// Regions that the runtime reports through OMPT.
     pub(crate) ompt: OmptState,
+    pub(crate) waits: WaitState,
 }
 
 /// Stands for the counters of a thread without counters.
@@ -92,6 +94,7 @@ impl Worker {
                 wait_policy: WaitPolicy::default(),
                 started: RefCell::default(),
                 ompt: OmptState::default(),
+                waits: WaitState::default(),
             }))
         });
         tls::set(ptr::from_ref(worker).cast());
@@ -324,8 +327,11 @@ impl Worker {
             // SAFETY: `open` leaked them, and no part of this thread is open.
             isolated(|| drop(unsafe { Box::from_raw(self.counters.get().cast_mut()) }));
         }
-        let Worker { rows, thread, .. } = *self;
+        let Worker { rows, thread, waits, .. } = *self;
         rows.give_back(thread.get());
+        if process::has_waits() {
+            isolated(|| rows::give_back_waits(waits.rows().into_iter()));
+        }
     }
 
     /// The thread is about to fork. Afterwards its parent goes on with the records that both see.
@@ -343,6 +349,7 @@ impl Worker {
         new.set_open_regions(worker.open_at_fork.get());
         worker.thread.set(new);
         worker.rows.forked();
+        worker.waits.forked();
         // The parent's counters stay allocated: open parts compare their address. The core's fork
         // handlers take their pages and descriptors from the child.
         worker.counters.set(ptr::null());

@@ -15,6 +15,7 @@ use crate::function::Function;
 use crate::interpose::real_for;
 use crate::process;
 use crate::seen::Seen;
+use crate::waits;
 use crate::worker::Worker;
 
 macro_rules! static_loops {
@@ -121,14 +122,42 @@ fetching_loops! {
 /// The function has no stack arguments; `stack` only gives the return address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn __kmpc_barrier(place: *const Ident, number: i32, stack: Stack) {
-    let Some(real) = real_for(stack.caller(), Function::__kmpc_barrier) else { return };
+    let caller = stack.caller();
+    let Some(real) = real_for(caller, Function::__kmpc_barrier) else { return };
     type Real = unsafe extern "C-unwind" fn(*const Ident, i32);
     // SAFETY: the runtime's function of that name.
     let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
     // SAFETY: the runtime's function of that name, with the program's own arguments.
     let wait = || unsafe { real(place, number) };
+    if process::has_waits() {
+        // SAFETY: compilers pass a description, or null.
+        let cause = schedule::barrier(unsafe { Ident::flags(place) });
+        return waits::wait(cause, caller, wait);
+    }
     match Worker::known() {
         Some(worker) => worker.member.pass(wait),
         None => wait(),
     }
+}
+
+/// As [`__kmpc_barrier`], in a region that may be cancelled. libomp calls that one inside.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn __kmpc_cancel_barrier(
+    place: *const Ident,
+    number: i32,
+    stack: Stack,
+) -> i32 {
+    let caller = stack.caller();
+    let Some(real) = real_for(caller, Function::__kmpc_cancel_barrier) else { return 0 };
+    type Real = unsafe extern "C-unwind" fn(*const Ident, i32) -> i32;
+    // SAFETY: the runtime's function of that name.
+    let real: Real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
+    // SAFETY: the program's own arguments.
+    let wait = || unsafe { real(place, number) };
+    if !process::has_waits() {
+        return wait();
+    }
+    // SAFETY: compilers pass a description, or null.
+    let cause = schedule::barrier(unsafe { Ident::flags(place) });
+    waits::wait(cause, caller, wait)
 }

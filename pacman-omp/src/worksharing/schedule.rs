@@ -5,6 +5,8 @@
 
 use std::ffi::{CStr, c_char};
 
+use pacman_regions::Cause;
+
 use super::partition::Division;
 
 const STATIC_CHUNKED: i32 = 33;
@@ -15,6 +17,8 @@ const DISTRIBUTE_STATIC: i32 = 92;
 /// ignores the modifiers, and so does this library.
 const MODIFIERS: i32 = 1 << 29 | 1 << 30;
 
+/// The construct of an implicit barrier; without these bits the barrier is explicit.
+const BARRIER: i32 = 0x1c0;
 const SECTIONS: i32 = 0x400;
 const DISTRIBUTE: i32 = 0x800;
 
@@ -72,6 +76,17 @@ pub(crate) fn division(schedule: i32, flags: i32, chunk: i64) -> Result<Division
         STATIC_CHUNKED => Ok(Division::Chunked(chunk)),
         DISTRIBUTE_STATIC | DISTRIBUTE_STATIC_CHUNKED => Err(Indivisible::Distribute),
         _ => Err(Indivisible::Schedule),
+    }
+}
+
+/// The construct that ends in a barrier with these flags.
+pub(crate) fn barrier(flags: i32) -> Cause {
+    match flags & BARRIER {
+        0x40 => Cause::Loop,
+        0xc0 => Cause::Sections,
+        0x140 => Cause::Single,
+        0x1c0 => Cause::Worksharing,
+        _ => Cause::Barrier,
     }
 }
 

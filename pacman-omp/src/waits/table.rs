@@ -1,0 +1,170 @@
+//! The waits of one thread by region and construct, before they are in the rows.
+
+use std::ptr;
+
+use pacman_regions::Cause;
+use pacman_regions::arena::{WaitRow, state};
+
+use super::sites;
+use crate::rows;
+
+/// Identifies a row of one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    /// The return address of the call, or one of the numbers in [`state`].
+    pub(super) caller: u64,
+    pub(super) region: u32,
+    pub(super) thread: u32,
+}
+
+impl Key {
+    fn hash(&self) -> usize {
+        let part = u64::from(self.region) << 32 | u64::from(self.thread);
+        // Fibonacci hashing; calls in one function are close to each other.
+        let mixed = (self.caller ^ part.wrapping_mul(0xd6e8_feb8_6659_fd93))
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 32) as usize
+    }
+}
+
+struct Entry {
+    key: Key,
+    row: &'static WaitRow,
+    /// Waits that are not in the row yet.
+    count: u64,
+    ticks: u64,
+}
+
+/// Waits get into the rows when their part ends, as the part's time does. So a process that ends in a
+/// part leaves neither.
+#[derive(Default)]
+pub(super) struct Table {
+    entries: Vec<Entry>,
+    /// One more than the place in `entries`; 0 where it is free. The length is a power of two.
+    index: Vec<u32>,
+    /// The places of entries with waits that are not in their rows.
+    touched: Vec<u32>,
+}
+
+impl Table {
+    /// Adds a wait. Without the entry it answers false.
+    #[inline]
+    pub(super) fn add(&mut self, key: &Key, ticks: u64) -> bool {
+        let Some(place) = self.find(key) else { return false };
+        let entry = &mut self.entries[place];
+        if entry.count == 0 {
+            // `enter` has reserved the room.
+            self.touched.push(place as u32);
+        }
+        entry.count += 1;
+        entry.ticks += ticks;
+        true
+    }
+
+    #[inline]
+    fn find(&self, key: &Key) -> Option<usize> {
+        let mask = self.index.len().checked_sub(1)?;
+        let mut at = key.hash() & mask;
+        loop {
+            let place = (self.index[at] as usize).checked_sub(1)?;
+            if self.entries[place].key == *key {
+                return Some(place);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Makes the entry of a construct that the thread has not met in that region.
+    pub(super) fn enter(&mut self, key: &Key, cause: Cause) {
+        let site = match u32::try_from(key.caller) {
+            Ok(number) if number < state::SITES => number,
+            _ => sites::number(key.caller, cause),
+        };
+        let row = rows::wait_row(key.region, key.thread, site);
+        self.entries.push(Entry { key: *key, row, count: 0, ticks: 0 });
+        let room = self.entries.capacity() - self.touched.len();
+        self.touched.reserve(room);
+        if self.entries.len() * 2 > self.index.len() {
+            let length = (self.entries.len() * 4).next_power_of_two().max(32);
+            self.index = vec![0; length];
+            (0..self.entries.len()).for_each(|place| self.link(place));
+        } else {
+            self.link(self.entries.len() - 1);
+        }
+    }
+
+    fn link(&mut self, place: usize) {
+        let mask = self.index.len() - 1;
+        let mut at = self.entries[place].key.hash() & mask;
+        while self.index[at] != 0 {
+            at = (at + 1) & mask;
+        }
+        self.index[at] = place as u32 + 1;
+    }
+
+    /// The number of entries with waits that are not in their rows.
+    #[inline]
+    pub(super) fn mark(&self) -> usize {
+        self.touched.len()
+    }
+
+    /// Moves the waits since `mark` into the rows.
+    #[inline]
+    pub(super) fn flush(&mut self, mark: usize) {
+        while self.touched.len() > mark {
+            let Some(place) = self.touched.pop() else { return };
+            let entry = &mut self.entries[place as usize];
+            entry.row.add(entry.count, entry.ticks);
+            (entry.count, entry.ticks) = (0, 0);
+        }
+    }
+
+    /// The rows of the thread.
+    pub(super) fn rows(&self) -> impl Iterator<Item = &'static WaitRow> {
+        self.entries.iter().map(|entry| entry.row)
+    }
+
+    /// In the child of a fork: all rows are the parent's.
+    pub(super) fn forget(&mut self) {
+        *self = Table::default();
+    }
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Table").field("at", &ptr::from_ref(self)).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_reach_their_rows_when_the_part_ends() {
+        let mut table = Table::default();
+        let key = |caller: u64, thread: u32| Key { caller, region: 3, thread };
+        let keys: Vec<Key> =
+            (0..500).map(|place| key(0x40_0000 + 5 * place, (place % 7) as u32)).collect();
+        for own in &keys {
+            assert!(!table.add(own, 1), "{own:?} is new");
+            table.enter(own, Cause::Barrier);
+            assert!(table.add(own, 4) && table.add(own, 5));
+        }
+        assert_eq!(table.mark(), keys.len());
+        let inner = key(u64::from(state::LATE_TASKS), 9);
+        table.enter(&inner, Cause::Barrier);
+        let mark = table.mark();
+        table.add(&inner, 6);
+        table.flush(mark);
+        assert_eq!(table.mark(), keys.len(), "the outer part's are not in the rows");
+        table.flush(0);
+        assert_eq!(table.mark(), 0);
+        let known: Vec<_> = table.rows().map(|row| (row.key(), row.sum())).collect();
+        assert_eq!(known.len(), keys.len() + 1);
+        assert_eq!(known[500], ((3, 9, state::LATE_TASKS), (1, 6)));
+        assert!(known[..500].iter().all(|(key, sum)| key.0 == 3 && *sum == (2, 9)));
+        let sites: std::collections::BTreeSet<u32> = known.iter().map(|(key, _)| key.2).collect();
+        assert_eq!(sites.len(), 501, "each construct has a number");
+    }
+}

@@ -1,0 +1,113 @@
+//! What a thread does in a region: parts, waits and tasks.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pacman_regions::Cause;
+use pacman_regions::arena::state;
+
+use super::state::{PartKey, Saved};
+use crate::arena;
+use crate::process;
+use crate::worker::Worker;
+
+/// Times a call in which the thread may wait, and which returns to `caller`.
+///
+/// A wait inside a wait belongs to the outer one: runtimes call themselves.
+#[inline]
+pub(crate) fn wait<R>(cause: Cause, caller: u64, call: impl FnOnce() -> R) -> R {
+    let Some(worker) = Worker::known() else { return call() };
+    let state = &worker.waits;
+    let frame = (&raw const worker).addr();
+    if state.part().is_none() || state.is_waiting(frame) {
+        return call();
+    }
+    state.open(frame);
+    let abandoned = Abandoned(worker);
+    let begun = worker.now();
+    let answer = call();
+    let ticks = process::between(begun, worker.now());
+    std::mem::forget(abandoned);
+    let tasks = state.close();
+    state.add(caller, cause, ticks.saturating_sub(tasks));
+    answer
+}
+
+/// Ends a wait that an exception or the end of the thread leaves.
+struct Abandoned(&'static Worker);
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        self.0.waits.abandon();
+    }
+}
+
+/// Runs a thread's part in a region, which begins `starting` ticks after the region.
+#[inline]
+pub(crate) fn part(worker: &Worker, key: PartKey, starting: u64, body: impl FnOnce()) {
+    let saved = begin_part(worker, key);
+    body();
+    end_part(worker, saved, Some(starting));
+}
+
+/// The first thread that started a region inside no other.
+static ROOT: AtomicUsize = AtomicUsize::new(0);
+
+/// Any thread may be the first, as in the child of a fork.
+pub(crate) fn forget_root() {
+    ROOT.store(0, Ordering::Relaxed);
+}
+
+/// Notes the thread that starts a region inside no other.
+pub(crate) fn note_root(worker: &Worker) {
+    let own = (&raw const *worker).addr();
+    let root = ROOT.load(Ordering::Relaxed);
+    if root != own && ROOT.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+        arena::has_several_roots();
+    }
+}
+
+/// Begins a part.
+pub(crate) fn begin_part(worker: &Worker, key: PartKey) -> Saved {
+    worker.waits.enter(key)
+}
+
+/// Ends a part. `starting` is the time from the start of the region to that of the part, if known.
+pub(crate) fn end_part(worker: &Worker, saved: Saved, starting: Option<u64>) {
+    if let Some(starting) = starting {
+        worker.waits.add_state(state::STARTING, starting);
+    }
+    worker.waits.leave(saved);
+}
+
+/// Runs a task that a thread created in the part `origin`.
+pub(crate) fn task(origin: PartKey, body: impl FnOnce()) {
+    let Some(worker) = Worker::known() else { return body() };
+    let state = &worker.waits;
+    let frame = (&raw const worker).addr();
+    if state.is_waiting(frame) {
+        let saved = state.enter(state.part());
+        let begun = worker.now();
+        body();
+        let ticks = process::between(begun, worker.now());
+        return state.restore(saved, ticks);
+    }
+    if state.part().team == origin.team {
+        return body();
+    }
+    // The thread has ended its part and waits at the region's end.
+    let Some(thread) = worker.rows.latest_thread(origin.region) else { return body() };
+    let saved = state.enter(PartKey { thread, ..origin });
+    let begun = worker.now();
+    body();
+    state.add_state(state::LATE_TASKS, process::between(begun, worker.now()));
+    state.leave(saved);
+}
+
+/// Notes that the thread creates a task that [`task`] will not run.
+#[cold]
+pub(crate) fn unseen_task() {
+    let worker = Worker::known().filter(|worker| !worker.waits.part().is_none());
+    if let Some(worker) = worker {
+        worker.waits.add_state(state::UNSEEN_TASKS, 0);
+    }
+}
