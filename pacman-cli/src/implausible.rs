@@ -76,6 +76,7 @@ mod tests {
             moves: 0,
             counted: 10,
             counts: counts.to_vec(),
+            states: None,
         };
         let region = Region {
             site: Site { module: "/bin/x".into(), address: 1, source: None },
@@ -112,6 +113,7 @@ mod tests {
             energy: None,
             regions: vec![region],
             timeline: Timeline::default(),
+            waits: None,
             notes: Vec::new(),
         }
     }

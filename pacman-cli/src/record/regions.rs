@@ -142,6 +142,7 @@ mod tests {
             moves: 0,
             counted: if count.is_some() { executions } else { 0 },
             counts: vec![count],
+            states: None,
         };
         Region {
             site: Site { module: "/opt/bin/app".into(), address, source: None },
@@ -179,6 +180,7 @@ mod tests {
             energy: None,
             regions,
             timeline: Timeline::default(),
+            waits: None,
             notes: Vec::new(),
         }
     }

@@ -33,6 +33,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DATA.csv", conflicts_with = "adapt")]
     pub(super) record: Option<PathBuf>,
 
+    /// Time the waits inside regions: at barriers, ends of loops, critical sections, locks and tasks.
+    /// The report says where the time goes, and what would help
+    #[arg(long, conflicts_with = "adapt")]
+    pub(super) waits: bool,
+
     /// Choose the number of threads of each region by trying several
     #[arg(long)]
     pub(super) adapt: bool,
@@ -66,7 +71,7 @@ pub(crate) struct RunArgs {
 
     /// Run nothing, and report the recordings in DIR. Programs with the library preloaded write them
     /// if PACMAN_OMP_DIR is DIR
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["events", "energy", "record", "adapt", "strict", "command"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["events", "energy", "record", "waits", "adapt", "strict", "command"])]
     pub(super) read: Option<PathBuf>,
 
     /// The program to run, with its arguments; pacman-pmu exits with its status
@@ -84,6 +89,7 @@ Examples:
   pacman-pmu run -- ./program 4                        times, balance and waiting by region
   pacman-pmu run -e CYCLES,INSTRUCTIONS -- ./program   with counts
   pacman-pmu run --energy -- ./program                 with joules and watts of the packages
+  pacman-pmu run --waits -- ./program                  where threads wait, and the efficiency
   pacman-pmu run -o report.html -- ./program           a page for the browser
   pacman-pmu run --adapt -- ./program                  the threads of each region chosen for time
   pacman-pmu run --adapt --objective edp --waiting block -- ./program
@@ -107,8 +113,9 @@ const FORMS: &str = "\
 CSV, a row for each thread of a region:
   pid,parent,program,region,name,file,line,module,address,entry,runtime,executions,nested,
   region_s,share,imbalance,waiting,threads_chosen,package_energy_j,package_energy_resolution_j,
-  package_power_w,energy_executions,thread,thread_executions,busy_s,cpu,package,core,sibling,
-  beside,moves,counted,implausible
+  package_power_w,energy_executions,thread,thread_executions,busy_s,useful_s,starting_s,barrier_s,
+  worksharing_s,end_s,lock_s,ordered_s,tasks_s,cpu,package,core,sibling,beside,moves,counted,
+  implausible
   and a column for each event, such as CYCLES [cycles], or CYCLES? [cycles] if its counts may be
   wrong. Absent values are empty.
 
@@ -116,5 +123,6 @@ JSON:
   format, version  \"pacman-run\", 1
   command, time_s, exit_status, signal, objective, simulated, energy, notes
   processes        a list of pid, parent, command, time_s, ending, runtimes, threads, contexts,
-                   share, events, metrics, overhead, energy, regions, timeline and notes
+                   share, events, metrics, overhead, efficiency, sites, energy, regions, timeline
+                   and notes
   docs/output.md describes every field.";

@@ -3,8 +3,9 @@
 use std::iter;
 
 use pacman_events::shown::text_of;
+use pacman_regions::Cause;
 
-use super::report::{Column, ProcessReport, RegionReport, Report, Thread};
+use super::report::{Column, ProcessReport, RegionReport, Report, Thread, ThreadStates};
 use crate::records::csv;
 
 /// The table, with a heading.
@@ -22,7 +23,7 @@ pub(super) fn write(report: &Report) -> String {
         let alone = region.threads.is_empty().then_some(alone);
         let events = &events;
         let threads = region.threads.iter().map(move |thread| {
-            [of_region.clone(), of_thread(thread), counts(process, thread, events)].concat()
+            [of_region.clone(), of_thread(region, thread), counts(process, thread, events)].concat()
         });
         threads.chain(alone)
     });
@@ -68,12 +69,24 @@ fn about(process: &ProcessReport, number: usize, region: &RegionReport) -> Vec<S
     ]
 }
 
-fn of_thread(thread: &Thread) -> Vec<String> {
+fn of_thread(region: &RegionReport, thread: &Thread) -> Vec<String> {
     let beside: Vec<String> = thread.beside.iter().map(u32::to_string).collect();
+    let of_states = region.states.iter().flat_map(|states| &states.threads);
+    let states = of_states.clone().find(|states| states.thread == thread.row.thread);
+    let waited =
+        |causes: &[Cause]| optional(states.map(|states: &ThreadStates| states.waited(causes)));
     vec![
         thread.row.thread.to_string(),
         thread.row.executions.to_string(),
         thread.row.seconds.to_string(),
+        optional(states.map(|states| states.useful)),
+        optional(states.map(|states| states.starting)),
+        waited(&[Cause::Barrier]),
+        waited(WORKSHARING),
+        optional(states.map(|states| states.end)),
+        waited(&[Cause::Critical, Cause::Atomic, Cause::Lock]),
+        waited(&[Cause::Ordered]),
+        waited(&[Cause::Taskwait, Cause::Taskgroup]),
         optional(thread.row.cpu),
         optional(thread.seat.map(|seat| seat.package)),
         optional(thread.seat.map(|seat| seat.core)),
@@ -98,7 +111,11 @@ fn optional(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-const FIXED: [&str; 33] = [
+/// Causes of waiting at the end of worksharing constructs.
+const WORKSHARING: &[Cause] =
+    &[Cause::Loop, Cause::Sections, Cause::Single, Cause::Worksharing, Cause::Reduction];
+
+const FIXED: [&str; 41] = [
     "pid",
     "parent",
     "program",
@@ -124,6 +141,14 @@ const FIXED: [&str; 33] = [
     "thread",
     "thread_executions",
     "busy_s",
+    "useful_s",
+    "starting_s",
+    "barrier_s",
+    "worksharing_s",
+    "end_s",
+    "lock_s",
+    "ordered_s",
+    "tasks_s",
     "cpu",
     "package",
     "core",

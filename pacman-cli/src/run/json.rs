@@ -5,6 +5,7 @@ use pacman_regions::{Ending, Guarded, Loop, ProcessEnergy, Runtime, RuntimeFamil
 use serde::Serialize;
 
 use super::energy::RunEnergy;
+use super::json_states;
 use super::report::{self, Columns, ProcessReport, RegionReport, Report};
 use crate::document::{self, ByName, List};
 
@@ -38,6 +39,8 @@ struct Process<'a, R> {
     events: Vec<Event<'a>>,
     metrics: Vec<Metric<'a>>,
     overhead: Overhead<'a>,
+    efficiency: Option<json_states::Tree>,
+    sites: Vec<json_states::Site<'a>>,
     energy: Option<Energy<'a>>,
     regions: R,
     timeline: Timeline<'a>,
@@ -126,6 +129,7 @@ struct Region<'a, F, T> {
     imbalance: Option<f64>,
     waiting: Option<f64>,
     overhead: Option<f64>,
+    efficiency: Option<json_states::Efficiency>,
     figures: F,
     energy: Option<RegionEnergy>,
     threads: T,
@@ -152,6 +156,7 @@ struct Thread<'a, F> {
     beside: &'a [u32],
     counted: u64,
     implausible: Option<&'a str>,
+    states: Option<json_states::States>,
     figures: F,
 }
 
@@ -219,6 +224,8 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
             execution_s: report.overhead.nanoseconds.map(|time| time / 1e9),
             reads: &report.overhead.reads,
         },
+        efficiency: json_states::tree(report),
+        sites: report.sites.iter().map(json_states::site).collect(),
         energy: report.energy.as_ref().map(process_energy),
         regions: List(move || report.regions.iter().map(move |one| region(report, one))),
         timeline: Timeline {
@@ -309,14 +316,19 @@ fn region<'a>(process: &'a ProcessReport, region: &'a RegionReport) -> impl Seri
         imbalance: region.imbalance,
         waiting: region.waiting,
         overhead: region.overhead,
+        efficiency: json_states::efficiency(region),
         figures: figures(columns, &region.figures),
         energy: region.energy.as_ref().map(region_energy),
-        threads: List(move || region.threads.iter().map(move |one| thread(columns, one))),
+        threads: List(move || region.threads.iter().map(move |one| thread(columns, region, one))),
         adaptation: region.adaptation.as_ref().map(adaptation),
     }
 }
 
-fn thread<'a>(columns: &'a Columns, thread: &'a report::Thread) -> impl Serialize + 'a {
+fn thread<'a>(
+    columns: &'a Columns,
+    region: &'a RegionReport,
+    thread: &'a report::Thread,
+) -> impl Serialize + 'a {
     Thread {
         thread: thread.row.thread,
         executions: thread.row.executions,
@@ -329,6 +341,7 @@ fn thread<'a>(columns: &'a Columns, thread: &'a report::Thread) -> impl Serializ
         beside: &thread.beside,
         counted: thread.row.counted,
         implausible: thread.implausible.as_deref(),
+        states: json_states::states(region, thread.row.thread),
         figures: figures(columns, &thread.figures),
     }
 }

@@ -9,6 +9,7 @@ mod endings;
 mod energy;
 mod html;
 mod json;
+mod json_states;
 mod launch;
 pub(crate) mod library;
 pub(crate) mod memory;

@@ -122,6 +122,7 @@ pub(super) fn environment(args: &RunArgs, library: &Path, memory: &Memory) -> En
         max_threads: args.max_threads,
         lifted: args.lift.iter().copied().collect(),
         waiting: args.waiting.unwrap_or_default(),
+        waits: args.waits,
         ..Options::default()
     };
     memory.add_to(&mut options);

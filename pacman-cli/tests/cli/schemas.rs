@@ -228,6 +228,7 @@ fn reports_of_programs() {
     for options in [
         &["-e", "task-clock,page-faults"][..],
         &["--adapt"],
+        &["--waits"],
         &["--machine", "haswell", "-e", "CYCLES"],
     ] {
         let mut command = pacman_pmu(&["run"]);

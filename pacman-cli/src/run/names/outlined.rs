@@ -16,6 +16,11 @@ pub(super) fn human(
     module: Option<&str>,
 ) -> Option<String> {
     let outlined = symbol.map(Outlined::of);
+    // Code inside of a region is in the function that has the region.
+    let enclosing = enclosing.map(|function| match Outlined::of(function) {
+        Outlined::Region { function: Some(function), .. } => function,
+        _ => function,
+    });
     match (outlined, enclosing, line) {
         (Some(Outlined::Region { function: Some(function), number }), ..) => {
             Some(format!("{}, region {number}", demangled(function)))
@@ -114,6 +119,8 @@ mod tests {
         let name = human(None, Some("lab::Grid<double>::smooth"), Some(3), None);
         assert_eq!(name.as_deref(), Some("lab::Grid<double>::smooth, line 3"));
         assert_eq!(human(None, Some("f"), Some(3), None).as_deref(), Some("f, line 3"));
+        let name = human(None, Some("main._omp_fn.0"), Some(3), None);
+        assert_eq!(name.as_deref(), Some("main, line 3"));
         assert_eq!(human(None, None, None, Some("a.out")), None);
     }
 }

@@ -1,9 +1,11 @@
 //! The report of a run: recordings with names, figures and places.
 
 mod columns;
+mod efficiency;
 mod energy;
 mod process;
 mod region;
+mod states;
 #[cfg(test)]
 mod tests;
 
@@ -17,9 +19,11 @@ use super::launch::Ended;
 use super::names::Names;
 
 pub(super) use columns::{Column, Columns, Count, Figures};
+pub(super) use efficiency::{Efficiency, EfficiencyTree, Factor, FactorLoss};
 pub(super) use energy::{EnergyFigures, mean};
 pub(super) use process::{ProcessReport, runtime};
 pub(super) use region::{RegionReport, Thread};
+pub(super) use states::{Reason, SiteReport, ThreadStates};
 
 /// All about one run.
 #[derive(Debug)]

@@ -5,13 +5,15 @@ use std::time::{Duration, SystemTime};
 
 use pacman_core::Topology;
 use pacman_regions::{
-    Ending, Overhead, Process, ProcessEnergy, Recording, Region, Runtime, RuntimeFamily, Timeline,
+    Ending, Overhead, Process, ProcessEnergy, Recording, Runtime, RuntimeFamily, Timeline,
     TimelineRow,
 };
 
 use super::columns::{Columns, Figures};
+use super::efficiency::{self, EfficiencyTree};
 use super::energy;
 use super::region::RegionReport;
+use super::states::{RegionStates, SiteReport};
 use crate::implausible::leave_out;
 use crate::run::endings;
 use crate::run::energy::RunEnergy;
@@ -34,6 +36,10 @@ pub(in crate::run) struct ProcessReport {
     pub(in crate::run) timeline: Timeline,
     /// Seconds in regions that were in no other.
     pub(in crate::run) in_regions: f64,
+    /// The waiting constructs, in the order of first use.
+    pub(in crate::run) sites: Vec<SiteReport>,
+    /// Where the time went, if waits were timed.
+    pub(in crate::run) efficiency: Option<EfficiencyTree>,
     /// Warnings about the figures, one line each.
     pub(in crate::run) notes: Vec<String>,
 }
@@ -59,6 +65,12 @@ impl ProcessReport {
         order.sort_by(|one, other| {
             recording.regions[*other].seconds.total_cmp(&recording.regions[*one].seconds)
         });
+        let sites: Vec<SiteReport> = recording
+            .waits
+            .iter()
+            .flat_map(|waits| &waits.sites)
+            .map(|site| SiteReport { name: names.of(&site.site, began), site: site.clone() })
+            .collect();
         let overhead = recording.overhead.nanoseconds;
         let seconds = recording.process.seconds;
         let watts = energy::watts(recording);
@@ -67,7 +79,11 @@ impl ProcessReport {
             .map(|&at| {
                 let name = std::mem::take(&mut named[at]);
                 let region = &recording.regions[at];
-                RegionReport::of(region, name, (seconds, watts), overhead, &columns, topology)
+                RegionReport {
+                    outer: outer(recording, at),
+                    states: RegionStates::of(region, &sites),
+                    ..RegionReport::of(region, name, (seconds, watts), overhead, &columns, topology)
+                }
             })
             .collect();
         let mut notes = recording.notes.clone();
@@ -77,12 +93,15 @@ impl ProcessReport {
         }
         notes.extend(columns.notes(&total(recording, &columns)));
         notes.extend(uncounted_threads(recording));
+        notes.extend(efficiency::notes(recording));
         notes.extend(endings::note(recording));
         if let Some(energy) = &recording.energy {
             notes.extend(energy::notes(energy, &recording.regions, run));
         }
         ProcessReport {
-            in_regions: in_regions(recording),
+            in_regions: (0..recording.regions.len()).map(|at| outer(recording, at)).sum(),
+            efficiency: EfficiencyTree::of(recording, &regions),
+            sites,
             timeline: reordered(&recording.timeline, &order),
             process: recording.process.clone(),
             runtimes: recording.runtimes.clone(),
@@ -156,8 +175,10 @@ fn uncounted_threads(recording: &Recording) -> Option<String> {
     })
 }
 
-fn in_regions(recording: &Recording) -> f64 {
-    let seconds = |(at, region): (usize, &Region)| match region.nested {
+/// Seconds of a region's executions that were inside no other region.
+fn outer(recording: &Recording, at: usize) -> f64 {
+    let region = &recording.regions[at];
+    match region.nested {
         0 => region.seconds,
         nested if nested == region.executions => 0.0,
         // Sometimes inside another one: the timeline has those that were not.
@@ -165,8 +186,7 @@ fn in_regions(recording: &Recording) -> f64 {
             let rows = recording.timeline.rows.iter().filter(|row| row.region == at);
             rows.flat_map(|row| &row.seconds).sum()
         }
-    };
-    recording.regions.iter().enumerate().map(seconds).sum()
+    }
 }
 
 fn reordered(timeline: &Timeline, order: &[usize]) -> Timeline {

@@ -5,6 +5,7 @@ use pacman_regions::{Adaptation, Region, Row, Site, Team};
 
 use super::columns::{Columns, Figures};
 use super::energy::EnergyFigures;
+use super::states::RegionStates;
 use crate::implausible::note;
 use crate::run::names::Name;
 
@@ -35,6 +36,10 @@ pub(in crate::run) struct RegionReport {
     pub(in crate::run) energy: Option<EnergyFigures>,
     pub(in crate::run) threads: Vec<Thread>,
     pub(in crate::run) adaptation: Option<Adaptation>,
+    /// Seconds of its executions that were inside no other region.
+    pub(in crate::run) outer: f64,
+    /// Waits and useful time, if they were asked for.
+    pub(in crate::run) states: Option<RegionStates>,
 }
 
 /// One thread of the team.
@@ -99,6 +104,8 @@ impl RegionReport {
                 .and_then(|energy| EnergyFigures::of(energy, process_watts)),
             threads: threads(&region.rows, columns, topology),
             adaptation: region.adaptation.clone(),
+            outer: region.seconds,
+            states: None,
         }
     }
 

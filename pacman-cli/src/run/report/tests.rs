@@ -1,14 +1,29 @@
 //! Figures of made-up recordings, by hand.
 
 use pacman_core::Topology;
-use pacman_regions::{Event, Region, Row, Site, Team};
+use pacman_regions::{
+    Cause, Ending, Event, Overhead, Process, Recording, Region, Row, Scheduling, Site, States,
+    Team, Timeline, Wait, WaitSite, Waits,
+};
 
 use super::columns::{Columns, Count};
+use super::efficiency::{Efficiency, Factor};
+use super::process::ProcessReport;
 use super::region::RegionReport;
-use crate::run::names::Name;
+use super::states::Reason;
+use crate::run::names::{Name, Names};
 
 fn row(thread: u32, seconds: f64, cpu: Option<u32>, moves: u64, counts: &[Option<u64>]) -> Row {
-    Row { thread, executions: 10, seconds, cpu, moves, counted: 10, counts: counts.to_vec() }
+    Row {
+        thread,
+        executions: 10,
+        seconds,
+        cpu,
+        moves,
+        counted: 10,
+        counts: counts.to_vec(),
+        states: None,
+    }
 }
 
 fn region(teams: &[(u32, f64)], rows: Vec<Row>) -> Region {
@@ -125,4 +140,95 @@ fn an_event_that_never_moves_is_doubted() {
     let notes = columns.notes(&columns.figures(&rows.iter().collect::<Vec<_>>()));
     assert_eq!(notes.len(), 1);
     assert!(notes[0].starts_with("INSTRUCTIONS stayed at 0 over 5000000 CYCLES"), "{}", notes[0]);
+}
+
+/// Two threads for 10 s, 8 of them in a region. T1 works for 2 s, waits for 5 at a loop and for 1 at the
+/// end; T0 waits for 1 s at the loop. So T1 loses 5 s to uneven load, and both 1 s alike.
+fn timed() -> Recording {
+    let states = |waits: f64| States {
+        waits: vec![Wait { site: 0, count: 10, seconds: waits }],
+        ..States::default()
+    };
+    let with = |row: Row, waits: f64| Row { states: Some(states(waits)), ..row };
+    let rows = vec![with(row(0, 8.0, None, 0, &[]), 1.0), with(row(1, 7.0, None, 0, &[]), 5.0)];
+    let site = Site { module: "/bin/x".into(), address: 7, source: None };
+    Recording {
+        process: Process {
+            pid: 1,
+            parent: 0,
+            command: vec!["x".into()],
+            began: 0.0,
+            seconds: 10.0,
+            ending: Ending::Exit,
+        },
+        runtimes: Vec::new(),
+        threads: 2,
+        contexts: 2,
+        events: Vec::new(),
+        overhead: Overhead::default(),
+        regions: vec![region(&[(2, 8.0)], rows)],
+        timeline: Timeline::default(),
+        waits: Some(Waits {
+            sites: vec![WaitSite { site, cause: Cause::Loop }],
+            several_roots: false,
+            scheduling: Some(Scheduling { ran: 19.5, delayed: 0.5 }),
+        }),
+        notes: Vec::new(),
+    }
+}
+
+fn report_on(recording: &Recording) -> ProcessReport {
+    ProcessReport::of(recording, &mut Names::default(), None)
+}
+
+#[test]
+fn the_tree_s_factors_are_talp_s_and_multiply_to_the_useful_part() {
+    let report = report_on(&timed());
+    let near = |one: f64, other: f64| assert!((one - other).abs() < 1e-12, "{one}, {other}");
+    let states = report.regions[0].states.as_ref().expect("they were timed");
+    let [first, second] = &states.threads[..] else { panic!("two threads") };
+    near(first.useful, 7.0);
+    near(second.useful, 2.0);
+    near(second.end, 1.0);
+    near(first.end, 0.0);
+    let tree = report.efficiency.as_ref().expect("they were timed");
+    let Efficiency { parallel, serialization, load_balance, scheduling } = tree.efficiency;
+    // Of 20 thread-seconds T1 has no region for 2; T0 works then.
+    near(serialization, 0.9);
+    near(load_balance, (18.0 - 5.0) / 18.0);
+    near(scheduling, (18.0 - 5.0 - 2.0) / (18.0 - 5.0));
+    near(parallel, (7.0 + 2.0 + 2.0) / 20.0);
+    near(serialization * load_balance * scheduling, parallel);
+    let factors = tree.factors();
+    assert_eq!(factors[0].factor, Factor::LoadBalance, "the worst comes first");
+    assert_eq!(factors[0].worst.map(|(reason, _)| reason), Some(Reason::Site(0, Cause::Loop)));
+    assert_eq!(states.losses.worst(), Some((Reason::Site(0, Cause::Loop), 6.0 / 16.0)));
+    assert!(!tree.lacks_processors());
+}
+
+#[test]
+fn tasks_after_a_thread_s_part_are_useful() {
+    let mut recording = timed();
+    let late = recording.regions[0].rows[1].states.as_mut().expect("made above");
+    (late.late_tasks, late.starting) = (0.75, 0.125);
+    let report = report_on(&recording);
+    let states = report.regions[0].states.as_ref().expect("they were timed");
+    let thread = &states.threads[1];
+    assert_eq!((thread.useful, thread.end, thread.starting), (2.75, 0.125, 0.125));
+}
+
+#[test]
+fn a_tree_needs_one_root_and_processors_are_named_first() {
+    let mut recording = timed();
+    let waits = recording.waits.as_mut().expect("made above");
+    waits.scheduling = Some(Scheduling { ran: 8.0, delayed: 2.0 });
+    assert!(report_on(&recording).efficiency.expect("a tree").lacks_processors());
+    recording.waits.as_mut().expect("made above").several_roots = true;
+    let report = report_on(&recording);
+    assert!(report.efficiency.is_none() && report.regions[0].states.is_some());
+    assert!(report.notes[0].starts_with("several threads started regions"), "{:?}", report.notes);
+    recording.waits = None;
+    recording.regions[0].rows.iter_mut().for_each(|row| row.states = None);
+    let report = report_on(&recording);
+    assert!(report.efficiency.is_none() && report.regions[0].states.is_none());
 }

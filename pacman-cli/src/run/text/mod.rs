@@ -1,6 +1,7 @@
 //! The report for a terminal: tables of regions, counts, threads and what adaptation did.
 
 mod amount;
+mod efficiency;
 mod energy;
 
 use super::report::{ProcessReport, RegionReport, Report};
@@ -29,6 +30,7 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
         if left_out > 0 {
             text.push_str(&format!("{left_out} more regions are left out here; -o FILE has all\n"));
         }
+        text.push_str(&efficiency::section(process, shown));
         for table in [
             counts(process, shown),
             energy::table(process, shown),

@@ -1,0 +1,168 @@
+//! The efficiency tree: which part of the threads' time was useful, and what the rest was lost to.
+//!
+//! The formulas are those of DLB's TALP (POP metrics): parallel efficiency = serialization × load
+//! balance × scheduling.
+
+use pacman_regions::{Recording, Waits};
+
+use super::region::RegionReport;
+use super::states::{Losses, Reason};
+
+/// Parts of the threads' time, from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::run) struct Efficiency {
+    /// Useful time.
+    pub(in crate::run) parallel: f64,
+    /// What is left without the time in which threads have no region.
+    pub(in crate::run) serialization: f64,
+    /// What is left of that without waits for threads with more to do.
+    pub(in crate::run) load_balance: f64,
+    /// What is left of that without the time that all threads lose alike.
+    pub(in crate::run) scheduling: f64,
+}
+
+impl Efficiency {
+    /// Of threads with `serial` seconds without a region beside these losses.
+    fn of(serial: f64, losses: &Losses) -> Option<Efficiency> {
+        let all = serial + losses.there;
+        let after_balance = losses.there - losses.uneven;
+        let useful = after_balance - losses.common;
+        let part =
+            |above: f64, below: f64| if below > 0.0 { (above / below).max(0.0) } else { 1.0 };
+        (all > 0.0).then(|| Efficiency {
+            parallel: part(useful, all),
+            serialization: part(losses.there, all),
+            load_balance: part(after_balance, losses.there),
+            scheduling: part(useful, after_balance),
+        })
+    }
+
+    /// Of one region.
+    pub(in crate::run) fn of_region(losses: &Losses) -> Option<Efficiency> {
+        Efficiency::of(0.0, losses)
+    }
+}
+
+/// The factors of the parallel efficiency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::run) enum Factor {
+    Serialization,
+    LoadBalance,
+    Scheduling,
+}
+
+/// A factor with its value, and the reason that costs it most: its part of all threads' time.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::run) struct FactorLoss {
+    pub(in crate::run) factor: Factor,
+    pub(in crate::run) value: f64,
+    pub(in crate::run) worst: Option<(Reason, f64)>,
+}
+
+/// The tree of a process.
+#[derive(Debug)]
+pub(in crate::run) struct EfficiencyTree {
+    /// The threads of the widest team.
+    pub(in crate::run) threads: u32,
+    pub(in crate::run) efficiency: Efficiency,
+    /// Seconds of all threads without a region. The thread that starts regions works then.
+    pub(in crate::run) serial: f64,
+    /// Of all regions, and of thread 0 outside of regions.
+    pub(in crate::run) losses: Losses,
+    /// The part of the time in which threads could run that they ran, if the kernel told.
+    pub(in crate::run) processor_share: Option<f64>,
+}
+
+impl EfficiencyTree {
+    /// `None` without timed waits, or if several threads started regions: their regions overlap.
+    pub(super) fn of(recording: &Recording, regions: &[RegionReport]) -> Option<EfficiencyTree> {
+        let waits = recording.waits.as_ref().filter(|waits| !waits.several_roots)?;
+        let seconds = recording.process.seconds;
+        let (mut losses, mut threads, mut inside) = (Losses::default(), 1, 0.0);
+        for region in regions {
+            let part = if region.seconds > 0.0 { region.outer / region.seconds } else { 0.0 };
+            if part > 0.0 {
+                let widest = region.teams.iter().map(|team| team.threads).max();
+                threads = threads.max(widest.unwrap_or(1));
+                losses.add(&region.states.as_ref()?.losses, part);
+                inside += region.outer;
+            }
+        }
+        // The thread that starts regions works outside of them.
+        let alone = (seconds - inside).max(0.0);
+        losses.there += alone;
+        let serial = (f64::from(threads) * seconds - losses.there).max(0.0);
+        Some(EfficiencyTree {
+            threads,
+            efficiency: Efficiency::of(serial, &losses)?,
+            serial,
+            losses,
+            processor_share: processor_share(waits),
+        })
+    }
+
+    /// The factors, worst first.
+    pub(in crate::run) fn factors(&self) -> Vec<FactorLoss> {
+        let Efficiency { serialization, load_balance, scheduling, .. } = self.efficiency;
+        let all = self.serial + self.losses.there;
+        let worst = |of: fn(&(f64, f64)) -> f64| {
+            let reasons = self.losses.reasons.iter();
+            let reasons = reasons.map(|(reason, losses)| (*reason, of(losses) / all));
+            reasons.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, part)| *part > 0.0)
+        };
+        let mut factors = [
+            (Factor::Serialization, serialization, None),
+            (Factor::LoadBalance, load_balance, worst(|losses| losses.0)),
+            (Factor::Scheduling, scheduling, worst(|losses| losses.1)),
+        ]
+        .map(|(factor, value, worst)| FactorLoss { factor, value, worst });
+        factors.sort_by(|one, other| one.value.total_cmp(&other.value));
+        factors.into()
+    }
+
+    /// Whether threads got clearly less than a processor each, so that waits are not the program's
+    /// alone.
+    pub(in crate::run) fn lacks_processors(&self) -> bool {
+        self.processor_share.is_some_and(|share| share < ENOUGH)
+    }
+}
+
+/// The share of a processor from which on a thread has one to itself.
+const ENOUGH: f64 = 0.95;
+
+fn processor_share(waits: &Waits) -> Option<f64> {
+    let scheduling = waits.scheduling?;
+    let all = scheduling.ran + scheduling.delayed;
+    (all > 0.0).then(|| scheduling.ran / all)
+}
+
+/// Lines on what the figures lack.
+pub(super) fn notes(recording: &Recording) -> Vec<String> {
+    let Some(waits) = &recording.waits else { return Vec::new() };
+    let states = || {
+        let rows = recording.regions.iter().flat_map(|region| &region.rows);
+        rows.filter_map(|row| row.states.as_ref())
+    };
+    let mut notes = Vec::new();
+    if waits.several_roots {
+        notes.push(
+            "several threads started regions: there is no efficiency of the whole program".into(),
+        );
+    }
+    let dropped: u64 = states().map(|states| states.dropped).sum();
+    if dropped > 0 {
+        let s = if dropped == 1 { " was" } else { "s were" };
+        notes.push(format!("{dropped} wait{s} left without an end (longjmp); no figure has them"));
+    }
+    let unseen: u64 = states().map(|states| states.unseen_tasks).sum();
+    if unseen > 0 {
+        let s = if unseen == 1 { "" } else { "s" };
+        notes.push(format!(
+            "{unseen} task{s} could not be followed (detach): waits may include their time"
+        ));
+    }
+    if recording.regions.iter().any(|region| region.nested > 0) {
+        notes.push("a region inside another one counts as useful time of the outer one".into());
+    }
+    notes
+}

@@ -1,0 +1,179 @@
+//! The states of a region's threads: useful work, and waits by cause.
+
+use std::collections::BTreeMap;
+
+use pacman_regions::{Cause, Region, Row, States, WaitSite};
+
+use crate::run::names::Name;
+
+/// A waiting construct with its name.
+#[derive(Debug)]
+pub(in crate::run) struct SiteReport {
+    pub(in crate::run) site: WaitSite,
+    pub(in crate::run) name: Name,
+}
+
+impl SiteReport {
+    /// `solver.c:12` where it is known, else the name.
+    pub(in crate::run) fn place(&self) -> String {
+        match (&self.name.file, self.name.line) {
+            (Some(file), Some(line)) => format!("{}:{line}", crate::run::names::last(file)),
+            _ => self.name.short(),
+        }
+    }
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::run) enum Reason {
+    /// The start of its part: the runtime wakes the threads.
+    Start,
+    /// The end of the region.
+    End,
+    /// A construct, by its index in the process's sites.
+    Site(usize, Cause),
+}
+
+impl Reason {
+    /// The name in JSON.
+    pub(in crate::run) fn word(self) -> &'static str {
+        match self {
+            Reason::Start => "start",
+            Reason::End => "end",
+            Reason::Site(_, cause) => cause.word(),
+        }
+    }
+}
+
+/// The states of one thread, in seconds.
+#[derive(Debug)]
+pub(in crate::run) struct ThreadStates {
+    pub(in crate::run) thread: u32,
+    /// Wall time of the executions that it took part in.
+    pub(in crate::run) there: f64,
+    pub(in crate::run) useful: f64,
+    pub(in crate::run) starting: f64,
+    /// At the end of the region.
+    pub(in crate::run) end: f64,
+    /// By construct: the index of the site, its cause, the number of waits, and their time.
+    pub(in crate::run) waits: Vec<(usize, Cause, u64, f64)>,
+    pub(in crate::run) states: States,
+}
+
+impl ThreadStates {
+    fn of(region: &Region, row: &Row, sites: &[SiteReport]) -> Option<ThreadStates> {
+        let states = row.states.clone()?;
+        let teams = region.teams.iter().filter(|team| team.threads > row.thread);
+        let there: f64 = teams.map(|team| team.seconds).sum();
+        let cause = |site: usize| sites.get(site).map_or(Cause::Worksharing, |one| one.site.cause);
+        let waits: Vec<(usize, Cause, u64, f64)> = states
+            .waits
+            .iter()
+            .map(|wait| (wait.site, cause(wait.site), wait.count, wait.seconds))
+            .collect();
+        let inside: f64 = waits.iter().map(|(.., seconds)| seconds).sum();
+        let useful = (row.seconds - inside).max(0.0) + states.late_tasks;
+        // Clocks of two threads are read at different moments: a little below 0 is 0.
+        let end = (there - states.starting - row.seconds - states.late_tasks).max(0.0);
+        let (thread, starting) = (row.thread, states.starting);
+        Some(ThreadStates { thread, there, useful, starting, end, waits, states })
+    }
+
+    /// Seconds without useful work.
+    pub(in crate::run) fn idle(&self) -> f64 {
+        self.by_reason().map(|(_, seconds)| seconds).sum()
+    }
+
+    /// Seconds by reason.
+    pub(in crate::run) fn by_reason(&self) -> impl Iterator<Item = (Reason, f64)> {
+        let ends = [(Reason::Start, self.starting), (Reason::End, self.end)];
+        let sites = self.waits.iter();
+        ends.into_iter()
+            .chain(sites.map(|&(site, cause, _, seconds)| (Reason::Site(site, cause), seconds)))
+    }
+
+    /// Seconds at constructs of these causes.
+    pub(in crate::run) fn waited(&self, causes: &[Cause]) -> f64 {
+        let of = self.waits.iter().filter(|(_, cause, ..)| causes.contains(cause));
+        of.map(|(.., seconds)| seconds).sum()
+    }
+}
+
+/// The time that threads lose, in seconds of all threads together.
+///
+/// TALP divides the time in which a thread does no useful work: the part that every thread loses is
+/// lost to scheduling, the rest to uneven load.
+#[derive(Clone, Debug, Default)]
+pub(in crate::run) struct Losses {
+    /// The time of all threads.
+    pub(in crate::run) there: f64,
+    pub(in crate::run) uneven: f64,
+    pub(in crate::run) common: f64,
+    /// The same by reason: uneven and common.
+    pub(in crate::run) reasons: BTreeMap<Reason, (f64, f64)>,
+}
+
+impl Losses {
+    fn of(threads: &[ThreadStates]) -> Losses {
+        let there: f64 = threads.iter().map(|thread| thread.there).sum();
+        let idle: f64 = threads.iter().map(ThreadStates::idle).sum();
+        // Threads with other times in the region are compared by their share of it.
+        let least = |of: &dyn Fn(&ThreadStates) -> f64| {
+            let shares = threads.iter().filter(|thread| thread.there > 0.0);
+            let least =
+                shares.map(|thread| of(thread) / thread.there).fold(f64::INFINITY, f64::min);
+            if least.is_finite() { least * there } else { 0.0 }
+        };
+        let common = least(&ThreadStates::idle).min(idle);
+        let mut totals: BTreeMap<Reason, f64> = BTreeMap::new();
+        for (reason, seconds) in threads.iter().flat_map(ThreadStates::by_reason) {
+            *totals.entry(reason).or_default() += seconds;
+        }
+        let reasons = totals.into_iter().map(|(reason, total)| {
+            let of = |thread: &ThreadStates| -> f64 {
+                let own = thread.by_reason().filter(|(other, _)| *other == reason);
+                own.map(|(_, seconds)| seconds).sum()
+            };
+            let common = least(&of).min(total);
+            (reason, (total - common, common))
+        });
+        Losses { there, uneven: idle - common, common, reasons: reasons.collect() }
+    }
+
+    /// Adds a part of other losses.
+    pub(super) fn add(&mut self, other: &Losses, part: f64) {
+        self.there += part * other.there;
+        self.uneven += part * other.uneven;
+        self.common += part * other.common;
+        for (reason, (uneven, common)) in &other.reasons {
+            let own = self.reasons.entry(*reason).or_default();
+            *own = (own.0 + part * uneven, own.1 + part * common);
+        }
+    }
+
+    /// The reason with the most time, and its part of all threads' time.
+    pub(in crate::run) fn worst(&self) -> Option<(Reason, f64)> {
+        let all = self.reasons.iter().map(|(reason, (uneven, common))| (*reason, uneven + common));
+        let worst = all.max_by(|one, other| one.1.total_cmp(&other.1))?;
+        (self.there > 0.0 && worst.1 > 0.0).then(|| (worst.0, worst.1 / self.there))
+    }
+}
+
+/// The states of a region's threads.
+#[derive(Debug)]
+pub(in crate::run) struct RegionStates {
+    pub(in crate::run) threads: Vec<ThreadStates>,
+    pub(in crate::run) losses: Losses,
+}
+
+impl RegionStates {
+    /// `None` if waits were not timed.
+    pub(super) fn of(region: &Region, sites: &[SiteReport]) -> Option<RegionStates> {
+        let mut rows: Vec<&Row> = region.rows.iter().collect();
+        rows.sort_by_key(|row| row.thread);
+        let threads: Option<Vec<ThreadStates>> =
+            rows.iter().map(|row| ThreadStates::of(region, row, sites)).collect();
+        let threads = threads.filter(|threads| !threads.is_empty())?;
+        Some(RegionStates { losses: Losses::of(&threads), threads })
+    }
+}

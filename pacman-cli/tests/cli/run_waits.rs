@@ -1,0 +1,209 @@
+//! `run --waits` on programs that time their own waits.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use pacman_suite::skipped;
+use serde_json::Value;
+
+use super::scratch::Scratch;
+use super::{pacman_pmu, text};
+
+const SOURCE: &str = include_str!("waits/known.c");
+const FORTRAN: &str = include_str!("waits/known.f90");
+
+/// A region's name and a thread: the seconds that it waited inside of the region, and those outside
+/// of its body and tasks.
+type Times = BTreeMap<(String, u64), [f64; 2]>;
+
+/// A run: what the program printed, and the report on it.
+struct Run {
+    known: Times,
+    seen: Times,
+    /// Seconds of the regions, by the program's own clock.
+    regions: f64,
+    process: Value,
+}
+
+fn run(program: &Path, scratch: &Scratch) -> Run {
+    let path = scratch.path("report.json");
+    let mut command = pacman_pmu(&["run", "--waits", "-o"]);
+    let answer = command.arg(&path).arg("--").arg(program).output().expect("it runs");
+    assert!(answer.status.success(), "{}", text(&answer.stderr));
+    let (mut known, mut regions) = (Times::new(), 0.0);
+    for line in text(&answer.stdout).lines() {
+        let mut words = line.split_whitespace();
+        let mut next = || words.next().expect("a word");
+        let name = next().to_owned();
+        let thread: u64 = next().parse().expect("a thread");
+        let [inside, outside, whole] = [(); 3].map(|()| next().parse::<f64>().expect("seconds"));
+        known.insert((name, thread), [inside, outside]);
+        regions += if thread == 0 { whole } else { 0.0 };
+    }
+    let report = fs::read_to_string(&path).expect("a report");
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let process = report["processes"][0].clone();
+    let mut seen = Times::new();
+    for region in process["regions"].as_array().expect("a list") {
+        let name = region["name"].as_str().expect("a name");
+        let name = name.split(',').next().expect("a word").to_lowercase();
+        for thread in region["threads"].as_array().expect("a list") {
+            let states = &thread["states"];
+            let seconds = |state: &Value| state.as_f64().expect("seconds");
+            let waits = states["waits"].as_array().expect("a list").iter();
+            let inside = waits.map(|wait| seconds(&wait["time_s"])).sum();
+            let outside = seconds(&states["starting_s"]) + seconds(&states["end_s"]);
+            let number = thread["thread"].as_u64().expect("a number");
+            seen.insert((name.clone(), number), [inside, outside]);
+        }
+    }
+    Run { known, seen, regions, process }
+}
+
+/// The first wait at a construct takes some hundred microseconds of bookkeeping outside of the wait,
+/// and so does the first execution of a region.
+const FIRST_USE: f64 = 1.5e-3;
+
+/// The threads and states of a run that differ from what is known by more than 2 %. State 0 is inside,
+/// 1 outside.
+fn differences(run: &Run, states: &[usize]) -> BTreeMap<(String, u64, usize), String> {
+    let mut all = BTreeMap::new();
+    for ((name, thread), known) in &run.known {
+        let seen = run.seen.get(&(name.clone(), *thread));
+        for &state in states {
+            let seen = seen.map_or(f64::INFINITY, |seen| seen[state]);
+            if (seen - known[state]).abs() > 0.02 * known[state] + FIRST_USE {
+                let key = (name.clone(), *thread, state);
+                all.insert(key, format!("{seen} s of {} s", known[state]));
+            }
+        }
+    }
+    all
+}
+
+/// A machine with other work may take the processor between the program's clock and the library's, so
+/// that each state must be right in one of several runs only.
+fn best_of(program: &Path, scratch: &Scratch, states: &[usize]) -> Vec<Run> {
+    let (mut runs, mut wrong) = (Vec::new(), None::<BTreeMap<_, _>>);
+    for _ in 0..5 {
+        let run = run(program, scratch);
+        let now = differences(&run, states);
+        runs.push(run);
+        let left = match wrong.take() {
+            None => now,
+            Some(before) => before.into_iter().filter(|(key, _)| now.contains_key(key)).collect(),
+        };
+        if left.is_empty() {
+            return runs;
+        }
+        wrong = Some(left);
+    }
+    panic!("{wrong:#?}");
+}
+
+/// The first and the last line of a function of the source.
+fn lines(function: &str) -> (u64, u64) {
+    let head = format!("static void {function}_body(");
+    let from = SOURCE.lines().position(|line| line.starts_with(&head)).expect("it is there");
+    let rest = SOURCE.lines().skip(from);
+    let length = rest.take_while(|line| !line.starts_with('}')).count();
+    (from as u64 + 1, (from + length) as u64 + 1)
+}
+
+/// The causes by which a compiler's program waits in each function.
+const CAUSES: [(&str, &[&str], &[&str]); 11] = [
+    ("triangle", &["barrier"], &["loop"]),
+    ("dynamic", &["loop"], &["loop"]),
+    ("single", &["barrier"], &["single"]),
+    ("sections", &["sections"], &["sections"]),
+    ("critical", &["critical"], &["critical"]),
+    ("locked", &["lock"], &["lock"]),
+    ("barrier", &["barrier"], &["barrier"]),
+    ("ordered", &["loop", "ordered"], &["loop", "ordered"]),
+    ("tasks", &["barrier"], &["barrier"]),
+    ("taskwait", &["barrier", "taskwait"], &["barrier", "taskwait"]),
+    ("taskloop", &["barrier", "taskgroup"], &["single", "taskgroup"]),
+];
+
+fn check_sites(process: &Value, compiler: &str) {
+    for region in process["regions"].as_array().expect("a list") {
+        let name = region["name"].as_str().expect("a name").split(',').next().expect("a word");
+        let known = CAUSES.iter().find(|(function, ..)| *function == name);
+        let Some((_, gcc, clang)) = known else { continue };
+        let expected = if compiler == "gcc" { gcc } else { clang };
+        let (first, last) = lines(name);
+        let mut causes = Vec::new();
+        for thread in region["threads"].as_array().expect("a list") {
+            for wait in thread["states"]["waits"].as_array().expect("a list") {
+                let site = &process["sites"][wait["site"].as_u64().expect("an index") as usize];
+                causes.push(site["cause"].as_str().expect("a word").to_owned());
+                let line = site["line"].as_u64().expect("a line");
+                assert!((first..=last).contains(&line), "{name}: {site:#}");
+            }
+        }
+        causes.sort();
+        causes.dedup();
+        assert_eq!(&causes, expected, "{name}, {compiler}");
+    }
+}
+
+#[test]
+fn each_state_is_what_the_program_measured_itself() {
+    for compiler in ["gcc", "clang"] {
+        let scratch = Scratch::new();
+        let flags = ["-g", "-O1", "-fopenmp"];
+        let Some(program) = scratch.compile(compiler, &flags, SOURCE) else { continue };
+        let runs = best_of(&program, &scratch, &[0, 1]);
+        check_sites(&runs[0].process, compiler);
+        let mut nearest = f64::INFINITY;
+        for Run { known, regions, process, .. } in &runs {
+            let of = |name: &str| process["efficiency"][name].as_f64().expect("a part");
+            let product = of("serialization") * of("load_balance") * of("scheduling");
+            assert!((product - of("parallel")).abs() < 1e-9, "{:#}", process["efficiency"]);
+            let seconds = process["time_s"].as_f64().expect("seconds");
+            let idle: f64 = known.values().flatten().sum();
+            let lost = idle + seconds - regions;
+            nearest = nearest.min((of("parallel") - (1.0 - lost / (2.0 * seconds))).abs());
+        }
+        assert!(nearest < 0.01, "{compiler}: off by {nearest}");
+    }
+}
+
+#[test]
+fn a_fortran_program_has_its_waits() {
+    let scratch = Scratch::new();
+    let source = scratch.file("known.f90", FORTRAN);
+    let program = scratch.path("known");
+    let made = Command::new("gfortran")
+        .args(["-g", "-O1", "-fopenmp", "-o"])
+        .args([&program, &source])
+        .current_dir(source.parent().expect("a directory"))
+        .status();
+    if !made.is_ok_and(|status| status.success()) {
+        return skipped("no gfortran");
+    }
+    let runs = best_of(&program, &scratch, &[0]);
+    let sites = runs[0].process["sites"].as_array().expect("a list");
+    let causes: Vec<&str> = sites.iter().filter_map(|site| site["cause"].as_str()).collect();
+    assert!(causes.contains(&"critical") && causes.contains(&"barrier"), "{causes:?}");
+    assert!(sites.iter().all(|site| site["line"].as_u64() > Some(0)), "{sites:#?}");
+}
+
+#[test]
+fn without_the_option_there_are_no_states() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("gcc", &["-g", "-O1", "-fopenmp"], SOURCE) else { return };
+    let path = scratch.path("report.json");
+    let mut command = pacman_pmu(&["run", "-o"]);
+    let answer = command.arg(&path).arg("--").arg(&program).output().expect("it runs");
+    assert!(answer.status.success(), "{}", text(&answer.stderr));
+    let report = fs::read_to_string(&path).expect("a report");
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let process = &report["processes"][0];
+    assert_eq!((&process["efficiency"], &process["sites"]), (&Value::Null, &Value::Array(vec![])));
+    assert_eq!(process["regions"][0]["threads"][0]["states"], Value::Null);
+    let answer = pacman_pmu(&["run", "--waits", "--adapt", "--", "true"]).output();
+    assert_eq!(answer.expect("it runs").status.code(), Some(2), "they exclude each other");
+}
