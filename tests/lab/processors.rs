@@ -37,12 +37,7 @@ pub(crate) static PROCESSORS: [Processor; 21] = [
     processor(&["--model", "broadwell"], "Broadwell events", FOUR, &[]),
     processor(&["--model", "skylake"], "Skylake events", FOUR, &[]),
     processor(&["--model", "cascadelake"], "Skylake events", FOUR, &[]),
-    processor(
-        &["--model", "icelake"],
-        "Icelake events",
-        EIGHT,
-        &["topdown", "topdown_page", "energy"],
-    ),
+    processor(&["--model", "icelake"], "Icelake events", EIGHT, &["topdown", "energy"]),
     processor(
         &["--model", "sapphirerapids"],
         "Sapphire Rapids events",

@@ -45,11 +45,17 @@ fn ways(program: &Program, flavour: Flavour) -> Vec<(u32, Vec<RunMode>)> {
     let few = !whole && (is_told || flavour == Flavour::GccOnLibomp);
     let numbers = program.threads().iter().filter(|threads| !few || [2, 8].contains(*threads));
     let modes = |threads| match threads {
-        _ if whole => vec![RunMode::Timed, RunMode::Counted, RunMode::Adapted, RunMode::Reduced],
-        2 if is_told => vec![RunMode::Counted],
+        _ if whole => vec![
+            RunMode::Timed,
+            RunMode::Counted,
+            RunMode::Adapted,
+            RunMode::Reduced,
+            RunMode::Waits,
+        ],
+        2 if is_told => vec![RunMode::Counted, RunMode::Waits],
         8 if is_told => vec![RunMode::Adapted],
-        4 => vec![RunMode::Adapted, RunMode::Reduced],
-        2 => vec![RunMode::Counted, RunMode::Adapted],
+        4 => vec![RunMode::Adapted, RunMode::Reduced, RunMode::Waits],
+        2 => vec![RunMode::Counted, RunMode::Adapted, RunMode::Waits],
         8 => vec![RunMode::Timed, RunMode::Adapted],
         _ => vec![RunMode::Adapted],
     };

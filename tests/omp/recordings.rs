@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pacman_regions::{Ending, Recording, Region};
+use pacman_regions::{Ending, Recording, Region, Row};
 
 use crate::catalogue::Program;
 use crate::compilers::Flavour;
@@ -30,7 +30,10 @@ pub(crate) fn faults(
         wrong.extend(of_process(recording, mode));
         for region in &recording.regions {
             let may_nest = program.may_nest(flavour);
-            let faults = of_region(recording, region, program, mode, may_nest);
+            let may_drop = flavour == Flavour::ClangByOmpt;
+            let mut faults = of_region(recording, region, program, mode, may_nest);
+            let rows = region.rows.iter();
+            faults.extend(rows.flat_map(|row| of_states(recording, row, mode, may_drop)));
             let place = format!("{} at {:#x}", region.entry, region.site.address);
             wrong.extend(faults.into_iter().map(|fault| format!("{place}: {fault}")));
         }
@@ -59,6 +62,30 @@ fn of_process(recording: &Recording, mode: RunMode) -> Vec<String> {
         if row.seconds.len() as f64 * recording.timeline.bin > 2.0 * length + 1.0 {
             wrong.push("a timeline longer than the process".to_string());
         }
+    }
+    wrong
+}
+
+/// What is wrong with the waits of a thread.
+fn of_states(recording: &Recording, row: &Row, mode: RunMode, may_drop: bool) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let states = match (&row.states, mode) {
+        (Some(states), RunMode::Waits) => states,
+        (None, RunMode::Waits) => return vec![format!("thread {} has no states", row.thread)],
+        (Some(_), _) => return vec![format!("thread {} has states", row.thread)],
+        (None, _) => return wrong,
+    };
+    let inside: f64 = states.waits.iter().map(|wait| wait.seconds).sum();
+    if inside > row.seconds + states.late_tasks + 1e-7 * row.executions as f64 {
+        wrong.push(format!("thread {} waited {inside} of {} s", row.thread, row.seconds));
+    }
+    let sites = recording.waits.as_ref().map_or(0, |waits| waits.sites.len());
+    if states.waits.iter().any(|wait| wait.site >= sites) {
+        wrong.push(format!("thread {} waited at unknown constructs", row.thread));
+    }
+    // LLVM 14 reports no end of a barrier that is cancelled.
+    if states.dropped > 0 && !may_drop {
+        wrong.push(format!("thread {} left {} waits", row.thread, states.dropped));
     }
     wrong
 }

@@ -30,6 +30,8 @@ pub(crate) enum RunMode {
     /// Adapted, and no region that no guard holds gets more than half of the threads: at once,
     /// and not only where it pays.
     Reduced,
+    /// Observed, and the waits inside of regions are timed.
+    Waits,
 }
 
 impl RunMode {
@@ -40,6 +42,7 @@ impl RunMode {
             RunMode::Counted => "counted",
             RunMode::Adapted => "adapted",
             RunMode::Reduced => "reduced",
+            RunMode::Waits => "waits",
         }
     }
 
@@ -122,6 +125,7 @@ impl Built {
                 events: mode.events().join(","),
                 adapt: mode.adapts().then_some(Objective::Time),
                 max_threads: (mode == RunMode::Reduced).then_some((threads / 2).max(1)),
+                waits: mode == RunMode::Waits,
                 ..Options::default()
             };
             command.envs(options.variables());
