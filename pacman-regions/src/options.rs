@@ -318,7 +318,7 @@ mod tests {
         assert!(!options.waits);
         assert_eq!((options.adapt, options.max_threads), (None, None));
         assert_eq!(options.lifted, [Guard::Query].into());
-        assert_eq!((options.segment, options.energy, wrong.len()), (None, false, 5));
+        assert_eq!((options.segment, options.energy, wrong.len()), (None, false, 6));
         assert_eq!(wrong[1], "PACMAN_OMP_ENERGY: must be 0 or 1, got \"yes\"");
         assert!(wrong[2].contains("time, energy, edp, ed2p"), "{}", wrong[2]);
     }

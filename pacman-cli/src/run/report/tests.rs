@@ -173,12 +173,13 @@ fn timed() -> Recording {
             several_roots: false,
             scheduling: Some(Scheduling { ran: 19.5, delayed: 0.5 }),
         }),
+        energy: None,
         notes: Vec::new(),
     }
 }
 
 fn report_on(recording: &Recording) -> ProcessReport {
-    ProcessReport::of(recording, &mut Names::default(), None)
+    ProcessReport::of(recording, &mut Names::default(), None, None)
 }
 
 #[test]
