@@ -13,8 +13,8 @@ pub(crate) const NARROW: [Options; 2] =
 pub(crate) const NARROW_JOB: &str = "/t/overflow narrow";
 
 /// All probes, by the names of their files.
-pub(crate) const PROBES: [&str; 7] =
-    ["boot", "topdown", "hybrid", "energy", "overflow", "unplug", "netburst_stale"];
+pub(crate) const PROBES: [&str; 8] =
+    ["boot", "topdown", "topdown_page", "hybrid", "energy", "overflow", "unplug", "netburst_stale"];
 
 /// The job of a probe.
 pub(crate) fn job(probe: &str) -> String {
@@ -97,4 +97,14 @@ fn linux_still_starts_netburst_counters_with_a_stale_period() {
     assert!(said.text.contains("FAULT SEEN"), "the fault is gone:\n{}", said.text);
     // The second event of a period, started with that very period, is right.
     assert!(said.text.contains("20 samples of 20\n"), "{}", said.text);
+}
+
+/// As above: the page of `slots` has the slots from before a sleep twice.
+#[test]
+fn linux_still_adds_slots_to_the_page_that_the_register_keeps() {
+    let processor = PROCESSORS.iter().find(|it| it.options[1] == "icelake").expect("a line of it");
+    let Some(said) = boots::said(processor.options, &job("topdown_page")) else { return };
+    assert_eq!(said.status, 1, "{}", said.text);
+    assert!(said.text.contains("at once: page"), "{}", said.text);
+    assert!(said.text.contains("FAULT SEEN"), "the fault is gone:\n{}", said.text);
 }

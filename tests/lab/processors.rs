@@ -37,7 +37,12 @@ pub(crate) static PROCESSORS: [Processor; 21] = [
     processor(&["--model", "broadwell"], "Broadwell events", FOUR, &[]),
     processor(&["--model", "skylake"], "Skylake events", FOUR, &[]),
     processor(&["--model", "cascadelake"], "Skylake events", FOUR, &[]),
-    processor(&["--model", "icelake"], "Icelake events", EIGHT, &["topdown", "energy"]),
+    processor(
+        &["--model", "icelake"],
+        "Icelake events",
+        EIGHT,
+        &["topdown", "topdown_page", "energy"],
+    ),
     processor(
         &["--model", "sapphirerapids"],
         "Sapphire Rapids events",

@@ -115,7 +115,7 @@ fn a_predictor_that_needs_counts_is_refused() {
 fn energy_is_refused_where_it_cannot_be_read() {
     let without = pacman_adapt::Rapl::under(std::path::Path::new("/nowhere")).unwrap_err();
     assert_eq!(without.kind(), ErrorKind::Unsupported);
-    assert!(without.to_string().contains("adapt for time instead"), "{without}");
+    assert!(without.to_string().contains("measure time instead"), "{without}");
     if !std::path::Path::new("/sys/class/powercap").exists() {
         let adapter =
             Adapter::builder(machine("4 cores")).objective(Objective::EnergyDelay).build();

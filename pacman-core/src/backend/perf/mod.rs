@@ -3,7 +3,7 @@
 //! Each thread has one group, opened at attach, enabled once and never toggled. A phase is the
 //! difference of two readings. The owner reads hardware groups with RDPMC if the kernel allows it,
 //! everything else with one `read(2)`. On a hybrid processor each thread has a group for each core
-//! type ([`hybrid`]).
+//! type (module `hybrid`).
 
 mod accounting;
 mod backend;
