@@ -164,7 +164,7 @@ fn counts_that_make_no_sense_are_refused() {
         assert!(error.to_string().contains(why), "{error}");
     }
     let odd = CostTable::new("nothing", Issue::shared(0.0, 2), "i", &[]);
-    assert!(Budget::of(&odd, &[], 1, 1.0).unwrap_err().to_string().contains("issues something"));
+    assert!(Budget::of(&odd, &[], 1, 1.0).unwrap_err().to_string().contains("issue slots"));
     for cpu in ["niagara4", "skx", "p4"] {
         let error = CostTable::of(CpuModel::named(cpu).unwrap()).unwrap_err();
         assert!(error.to_string().contains("no costs of its events are published"), "{error}");
