@@ -111,8 +111,9 @@ pub unsafe extern "C-unwind" fn pacman_adapt_open(
         let mut builder = Adapter::builder(topology)
             .objective(objective)
             .switch_cost(Duration::from_nanos(options.switch_cost_ns));
-        if needs_energy {
-            builder = builder.energy(pacman_core::energy::detect()?);
+        // A machine without counters of energy is refused by `build`, after what the program passes.
+        if let Some(Ok(rapl)) = needs_energy.then(pacman_core::energy::detect) {
+            builder = builder.energy(rapl);
         }
         if options.max_threads > 0 {
             builder = builder.max_threads(options.max_threads as usize);
