@@ -83,24 +83,37 @@ fn differences(run: &Run, states: &[usize]) -> BTreeMap<(String, u64, usize), St
     all
 }
 
+/// How far the efficiency tree of a run is from what its program measured.
+fn tree_error(run: &Run) -> f64 {
+    let of = |name: &str| run.process["efficiency"][name].as_f64().expect("a part");
+    let product = of("serialization") * of("load_balance") * of("scheduling");
+    assert!((product - of("parallel")).abs() < 1e-9, "{:#}", run.process["efficiency"]);
+    let seconds = run.process["time_s"].as_f64().expect("seconds");
+    let idle: f64 = run.known.values().flatten().sum();
+    let lost = idle + seconds - run.regions;
+    (of("parallel") - (1.0 - lost / (2.0 * seconds))).abs()
+}
+
 /// A machine with other work may take the processor between the program's clock and the library's, so
-/// that each state must be right in one of several runs only.
-fn best_of(program: &Path, scratch: &Scratch, states: &[usize]) -> Vec<Run> {
-    let (mut runs, mut wrong) = (Vec::new(), None::<BTreeMap<_, _>>);
+/// that each state and the tree must be right in one of several runs only.
+fn best_of(program: &Path, scratch: &Scratch, states: &[usize]) -> Run {
+    let (mut wrong, mut nearest) = (None::<BTreeMap<_, _>>, f64::INFINITY);
     for _ in 0..5 {
         let run = run(program, scratch);
         let now = differences(&run, states);
-        runs.push(run);
+        // The Fortran program does not time what is outside of its regions' bodies.
+        let error = if states.contains(&1) { tree_error(&run) } else { 0.0 };
+        nearest = nearest.min(error);
         let left = match wrong.take() {
             None => now,
             Some(before) => before.into_iter().filter(|(key, _)| now.contains_key(key)).collect(),
         };
-        if left.is_empty() {
-            return runs;
+        if left.is_empty() && nearest < 0.005 {
+            return run;
         }
         wrong = Some(left);
     }
-    panic!("{wrong:#?}");
+    panic!("the tree is off by {nearest}; {wrong:#?}");
 }
 
 /// The first and the last line of a function of the source.
@@ -155,19 +168,7 @@ fn each_state_is_what_the_program_measured_itself() {
         let scratch = Scratch::new();
         let flags = ["-g", "-O1", "-fopenmp"];
         let Some(program) = scratch.compile(compiler, &flags, SOURCE) else { continue };
-        let runs = best_of(&program, &scratch, &[0, 1]);
-        check_sites(&runs[0].process, compiler);
-        let mut nearest = f64::INFINITY;
-        for Run { known, regions, process, .. } in &runs {
-            let of = |name: &str| process["efficiency"][name].as_f64().expect("a part");
-            let product = of("serialization") * of("load_balance") * of("scheduling");
-            assert!((product - of("parallel")).abs() < 1e-9, "{:#}", process["efficiency"]);
-            let seconds = process["time_s"].as_f64().expect("seconds");
-            let idle: f64 = known.values().flatten().sum();
-            let lost = idle + seconds - regions;
-            nearest = nearest.min((of("parallel") - (1.0 - lost / (2.0 * seconds))).abs());
-        }
-        assert!(nearest < 0.01, "{compiler}: off by {nearest}");
+        check_sites(&best_of(&program, &scratch, &[0, 1]).process, compiler);
     }
 }
 
@@ -184,8 +185,8 @@ fn a_fortran_program_has_its_waits() {
     if !made.is_ok_and(|status| status.success()) {
         return skipped("no gfortran");
     }
-    let runs = best_of(&program, &scratch, &[0]);
-    let sites = runs[0].process["sites"].as_array().expect("a list");
+    let run = best_of(&program, &scratch, &[0]);
+    let sites = run.process["sites"].as_array().expect("a list");
     let causes: Vec<&str> = sites.iter().filter_map(|site| site["cause"].as_str()).collect();
     assert!(causes.contains(&"critical") && causes.contains(&"barrier"), "{causes:?}");
     assert!(sites.iter().all(|site| site["line"].as_u64() > Some(0)), "{sites:#?}");

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { THREADS = 2, ROUNDS = 8 };
+enum { THREADS = 2, ROUNDS = 64 };
 
 static double inside[THREADS], begun[THREADS], ended[THREADS], worked[THREADS][8];
 
@@ -194,7 +194,7 @@ static void taskloop_body(int thread) {
 #pragma omp single
   {
 #pragma omp taskloop grainsize(1)
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < ROUNDS; i++)
       task(2);
   }
   inside[thread] += now() - from - (worked[thread][0] - meanwhile);
@@ -204,13 +204,13 @@ static void taskloop_body(int thread) {
 // Tasks run in the wait at the region's end.
 static void late_body(int thread) {
   if (thread == 0)
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
 #pragma omp task
       task(3);
     }
 }
 
-static void uneven_body(int thread) { spin(thread ? 3 : 12); }
+static void uneven_body(int thread) { spin(thread ? ROUNDS : 2 * ROUNDS); }
 
 REGION(triangle)
 REGION(dynamic)
