@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use pacman_core::Provenance;
 use serde::{Serialize, Serializer};
 
 /// Writes a document, indented, with a line feed.
@@ -27,6 +28,28 @@ pub(crate) fn line(document: &impl Serialize) -> String {
 #[cfg(test)]
 pub(crate) fn value(document: &impl Serialize) -> serde_json::Value {
     serde_json::to_value(document).expect("names are strings")
+}
+
+/// Where, when and by which version a document was made.
+#[derive(Debug, Serialize)]
+pub(crate) struct ProvenanceDocument<'a> {
+    version: &'a str,
+    host: &'a str,
+    processor: Option<&'a str>,
+    system: &'a str,
+    began: String,
+}
+
+impl ProvenanceDocument<'_> {
+    pub(crate) fn of(provenance: &Provenance) -> ProvenanceDocument<'_> {
+        ProvenanceDocument {
+            version: &provenance.version,
+            host: &provenance.host,
+            processor: provenance.processor.as_deref(),
+            system: &provenance.system,
+            began: provenance.date(),
+        }
+    }
 }
 
 /// A list whose items are made one at a time while it is written: a report may have 20,000 threads.

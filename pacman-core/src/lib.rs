@@ -42,6 +42,7 @@ pub mod floating;
 pub mod fork;
 pub mod platform;
 mod primitive;
+mod provenance;
 pub mod report;
 pub mod session;
 #[doc(hidden)]
@@ -58,6 +59,7 @@ pub use pacman_events::partition::Partition;
 pub use pacman_topology::{self as topology, Binding, Place, Placement, Topology};
 #[doc(hidden)]
 pub use pacman_topology::{cancel, input};
+pub use provenance::Provenance;
 pub use report::Report;
 pub use session::{Attached, Phase, Session};
 

@@ -5,6 +5,7 @@
 
 use crate::backend::ReadPath;
 use crate::platform::is_of_core_type;
+use crate::provenance::Provenance;
 use pacman_topology::CoreType;
 
 pub use crate::session::Stat;
@@ -47,6 +48,8 @@ pub struct Report {
     pub threads: Vec<ThreadReport>,
     /// Nanoseconds since the session started.
     pub age: u64,
+    /// Where, when and by which version it was counted.
+    pub provenance: Provenance,
     /// The counts come from a simulated machine, not from this one.
     pub simulated: bool,
     /// Warnings for the reader: one line each.

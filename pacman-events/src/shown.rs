@@ -44,6 +44,29 @@ pub fn text_of<T: AsRef<OsStr> + ?Sized>(name: &T) -> String {
     }
 }
 
+/// The words of a command as a line that a shell splits into these words again.
+///
+/// Words that [`text_of`] escaped stay as they are.
+///
+/// ```
+/// use pacman_events::shown::command_line;
+/// let words = ["./solver", "a b", "it's", "", "$'bad\\xff'"].map(String::from);
+/// assert_eq!(command_line(&words), r"./solver 'a b' 'it'\''s' '' $'bad\xff'");
+/// ```
+pub fn command_line(words: &[String]) -> String {
+    let words = words.iter().map(|word| match shown(word).to_string() {
+        escaped if escaped.starts_with("$'") && escaped.ends_with('\'') => escaped,
+        word if !word.is_empty() && word.chars().all(is_plain) => word,
+        word => format!("'{}'", word.replace('\'', r"'\''")),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a shell takes the character for itself, wherever it stands.
+fn is_plain(letter: char) -> bool {
+    letter.is_alphanumeric() || "_-./:=@%+,".contains(letter)
+}
+
 /// Escapes the unsafe characters of a whole line in place, without quotes.
 ///
 /// Parts of the line that [`shown`] has escaped stay as they are.

@@ -7,12 +7,16 @@ use serde::Serialize;
 use super::energy::RunEnergy;
 use super::json_states;
 use super::report::{self, Columns, ProcessReport, RegionReport, Report};
-use crate::document::{self, ByName, List};
+use crate::document::{self, ByName, List, ProvenanceDocument};
+
+/// The version of the format. It rises when a member is removed or changes its meaning.
+pub(crate) const VERSION: u32 = 2;
 
 #[derive(Serialize)]
 struct Document<'a, P> {
     format: &'a str,
     version: u32,
+    provenance: ProvenanceDocument<'a>,
     command: &'a [String],
     time_s: f64,
     exit_status: u8,
@@ -184,7 +188,8 @@ struct Figures<C, R, M> {
 pub(super) fn write(report: &Report) -> String {
     document::text(&Document {
         format: "pacman-run",
-        version: 1,
+        version: VERSION,
+        provenance: ProvenanceDocument::of(&report.provenance),
         command: &report.command,
         time_s: report.ended.seconds,
         exit_status: report.ended.exit.status(),

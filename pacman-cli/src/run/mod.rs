@@ -23,7 +23,7 @@ mod training;
 
 use std::mem::ManuallyDrop;
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use pacman_events::shown::{shown_path, text_of};
 
@@ -76,7 +76,16 @@ fn read(args: &RunArgs, directory: &Path) -> CliResult {
     };
     let seconds = found.recordings.iter().map(end).fold(0.0, f64::max);
     let ended = Ended { pid: 0, exit: Exit::Status(0), seconds, at: SystemTime::now() };
-    let run = Run { command: first.command, ended, objective: None, simulated: None, energy: None };
+    let since_1970 = Duration::try_from_secs_f64(first.began).unwrap_or_default();
+    let began = SystemTime::UNIX_EPOCH + since_1970;
+    let run = Run {
+        command: first.command,
+        ended,
+        began,
+        objective: None,
+        simulated: None,
+        energy: None,
+    };
     let report = reported(run, found);
     if report.parallel().next().is_none() {
         error::complain(format!("no OpenMP region ran in the recordings in {shown}"));
@@ -165,6 +174,7 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
 impl Prepared {
     fn run(self, args: &RunArgs, signals: &Signals) -> CliResult {
         let meter = self.energy.map(EnergyMeter::start).transpose().map_err(CliError::refused)?;
+        let began = SystemTime::now();
         let ended = launch::run(&args.command, self.environment, signals)?;
         let energy = meter.map(EnergyMeter::finish).transpose();
         let energy = energy.inspect_err(|why| error::complain(why)).unwrap_or(None);
@@ -177,6 +187,7 @@ impl Prepared {
         let run = Run {
             command: words.collect(),
             ended,
+            began,
             objective: args.adapt.then(|| args.objective.unwrap_or_default().to_string()),
             simulated: platform::current().simulation().map(|machine| machine.title.to_owned()),
             energy,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use pacman_core::Provenance;
+
 use super::figures::{Columns, Row, Who};
 
 /// A part of the run, or all of it.
@@ -20,6 +22,7 @@ pub(super) struct Answer {
     pub(super) by: By,
     pub(super) interval: Option<Duration>,
     pub(super) simulated: bool,
+    pub(super) provenance: Provenance,
     pub(super) notes: Vec<String>,
     /// The width by COLUMNS or the terminal; without either, and in a file, as wide as it takes.
     pub(super) width: usize,

@@ -6,13 +6,14 @@ use serde::Serialize;
 
 use super::answer::{Answer, Interval};
 use super::figures::{self, Row, Who};
-use crate::document::List;
+use crate::document::{List, ProvenanceDocument};
 use crate::exit::Exit;
 
 #[derive(Serialize)]
 struct Document<'a, R> {
     format: &'a str,
     version: u32,
+    provenance: ProvenanceDocument<'a>,
     command: &'a [String],
     by: &'a str,
     interval: Option<Part>,
@@ -92,6 +93,7 @@ pub(super) fn document<'a>(
     Document {
         format: "pacman-stat",
         version: 1,
+        provenance: ProvenanceDocument::of(&answer.provenance),
         command: &answer.command,
         by: answer.by.id(),
         interval: interval.number.map(|number| Part {

@@ -52,7 +52,7 @@ fn threads(args: &StatArgs) -> CliResult {
     held.follow()?;
     let mut follower =
         Follower::new(&*chosen.made, chosen.events.len(), places, held.pid, &topology);
-    let mut writer = AnswerWriter::new(args, &chosen.events, doubt, sink);
+    let mut writer = AnswerWriter::new(args, &chosen.events, doubt, &topology, sink);
     writer.answer.notes.extend(chosen.footnote);
     run::run(Some(held), &mut follower, &signals, writer)
 }
@@ -75,7 +75,7 @@ fn contexts(args: &StatArgs) -> CliResult {
         command => Some(Held::start(command, &signals)?),
     };
     let mut contexts = chosen.made;
-    let mut writer = AnswerWriter::new(args, &chosen.events, contexts.doubt(), sink);
+    let mut writer = AnswerWriter::new(args, &chosen.events, contexts.doubt(), &topology, sink);
     writer.answer.notes.extend(chosen.footnote);
     run::run(held, &mut contexts, &signals, writer)
 }

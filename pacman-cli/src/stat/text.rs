@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pacman_core::export::TableStyle;
 use pacman_core::export::grid::{Column, Grid};
-use pacman_events::shown;
+use pacman_events::shown::{self, command_line};
 
 use super::answer::{Answer, By, Interval, census};
 use super::figures::{Columns, Figures, Row, Who, cores};
@@ -60,7 +60,7 @@ fn heading(answer: &Answer, elapsed: Duration, rows: &[Row], exit: Option<Exit>)
     };
     let mut parts = Vec::new();
     if !answer.command.is_empty() {
-        parts.push(clip(&clean(&answer.command.join(" "))));
+        parts.push(clip(&command_line(&answer.command)));
     }
     parts.push(format!("{:.3} s", elapsed.as_secs_f64()));
     match answer.by {

@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use pacman_core::report::DOUBTED;
-use pacman_core::{Event, atomic_write};
+use pacman_core::{Event, Provenance, Topology, atomic_write};
 use pacman_events::shown::{shown_path, text_of};
 
 use super::answer::{Answer, By, Interval};
@@ -89,6 +89,7 @@ impl AnswerWriter {
         args: &StatArgs,
         events: &[Event],
         doubt: Option<&'static str>,
+        topology: &Topology,
         sink: Sink,
     ) -> AnswerWriter {
         let by = if args.all {
@@ -112,6 +113,7 @@ impl AnswerWriter {
             by,
             interval: args.interval(),
             simulated: false,
+            provenance: Provenance::here(Some(topology), SystemTime::now()),
             notes: doubt
                 .map(|doubt| format!("{DOUBTED}  may be wrong: {doubt}"))
                 .into_iter()

@@ -1,6 +1,7 @@
 //! Copying what a session knows into a report.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use super::cells::{Row, Seen, Stat};
 use super::members::{KEPT, Past};
@@ -8,6 +9,7 @@ use super::plausible::Limits;
 use super::rotation::SetStats;
 use super::shared::Shared;
 use super::thread::ThreadRecord;
+use crate::provenance::Provenance;
 use crate::report::{
     CountReport, EventColumn, Implausible, LoggedSample, PhaseReport, PlaceReport, Report,
     SetReport, ThreadReport, ThreadState,
@@ -71,6 +73,9 @@ pub(super) fn report(shared: &Shared) -> Report {
     }
     let doubt = records.iter().find_map(|record| record.caps.doubt);
     let doubt = doubt.or(past.as_ref().and_then(|past| past.doubt));
+    let age = nanos(now.saturating_sub(shared.since()));
+    let (today, past_time) = (SystemTime::now(), Duration::from_nanos(age));
+    let began = today.checked_sub(past_time).unwrap_or(today);
     let mut report = Report {
         session: shared.name().to_string(),
         events: shared
@@ -89,7 +94,8 @@ pub(super) fn report(shared: &Shared) -> Report {
         rotation: shared.sets().rotation(),
         phases,
         threads,
-        age: nanos(now.saturating_sub(shared.since())),
+        age,
+        provenance: Provenance::here(topology, began),
         simulated: records.iter().any(|record| record.caps.simulated)
             || past.is_some_and(|past| past.simulated),
         notes,

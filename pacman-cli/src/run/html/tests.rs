@@ -40,6 +40,7 @@ fn picture(recording: Recording) -> String {
             seconds: 4.0,
             at: std::time::SystemTime::now(),
         },
+        began: std::time::SystemTime::now(),
         objective: None,
         simulated: None,
         energy: None,

@@ -10,8 +10,9 @@ mod states;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::time::SystemTime;
 
-use pacman_core::Topology;
+use pacman_core::{Provenance, Topology};
 use pacman_regions::Recording;
 
 use super::energy::RunEnergy;
@@ -31,6 +32,7 @@ pub(super) struct Report {
     /// The program and its arguments.
     pub(super) command: Vec<String>,
     pub(super) ended: Ended,
+    pub(super) provenance: Provenance,
     /// The objective of adaptation; `None` if it only observed.
     pub(super) objective: Option<String>,
     /// The simulated machine whose counts these are.
@@ -48,6 +50,7 @@ pub(super) struct Report {
 pub(super) struct Run {
     pub(super) command: Vec<String>,
     pub(super) ended: Ended,
+    pub(super) began: SystemTime,
     pub(super) objective: Option<String>,
     pub(super) simulated: Option<String>,
     pub(super) energy: Option<RunEnergy>,
@@ -65,12 +68,13 @@ impl Report {
             .collect();
         processes.sort_by_key(|process| process.regions.is_empty());
         let mut notes = names.notes;
-        let Run { command, ended, objective, simulated, energy } = run;
+        let Run { command, ended, began, objective, simulated, energy } = run;
         let ran = processes.iter().any(|process| !process.regions.is_empty());
         if objective.is_some() && ran && !processes.iter().any(ProcessReport::is_adapted) {
             notes.push("adaptation was asked for, but no region was adapted".into());
         }
-        Report { command, ended, objective, simulated, energy, processes, notes }
+        let provenance = Provenance::here(topology, began);
+        Report { command, ended, provenance, objective, simulated, energy, processes, notes }
     }
 
     /// Processes in which regions ran.

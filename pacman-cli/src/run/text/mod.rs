@@ -10,11 +10,16 @@ use crate::stat::{clean, grouped};
 pub(super) use amount::{
     difference, joules, metric, number, quantity, rate, seconds, share, watts,
 };
+use pacman_core::Provenance;
 use pacman_core::export::grid::{Column, Grid};
+use pacman_events::shown::command_line;
 
 /// The whole report; on a terminal, between the program's output and the prompt, not all of it.
 pub(super) fn write(report: &Report, is_short: bool) -> String {
     let mut text = format!("\n{}\n", heading(report));
+    if !is_short {
+        text.push_str(&format!("{}\n", made(&report.provenance)));
+    }
     if let Some(simulated) = &report.simulated {
         text.push_str(&format!(
             "SIMULATED: counts are those of {simulated}, not of this machine\n"
@@ -65,7 +70,7 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
 }
 
 fn heading(report: &Report) -> String {
-    let mut line = clean(&report.command.join(" "));
+    let mut line = command_line(&report.command);
     line.push_str(&format!(": {}", seconds(report.ended.seconds)));
     let processes = report.processes.len();
     if processes > 1 {
@@ -82,6 +87,18 @@ fn heading(report: &Report) -> String {
         line.push_str(&format!(", packages used {}{power}", joules(energy.joules)));
     }
     line
+}
+
+/// Where, when and by which version the report was made.
+fn made(provenance: &Provenance) -> String {
+    let processor = provenance.processor.as_deref().unwrap_or("unknown processor");
+    clean(&format!(
+        "on {}: {processor}, {}; {}; pacman-pmu {}",
+        provenance.host,
+        provenance.system,
+        provenance.date(),
+        provenance.version
+    ))
 }
 
 fn about(process: &ProcessReport) -> String {

@@ -24,6 +24,8 @@ const VERSION: u32 = 1;
 /// session       the session's name
 /// simulated     true if the counts come from a simulated machine
 /// age_ns        nanoseconds since the session began
+/// provenance    {version, host, processor, system, began}: of this library; the name or null; the
+///               kernel and its release; in UTC, such as "2026-11-25T02:41:40Z"
 /// notes         [line …]
 /// events        [{name, unit, hardware, doubt, core_pmu, part_of} …]; doubt is null, or why all
 ///               counts of it may be wrong: the kernel's driver is not trusted on this processor;
@@ -104,6 +106,15 @@ pub fn json(report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
     to.name("session").string(&report.session);
     to.name("simulated").literal(report.simulated);
     to.name("age_ns").literal(report.age);
+    to.break_line()?;
+    let provenance = &report.provenance;
+    to.name("provenance").begin('{');
+    to.name("version").string(&provenance.version);
+    to.name("host").string(&provenance.host);
+    to.name("processor").string_or_null(provenance.processor.as_deref());
+    to.name("system").string(&provenance.system);
+    to.name("began").string(&provenance.date());
+    to.end('}');
     to.break_line()?;
     to.name("notes");
     strings(&mut to, &report.notes);

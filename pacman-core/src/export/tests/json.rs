@@ -37,6 +37,7 @@ fn members_and_their_order_are_the_documented_ones() {
             "session",
             "simulated",
             "age_ns",
+            "provenance",
             "notes",
             "events",
             "sets",

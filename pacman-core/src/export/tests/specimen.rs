@@ -1,6 +1,9 @@
 //! Reports made by hand.
 
+use std::time::SystemTime;
+
 use crate::backend::ReadPath;
+use crate::provenance::Provenance;
 use crate::report::{
     CountReport, EventColumn, EventSet, EventSetRotation, Implausible, LoggedSample, PhaseReport,
     PlaceReport, Report, SetReport, ThreadReport, ThreadState,
@@ -31,6 +34,13 @@ pub(super) fn report(session: &str, events: Vec<EventColumn>, phases: &[&str]) -
         phases: phases.iter().map(|name| name.to_string()).collect(),
         threads: Vec::new(),
         age: 1250 * MS,
+        provenance: Provenance {
+            version: "0.1.0".into(),
+            host: "node7".into(),
+            processor: Some("Processor 9000".into()),
+            system: "Linux 6.1.0 x86_64".into(),
+            began: SystemTime::UNIX_EPOCH,
+        },
         simulated: false,
         notes: Vec::new(),
     }
