@@ -95,6 +95,8 @@ Examples:
   pacman-pmu run --adapt --objective edp --waiting block -- ./program
   pacman-pmu run --adapt --lift query -o report.json -- ./program
   pacman-pmu run -o ranks.csv -- mpirun -n 4 ./program
+  mpirun -n 4 pacman-pmu run -o ranks.html -- ./program
+                                                       one report on all ranks, either way
   for n in 1 2 4; do OMP_NUM_THREADS=$n pacman-pmu run --record data.csv -- ./program; done
                                                        training data, for pacman-pmu train
 
@@ -111,7 +113,7 @@ compiler made serial. A process may end in any way: the report has all execution
 
 const FORMS: &str = "\
 CSV, a row for each thread of a region:
-  pid,parent,program,region,name,file,line,module,address,entry,runtime,executions,nested,
+  pid,parent,program,host,rank,region,name,file,line,module,address,entry,runtime,executions,nested,
   region_s,share,imbalance,waiting,threads_chosen,package_energy_j,package_energy_resolution_j,
   package_power_w,energy_executions,thread,thread_executions,busy_s,useful_s,starting_s,barrier_s,
   worksharing_s,end_s,lock_s,ordered_s,tasks_s,cpu,package,core,sibling,beside,moves,counted,
@@ -120,9 +122,11 @@ CSV, a row for each thread of a region:
   wrong. Absent values are empty.
 
 JSON:
-  format, version  \"pacman-run\", 1
+  format, version  \"pacman-run\", 2
+  provenance       version, host, processor, system, began
   command, time_s, exit_status, signal, objective, simulated, energy, notes
-  processes        a list of pid, parent, command, time_s, ending, runtimes, threads, contexts,
-                   share, events, metrics, overhead, efficiency, sites, energy, regions, timeline
-                   and notes
+  processes        a list of pid, parent, host, rank, command, time_s, ending, runtimes, threads,
+                   contexts, share, events, metrics, overhead, efficiency, sites, energy, regions,
+                   timeline and notes
+  ranks            all ranks of an MPI program at a glance, or null
   docs/output.md describes every field.";

@@ -1,5 +1,6 @@
 //! The report as one table: a row for each thread of a region of a process.
 
+use std::io::{self, Write};
 use std::iter;
 
 use pacman_events::shown::text_of;
@@ -10,32 +11,52 @@ use crate::records::csv;
 
 /// The table, with a heading.
 pub(super) fn write(report: &Report) -> String {
-    let events = events(report);
+    let events = events(report.parallel());
+    let rows = report.parallel().flat_map(|process| rows(process, &events));
+    csv(iter::once(heading(&events)).chain(rows))
+}
+
+/// Writes the table of these processes, one after the other, with columns for `events`.
+pub(super) fn stream(
+    processes: impl Iterator<Item = ProcessReport>,
+    events: &[Column],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    out.write_all(csv(iter::once(heading(events))).as_bytes())?;
+    for process in processes {
+        out.write_all(csv(rows(&process, events)).as_bytes())?;
+    }
+    Ok(())
+}
+
+fn heading(events: &[Column]) -> Vec<String> {
     let titles = events.iter().map(|event| format!("{} [{}]", event.title(), event.unit));
-    let heading = FIXED.map(str::to_owned).into_iter().chain(titles).collect();
-    let regions = report.parallel().flat_map(|process| {
-        process.regions.iter().enumerate().map(move |(number, region)| (process, number, region))
-    });
-    let rows = regions.flat_map(|(process, number, region)| {
+    FIXED.map(str::to_owned).into_iter().chain(titles).collect()
+}
+
+/// A row for each thread of a region.
+fn rows<'a>(
+    process: &'a ProcessReport,
+    events: &'a [Column],
+) -> impl Iterator<Item = Vec<String>> + 'a {
+    process.regions.iter().enumerate().flat_map(move |(number, region)| {
         let of_region = about(process, number, region);
         let empty = FIXED.len() + events.len() - of_region.len();
         let alone = [of_region.clone(), vec![String::new(); empty]].concat();
         let alone = region.threads.is_empty().then_some(alone);
-        let events = &events;
         let threads = region.threads.iter().map(move |thread| {
             [of_region.clone(), of_thread(region, thread), counts(process, thread, events)].concat()
         });
         threads.chain(alone)
-    });
-    csv(iter::once(heading).chain(rows))
+    })
 }
 
 /// The events of all processes, which were all asked for the same.
-fn events(report: &Report) -> Vec<&Column> {
-    let mut events: Vec<&Column> = Vec::new();
-    for event in report.parallel().flat_map(|process| &process.columns.events) {
+pub(super) fn events<'a>(processes: impl Iterator<Item = &'a ProcessReport>) -> Vec<Column> {
+    let mut events: Vec<Column> = Vec::new();
+    for event in processes.flat_map(|process| &process.columns.events) {
         if !events.iter().any(|known| known.name == event.name) {
-            events.push(event);
+            events.push(event.clone());
         }
     }
     events
@@ -47,6 +68,8 @@ fn about(process: &ProcessReport, number: usize, region: &RegionReport) -> Vec<S
         process.process.pid.to_string(),
         process.process.parent.to_string(),
         process.program().to_owned(),
+        process.process.host.clone().unwrap_or_default(),
+        optional(process.process.rank.map(|rank| rank.rank)),
         number.to_string(),
         region.name.text.clone(),
         region.name.file.clone().unwrap_or_default(),
@@ -98,7 +121,7 @@ fn of_thread(region: &RegionReport, thread: &Thread) -> Vec<String> {
     ]
 }
 
-fn counts(process: &ProcessReport, thread: &Thread, events: &[&Column]) -> Vec<String> {
+fn counts(process: &ProcessReport, thread: &Thread, events: &[Column]) -> Vec<String> {
     let count = |column: &Column| {
         let own = process.columns.events.iter();
         let at = own.clone().position(|event| event.name == column.name)?;
@@ -115,10 +138,12 @@ fn optional(value: Option<impl ToString>) -> String {
 const WORKSHARING: &[Cause] =
     &[Cause::Loop, Cause::Sections, Cause::Single, Cause::Worksharing, Cause::Reduction];
 
-const FIXED: [&str; 41] = [
+const FIXED: [&str; 43] = [
     "pid",
     "parent",
     "program",
+    "host",
+    "rank",
     "region",
     "name",
     "file",

@@ -1,11 +1,13 @@
 //! The destination of the report and its format.
 
+use std::fs::Permissions;
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use pacman_events::shown::shown_path;
 
-use super::report::Report;
+use super::report::{Column, ProcessReport, Report};
 use super::{csv, html, json, text};
 use crate::error::{CliError, CliResult};
 use pacman_core::atomic_write;
@@ -63,6 +65,35 @@ impl Destination {
     pub(super) fn file(path: &Path, form: Form) -> CliResult<Destination> {
         atomic_write::check(path).map_err(|error| CliError::BadInput(unwritten(path, &error)))?;
         Ok(Destination { form, file: Some(path.to_path_buf()) })
+    }
+
+    /// Writes the report of these processes, one after the other; text and page have the report's own.
+    pub(super) fn stream(
+        self,
+        report: &Report,
+        processes: impl Iterator<Item = ProcessReport>,
+        events: &[Column],
+    ) -> CliResult<()> {
+        let path = match (self.form, &self.file) {
+            (Form::Json | Form::Csv, Some(path)) => path,
+            _ => return self.write(report),
+        };
+        let unwritable = |error| CliError::Unwritable(unwritten(path, &error));
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        // The umask applies, as to other reports.
+        let mode = Permissions::from_mode(0o666);
+        let draft = tempfile::Builder::new()
+            .permissions(mode)
+            .tempfile_in(directory.unwrap_or(Path::new(".")));
+        let draft = draft.map_err(unwritable)?;
+        let mut out = io::BufWriter::new(&draft);
+        let written = match self.form {
+            Form::Csv => csv::stream(processes, events, &mut out),
+            _ => json::stream(report, processes, &mut out),
+        };
+        written.and_then(|()| out.flush()).map_err(unwritable)?;
+        drop(out);
+        draft.persist(path).map(|_| ()).map_err(|error| unwritable(error.error))
     }
 
     /// Writes the report. If the file cannot be written now, for example because the disk is full,

@@ -5,17 +5,18 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use pacman_adapt::{EnergyReading, Rapl};
+use serde::{Deserialize, Serialize};
 
 /// A counter of a package that takes 1 kW wraps in a minute at the earliest.
 const STEP: Duration = Duration::from_secs(20);
 
 /// The energy of all packages during a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RunEnergy {
     pub(super) joules: f64,
     pub(super) seconds: f64,
     /// `powercap` or `perf`.
-    pub(super) source: &'static str,
+    pub(super) source: String,
     pub(super) packages: usize,
 }
 
@@ -38,7 +39,7 @@ impl EnergyMeter {
             }
             sum.advance(&rapl)?;
             let seconds = sum.begun.elapsed().as_secs_f64();
-            let (source, packages) = (rapl.source(), rapl.packages());
+            let (source, packages) = (rapl.source().to_owned(), rapl.packages());
             Ok(RunEnergy { joules: sum.joules, seconds, source, packages })
         };
         let thread = Builder::new().name("energy".into()).spawn(sum);

@@ -1,12 +1,15 @@
 //! The report for programs: everything.
 
+use std::cell::RefCell;
+use std::io::{self, Write};
+
 use pacman_events::shown::text_of;
 use pacman_regions::{Ending, Guarded, Loop, ProcessEnergy, Runtime, RuntimeFamily, TimelineRow};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::energy::RunEnergy;
-use super::json_states;
 use super::report::{self, Columns, ProcessReport, RegionReport, Report};
+use super::{json_overview, json_states};
 use crate::document::{self, ByName, List, ProvenanceDocument};
 
 /// The version of the format. It rises when a member is removed or changes its meaning.
@@ -25,6 +28,7 @@ struct Document<'a, P> {
     simulated: Option<&'a str>,
     energy: Option<Energy<'a>>,
     processes: P,
+    ranks: Option<json_overview::Ranks<'a>>,
     notes: &'a [String],
 }
 
@@ -32,6 +36,8 @@ struct Document<'a, P> {
 struct Process<'a, R> {
     pid: u32,
     parent: u32,
+    host: Option<&'a str>,
+    rank: Option<u32>,
     command: &'a [String],
     time_s: f64,
     ending: &'a str,
@@ -186,7 +192,31 @@ struct Figures<C, R, M> {
 
 /// The document, indented, with a newline.
 pub(super) fn write(report: &Report) -> String {
-    document::text(&Document {
+    document::text(&whole(report, List(|| report.processes.iter().map(process))))
+}
+
+/// Writes the document with these processes instead of the report's, one after the other.
+pub(super) fn stream(
+    report: &Report,
+    processes: impl Iterator<Item = ProcessReport>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let processes = RefCell::new(processes);
+    let each = || std::iter::from_fn(|| processes.borrow_mut().next()).map(Whole);
+    document::write(out, &whole(report, List(each)))
+}
+
+/// A process that is gone once it is written.
+struct Whole(ProcessReport);
+
+impl Serialize for Whole {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        process(&self.0).serialize(serializer)
+    }
+}
+
+fn whole<'a, P: Serialize + 'a>(report: &'a Report, processes: P) -> impl Serialize + 'a {
+    Document {
         format: "pacman-run",
         version: VERSION,
         provenance: ProvenanceDocument::of(&report.provenance),
@@ -197,9 +227,10 @@ pub(super) fn write(report: &Report) -> String {
         objective: report.objective.as_deref(),
         simulated: report.simulated.as_deref(),
         energy: report.energy.as_ref().map(run_energy),
-        processes: List(|| report.processes.iter().map(process)),
+        processes,
+        ranks: json_overview::ranks(report.overview.as_ref()),
         notes: &report.notes,
-    })
+    }
 }
 
 fn process(report: &ProcessReport) -> impl Serialize + '_ {
@@ -212,6 +243,8 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
     Process {
         pid: process.pid,
         parent: process.parent,
+        host: process.host.as_deref(),
+        rank: process.rank.map(|rank| rank.rank),
         command: &process.command,
         time_s: process.seconds,
         ending: process.ending.word(),
@@ -247,7 +280,7 @@ fn run_energy(energy: &RunEnergy) -> Energy<'_> {
         power_w: energy.watts(),
         time_s: energy.seconds,
         packages: energy.packages as u64,
-        source: energy.source,
+        source: &energy.source,
     }
 }
 

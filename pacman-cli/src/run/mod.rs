@@ -9,6 +9,7 @@ mod endings;
 mod energy;
 mod html;
 mod json;
+mod json_overview;
 mod json_states;
 mod launch;
 pub(crate) mod library;
@@ -16,6 +17,7 @@ pub(crate) mod memory;
 pub(crate) mod names;
 pub(crate) mod options;
 mod program;
+mod ranks;
 mod report;
 mod signals;
 mod text;
@@ -28,7 +30,7 @@ use std::time::{Duration, SystemTime};
 use pacman_events::shown::{shown_path, text_of};
 
 use pacman_adapt::Rapl;
-use pacman_core::{Topology, platform};
+use pacman_core::{Provenance, Topology, platform};
 
 use crate::error::{self, CliError, CliResult, UNWRITABLE};
 use crate::exit::{self, Exit};
@@ -39,7 +41,9 @@ use energy::EnergyMeter;
 use launch::{Ended, Environment};
 use memory::{Found, Memory};
 use pacman_core::atomic_write;
-use report::{Report, Run};
+use ranks::Gathering;
+pub(crate) use ranks::{MergeArgs, merge};
+use report::{Report, Run, Seats};
 use training::Training;
 
 /// Runs the program and reports; the exit status is the program's.
@@ -77,26 +81,24 @@ fn read(args: &RunArgs, directory: &Path) -> CliResult {
     let seconds = found.recordings.iter().map(end).fold(0.0, f64::max);
     let ended = Ended { pid: 0, exit: Exit::Status(0), seconds, at: SystemTime::now() };
     let since_1970 = Duration::try_from_secs_f64(first.began).unwrap_or_default();
-    let began = SystemTime::UNIX_EPOCH + since_1970;
+    let topology = Topology::detect().ok();
     let run = Run {
         command: first.command,
         ended,
-        began,
+        provenance: Provenance::here(topology.as_ref(), SystemTime::UNIX_EPOCH + since_1970),
         objective: None,
         simulated: None,
         energy: None,
+        seats: topology.as_ref().map(Seats::of).unwrap_or_default(),
     };
-    let report = reported(run, found);
+    let mut recordings = found.recordings;
+    endings::complete(&mut recordings, &run.ended);
+    let report = Report::of(run, &recordings);
     if report.parallel().next().is_none() {
         error::complain(format!("no OpenMP region ran in the recordings in {shown}"));
     }
     destination.write(&report)?;
     Ok(0)
-}
-
-fn reported(run: Run, mut found: Found) -> Report {
-    endings::complete(&mut found.recordings, &run.ended);
-    Report::of(run, &found.recordings, Topology::detect().ok().as_ref())
 }
 
 /// All that is made before the program starts.
@@ -107,6 +109,8 @@ struct Prepared {
     environment: Environment,
     training: Option<Training>,
     energy: Option<Rapl>,
+    /// The ranks that share the report, if a launcher started this command as one of several.
+    gathering: Option<Gathering>,
     /// The known obstacle to seeing the program's regions.
     blind: Option<String>,
     /// A file that was asked for will not be written.
@@ -153,6 +157,10 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
         }),
         None => Destination::standard_error(),
     };
+    let gathering = match &args.output {
+        Some(output) => Gathering::begin(output)?,
+        None => None,
+    };
     let training = args.record.as_deref().and_then(|path| {
         let begun = Training::begin(path, &args.command[0]);
         begun.map_err(|why| in_the_way.push(why.to_string())).ok()
@@ -168,7 +176,16 @@ fn prepare(args: &RunArgs) -> CliResult<Prepared> {
         Some((library, memory)) => (options::environment(args, &library, &memory), Some(memory)),
         None => (Environment::default(), None),
     };
-    Ok(Prepared { destination, memory, environment, training, energy, blind, unwritable })
+    Ok(Prepared {
+        destination,
+        memory,
+        environment,
+        training,
+        energy,
+        gathering,
+        blind,
+        unwritable,
+    })
 }
 
 impl Prepared {
@@ -184,15 +201,19 @@ impl Prepared {
             error::complain(format!("a recording is left out: {line}"));
         }
         let words = args.command.iter().map(text_of);
+        let topology = Topology::detect().ok();
         let run = Run {
             command: words.collect(),
             ended,
-            began,
+            provenance: Provenance::here(topology.as_ref(), began),
             objective: args.adapt.then(|| args.objective.unwrap_or_default().to_string()),
             simulated: platform::current().simulation().map(|machine| machine.title.to_owned()),
             energy,
+            seats: topology.as_ref().map(Seats::of).unwrap_or_default(),
         };
-        let report = reported(run, found);
+        let mut recordings = found.recordings;
+        endings::complete(&mut recordings, &run.ended);
+        let report = Report::of(run.clone(), &recordings);
         let seen = report.parallel().next().is_some();
         if !seen {
             error::complain(nothing_seen(&report, self.blind.as_deref()));
@@ -202,10 +223,16 @@ impl Prepared {
             report.uncounted().iter().for_each(error::complain);
         }
         let recorded = self.training.map_or(Ok(Vec::new()), |training| training.add(&report));
-        let written = match seen || !self.destination.is_standard_error() {
-            true => self.destination.write(&report),
+        let written = match self.gathering {
+            Some(gathering) => match gathering.finish(&run, &recordings) {
+                Ok(Some(directory)) => ranks::merge_all(&directory, self.destination),
+                other => other.map(|_| ()),
+            },
+            None if seen || !self.destination.is_standard_error() => {
+                self.destination.write(&report)
+            }
             // All that it would say is said.
-            false => Ok(()),
+            None => Ok(()),
         };
         for line in recorded.as_ref().into_iter().flatten() {
             error::complain(line);

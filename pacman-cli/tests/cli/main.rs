@@ -15,6 +15,7 @@ mod run_energy;
 mod run_kills;
 mod run_openmp;
 mod run_page;
+mod run_ranks;
 mod run_refusals;
 mod run_report;
 mod run_signals;

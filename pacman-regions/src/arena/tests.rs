@@ -333,6 +333,8 @@ pub(crate) fn specimen() -> Recording {
             began: 1e9,
             seconds: 2.0,
             ending: Ending::ExitInRegion,
+            host: None,
+            rank: None,
         },
         runtimes: vec![Runtime { family, path, version: None }],
         threads: 2,

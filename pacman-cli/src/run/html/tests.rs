@@ -4,7 +4,7 @@ use pacman_regions::{Recording, TimelineRow};
 
 use super::timeline;
 use crate::exit::Exit;
-use crate::run::report::{ProcessReport, Report, Run};
+use crate::run::report::{ProcessReport, Report, Run, Seats};
 
 fn recording(regions: usize) -> Recording {
     let region = |at: usize| {
@@ -40,12 +40,13 @@ fn picture(recording: Recording) -> String {
             seconds: 4.0,
             at: std::time::SystemTime::now(),
         },
-        began: std::time::SystemTime::now(),
+        provenance: pacman_core::Provenance::here(None, std::time::SystemTime::now()),
+        seats: Seats::default(),
         objective: None,
         simulated: None,
         energy: None,
     };
-    let report = Report::of(run, &recordings, None);
+    let report = Report::of(run, &recordings);
     let process: &ProcessReport = report.parallel().next().expect("it has regions");
     timeline::section(process, 0)
 }

@@ -138,7 +138,7 @@ mod tests {
             let run = watts.map(|watts| RunEnergy {
                 joules: watts * 1000.0,
                 seconds: 1000.0,
-                source: "powercap",
+                source: "powercap".into(),
                 packages: 2,
             });
             notes(&energy, &[], run.as_ref()).len() - 1

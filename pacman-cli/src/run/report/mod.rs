@@ -3,16 +3,17 @@
 mod columns;
 mod efficiency;
 mod energy;
+mod overview;
 mod process;
 mod region;
+mod seats;
 mod states;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
-use std::time::SystemTime;
 
-use pacman_core::{Provenance, Topology};
+use pacman_core::Provenance;
 use pacman_regions::Recording;
 
 use super::energy::RunEnergy;
@@ -22,8 +23,10 @@ use super::names::Names;
 pub(super) use columns::{Column, Columns, Count, Figures};
 pub(super) use efficiency::{Efficiency, EfficiencyTree, Factor, FactorLoss};
 pub(super) use energy::{EnergyFigures, mean};
+pub(super) use overview::{Overview, RankSummary, RegionSummary};
 pub(super) use process::{ProcessReport, runtime};
 pub(super) use region::{RegionReport, Thread};
+pub(super) use seats::Seats;
 pub(super) use states::{Reason, SiteReport, ThreadStates};
 
 /// All about one run.
@@ -41,40 +44,67 @@ pub(super) struct Report {
     pub(super) energy: Option<RunEnergy>,
     /// Every process that left a recording, those with regions first.
     pub(super) processes: Vec<ProcessReport>,
+    /// Processes of other ranks with regions, which `overview` alone has.
+    pub(super) left_out: usize,
+    /// All ranks at a glance, if there are several.
+    pub(super) overview: Option<Overview>,
     /// Warnings about the figures, one line each.
     pub(super) notes: Vec<String>,
 }
 
 /// Facts in addition to the recordings.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Run {
     pub(super) command: Vec<String>,
     pub(super) ended: Ended,
-    pub(super) began: SystemTime,
+    pub(super) provenance: Provenance,
     pub(super) objective: Option<String>,
     pub(super) simulated: Option<String>,
     pub(super) energy: Option<RunEnergy>,
+    pub(super) seats: Seats,
 }
 
 impl Report {
-    /// Names and computes; `topology` has the contexts that share a core.
-    pub(super) fn of(run: Run, recordings: &[Recording], topology: Option<&Topology>) -> Report {
+    /// Names and computes.
+    pub(super) fn of(run: Run, recordings: &[Recording]) -> Report {
         let mut names = Names::default();
-        let mut processes: Vec<ProcessReport> = recordings
+        let (seats, energy) = (&run.seats, run.energy.as_ref());
+        let processes: Vec<ProcessReport> = recordings
             .iter()
-            .map(|recording| {
-                ProcessReport::of(recording, &mut names, topology, run.energy.as_ref())
-            })
+            .map(|recording| ProcessReport::of(recording, &mut names, seats, energy))
             .collect();
-        processes.sort_by_key(|process| process.regions.is_empty());
-        let mut notes = names.notes;
-        let Run { command, ended, began, objective, simulated, energy } = run;
+        let mut overview = Overview::default();
+        processes.iter().for_each(|process| overview.add(process));
+        Report::with(run, processes, overview.finished(), names.notes)
+    }
+
+    /// Of these processes; `notes` are warnings about names.
+    pub(super) fn with(
+        run: Run,
+        mut processes: Vec<ProcessReport>,
+        overview: Option<Overview>,
+        mut notes: Vec<String>,
+    ) -> Report {
+        let rank = |process: &ProcessReport| process.process.rank.map(|rank| rank.rank);
+        processes.sort_by_key(|process| (process.regions.is_empty(), rank(process)));
+        let Run { command, ended, provenance, objective, simulated, energy, .. } = run;
         let ran = processes.iter().any(|process| !process.regions.is_empty());
         if objective.is_some() && ran && !processes.iter().any(ProcessReport::is_adapted) {
             notes.push("adaptation was asked for, but no region was adapted".into());
         }
-        let provenance = Provenance::here(topology, began);
-        Report { command, ended, provenance, objective, simulated, energy, processes, notes }
+        let left_out = 0;
+        Report {
+            command,
+            ended,
+            provenance,
+            objective,
+            simulated,
+            energy,
+            processes,
+            left_out,
+            overview,
+            notes,
+        }
     }
 
     /// Processes in which regions ran.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
-use pacman_core::Topology;
 use pacman_regions::{
     Ending, Overhead, Process, ProcessEnergy, Recording, Runtime, RuntimeFamily, Timeline,
     TimelineRow,
@@ -13,6 +12,7 @@ use super::columns::{Columns, Figures};
 use super::efficiency::{self, EfficiencyTree};
 use super::energy;
 use super::region::RegionReport;
+use super::seats::Seats;
 use super::states::{RegionStates, SiteReport};
 use crate::implausible::leave_out;
 use crate::run::endings;
@@ -45,10 +45,10 @@ pub(in crate::run) struct ProcessReport {
 }
 
 impl ProcessReport {
-    pub(super) fn of(
+    pub(in crate::run) fn of(
         recording: &Recording,
         names: &mut Names,
-        topology: Option<&Topology>,
+        seats: &Seats,
         run: Option<&RunEnergy>,
     ) -> ProcessReport {
         let mut recording = recording.clone();
@@ -82,7 +82,7 @@ impl ProcessReport {
                 RegionReport {
                     outer: outer(recording, at),
                     states: RegionStates::of(region, &sites),
-                    ..RegionReport::of(region, name, (seconds, watts), overhead, &columns, topology)
+                    ..RegionReport::of(region, name, (seconds, watts), overhead, &columns, seats)
                 }
             })
             .collect();

@@ -1,10 +1,10 @@
 //! One region: its times, how well its threads shared the work, its counts.
 
-use pacman_core::Topology;
 use pacman_regions::{Adaptation, Region, Row, Site, Team};
 
 use super::columns::{Columns, Figures};
 use super::energy::EnergyFigures;
+use super::seats::{Seat, Seats};
 use super::states::RegionStates;
 use crate::implausible::note;
 use crate::run::names::Name;
@@ -55,20 +55,6 @@ pub(in crate::run) struct Thread {
     pub(in crate::run) implausible: Option<String>,
 }
 
-/// The place of a thread that did not move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::run) struct Seat {
-    pub(in crate::run) package: u32,
-    pub(in crate::run) core: u32,
-    pub(in crate::run) sibling: u32,
-}
-
-impl Seat {
-    fn are_siblings((one, other): (Seat, Seat)) -> bool {
-        one.core == other.core && one.sibling != other.sibling
-    }
-}
-
 impl RegionReport {
     pub(super) fn of(
         region: &Region,
@@ -76,7 +62,7 @@ impl RegionReport {
         (process_seconds, process_watts): (f64, Option<f64>),
         overhead: Option<f64>,
         columns: &Columns,
-        topology: Option<&Topology>,
+        seats: &Seats,
     ) -> RegionReport {
         let quotient = |above: f64, below: f64| (below > 0.0).then(|| above / below);
         let executions = region.executions as f64;
@@ -102,7 +88,7 @@ impl RegionReport {
                 .energy
                 .as_ref()
                 .and_then(|energy| EnergyFigures::of(energy, process_watts)),
-            threads: threads(&region.rows, columns, topology),
+            threads: threads(&region.rows, columns, seats),
             adaptation: region.adaptation.clone(),
             outer: region.seconds,
             states: None,
@@ -168,11 +154,8 @@ fn waiting(region: &Region) -> Option<f64> {
     (there > 0.0 && !region.rows.is_empty()).then(|| (1.0 - busy / there).max(0.0))
 }
 
-fn threads(rows: &[Row], columns: &Columns, topology: Option<&Topology>) -> Vec<Thread> {
-    let seat = |row: &Row| {
-        let context = topology?.context(row.cpu.filter(|_| row.moves == 0)?)?;
-        Some(Seat { package: context.package, core: context.core, sibling: context.sibling })
-    };
+fn threads(rows: &[Row], columns: &Columns, seats: &Seats) -> Vec<Thread> {
+    let seat = |row: &Row| seats.get(row.cpu.filter(|_| row.moves == 0)?);
     let seats: Vec<(u32, Option<Seat>)> = rows.iter().map(|row| (row.thread, seat(row))).collect();
     let mut threads: Vec<Thread> = rows
         .iter()

@@ -10,6 +10,7 @@ use super::columns::{Columns, Count};
 use super::efficiency::{Efficiency, Factor};
 use super::process::ProcessReport;
 use super::region::RegionReport;
+use super::seats::Seats;
 use super::states::Reason;
 use crate::run::names::{Name, Names};
 
@@ -44,10 +45,10 @@ fn region(teams: &[(u32, f64)], rows: Vec<Row>) -> Region {
     }
 }
 
-fn report(region: &Region, events: &[&str], topology: Option<&Topology>) -> RegionReport {
+fn report(region: &Region, events: &[&str], seats: &Seats) -> RegionReport {
     let event = |name: &&str| Event { name: name.to_string(), uncounted: None };
     let columns = Columns::of(&events.iter().map(event).collect::<Vec<_>>(), Some(1e6));
-    RegionReport::of(region, Name::default(), (10.0, None), Some(1e6), &columns, topology)
+    RegionReport::of(region, Name::default(), (10.0, None), Some(1e6), &columns, seats)
 }
 
 #[test]
@@ -59,7 +60,7 @@ fn waiting_is_over_teams_of_all_sizes_and_imbalance_over_the_longest_one_s() {
         row(2, 0.5, None, 0, &[]),
         row(3, 0.5, None, 0, &[]),
     ];
-    let report = report(&region(&[(4, 1.0), (2, 3.0)], rows), &[], None);
+    let report = report(&region(&[(4, 1.0), (2, 3.0)], rows), &[], &Seats::default());
     assert!((report.waiting.unwrap() - 0.4).abs() < 1e-12, "{:?}", report.waiting);
     assert!((report.imbalance.unwrap() - 1.2).abs() < 1e-12, "{:?}", report.imbalance);
     assert_eq!((report.team_sizes().as_str(), report.share), ("2-4", Some(0.4)));
@@ -69,7 +70,7 @@ fn waiting_is_over_teams_of_all_sizes_and_imbalance_over_the_longest_one_s() {
 
 #[test]
 fn what_was_not_observed_has_no_figure() {
-    let report = report(&region(&[], Vec::new()), &["CYCLES"], None);
+    let report = report(&region(&[], Vec::new()), &["CYCLES"], &Seats::default());
     assert_eq!((report.waiting, report.imbalance), (None, None));
     assert_eq!(report.figures.counts, [None]);
     assert_eq!(report.figures.rates, [None]);
@@ -87,7 +88,7 @@ fn siblings_are_those_that_never_left_one_core() {
         row(4, 1.0, Some(0), 0, &[]),
         row(5, 1.0, None, 0, &[]),
     ];
-    let report = report(&region(&[(6, 1.0)], rows), &[], Some(&topology));
+    let report = report(&region(&[(6, 1.0)], rows), &[], &Seats::of(&topology));
     let beside: Vec<&[u32]> = report.threads.iter().map(|thread| &*thread.beside).collect();
     // 0 and 4 take turns on one context: neither runs beside the other.
     assert_eq!(beside, [&[1][..], &[0, 4], &[], &[], &[1], &[]]);
@@ -103,7 +104,7 @@ fn metrics_follow_where_all_their_events_were_counted() {
         row(1, 1.0, None, 0, &[Some(2_000), Some(1_000), None]),
     ];
     let events = ["INSTRUCTIONS", "CYCLES", "LLC_MISSES"];
-    let report = report(&region(&[(2, 1.0)], rows), &events, None);
+    let report = report(&region(&[(2, 1.0)], rows), &events, &Seats::default());
     let figures = &report.figures;
     assert_eq!(figures.counts[0], Some(Count { value: 4_000, is_complete: true }));
     assert_eq!(figures.counts[2], Some(Count { value: 6, is_complete: false }));
@@ -124,7 +125,7 @@ fn what_is_shorter_than_observing_it_has_counts_and_no_rates() {
     let events = ["CPU_CLOCK"];
     for (seconds, rate) in [(0.009, None), (0.02, Some(50.0))] {
         let rows = vec![row(0, seconds, None, 0, &[Some(1)])];
-        let figures = report(&region(&[(1, seconds)], rows), &events, None).figures;
+        let figures = report(&region(&[(1, seconds)], rows), &events, &Seats::default()).figures;
         assert_eq!(figures.counts, [Some(Count { value: 1, is_complete: true })]);
         assert_eq!(figures.rates, [rate]);
     }
@@ -160,6 +161,8 @@ fn timed() -> Recording {
             began: 0.0,
             seconds: 10.0,
             ending: Ending::Exit,
+            host: None,
+            rank: None,
         },
         runtimes: Vec::new(),
         threads: 2,
@@ -179,7 +182,7 @@ fn timed() -> Recording {
 }
 
 fn report_on(recording: &Recording) -> ProcessReport {
-    ProcessReport::of(recording, &mut Names::default(), None, None)
+    ProcessReport::of(recording, &mut Names::default(), &Seats::default(), None)
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod amount;
 mod efficiency;
 mod energy;
+mod overview;
 
 use super::report::{ProcessReport, RegionReport, Report};
 use crate::exit::Exit;
@@ -25,7 +26,14 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
             "SIMULATED: counts are those of {simulated}, not of this machine\n"
         ));
     }
+    if let Some(overview) = &report.overview {
+        text.push_str(&overview::section(overview, is_short));
+    }
     let mut notes: Vec<String> = Vec::new();
+    if report.left_out > 0 {
+        let of_all = "the first ranks are shown in full here; a report in .json or .csv has all";
+        notes.push(format!("{} more processes are left out: {of_all}", report.left_out));
+    }
     let several = report.processes.len() > 1;
     for process in report.parallel() {
         text.push_str(&format!("\n{}\n", about(process)));
@@ -72,7 +80,7 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
 fn heading(report: &Report) -> String {
     let mut line = command_line(&report.command);
     line.push_str(&format!(": {}", seconds(report.ended.seconds)));
-    let processes = report.processes.len();
+    let processes = report.processes.len() + report.left_out;
     if processes > 1 {
         line.push_str(&format!(", {processes} processes"));
     }

@@ -1,0 +1,216 @@
+//! `pacman-pmu merge`: one report on all ranks.
+//!
+//! One recording is in memory at a time. Text and page show the first ranks in full, and all at a glance;
+//! JSON and CSV have everything.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pacman_events::shown::shown_path;
+
+use super::gather::{EXTENSION, FILE_EXTENSION, MERGING};
+use super::rank_file::{RankReader, RankRun};
+use crate::error::{self, CliError, CliResult};
+use crate::exit::Exit;
+use crate::run::destination::{Destination, Form};
+use crate::run::names::Names;
+use crate::run::report::{Column, Overview, ProcessReport, Report, Seats};
+use crate::run::{csv, energy::RunEnergy};
+
+/// Merge the recordings of MPI ranks into one report.
+///
+/// `mpirun -n 4 pacman-pmu run -o report.json -- ./program` leaves the directory report.json.ranks if a
+/// rank was killed or the machines do not see each other's files at once. Otherwise the command of the
+/// rank that ends last merges it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct MergeArgs {
+    /// The directory of the ranks
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+
+    /// Write the report to FILE (.txt, .csv, .json or .html) [default: DIR without .ranks]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  pacman-pmu merge report.json.ranks
+  pacman-pmu merge report.json.ranks -o report.html
+
+Exit status:
+  0  done
+  2  bad input: DIR has no recording of a rank, or FILE cannot be written";
+
+/// Merges the directory and keeps it.
+pub(crate) fn merge(args: &MergeArgs) -> CliResult {
+    let output = match &args.output {
+        Some(output) => output.clone(),
+        None if args.directory.extension() == Some(OsStr::new(EXTENSION)) => {
+            args.directory.with_extension("")
+        }
+        None => {
+            let directory = shown_path(&args.directory);
+            let why = format!("{directory} does not end in .{EXTENSION}: name a report with -o");
+            return Err(CliError::BadInput(why));
+        }
+    };
+    let destination = Destination::file(&output, Form::of(&output)?)?;
+    let ranks = Ranks::found_in(&args.directory)?;
+    ranks.write(destination).map(|()| 0)
+}
+
+/// Writes the report of a directory whose ranks are all there, and removes the directory.
+pub(in crate::run) fn merge_all(directory: &Path, destination: Destination) -> CliResult<()> {
+    let ranks = Ranks::found_in(directory)?;
+    let paths: Vec<PathBuf> = ranks.files.iter().map(|file| file.path.clone()).collect();
+    ranks.write(destination)?;
+    let removed = paths.iter().try_for_each(fs::remove_file);
+    let removed = removed.and_then(|()| fs::remove_dir(directory.join(MERGING)));
+    removed.and_then(|()| fs::remove_dir(directory)).map_err(|error| {
+        let directory = shown_path(directory);
+        CliError::Unwritable(format!("cannot remove {directory}, whose report is written: {error}"))
+    })
+}
+
+/// The files of one run, by rank.
+struct Ranks {
+    files: Vec<RankPath>,
+}
+
+struct RankPath {
+    path: PathBuf,
+    run: RankRun,
+}
+
+impl Ranks {
+    /// The files of the latest run in a directory. Standard error has a line for each other file, and for
+    /// ranks that are missing.
+    fn found_in(directory: &Path) -> CliResult<Ranks> {
+        let shown = shown_path(directory);
+        let unread =
+            |error: std::io::Error| CliError::BadInput(format!("cannot read {shown}: {error}"));
+        let (mut files, mut wrong) = (Vec::new(), Vec::new());
+        for entry in fs::read_dir(directory).map_err(unread)? {
+            let path = entry.map_err(unread)?.path();
+            if path.extension() == Some(OsStr::new(FILE_EXTENSION)) {
+                match RankReader::open(&path) {
+                    Ok(reader) => files.push(RankPath { path, run: reader.run }),
+                    Err(why) => wrong.push(format!("{} {why}", shown_path(&path))),
+                }
+            }
+        }
+        let Some(latest) =
+            files.iter().max_by(|one, other| one.run.began.total_cmp(&other.run.began))
+        else {
+            let why =
+                wrong.first().map_or_else(|| "it has no recording of a rank".into(), String::clone);
+            return Err(CliError::BadInput(format!("cannot merge {shown}: {why}")));
+        };
+        let run = (latest.run.job.clone(), latest.run.rank.ranks);
+        files.retain(|file| {
+            let is_own = (&file.run.job, file.run.rank.ranks) == (&run.0, run.1);
+            if !is_own {
+                wrong.push(format!("{} is of another run", shown_path(&file.path)));
+            }
+            is_own
+        });
+        for line in wrong {
+            error::complain(format!("a recording is left out: {line}"));
+        }
+        files.sort_by_key(|file| file.run.rank.rank);
+        let missing = run.1.map_or(0, |ranks| (ranks as usize).saturating_sub(files.len()));
+        if missing > 0 {
+            let s = if missing == 1 { " is" } else { "s are" };
+            error::complain(format!("{missing} rank{s} missing in {shown}: the report lacks them"));
+        }
+        Ok(Ranks { files })
+    }
+
+    fn write(self, destination: Destination) -> CliResult<()> {
+        let mut names = Names::default();
+        let (mut kept, mut left_out) = (Vec::new(), 0);
+        let (mut overview, mut events) = (Overview::default(), Vec::<Column>::new());
+        let mut damaged = Vec::new();
+        for process in self.processes(&mut names, &mut damaged) {
+            overview.add(&process);
+            for event in csv::events(std::iter::once(&process)) {
+                if !events.iter().any(|known| known.name == event.name) {
+                    events.push(event);
+                }
+            }
+            if kept.len() < KEPT {
+                kept.push(process);
+            } else {
+                left_out += 1;
+            }
+        }
+        damaged.iter().for_each(error::complain);
+        let run = self.run();
+        let mut report =
+            Report::with(run, kept, overview.finished(), std::mem::take(&mut names.notes));
+        report.notes.extend(self.failed());
+        report.left_out = left_out;
+        if left_out == 0 {
+            return destination.write(&report);
+        }
+        // What is wrong was said above.
+        let again = self.processes(&mut names, &mut damaged);
+        destination.stream(&report, again, &events)
+    }
+
+    /// The processes of all ranks, one at a time.
+    fn processes<'a>(
+        &'a self,
+        names: &'a mut Names,
+        damaged: &'a mut Vec<String>,
+    ) -> impl Iterator<Item = ProcessReport> + 'a {
+        let recordings = self.files.iter().flat_map(|file| {
+            let open = RankReader::open(&file.path);
+            let (reader, error) = match open {
+                Ok(reader) => (Some(reader), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            reader.into_iter().flatten().chain(error).map(move |recording| (file, recording))
+        });
+        recordings.filter_map(move |(file, recording)| match recording {
+            Ok(mut recording) => {
+                recording.process.host.get_or_insert_with(|| file.run.host.clone());
+                recording.process.rank.get_or_insert(file.run.rank);
+                let run = file.run.clone().into_run();
+                let (seats, energy): (&Seats, Option<&RunEnergy>) =
+                    (&run.seats, run.energy.as_ref());
+                Some(ProcessReport::of(&recording, names, seats, energy))
+            }
+            Err(why) => {
+                damaged.push(format!("{} {why}", shown_path(&file.path)));
+                None
+            }
+        })
+    }
+
+    /// The whole run: from the first begin to the last end, on the host of the first rank.
+    fn run(&self) -> crate::run::report::Run {
+        let began = self.files.iter().map(|file| file.run.began).fold(f64::INFINITY, f64::min);
+        let end = self.files.iter().map(|file| file.run.end()).fold(0.0, f64::max);
+        let mut run = self.files[0].run.clone().into_run();
+        run.ended.seconds = end - began;
+        // Energy is of a host. Ranks of one host read the same packages.
+        run.energy = None;
+        let failed = self.files.iter().map(|file| file.run.exit());
+        run.ended.exit =
+            failed.filter(|exit| *exit != Exit::Status(0)).next().unwrap_or(Exit::Status(0));
+        run
+    }
+
+    /// A line for each rank that failed.
+    fn failed(&self) -> impl Iterator<Item = String> + '_ {
+        let failed = self.files.iter().filter(|file| file.run.exit() != Exit::Status(0));
+        failed.map(|file| format!("rank {}: {}", file.run.rank.rank, file.run.exit()))
+    }
+}
+
+/// Ranks that text and page show in full.
+const KEPT: usize = 16;

@@ -1,0 +1,144 @@
+//! The file of one rank: a line about its run, and a line for each recording.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use pacman_core::Provenance;
+use pacman_regions::{Rank, Recording};
+use serde::{Deserialize, Serialize};
+
+use crate::exit::Exit;
+use crate::run::energy::RunEnergy;
+use crate::run::launch::Ended;
+use crate::run::report::{Run, Seats};
+
+const FORMAT: &str = "pacman-rank";
+const VERSION: u32 = 1;
+
+/// The run of one rank, without its recordings.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct RankRun {
+    format: String,
+    version: u32,
+    pub(super) rank: Rank,
+    /// The launcher's name of the job, if it gives one.
+    pub(super) job: Option<String>,
+    command: Vec<String>,
+    exit_status: u8,
+    signal: Option<i32>,
+    /// Seconds since 1970.
+    pub(super) began: f64,
+    time_s: f64,
+    objective: Option<String>,
+    simulated: Option<String>,
+    energy: Option<RunEnergy>,
+    made_by: String,
+    pub(super) host: String,
+    processor: Option<String>,
+    system: String,
+    seats: Seats,
+}
+
+impl RankRun {
+    pub(super) fn of(run: &Run, rank: Rank, job: Option<String>) -> RankRun {
+        let Provenance { version, host, processor, system, began, .. } = run.provenance.clone();
+        RankRun {
+            format: FORMAT.into(),
+            version: VERSION,
+            rank,
+            job,
+            command: run.command.clone(),
+            exit_status: run.ended.exit.status(),
+            signal: run.ended.exit.signal(),
+            began: began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
+            time_s: run.ended.seconds,
+            objective: run.objective.clone(),
+            simulated: run.simulated.clone(),
+            energy: run.energy.clone(),
+            made_by: version,
+            host,
+            processor,
+            system,
+            seats: run.seats.clone(),
+        }
+    }
+
+    /// The end of the program, in seconds since 1970.
+    pub(super) fn end(&self) -> f64 {
+        self.began + self.time_s
+    }
+
+    pub(super) fn exit(&self) -> Exit {
+        self.signal.map_or(Exit::Status(self.exit_status), Exit::Signal)
+    }
+
+    pub(super) fn into_run(self) -> Run {
+        let time = |seconds| {
+            SystemTime::UNIX_EPOCH + Duration::try_from_secs_f64(seconds).unwrap_or_default()
+        };
+        let mut provenance = Provenance::here(None, time(self.began));
+        let ended = Ended { pid: 0, exit: self.exit(), seconds: self.time_s, at: time(self.end()) };
+        (provenance.version, provenance.host) = (self.made_by, self.host);
+        (provenance.processor, provenance.system) = (self.processor, self.system);
+        Run {
+            command: self.command,
+            ended,
+            provenance,
+            objective: self.objective,
+            simulated: self.simulated,
+            energy: self.energy,
+            seats: self.seats,
+        }
+    }
+
+    /// The text of a file.
+    pub(super) fn text(&self, recordings: &[Recording]) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        serde_json::to_writer(&mut text, self)?;
+        for recording in recordings {
+            text.push(b'\n');
+            serde_json::to_writer(&mut text, recording)?;
+        }
+        text.write_all(b"\n")?;
+        Ok(text)
+    }
+}
+
+/// A rank's file that is being read: one recording is in memory at a time.
+pub(super) struct RankReader {
+    lines: io::Split<BufReader<File>>,
+    pub(super) run: RankRun,
+}
+
+impl RankReader {
+    /// Opens the file and reads about the run. An error says what is wrong with the file.
+    pub(super) fn open(path: &Path) -> Result<RankReader, String> {
+        let file = File::open(path).map_err(|error| error.to_string())?;
+        let mut lines = BufReader::new(file).split(b'\n');
+        let first = lines.next().unwrap_or_else(|| Ok(Vec::new()));
+        let first = first.map_err(|error| error.to_string())?;
+        let run: RankRun =
+            serde_json::from_slice(&first).map_err(|_| "is not the file of a rank".to_owned())?;
+        if run.format != FORMAT || run.version != VERSION {
+            return Err(format!("has {} {}, not {FORMAT} {VERSION}", run.format, run.version));
+        }
+        Ok(RankReader { lines, run })
+    }
+}
+
+impl Iterator for RankReader {
+    type Item = Result<Recording, String>;
+
+    fn next(&mut self) -> Option<Result<Recording, String>> {
+        let line = match self.lines.next()? {
+            Ok(line) => line,
+            Err(error) => return Some(Err(error.to_string())),
+        };
+        Some(
+            serde_json::from_slice(&line)
+                .map_err(|error| format!("has a damaged recording: {error}")),
+        )
+    }
+}

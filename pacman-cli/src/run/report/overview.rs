@@ -1,0 +1,115 @@
+//! All ranks of an MPI program at a glance: a line for each rank, and the regions over all of them.
+
+use std::collections::HashMap;
+
+use super::process::ProcessReport;
+
+/// The ranks, and their regions together.
+#[derive(Debug, Default)]
+pub(in crate::run) struct Overview {
+    /// By rank; processes that a rank started come after it.
+    pub(in crate::run) ranks: Vec<RankSummary>,
+    /// Those with the most time first.
+    pub(in crate::run) regions: Vec<RegionSummary>,
+    places: HashMap<Key, usize>,
+}
+
+/// A process of an MPI program.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::run) struct RankSummary {
+    pub(in crate::run) rank: u32,
+    pub(in crate::run) host: Option<String>,
+    pub(in crate::run) pid: u32,
+    pub(in crate::run) seconds: f64,
+    /// Seconds in regions that were inside no other.
+    pub(in crate::run) in_regions: f64,
+    /// Seconds of regions that its threads waited, by their number.
+    pub(in crate::run) waiting: f64,
+    /// The useful part of its threads' time, if waits were timed.
+    pub(in crate::run) parallel: Option<f64>,
+}
+
+/// A region in all ranks that ran it.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::run) struct RegionSummary {
+    pub(in crate::run) name: String,
+    pub(in crate::run) file: Option<String>,
+    pub(in crate::run) line: Option<u32>,
+    /// The number of processes that ran it.
+    pub(in crate::run) processes: usize,
+    pub(in crate::run) executions: u64,
+    /// The sum over the processes.
+    pub(in crate::run) seconds: f64,
+    /// The longest time in one process.
+    pub(in crate::run) longest: f64,
+    /// The rank of that process.
+    pub(in crate::run) slowest: u32,
+    /// The part of all threads' time that they waited, if it is known of any process.
+    pub(in crate::run) waiting: Option<f64>,
+}
+
+/// A region has the same name and source in all ranks.
+type Key = (String, Option<String>, Option<u32>);
+
+impl Overview {
+    /// Adds a process; one without a rank is no part of the program.
+    pub(in crate::run) fn add(&mut self, process: &ProcessReport) {
+        let Some(rank) = process.process.rank else { return };
+        let lost = process.regions.iter().map(|region| region.lost()).sum();
+        self.ranks.push(RankSummary {
+            rank: rank.rank,
+            host: process.process.host.clone(),
+            pid: process.process.pid,
+            seconds: process.process.seconds,
+            in_regions: process.in_regions,
+            waiting: lost,
+            parallel: process.efficiency.as_ref().map(|tree| tree.efficiency.parallel),
+        });
+        for region in &process.regions {
+            let name = &region.name;
+            let key = (name.text.clone(), name.file.clone(), name.line);
+            let place = *self.places.entry(key).or_insert_with(|| {
+                self.regions.push(RegionSummary {
+                    name: name.text.clone(),
+                    file: name.file.clone(),
+                    line: name.line,
+                    processes: 0,
+                    executions: 0,
+                    seconds: 0.0,
+                    longest: 0.0,
+                    slowest: rank.rank,
+                    waiting: None,
+                });
+                self.regions.len() - 1
+            });
+            let sum = &mut self.regions[place];
+            if let Some(waiting) = region.waiting {
+                let before = sum.waiting.unwrap_or(0.0) * sum.seconds;
+                let seconds = sum.seconds + region.seconds;
+                let all = before + waiting * region.seconds;
+                sum.waiting = Some(if seconds > 0.0 { all / seconds } else { 0.0 });
+            }
+            sum.processes += 1;
+            sum.executions += region.executions;
+            sum.seconds += region.seconds;
+            if region.seconds > sum.longest {
+                (sum.longest, sum.slowest) = (region.seconds, rank.rank);
+            }
+        }
+    }
+
+    /// The overview in order; `None` if there are fewer than two ranks.
+    pub(in crate::run) fn finished(mut self) -> Option<Overview> {
+        self.ranks.sort_by_key(|rank| (rank.rank, rank.pid));
+        self.regions.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
+        let differ = self.ranks.windows(2).any(|two| two[0].rank != two[1].rank);
+        differ.then_some(self)
+    }
+}
+
+impl RegionSummary {
+    /// The longest time of a process over the mean; 1 is even.
+    pub(in crate::run) fn imbalance(&self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| self.longest * self.processes as f64 / self.seconds)
+    }
+}

@@ -1,0 +1,38 @@
+//! The package, core and sibling of each processor number.
+
+use std::collections::BTreeMap;
+
+use pacman_core::Topology;
+use serde::{Deserialize, Serialize};
+
+/// The place of a thread that did not move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::run) struct Seat {
+    pub(in crate::run) package: u32,
+    pub(in crate::run) core: u32,
+    pub(in crate::run) sibling: u32,
+}
+
+impl Seat {
+    pub(super) fn are_siblings((one, other): (Seat, Seat)) -> bool {
+        one.core == other.core && one.sibling != other.sibling
+    }
+}
+
+/// The seats of a host, by the kernel's number of the context; empty if the topology is not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::run) struct Seats(BTreeMap<u32, Seat>);
+
+impl Seats {
+    pub(in crate::run) fn of(topology: &Topology) -> Seats {
+        let seat = |context: &pacman_core::topology::Context| {
+            let (package, core, sibling) = (context.package, context.core, context.sibling);
+            (context.cpu, Seat { package, core, sibling })
+        };
+        Seats(topology.contexts().iter().map(seat).collect())
+    }
+
+    pub(super) fn get(&self, cpu: u32) -> Option<Seat> {
+        self.0.get(&cpu).copied()
+    }
+}

@@ -1,0 +1,184 @@
+//! `run` as a launcher starts it for each rank, and `merge`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use pacman_suite::skipped;
+use serde_json::Value;
+
+use super::scratch::Scratch;
+use super::{pacman_pmu, text};
+
+/// A region that runs more often the higher the rank. Rank 2 fails.
+const SOURCE: &str = r#"
+#include <omp.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void) {
+  const char *rank = getenv("PMI_RANK");
+  int number = rank ? atoi(rank) : 0;
+  for (int i = 0; i <= number; i++) {
+#pragma omp parallel num_threads(2)
+    for (volatile int turn = 0; turn < 1000000; turn++)
+      ;
+  }
+  return number == 2 ? 3 : 0;
+}
+"#;
+
+/// The command as MPICH's launcher starts it for a rank.
+fn rank(scratch: &Scratch, program: &Path, (rank, ranks): (u32, u32), report: &str) -> Command {
+    let mut command = pacman_pmu(&["run", "-o", &scratch.named(report), "--"]);
+    command.arg(program).env("PMI_RANK", rank.to_string()).env("PMI_SIZE", ranks.to_string());
+    command.env_remove("PMIX_NAMESPACE").stderr(Stdio::piped());
+    command
+}
+
+fn report(scratch: &Scratch, name: &str) -> Value {
+    let text = fs::read_to_string(scratch.path(name)).expect("a report");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn ended(output: &Output, status: i32) {
+    assert_eq!(output.status.code(), Some(status), "{}", text(&output.stderr));
+}
+
+#[test]
+fn the_rank_that_ends_last_writes_one_report_on_all() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], SOURCE) else { return };
+    let start =
+        |number| rank(&scratch, &program, (number, 3), "all.json").spawn().expect("it runs");
+    let ranks: Vec<Child> = (0..3).map(start).collect();
+    for (number, child) in ranks.into_iter().enumerate() {
+        let output = child.wait_with_output().expect("it ends");
+        ended(&output, if number == 2 { 3 } else { 0 });
+    }
+    let report = report(&scratch, "all.json");
+    assert_eq!((&report["version"], &report["exit_status"]), (&2.into(), &3.into()));
+    assert_eq!(report["notes"], serde_json::json!(["rank 2: exit status 3"]));
+    let numbers = |list: &Value, name: &str| -> Vec<u64> {
+        let list = list.as_array().expect("a list").iter();
+        list.map(|one| one[name].as_u64().expect("a number")).collect()
+    };
+    assert_eq!(numbers(&report["processes"], "rank"), [0, 1, 2]);
+    assert_eq!(numbers(&report["ranks"]["processes"], "rank"), [0, 1, 2]);
+    let regions = &report["ranks"]["regions"];
+    assert_eq!(numbers(regions, "executions"), [1 + 2 + 3]);
+    assert_eq!(numbers(regions, "processes"), [3]);
+    assert_eq!(numbers(regions, "slowest"), [2]);
+    assert!(!scratch.path("all.json.ranks").exists(), "the directory is gone");
+}
+
+#[test]
+fn what_killed_ranks_left_is_merged_by_hand_in_every_form() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], SOURCE) else { return };
+    for number in [0, 1] {
+        let output = rank(&scratch, &program, (number, 3), "all.json").output().expect("it runs");
+        ended(&output, 0);
+    }
+    assert!(!scratch.path("all.json").exists(), "a rank is missing");
+    let directory = scratch.named("all.json.ranks");
+    // A file of an earlier run with other ranks does not belong to it.
+    let old = fs::read_to_string(scratch.path("all.json.ranks/rank-1.recordings")).expect("a file");
+    let old = old.replacen("\"ranks\":3", "\"ranks\":8", 1).replacen("\"rank\":1", "\"rank\":7", 1);
+    let began = old.find("\"began\":").expect("a time") + "\"began\":".len();
+    let old =
+        format!("{}1{}", &old[..began], &old[began + old[began..].find(',').expect("more")..]);
+    fs::write(scratch.path("all.json.ranks/rank-7.recordings"), old).expect("a file");
+    fs::write(scratch.path("all.json.ranks/rank-9.recordings"), "x").expect("a file");
+    for form in ["json", "csv", "txt", "html"] {
+        let name = format!("some.{form}");
+        let output = pacman_pmu(&["merge", &directory, "-o", &scratch.named(&name)]).output();
+        let output = output.expect("it runs");
+        ended(&output, 0);
+        let said = text(&output.stderr);
+        assert!(said.contains("1 rank is missing"), "{said}");
+        assert!(said.contains("rank-7.recordings is of another run"), "{said}");
+        assert!(said.contains("rank-9.recordings is not the file of a rank"), "{said}");
+        let report = fs::read_to_string(scratch.path(&name)).expect("a report");
+        assert!(report.contains("main, region 0"), "{report}");
+    }
+    assert_eq!(report(&scratch, "some.json")["processes"].as_array().map(Vec::len), Some(2));
+    // Without -o it is the report that was asked for; the directory stays.
+    ended(&pacman_pmu(&["merge", &directory]).output().expect("it runs"), 0);
+    assert_eq!(report(&scratch, "all.json")["processes"].as_array().map(Vec::len), Some(2));
+    // The third rank comes: the report has all.
+    let output = rank(&scratch, &program, (2, 3), "all.json").output().expect("it runs");
+    ended(&output, 3);
+    assert_eq!(report(&scratch, "all.json")["processes"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn a_directory_that_others_can_write_to_is_refused_before_the_run() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], SOURCE) else { return };
+    let directory = scratch.path("all.json.ranks");
+    fs::create_dir(&directory).expect("a directory");
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o777)).expect("its own");
+    let output = rank(&scratch, &program, (2, 3), "all.json").output().expect("it runs");
+    ended(&output, 2);
+    assert!(text(&output.stderr).contains("only this user can write to"));
+    let output =
+        pacman_pmu(&["merge", &scratch.named("all.json.ranks")]).output().expect("it runs");
+    ended(&output, 2);
+    assert!(text(&output.stderr).contains("it has no recording of a rank"));
+    let output = pacman_pmu(&["merge", &scratch.named("other")]).output().expect("it runs");
+    ended(&output, 2);
+    assert!(text(&output.stderr).contains("name a report with -o"));
+}
+
+/// A hybrid program of MPI and OpenMP.
+const HYBRID: &str = r#"
+#include <mpi.h>
+int main(int count, char **words) {
+  int given, all = 0, own = 0;
+  MPI_Init_thread(&count, &words, MPI_THREAD_FUNNELED, &given);
+#pragma omp parallel num_threads(2) reduction(+ : own)
+  own += 1;
+  MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return all != 8;
+}
+"#;
+
+#[test]
+fn four_ranks_of_either_mpi_end_in_one_report_started_either_way() {
+    for mpi in ["openmpi", "mpich"] {
+        let scratch = Scratch::new();
+        let compiler = format!("mpicc.{mpi}");
+        let Some(program) = scratch.compile(&compiler, &["-O1", "-fopenmp"], HYBRID) else {
+            continue;
+        };
+        let mpirun = format!("mpirun.{mpi}");
+        let launcher = |command: &mut Command| {
+            command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+            command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+            command.env("OMPI_MCA_hwloc_base_binding_policy", "none");
+            command.output().expect("it runs")
+        };
+        let (inside, outside) = (scratch.named("inside.json"), scratch.named("outside.json"));
+        let mut command = pacman_pmu(&["run", "-o", &outside, "--", &mpirun, "-n", "4"]);
+        let output = launcher(command.arg(&program));
+        if text(&output.stderr).contains("not found") {
+            skipped(format_args!("no {mpirun}"));
+            continue;
+        }
+        ended(&output, 0);
+        let own = pacman_pmu(&["run", "-o", &inside, "--"]);
+        let mut command = Command::new(&mpirun);
+        command.args(["-n", "4"]).arg(own.get_program()).args(own.get_args());
+        command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        ended(&launcher(command.arg(&program)), 0);
+        for name in ["inside.json", "outside.json"] {
+            let report = report(&scratch, name);
+            let processes = report["ranks"]["processes"].as_array().expect("several ranks");
+            let ranks: Vec<_> = processes.iter().map(|one| one["rank"].as_u64()).collect();
+            assert_eq!(ranks, [Some(0), Some(1), Some(2), Some(3)], "{mpi}, {name}");
+            assert_eq!(report["ranks"]["regions"][0]["processes"], 4, "{mpi}, {name}");
+        }
+    }
+}
