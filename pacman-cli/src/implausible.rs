@@ -99,6 +99,8 @@ mod tests {
             command: vec!["x".into()],
             seconds: 2.0,
             ending: Ending::Exit,
+            host: None,
+            rank: None,
         };
         let runtime =
             Runtime { family: RuntimeFamily::Libgomp, path: "libgomp.so.1".into(), version: None };

@@ -8,17 +8,18 @@
 
 pub mod arena;
 mod options;
+mod rank;
 mod recording;
 mod site;
 mod waits;
 
 pub use options::{Guard, Objective, Options, Segment, Waiting};
 pub use recording::{
-    Adaptation, Ending, Event, Guarded, Loop, Overhead, Process, ProcessEnergy, Recording, Region,
-    RegionEnergy, Row, Runtime, RuntimeFamily, Team, Timeline, TimelineRow,
+    Adaptation, Ending, Event, Guarded, Loop, Overhead, Process, ProcessEnergy, Rank, Recording,
+    Region, RegionEnergy, Row, Runtime, RuntimeFamily, Team, Timeline, TimelineRow,
 };
 pub use site::Site;
-pub use waits::{Cause, Scheduling, States, Wait, WaitSite, Waits};
+pub use waits::{Cause, OutsideWaits, Scheduling, States, Wait, WaitSite, Waits};
 
 // The examples of README.md are tests.
 #[cfg(doctest)]

@@ -55,6 +55,23 @@ pub struct Process {
     pub seconds: f64,
     /// How the process ended.
     pub ending: Ending,
+    /// The name of the host, if the system gives one.
+    #[serde(default)]
+    pub host: Option<String>,
+    /// The place among the processes of an MPI program, if a launcher gave one.
+    #[serde(default)]
+    pub rank: Option<Rank>,
+}
+
+/// The place of a process among the processes that a launcher of MPI programs started together.
+///
+/// A process that a rank starts inherits the variables and has the same place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rank {
+    /// The rank in `MPI_COMM_WORLD`.
+    pub rank: u32,
+    /// The number of ranks, if the launcher says.
+    pub ranks: Option<u32>,
 }
 
 /// How a process ended.

@@ -168,6 +168,8 @@ mod tests {
             command: vec!["app".into()],
             seconds: 9.0,
             ending: Ending::Exit,
+            host: None,
+            rank: None,
         };
         let (family, path) = (RuntimeFamily::Libgomp, "libgomp.so.1".into());
         Recording {

@@ -100,6 +100,8 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
             began: get(offset_of!(cells::Process, began)) as f64 / 1e9,
             seconds: ticks as f64 * scale,
             ending,
+            host: sorted.host.take(),
+            rank: sorted.rank,
         },
         runtimes: std::mem::take(&mut sorted.runtimes).into_values().collect(),
         threads,
