@@ -31,6 +31,9 @@ pub struct OutsideWaits {
     pub starts_regions: bool,
     /// The calls by their place.
     pub waits: Vec<Wait>,
+    /// Calls that the thread left without their end, as by `longjmp`. No figure has them.
+    #[serde(default)]
+    pub dropped: u64,
 }
 
 /// A waiting construct: the call of the runtime or of MPI in which threads wait.

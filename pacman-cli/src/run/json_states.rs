@@ -73,7 +73,8 @@ pub(super) fn site(site: &SiteReport) -> Site<'_> {
 
 pub(super) fn tree(process: &ProcessReport) -> Option<Tree> {
     let tree = process.efficiency.as_ref()?;
-    let report::Efficiency { parallel, serialization, load_balance, scheduling } = tree.efficiency;
+    let report::Efficiency { parallel, serialization, load_balance, scheduling, .. } =
+        tree.efficiency;
     Some(Tree {
         threads: tree.threads,
         parallel,

@@ -182,7 +182,7 @@ impl Prepared {
             energy,
         };
         let report = reported(run, found);
-        let seen = report.parallel().next().is_some();
+        let seen = report.parallel().next().is_some() || report.has_mpi();
         if !seen {
             error::complain(nothing_seen(&report, self.blind.as_deref()));
         }

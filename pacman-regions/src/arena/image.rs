@@ -65,7 +65,7 @@ fn words(recording: &Recording) -> usize {
     let waits: usize =
         recording.regions.iter().flat_map(|region| &region.rows).map(row_words).sum();
     let outside = recording.waits.iter().flat_map(|waits| &waits.outside);
-    let outside: usize = outside.map(|own| LINE * own.waits.len()).sum();
+    let outside: usize = outside.map(|own| LINE * (own.waits.len() + 1)).sum();
     8 * WORDS + 2 * (outside + waits + rows + 4 * WORDS * recording.regions.len() + text)
 }
 
@@ -165,6 +165,8 @@ fn put_waits(
         if own.starts_regions {
             process.has_root(own.thread);
         }
+        let cells = writer.wait_row(state::OUTSIDE, own.thread, state::DROPPED)?;
+        cells.add(own.dropped, 0);
         for wait in &own.waits {
             let site = wait.site as u32 + state::SITES;
             let cells = writer.wait_row(state::OUTSIDE, own.thread, site)?;

@@ -378,11 +378,13 @@ pub(crate) fn specimen() -> Recording {
                     thread: 0,
                     starts_regions: false,
                     waits: vec![Wait { site: 1, count: 1, seconds: 0.25 }],
+                    dropped: 0,
                 },
                 OutsideWaits {
                     thread: 2,
                     starts_regions: true,
                     waits: vec![Wait { site: 1, count: 7, seconds: 0.5 }],
+                    dropped: 2,
                 },
             ],
         }),

@@ -3,6 +3,7 @@
 mod columns;
 mod efficiency;
 mod energy;
+mod mpi;
 mod process;
 mod region;
 mod states;
@@ -21,6 +22,7 @@ use super::names::Names;
 pub(super) use columns::{Column, Columns, Count, Figures};
 pub(super) use efficiency::{Efficiency, EfficiencyTree, Factor, FactorLoss};
 pub(super) use energy::{EnergyFigures, mean};
+pub(super) use mpi::{MpiCall, MpiFactor, MpiFactors, ProcessTime, calls};
 pub(super) use process::{ProcessReport, runtime};
 pub(super) use region::{RegionReport, Thread};
 pub(super) use states::{Reason, SiteReport, ThreadStates};
@@ -63,7 +65,7 @@ impl Report {
                 ProcessReport::of(recording, &mut names, topology, run.energy.as_ref())
             })
             .collect();
-        processes.sort_by_key(|process| process.regions.is_empty());
+        processes.sort_by_key(ProcessReport::order);
         let mut notes = names.notes;
         let Run { command, ended, objective, simulated, energy } = run;
         let ran = processes.iter().any(|process| !process.regions.is_empty());
@@ -76,6 +78,11 @@ impl Report {
     /// Processes in which regions ran.
     pub(super) fn parallel(&self) -> impl Iterator<Item = &ProcessReport> {
         self.processes.iter().filter(|process| !process.regions.is_empty())
+    }
+
+    /// Whether MPI calls were timed.
+    pub(super) fn has_mpi(&self) -> bool {
+        self.processes.iter().any(|process| process.mpi.is_some())
     }
 
     /// A line about each event that a process with regions could not count, which most often is the

@@ -196,7 +196,7 @@ fn the_tree_s_factors_are_talp_s_and_multiply_to_the_useful_part() {
     near(second.end, 1.0);
     near(first.end, 0.0);
     let tree = report.efficiency.as_ref().expect("they were timed");
-    let Efficiency { parallel, serialization, load_balance, scheduling } = tree.efficiency;
+    let Efficiency { parallel, serialization, load_balance, scheduling, .. } = tree.efficiency;
     // Of 20 thread-seconds T1 has no region for 2; T0 works then.
     near(serialization, 0.9);
     near(load_balance, (18.0 - 5.0) / 18.0);

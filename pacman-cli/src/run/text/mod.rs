@@ -3,6 +3,7 @@
 mod amount;
 mod efficiency;
 mod energy;
+mod mpi;
 
 use super::report::{ProcessReport, RegionReport, Report};
 use crate::exit::Exit;
@@ -20,6 +21,7 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
             "SIMULATED: counts are those of {simulated}, not of this machine\n"
         ));
     }
+    text.push_str(&mpi::section(report, is_short));
     let mut notes: Vec<String> = Vec::new();
     let several = report.processes.len() > 1;
     for process in report.parallel() {
@@ -93,9 +95,10 @@ fn about(process: &ProcessReport) -> String {
         None => String::new(),
     };
     format!(
-        "{} (process {}): {}, {} on {}; {} of {} in {regions}{overhead}",
+        "{} (process {}{}): {}, {} on {}; {} of {} in {regions}{overhead}",
         clean(process.program()),
         process.process.pid,
+        mpi::place(process),
         clean(&process.runtimes()),
         number(process.threads as usize, "thread"),
         number(process.contexts as usize, "context"),

@@ -66,16 +66,20 @@ fn outside(
 ) -> Vec<OutsideWaits> {
     let mut threads: Vec<OutsideWaits> = Vec::new();
     for (&(_, thread, site), &(count, ticks)) in sorted.waits.range((state::OUTSIDE, 0, 0)..) {
-        if count == 0 || site < state::SITES {
+        if count == 0 || (site < state::SITES && site != state::DROPPED) {
             continue;
         }
-        let wait = Wait { site: sites.place(site), count, seconds: ticks as f64 * scale };
-        match threads.last_mut() {
-            Some(last) if last.thread == thread => last.waits.push(wait),
-            _ => threads.push(OutsideWaits {
-                thread,
-                starts_regions: root == Some(thread.into()),
-                waits: vec![wait],
+        if threads.last().is_none_or(|last| last.thread != thread) {
+            let starts_regions = root == Some(thread.into());
+            threads.push(OutsideWaits { thread, starts_regions, waits: Vec::new(), dropped: 0 });
+        }
+        let Some(last) = threads.last_mut() else { continue };
+        match site {
+            state::DROPPED => last.dropped = count,
+            _ => last.waits.push(Wait {
+                site: sites.place(site),
+                count,
+                seconds: ticks as f64 * scale,
             }),
         }
     }
