@@ -4,7 +4,7 @@
 //! every lock, and no list is half changed in the child. Counts so far belong to the parent; the
 //! child begins with none, inside the same regions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pacman_core::fork::{ForkGuard, Locked};
 use pacman_regions::Cause;
@@ -25,7 +25,7 @@ use crate::recording;
 use crate::region::{self, Region};
 use crate::rows::{self, Spare};
 use crate::runtime::{self, Runtime};
-use crate::waits::{self, sites};
+use crate::waits::{self, numbers, sites};
 use crate::worker::Worker;
 
 /// All locks of the library, in the order in which a thread may nest them.
@@ -40,6 +40,7 @@ struct Locks {
     all: Locked<'static, Vec<&'static Region>>,
     searching: Locked<'static, ()>,
     sites: Locked<'static, BTreeMap<(u64, Cause), u32>>,
+    numbers: Locked<'static, BTreeSet<u32>>,
     meter: Locked<'static, Option<Meter>>,
     spare: Locked<'static, Spare>,
     writer: Locked<'static, Option<Writer>>,
@@ -68,6 +69,7 @@ unsafe extern "C" fn before() {
         all: region::ALL.lock(),
         searching: module::SEARCHING.lock(),
         sites: sites::SITES.lock(),
+        numbers: numbers::NUMBERS.lock(),
         meter: METER.lock(),
         spare: rows::SPARE.lock(),
         writer: arena::WRITER.lock(),
@@ -99,6 +101,7 @@ unsafe extern "C" fn in_child() {
 /// Records the facts that the child has from its parent. Regions are not among them: the reader
 /// looks them up in the parent's records.
 fn record_inherited() {
+    recording::host(process::rank());
     for (number, runtime) in Runtime::known().into_iter().enumerate() {
         recording::runtime(number, runtime.family, &runtime.path);
     }

@@ -42,10 +42,13 @@ pub(crate) enum CallKind {
     Execs,
     /// The program reads or sets an affinity mask, or starts a thread or process that inherits one.
     UsesAffinity,
+    /// A function of MPI, under the program's name or the profiling interface's.
+    Mpi,
 }
 
 /// Gives the table of all functions to the macro `$then`. First come the functions with their own entry
-/// and those that the library only calls, then the watched ones by kind.
+/// and those that the library only calls, then the watched ones by kind. In `Mpi` each function is
+/// followed by its name in the profiling interface.
 macro_rules! functions {
     ($then:ident) => {
         $then! {
@@ -157,6 +160,98 @@ macro_rules! functions {
                 sched_setaffinity pthread_setaffinity_np
                 pthread_create posix_spawn posix_spawnp system popen vfork
             }
+            Mpi {
+                MPI_Init PMPI_Init MPI_Init_thread PMPI_Init_thread MPI_Finalize PMPI_Finalize
+                MPI_Send PMPI_Send MPI_Bsend PMPI_Bsend MPI_Ssend PMPI_Ssend MPI_Rsend PMPI_Rsend
+                MPI_Recv PMPI_Recv MPI_Mrecv PMPI_Mrecv MPI_Sendrecv PMPI_Sendrecv
+                MPI_Sendrecv_replace PMPI_Sendrecv_replace MPI_Isend PMPI_Isend
+                MPI_Ibsend PMPI_Ibsend MPI_Issend PMPI_Issend MPI_Irsend PMPI_Irsend
+                MPI_Irecv PMPI_Irecv MPI_Imrecv PMPI_Imrecv MPI_Isendrecv PMPI_Isendrecv
+                MPI_Isendrecv_replace PMPI_Isendrecv_replace MPI_Start PMPI_Start
+                MPI_Startall PMPI_Startall MPI_Probe PMPI_Probe MPI_Mprobe PMPI_Mprobe
+                MPI_Iprobe PMPI_Iprobe MPI_Improbe PMPI_Improbe MPI_Wait PMPI_Wait
+                MPI_Waitall PMPI_Waitall MPI_Waitany PMPI_Waitany MPI_Waitsome PMPI_Waitsome
+                MPI_Test PMPI_Test MPI_Testall PMPI_Testall MPI_Testany PMPI_Testany
+                MPI_Testsome PMPI_Testsome MPI_Barrier PMPI_Barrier MPI_Bcast PMPI_Bcast
+                MPI_Reduce PMPI_Reduce MPI_Allreduce PMPI_Allreduce MPI_Scan PMPI_Scan
+                MPI_Exscan PMPI_Exscan MPI_Reduce_scatter PMPI_Reduce_scatter
+                MPI_Reduce_scatter_block PMPI_Reduce_scatter_block MPI_Gather PMPI_Gather
+                MPI_Gatherv PMPI_Gatherv MPI_Scatter PMPI_Scatter MPI_Scatterv PMPI_Scatterv
+                MPI_Allgather PMPI_Allgather MPI_Allgatherv PMPI_Allgatherv
+                MPI_Alltoall PMPI_Alltoall MPI_Alltoallv PMPI_Alltoallv
+                MPI_Alltoallw PMPI_Alltoallw MPI_Ibarrier PMPI_Ibarrier MPI_Ibcast PMPI_Ibcast
+                MPI_Ireduce PMPI_Ireduce MPI_Iallreduce PMPI_Iallreduce MPI_Iscan PMPI_Iscan
+                MPI_Iexscan PMPI_Iexscan MPI_Ireduce_scatter PMPI_Ireduce_scatter
+                MPI_Ireduce_scatter_block PMPI_Ireduce_scatter_block MPI_Igather PMPI_Igather
+                MPI_Igatherv PMPI_Igatherv MPI_Iscatter PMPI_Iscatter MPI_Iscatterv PMPI_Iscatterv
+                MPI_Iallgather PMPI_Iallgather MPI_Iallgatherv PMPI_Iallgatherv
+                MPI_Ialltoall PMPI_Ialltoall MPI_Ialltoallv PMPI_Ialltoallv
+                MPI_Ialltoallw PMPI_Ialltoallw MPI_Neighbor_allgather PMPI_Neighbor_allgather
+                MPI_Neighbor_allgatherv PMPI_Neighbor_allgatherv
+                MPI_Neighbor_alltoall PMPI_Neighbor_alltoall
+                MPI_Neighbor_alltoallv PMPI_Neighbor_alltoallv
+                MPI_Neighbor_alltoallw PMPI_Neighbor_alltoallw
+                MPI_Ineighbor_allgather PMPI_Ineighbor_allgather
+                MPI_Ineighbor_allgatherv PMPI_Ineighbor_allgatherv
+                MPI_Ineighbor_alltoall PMPI_Ineighbor_alltoall
+                MPI_Ineighbor_alltoallv PMPI_Ineighbor_alltoallv
+                MPI_Ineighbor_alltoallw PMPI_Ineighbor_alltoallw MPI_Put PMPI_Put MPI_Get PMPI_Get
+                MPI_Accumulate PMPI_Accumulate MPI_Get_accumulate PMPI_Get_accumulate
+                MPI_Fetch_and_op PMPI_Fetch_and_op MPI_Compare_and_swap PMPI_Compare_and_swap
+                MPI_Win_create PMPI_Win_create MPI_Win_allocate PMPI_Win_allocate
+                MPI_Win_free PMPI_Win_free MPI_Win_fence PMPI_Win_fence MPI_Win_lock PMPI_Win_lock
+                MPI_Win_lock_all PMPI_Win_lock_all MPI_Win_unlock PMPI_Win_unlock
+                MPI_Win_unlock_all PMPI_Win_unlock_all MPI_Win_flush PMPI_Win_flush
+                MPI_Win_flush_all PMPI_Win_flush_all MPI_Win_flush_local PMPI_Win_flush_local
+                MPI_Win_flush_local_all PMPI_Win_flush_local_all MPI_Win_post PMPI_Win_post
+                MPI_Win_start PMPI_Win_start MPI_Win_complete PMPI_Win_complete
+                MPI_Win_wait PMPI_Win_wait MPI_Comm_dup PMPI_Comm_dup
+                MPI_Comm_split PMPI_Comm_split MPI_Comm_split_type PMPI_Comm_split_type
+                MPI_Comm_create PMPI_Comm_create MPI_Comm_create_group PMPI_Comm_create_group
+                MPI_Comm_free PMPI_Comm_free MPI_Comm_disconnect PMPI_Comm_disconnect
+                MPI_Comm_spawn PMPI_Comm_spawn MPI_Comm_accept PMPI_Comm_accept
+                MPI_Comm_connect PMPI_Comm_connect MPI_Cart_create PMPI_Cart_create
+                MPI_Dist_graph_create PMPI_Dist_graph_create
+                MPI_Dist_graph_create_adjacent PMPI_Dist_graph_create_adjacent
+                MPI_Intercomm_create PMPI_Intercomm_create
+                MPI_Intercomm_merge PMPI_Intercomm_merge MPI_Send_c PMPI_Send_c
+                MPI_Bsend_c PMPI_Bsend_c MPI_Ssend_c PMPI_Ssend_c MPI_Rsend_c PMPI_Rsend_c
+                MPI_Recv_c PMPI_Recv_c MPI_Mrecv_c PMPI_Mrecv_c MPI_Sendrecv_c PMPI_Sendrecv_c
+                MPI_Sendrecv_replace_c PMPI_Sendrecv_replace_c MPI_Isend_c PMPI_Isend_c
+                MPI_Ibsend_c PMPI_Ibsend_c MPI_Issend_c PMPI_Issend_c MPI_Irsend_c PMPI_Irsend_c
+                MPI_Irecv_c PMPI_Irecv_c MPI_Imrecv_c PMPI_Imrecv_c
+                MPI_Isendrecv_c PMPI_Isendrecv_c MPI_Isendrecv_replace_c PMPI_Isendrecv_replace_c
+                MPI_Bcast_c PMPI_Bcast_c MPI_Reduce_c PMPI_Reduce_c
+                MPI_Allreduce_c PMPI_Allreduce_c MPI_Scan_c PMPI_Scan_c MPI_Exscan_c PMPI_Exscan_c
+                MPI_Reduce_scatter_c PMPI_Reduce_scatter_c
+                MPI_Reduce_scatter_block_c PMPI_Reduce_scatter_block_c MPI_Gather_c PMPI_Gather_c
+                MPI_Gatherv_c PMPI_Gatherv_c MPI_Scatter_c PMPI_Scatter_c
+                MPI_Scatterv_c PMPI_Scatterv_c MPI_Allgather_c PMPI_Allgather_c
+                MPI_Allgatherv_c PMPI_Allgatherv_c MPI_Alltoall_c PMPI_Alltoall_c
+                MPI_Alltoallv_c PMPI_Alltoallv_c MPI_Alltoallw_c PMPI_Alltoallw_c
+                MPI_Ibcast_c PMPI_Ibcast_c MPI_Ireduce_c PMPI_Ireduce_c
+                MPI_Iallreduce_c PMPI_Iallreduce_c MPI_Iscan_c PMPI_Iscan_c
+                MPI_Iexscan_c PMPI_Iexscan_c MPI_Ireduce_scatter_c PMPI_Ireduce_scatter_c
+                MPI_Ireduce_scatter_block_c PMPI_Ireduce_scatter_block_c
+                MPI_Igather_c PMPI_Igather_c MPI_Igatherv_c PMPI_Igatherv_c
+                MPI_Iscatter_c PMPI_Iscatter_c MPI_Iscatterv_c PMPI_Iscatterv_c
+                MPI_Iallgather_c PMPI_Iallgather_c MPI_Iallgatherv_c PMPI_Iallgatherv_c
+                MPI_Ialltoall_c PMPI_Ialltoall_c MPI_Ialltoallv_c PMPI_Ialltoallv_c
+                MPI_Ialltoallw_c PMPI_Ialltoallw_c
+                MPI_Neighbor_allgather_c PMPI_Neighbor_allgather_c
+                MPI_Neighbor_allgatherv_c PMPI_Neighbor_allgatherv_c
+                MPI_Neighbor_alltoall_c PMPI_Neighbor_alltoall_c
+                MPI_Neighbor_alltoallv_c PMPI_Neighbor_alltoallv_c
+                MPI_Neighbor_alltoallw_c PMPI_Neighbor_alltoallw_c
+                MPI_Ineighbor_allgather_c PMPI_Ineighbor_allgather_c
+                MPI_Ineighbor_allgatherv_c PMPI_Ineighbor_allgatherv_c
+                MPI_Ineighbor_alltoall_c PMPI_Ineighbor_alltoall_c
+                MPI_Ineighbor_alltoallv_c PMPI_Ineighbor_alltoallv_c
+                MPI_Ineighbor_alltoallw_c PMPI_Ineighbor_alltoallw_c MPI_Put_c PMPI_Put_c
+                MPI_Get_c PMPI_Get_c MPI_Accumulate_c PMPI_Accumulate_c
+                MPI_Get_accumulate_c PMPI_Get_accumulate_c MPI_Win_create_c PMPI_Win_create_c
+                MPI_Win_allocate_c PMPI_Win_allocate_c
+            }
         }
     };
 }
@@ -164,7 +259,7 @@ pub(crate) use functions;
 
 macro_rules! declare {
     ({ $($called:ident)+ } $($kind:ident { $($watched:ident)+ })+) => {
-        /// A function of a runtime, or of the C library.
+        /// A function of a runtime, of the C library or of MPI.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u32)]
         #[allow(non_camel_case_types)]
@@ -210,6 +305,19 @@ impl Function {
         ALL[self as usize].2
     }
 
+    /// The function of MPI's profiling interface that does the same; itself for one of that interface.
+    pub(crate) fn profiling(self) -> Function {
+        let at = self as usize;
+        ALL[if self.name().starts_with('P') { at } else { at + 1 }].0
+    }
+
+    /// The name of a function of MPI without prefix and suffix of its other forms.
+    pub(crate) fn mpi_name(self) -> &'static str {
+        let name = self.name();
+        let name = name.strip_prefix('P').unwrap_or(name);
+        name.strip_suffix("_c").unwrap_or(name)
+    }
+
     /// Whether a module that imports `name` can tell its threads apart.
     pub(crate) fn tells_threads_apart(name: &CStr) -> bool {
         let numbers = |kind: CallKind| {
@@ -223,5 +331,23 @@ impl Function {
     #[inline]
     pub(crate) fn numbered(number: u32) -> Function {
         ALL[number as usize].0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_function_of_mpi_is_followed_by_its_profiling_name() {
+        let mpi: Vec<Function> =
+            ALL.iter().filter(|(.., kind)| *kind == CallKind::Mpi).map(|one| one.0).collect();
+        assert!(mpi.len() > 200 && mpi.len() % 2 == 0);
+        for pair in mpi.chunks_exact(2) {
+            assert_eq!(pair[1].name(), format!("P{}", pair[0].name()));
+            assert_eq!((pair[0].profiling(), pair[1].profiling()), (pair[1], pair[1]));
+        }
+        assert_eq!(Function::PMPI_Send_c.mpi_name(), "MPI_Send");
+        assert_eq!(Function::MPI_Init_thread.mpi_name(), "MPI_Init_thread");
     }
 }

@@ -11,18 +11,18 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use pacman_core::fork::Lock;
 
-use crate::function::Function;
+use crate::function::{CallKind, Function};
 use crate::module::Module;
 use crate::runtime::{Runtime, loaded, look_up};
 
-type ByFunction = [AtomicPtr<c_void>; Function::COUNT];
+pub(crate) type ByFunction = [AtomicPtr<c_void>; Function::COUNT];
 
 /// The functions after this library in the global scope, once known. The scope may have a runtime of
 /// each family, with functions in common.
 static NEXT: ByFunction = [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
 
 /// The answers of [`real_for`] for all callers, while no module has a private runtime.
-static SHARED: ByFunction = [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
+pub(crate) static SHARED: ByFunction = [const { AtomicPtr::new(null_mut()) }; Function::COUNT];
 
 /// The modules with a private runtime. The lock also protects changes of [`SHARED`].
 pub(crate) static PRIVATE_RUNTIMES: Lock<Vec<PrivateRuntime>> = Lock::new(Vec::new());
@@ -66,12 +66,15 @@ pub(crate) fn real_for(caller: u64, function: Function) -> Option<*mut c_void> {
 fn real_at_site(caller: u64, function: Function) -> Option<*mut c_void> {
     if is_own(caller) {
         let next = if HAS_PRIVATE_RUNTIMES.load(Ordering::Relaxed) { None } else { next(function) };
-        return next.map(|real| share(function, real)).or_else(|| of_team(function));
+        let real = next.map(|real| share(function, real));
+        return real.or_else(|| of_team(function)).or_else(|| of_private(function));
     }
     if let Some(real) = SITES.find(caller, function) {
         return Some(real);
     }
-    note_interposed();
+    if function.kind() != CallKind::Mpi {
+        note_interposed();
+    }
     let Some(real) = resolved(caller, function) else {
         // Code outside of all modules has no dependencies to search.
         return of_team(function);
@@ -97,6 +100,12 @@ fn of_team(function: Function) -> Option<*mut c_void> {
     let real = |runtime: &'static Runtime| runtime.real(function);
     let of_team = Runtime::met().filter(has_team).find_map(real);
     of_team.or_else(|| Runtime::met().find_map(real))
+}
+
+/// The function of the first module with private libraries that has it.
+fn of_private(function: Function) -> Option<*mut c_void> {
+    let private = PRIVATE_RUNTIMES.lock();
+    private.iter().find_map(|private| look_up(private.handle, function))
 }
 
 /// The runtime that a call from `caller`, an address in the calling module, would reach without this

@@ -4,11 +4,12 @@ use std::ffi::{CStr, OsStr, OsString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
 
 use pacman_core::clock::Clock;
-use pacman_regions::Options;
+use pacman_regions::{Options, Rank};
 
 use crate::adapt;
 use crate::arena;
 use crate::energy;
+use crate::entry;
 use crate::fork;
 use crate::heap;
 use crate::isolation::isolated;
@@ -53,10 +54,15 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
     if process::set_up(options, Clock::detect(), adapted) {
         arena::open(process::options());
         recording::begin();
+        process::set_rank(Rank::read(get));
+        recording::host(process::rank());
         recording::command();
         notes::record_all();
         if process::options().energy && isolated(energy::open) {
             process::meter();
+        }
+        if process::has_waits() {
+            entry::time_mpi();
         }
         Worker::watch_threads();
         heap::watch_forks();

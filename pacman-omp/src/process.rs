@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use pacman_core::clock::Clock;
-use pacman_regions::Options;
+use pacman_regions::{Options, Rank};
 
 struct Setup {
     options: Options,
@@ -33,6 +33,7 @@ const METERED: u8 = 2;
 const WAITS: u8 = 4;
 
 static SETUP: OnceLock<Setup> = OnceLock::new();
+static RANK: OnceLock<Rank> = OnceLock::new();
 static SHARED: Shared = Shared {
     observed: AtomicBool::new(false),
     kind: AtomicU8::new(0),
@@ -52,6 +53,18 @@ pub(crate) fn set_up(options: Options, clock: Clock, adapted: bool) -> bool {
     };
     SHARED.kind.store(kind, Ordering::Relaxed);
     SETUP.set(Setup { options, clock }).is_ok()
+}
+
+/// Sets the rank that a launcher gave, once.
+pub(crate) fn set_rank(rank: Option<Rank>) {
+    if let Some(rank) = rank {
+        let _ = RANK.set(rank);
+    }
+}
+
+/// The rank that a launcher gave.
+pub(crate) fn rank() -> Option<Rank> {
+    RANK.get().copied()
 }
 
 /// The process starts now, or has just been forked.

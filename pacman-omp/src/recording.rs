@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pacman_regions::arena::{Kind, Payload, ProcessStart};
-use pacman_regions::{Cause, Event, RuntimeFamily};
+use pacman_regions::{Cause, Event, Rank, RuntimeFamily};
 
 use crate::arena;
 use crate::process;
@@ -30,6 +30,15 @@ pub(crate) fn command() {
     arena::append(Kind::Command, || {
         Payload::new().bytes(&std::fs::read("/proc/self/cmdline").unwrap_or_default())
     });
+}
+
+/// The host, and the rank that a launcher gave.
+pub(crate) fn host(rank: Option<Rank>) {
+    let mut name = [0u8; 256];
+    // SAFETY: the buffer has one byte more than is passed, so that the name ends in a zero.
+    let known = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) } == 0;
+    let length = name.iter().position(|byte| *byte == 0).filter(|_| known).unwrap_or_default();
+    arena::append(Kind::Host, || Payload::host(&name[..length], rank));
 }
 
 /// A line for the reader of the recording.
@@ -85,9 +94,16 @@ pub(crate) fn region(facts: &RegionFacts<'_>) {
 }
 
 /// Records a waiting construct at its first wait. `address` is in the symbol table of `module`.
-pub(crate) fn wait_site(number: u32, cause: Cause, address: u64, module: &Path) {
+/// `call` is the name of a call of MPI.
+pub(crate) fn wait_site(
+    number: u32,
+    (cause, call): (Cause, Option<&str>),
+    address: u64,
+    module: &Path,
+) {
     let payload = || Payload::new().number(number.into()).number(cause as u64).number(address);
-    arena::append(Kind::WaitSite, || payload().bytes(module.as_os_str().as_bytes()));
+    let payload = || payload().bytes(module.as_os_str().as_bytes());
+    arena::append(Kind::WaitSite, || payload().optional(call.map(str::as_bytes)));
 }
 
 /// The events of this process; `counted` has the index of each counted event.

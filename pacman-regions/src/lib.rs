@@ -19,7 +19,7 @@ pub use recording::{
     Region, RegionEnergy, Row, Runtime, RuntimeFamily, Team, Timeline, TimelineRow,
 };
 pub use site::Site;
-pub use waits::{Cause, Scheduling, States, Wait, WaitSite, Waits};
+pub use waits::{Cause, OutsideWaits, Scheduling, States, Wait, WaitSite, Waits};
 
 // The examples of README.md are tests.
 #[cfg(doctest)]

@@ -15,15 +15,37 @@ pub struct Waits {
     /// The kernel's account of the threads; `None` if the process did not exit by itself.
     #[serde(default)]
     pub scheduling: Option<Scheduling>,
+    /// The MPI calls outside of regions, by thread.
+    #[serde(default)]
+    pub outside: Vec<OutsideWaits>,
 }
 
-/// A waiting construct: the call of the runtime in which threads wait.
+/// The MPI calls of one thread outside of regions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutsideWaits {
+    /// The thread, by its first MPI call outside of regions or its first region. The thread after one
+    /// that ended may have its number.
+    pub thread: u32,
+    /// Whether the thread is the first that started a region inside no other. The threads of its teams
+    /// wait for its MPI calls.
+    pub starts_regions: bool,
+    /// The calls by their place.
+    pub waits: Vec<Wait>,
+    /// Calls that the thread left without their end, as by `longjmp`. No figure has them.
+    #[serde(default)]
+    pub dropped: u64,
+}
+
+/// A waiting construct: the call of the runtime or of MPI in which threads wait.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitSite {
     /// The code of the call.
     pub site: Site,
     /// The kind of the construct.
     pub cause: Cause,
+    /// The name of an MPI call, as `MPI_Recv`; `None` for other constructs.
+    #[serde(default)]
+    pub call: Option<String>,
 }
 
 /// The kernel's account of all threads that lived at the exit.
@@ -111,6 +133,8 @@ causes! {
     Taskwait = 11, "taskwait";
     /// The end of a `taskgroup`.
     Taskgroup = 12, "taskgroup";
+    /// A call of MPI.
+    Mpi = 13, "mpi";
 }
 
 impl Cause {

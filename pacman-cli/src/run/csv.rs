@@ -110,6 +110,7 @@ fn of_thread(region: &RegionReport, thread: &Thread) -> Vec<String> {
         waited(&[Cause::Critical, Cause::Atomic, Cause::Lock]),
         waited(&[Cause::Ordered]),
         waited(&[Cause::Taskwait, Cause::Taskgroup]),
+        waited(&[Cause::Mpi]),
         optional(thread.row.cpu),
         optional(thread.seat.map(|seat| seat.package)),
         optional(thread.seat.map(|seat| seat.core)),
@@ -138,7 +139,7 @@ fn optional(value: Option<impl ToString>) -> String {
 const WORKSHARING: &[Cause] =
     &[Cause::Loop, Cause::Sections, Cause::Single, Cause::Worksharing, Cause::Reduction];
 
-const FIXED: [&str; 43] = [
+const FIXED: [&str; 44] = [
     "pid",
     "parent",
     "program",
@@ -174,6 +175,7 @@ const FIXED: [&str; 43] = [
     "lock_s",
     "ordered_s",
     "tasks_s",
+    "mpi_s",
     "cpu",
     "package",
     "core",

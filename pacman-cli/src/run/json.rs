@@ -52,6 +52,7 @@ struct Process<'a, R> {
     efficiency: Option<json_states::Tree>,
     sites: Vec<json_states::Site<'a>>,
     energy: Option<Energy<'a>>,
+    mpi: Option<json_overview::Mpi<'a>>,
     regions: R,
     timeline: Timeline<'a>,
     notes: &'a [String],
@@ -228,7 +229,7 @@ fn whole<'a, P: Serialize + 'a>(report: &'a Report, processes: P) -> impl Serial
         simulated: report.simulated.as_deref(),
         energy: report.energy.as_ref().map(run_energy),
         processes,
-        ranks: json_overview::ranks(report.overview.as_ref()),
+        ranks: json_overview::ranks(&report.overview),
         notes: &report.notes,
     }
 }
@@ -265,6 +266,7 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
         efficiency: json_states::tree(report),
         sites: report.sites.iter().map(json_states::site).collect(),
         energy: report.energy.as_ref().map(process_energy),
+        mpi: report.mpi.as_ref().map(json_overview::mpi),
         regions: List(move || report.regions.iter().map(move |one| region(report, one))),
         timeline: Timeline {
             bin_s: report.timeline.bin,

@@ -8,6 +8,7 @@ use super::report::{self, ProcessReport, RegionReport, SiteReport, ThreadStates}
 #[derive(Serialize)]
 pub(super) struct Site<'a> {
     cause: &'a str,
+    call: Option<&'a str>,
     name: &'a str,
     file: Option<&'a str>,
     line: Option<u32>,
@@ -19,6 +20,7 @@ pub(super) struct Site<'a> {
 pub(super) struct Tree {
     threads: u32,
     parallel: f64,
+    mpi: f64,
     serialization: f64,
     load_balance: f64,
     scheduling: f64,
@@ -63,6 +65,7 @@ struct Wait {
 pub(super) fn site(site: &SiteReport) -> Site<'_> {
     Site {
         cause: site.site.cause.word(),
+        call: site.site.call.as_deref(),
         name: &site.name.text,
         file: site.name.file.as_deref(),
         line: site.name.line,
@@ -73,10 +76,12 @@ pub(super) fn site(site: &SiteReport) -> Site<'_> {
 
 pub(super) fn tree(process: &ProcessReport) -> Option<Tree> {
     let tree = process.efficiency.as_ref()?;
-    let report::Efficiency { parallel, serialization, load_balance, scheduling } = tree.efficiency;
+    let report::Efficiency { parallel, mpi, serialization, load_balance, scheduling } =
+        tree.efficiency;
     Some(Tree {
         threads: tree.threads,
         parallel,
+        mpi,
         serialization,
         load_balance,
         scheduling,

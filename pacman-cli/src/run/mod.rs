@@ -214,7 +214,7 @@ impl Prepared {
         let mut recordings = found.recordings;
         endings::complete(&mut recordings, &run.ended);
         let report = Report::of(run.clone(), &recordings);
-        let seen = report.parallel().next().is_some();
+        let seen = report.parallel().next().is_some() || report.has_mpi();
         if !seen {
             error::complain(nothing_seen(&report, self.blind.as_deref()));
         }

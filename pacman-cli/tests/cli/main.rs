@@ -13,6 +13,7 @@ mod run;
 mod run_ends;
 mod run_energy;
 mod run_kills;
+mod run_mpi;
 mod run_openmp;
 mod run_page;
 mod run_ranks;

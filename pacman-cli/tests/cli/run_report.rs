@@ -68,7 +68,7 @@ fn json_has_every_figure() {
     let Some((report, said)) = report("json", &[]) else { return };
     assert_eq!(said, "pacman-pmu: LLC_MISSES was not counted: no such counter here\n");
     let document: Value = serde_json::from_str(&report).expect("JSON");
-    assert_eq!((&document["format"], &document["version"]), (&"pacman-run".into(), &1.into()));
+    assert_eq!((&document["format"], &document["version"]), (&"pacman-run".into(), &2.into()));
     assert_eq!((&document["exit_status"], &document["signal"]), (&3.into(), &Value::Null));
     let process = &document["processes"][0];
     assert_eq!(process["share"], 0.4, "the region inside another one is not counted twice");
@@ -128,7 +128,7 @@ fn csv_has_a_row_for_each_thread() {
     let Some((report, _)) = report("csv", &[]) else { return };
     let lines: Vec<&str> = report.lines().collect();
     assert_eq!(lines.len(), 4);
-    assert!(lines[0].starts_with("pid,parent,program,region,name,"), "{}", lines[0]);
+    assert!(lines[0].starts_with("pid,parent,program,host,rank,region,name,"), "{}", lines[0]);
     // The unit of LLC_MISSES depends on the processor, which may not have it.
     let events = ",counted,implausible,CYCLES [cycles],INSTRUCTIONS [instructions],LLC_MISSES [";
     assert!(lines[0].contains(events), "{}", lines[0]);
@@ -146,7 +146,8 @@ fn csv_has_a_row_for_each_thread() {
 fn text_has_what_a_person_asks_first() {
     let Some((report, _)) = report("txt", &["--adapt"]) else { return };
     for part in [
-        "sh -c exit 3: ",
+        "sh -c 'exit 3': ",
+        "; pacman-pmu ",
         ", exit status 3, adapted for time\n",
         "libgomp, 2 threads on 2 contexts; 40 % of 10.0 s in 2 regions; observing took 500 ns",
         "4.00 s   40.0         100  40.0 ms        2       1.50     50.0  solver+0x20\n",

@@ -58,6 +58,11 @@ pub(crate) fn has_several_roots() {
     with_process(Process::has_several_roots);
 }
 
+/// The thread of that number starts the first region that is inside no other.
+pub(crate) fn has_root(thread: u32) {
+    with_process(|process| process.has_root(thread));
+}
+
 /// Sets the nanoseconds that the process's threads ran, and that they waited for a processor.
 pub(crate) fn scheduled(ran: u64, delayed: u64) {
     with_process(|process| process.scheduled(ran, delayed));

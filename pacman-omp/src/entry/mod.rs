@@ -3,7 +3,7 @@
 //! Most start a team ([`gomp`], [`kmpc`]). The library only watches the others. These are the program's
 //! questions ([`numbers`]) and other calls that matter to a decision ([`watched`]), such as the ways
 //! out of the process. Calls in which threads wait, and those that create tasks, can be timed
-//! ([`waits`], [`tasks`]).
+//! ([`waits`], [`tasks`]), and so can calls of MPI ([`mpi`]).
 
 // The loader finds them; no code of this crate calls them.
 #![allow(unreachable_pub)]
@@ -11,6 +11,7 @@
 mod caller;
 mod gomp;
 mod kmpc;
+mod mpi;
 mod numbers;
 mod ompt;
 mod ompt_state;
@@ -21,4 +22,5 @@ mod waits;
 mod watched;
 
 pub(crate) use caller::Stack;
+pub(crate) use mpi::time_mpi;
 pub(crate) use ompt_state::OmptState;

@@ -56,6 +56,8 @@ macro_rules! entries {
     // `numbers` has these in Rust.
     (ThreadNumber $name:ident) => {};
     (TeamSize $name:ident) => {};
+    // `mpi` has these.
+    (Mpi $name:ident) => {};
     // `tasks` has these.
     (Task $name:ident) => {};
     (SharesAsTasks GOMP_taskloop) => {};
@@ -127,7 +129,7 @@ pub(super) fn watch(kind: CallKind, on_stack: impl Fn() -> u64) {
         CallKind::Teams => return program::teams(),
         CallKind::ChangesTeams => return process::may_change_teams(),
         CallKind::Neutral | CallKind::ThreadNumber | CallKind::TeamSize => return,
-        CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity => return,
+        CallKind::Exits | CallKind::Execs | CallKind::UsesAffinity | CallKind::Mpi => return,
     };
     if bits == Seen::QUERY {
         process::may_change_teams();

@@ -5,16 +5,24 @@ use std::cell::{Cell, UnsafeCell};
 use pacman_regions::Cause;
 use pacman_regions::arena::{WaitRow, state};
 
+use super::numbers;
 use super::table::{Key, Table};
 use crate::isolation::isolated;
 
 /// A thread's part in a region.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PartKey {
     /// A number that no other team has at the same time; 0 outside of regions.
     pub(crate) team: usize,
+    /// [`state::OUTSIDE`] outside of regions.
     pub(crate) region: u32,
     pub(crate) thread: u32,
+}
+
+impl Default for PartKey {
+    fn default() -> PartKey {
+        PartKey { team: 0, region: state::OUTSIDE, thread: UNNUMBERED }
+    }
 }
 
 impl PartKey {
@@ -34,7 +42,7 @@ pub(crate) struct Saved {
 }
 
 /// The state of one thread. Only that thread uses it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct WaitState {
     /// The innermost part.
     part: Cell<PartKey>,
@@ -42,7 +50,23 @@ pub(crate) struct WaitState {
     open: Cell<usize>,
     /// The ticks of tasks in the open wait.
     tasks: Cell<u64>,
+    /// The number of the thread outside of regions; [`UNNUMBERED`] before its first use.
+    number: Cell<u32>,
     table: UnsafeCell<Table>,
+}
+
+const UNNUMBERED: u32 = u32::MAX;
+
+impl Default for WaitState {
+    fn default() -> WaitState {
+        WaitState {
+            part: Cell::default(),
+            open: Cell::new(0),
+            tasks: Cell::new(0),
+            number: Cell::new(UNNUMBERED),
+            table: UnsafeCell::default(),
+        }
+    }
 }
 
 /// The wait of a runtime's callbacks, which has no frame on the stack: every frame is inside of it.
@@ -52,6 +76,22 @@ impl WaitState {
     #[inline(always)]
     pub(crate) fn part(&self) -> PartKey {
         self.part.get()
+    }
+
+    /// The number of the thread outside of regions.
+    #[inline]
+    pub(crate) fn number(&self) -> u32 {
+        match self.number.get() {
+            UNNUMBERED => self.take_number(),
+            number => number,
+        }
+    }
+
+    #[cold]
+    fn take_number(&self) -> u32 {
+        let number = isolated(numbers::take);
+        self.number.set(number);
+        number
     }
 
     /// Whether the thread is in a wait, for a call with a stack frame at `frame`. Drops a wait whose
@@ -131,6 +171,7 @@ impl WaitState {
     #[inline]
     pub(crate) fn add(&self, caller: u64, cause: Cause, ticks: u64) {
         let PartKey { region, thread, .. } = self.part.get();
+        let thread = if region == state::OUTSIDE { self.number.get() } else { thread };
         let key = Key { caller, region, thread };
         if !self.table(|table| table.add(&key, ticks)) {
             self.enter_and_add(&key, cause, ticks);
@@ -148,6 +189,19 @@ impl WaitState {
     #[inline]
     pub(crate) fn add_state(&self, number: u32, ticks: u64) {
         self.add(u64::from(number), Cause::Worksharing, ticks);
+    }
+
+    /// Moves the waits of a thread outside of regions into the rows: no end of a part does.
+    #[inline]
+    pub(crate) fn flush(&self) {
+        self.table(|table| table.flush(0));
+    }
+
+    /// The thread ends, and gives its number back.
+    pub(crate) fn retire(&self) {
+        if self.number.get() != UNNUMBERED {
+            numbers::give_back(self.number.get());
+        }
     }
 
     /// The rows of the thread, which ends.

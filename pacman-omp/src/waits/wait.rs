@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pacman_regions::Cause;
 use pacman_regions::arena::state;
 
+use super::sites;
 use super::state::{PartKey, Saved};
 use crate::arena;
+use crate::function::Function;
 use crate::process;
 use crate::worker::Worker;
 
@@ -21,6 +23,39 @@ pub(crate) fn wait<R>(cause: Cause, caller: u64, call: impl FnOnce() -> R) -> R 
     if state.part().is_none() || state.is_waiting(frame) {
         return call();
     }
+    timed(worker, frame, (cause, caller), call)
+}
+
+/// Times a call of MPI, inside of regions or outside.
+///
+/// A call inside a call belongs to the outer one: Fortran's functions call those for C, and functions of
+/// MPI call each other.
+#[inline]
+pub(crate) fn mpi<R>(function: Function, caller: u64, call: impl FnOnce() -> R) -> R {
+    let worker = Worker::here();
+    let state = &worker.waits;
+    let frame = (&raw const worker).addr();
+    if state.part().is_none() {
+        state.number();
+    }
+    if state.is_waiting(frame) {
+        return call();
+    }
+    let answer = timed(worker, frame, (Cause::Mpi, sites::tagged(caller, function)), call);
+    if state.part().is_none() {
+        state.flush();
+    }
+    answer
+}
+
+#[inline(always)]
+fn timed<R>(
+    worker: &'static Worker,
+    frame: usize,
+    (cause, caller): (Cause, u64),
+    call: impl FnOnce() -> R,
+) -> R {
+    let state = &worker.waits;
     state.open(frame);
     let abandoned = Abandoned(worker);
     let begun = worker.now();
@@ -61,8 +96,12 @@ pub(crate) fn forget_root() {
 pub(crate) fn note_root(worker: &Worker) {
     let own = (&raw const *worker).addr();
     let root = ROOT.load(Ordering::Relaxed);
-    if root != own && ROOT.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed).is_err() {
-        arena::has_several_roots();
+    if root == own {
+        return;
+    }
+    match ROOT.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
+        Ok(_) => arena::has_root(worker.waits.number()),
+        Err(_) => arena::has_several_roots(),
     }
 }
 

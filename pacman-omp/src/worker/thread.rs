@@ -330,7 +330,10 @@ impl Worker {
         let Worker { rows, thread, waits, .. } = *self;
         rows.give_back(thread.get());
         if process::has_waits() {
-            isolated(|| rows::give_back_waits(waits.rows().into_iter()));
+            isolated(|| {
+                rows::give_back_waits(waits.rows().into_iter());
+                waits.retire();
+            });
         }
     }
 

@@ -37,6 +37,8 @@ pub struct Process {
     /// Nanoseconds that the threads ran, and that they could run and had no processor.
     pub(super) ran: AtomicU64,
     pub(super) delayed: AtomicU64,
+    /// One more than the number of the first thread that started a region inside no other; 0 before it.
+    pub(super) root: AtomicU64,
 }
 
 /// Values of [`Process::ending`].
@@ -53,6 +55,11 @@ impl Process {
     /// Several threads start regions that are inside no other.
     pub fn has_several_roots(&self) {
         store(&self.several_roots, 1);
+    }
+
+    /// Sets the number of the first thread that starts a region inside no other.
+    pub fn has_root(&self, thread: u32) {
+        store(&self.root, u64::from(thread) + 1);
     }
 
     /// Sets the nanoseconds that the process's threads ran, and that they waited for a processor.

@@ -14,7 +14,7 @@ pub(super) const LINE: usize = 8;
 /// The first word of an arena: `pacmanar`.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"pacmanar");
 /// The version of the format; a reader refuses others.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// In the upper half of a chunk's first word.
 pub(super) const CHUNK: u32 = 0x6b6e_6843;
 
@@ -50,14 +50,16 @@ pub enum Kind {
     EnergySource = 12,
     /// The energy of the process or of a region: [`Energy`](super::Energy).
     Energy = 13,
-    /// A waiting construct: its number, its cause, address, module.
+    /// A waiting construct: its number, its cause, address, module, 1 or 0, and the name of an MPI call.
     WaitSite = 14,
     /// One thread's waits in a region at one construct: [`WaitRow`](super::WaitRow).
     WaitRow = 15,
+    /// The host's name; 1 or 0; the rank; 1 or 0; the number of ranks.
+    Host = 16,
 }
 
 impl Kind {
-    const ALL: [Kind; 15] = [
+    const ALL: [Kind; 16] = [
         Kind::Process,
         Kind::Thread,
         Kind::Command,
@@ -73,6 +75,7 @@ impl Kind {
         Kind::Energy,
         Kind::WaitSite,
         Kind::WaitRow,
+        Kind::Host,
     ];
 
     pub(super) fn of(number: u32) -> Option<Kind> {

@@ -64,7 +64,9 @@ fn words(recording: &Recording) -> usize {
     let text = format!("{recording:?}").len();
     let waits: usize =
         recording.regions.iter().flat_map(|region| &region.rows).map(row_words).sum();
-    8 * WORDS + 2 * (waits + rows + 4 * WORDS * recording.regions.len() + text)
+    let outside = recording.waits.iter().flat_map(|waits| &waits.outside);
+    let outside: usize = outside.map(|own| LINE * (own.waits.len() + 1)).sum();
+    8 * WORDS + 2 * (outside + waits + rows + 4 * WORDS * recording.regions.len() + text)
 }
 
 fn row_words(row: &Row) -> usize {
@@ -82,6 +84,8 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
         adapted: recording.regions.iter().any(|region| region.adaptation.is_some()),
         waits: recording.waits.is_some(),
     })?;
+    let host = own.host.as_deref().unwrap_or_default().as_bytes();
+    writer.append(Kind::Host, &Payload::host(host, own.rank));
     if let Some(waits) = &recording.waits {
         put_waits(writer, process, recording, waits, scale)?;
     }
@@ -151,10 +155,23 @@ fn put_waits(
     if let Some(Scheduling { ran, delayed }) = waits.scheduling {
         process.scheduled((ran * 1e9).round() as u64, (delayed * 1e9).round() as u64);
     }
-    for (number, WaitSite { site, cause }) in waits.sites.iter().enumerate() {
+    for (number, WaitSite { site, cause, call }) in waits.sites.iter().enumerate() {
         let payload = Payload::new().number(number as u64 + u64::from(state::SITES));
         let payload = payload.number(*cause as u64).number(site.address);
-        writer.append(Kind::WaitSite, &payload.bytes(site.module.as_os_str().as_bytes()));
+        let payload = payload.bytes(site.module.as_os_str().as_bytes());
+        writer.append(Kind::WaitSite, &payload.optional(call.as_deref().map(str::as_bytes)));
+    }
+    for own in &waits.outside {
+        if own.starts_regions {
+            process.has_root(own.thread);
+        }
+        let cells = writer.wait_row(state::OUTSIDE, own.thread, state::DROPPED)?;
+        cells.add(own.dropped, 0);
+        for wait in &own.waits {
+            let site = wait.site as u32 + state::SITES;
+            let cells = writer.wait_row(state::OUTSIDE, own.thread, site)?;
+            cells.add(wait.count, scale.ticks(wait.seconds));
+        }
     }
     for (region, row) in recording
         .regions

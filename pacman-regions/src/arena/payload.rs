@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use crate::Rank;
+
 /// The longest byte string of a record. A longer command line is cut.
 const LONGEST: usize = 1 << 16;
 
@@ -44,6 +46,16 @@ impl Payload {
             Some(bytes) => self.number(1).bytes(bytes),
             None => self.number(0),
         }
+    }
+
+    /// The record of a host and a rank.
+    pub fn host(name: &[u8], rank: Option<Rank>) -> Payload {
+        let optional = |payload: Payload, number: Option<u32>| match number {
+            Some(number) => payload.number(1).number(number.into()),
+            None => payload.number(0),
+        };
+        let payload = optional(Payload::new().bytes(name), rank.map(|rank| rank.rank));
+        optional(payload, rank.and_then(|rank| rank.ranks))
     }
 
     pub(super) fn words(&self) -> &[u64] {

@@ -10,9 +10,9 @@ use super::cell::{add, load};
 use super::format::{WORDS, header};
 use super::*;
 use crate::{
-    Adaptation, Cause, Ending, Event, Overhead, Process as Ran, ProcessEnergy, Recording, Region,
-    RegionEnergy, Row as Part, Runtime, RuntimeFamily, Scheduling, Site, States, Team, Timeline,
-    TimelineRow, Wait, WaitSite, Waits,
+    Adaptation, Cause, Ending, Event, OutsideWaits, Overhead, Process as Ran, ProcessEnergy, Rank,
+    Recording, Region, RegionEnergy, Row as Part, Runtime, RuntimeFamily, Scheduling, Site, States,
+    Team, Timeline, TimelineRow, Wait, WaitSite, Waits,
 };
 
 thread_local! {
@@ -99,7 +99,7 @@ fn life(words: &'static [AtomicU64]) {
         writer.append(Kind::Region, &region_record(region));
         let rows = [writer.row(region, 0), writer.row(region, 1)].map(Option::unwrap);
         let site = Payload::new().number(8 + u64::from(region)).number(1).number(0x1300);
-        writer.append(Kind::WaitSite, &site.bytes(b"/opt/b\xffd/app"));
+        writer.append(Kind::WaitSite, &site.bytes(b"/opt/b\xffd/app").optional(None));
         let waits = writer.wait_row(region, 1, 8).expect("there is place");
         let primary_stats = writer.primary_stats(region).expect("there is place");
         let latest = CurrentBin::none();
@@ -333,8 +333,8 @@ pub(crate) fn specimen() -> Recording {
             began: 1e9,
             seconds: 2.0,
             ending: Ending::ExitInRegion,
-            host: None,
-            rank: None,
+            host: Some("node7".into()),
+            rank: Some(Rank { rank: 3, ranks: Some(4) }),
         },
         runtimes: vec![Runtime { family, path, version: None }],
         threads: 2,
@@ -359,12 +359,34 @@ pub(crate) fn specimen() -> Recording {
             }],
         },
         waits: Some(Waits {
-            sites: vec![WaitSite {
-                site: Site { module: "/opt/app".into(), address: 0x1300, source: None },
-                cause: Cause::Critical,
-            }],
+            sites: vec![
+                WaitSite {
+                    site: Site { module: "/opt/app".into(), address: 0x1300, source: None },
+                    cause: Cause::Critical,
+                    call: None,
+                },
+                WaitSite {
+                    site: Site { module: "/opt/app".into(), address: 0x1400, source: None },
+                    cause: Cause::Mpi,
+                    call: Some("MPI_Recv".into()),
+                },
+            ],
             several_roots: true,
             scheduling: Some(Scheduling { ran: 1.5, delayed: 0.5 }),
+            outside: vec![
+                OutsideWaits {
+                    thread: 0,
+                    starts_regions: false,
+                    waits: vec![Wait { site: 1, count: 1, seconds: 0.25 }],
+                    dropped: 0,
+                },
+                OutsideWaits {
+                    thread: 2,
+                    starts_regions: true,
+                    waits: vec![Wait { site: 1, count: 7, seconds: 0.5 }],
+                    dropped: 2,
+                },
+            ],
         }),
         notes: vec!["a note".into()],
     }
@@ -374,6 +396,7 @@ pub(crate) fn specimen() -> Recording {
 fn an_image_holds_its_recordings() {
     let (one, mut other) = (specimen(), specimen());
     (other.process.pid, other.process.ending) = (10, Ending::Exec);
+    (other.process.host, other.process.rank) = (None, Some(Rank { rank: 0, ranks: None }));
     let read = read(&image_of(&[one.clone(), other.clone()])).expect("an arena");
     assert_eq!(read, [one, other]);
 }

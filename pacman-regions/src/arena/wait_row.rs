@@ -11,7 +11,7 @@ use super::cell::{add, load, store, zero};
 #[repr(C)]
 pub struct WaitRow {
     header: AtomicU64,
-    /// The region. The upper half has the thread's number in the team.
+    /// The region, or [`OUTSIDE`](state::OUTSIDE). The upper half has the thread's number in the team.
     pub(super) key: AtomicU64,
     /// The number of the site, or one of those below.
     pub(super) site: AtomicU64,
@@ -31,6 +31,9 @@ pub mod state {
     pub const UNSEEN_TASKS: u32 = 3;
     /// The first number of a site.
     pub const SITES: u32 = 8;
+    /// Stands for the region of waits outside of regions. The thread is that of
+    /// [`OutsideWaits`](crate::OutsideWaits).
+    pub const OUTSIDE: u32 = u32::MAX;
 }
 
 impl WaitRow {

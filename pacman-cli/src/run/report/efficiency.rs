@@ -1,10 +1,11 @@
 //! The efficiency tree: which part of the threads' time was useful, and what the rest was lost to.
 //!
-//! The formulas are those of DLB's TALP (POP metrics): parallel efficiency = serialization × load
-//! balance × scheduling.
+//! The formulas are those of DLB's TALP (POP metrics): parallel efficiency = MPI efficiency ×
+//! serialization × load balance × scheduling. [`super::mpi`] has the factors over processes.
 
-use pacman_regions::{Recording, Waits};
+use pacman_regions::{Cause, Recording, Waits};
 
+use super::mpi;
 use super::region::RegionReport;
 use super::states::{Losses, Reason};
 
@@ -13,7 +14,9 @@ use super::states::{Losses, Reason};
 pub(in crate::run) struct Efficiency {
     /// Useful time.
     pub(in crate::run) parallel: f64,
-    /// What is left without the time in which threads have no region.
+    /// What is left without the time in MPI; 1 without MPI.
+    pub(in crate::run) mpi: f64,
+    /// What is left of that without the time in which threads have no region.
     pub(in crate::run) serialization: f64,
     /// What is left of that without waits for threads with more to do.
     pub(in crate::run) load_balance: f64,
@@ -25,14 +28,16 @@ impl Efficiency {
     /// Of threads with `serial` seconds without a region beside these losses.
     fn of(serial: f64, losses: &Losses) -> Option<Efficiency> {
         let all = serial + losses.there;
-        let after_balance = losses.there - losses.uneven;
+        let outside_mpi = losses.there - losses.mpi;
+        let after_balance = outside_mpi - losses.uneven;
         let useful = after_balance - losses.common;
         let part =
             |above: f64, below: f64| if below > 0.0 { (above / below).max(0.0) } else { 1.0 };
         (all > 0.0).then(|| Efficiency {
             parallel: part(useful, all),
-            serialization: part(losses.there, all),
-            load_balance: part(after_balance, losses.there),
+            mpi: part(all - losses.mpi, all),
+            serialization: part(outside_mpi, all - losses.mpi),
+            load_balance: part(after_balance, outside_mpi),
             scheduling: part(useful, after_balance),
         })
     }
@@ -46,6 +51,7 @@ impl Efficiency {
 /// The factors of the parallel efficiency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::run) enum Factor {
+    Mpi,
     Serialization,
     LoadBalance,
     Scheduling,
@@ -88,9 +94,15 @@ impl EfficiencyTree {
                 inside += region.outer;
             }
         }
-        // The thread that starts regions works outside of them.
+        // The thread that starts regions works outside of them, or calls MPI while the others wait for it.
         let alone = (seconds - inside).max(0.0);
-        losses.there += alone;
+        let mpi = mpi::outside(recording).min(alone);
+        losses.there += alone + f64::from(threads - 1) * mpi;
+        losses.mpi += f64::from(threads) * mpi;
+        for (site, seconds) in mpi::outside_by_site(recording) {
+            let reason = losses.reasons.entry(Reason::Site(site, Cause::Mpi)).or_default();
+            reason.0 += f64::from(threads) * seconds;
+        }
         let serial = (f64::from(threads) * seconds - losses.there).max(0.0);
         Some(EfficiencyTree {
             threads,
@@ -103,21 +115,25 @@ impl EfficiencyTree {
 
     /// The factors, worst first.
     pub(in crate::run) fn factors(&self) -> Vec<FactorLoss> {
-        let Efficiency { serialization, load_balance, scheduling, .. } = self.efficiency;
+        let Efficiency { mpi, serialization, load_balance, scheduling, .. } = self.efficiency;
         let all = self.serial + self.losses.there;
-        let worst = |of: fn(&(f64, f64)) -> f64| {
+        let worst = |is_mpi: bool, of: fn(&(f64, f64)) -> f64| {
             let reasons = self.losses.reasons.iter();
+            let reasons = reasons.filter(|(reason, _)| reason.is_mpi() == is_mpi);
             let reasons = reasons.map(|(reason, losses)| (*reason, of(losses) / all));
             reasons.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, part)| *part > 0.0)
         };
         let mut factors = [
+            (Factor::Mpi, mpi, worst(true, |losses| losses.0 + losses.1)),
             (Factor::Serialization, serialization, None),
-            (Factor::LoadBalance, load_balance, worst(|losses| losses.0)),
-            (Factor::Scheduling, scheduling, worst(|losses| losses.1)),
+            (Factor::LoadBalance, load_balance, worst(false, |losses| losses.0)),
+            (Factor::Scheduling, scheduling, worst(false, |losses| losses.1)),
         ]
-        .map(|(factor, value, worst)| FactorLoss { factor, value, worst });
+        .map(|(factor, value, worst)| FactorLoss { factor, value, worst })
+        .to_vec();
+        factors.retain(|one| one.factor != Factor::Mpi || self.losses.mpi > 0.0);
         factors.sort_by(|one, other| one.value.total_cmp(&other.value));
-        factors.into()
+        factors
     }
 
     /// Whether threads got clearly less than a processor each, so that waits are not the program's
@@ -150,6 +166,7 @@ pub(super) fn notes(recording: &Recording) -> Vec<String> {
         );
     }
     let dropped: u64 = states().map(|states| states.dropped).sum();
+    let dropped = dropped + waits.outside.iter().map(|own| own.dropped).sum::<u64>();
     if dropped > 0 {
         let s = if dropped == 1 { " was" } else { "s were" };
         notes.push(format!("{dropped} wait{s} left without an end (longjmp); no figure has them"));

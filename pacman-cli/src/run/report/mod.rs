@@ -3,6 +3,8 @@
 mod columns;
 mod efficiency;
 mod energy;
+mod mpi;
+mod mpi_factors;
 mod overview;
 mod process;
 mod region;
@@ -23,6 +25,8 @@ use super::names::Names;
 pub(super) use columns::{Column, Columns, Count, Figures};
 pub(super) use efficiency::{Efficiency, EfficiencyTree, Factor, FactorLoss};
 pub(super) use energy::{EnergyFigures, mean};
+pub(super) use mpi::{MpiCall, MpiReport};
+pub(super) use mpi_factors::{MpiFactor, MpiFactors, MpiSummary};
 pub(super) use overview::{Overview, RankSummary, RegionSummary};
 pub(super) use process::{ProcessReport, runtime};
 pub(super) use region::{RegionReport, Thread};
@@ -46,8 +50,8 @@ pub(super) struct Report {
     pub(super) processes: Vec<ProcessReport>,
     /// Processes of other ranks with regions, which `overview` alone has.
     pub(super) left_out: usize,
-    /// All ranks at a glance, if there are several.
-    pub(super) overview: Option<Overview>,
+    /// All ranks at a glance.
+    pub(super) overview: Overview,
     /// Warnings about the figures, one line each.
     pub(super) notes: Vec<String>,
 }
@@ -82,11 +86,10 @@ impl Report {
     pub(super) fn with(
         run: Run,
         mut processes: Vec<ProcessReport>,
-        overview: Option<Overview>,
+        overview: Overview,
         mut notes: Vec<String>,
     ) -> Report {
-        let rank = |process: &ProcessReport| process.process.rank.map(|rank| rank.rank);
-        processes.sort_by_key(|process| (process.regions.is_empty(), rank(process)));
+        processes.sort_by_key(ProcessReport::order);
         let Run { command, ended, provenance, objective, simulated, energy, .. } = run;
         let ran = processes.iter().any(|process| !process.regions.is_empty());
         if objective.is_some() && ran && !processes.iter().any(ProcessReport::is_adapted) {
@@ -110,6 +113,11 @@ impl Report {
     /// Processes in which regions ran.
     pub(super) fn parallel(&self) -> impl Iterator<Item = &ProcessReport> {
         self.processes.iter().filter(|process| !process.regions.is_empty())
+    }
+
+    /// Whether MPI calls were timed.
+    pub(super) fn has_mpi(&self) -> bool {
+        !self.overview.mpi.calls.is_empty()
     }
 
     /// A line about each event that a process with regions could not count, which most often is the

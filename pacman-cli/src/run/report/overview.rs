@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::mpi_factors::MpiSummary;
 use super::process::ProcessReport;
 
 /// The ranks, and their regions together.
@@ -11,6 +12,8 @@ pub(in crate::run) struct Overview {
     pub(in crate::run) ranks: Vec<RankSummary>,
     /// Those with the most time first.
     pub(in crate::run) regions: Vec<RegionSummary>,
+    /// The MPI calls of all processes.
+    pub(in crate::run) mpi: MpiSummary,
     places: HashMap<Key, usize>,
 }
 
@@ -25,6 +28,8 @@ pub(in crate::run) struct RankSummary {
     pub(in crate::run) in_regions: f64,
     /// Seconds of regions that its threads waited, by their number.
     pub(in crate::run) waiting: f64,
+    /// Seconds in MPI outside of regions, if calls were timed.
+    pub(in crate::run) mpi: Option<f64>,
     /// The useful part of its threads' time, if waits were timed.
     pub(in crate::run) parallel: Option<f64>,
 }
@@ -52,8 +57,9 @@ pub(in crate::run) struct RegionSummary {
 type Key = (String, Option<String>, Option<u32>);
 
 impl Overview {
-    /// Adds a process; one without a rank is no part of the program.
+    /// Adds a process. One without a rank has MPI calls at most.
     pub(in crate::run) fn add(&mut self, process: &ProcessReport) {
+        self.mpi.add(process);
         let Some(rank) = process.process.rank else { return };
         let lost = process.regions.iter().map(|region| region.lost()).sum();
         self.ranks.push(RankSummary {
@@ -63,6 +69,7 @@ impl Overview {
             seconds: process.process.seconds,
             in_regions: process.in_regions,
             waiting: lost,
+            mpi: process.mpi.as_ref().map(|mpi| mpi.outside),
             parallel: process.efficiency.as_ref().map(|tree| tree.efficiency.parallel),
         });
         for region in &process.regions {
@@ -98,12 +105,16 @@ impl Overview {
         }
     }
 
-    /// The overview in order; `None` if there are fewer than two ranks.
-    pub(in crate::run) fn finished(mut self) -> Option<Overview> {
+    /// The overview in order.
+    pub(in crate::run) fn finished(mut self) -> Overview {
         self.ranks.sort_by_key(|rank| (rank.rank, rank.pid));
         self.regions.sort_by(|one, other| other.seconds.total_cmp(&one.seconds));
-        let differ = self.ranks.windows(2).any(|two| two[0].rank != two[1].rank);
-        differ.then_some(self)
+        self
+    }
+
+    /// Whether there are several ranks.
+    pub(in crate::run) fn has_several(&self) -> bool {
+        self.ranks.windows(2).any(|two| two[0].rank != two[1].rank)
     }
 }
 

@@ -11,6 +11,7 @@ use pacman_regions::{
 use super::columns::{Columns, Figures};
 use super::efficiency::{self, EfficiencyTree};
 use super::energy;
+use super::mpi::MpiReport;
 use super::region::RegionReport;
 use super::seats::Seats;
 use super::states::{RegionStates, SiteReport};
@@ -40,6 +41,8 @@ pub(in crate::run) struct ProcessReport {
     pub(in crate::run) sites: Vec<SiteReport>,
     /// Where the time went, if waits were timed.
     pub(in crate::run) efficiency: Option<EfficiencyTree>,
+    /// The MPI calls, if they were timed and there were any.
+    pub(in crate::run) mpi: Option<MpiReport>,
     /// Warnings about the figures, one line each.
     pub(in crate::run) notes: Vec<String>,
 }
@@ -101,6 +104,7 @@ impl ProcessReport {
         ProcessReport {
             in_regions: (0..recording.regions.len()).map(|at| outer(recording, at)).sum(),
             efficiency: EfficiencyTree::of(recording, &regions),
+            mpi: MpiReport::of(recording),
             sites,
             timeline: reordered(&recording.timeline, &order),
             process: recording.process.clone(),
@@ -113,6 +117,12 @@ impl ProcessReport {
             regions,
             notes,
         }
+    }
+
+    /// Processes with regions come first, and ranks in their order.
+    pub(super) fn order(&self) -> (bool, bool, u32) {
+        let rank = self.process.rank.map(|rank| rank.rank);
+        (self.regions.is_empty(), rank.is_none(), rank.unwrap_or_default())
     }
 
     /// The part of the process's time inside regions, from 0 to 1.

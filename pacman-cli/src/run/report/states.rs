@@ -35,6 +35,11 @@ pub(in crate::run) enum Reason {
 }
 
 impl Reason {
+    /// Whether it is a call of MPI.
+    pub(in crate::run) fn is_mpi(self) -> bool {
+        matches!(self, Reason::Site(_, Cause::Mpi))
+    }
+
     /// The name in JSON.
     pub(in crate::run) fn word(self) -> &'static str {
         match self {
@@ -79,9 +84,15 @@ impl ThreadStates {
         Some(ThreadStates { thread, there, useful, starting, end, waits, states })
     }
 
-    /// Seconds without useful work.
+    /// Seconds without useful work, outside of MPI.
     pub(in crate::run) fn idle(&self) -> f64 {
-        self.by_reason().map(|(_, seconds)| seconds).sum()
+        let reasons = self.by_reason().filter(|(reason, _)| !reason.is_mpi());
+        reasons.map(|(_, seconds)| seconds).sum()
+    }
+
+    /// Seconds in MPI.
+    pub(in crate::run) fn in_mpi(&self) -> f64 {
+        self.waited(&[Cause::Mpi])
     }
 
     /// Seconds by reason.
@@ -101,12 +112,14 @@ impl ThreadStates {
 
 /// The time that threads lose, in seconds of all threads together.
 ///
-/// TALP divides the time in which a thread does no useful work: the part that every thread loses is
-/// lost to scheduling, the rest to uneven load.
+/// TALP takes the time in MPI apart. It divides the rest of the time in which a thread does no useful
+/// work: the part that every thread loses is lost to scheduling, the rest to uneven load.
 #[derive(Clone, Debug, Default)]
 pub(in crate::run) struct Losses {
     /// The time of all threads.
     pub(in crate::run) there: f64,
+    /// In MPI, or waiting for MPI calls of the thread that starts regions.
+    pub(in crate::run) mpi: f64,
     pub(in crate::run) uneven: f64,
     pub(in crate::run) common: f64,
     /// The same by reason: uneven and common.
@@ -116,13 +129,15 @@ pub(in crate::run) struct Losses {
 impl Losses {
     fn of(threads: &[ThreadStates]) -> Losses {
         let there: f64 = threads.iter().map(|thread| thread.there).sum();
+        let mpi: f64 = threads.iter().map(ThreadStates::in_mpi).sum();
+        let outside_mpi = |thread: &ThreadStates| thread.there - thread.in_mpi();
         let idle: f64 = threads.iter().map(ThreadStates::idle).sum();
         // Threads with other times in the region are compared by their share of it.
         let least = |of: &dyn Fn(&ThreadStates) -> f64| {
-            let shares = threads.iter().filter(|thread| thread.there > 0.0);
+            let shares = threads.iter().filter(|thread| outside_mpi(thread) > 0.0);
             let least =
-                shares.map(|thread| of(thread) / thread.there).fold(f64::INFINITY, f64::min);
-            if least.is_finite() { least * there } else { 0.0 }
+                shares.map(|thread| of(thread) / outside_mpi(thread)).fold(f64::INFINITY, f64::min);
+            if least.is_finite() { least * (there - mpi).max(0.0) } else { 0.0 }
         };
         let common = least(&ThreadStates::idle).min(idle);
         let mut totals: BTreeMap<Reason, f64> = BTreeMap::new();
@@ -137,12 +152,13 @@ impl Losses {
             let common = least(&of).min(total);
             (reason, (total - common, common))
         });
-        Losses { there, uneven: idle - common, common, reasons: reasons.collect() }
+        Losses { there, mpi, uneven: idle - common, common, reasons: reasons.collect() }
     }
 
     /// Adds a part of other losses.
     pub(super) fn add(&mut self, other: &Losses, part: f64) {
         self.there += part * other.there;
+        self.mpi += part * other.mpi;
         self.uneven += part * other.uneven;
         self.common += part * other.common;
         for (reason, (uneven, common)) in &other.reasons {

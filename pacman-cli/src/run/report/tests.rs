@@ -2,8 +2,8 @@
 
 use pacman_core::Topology;
 use pacman_regions::{
-    Cause, Ending, Event, Overhead, Process, Recording, Region, Row, Scheduling, Site, States,
-    Team, Timeline, Wait, WaitSite, Waits,
+    Cause, Ending, Event, OutsideWaits, Overhead, Process, Recording, Region, Row, Scheduling,
+    Site, States, Team, Timeline, Wait, WaitSite, Waits,
 };
 
 use super::columns::{Columns, Count};
@@ -172,9 +172,10 @@ fn timed() -> Recording {
         regions: vec![region(&[(2, 8.0)], rows)],
         timeline: Timeline::default(),
         waits: Some(Waits {
-            sites: vec![WaitSite { site, cause: Cause::Loop }],
+            sites: vec![WaitSite { site, cause: Cause::Loop, call: None }],
             several_roots: false,
             scheduling: Some(Scheduling { ran: 19.5, delayed: 0.5 }),
+            outside: Vec::new(),
         }),
         energy: None,
         notes: Vec::new(),
@@ -196,7 +197,7 @@ fn the_tree_s_factors_are_talp_s_and_multiply_to_the_useful_part() {
     near(second.end, 1.0);
     near(first.end, 0.0);
     let tree = report.efficiency.as_ref().expect("they were timed");
-    let Efficiency { parallel, serialization, load_balance, scheduling } = tree.efficiency;
+    let Efficiency { parallel, serialization, load_balance, scheduling, .. } = tree.efficiency;
     // Of 20 thread-seconds T1 has no region for 2; T0 works then.
     near(serialization, 0.9);
     near(load_balance, (18.0 - 5.0) / 18.0);
@@ -208,6 +209,56 @@ fn the_tree_s_factors_are_talp_s_and_multiply_to_the_useful_part() {
     assert_eq!(factors[0].worst.map(|(reason, _)| reason), Some(Reason::Site(0, Cause::Loop)));
     assert_eq!(states.losses.worst(), Some((Reason::Site(0, Cause::Loop), 6.0 / 16.0)));
     assert!(!tree.lacks_processors());
+}
+
+/// As [`timed`], with 1 s of the 2 s outside of the region in MPI, and with 0.5 s of T0's 7 s in MPI.
+fn hybrid(starts_regions: bool) -> Recording {
+    let mut recording = timed();
+    let waits = recording.waits.as_mut().expect("made above");
+    let site = waits.sites[0].site.clone();
+    let call = Some("MPI_Recv".to_owned());
+    waits.sites.push(WaitSite { site, cause: Cause::Mpi, call });
+    let outside = vec![Wait { site: 1, count: 4, seconds: 1.0 }];
+    waits.outside = vec![OutsideWaits { thread: 3, starts_regions, waits: outside, dropped: 0 }];
+    let first = recording.regions[0].rows[0].states.as_mut().expect("made above");
+    first.waits.push(Wait { site: 1, count: 2, seconds: 0.5 });
+    recording
+}
+
+#[test]
+fn mpi_outside_of_regions_is_no_serial_loss() {
+    let near = |one: f64, other: f64| assert!((one - other).abs() < 1e-12, "{one}, {other}");
+    let report = report_on(&hybrid(true));
+    let tree = report.efficiency.as_ref().expect("they were timed");
+    let Efficiency { parallel, mpi, serialization, load_balance, scheduling } = tree.efficiency;
+    // Of 20 thread-seconds both threads are in MPI or wait for it for 1 s each, and T0 for 0.5 s more.
+    near(tree.losses.mpi, 2.5);
+    near(mpi, 17.5 / 20.0);
+    // T1 has no region for 1 s while T0 works.
+    near(tree.serial, 1.0);
+    near(serialization, 16.5 / 17.5);
+    near(parallel, (6.5 + 2.0 + 1.0) / 20.0);
+    near(mpi * serialization * load_balance * scheduling, parallel);
+    let factors = tree.factors();
+    let own = factors.iter().find(|one| one.factor == Factor::Mpi).expect("there is MPI");
+    assert_eq!(own.worst.map(|(reason, _)| reason), Some(Reason::Site(1, Cause::Mpi)));
+    let mpi = report.mpi.as_ref().expect("there is MPI");
+    near(mpi.outside, 1.0);
+    let [call] = &mpi.calls[..] else { panic!("one function") };
+    assert_eq!((call.name.as_str(), call.count, call.inside_count), ("MPI_Recv", 4, 2));
+    near(call.total(), 1.5);
+    assert_eq!(mpi.threads, [(3, true, 1.0)]);
+}
+
+#[test]
+fn another_thread_s_mpi_calls_are_not_waited_for() {
+    let report = report_on(&hybrid(false));
+    let tree = report.efficiency.as_ref().expect("they were timed");
+    assert!((tree.losses.mpi - 0.5).abs() < 1e-12, "only what is inside of the region");
+    assert!((tree.serial - 2.0).abs() < 1e-12);
+    assert!(report_on(&timed()).mpi.is_none());
+    let factors = report_on(&timed()).efficiency.expect("they were timed").factors();
+    assert!(factors.iter().all(|one| one.factor != Factor::Mpi));
 }
 
 #[test]

@@ -64,6 +64,7 @@ const WORTH: f64 = 0.01;
 
 fn name(factor: Factor) -> &'static str {
     match factor {
+        Factor::Mpi => "MPI",
         Factor::Serialization => "serialization",
         Factor::LoadBalance => "load balance",
         Factor::Scheduling => "scheduling",
@@ -72,6 +73,7 @@ fn name(factor: Factor) -> &'static str {
 
 fn meaning(factor: Factor) -> &'static str {
     match factor {
+        Factor::Mpi => "the rest: time in MPI, and threads that waited for it",
         Factor::Serialization => "the rest: threads without a region",
         Factor::LoadBalance => "the rest: waits for threads that had more to do",
         Factor::Scheduling => "the rest: time that all threads lost alike",
@@ -85,6 +87,9 @@ fn help(factor: Factor, worst: Option<Reason>) -> &'static str {
         _ => None,
     };
     match (factor, cause) {
+        (Factor::Mpi, _) => {
+            "To help: give the ranks equal work, send less, or compute while messages travel."
+        }
         (Factor::Serialization, _) => {
             "To help: run more of the program in regions; one thread works while the others have none."
         }
@@ -113,7 +118,10 @@ fn reason_at(reason: Reason, sites: &[SiteReport]) -> String {
         Reason::Start => "at the start of regions".into(),
         Reason::End => "at the end of regions".into(),
         Reason::Site(site, cause) => match sites.get(site) {
-            Some(site) => format!("{}, {}", words(cause), site.place()),
+            Some(site) => match &site.site.call {
+                Some(call) => format!("in {call}, {}", site.place()),
+                None => format!("{}, {}", words(cause), site.place()),
+            },
             None => words(cause).into(),
         },
     }
@@ -133,6 +141,7 @@ fn words(cause: Cause) -> &'static str {
         Cause::Ordered => "for an ordered part",
         Cause::Taskwait => "in a taskwait",
         Cause::Taskgroup => "at the end of a taskgroup",
+        Cause::Mpi => "in MPI",
     }
 }
 

@@ -3,6 +3,7 @@
 mod amount;
 mod efficiency;
 mod energy;
+mod mpi;
 mod overview;
 
 use super::report::{ProcessReport, RegionReport, Report};
@@ -26,9 +27,10 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
             "SIMULATED: counts are those of {simulated}, not of this machine\n"
         ));
     }
-    if let Some(overview) = &report.overview {
-        text.push_str(&overview::section(overview, is_short));
+    if report.overview.has_several() {
+        text.push_str(&overview::section(&report.overview, is_short));
     }
+    text.push_str(&mpi::section(report, is_short));
     let mut notes: Vec<String> = Vec::new();
     if report.left_out > 0 {
         let of_all = "the first ranks are shown in full here; a report in .json or .csv has all";
@@ -118,9 +120,10 @@ fn about(process: &ProcessReport) -> String {
         None => String::new(),
     };
     format!(
-        "{} (process {}): {}, {} on {}; {} of {} in {regions}{overhead}",
+        "{} (process {}{}): {}, {} on {}; {} of {} in {regions}{overhead}",
         clean(process.program()),
         process.process.pid,
+        mpi::place(process),
         clean(&process.runtimes()),
         number(process.threads as usize, "thread"),
         number(process.contexts as usize, "context"),

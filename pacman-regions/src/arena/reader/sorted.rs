@@ -12,7 +12,7 @@ use crate::arena::format::Kind;
 use crate::arena::payload::Cursor;
 use crate::arena::wait_row::WaitRow;
 use crate::arena::writer::slot;
-use crate::{Event, Runtime, RuntimeFamily};
+use crate::{Event, Rank, Runtime, RuntimeFamily};
 
 /// The most notes to keep: more than the library writes.
 const NOTES: usize = 1000;
@@ -27,6 +27,8 @@ pub(super) struct Sorted<'w> {
     pub(super) events: Vec<Event>,
     pub(super) counted: Vec<usize>,
     pub(super) notes: Vec<String>,
+    pub(super) host: Option<String>,
+    pub(super) rank: Option<Rank>,
     pub(super) rows: BTreeMap<(u32, u32), RowSum>,
     /// By region, thread and site: the number of waits and their ticks.
     pub(super) waits: BTreeMap<(u32, u32, u32), (u64, u64)>,
@@ -82,6 +84,17 @@ impl<'w> Sorted<'w> {
             }
             Kind::EnergySource => {
                 self.energy_source = Some((cursor.text()?, cursor.small()?, cursor.number()?));
+            }
+            Kind::Host => {
+                self.host = Some(cursor.text()?).filter(|name| !name.is_empty());
+                let mut optional = || {
+                    Some(match cursor.number()? {
+                        0 => None,
+                        _ => Some(cursor.small()?),
+                    })
+                };
+                let (rank, ranks) = (optional()?, optional()?);
+                self.rank = rank.map(|rank| Rank { rank, ranks });
             }
             Kind::Energy => self.energies.entry(record[1]).or_default().add(record),
         }

@@ -8,7 +8,7 @@ use super::sorted::Sorted;
 use crate::arena::cells;
 use crate::arena::payload::Cursor;
 use crate::arena::wait_row::state;
-use crate::{Cause, Region, Scheduling, Site, States, Wait, WaitSite, Waits};
+use crate::{Cause, OutsideWaits, Region, Scheduling, Site, States, Wait, WaitSite, Waits};
 
 /// The waits of a process; `None` if they were not timed. Puts each thread's states into its row.
 pub(super) fn waits(
@@ -52,7 +52,38 @@ pub(super) fn waits(
         }),
     };
     let several_roots = get(offset_of!(cells::Process, several_roots)) != 0;
-    Some(Waits { sites: sites.all, several_roots, scheduling })
+    let root = get(offset_of!(cells::Process, root)).checked_sub(1);
+    let outside = outside(sorted, &mut sites, root, scale);
+    Some(Waits { sites: sites.all, several_roots, scheduling, outside })
+}
+
+/// The waits outside of regions. `root` is the thread that starts regions.
+fn outside(
+    sorted: &Sorted<'_>,
+    sites: &mut Sites<'_, '_>,
+    root: Option<u64>,
+    scale: f64,
+) -> Vec<OutsideWaits> {
+    let mut threads: Vec<OutsideWaits> = Vec::new();
+    for (&(_, thread, site), &(count, ticks)) in sorted.waits.range((state::OUTSIDE, 0, 0)..) {
+        if count == 0 || (site < state::SITES && site != state::DROPPED) {
+            continue;
+        }
+        if threads.last().is_none_or(|last| last.thread != thread) {
+            let starts_regions = root == Some(thread.into());
+            threads.push(OutsideWaits { thread, starts_regions, waits: Vec::new(), dropped: 0 });
+        }
+        let Some(last) = threads.last_mut() else { continue };
+        match site {
+            state::DROPPED => last.dropped = count,
+            _ => last.waits.push(Wait {
+                site: sites.place(site),
+                count,
+                seconds: ticks as f64 * scale,
+            }),
+        }
+    }
+    threads
 }
 
 /// The constructs of a process, in the order of first use.
@@ -68,7 +99,8 @@ impl Sites<'_, '_> {
         *self.known.entry(number).or_insert_with(|| {
             let known = site_of(self.owned, self.owner, number).and_then(site);
             let nowhere = Site { module: Default::default(), address: 0, source: None };
-            self.all.push(known.unwrap_or(WaitSite { site: nowhere, cause: Cause::Worksharing }));
+            let unknown = WaitSite { site: nowhere, cause: Cause::Worksharing, call: None };
+            self.all.push(known.unwrap_or(unknown));
             self.all.len() - 1
         })
     }
@@ -78,5 +110,5 @@ fn site(record: &[u64]) -> Option<WaitSite> {
     let mut cursor = Cursor(&record[2..]);
     let (cause, address) = (Cause::numbered(cursor.number()?)?, cursor.number()?);
     let site = Site { module: cursor.path()?, address, source: None };
-    Some(WaitSite { site, cause })
+    Some(WaitSite { site, cause, call: cursor.optional()? })
 }

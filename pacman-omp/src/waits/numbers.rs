@@ -1,0 +1,39 @@
+//! Numbers of the threads that wait outside of regions.
+
+use std::collections::BTreeSet;
+
+use pacman_core::fork::Lock;
+
+/// The numbers in use.
+///
+/// A thread that ends gives its number back, and with it its rows. So a program that starts a thread for
+/// each message takes no more memory than one with as many threads at a time.
+pub(crate) static NUMBERS: Lock<BTreeSet<u32>> = Lock::new(BTreeSet::new());
+
+/// Takes the lowest free number.
+pub(super) fn take() -> u32 {
+    let mut used = NUMBERS.lock();
+    let free = (0..).zip(used.iter()).find(|(number, used)| number != *used);
+    let number = free.map_or(used.len() as u32, |(number, _)| number);
+    used.insert(number);
+    number
+}
+
+/// Gives a number back.
+pub(super) fn give_back(number: u32) {
+    NUMBERS.lock().remove(&number);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_free_number_is_taken() {
+        assert_eq!([take(), take(), take()], [0, 1, 2]);
+        give_back(1);
+        assert_eq!([take(), take()], [1, 3]);
+        give_back(0);
+        assert_eq!(take(), 0);
+    }
+}
