@@ -6,7 +6,9 @@ use clap::{Parser, Subcommand};
 use pacman_core::platform;
 
 use crate::error::CliResult;
-use crate::{budget, doctor, events, metrics, model, plan, record, run, smt, stat, topo, validate};
+use crate::{
+    budget, compare, doctor, events, metrics, model, plan, record, run, smt, stat, topo, validate,
+};
 
 /// Count, explain and use hardware performance counters of threads on SMT cores.
 #[derive(Debug, Parser)]
@@ -30,6 +32,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Budget(budget::BudgetArgs),
+    Compare(compare::CompareArgs),
     Doctor(doctor::DoctorArgs),
     Encode(events::EncodeArgs),
     Evaluate(model::EvaluateArgs),
@@ -52,6 +55,7 @@ impl Command {
     pub(crate) fn run(&self, out: &mut dyn Write) -> CliResult {
         match self {
             Command::Budget(args) => budget::budget(args, out),
+            Command::Compare(args) => compare::compare(args, out),
             Command::Doctor(args) => doctor::doctor(args, out),
             Command::Encode(args) => events::encode(args, &**platform::current(), out),
             Command::Evaluate(args) => model::evaluate(args, out),

@@ -7,6 +7,7 @@
 mod budget;
 mod columns;
 mod command;
+mod compare;
 mod counts;
 mod doctor;
 mod document;

@@ -38,12 +38,15 @@ use crate::signals::Signals;
 pub(crate) use arguments::RunArgs;
 use destination::{Destination, Form};
 use energy::EnergyMeter;
+pub(crate) use html::escaped;
+pub(crate) use json::VERSION as FORMAT_VERSION;
 use launch::{Ended, Environment};
 use memory::{Found, Memory};
 use pacman_core::atomic_write;
 use ranks::Gathering;
 pub(crate) use ranks::{MergeArgs, merge};
 use report::{Report, Run, Seats};
+pub(crate) use text::{seconds, share};
 use training::Training;
 
 /// Runs the program and reports; the exit status is the program's.

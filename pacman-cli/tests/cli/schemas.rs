@@ -239,4 +239,9 @@ fn reports_of_programs() {
         let text = std::fs::read_to_string(&report).expect("a report");
         schema.holds(&options.join(" "), &serde_json::from_str(&text).expect("JSON"));
     }
+    let file = report.to_str().expect("a path in UTF-8");
+    let output = super::run(&["compare", "--json", file, file]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let comparison = serde_json::from_slice(&output.stdout).expect("JSON");
+    Schema::of("compare").holds("compare", &comparison);
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::document;
 
 /// Text for an element or an attribute in double quotes.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

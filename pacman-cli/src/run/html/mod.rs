@@ -10,7 +10,7 @@ mod timeline;
 
 use super::report::{ProcessReport, Report};
 use super::text::{seconds, share};
-use escape::escaped;
+pub(crate) use escape::escaped;
 
 /// The page.
 pub(super) fn write(report: &Report) -> String {

@@ -4,7 +4,7 @@ use crate::run::report::Count;
 use crate::stat::grouped;
 
 /// A time with the unit that suits it.
-pub(in crate::run) fn seconds(seconds: f64) -> String {
+pub(crate) fn seconds(seconds: f64) -> String {
     match seconds {
         1.0.. => format!("{} s", three_digits(seconds)),
         1e-3.. => format!("{} ms", three_digits(seconds * 1e3)),
@@ -34,7 +34,7 @@ fn with_prefix(value: f64, unit: &str) -> String {
 }
 
 /// A part of a whole.
-pub(in crate::run) fn share(share: f64) -> String {
+pub(crate) fn share(share: f64) -> String {
     match 100.0 * share {
         0.0 => "0 %".into(),
         ..0.1 => "<0.1 %".into(),

@@ -9,9 +9,8 @@ mod overview;
 use super::report::{ProcessReport, RegionReport, Report};
 use crate::exit::Exit;
 use crate::stat::{clean, grouped};
-pub(super) use amount::{
-    difference, joules, metric, number, quantity, rate, seconds, share, watts,
-};
+pub(super) use amount::{difference, joules, metric, number, quantity, rate, watts};
+pub(crate) use amount::{seconds, share};
 use pacman_core::Provenance;
 use pacman_core::export::grid::{Column, Grid};
 use pacman_events::shown::command_line;

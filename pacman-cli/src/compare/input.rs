@@ -1,0 +1,124 @@
+//! What a comparison reads from reports of `run`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use pacman_events::shown::shown_path;
+use serde::Deserialize;
+
+use crate::error::{CliError, CliResult};
+use crate::run::FORMAT_VERSION;
+
+/// A report of `run`, as far as it is compared.
+#[derive(Debug, Deserialize)]
+pub(super) struct RunDocument {
+    pub(super) provenance: ProvenanceMembers,
+    pub(super) command: Vec<String>,
+    pub(super) time_s: f64,
+    pub(super) processes: Vec<ProcessMembers>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ProvenanceMembers {
+    pub(super) host: String,
+    pub(super) processor: Option<String>,
+    pub(super) began: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ProcessMembers {
+    pub(super) efficiency: Option<Factors>,
+    pub(super) sites: Vec<SiteMembers>,
+    pub(super) regions: Vec<RegionMembers>,
+}
+
+/// The efficiency tree of a process.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Factors {
+    pub(super) parallel: f64,
+    pub(super) mpi: f64,
+    pub(super) serialization: f64,
+    pub(super) load_balance: f64,
+    pub(super) scheduling: f64,
+    pub(super) processor_share: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct SiteMembers {
+    pub(super) cause: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct RegionMembers {
+    pub(super) name: String,
+    pub(super) file: Option<String>,
+    pub(super) line: Option<u32>,
+    pub(super) executions: u64,
+    pub(super) time_s: f64,
+    pub(super) shortest_s: f64,
+    pub(super) longest_s: f64,
+    pub(super) share: Option<f64>,
+    pub(super) figures: FigureMembers,
+    pub(super) threads: Vec<ThreadMembers>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct FigureMembers {
+    pub(super) counts: BTreeMap<String, Option<u64>>,
+    pub(super) complete: bool,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ThreadMembers {
+    pub(super) states: Option<StateMembers>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct StateMembers {
+    pub(super) useful_s: f64,
+    pub(super) starting_s: f64,
+    pub(super) end_s: f64,
+    pub(super) waits: Vec<WaitMembers>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct WaitMembers {
+    pub(super) site: usize,
+    pub(super) time_s: f64,
+}
+
+#[derive(Deserialize)]
+struct Heading {
+    format: String,
+    version: u32,
+}
+
+impl RunDocument {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no report of `run` in the present version of the format.
+    pub(super) fn read(path: &Path) -> CliResult<RunDocument> {
+        let shown = shown_path(path);
+        let text = fs::read(path)
+            .map_err(|error| CliError::BadInput(format!("cannot read {shown}: {error}")))?;
+        let wrong = |why: String| CliError::BadInput(format!("cannot compare {shown}: {why}"));
+        let heading: Heading = serde_json::from_slice(&text).map_err(|_| {
+            wrong("it is no JSON report; pacman-pmu run -o FILE.json writes one".into())
+        })?;
+        if heading.format != "pacman-run" {
+            return Err(wrong(format!(
+                "it is a {}, not a report of pacman-pmu run",
+                heading.format
+            )));
+        }
+        if heading.version != FORMAT_VERSION {
+            let version = heading.version;
+            return Err(wrong(format!(
+                "it has version {version} of the format, not {FORMAT_VERSION}: run the program again"
+            )));
+        }
+        serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))
+    }
+}

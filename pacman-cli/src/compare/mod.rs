@@ -1,0 +1,140 @@
+//! `pacman-pmu compare`: two runs of a program, or several runs a side.
+
+mod comparison;
+mod html;
+mod input;
+mod json;
+mod noise;
+mod text;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use pacman_core::atomic_write;
+use pacman_events::shown::shown_path;
+
+use crate::document;
+use crate::error::{CliError, CliResult};
+use comparison::Comparison;
+use input::RunDocument;
+
+/// Compare two runs of a program, region by region.
+///
+/// A.json and B.json are reports of `pacman-pmu run -o FILE.json`: before and after a change. Regions are
+/// matched by name and source file. Time, waits and counts stand side by side. With several reports a
+/// side, medians are compared, and a 95 % interval says what is noise. With one report a side, the
+/// interval has the noise of a region's executions only.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}"))]
+pub(crate) struct CompareArgs {
+    /// The report before and the report after; with --to, all reports before
+    #[arg(value_name = "A.json", required = true)]
+    before: Vec<PathBuf>,
+
+    /// The reports after
+    #[arg(long, value_name = "B.json", num_args = 1..)]
+    to: Vec<PathBuf>,
+
+    /// Call a region slower or faster from this difference on, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 5.0)]
+    threshold: f64,
+
+    /// Let regions with less than this part of the time change no exit status, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
+    least: f64,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Write the comparison to FILE (.txt, .json or .html) instead
+    #[arg(short, long, value_name = "FILE", conflicts_with = "json")]
+    output: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  pacman-pmu compare old.json new.json
+  pacman-pmu compare old1.json old2.json old3.json --to new1.json new2.json new3.json
+  pacman-pmu compare old.json new.json --threshold 10 -o comparison.html
+
+Exit status:
+  0  no region got slower beyond the threshold and the noise
+  1  a region got slower
+  2  bad input: one line on standard error gives the reason
+  4  the comparison could not be written";
+
+const JSON: &str = "\
+JSON:
+  format, version        \"pacman-compare\", 1
+  before, after          command, host, processor, began, reports, efficiency
+  program                figures of the whole program, as of a region
+  regions                a list of name, file, share, ratio, low, high, verdict, before, after
+  only_before, only_after  regions of one side
+  docs/output.md describes every field.";
+
+/// A region got slower.
+const SLOWER: u8 = 1;
+
+/// Compares, and says by the exit status whether a region got slower.
+pub(crate) fn compare(args: &CompareArgs, out: &mut dyn Write) -> CliResult {
+    let (before, after) = match (&args.before[..], &args.to[..]) {
+        ([before, after], []) => (vec![before], vec![after]),
+        (before, [_, ..]) => (before.iter().collect(), args.to.iter().collect()),
+        ([_], []) => {
+            let why = "cannot compare one report: name a second one";
+            return Err(CliError::bad_input(why));
+        }
+        _ => {
+            let why = "cannot tell the reports before from those after: put --to between them";
+            return Err(CliError::bad_input(why));
+        }
+    };
+    for (option, value) in [("--threshold", args.threshold), ("--least", args.least)] {
+        if !(0.0..=1000.0).contains(&value) {
+            return Err(CliError::BadInput(format!("{option} {value}: give 0 to 1000 percent")));
+        }
+    }
+    let form = args.output.as_deref().map(Form::of).transpose()?;
+    let read = |paths: Vec<&PathBuf>| -> CliResult<Vec<RunDocument>> {
+        paths.into_iter().map(|path| RunDocument::read(path)).collect()
+    };
+    let (before, after) = (read(before)?, read(after)?);
+    let (threshold, least) = (args.threshold / 100.0, args.least / 100.0);
+    let comparison = Comparison::of(&before, &after, threshold);
+    let answer = match form.unwrap_or(if args.json { Form::Json } else { Form::Text }) {
+        Form::Text => text::write(&comparison, threshold, least),
+        Form::Json => document::text(&json::document(&comparison)),
+        Form::Html => html::write(&comparison, threshold, least),
+    };
+    match &args.output {
+        Some(path) => atomic_write::write(path, answer.as_bytes()).map_err(|error| {
+            let path = shown_path(path);
+            CliError::Unwritable(format!("cannot write the comparison to {path}: {error}"))
+        })?,
+        None => out.write_all(answer.as_bytes())?,
+    }
+    Ok(if comparison.slower(least).next().is_some() { SLOWER } else { 0 })
+}
+
+/// The form of a comparison.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Text,
+    Json,
+    Html,
+}
+
+impl Form {
+    fn of(path: &Path) -> CliResult<Form> {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("txt") => Ok(Form::Text),
+            Some("json") => Ok(Form::Json),
+            Some("html" | "htm") => Ok(Form::Html),
+            _ => Err(CliError::BadInput(format!(
+                "cannot tell the form of a comparison from {}: it ends in .txt, .json or .html",
+                shown_path(path)
+            ))),
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! A comparison in words and tables.
+
+use std::collections::BTreeSet;
+
+use pacman_core::export::grid::{Column, Grid};
+use pacman_events::shown::command_line;
+
+use super::comparison::{Comparison, Key, Pair, Side};
+use super::noise::{Ratio, Verdict};
+use crate::run::{seconds, share};
+use crate::stat::clean;
+
+/// The comparison, with a line feed at the end.
+pub(super) fn write(comparison: &Comparison, threshold: f64, least: f64) -> String {
+    let mut text = format!("{}\n\n", summary(comparison, threshold, least));
+    text.push_str(&format!("before  {}\n", about(&comparison.before)));
+    text.push_str(&format!("after   {}\n", about(&comparison.after)));
+    if let Some(table) = factors(comparison) {
+        text.push_str(&format!("\n{table}"));
+    }
+    text.push_str(&format!("\n{}", times(comparison)));
+    for table in [waits(comparison), counts(comparison)].into_iter().flatten() {
+        text.push_str(&format!("\n{table}"));
+    }
+    for (keys, side) in [(&comparison.only_before, "before"), (&comparison.only_after, "after")] {
+        for key in keys {
+            text.push_str(&format!("only {side}: {}\n", title(key)));
+        }
+    }
+    for note in notes(comparison) {
+        text.push_str(&format!("{note}\n"));
+    }
+    text
+}
+
+/// One sentence: what got slower or faster.
+pub(super) fn summary(comparison: &Comparison, threshold: f64, least: f64) -> String {
+    let named = |verdict: Verdict| -> Vec<String> {
+        let changed = comparison.regions.iter();
+        let changed = changed.filter(|(_, pair)| pair.verdict == verdict && pair.share >= least);
+        let one = |(key, pair): &(Key, Pair)| {
+            format!("{} ({})", title(key), change(pair.ratio.map(|ratio| ratio.value)))
+        };
+        changed.map(one).collect()
+    };
+    let (slower, faster) = (named(Verdict::Slower), named(Verdict::Faster));
+    let mut parts = Vec::new();
+    for (regions, word) in [(&slower, "slower"), (&faster, "faster")] {
+        if let Some(first) = regions.first() {
+            let more = match regions.len() {
+                1 => String::new(),
+                count => format!(" and {} more", count - 1),
+            };
+            parts.push(format!("{word}: {first}{more}"));
+        }
+    }
+    if parts.is_empty() {
+        let unclear = comparison.regions.iter().filter(|(_, pair)| pair.share >= least);
+        let unclear = unclear.filter(|(_, pair)| pair.verdict == Verdict::Unclear).count();
+        let threshold = share(threshold);
+        parts.push(match unclear {
+            0 => format!("no region differs by more than {threshold}"),
+            1 => format!("no region differs by more than {threshold} beyond noise; 1 is unclear"),
+            _ => format!(
+                "no region differs by more than {threshold} beyond noise; {unclear} are unclear"
+            ),
+        });
+    }
+    let whole = &comparison.whole;
+    format!(
+        "{} -> {} ({}); {}",
+        seconds(whole.before.seconds),
+        seconds(whole.after.seconds),
+        change(whole.ratio.map(|ratio| ratio.value)),
+        parts.join("; ")
+    )
+}
+
+pub(super) fn about(side: &Side) -> String {
+    let reports = if side.reports == 1 { "report" } else { "reports" };
+    let processor = side.processor.as_deref().unwrap_or("unknown processor");
+    clean(&format!(
+        "{}; {} {reports}; {}, {processor}; {}",
+        command_line(&side.command),
+        side.reports,
+        side.host,
+        side.began
+    ))
+}
+
+pub(super) fn title(key: &Key) -> String {
+    let file = key.file.as_deref().map(|file| file.rsplit('/').next().unwrap_or(file));
+    clean(&file.map_or_else(|| key.name.clone(), |file| format!("{}  {file}", key.name)))
+}
+
+/// `+12.3 %`.
+pub(super) fn change(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "-".into(), |ratio| format!("{:+.1} %", 100.0 * (ratio - 1.0)))
+}
+
+pub(super) fn interval(ratio: Option<Ratio>) -> String {
+    ratio.and_then(|ratio| ratio.interval).map_or_else(
+        || "-".into(),
+        |(low, high)| format!("{:+.1} to {:+.1}", 100.0 * (low - 1.0), 100.0 * (high - 1.0)),
+    )
+}
+
+/// The factors of the efficiency tree, side by side.
+pub(super) fn factor_rows(comparison: &Comparison) -> Vec<(&'static str, f64, f64)> {
+    let (Some(before), Some(after)) = (&comparison.before.factors, &comparison.after.factors)
+    else {
+        return Vec::new();
+    };
+    let mut rows = vec![
+        ("parallel efficiency", before.parallel, after.parallel),
+        ("MPI", before.mpi, after.mpi),
+        ("serialization", before.serialization, after.serialization),
+        ("load balance", before.load_balance, after.load_balance),
+        ("scheduling", before.scheduling, after.scheduling),
+    ];
+    rows.retain(|(name, before, after)| *name != "MPI" || before.min(*after) < 1.0);
+    if let Some((before, after)) = before.processor_share.zip(after.processor_share) {
+        rows.push(("processor share", before, after));
+    }
+    rows
+}
+
+fn factors(comparison: &Comparison) -> Option<Grid> {
+    let rows = factor_rows(comparison);
+    let mut table = Grid::new(vec![
+        Column::right("before", "%"),
+        Column::right("after", "%"),
+        Column::left("factor"),
+    ]);
+    for (name, before, after) in &rows {
+        let cell = |part: &f64| format!("{:.1}", 100.0 * part);
+        table.row(vec![cell(before), cell(after), (*name).into()]);
+    }
+    (!rows.is_empty()).then_some(table)
+}
+
+fn times(comparison: &Comparison) -> Grid {
+    let mut table = Grid::new(vec![
+        Column::right("before", ""),
+        Column::right("after", ""),
+        Column::right("change", ""),
+        Column::right("95 % interval", "%"),
+        Column::right("share", "%"),
+        Column::left("verdict"),
+        Column::left("region"),
+    ]);
+    for (key, pair) in &comparison.regions {
+        table.row(vec![
+            seconds(pair.before.seconds),
+            seconds(pair.after.seconds),
+            change(pair.ratio.map(|ratio| ratio.value)),
+            interval(pair.ratio),
+            format!("{:.1}", 100.0 * pair.share),
+            pair.verdict.word().into(),
+            title(key),
+        ]);
+    }
+    table
+}
+
+/// Causes of waiting in a pair whose time differs most, and useful time.
+fn waits(comparison: &Comparison) -> Option<Grid> {
+    let mut table = Grid::new(vec![
+        Column::right("before", ""),
+        Column::right("after", ""),
+        Column::right("change", ""),
+        Column::left("threads' time"),
+        Column::left("region"),
+    ]);
+    let mut rows = 0;
+    for (key, pair) in &comparison.regions {
+        for (cause, before, after) in causes(pair) {
+            rows += 1;
+            table.row(vec![
+                seconds(before),
+                seconds(after),
+                if before > 0.0 { change(Some(after / before)) } else { "-".into() },
+                cause,
+                title(key),
+            ]);
+        }
+    }
+    (rows > 0).then_some(table)
+}
+
+/// Useful time, then the causes of waiting by their time on either side; those below 1 % are left out.
+pub(super) fn causes(pair: &Pair) -> Vec<(String, f64, f64)> {
+    let all = |waits: &std::collections::BTreeMap<String, f64>| waits.values().sum::<f64>();
+    let least = 0.01 * all(&pair.before.waits).max(all(&pair.after.waits));
+    let names: BTreeSet<&String> =
+        pair.before.waits.keys().chain(pair.after.waits.keys()).collect();
+    let value = |waits: &std::collections::BTreeMap<String, f64>, name: &String| {
+        waits.get(name).copied().unwrap_or(0.0)
+    };
+    let mut rows: Vec<(String, f64, f64)> = names
+        .into_iter()
+        .map(|name| (name.clone(), value(&pair.before.waits, name), value(&pair.after.waits, name)))
+        .filter(|(_, before, after)| before.max(*after) >= least && before.max(*after) > 0.0)
+        .collect();
+    rows.sort_by(|one, other| {
+        let is_useful = |row: &(String, f64, f64)| row.0 == "useful";
+        let most = |row: &(String, f64, f64)| row.1.max(row.2);
+        is_useful(other).cmp(&is_useful(one)).then(most(other).total_cmp(&most(one)))
+    });
+    rows
+}
+
+fn counts(comparison: &Comparison) -> Option<Grid> {
+    let events: BTreeSet<&String> = comparison
+        .regions
+        .iter()
+        .flat_map(|(_, pair)| {
+            pair.before.counts.keys().filter(|event| pair.after.counts.contains_key(*event))
+        })
+        .collect();
+    if events.is_empty() {
+        return None;
+    }
+    let mut heading: Vec<Column> =
+        events.iter().map(|event| Column::right(event, "change")).collect();
+    heading.push(Column::right("IPC", "change"));
+    heading.push(Column::left("region"));
+    let mut table = Grid::new(heading);
+    for (key, pair) in &comparison.regions {
+        let mut cells: Vec<String> =
+            events.iter().map(|event| change(pair.ratio_of(event))).collect();
+        cells.push(change(ipc(pair)));
+        cells.push(title(key));
+        table.row(cells);
+    }
+    Some(table)
+}
+
+/// IPC after over before.
+pub(super) fn ipc(pair: &Pair) -> Option<f64> {
+    let (instructions, cycles) = (pair.ratio_of("INSTRUCTIONS")?, pair.ratio_of("CYCLES")?);
+    (cycles > 0.0).then(|| instructions / cycles)
+}
+
+/// What a reader of the figures must know.
+pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
+    let mut notes = Vec::new();
+    if comparison.before.reports.min(comparison.after.reports) == 1 {
+        notes.push(
+            "one report a side: intervals have the noise of executions, not that of whole runs; compare \
+             five reports a side to know it"
+                .to_owned(),
+        );
+    }
+    let (before, after) = (&comparison.before, &comparison.after);
+    if (&before.host, &before.processor) != (&after.host, &after.processor) {
+        notes.push("the sides ran on different hosts or processors".to_owned());
+    }
+    let shares = [before, after].map(|side| side.factors.as_ref()?.processor_share);
+    if shares.iter().flatten().any(|share| *share < 0.95) {
+        notes.push(
+            "threads had no processor of their own on one side: times include other programs'"
+                .to_owned(),
+        );
+    }
+    notes
+}

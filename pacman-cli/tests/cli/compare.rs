@@ -1,0 +1,138 @@
+//! `compare` on reports of real runs, and on reports that it refuses.
+
+use std::fs;
+use std::process::Output;
+
+use serde_json::Value;
+
+use super::scratch::Scratch;
+use super::{pacman_pmu, run, text};
+
+/// Two regions.
+const SOURCE: &str = r#"
+int main(void) {
+  for (int i = 0; i < 20; i++) {
+#pragma omp parallel num_threads(2)
+    for (volatile int turn = 0; turn < 100000; turn++)
+      ;
+  }
+  for (int i = 0; i < 20; i++) {
+#pragma omp parallel num_threads(2)
+    for (volatile int turn = 0; turn < 100000; turn++)
+      ;
+  }
+  return 0;
+}
+"#;
+
+/// A report whose first region takes these parts of the time of the report `real`: any machine has other
+/// times in every run.
+fn scaled(scratch: &Scratch, real: &Value, part: f64, name: &str) -> String {
+    let mut report = real.clone();
+    let regions = report["processes"][0]["regions"].as_array_mut().expect("a list");
+    let first = regions.iter_mut().find(|one| one["name"] == "main, region 0").expect("a region");
+    let mean = first["mean_s"].as_f64().expect("seconds");
+    for (member, execution) in [("time_s", 20.0), ("shortest_s", 0.98), ("longest_s", 1.02)] {
+        first[member] = (execution * mean * part).into();
+    }
+    for thread in first["threads"].as_array_mut().expect("a list") {
+        thread["states"]["end_s"] = (0.01 * part).into();
+    }
+    scratch.file(name, &report.to_string());
+    scratch.named(name)
+}
+
+fn status(output: &Output) -> Option<i32> {
+    output.status.code()
+}
+
+#[test]
+fn a_region_that_got_slower_is_named_and_changes_the_exit_status() {
+    let scratch = Scratch::new();
+    let Some(program) = scratch.compile("cc", &["-O1", "-fopenmp"], SOURCE) else { return };
+    let path = scratch.named("real.json");
+    let mut command = pacman_pmu(&["run", "--waits", "-o", &path, "--"]);
+    let output = command.arg(&program).output().expect("it runs");
+    assert_eq!(status(&output), Some(0), "{}", text(&output.stderr));
+    let real = fs::read_to_string(&path).expect("a report");
+    let real: Value = serde_json::from_str(&real).expect("JSON");
+    let of = |times: f64, side: &str| -> Vec<String> {
+        let noise = [1.0, 1.01, 0.99, 1.02, 1.0].iter().enumerate();
+        noise
+            .map(|(number, part)| {
+                scaled(&scratch, &real, part * times, &format!("{side}{number}.json"))
+            })
+            .collect()
+    };
+    let (before, after) = (of(1.0, "before"), of(3.0, "after"));
+    let mut words = vec!["compare", "--json"];
+    words.extend(before.iter().map(String::as_str));
+    words.push("--to");
+    words.extend(after.iter().map(String::as_str));
+    let output = run(&words);
+    assert_eq!(status(&output), Some(1), "{}", text(&output.stderr));
+    let comparison: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let regions = comparison["regions"].as_array().expect("a list");
+    let region = |name: &str| {
+        let found = regions.iter().find(|one| one["name"] == name);
+        found.unwrap_or_else(|| panic!("no {name} in {comparison:#}"))
+    };
+    let slower = region("main, region 0");
+    assert_eq!(slower["verdict"], "slower", "{slower:#}");
+    let number = |value: &Value| value.as_f64().expect("a number");
+    assert!((number(&slower["ratio"]) - 3.0).abs() < 1e-9, "{slower:#}");
+    assert!(number(&slower["low"]) > 2.8 && number(&slower["high"]) < 3.2, "{slower:#}");
+    // Both threads waited 10 ms at the end, the median of the reports.
+    let end = |side: &str| number(&slower[side]["states"]["end"]);
+    assert!((end("before") - 0.02).abs() < 1e-9 && (end("after") - 0.06).abs() < 1e-9);
+    assert_eq!(region("main, region 1")["verdict"], "same", "{comparison:#}");
+    assert_eq!(comparison["before"]["reports"], 5);
+    // The other way round it is faster, and the same report is neither.
+    let text_of = |one: &str, other: &str| {
+        let output = run(&["compare", one, other, "--least", "0"]);
+        (status(&output), text(&output.stdout).to_owned())
+    };
+    let (code, said) = text_of(&after[0], &before[0]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.lines().next().is_some_and(|line| line.contains("faster: main, region 0")),
+        "{said}"
+    );
+    assert!(said.contains("one report a side"), "{said}");
+    let (code, said) = text_of(&before[0], &before[0]);
+    assert_eq!(code, Some(0));
+    assert!(said.contains("no region differs"), "{said}");
+    let page = scratch.named("comparison.html");
+    let output = run(&["compare", &before[0], &after[0], "-o", &page]);
+    assert_eq!((status(&output), text(&output.stdout)), (Some(1), ""));
+    let page = fs::read_to_string(page).expect("a page");
+    assert!(page.contains("▲ slower") && page.contains("<svg"), "{page}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_in_a_line() {
+    let scratch = Scratch::new();
+    let file = |name: &str, content: &str| {
+        scratch.file(name, content);
+        scratch.named(name)
+    };
+    let old = file("old.json", r#"{"format":"pacman-run","version":1}"#);
+    let other = file("other.json", r#"{"format":"pacman-stat","version":1}"#);
+    let text_file = file("report.txt", "x");
+    let missing = scratch.named("missing.json");
+    for (words, why) in [
+        (vec!["compare", &old, &old], "it has version 1 of the format, not 2"),
+        (vec!["compare", &other, &old], "it is a pacman-stat, not a report of pacman-pmu run"),
+        (vec!["compare", &text_file, &old], "it is no JSON report"),
+        (vec!["compare", &missing, &old], "cannot read"),
+        (vec!["compare", &old], "cannot compare one report"),
+        (vec!["compare", &old, &old, &old], "put --to between them"),
+        (vec!["compare", &old, &old, "--threshold", "-1"], "--threshold"),
+        (vec!["compare", &old, &old, "-o", "x.csv"], "it ends in .txt, .json or .html"),
+    ] {
+        let output = run(&words);
+        assert_eq!(status(&output), Some(2), "{words:?}");
+        let said = text(&output.stderr);
+        assert!(said.contains(why) && output.stdout.is_empty(), "{words:?}: {said}");
+    }
+}
