@@ -327,50 +327,52 @@ fn functions_with_mpi_s_names_and_other_types_work() {
 }
 
 #[test]
-fn one_report_has_all_ranks_in_their_order() {
+fn one_report_has_all_ranks_whichever_command_starts_the_other() {
     for mpi in implementations() {
         let scratch = Scratch::new();
         let Some(program) = mpi.compile(&scratch, &["-O1", "-fopenmp"], KNOWN) else { continue };
         let path = scratch.path("report.txt");
+        let outer = scratch.path("other.txt");
         let mut command = pacman_pmu(&["run", "--waits", "-o"]);
         command.arg(&path).arg("--").args(mpi.launcher(2)).arg(&program);
         allow(&mut command);
         printed(&command.output().expect("it runs"));
-        let report = fs::read_to_string(&path).expect("a report");
-        let place = |rank: u32| {
-            let found = report.find(&format!(", rank {rank} of 2 on "));
-            found.unwrap_or_else(|| panic!("no rank {rank}: {report}"))
-        };
-        assert!(place(0) < place(1), "{report}");
-        let tree = report.find("2 MPI processes on ").expect("the tree over ranks");
-        assert!(tree < place(0), "{report}");
-        assert_eq!(row_of(&report, "MPI_Barrier")[2], "80", "{report}");
-        let factors = ["MPI load balance", "communication", "OpenMP"].map(|factor| {
-            let mut lines = report.lines();
-            let line = lines.find(|line| line.trim_start().starts_with(factor));
-            line.unwrap_or_else(|| panic!("no {factor}: {report}"))
-        });
-        assert!(factors.iter().all(|line| line.contains('%')), "{factors:?}");
-        assert!(report.contains("in MPI_Recv, "), "{report}");
+        check_report(&fs::read_to_string(&path).expect("a report"));
+        let mut command = mpi.launch(2, Path::new(env!("CARGO_BIN_EXE_pacman-pmu")));
+        command.args(["run", "--waits", "-o"]).arg(&outer).arg("--").arg(&program);
+        printed(&command.env("PACMAN_OMP_LIBRARY", library()).output().expect("it runs"));
+        check_report(&fs::read_to_string(&outer).expect("a report"));
     }
 }
 
+fn check_report(report: &str) {
+    let place = |rank: u32| {
+        let found = report.find(&format!(", rank {rank} of 2 on "));
+        found.unwrap_or_else(|| panic!("no rank {rank}: {report}"))
+    };
+    assert!(place(0) < place(1), "{report}");
+    let tree = report.find("2 MPI processes on ").expect("the tree over ranks");
+    assert!(tree < place(0), "{report}");
+    assert_eq!(row_of(report, "MPI_Barrier")[2], "80", "{report}");
+    for factor in ["MPI load balance", "communication", "OpenMP"] {
+        let mut lines = report.lines().filter(|line| line.trim_start().starts_with(factor));
+        let line = lines.next().unwrap_or_else(|| panic!("no {factor}: {report}"));
+        assert!(line.contains('%'), "{line}");
+    }
+    assert!(report.contains("in MPI_Recv, "), "{report}");
+}
+
 #[test]
-fn a_command_on_each_rank_knows_its_rank_and_times_nothing_unasked() {
+fn without_the_option_ranks_are_known_and_no_call_is_timed() {
     for mpi in implementations() {
         let scratch = Scratch::new();
         let Some(program) = mpi.compile(&scratch, &["-O1", "-fopenmp"], KNOWN) else { continue };
-        let words = mpi.launcher(2);
-        let command = "exec \"$2\" run -o \"$0/all.txt\" -- \"$1\"";
-        let mut launched = Command::new(&words[0]);
-        launched.args(&words[1..]).args(["sh", "-c", command]).arg(scratch.path("")).arg(&program);
-        launched.arg(env!("CARGO_BIN_EXE_pacman-pmu")).env("PACMAN_OMP_LIBRARY", library());
-        allow(&mut launched);
-        printed(&launched.output().expect("it runs"));
-        let report = fs::read_to_string(scratch.path("all.txt")).expect("a report");
-        for rank in 0..2 {
-            assert!(report.contains(&format!(", rank {rank} of 2 on ")), "{mpi:?}: {report}");
-            assert!(!report.contains("MPI_"), "{mpi:?}: {report}");
+        let Observed { ranks, .. } = observed(mpi.launch(2, &program), false);
+        assert_eq!(ranks.len(), 2, "{mpi:?}");
+        for (number, recording) in ranks.iter().enumerate() {
+            let rank = recording.process.rank.expect("those without are left out");
+            assert_eq!((rank.rank, rank.ranks), (number as u32, Some(2)));
+            assert!(recording.waits.is_none() && recording.executions() == 2, "{mpi:?}");
         }
     }
 }

@@ -21,7 +21,10 @@ pub(super) fn section(overview: &Overview, is_short: bool) -> String {
         text.push_str(&format!("the {shown} of {all} ranks with the most time in regions\n"));
     }
     let regions = &overview.regions[..overview.regions.len().min(most)];
-    text.push_str(&format!("\n{}", region_table(regions)));
+    // Ranks may call MPI without any region.
+    if !regions.is_empty() {
+        text.push_str(&format!("\n{}", region_table(regions)));
+    }
     text
 }
 
