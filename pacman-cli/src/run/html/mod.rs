@@ -3,10 +3,18 @@
 mod colour;
 mod detail;
 mod escape;
+mod order;
+mod processes;
 mod regions;
+mod shared;
+mod states;
 mod summary;
 mod tables;
+mod threads;
 mod timeline;
+mod title;
+mod tree;
+mod verdict;
 
 use super::report::{ProcessReport, Report};
 use super::text::{seconds, share};
@@ -16,19 +24,21 @@ use escape::escaped;
 pub(super) fn write(report: &Report) -> String {
     let processes: Vec<&ProcessReport> = report.parallel().collect();
     let mut main = summary::heading(report, &processes);
+    main.push_str(&processes::overview(&processes));
     let several = processes.len() > 1;
-    for (place, process) in processes.iter().enumerate() {
-        let content = sections(process, place);
+    for (place, process) in processes.iter().enumerate().take(processes::DETAILED) {
+        let content = content(process, place);
         if several {
             let open = if place == 0 { " open" } else { "" };
             main.push_str(&format!(
-                "<details class=\"process\"{open}><summary><b>{}</b> <span>process {}</span> \
+                "<details class=\"process\" id=\"{}\"{open}><summary><b>{}</b> <span>{}</span> \
                  <span>{} of {} in regions</span></summary>{}{content}</details>",
+                title::process_id(place),
+                escaped(&title::process(process)),
                 escaped(process.program()),
-                process.process.pid,
                 share(process.share()),
                 seconds(process.process.seconds),
-                summary::of_process(process),
+                summary::of_process(report, process),
             ));
         } else {
             main.push_str(&content);
@@ -45,19 +55,30 @@ pub(super) fn write(report: &Report) -> String {
     )
 }
 
-fn sections(process: &ProcessReport, place: usize) -> String {
-    [
-        timeline::section(process, place),
-        tables::adaptation(process),
-        regions::section(process, place),
-        tables::counts(process),
-        tables::energy(process),
-    ]
-    .concat()
+/// Everything about one process: the first screen, and the sections after it.
+fn content(process: &ProcessReport, place: usize) -> String {
+    let sections = SECTIONS.iter().map(|section| section(process, place));
+    format!(
+        "<div class=\"content\"><div class=\"first\">{}{}</div>{}</div>",
+        tree::section(process),
+        detail::section(process, place),
+        sections.collect::<String>()
+    )
 }
 
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+/// The sections of a process, in their order. A section that has nothing to say is empty text.
+const SECTIONS: [fn(&ProcessReport, usize) -> String; 6] = [
+    timeline::section,
+    |process, _| tables::adaptation(process),
+    regions::section,
+    |process, _| threads::section(process),
+    |process, _| tables::counts(process),
+    |process, _| tables::energy(process),
+];
+
+const STYLE: &str = concat!(include_str!("page.css"), include_str!("pictures.css"));
+const SCRIPT: &str =
+    concat!(include_str!("page.js"), include_str!("sort.js"), include_str!("timeline.js"));
 
 #[cfg(test)]
 mod tests;

@@ -72,7 +72,7 @@ fn regions_beyond_the_colours_are_one_area_and_bins_are_few() {
     let picture = picture(recording);
     assert_eq!(picture.matches("<path class=\"area ").count(), 9);
     assert!(picture.contains("<title>3 other regions</title>"));
-    assert!(picture.contains("viewBox=\"0 0 334 100\""), "three bins in one: {picture}");
+    assert!(picture.contains("viewBox=\"0 0 500 100\""), "two bins in one: {picture}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::stat::{clean, grouped};
 pub(super) use amount::{
     difference, joules, metric, number, quantity, rate, seconds, share, watts,
 };
+pub(super) use efficiency::{help, meaning, name, reason_at};
 use pacman_core::Provenance;
 use pacman_core::export::grid::{Column, Grid};
 use pacman_events::shown::command_line;
