@@ -8,7 +8,7 @@ use super::colour::colour;
 use super::escape::escaped;
 use super::order::{self, lost_part};
 use super::states;
-use crate::run::report::{ProcessReport, RegionReport, Reason};
+use crate::run::report::{ProcessReport, Reason, RegionReport};
 use crate::run::text::{number, reason_at, seconds, share};
 use crate::stat::grouped;
 
@@ -17,8 +17,8 @@ pub(super) fn section(process: &ProcessReport, place: usize) -> String {
     let shown = order::shown(process);
     let option = |&at: &usize| {
         let region = &process.regions[at];
-        let lost = lost_part(region)
-            .map_or_else(String::new, |part| format!(" ({} lost)", share(part)));
+        let lost =
+            lost_part(region).map_or_else(String::new, |part| format!(" ({} lost)", share(part)));
         format!(
             "<option value=\"{at}\">{} {}{}</option>",
             at + 1,
@@ -32,7 +32,10 @@ pub(super) fn section(process: &ProcessReport, place: usize) -> String {
     let (several, rest) = (shown.len() > 1, process.regions.len() - shown.len());
     let rest = match rest {
         0 => String::new(),
-        rest => format!("<p class=\"hint\">{} have rows in the table only.</p>", number(rest, "more region")),
+        rest => format!(
+            "<p class=\"hint\">{} have rows in the table only.</p>",
+            number(rest, "more region")
+        ),
     };
     format!(
         "<section class=\"where\"><div class=\"head\"><h2>States of the threads</h2>\
@@ -118,7 +121,9 @@ fn waits(process: &ProcessReport, region: &RegionReport) -> String {
     let shown: String = rows.iter().take(PLACES).map(row).collect();
     let more = match left_out {
         0 => String::new(),
-        several => format!("<p class=\"hint\">{} with less time.</p>", number(several, "more place")),
+        several => {
+            format!("<p class=\"hint\">{} with less time.</p>", number(several, "more place"))
+        }
     };
     format!(
         "<table class=\"waits\"><thead><tr><th scope=\"col\">threads wait</th>\

@@ -65,8 +65,7 @@ pub(super) fn section(process: &ProcessReport, place: usize) -> String {
     sortable("Regions", HINT, "regions", &heading, &rows)
 }
 
-const HINT: &str =
-    "<p class=\"hint if-scripted\">A heading sorts the table. A name shows the region’s threads.</p>";
+const HINT: &str = "<p class=\"hint if-scripted\">A heading sorts the table. A name shows the region’s threads.</p>";
 
 /// The first cell, which leads to the region's panel if it has one.
 fn title(region: &RegionReport, at: usize, panel: Option<&str>, default: u32) -> String {

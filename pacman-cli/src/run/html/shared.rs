@@ -41,7 +41,7 @@ pub(super) fn cores(
         )
     });
     let sentence = format!(
-        "<em>{}</em>{} in {}.{}",
+        "<em>{}</em>{} ({}).{}",
         escaped(&who),
         escaped(&meanwhile),
         titled(region),

@@ -158,8 +158,10 @@ impl Parts {
         let all = self.sum();
         let shown = self.0.iter().filter(|(_, time)| **time > 0.0);
         let of_all = |time: f64| share(if all > 0.0 { time / all } else { 0.0 });
-        let words: Vec<String> =
-            shown.clone().map(|(state, time)| format!("{} {}", state.word(), of_all(*time))).collect();
+        let words: Vec<String> = shown
+            .clone()
+            .map(|(state, time)| format!("{} {}", state.word(), of_all(*time)))
+            .collect();
         let parts = shown.map(|(state, time)| {
             let width = if whole > 0.0 { (100.0 * time / whole).min(100.0) } else { 0.0 };
             let label = match width {

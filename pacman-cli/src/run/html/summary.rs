@@ -59,10 +59,9 @@ fn facts_of_run(report: &Report, processes: &[&ProcessReport]) -> Vec<(&'static 
     let mut all = match processes {
         [] => vec![("run", seconds(report.ended.seconds))],
         [process] => [vec![("process", process.process.pid.to_string())], facts(process)].concat(),
-        _ => vec![
-            ("run", seconds(report.ended.seconds)),
-            ("processes", processes.len().to_string()),
-        ],
+        _ => {
+            vec![("run", seconds(report.ended.seconds)), ("processes", processes.len().to_string())]
+        }
     };
     if !processes.is_empty() {
         all.push(("ending", report.ended.exit.to_string()));

@@ -19,7 +19,8 @@ pub(super) fn section(process: &ProcessReport) -> String {
         format!("<div data-of=\"{at}\"><p class=\"hint\">{title}</p>{table}</div>")
     };
     let with_threads = |at: &usize| !process.regions[*at].threads.is_empty();
-    let tables: String = order::shown(process).into_iter().filter(with_threads).map(table).collect();
+    let tables: String =
+        order::shown(process).into_iter().filter(with_threads).map(table).collect();
     if tables.is_empty() {
         return String::new();
     }

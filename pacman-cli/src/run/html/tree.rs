@@ -9,8 +9,10 @@ pub(super) fn section(process: &ProcessReport) -> String {
     let Some(tree) = &process.efficiency else {
         let why = match process.regions.iter().any(|region| region.states.is_some()) {
             true => "Several threads started regions: there is no efficiency of the whole program.",
-            false => "Waits inside of regions were not timed; <code>--waits</code> adds them and the \
-                      efficiency tree.",
+            false => {
+                "Waits inside of regions were not timed; <code>--waits</code> adds them and the \
+                      efficiency tree."
+            }
         };
         return format!("<section class=\"tree\"><h2>Efficiency</h2><p>{why}</p></section>\n");
     };

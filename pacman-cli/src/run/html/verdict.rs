@@ -3,7 +3,7 @@
 use super::escape::escaped;
 use super::shared;
 use super::title::{self, titled};
-use crate::run::report::{Factor, ProcessReport, Reason, RegionReport};
+use crate::run::report::{EfficiencyTree, Factor, ProcessReport, Reason, RegionReport};
 use crate::run::text::{help, reason_at, share};
 use pacman_regions::Cause;
 
@@ -119,7 +119,8 @@ struct Cost<'a> {
 pub(super) fn of<'a>(processes: &[&'a ProcessReport]) -> Option<Verdict<'a>> {
     let timed = || processes.iter().copied().filter(|process| has_states(process));
     timed().next()?;
-    if let Some(verdict) = timed().find_map(|process| without_processors(process)) {
+    let several = processes.len() > 1;
+    if let Some(verdict) = without_processors(timed(), several) {
         return Some(verdict);
     }
     let (mut costs, mut all): (Vec<Cost>, f64) = (Vec::new(), 0.0);
@@ -147,7 +148,7 @@ pub(super) fn of<'a>(processes: &[&'a ProcessReport]) -> Option<Verdict<'a>> {
         }
     }
     Some(match (most, own) {
-        (Some((kind, part)), Some(cost)) => blame(kind, part, cost, processes.len() > 1),
+        (Some((kind, part)), Some(cost)) => blame(kind, part, cost, several),
         _ => little(&costs, all),
     })
 }
@@ -157,18 +158,39 @@ fn has_states(process: &ProcessReport) -> bool {
 }
 
 /// Other programs, or more threads than contexts, took the processors: waits are not to blame.
-fn without_processors(process: &ProcessReport) -> Option<Verdict<'static>> {
-    let tree = process.efficiency.as_ref().filter(|tree| tree.lacks_processors())?;
+///
+/// Of several processes, those that lacked processors must have had half of the threads' time.
+fn without_processors<'a>(
+    processes: impl Iterator<Item = &'a ProcessReport>,
+    several: bool,
+) -> Option<Verdict<'static>> {
+    let trees = processes.filter_map(|process| Some((process, process.efficiency.as_ref()?)));
+    let trees: Vec<(&ProcessReport, &EfficiencyTree)> = trees.collect();
+    let (lacking, others): (Vec<_>, Vec<_>) =
+        trees.into_iter().partition(|(_, tree)| tree.lacks_processors());
+    let time = |trees: &[(&ProcessReport, &EfficiencyTree)]| -> f64 {
+        trees.iter().map(|(_, tree)| tree.serial + tree.losses.there).sum()
+    };
+    let ran = |tree: &EfficiencyTree| tree.processor_share.unwrap_or(1.0);
+    let (process, tree) =
+        lacking.iter().min_by(|(_, one), (_, other)| ran(one).total_cmp(&ran(other)))?;
+    if time(&lacking) < time(&others) {
+        return None;
+    }
+    let of = match several {
+        true => format!(" of {}", escaped(&title::process(process))),
+        false => String::new(),
+    };
     let ran = format!(
-        "ran <em>{}</em> of the time in which they could run.",
-        escaped(&share(tree.processor_share?))
+        "{of} ran <em>{}</em> of the time in which they could run.",
+        escaped(&share(ran(tree)))
     );
     Some(if tree.threads > process.contexts {
         Verdict {
             kind: Kind::Crowded,
             region: None,
             sentence: format!(
-                "There were more threads than processors, {} on {}: they {ran}",
+                "There were more threads than processors, {} on {}: the threads{ran}",
                 tree.threads, process.contexts
             ),
             help: format!(
@@ -180,7 +202,7 @@ fn without_processors(process: &ProcessReport) -> Option<Verdict<'static>> {
         Verdict {
             kind: Kind::Busy,
             region: None,
-            sentence: format!("The machine was busy with other work: the threads {ran}"),
+            sentence: format!("The machine was busy with other work: the threads{ran}"),
             help: "Waits below are in part waits for a processor, not the program’s own. To help: \
                    measure on an idle machine, or use fewer threads."
                 .into(),

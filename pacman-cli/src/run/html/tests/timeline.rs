@@ -2,28 +2,8 @@
 
 use pacman_regions::{Recording, TimelineRow};
 
-use super::timeline;
-use crate::exit::Exit;
-use crate::run::report::{ProcessReport, Report, Run, Seats};
-
-fn recording(regions: usize) -> Recording {
-    let region = |at: usize| {
-        serde_json::json!({
-            "site": {"module": "/no/such/x", "address": at, "source": null},
-            "entry": "GOMP_parallel", "runtime": 0, "executions": 1, "nested": 0,
-            "seconds": (regions - at) as f64, "shortest": 1.0, "longest": 1.0,
-            "teams": [], "rows": [], "adaptation": null,
-        })
-    };
-    serde_json::from_value(serde_json::json!({
-        "process": {"pid": 1, "parent": 1, "command": ["x"], "seconds": 4.0, "ending": "exit"},
-        "runtimes": [], "threads": 4, "contexts": 4, "events": [],
-        "overhead": {"nanoseconds": null, "reads": "none"},
-        "regions": (0..regions).map(region).collect::<Vec<_>>(),
-        "timeline": {"bin": 1.0, "rows": []}, "notes": [],
-    }))
-    .expect("a recording")
-}
+use super::made::{recording, report};
+use crate::run::html::timeline;
 
 fn row(region: usize, thread_seconds: &[f64]) -> TimelineRow {
     let seconds = thread_seconds.iter().map(|time| time.min(1.0)).collect();
@@ -31,24 +11,8 @@ fn row(region: usize, thread_seconds: &[f64]) -> TimelineRow {
 }
 
 fn picture(recording: Recording) -> String {
-    let recordings = [recording];
-    let run = Run {
-        command: vec!["x".into()],
-        ended: crate::run::launch::Ended {
-            pid: 1,
-            exit: Exit::Status(0),
-            seconds: 4.0,
-            at: std::time::SystemTime::now(),
-        },
-        provenance: pacman_core::Provenance::here(None, std::time::SystemTime::now()),
-        seats: Seats::default(),
-        objective: None,
-        simulated: None,
-        energy: None,
-    };
-    let report = Report::of(run, &recordings);
-    let process: &ProcessReport = report.parallel().next().expect("it has regions");
-    timeline::section(process, 0)
+    let report = report(&[recording]);
+    timeline::section(report.parallel().next().expect("it has regions"), 0)
 }
 
 #[test]
