@@ -1,7 +1,7 @@
 // A program without a defect: equal work for each thread. The test runs busy loops beside it.
 #include <stdio.h>
 
-enum { ROWS = 64, STEPS = 120 };
+enum { ROWS = 64, STEPS = 40 };
 
 static double grid[ROWS];
 

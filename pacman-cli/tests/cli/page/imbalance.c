@@ -25,7 +25,7 @@ static void solve(void) {
 }
 
 int main(void) {
-  for (int pass = 0; pass < 6; pass++) {
+  for (int pass = 0; pass < 3; pass++) {
     relax(0.5);
     solve();
   }

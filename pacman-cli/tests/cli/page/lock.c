@@ -2,7 +2,7 @@
 #include <omp.h>
 #include <stdio.h>
 
-enum { SAMPLES = 1200, BINS = 16, PASSES = 5 };
+enum { SAMPLES = 1200, BINS = 16, PASSES = 3 };
 
 static long histogram[BINS];
 static double sums[SAMPLES];
