@@ -15,7 +15,13 @@ pub(super) fn shown(process: &ProcessReport) -> Vec<usize> {
         order[..=place].rotate_right(1);
     }
     order.truncate(PANELS);
-    order
+    let mut bars = 0;
+    let has_room = |at: &usize| {
+        let before = bars;
+        bars += process.regions[*at].threads.len();
+        before < BARS
+    };
+    order.into_iter().take_while(has_room).collect()
 }
 
 /// The part of its threads' time that a region loses, if it is known.
@@ -35,5 +41,13 @@ fn lost(region: &RegionReport) -> f64 {
     lost_part(region).unwrap_or(0.0) * outer
 }
 
-/// A browser shows a page of more bars only slowly.
+/// Panels of a process, and the threads in them. A browser shows a page of more bars only slowly.
 const PANELS: usize = 40;
+const BARS: usize = 1_000;
+
+/// The regions that have rows in tables: those with the most time.
+pub(super) fn listed(process: &ProcessReport) -> impl Iterator<Item = (usize, &RegionReport)> {
+    process.regions.iter().enumerate().take(ROWS)
+}
+
+const ROWS: usize = 500;

@@ -56,4 +56,4 @@ pub(super) fn overview(processes: &[&ProcessReport]) -> String {
 }
 
 /// Processes with sections of their own.
-pub(super) const DETAILED: usize = 32;
+pub(super) const DETAILED: usize = 16;

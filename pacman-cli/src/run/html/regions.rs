@@ -61,8 +61,16 @@ pub(super) fn section(process: &ProcessReport, place: usize) -> String {
         });
         format!("<tr>{cells}</tr>")
     };
-    let rows: String = process.regions.iter().enumerate().map(row).collect();
-    sortable("Regions", HINT, "regions", &heading, &rows)
+    let rows: String = order::listed(process).map(row).collect();
+    let left_out = process.regions.len() - order::listed(process).count();
+    let left_out = match left_out {
+        0 => String::new(),
+        rest => format!(
+            "<p class=\"hint\">{} with less time are in JSON and CSV only.</p>",
+            number(rest, "region")
+        ),
+    };
+    sortable("Regions", &format!("{HINT}{left_out}"), "regions", &heading, &rows)
 }
 
 const HINT: &str = "<p class=\"hint if-scripted\">A heading sorts the table. A name shows the region’s threads.</p>";

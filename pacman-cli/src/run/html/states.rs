@@ -251,8 +251,7 @@ fn place(thread: &Thread) -> String {
     match (thread.row.cpu, thread.row.moves) {
         (None, _) => String::new(),
         (Some(cpu), 0) => format!("cpu {cpu}"),
-        (Some(_), 1) => "moved once".into(),
-        (Some(_), moves) => format!("moved {moves}×"),
+        (Some(_), _) => "moved".into(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tables of all regions: counts, energy, and what adaptation did.
 
 use super::escape::escaped;
+use super::order;
 use super::title::heading_cell;
 use crate::run::report::{ProcessReport, RegionReport, mean};
 use crate::run::text::{difference, joules, metric, quantity, rate, seconds, watts};
@@ -35,7 +36,7 @@ pub(super) fn counts(process: &ProcessReport) -> String {
         }
         format!("<tr>{cells}</tr>")
     };
-    let rows: String = process.regions.iter().enumerate().map(row).collect();
+    let rows: String = order::listed(process).map(row).collect();
     table("Counts", "", &heading, &rows)
 }
 
@@ -65,7 +66,7 @@ pub(super) fn energy(process: &ProcessReport) -> String {
         ];
         format!("<tr>{}{}</tr>", heading_cell(region, at), cells.map(cell).concat())
     };
-    let rows: String = process.regions.iter().enumerate().map(row).collect();
+    let rows: String = order::listed(process).map(row).collect();
     let all = [
         Some(joules(whole.joules)),
         None,
@@ -122,7 +123,7 @@ pub(super) fn adaptation(process: &ProcessReport) -> String {
             guards.collect::<String>(),
         ))
     };
-    let rows: String = process.regions.iter().enumerate().filter_map(row).collect();
+    let rows: String = order::listed(process).filter_map(row).collect();
     table("What adaptation did", READING, &heading, &rows)
 }
 

@@ -1,7 +1,7 @@
 //! Tree and bars, of runs whose figures are known.
 
-use super::made::{ThreadSpec, report, timed};
-use crate::run::html::{detail, processes, tree};
+use super::made::{ThreadSpec, recording, report, timed};
+use crate::run::html::{detail, processes, regions, tree};
 use crate::run::report::ProcessReport;
 
 fn spec(waits: f64, cpu: u32) -> ThreadSpec {
@@ -48,9 +48,22 @@ fn processes_have_a_bar_each_and_few_have_details() {
     let all: Vec<&ProcessReport> = report.parallel().collect();
     let overview = processes::overview(&all);
     assert_eq!(overview.matches("class=\"states\"").count(), 40);
-    assert_eq!(overview.matches("href=\"#process-").count(), 32);
-    assert!(overview.contains("Details are of the first 32 of 40 processes"), "{overview}");
+    assert_eq!(overview.matches("href=\"#process-").count(), 16);
+    assert!(overview.contains("Details are of the first 16 of 40 processes"), "{overview}");
     assert_eq!(processes::overview(&all[..1]), "");
     let page = super::super::write(&report);
-    assert_eq!(page.matches("<details class=\"process\"").count(), 32);
+    assert_eq!(page.matches("<details class=\"process\"").count(), 16);
+}
+
+/// A page of thousands of regions would be too large for a browser.
+#[test]
+fn many_regions_have_rows_and_few_have_panels() {
+    let report = report(&[recording(600)]);
+    let process = report.parallel().next().expect("it has regions");
+    let panels = detail::section(process, 0);
+    assert_eq!(panels.matches("<article ").count(), 40);
+    assert!(panels.contains("560 more regions have rows in the table only"), "{panels}");
+    let table = regions::section(process, 0);
+    assert_eq!(table.matches("<tr>").count(), 501);
+    assert!(table.contains("100 regions with less time are in JSON and CSV only"), "{table}");
 }
