@@ -19,6 +19,7 @@ mod verdict;
 use super::report::{ProcessReport, Report};
 use super::text::{seconds, share};
 use escape::escaped;
+use pacman_events::shown::command_line;
 
 /// The page.
 pub(super) fn write(report: &Report) -> String {
@@ -45,7 +46,7 @@ pub(super) fn write(report: &Report) -> String {
         }
     }
     main.push_str(&summary::notes(report, &processes));
-    let title = escaped(&report.command.join(" "));
+    let title = escaped(&command_line(&report.command));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\

@@ -1,5 +1,7 @@
 //! The headline, the facts below it, and what must be known to read the page.
 
+use pacman_events::shown::command_line;
+
 use super::escape::escaped;
 use super::title;
 use super::verdict::{self, Verdict};
@@ -19,10 +21,11 @@ pub(super) fn heading(report: &Report, processes: &[&ProcessReport]) -> String {
         _ => String::new(),
     };
     format!(
-        "<header><p class=\"command\"><code>{}</code></p>\n{}{outcome}{}{}</header>\n",
-        escaped(&report.command.join(" ")),
+        "<header><p class=\"command\"><code>{}</code></p>\n{}{outcome}{}{}{}</header>\n",
+        escaped(&command_line(&report.command)),
         sentence("h1", report, processes),
         about(&facts_of_run(report, processes)),
+        made(report),
         simulated.collect::<String>(),
     )
 }
@@ -54,7 +57,17 @@ fn sentence(tag: &str, report: &Report, processes: &[&ProcessReport]) -> String 
     format!("<{tag}>{sentence}</{tag}>\n")
 }
 
-/// Facts about the run, in one line. Host, processor, date and versions have their place here.
+/// Where, when and by which version the report was made.
+fn made(report: &Report) -> String {
+    let provenance = &report.provenance;
+    let processor = provenance.processor.as_deref().unwrap_or("unknown processor");
+    let version = format!("pacman-pmu {}", provenance.version);
+    let date = provenance.date();
+    let parts = [&*provenance.host, processor, &provenance.system, &date, &version];
+    format!("<p class=\"made\">{}</p>\n", parts.map(escaped).join(" · "))
+}
+
+/// Facts about the run, in one line.
 fn facts_of_run(report: &Report, processes: &[&ProcessReport]) -> Vec<(&'static str, String)> {
     let mut all = match processes {
         [] => vec![("run", seconds(report.ended.seconds))],
