@@ -1,8 +1,10 @@
 //! The report as a page: one file, without anything from elsewhere, that a browser opens.
 
 mod colour;
+mod costs;
 mod detail;
 mod escape;
+mod kind;
 mod order;
 mod processes;
 mod regions;

@@ -1,100 +1,12 @@
 //! The sentence at the top: what costs the threads most time, where, and what would help.
 
+use super::costs::{self, Cost};
 use super::escape::escaped;
+use super::kind::Kind;
 use super::shared;
 use super::title::{self, titled};
-use crate::run::report::{EfficiencyTree, Factor, ProcessReport, Reason, RegionReport};
+use crate::run::report::{EfficiencyTree, ProcessReport, RegionReport};
 use crate::run::text::{help, reason_at, share};
-use pacman_regions::Cause;
-
-/// What costs most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Other programs took the processors.
-    Busy,
-    /// More threads than contexts.
-    Crowded,
-    /// Threads share cores, and others do not or cores have no thread.
-    SharedCores,
-    Serial,
-    Imbalance,
-    Lock,
-    Ordered,
-    Tasks,
-    /// Losses that all threads have alike.
-    Common,
-    /// Nothing costs much.
-    Little,
-}
-
-impl Kind {
-    /// Its name in the page's `data-verdict`.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Kind::Busy => "busy-machine",
-            Kind::Crowded => "more-threads-than-contexts",
-            Kind::SharedCores => "shared-cores",
-            Kind::Serial => "serial",
-            Kind::Imbalance => "imbalance",
-            Kind::Lock => "lock",
-            Kind::Ordered => "ordered",
-            Kind::Tasks => "tasks",
-            Kind::Common => "common",
-            Kind::Little => "little",
-        }
-    }
-
-    /// The same for a table of processes.
-    pub(super) fn words(self) -> &'static str {
-        match self {
-            Kind::Busy => "a busy machine",
-            Kind::Crowded => "more threads than processors",
-            Kind::SharedCores => "shared cores",
-            Kind::Serial => "serial code",
-            Kind::Imbalance => "uneven work",
-            Kind::Lock => "a lock",
-            Kind::Ordered => "an ordered part",
-            Kind::Tasks => "waiting for tasks",
-            Kind::Common => "starting threads and letting them meet",
-            Kind::Little => "nothing much",
-        }
-    }
-
-    fn of(reason: Reason, is_uneven: bool) -> Kind {
-        let cause = match reason {
-            Reason::Start => return Kind::Common,
-            Reason::End => None,
-            Reason::Site(_, cause) => Some(cause),
-        };
-        match cause {
-            Some(Cause::Critical | Cause::Atomic | Cause::Lock) => Kind::Lock,
-            Some(Cause::Ordered) => Kind::Ordered,
-            Some(Cause::Taskwait | Cause::Taskgroup) => Kind::Tasks,
-            _ if is_uneven => Kind::Imbalance,
-            _ => Kind::Common,
-        }
-    }
-
-    /// The subject of the sentence.
-    fn subject(self) -> &'static str {
-        match self {
-            Kind::Serial => "Serial code",
-            Kind::Imbalance => "Uneven work",
-            Kind::Lock => "Waiting for a lock",
-            Kind::Ordered => "Waiting for an ordered part",
-            Kind::Tasks => "Waiting for tasks",
-            _ => "Starting threads and letting them meet",
-        }
-    }
-
-    fn factor(self) -> Factor {
-        match self {
-            Kind::Serial => Factor::Serialization,
-            Kind::Common => Factor::Scheduling,
-            _ => Factor::LoadBalance,
-        }
-    }
-}
 
 /// The verdict; both texts are escaped.
 #[derive(Debug)]
@@ -107,14 +19,6 @@ pub(super) struct Verdict<'a> {
     pub(super) help: String,
 }
 
-/// Thread time that is lost to one thing at one place.
-#[derive(Debug)]
-struct Cost<'a> {
-    kind: Kind,
-    seconds: f64,
-    place: Option<(&'a ProcessReport, &'a RegionReport, Reason)>,
-}
-
 /// The verdict on processes; `None` if no waits were timed.
 pub(super) fn of<'a>(processes: &[&'a ProcessReport]) -> Option<Verdict<'a>> {
     let timed = || processes.iter().copied().filter(|process| has_states(process));
@@ -125,7 +29,7 @@ pub(super) fn of<'a>(processes: &[&'a ProcessReport]) -> Option<Verdict<'a>> {
     }
     let (mut costs, mut all): (Vec<Cost>, f64) = (Vec::new(), 0.0);
     for process in timed() {
-        all += add_costs(process, &mut costs);
+        all += costs::add(process, &mut costs);
     }
     let of_kind = |kind: Kind| -> f64 {
         costs.iter().filter(|cost| cost.kind == kind).map(|cost| cost.seconds).sum()
@@ -208,26 +112,6 @@ fn without_processors<'a>(
                 .into(),
         }
     })
-}
-
-/// Adds what a process loses; answers the time of its threads.
-fn add_costs<'a>(process: &'a ProcessReport, costs: &mut Vec<Cost<'a>>) -> f64 {
-    let mut there = 0.0;
-    for region in &process.regions {
-        let Some(states) = &region.states else { continue };
-        let outer = if region.seconds > 0.0 { region.outer / region.seconds } else { 0.0 };
-        there += outer * states.losses.there;
-        for (&reason, (uneven, common)) in &states.losses.reasons {
-            for (seconds, is_uneven) in [(uneven, true), (common, false)] {
-                let place = Some((process, region, reason));
-                let kind = Kind::of(reason, is_uneven);
-                costs.push(Cost { kind, seconds: outer * seconds, place });
-            }
-        }
-    }
-    let Some(tree) = &process.efficiency else { return there };
-    costs.push(Cost { kind: Kind::Serial, seconds: tree.serial, place: None });
-    tree.serial + tree.losses.there
 }
 
 fn blame<'a>(kind: Kind, part: f64, cost: &Cost<'a>, several: bool) -> Verdict<'a> {

@@ -57,6 +57,21 @@ fn what_costs_most_is_named_with_its_place() {
     assert!(help.starts_with("To help: make regions and loops longer"), "{help}");
 }
 
+/// T1 waits for the lock until T0 has done all its work; then T0 waits for T1.
+#[test]
+fn waits_for_a_thread_that_waited_for_a_lock_are_the_lock_s() {
+    let threads = [thread(4.0, 0.0, 0.0, 0), thread(8.0, 0.0, 4.0, 2)];
+    let (kind, said, _) = judged(&[timed(&threads, "lock")]);
+    assert_eq!(kind, "lock", "{said}");
+    assert!(said.contains("costs <em>47 %</em> of the"), "{said}");
+    assert!(said.ends_with("threads wait for a lock, a&lt;b.c:20."), "{said}");
+    // The lock explains as much of the wait at the end as T1 waited for it.
+    let threads = [thread(2.0, 0.0, 0.0, 0), thread(8.0, 0.0, 1.0, 2)];
+    let (kind, said, _) = judged(&[timed(&threads, "lock")]);
+    assert_eq!(kind, "imbalance", "{said}");
+    assert!(said.contains("costs <em>29 %</em> of the"), "5 of 17 s: {said}");
+}
+
 #[test]
 fn serial_code_has_no_region() {
     let mut recording = timed(&[thread(8.0, 0.0, 0.0, 0), thread(8.0, 0.0, 0.0, 2)], "lock");
