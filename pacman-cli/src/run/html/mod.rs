@@ -27,8 +27,8 @@ use pacman_events::shown::command_line;
 pub(super) fn write(report: &Report) -> String {
     let processes: Vec<&ProcessReport> = report.parallel().collect();
     let mut main = summary::heading(report, &processes);
-    main.push_str(&processes::overview(&processes));
-    let several = processes.len() > 1;
+    main.push_str(&processes::overview(report, &processes));
+    let several = processes.len() + report.left_out > 1;
     for (place, process) in processes.iter().enumerate().take(processes::DETAILED) {
         let content = content(process, place);
         if several {

@@ -122,35 +122,35 @@ impl Parts {
         all
     }
 
-    /// All threads of a process together; the time without a region where it is known.
+    /// All threads of a process together, as parts of its wall time.
     pub(super) fn of_process(process: &ProcessReport) -> Parts {
-        let mut all = Parts::default();
+        let seconds = process.process.seconds;
         let Some(tree) = &process.efficiency else {
-            process.regions.iter().for_each(|region| all.add_all(&Parts::of_region(region), 1.0));
-            return all;
+            let lost = process.regions.iter().map(RegionReport::lost).sum();
+            return Parts::of_times(seconds, process.in_regions, lost);
         };
-        let mut lost = 0.0;
+        let (mut all, mut lost) = (Parts::default(), 0.0);
+        let part = 1.0 / f64::from(tree.threads);
         for (reason, (uneven, common)) in &tree.losses.reasons {
-            all.add(State::of(*reason), uneven + common);
+            all.add(State::of(*reason), part * (uneven + common));
             lost += uneven + common;
         }
-        all.add(State::Serial, tree.serial);
-        all.add(State::Useful, tree.losses.there - lost);
+        all.add(State::Serial, part * tree.serial);
+        all.add(State::Useful, part * (tree.losses.there - lost));
         all
+    }
+
+    /// Of a process of which only these times are known.
+    pub(super) fn of_times(seconds: f64, in_regions: f64, waiting: f64) -> Parts {
+        let mut parts = Parts::default();
+        parts.add(State::Busy, in_regions - waiting);
+        parts.add(State::Waiting, waiting);
+        parts.add(State::Serial, seconds - in_regions);
+        parts
     }
 
     pub(super) fn sum(&self) -> f64 {
         self.0.values().sum()
-    }
-
-    fn of(&self, state: State) -> f64 {
-        self.0.get(&state).copied().unwrap_or(0.0)
-    }
-
-    /// The part of the time that was work.
-    pub(super) fn working(&self) -> f64 {
-        let all = self.sum();
-        if all > 0.0 { (self.of(State::Useful) + self.of(State::Busy)) / all } else { 0.0 }
     }
 
     /// A bar that fills its track if it has `whole` seconds.

@@ -25,7 +25,10 @@ pub(super) fn heading_cell(region: &RegionReport, at: usize) -> String {
 
 /// The name of one of several processes.
 pub(super) fn process(process: &ProcessReport) -> String {
-    format!("process {}", process.process.pid)
+    match process.process.rank {
+        Some(rank) => format!("rank {}", rank.rank),
+        None => format!("process {}", process.process.pid),
+    }
 }
 
 /// The element of a process.

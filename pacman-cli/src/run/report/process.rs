@@ -113,10 +113,10 @@ impl ProcessReport {
             runtimes: recording.runtimes.clone(),
             threads: recording.threads,
             contexts: recording.contexts,
-            cores: topology.and_then(|topology| {
-                let on_each = u32::try_from(topology.contexts_per_core()).ok()?;
-                (on_each > 0).then(|| recording.contexts.div_ceil(on_each))
-            }),
+            cores: match seats.contexts_per_core() {
+                0 => None,
+                on_each => Some(recording.contexts.div_ceil(on_each)),
+            },
             overhead: recording.overhead.clone(),
             energy: recording.energy.clone(),
             columns,

@@ -1,11 +1,11 @@
 //! Made-up runs.
 
-use pacman_core::Topology;
+use pacman_core::{Provenance, Topology};
 use pacman_regions::Recording;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
-use crate::run::report::{Report, Run};
+use crate::run::report::{Report, Run, Seats};
 
 /// A run of 4 s with these regions.
 pub(super) fn recording(regions: usize) -> Recording {
@@ -30,6 +30,7 @@ pub(super) fn recording(regions: usize) -> Recording {
 /// A report on processes that ran on eight cores of two contexts; those of a core have successive
 /// numbers.
 pub(super) fn report(recordings: &[Recording]) -> Report {
+    let topology = Topology::synthetic("8 cores, 2 threads").expect("a machine");
     let run = Run {
         command: vec!["x".into()],
         ended: crate::run::launch::Ended {
@@ -38,13 +39,13 @@ pub(super) fn report(recordings: &[Recording]) -> Report {
             seconds: 4.0,
             at: std::time::SystemTime::now(),
         },
-        began: std::time::SystemTime::now(),
+        provenance: Provenance::here(Some(&topology), std::time::SystemTime::now()),
+        seats: Seats::of(&topology),
         objective: None,
         simulated: None,
         energy: None,
     };
-    let topology = Topology::synthetic("8 cores, 2 threads").expect("a machine");
-    Report::of(run, recordings, Some(&topology))
+    Report::of(run, recordings)
 }
 
 /// A thread of a region of 8 s.

@@ -46,13 +46,37 @@ fn processes_have_a_bar_each_and_few_have_details() {
     let one = timed(&[spec(4.0, 0), spec(0.0, 2)], "barrier");
     let report = report(&vec![one; 40]);
     let all: Vec<&ProcessReport> = report.parallel().collect();
-    let overview = processes::overview(&all);
+    let overview = processes::overview(&report, &all);
     assert_eq!(overview.matches("class=\"states\"").count(), 40);
     assert_eq!(overview.matches("href=\"#process-").count(), 16);
-    assert!(overview.contains("Details are of the first 16 of 40 processes"), "{overview}");
-    assert_eq!(processes::overview(&all[..1]), "");
+    assert!(overview.contains("of the first 16; JSON and CSV have those of 24 more"), "{overview}");
+    assert_eq!(processes::overview(&report, &all[..1]), "");
     let page = super::super::write(&report);
     assert_eq!(page.matches("<details class=\"process\"").count(), 16);
+}
+
+#[test]
+fn ranks_stand_in_their_order_with_their_regions() {
+    let rank = |number: u32| {
+        let mut one = timed(&[spec(4.0, 0), spec(0.0, 2)], "barrier");
+        one.process.pid = 100 - number;
+        one.process.rank = Some(pacman_regions::Rank { rank: number, ranks: Some(3) });
+        one.process.host = Some("node<1>".into());
+        one
+    };
+    let mut report = report(&[rank(2), rank(0), rank(1)]);
+    // As for many ranks, of which some have a line alone.
+    report.processes.truncate(2);
+    report.left_out = 1;
+    let all: Vec<&ProcessReport> = report.parallel().collect();
+    let overview = processes::overview(&report, &all);
+    let order = [">rank 0</a>", ">rank 1</a>", ">rank 2<small>process 98, node&lt;1&gt;"];
+    let order: Vec<usize> = order.iter().map(|part| overview.find(part).expect(part)).collect();
+    assert!(order.is_sorted(), "{overview}");
+    assert!(overview.contains("of the first 2; JSON and CSV have those of 1 more"), "{overview}");
+    assert!(overview.contains("<h2>Regions in all ranks</h2>"), "{overview}");
+    // 8 s in each of three ranks.
+    assert!(overview.contains("<td>3</td><td data-v=\"3\">3</td><td data-v=\"8\">8.00 s</td>"));
 }
 
 /// A page of thousands of regions would be too large for a browser.
