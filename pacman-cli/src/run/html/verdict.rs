@@ -81,6 +81,8 @@ fn without_processors<'a>(
     if time(&lacking) < time(&others) {
         return None;
     }
+    let meanwhile = lacking.iter().chain(&others).filter(|(other, _)| overlap(process, other));
+    let threads: u32 = meanwhile.map(|(_, tree)| tree.threads).sum();
     let of = match several {
         true => format!(" of {}", escaped(&title::process(process))),
         false => String::new(),
@@ -89,16 +91,16 @@ fn without_processors<'a>(
         "{of} ran <em>{}</em> of the time in which they could run.",
         escaped(&share(ran(tree)))
     );
-    Some(if tree.threads > process.contexts {
+    Some(if threads > process.contexts {
         Verdict {
             kind: Kind::Crowded,
             region: None,
             sentence: format!(
                 "There were more threads than processors, {} on {}: the threads{ran}",
-                tree.threads, process.contexts
+                threads, process.contexts
             ),
             help: format!(
-                "Waits below are in part waits for a processor. To help: use at most {} threads.",
+                "Waits below are in part waits for a processor. To help: use at most {} threads in all.",
                 process.contexts
             ),
         }
@@ -112,6 +114,14 @@ fn without_processors<'a>(
                 .into(),
         }
     })
+}
+
+/// Whether both ran on one host at the same time.
+fn overlap(one: &ProcessReport, other: &ProcessReport) -> bool {
+    let (one, other) = (&one.process, &other.process);
+    one.host == other.host
+        && one.began < other.began + other.seconds
+        && other.began < one.began + one.seconds
 }
 
 fn blame<'a>(kind: Kind, part: f64, cost: &Cost<'a>, several: bool) -> Verdict<'a> {

@@ -98,6 +98,14 @@ fn a_busy_machine_comes_first() {
     let (kind, said, _) = judged(&[recording.clone()]);
     assert_eq!(kind, "more-threads-than-contexts");
     assert!(said.contains("2 on 1: the threads ran <em>60 %</em>"), "{said}");
+    // Two processes at once have four threads; one after the other they do not.
+    recording.contexts = 3;
+    let mut other = recording.clone();
+    let (kind, said, _) = judged(&[recording.clone(), other.clone()]);
+    assert_eq!(kind, "more-threads-than-contexts");
+    assert!(said.contains("4 on 3: the threads of process 7 ran"), "{said}");
+    other.process.began = recording.process.began + recording.process.seconds + 1.0;
+    assert_eq!(judged(&[recording.clone(), other]).0, "busy-machine");
     // One of three processes is no reason to blame the machine.
     let locked = timed(&[thread(8.0, 0.0, 4.0, 0), thread(8.0, 0.0, 4.0, 2)], "critical");
     let (kind, said, _) = judged(&[recording, locked.clone(), locked]);
