@@ -8,7 +8,7 @@ use crate::run::report::{ProcessReport, Reason, RegionReport};
 pub(super) struct Cost<'a> {
     pub(super) kind: Kind,
     pub(super) seconds: f64,
-    pub(super) place: Option<(&'a ProcessReport, &'a RegionReport, Reason)>,
+    pub(super) place: Option<(&'a ProcessReport, Option<&'a RegionReport>, Reason)>,
 }
 
 /// Adds what a process loses; answers the time of its threads.
@@ -19,6 +19,12 @@ pub(super) fn add<'a>(process: &'a ProcessReport, costs: &mut Vec<Cost<'a>>) -> 
         there += add_region(process, region, outer, costs);
     }
     let Some(tree) = &process.efficiency else { return there };
+    for (&reason, (uneven, common)) in &tree.losses.reasons {
+        if reason.is_mpi() {
+            let place = Some((process, None, reason));
+            costs.push(Cost { kind: Kind::Mpi, seconds: uneven + common, place });
+        }
+    }
     costs.push(Cost { kind: Kind::Serial, seconds: tree.serial, place: None });
     tree.serial + tree.losses.there
 }
@@ -38,9 +44,14 @@ fn add_region<'a>(
     let own =
         lock.map_or(1.0, |(_, seconds)| if uneven > 0.0 { 1.0 - seconds / uneven } else { 1.0 });
     let mut cost = |kind: Kind, seconds: f64, reason: Reason| {
-        costs.push(Cost { kind, seconds: part * seconds, place: Some((process, region, reason)) });
+        let place = Some((process, Some(region), reason));
+        costs.push(Cost { kind, seconds: part * seconds, place });
     };
     for (&reason, &(uneven, common)) in &losses.reasons {
+        // The tree of the process has MPI inside and outside of regions.
+        if reason.is_mpi() && process.efficiency.is_some() {
+            continue;
+        }
         let of_program = if meets(&reason) { own } else { 1.0 };
         cost(Kind::of(reason, true), of_program * uneven, reason);
         cost(Kind::of(reason, false), common, reason);

@@ -18,6 +18,7 @@ pub(super) enum Kind {
     Lock,
     Ordered,
     Tasks,
+    Mpi,
     /// Losses that all threads have alike.
     Common,
     /// Nothing costs much.
@@ -36,6 +37,7 @@ impl Kind {
             Kind::Lock => "lock",
             Kind::Ordered => "ordered",
             Kind::Tasks => "tasks",
+            Kind::Mpi => "mpi",
             Kind::Common => "common",
             Kind::Little => "little",
         }
@@ -52,6 +54,7 @@ impl Kind {
             Kind::Lock => "a lock",
             Kind::Ordered => "an ordered part",
             Kind::Tasks => "waiting for tasks",
+            Kind::Mpi => "MPI",
             Kind::Common => "starting threads and letting them meet",
             Kind::Little => "nothing much",
         }
@@ -68,6 +71,7 @@ impl Kind {
             Some(Cause::Critical | Cause::Atomic | Cause::Lock) => Kind::Lock,
             Some(Cause::Ordered) => Kind::Ordered,
             Some(Cause::Taskwait | Cause::Taskgroup) => Kind::Tasks,
+            Some(Cause::Mpi) => Kind::Mpi,
             _ if is_uneven => Kind::Imbalance,
             _ => Kind::Common,
         }
@@ -81,6 +85,7 @@ impl Kind {
             Kind::Lock => "Waiting for a lock",
             Kind::Ordered => "Waiting for an ordered part",
             Kind::Tasks => "Waiting for tasks",
+            Kind::Mpi => "MPI",
             _ => "Starting threads and letting them meet",
         }
     }
@@ -89,6 +94,7 @@ impl Kind {
     pub(super) fn factor(self) -> Factor {
         match self {
             Kind::Serial => Factor::Serialization,
+            Kind::Mpi => Factor::Mpi,
             Kind::Common => Factor::Scheduling,
             _ => Factor::LoadBalance,
         }

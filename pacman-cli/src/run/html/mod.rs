@@ -5,6 +5,7 @@ mod costs;
 mod detail;
 mod escape;
 mod kind;
+mod mpi;
 mod order;
 mod processes;
 mod regions;
@@ -28,6 +29,7 @@ pub(super) fn write(report: &Report) -> String {
     let processes: Vec<&ProcessReport> = report.parallel().collect();
     let mut main = summary::heading(report, &processes);
     main.push_str(&processes::overview(report, &processes));
+    main.push_str(&mpi::section(report));
     let several = processes.len() + report.left_out > 1;
     for (place, process) in processes.iter().enumerate().take(processes::DETAILED) {
         let content = content(process, place);

@@ -26,7 +26,7 @@ pub(super) fn overview(report: &Report, processes: &[&ProcessReport]) -> String 
     let mut lines: Vec<Line> =
         processes.iter().enumerate().map(|(place, process)| line(place, process)).collect();
     let shown: Vec<u32> = processes.iter().map(|process| process.process.pid).collect();
-    let ranks = report.overview.iter().flat_map(|overview| &overview.ranks);
+    let ranks = report.overview.ranks.iter();
     lines
         .extend(ranks.filter(|rank| rank.in_regions > 0.0 && !shown.contains(&rank.pid)).map(rank));
     if lines.len() < 2 {
@@ -64,7 +64,11 @@ pub(super) fn overview(report: &Report, processes: &[&ProcessReport]) -> String 
     ];
     let hint = format!("{}{hint}", all.legend());
     let table = sortable("Processes", &hint, "processes", &heading.concat(), &rows);
-    table + &report.overview.as_ref().map_or_else(String::new, regions)
+    let regions = match report.overview.has_several() {
+        true => regions(&report.overview),
+        false => String::new(),
+    };
+    table + &regions
 }
 
 fn line(place: usize, process: &ProcessReport) -> Line {

@@ -20,6 +20,7 @@ pub(super) enum State {
     Lock,
     Ordered,
     Tasks,
+    Mpi,
     End,
     /// Outside of the region's body, where waits were not timed.
     Waiting,
@@ -42,6 +43,7 @@ impl State {
                 Cause::Critical | Cause::Atomic | Cause::Lock => State::Lock,
                 Cause::Ordered => State::Ordered,
                 Cause::Taskwait | Cause::Taskgroup => State::Tasks,
+                Cause::Mpi => State::Mpi,
             },
         }
     }
@@ -56,6 +58,7 @@ impl State {
             State::Lock => "s-lock",
             State::Ordered => "s-ordered",
             State::Tasks => "s-tasks",
+            State::Mpi => "s-mpi",
             State::End | State::Waiting => "s-end",
             State::Serial => "s-serial",
         }
@@ -71,6 +74,7 @@ impl State {
             State::Lock => "lock",
             State::Ordered => "ordered",
             State::Tasks => "tasks",
+            State::Mpi => "MPI",
             State::End => "region end",
             State::Waiting => "waiting",
             State::Serial => "no region",

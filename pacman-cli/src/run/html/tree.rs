@@ -49,7 +49,8 @@ fn processors(tree: &EfficiencyTree) -> String {
     row(class, "processor share", value, "ran, of the time in which threads could run")
 }
 
-fn row(class: &str, name: &str, value: f64, words: &str) -> String {
+/// A factor: a bar with its value.
+pub(super) fn row(class: &str, name: &str, value: f64, words: &str) -> String {
     let worst = if class.ends_with("worst") { "<em class=\"tag\">worst</em> " } else { "" };
     format!(
         "<li class=\"{class}\"><span class=\"name\">{name}</span>\
@@ -72,4 +73,4 @@ fn cause(loss: &FactorLoss, process: &ProcessReport) -> String {
 /// The part of the time from which on a loss is worth a word.
 const WORTH: f64 = 0.01;
 /// A factor above this costs too little to be called the worst.
-const WORTH_A_MARK: f64 = 0.98;
+pub(super) const WORTH_A_MARK: f64 = 0.98;

@@ -43,7 +43,8 @@ pub(super) fn of<'a>(processes: &[&'a ProcessReport]) -> Option<Verdict<'a>> {
     });
     if matches!(most, None | Some((Kind::Imbalance | Kind::Common, _))) {
         let first = timed().next().and_then(|process| Some((process, process.regions.first()?)));
-        let place = own.and_then(|cost| cost.place).map(|(process, region, _)| (process, region));
+        let place = own.and_then(|cost| cost.place);
+        let place = place.and_then(|(process, region, _)| Some((process, region?)));
         let imbalance = most.filter(|(kind, _)| *kind == Kind::Imbalance).map(|(_, part)| part);
         let at = place.or(first);
         if let Some((sentence, help)) = at.and_then(|at| shared::cores(at, imbalance)) {
@@ -133,15 +134,20 @@ fn blame<'a>(kind: Kind, part: f64, cost: &Cost<'a>, several: bool) -> Verdict<'
                 true => format!(" of {}", escaped(&title::process(process))),
                 false => String::new(),
             };
+            let region = region
+                .map_or_else(String::new, |region| format!(" in <em>{}</em>", titled(region)));
+            let above_all = match format!("{region}{at}") {
+                place if place.is_empty() => String::new(),
+                place => format!(", above all{place}"),
+            };
             let above_all = format!(
-                "{costs}, above all in <em>{}</em>{at}: threads wait {}.",
-                titled(region),
+                "{costs}{above_all}: threads wait {}.",
                 escaped(&reason_at(reason, &process.sites))
             );
             (above_all, Some(reason))
         }
     };
-    let region = cost.place.map(|(_, region, _)| region);
+    let region = cost.place.and_then(|(_, region, _)| region);
     Verdict { kind, region, sentence, help: escaped(help(kind.factor(), reason)) }
 }
 

@@ -13,6 +13,7 @@ pub(super) use amount::{
     difference, joules, metric, number, quantity, rate, seconds, share, watts,
 };
 pub(super) use efficiency::{help, meaning, name, reason_at};
+pub(super) use mpi::{meaning as mpi_meaning, name as mpi_name};
 use pacman_core::Provenance;
 use pacman_core::export::grid::{Column, Grid};
 use pacman_events::shown::command_line;

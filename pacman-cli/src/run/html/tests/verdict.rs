@@ -73,6 +73,19 @@ fn waits_for_a_thread_that_waited_for_a_lock_are_the_lock_s() {
 }
 
 #[test]
+fn mpi_is_named_by_its_call() {
+    let mut recording = timed(&[thread(8.0, 0.0, 3.0, 0), thread(8.0, 0.0, 3.0, 2)], "mpi");
+    let waits = recording.waits.as_mut().expect("they were timed");
+    waits.sites[0].call = Some("MPI_Recv".into());
+    let (kind, said, _) = judged(&[recording]);
+    assert_eq!(kind, "mpi", "{said}");
+    assert_eq!(
+        said,
+        "MPI costs <em>35 %</em> of the threads’ time: threads wait in MPI_Recv, a&lt;b.c:20."
+    );
+}
+
+#[test]
 fn serial_code_has_no_region() {
     let mut recording = timed(&[thread(8.0, 0.0, 0.0, 0), thread(8.0, 0.0, 0.0, 2)], "lock");
     recording.process.seconds = 16.0;
