@@ -1,5 +1,6 @@
 //! The built command, run as a user runs it.
 
+mod browser;
 mod compare;
 mod crippled;
 mod doctor;

@@ -1,30 +1,75 @@
-//! The panel of one region: its figures, its threads, what adaptation made of it.
+//! The panel of one region: the states of its threads, its figures, its waits by place, what
+//! adaptation made of it.
 
 use pacman_events::shown::text_of;
 use pacman_regions::Adaptation;
 
 use super::colour::colour;
 use super::escape::escaped;
-use crate::run::report::{ProcessReport, RegionReport, Thread};
-use crate::run::text::{number, seconds, share};
+use super::order::{self, lost_part};
+use super::states;
+use crate::run::report::{ProcessReport, Reason, RegionReport};
+use crate::run::text::{number, reason_at, seconds, share};
 use crate::stat::grouped;
 
-/// The panel.
-pub(super) fn panel(
-    process: &ProcessReport,
-    region: &RegionReport,
-    at: usize,
-    place: usize,
-) -> String {
+/// The panels in their order, and the list to choose one from.
+pub(super) fn section(process: &ProcessReport, place: usize) -> String {
+    let shown = order::shown(process);
+    let option = |&at: &usize| {
+        let region = &process.regions[at];
+        let lost =
+            lost_part(region).map_or_else(String::new, |part| format!(" ({} lost)", share(part)));
+        format!(
+            "<option value=\"{at}\">{} {}{}</option>",
+            at + 1,
+            escaped(&region.name.short()),
+            escaped(&lost)
+        )
+    };
+    let options: String = shown.iter().map(option).collect();
+    let panels: String =
+        shown.iter().map(|&at| panel(process, &process.regions[at], at, place)).collect();
+    let (several, rest) = (shown.len() > 1, process.regions.len() - shown.len());
+    let rest = match rest {
+        0 => String::new(),
+        rest => format!(
+            "<p class=\"hint\">{} have rows in the table only.</p>",
+            number(rest, "more region")
+        ),
+    };
+    format!(
+        "<section class=\"where\"><div class=\"head\"><h2>States of the threads</h2>\
+         <label class=\"chooser\"{}>Region <select>{options}</select></label></div>\
+         {panels}{rest}</section>\n",
+        if several { "" } else { " hidden" }
+    )
+}
+
+fn panel(process: &ProcessReport, region: &RegionReport, at: usize, place: usize) -> String {
+    format!(
+        "<article class=\"panel\" id=\"panel-{place}-{at}\" data-of=\"{at}\"><h3{}>\
+         <i class=\"swatch {}\"></i><b class=\"number\">{}</b> {}{}</h3>{}{}{}{}</article>",
+        if region.name.short() == region.name.text { "" } else { " class=\"long\"" },
+        colour(at),
+        at + 1,
+        escaped(&region.name.text),
+        region.place().map_or_else(String::new, |code| {
+            format!(" <span class=\"place\">{}</span>", escaped(&code))
+        }),
+        states::threads(region),
+        waits(process, region),
+        facts(process, region),
+        region.adaptation.as_ref().map_or_else(String::new, adapted),
+    )
+}
+
+fn facts(process: &ProcessReport, region: &RegionReport) -> String {
     let runtime = process.runtimes.get(region.runtime).map(crate::run::report::runtime);
     let range = format!("{} to {}", seconds(region.shortest), seconds(region.longest));
     let mut facts = vec![
         ("executions", grouped(region.executions)),
         ("each", region.mean.map_or_else(|| "–".into(), seconds)),
         ("shortest to longest", range),
-        ("threads", region.team_sizes()),
-        ("imbalance", region.imbalance.map_or_else(|| "–".into(), |value| format!("{value:.2}"))),
-        ("waiting", region.waiting.map_or_else(|| "–".into(), share)),
         ("observing", region.overhead.map_or_else(|| "–".into(), share)),
     ];
     if region.nested > 0 {
@@ -41,65 +86,50 @@ pub(super) fn panel(
     let origin = [file, Some(module), Some(region.entry.clone()), runtime];
     let origin: Vec<String> = origin.iter().flatten().map(|part| escaped(part)).collect();
     format!(
-        "<article class=\"panel\" id=\"panel-{place}-{at}\" data-region=\"{at}\"><h3{}>\
-         <i class=\"swatch {}\"></i>{}</h3><p class=\"origin\">{}</p><dl class=\"facts\">{}</dl>\
-         {}{}</article>",
-        if region.name.short() == region.name.text { "" } else { " class=\"long\"" },
-        colour(at),
-        escaped(&region.name.text),
-        origin.join(" · "),
+        "<dl class=\"facts\">{}</dl><p class=\"origin\">{}</p>",
         facts.collect::<String>(),
-        threads(region, at),
-        region.adaptation.as_ref().map_or_else(String::new, adapted),
+        origin.join(" · ")
     )
 }
 
-/// A bar for each thread: its busy time, and the rest of its time in teams.
-fn threads(region: &RegionReport, at: usize) -> String {
-    if region.threads.is_empty() {
-        return "<p>No thread finished an execution.</p>".into();
+/// The waits by place, the longest first.
+fn waits(process: &ProcessReport, region: &RegionReport) -> String {
+    let Some(states) = &region.states else { return String::new() };
+    let losses = &states.losses;
+    let count = |reason: &Reason| -> Option<u64> {
+        let Reason::Site(site, _) = reason else { return None };
+        let waits = states.threads.iter().flat_map(|thread| &thread.waits);
+        Some(waits.filter(|wait| wait.0 == *site).map(|wait| wait.2).sum())
+    };
+    let mut rows: Vec<(&Reason, f64)> =
+        losses.reasons.iter().map(|(reason, (uneven, common))| (reason, uneven + common)).collect();
+    rows.retain(|(_, time)| *time > 0.0);
+    rows.sort_by(|one, other| other.1.total_cmp(&one.1));
+    if rows.is_empty() || losses.there <= 0.0 {
+        return String::new();
     }
-    let longest = region.threads.iter().map(|thread| thread.row.seconds).fold(0.0, f64::max);
-    let whole = longest.max(region.seconds);
-    let row = |thread: &Thread| {
-        let busy = if whole > 0.0 { 100.0 * thread.row.seconds / whole } else { 0.0 };
-        let there: f64 = region
-            .teams
-            .iter()
-            .filter(|team| team.threads > thread.row.thread)
-            .map(|team| team.seconds)
-            .sum();
-        let waits = (there - thread.row.seconds).max(0.0);
-        let waits = if whole > 0.0 { (100.0 * waits / whole).min(100.0 - busy) } else { 0.0 };
+    let left_out = rows.len().saturating_sub(PLACES);
+    let row = |(reason, time): &(&Reason, f64)| {
         format!(
-            "<li><span class=\"who\"><b>T{}</b> <span>{}</span></span><span class=\"track\">\
-             <span class=\"busy {}\" style=\"width:{busy:.2}%\"></span>\
-             <span class=\"idle {}\" style=\"width:{waits:.2}%\"></span></span>\
-             <span class=\"amount\">{}</span></li>",
-            thread.row.thread,
-            escaped(&seat(thread)),
-            colour(at),
-            colour(at),
-            escaped(&seconds(thread.row.seconds)),
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escaped(&reason_at(**reason, &process.sites)),
+            count(reason).map_or_else(|| "–".into(), grouped),
+            escaped(&seconds(*time)),
+            escaped(&share(time / losses.there)),
         )
     };
-    let rows: String = region.threads.iter().map(row).collect();
-    format!("<h4>Threads</h4><ol class=\"threads\">{rows}</ol>")
-}
-
-/// `cpu 3, beside T1`: where a thread was, and with whom it shared the core.
-fn seat(thread: &Thread) -> String {
-    let Some(cpu) = thread.row.cpu else { return String::new() };
-    match thread.row.moves {
-        0 => {}
-        1 => return "moved once".into(),
-        moves => return format!("moved {} times", grouped(moves)),
-    }
-    let beside: Vec<String> = thread.beside.iter().map(|other| format!("T{other}")).collect();
-    match beside.as_slice() {
-        [] => format!("cpu {cpu}"),
-        others => format!("cpu {cpu}, beside {}", others.join(", ")),
-    }
+    let shown: String = rows.iter().take(PLACES).map(row).collect();
+    let more = match left_out {
+        0 => String::new(),
+        several => {
+            format!("<p class=\"hint\">{} with less time.</p>", number(several, "more place"))
+        }
+    };
+    format!(
+        "<table class=\"waits\"><thead><tr><th scope=\"col\">threads wait</th>\
+         <th scope=\"col\">times</th><th scope=\"col\">together</th><th scope=\"col\">share</th>\
+         </tr></thead><tbody>{shown}</tbody></table>{more}"
+    )
 }
 
 fn adapted(adaptation: &Adaptation) -> String {
@@ -137,3 +167,6 @@ fn adapted(adaptation: &Adaptation) -> String {
         lines.concat()
     )
 }
+
+/// Places of a region in its table.
+const PLACES: usize = 12;

@@ -1,41 +1,56 @@
 //! The report as a page: one file, without anything from elsewhere, that a browser opens.
 
 mod colour;
+mod costs;
 mod detail;
 mod escape;
+mod kind;
+mod mpi;
+mod order;
+mod processes;
 mod regions;
+mod shared;
+mod states;
 mod summary;
 mod tables;
+mod threads;
 mod timeline;
+mod title;
+mod tree;
+mod verdict;
 
 use super::report::{ProcessReport, Report};
 use super::text::{seconds, share};
 pub(crate) use escape::escaped;
+use pacman_events::shown::command_line;
 
 /// The page.
 pub(super) fn write(report: &Report) -> String {
     let processes: Vec<&ProcessReport> = report.parallel().collect();
     let mut main = summary::heading(report, &processes);
-    let several = processes.len() > 1;
-    for (place, process) in processes.iter().enumerate() {
-        let content = sections(process, place);
+    main.push_str(&processes::overview(report, &processes));
+    main.push_str(&mpi::section(report));
+    let several = processes.len() + report.left_out > 1;
+    for (place, process) in processes.iter().enumerate().take(processes::DETAILED) {
+        let content = content(process, place);
         if several {
             let open = if place == 0 { " open" } else { "" };
             main.push_str(&format!(
-                "<details class=\"process\"{open}><summary><b>{}</b> <span>process {}</span> \
+                "<details class=\"process\" id=\"{}\"{open}><summary><b>{}</b> <span>{}</span> \
                  <span>{} of {} in regions</span></summary>{}{content}</details>",
+                title::process_id(place),
+                escaped(&title::process(process)),
                 escaped(process.program()),
-                process.process.pid,
                 share(process.share()),
                 seconds(process.process.seconds),
-                summary::of_process(process),
+                summary::of_process(report, process),
             ));
         } else {
             main.push_str(&content);
         }
     }
     main.push_str(&summary::notes(report, &processes));
-    let title = escaped(&report.command.join(" "));
+    let title = escaped(&command_line(&report.command));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -45,19 +60,30 @@ pub(super) fn write(report: &Report) -> String {
     )
 }
 
-fn sections(process: &ProcessReport, place: usize) -> String {
-    [
-        timeline::section(process, place),
-        tables::adaptation(process),
-        regions::section(process, place),
-        tables::counts(process),
-        tables::energy(process),
-    ]
-    .concat()
+/// Everything about one process: the first screen, and the sections after it.
+fn content(process: &ProcessReport, place: usize) -> String {
+    let sections = SECTIONS.iter().map(|section| section(process, place));
+    format!(
+        "<div class=\"content\"><div class=\"first\">{}{}</div>{}</div>",
+        tree::section(process),
+        detail::section(process, place),
+        sections.collect::<String>()
+    )
 }
 
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+/// The sections of a process, in their order. A section that has nothing to say is empty text.
+const SECTIONS: [fn(&ProcessReport, usize) -> String; 6] = [
+    timeline::section,
+    |process, _| tables::adaptation(process),
+    regions::section,
+    |process, _| threads::section(process),
+    |process, _| tables::counts(process),
+    |process, _| tables::energy(process),
+];
+
+const STYLE: &str = concat!(include_str!("page.css"), include_str!("pictures.css"));
+const SCRIPT: &str =
+    concat!(include_str!("page.js"), include_str!("sort.js"), include_str!("timeline.js"));
 
 #[cfg(test)]
 mod tests;

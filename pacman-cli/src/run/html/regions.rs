@@ -1,57 +1,94 @@
-//! Bars of regions by time, and the panel of each with its threads.
+//! The table of all regions.
 
 use super::colour::colour;
-use super::detail;
 use super::escape::escaped;
-use crate::run::report::{ProcessReport, RegionReport};
-use crate::run::text::{number, seconds, share};
+use super::order;
+use super::tables::{column, sortable, sorted_by};
+use crate::run::report::{Efficiency, ProcessReport, Reason, RegionReport};
+use crate::run::text::{number, reason_at, seconds, share};
+use crate::stat::grouped;
 
-/// The section: a list to choose from, and the chosen region's panel.
+/// The section.
 pub(super) fn section(process: &ProcessReport, place: usize) -> String {
-    let longest = process.regions.first().map_or(0.0, |region| region.seconds);
-    let item = |(at, region): (usize, &RegionReport)| {
-        format!("<li>{}</li>", bar(region, at, place, longest, process.threads))
-    };
-    let regions: Vec<String> = process.regions.iter().enumerate().map(item).collect();
-    let (first, rest) = regions.split_at(regions.len().min(SHOWN));
-    let mut list = format!("<ol class=\"regions\">{}</ol>", first.concat());
-    if !rest.is_empty() {
-        let time: f64 = process.regions[SHOWN..].iter().map(|region| region.seconds).sum();
-        list.push_str(&format!(
-            "<details class=\"more\"><summary>{} more regions, {} together</summary>\
-             <ol class=\"regions\" start=\"{}\">{}</ol></details>",
-            rest.len(),
-            escaped(&seconds(time)),
-            SHOWN + 1,
-            rest.concat()
-        ));
+    let is_timed = process.regions.iter().any(|region| region.states.is_some());
+    let mut heading = [
+        column("region", ""),
+        column("time", ""),
+        column("share", "of the run"),
+        column("executions", ""),
+        column("each", "mean"),
+        column("threads", ""),
+        column("imbalance", "busiest / mean"),
+    ]
+    .concat();
+    if !is_timed {
+        heading += &column("waiting", "at the end");
+    } else {
+        heading += &[
+            column("useful", "of thread time"),
+            column("load balance", ""),
+            column("scheduling", ""),
+            "<th scope=\"col\" class=\"words\">longest wait</th>".into(),
+        ]
+        .concat();
     }
-    let panels: String = process
-        .regions
-        .iter()
-        .enumerate()
-        .map(|(at, region)| detail::panel(process, region, at, place))
-        .collect();
-    format!(
-        "<section class=\"where\"><h2>Where the time goes</h2>\
-         <p class=\"hint\"><i class=\"key solid\"></i>working <i class=\"key hatched\"></i>lost to \
-         waiting for each other. Choose a region to see its threads.</p>\
-         <div class=\"columns\"><div>{list}</div><div class=\"panels\">{panels}</div></div>\
-         </section>\n"
-    )
+    let longest = process.regions.first().map_or(0.0, |region| region.seconds);
+    let with_panel = order::shown(process);
+    let row = |(at, region): (usize, &RegionReport)| {
+        let panel = with_panel.contains(&at).then(|| format!("panel-{place}-{at}"));
+        let mut cells = title(region, at, panel.as_deref(), process.threads);
+        let width = if longest > 0.0 { 100.0 * region.seconds / longest } else { 0.0 };
+        cells.push_str(&format!(
+            "<td data-v=\"{}\">{}<span class=\"length\"><span class=\"{}\" \
+             style=\"width:{width:.2}%\"></span></span></td>",
+            region.seconds,
+            escaped(&seconds(region.seconds)),
+            colour(at),
+        ));
+        cells.push_str(&sorted_by(region.share, share));
+        cells.push_str(&format!(
+            "<td data-v=\"{}\">{}</td>",
+            region.executions,
+            grouped(region.executions)
+        ));
+        cells.push_str(&sorted_by(region.mean, seconds));
+        cells.push_str(&format!("<td>{}</td>", escaped(&region.team_sizes())));
+        cells.push_str(&sorted_by(region.imbalance, |value| format!("{value:.2}")));
+        // Where waits are timed, tasks after a thread's part are no waiting.
+        cells.push_str(&match is_timed {
+            false => sorted_by(region.waiting, share),
+            true => states(process, region),
+        });
+        format!("<tr>{cells}</tr>")
+    };
+    let rows: String = order::listed(process).map(row).collect();
+    let left_out = process.regions.len() - order::listed(process).count();
+    let left_out = match left_out {
+        0 => String::new(),
+        rest => format!(
+            "<p class=\"hint\">{} with less time are in JSON and CSV only.</p>",
+            number(rest, "region")
+        ),
+    };
+    sortable("Regions", &format!("{HINT}{left_out}"), "regions", &heading, &rows)
 }
 
-/// One region: a button with its bar.
-fn bar(region: &RegionReport, at: usize, place: usize, longest: f64, default: u32) -> String {
-    let width = if longest > 0.0 { 100.0 * region.seconds / longest } else { 0.0 };
-    let lost = 100.0 * region.waiting.unwrap_or(0.0);
+const HINT: &str = "<p class=\"hint if-scripted\">A heading sorts the table. A name shows the region’s threads.</p>";
+
+/// The first cell, which leads to the region's panel if it has one.
+fn title(region: &RegionReport, at: usize, panel: Option<&str>, default: u32) -> String {
+    let name = format!("<span class=\"name\">{}</span>", escaped(&region.name.short()));
+    let name = match panel {
+        Some(panel) => format!(
+            "<a class=\"region\" href=\"#{panel}\" data-choose=\"{at}\" title=\"{}\">{name}</a>",
+            escaped(&region.name.text)
+        ),
+        None => name,
+    };
     let code = region.place().map_or_else(String::new, |code| {
         format!(" <span class=\"place\">{}</span>", escaped(&code))
     });
-    let nested = match region.nested {
-        0 => "",
-        _ => " <span class=\"tag\">nested</span>",
-    };
+    let nested = if region.nested > 0 { " <span class=\"tag\">nested</span>" } else { "" };
     let chosen = region.adaptation.as_ref().map_or_else(String::new, |adaptation| {
         let (threads, narrow) = (adaptation.threads, adaptation.threads < default);
         let words = match narrow {
@@ -60,23 +97,33 @@ fn bar(region: &RegionReport, at: usize, place: usize, longest: f64, default: u3
         };
         format!(" <span class=\"tag{}\">{words}</span>", if narrow { " chosen" } else { "" })
     });
-    let waiting =
-        region.waiting.map_or_else(String::new, |waiting| format!(", {} waiting", share(waiting)));
     format!(
-        "<button type=\"button\" class=\"region\" data-region=\"{at}\" aria-pressed=\"false\" \
-         aria-controls=\"panel-{place}-{at}\"><span class=\"title\"><i class=\"swatch {colour}\">\
-         </i><b class=\"number\">{}</b> <span class=\"name\" title=\"{}\">{}</span>{code}{nested}{chosen}</span>\
-         <span class=\"track\"><span class=\"bar {colour}\" style=\"width:{width:.2}%\">\
-         <span class=\"lost\" style=\"width:{lost:.2}%\"></span></span></span>\
-         <span class=\"amount\"><b>{}</b> {}{waiting}</span></button>",
+        "<th scope=\"row\" data-v=\"{at}\"><i class=\"swatch {}\"></i><b class=\"number\">{}</b> \
+         {name}{code}{nested}{chosen}</th>",
+        colour(at),
         at + 1,
-        escaped(&region.name.text),
-        escaped(&region.name.short()),
-        escaped(&seconds(region.seconds)),
-        region.share.map_or_else(String::new, share),
-        colour = colour(at),
     )
 }
 
-/// Regions in the list before the rest is folded away.
-const SHOWN: usize = 12;
+/// The factors of the region, and the reason for most of its waiting.
+fn states(process: &ProcessReport, region: &RegionReport) -> String {
+    let losses = region.states.as_ref().map(|states| &states.losses);
+    let efficiency = losses.and_then(Efficiency::of_region);
+    let worst = losses.and_then(|losses| losses.worst());
+    let words = worst.map(|(reason, part)| {
+        let at = match reason {
+            Reason::Start => "for its start".into(),
+            Reason::End => "at its end".into(),
+            site => reason_at(site, &process.sites),
+        };
+        format!("{at}, {}", share(part))
+    });
+    format!(
+        "{}{}{}<td class=\"words\" data-v=\"{}\">{}</td>",
+        sorted_by(efficiency.map(|efficiency| efficiency.parallel), share),
+        sorted_by(efficiency.map(|efficiency| efficiency.load_balance), share),
+        sorted_by(efficiency.map(|efficiency| efficiency.scheduling), share),
+        worst.map_or(0.0, |(_, part)| part),
+        escaped(&words.unwrap_or_else(|| "–".into())),
+    )
+}

@@ -1,70 +1,108 @@
 //! The headline, the facts below it, and what must be known to read the page.
 
+use pacman_events::shown::command_line;
+
 use super::escape::escaped;
+use super::title;
+use super::verdict::{self, Verdict};
 use crate::run::report::{ProcessReport, Report};
 use crate::run::text::{joules, number, seconds, share, watts};
 
 /// The top of the page.
 pub(super) fn heading(report: &Report, processes: &[&ProcessReport]) -> String {
-    let (headline, facts) = match processes {
-        [] => {
-            ("No OpenMP region ran.".to_owned(), vec![fact("run", &seconds(report.ended.seconds))])
-        }
-        [process] => {
-            let mut facts = facts(process);
-            facts.insert(0, fact("process", &process.process.pid.to_string()));
-            (headline(process), facts)
-        }
-        several => {
-            let regions: usize = several.iter().map(|process| process.regions.len()).sum();
-            let inside: f64 = several.iter().map(|process| process.in_regions).sum();
-            let all: f64 = several.iter().map(|process| process.process.seconds).sum();
-            let inside = share(if all > 0.0 { (inside / all).min(1.0) } else { 0.0 });
-            let line = format!(
-                "{} processes ran {regions} regions in {}; their time was {inside} inside regions.",
-                several.len(),
-                seconds(report.ended.seconds),
-            );
-            (escaped(&line), Vec::new())
-        }
-    };
-    let outcome = match processes {
-        [process] => outcome(process),
-        _ => String::new(),
-    };
-    let mut facts = facts;
-    if !processes.is_empty() {
-        facts.push(fact("ending", &report.ended.exit.to_string()));
-    }
-    if let Some(objective) = &report.objective {
-        facts.push(fact("adapted for", objective));
-    }
-    if let Some(energy) = &report.energy {
-        let power = energy.watts().map_or_else(String::new, |power| format!(", {}", watts(power)));
-        facts.push(fact("energy of the packages", &(joules(energy.joules) + &power)));
-    }
     let simulated = report.simulated.iter().map(|machine| {
         let machine = escaped(machine);
         format!(
             "<p class=\"warning\">Simulated: counts are those of {machine}, not of this machine.</p>"
         )
     });
+    let outcome = match processes {
+        [process] => outcome(process),
+        _ => String::new(),
+    };
     format!(
-        "<header><p class=\"command\"><code>{}</code></p>\n<h1>{headline}</h1>\n{outcome}\
-         <dl class=\"facts\">{}</dl>{}</header>\n",
-        escaped(&report.command.join(" ")),
-        facts.concat(),
+        "<header><p class=\"command\"><code>{}</code></p>\n{}{outcome}{}{}{}</header>\n",
+        escaped(&command_line(&report.command)),
+        sentence("h1", report, processes),
+        about(&facts_of_run(report, processes)),
+        made(report),
         simulated.collect::<String>(),
     )
 }
 
-/// Headline and facts of one of several processes.
-pub(super) fn of_process(process: &ProcessReport) -> String {
-    let facts = facts(process).concat();
+/// The verdict, or how much ran in regions where waits were not timed.
+fn sentence(tag: &str, report: &Report, processes: &[&ProcessReport]) -> String {
+    if let Some(Verdict { kind, sentence, help, .. }) = verdict::of(processes) {
+        let help = match &*help {
+            "" => String::new(),
+            help => format!("<p class=\"help\">{help}</p>\n"),
+        };
+        return format!("<{tag} data-verdict=\"{}\">{sentence}</{tag}>\n{help}", kind.word());
+    }
+    let sentence = match processes {
+        [] => "No OpenMP region ran.".to_owned(),
+        [process] => headline(process),
+        several => {
+            let regions: usize = several.iter().map(|process| process.regions.len()).sum();
+            let inside: f64 = several.iter().map(|process| process.in_regions).sum();
+            let all: f64 = several.iter().map(|process| process.process.seconds).sum();
+            let inside = share(if all > 0.0 { (inside / all).min(1.0) } else { 0.0 });
+            escaped(&format!(
+                "{} processes ran {regions} regions in {}; their time was {inside} inside regions.",
+                several.len(),
+                seconds(report.ended.seconds),
+            ))
+        }
+    };
+    format!("<{tag}>{sentence}</{tag}>\n")
+}
+
+/// Where, when and by which version the report was made.
+fn made(report: &Report) -> String {
+    let provenance = &report.provenance;
+    let processor = provenance.processor.as_deref().unwrap_or("unknown processor");
+    let version = format!("pacman-pmu {}", provenance.version);
+    let date = provenance.date();
+    let parts = [&*provenance.host, processor, &provenance.system, &date, &version];
+    format!("<p class=\"made\">{}</p>\n", parts.map(escaped).join(" · "))
+}
+
+/// Facts about the run, in one line.
+fn facts_of_run(report: &Report, processes: &[&ProcessReport]) -> Vec<(&'static str, String)> {
+    let mut all = match processes {
+        [] => vec![("run", seconds(report.ended.seconds))],
+        [process] => [vec![("process", process.process.pid.to_string())], facts(process)].concat(),
+        _ => {
+            vec![("run", seconds(report.ended.seconds)), ("processes", processes.len().to_string())]
+        }
+    };
+    if !processes.is_empty() {
+        all.push(("ending", report.ended.exit.to_string()));
+    }
+    if let Some(objective) = &report.objective {
+        all.push(("adapted for", objective.clone()));
+    }
+    if let Some(energy) = &report.energy {
+        let power = energy.watts().map_or_else(String::new, |power| format!(", {}", watts(power)));
+        all.push(("energy of the packages", joules(energy.joules) + &power));
+    }
+    all
+}
+
+fn about(facts: &[(&str, String)]) -> String {
+    let fact = |(name, value): &(&str, String)| {
+        format!("<div><dt>{}</dt><dd>{}</dd></div>", escaped(name), escaped(value))
+    };
+    format!("<dl class=\"about\">{}</dl>\n", facts.iter().map(fact).collect::<String>())
+}
+
+/// Verdict and facts of one of several processes.
+pub(super) fn of_process(report: &Report, process: &ProcessReport) -> String {
     format!(
-        "<p class=\"headline\">{}</p>{}<dl class=\"facts\">{facts}</dl>",
-        headline(process),
-        outcome(process)
+        "<div class=\"verdict\">{}</div>{}{}",
+        sentence("h2", report, &[process]),
+        outcome(process),
+        about(&facts(process)),
     )
 }
 
@@ -114,24 +152,24 @@ fn outcome(process: &ProcessReport) -> String {
     format!("<p class=\"outcome\">Adaptation: {}.{gained}</p>\n", escaped(&chosen))
 }
 
-fn facts(process: &ProcessReport) -> Vec<String> {
+fn facts(process: &ProcessReport) -> Vec<(&'static str, String)> {
     let mut facts = vec![
-        fact("runtime", &process.runtimes()),
-        fact(
+        ("runtime", process.runtimes()),
+        (
             "threads",
-            &format!("{} on {}", process.threads, number(process.contexts as usize, "context")),
+            format!("{} on {}", process.threads, number(process.contexts as usize, "context")),
         ),
-        fact("run", &seconds(process.process.seconds)),
+        ("run", seconds(process.process.seconds)),
+        (
+            "in regions",
+            format!("{} in {}", share(process.share()), number(process.regions.len(), "region")),
+        ),
     ];
     if let Some(nanoseconds) = process.overhead.nanoseconds {
-        facts
-            .push(fact("observing took", &format!("{} an execution", seconds(nanoseconds * 1e-9))));
+        let each = seconds(nanoseconds * 1e-9);
+        facts.push(("observing took", format!("{each} an execution")));
     }
     facts
-}
-
-fn fact(name: &str, value: &str) -> String {
-    format!("<div><dt>{}</dt><dd>{}</dd></div>", escaped(name), escaped(value))
 }
 
 /// The bottom of the page.
@@ -140,7 +178,7 @@ pub(super) fn notes(report: &Report, processes: &[&ProcessReport]) -> String {
     for process in processes {
         let of_process = |note: &String| match processes.len() {
             1 => note.clone(),
-            _ => format!("process {}: {note}", process.process.pid),
+            _ => format!("{}: {note}", title::process(process)),
         };
         notes.extend(process.notes.iter().map(of_process));
     }
@@ -153,10 +191,11 @@ pub(super) fn notes(report: &Report, processes: &[&ProcessReport]) -> String {
     let own = if items.is_empty() { String::new() } else { format!("<ul>{items}</ul>") };
     format!(
         "<section class=\"notes\"><h2>To read this</h2>{own}\
-         <p>Times are wall time. A thread is busy inside the region's body, waiting at barriers in \
-         it included; it waits from its own end to the end of the region. Counts are each thread's \
-         own, in user mode. Processes that are killed, static programs and regions that the \
-         compiler made serial cannot be seen.</p></section>\n"
+         <p>Times are wall time. A thread is busy inside the region's body; without \
+         <code>--waits</code> that includes waits in it. It waits from its own end to the end of the \
+         region. A loop of GCC without a schedule ends in a barrier. Counts are each thread's own, in \
+         user mode. Processes that are killed, static programs and regions that the compiler made \
+         serial cannot be seen.</p></section>\n"
     )
 }
 

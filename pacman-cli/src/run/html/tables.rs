@@ -1,7 +1,8 @@
-//! Tables of all regions: counts, and what adaptation did.
+//! Tables of all regions: counts, energy, and what adaptation did.
 
-use super::colour::colour;
 use super::escape::escaped;
+use super::order;
+use super::title::heading_cell;
 use crate::run::report::{ProcessReport, RegionReport, mean};
 use crate::run::text::{difference, joules, metric, quantity, rate, seconds, watts};
 use crate::stat::grouped;
@@ -14,9 +15,6 @@ pub(super) fn counts(process: &ProcessReport) -> String {
         return String::new();
     }
     let mut heading = "<th scope=\"col\">region</th>".to_owned();
-    let column = |name: &str, unit: &str| {
-        format!("<th scope=\"col\">{}<small>{}</small></th>", escaped(name), escaped(unit))
-    };
     for (_, event) in &counted {
         heading.push_str(&column(&event.title(), &format!("{}, and per busy second", event.unit)));
     }
@@ -25,7 +23,7 @@ pub(super) fn counts(process: &ProcessReport) -> String {
     }
     let row = |(at, region): (usize, &RegionReport)| {
         let figures = &region.figures;
-        let mut cells = title(region, at);
+        let mut cells = heading_cell(region, at);
         for (at, event) in &counted {
             let in_second = figures.rates[*at].map_or_else(String::new, |value| {
                 format!("<small>{}</small>", escaped(&rate(value, event.unit)))
@@ -38,7 +36,7 @@ pub(super) fn counts(process: &ProcessReport) -> String {
         }
         format!("<tr>{cells}</tr>")
     };
-    let rows: String = process.regions.iter().enumerate().map(row).collect();
+    let rows: String = order::listed(process).map(row).collect();
     table("Counts", "", &heading, &rows)
 }
 
@@ -66,9 +64,9 @@ pub(super) fn energy(process: &ProcessReport) -> String {
             energy.map(|energy| seconds(energy.seconds)),
             energy.map(|energy| grouped(energy.executions)),
         ];
-        format!("<tr>{}{}</tr>", title(region, at), cells.map(cell).concat())
+        format!("<tr>{}{}</tr>", heading_cell(region, at), cells.map(cell).concat())
     };
-    let rows: String = process.regions.iter().enumerate().map(row).collect();
+    let rows: String = order::listed(process).map(row).collect();
     let all = [
         Some(joules(whole.joules)),
         None,
@@ -116,7 +114,7 @@ pub(super) fn adaptation(process: &ProcessReport) -> String {
         Some(format!(
             "<tr>{}<td>{}<small>{}</small></td>{gained}<td>{}</td><td>{}</td>\
              <td class=\"words\">{}{}</td></tr>",
-            title(region, at),
+            heading_cell(region, at),
             chosen(adaptation.threads, process.threads),
             escaped(&placed(&adaptation.configuration)),
             grouped(adaptation.reduced),
@@ -125,7 +123,7 @@ pub(super) fn adaptation(process: &ProcessReport) -> String {
             guards.collect::<String>(),
         ))
     };
-    let rows: String = process.regions.iter().enumerate().filter_map(row).collect();
+    let rows: String = order::listed(process).filter_map(row).collect();
     table("What adaptation did", READING, &heading, &rows)
 }
 
@@ -150,22 +148,46 @@ const READING: &str = "<p class=\"hint\">Gains are reckoned against the threads 
     others; one that is holding has decided.</p>";
 
 fn table(title: &str, hint: &str, heading: &str, rows: &str) -> String {
-    format!(
-        "<section><h2>{title}</h2>{hint}<div class=\"wide\" tabindex=\"0\" role=\"region\" \
-         aria-label=\"{title}\"><table><thead><tr>{heading}</tr></thead><tbody>{rows}</tbody>\
-         </table></div></section>\n"
-    )
+    section(title, hint, "", heading, rows)
 }
 
-fn title(region: &RegionReport, at: usize) -> String {
-    format!(
-        "<th scope=\"row\"><i class=\"swatch {}\"></i><b class=\"number\">{}</b> {}</th>",
-        colour(at),
-        at + 1,
-        escaped(&region.name.short())
-    )
+/// A section with a table that the page's script sorts by its cells' `data-v` or text; without a
+/// title the table alone.
+pub(super) fn sortable(title: &str, hint: &str, class: &str, heading: &str, rows: &str) -> String {
+    section(title, hint, &format!(" class=\"sortable {class}\""), heading, rows)
 }
 
-fn cell(value: Option<String>) -> String {
+/// A wide table scrolls by itself, and its first column stays.
+fn section(title: &str, hint: &str, class: &str, heading: &str, rows: &str) -> String {
+    let label = if title.is_empty() { "Threads" } else { title };
+    let table = format!(
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\"><table{class}>\
+         <thead><tr>{heading}</tr></thead><tbody>{rows}</tbody></table></div>"
+    );
+    match title {
+        "" => table,
+        title => format!("<section><h2>{title}</h2>{hint}{table}</section>\n"),
+    }
+}
+
+/// The heading of a column, with its unit.
+pub(super) fn column(name: &str, unit: &str) -> String {
+    let unit = match unit {
+        "" => String::new(),
+        unit => format!("<small>{}</small>", escaped(unit)),
+    };
+    format!("<th scope=\"col\">{}{unit}</th>", escaped(name))
+}
+
+/// A cell of a sortable table; a dash where there is nothing.
+pub(super) fn sorted_by(value: Option<f64>, text: impl Fn(f64) -> String) -> String {
+    match value {
+        Some(value) => format!("<td data-v=\"{value}\">{}</td>", escaped(&text(value))),
+        None => cell(None),
+    }
+}
+
+/// A cell; a dash where there is nothing.
+pub(super) fn cell(value: Option<String>) -> String {
     format!("<td>{}</td>", value.map_or_else(|| "–".into(), |value| escaped(&value)))
 }

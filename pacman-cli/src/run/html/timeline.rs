@@ -42,7 +42,7 @@ pub(super) fn section(process: &ProcessReport, place: usize) -> String {
     for band in &bands {
         let top: Vec<f64> = floor.iter().zip(&band.threads).map(|(low, own)| low + own).collect();
         areas.push_str(&format!(
-            "<path class=\"area {}\" d=\"{}\"><title>{}</title></path>",
+            "<path class=\"area {}\" vector-effect=\"non-scaling-stroke\" d=\"{}\"><title>{}</title></path>",
             band.class,
             outline(&floor, &top, highest),
             escaped(&band.label)
@@ -59,13 +59,13 @@ pub(super) fn section(process: &ProcessReport, place: usize) -> String {
         threads: bands.iter().map(|band| band.threads.iter().map(round).collect()).collect(),
     };
     format!(
-        "<section class=\"timeline\"><h2>Over time</h2>\
-         <p class=\"hint\">How many threads were in regions. Point at the picture, or go through \
-         it by the arrow keys.</p>\
+        "<section class=\"timeline\"><div class=\"head\"><h2>Over time</h2>{TOOLS}</div>\
+         <p class=\"hint\">Threads in regions. <span class=\"if-scripted\">{READING}</span></p>\
          <div class=\"plot\"><div class=\"y\">{}</div>\
          <div class=\"area-box\" tabindex=\"0\" role=\"img\" aria-label=\"Threads in regions over \
          {}, by region\"><svg viewBox=\"0 0 {bins} 100\" preserveAspectRatio=\"none\" \
-         aria-hidden=\"true\">{areas}</svg>{}{marks}<div class=\"cursor\" hidden></div></div>\
+         aria-hidden=\"true\">{areas}</svg>{}<div class=\"marks\">{marks}</div>\
+         <div class=\"cursor\" hidden></div><div class=\"tip\" hidden></div></div>\
          <div class=\"x\">{}</div></div>\
          <p class=\"readout\" aria-live=\"polite\">&nbsp;</p>\
          <ul class=\"legend\">{}</ul>\
@@ -224,8 +224,17 @@ fn legend(bands: &[Band]) -> String {
     bands.iter().map(entry).collect()
 }
 
+/// The buttons, which need the script.
+const TOOLS: &str = "<div class=\"tools if-scripted\" role=\"group\" aria-label=\"Part of the time\">\
+    <button type=\"button\" data-do=\"in\" aria-label=\"Zoom in\">+</button>\
+    <button type=\"button\" data-do=\"out\" aria-label=\"Zoom out\">−</button>\
+    <button type=\"button\" data-do=\"left\" aria-label=\"Earlier\">←</button>\
+    <button type=\"button\" data-do=\"right\" aria-label=\"Later\">→</button>\
+    <button type=\"button\" data-do=\"all\">all</button></div>";
+const READING: &str = "Click the picture, then zoom by the wheel or <kbd>+</kbd> and <kbd>−</kbd>; \
+    drag it or use <kbd>Shift</kbd> and the arrow keys to move; <kbd>0</kbd> shows all.";
 /// Bins of the picture at most.
-const MOST_BINS: usize = 400;
+const MOST_BINS: usize = 512;
 /// A process that sleeps long after its last region is not drawn to its end.
 const MOST_SILENCE: usize = 4;
 /// The part of the height from which on a number fits in.

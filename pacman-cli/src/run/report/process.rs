@@ -27,6 +27,8 @@ pub(in crate::run) struct ProcessReport {
     pub(in crate::run) runtimes: Vec<Runtime>,
     pub(in crate::run) threads: u32,
     pub(in crate::run) contexts: u32,
+    /// The cores that the process may use have at least this number, if the topology is known.
+    pub(in crate::run) cores: Option<u32>,
     pub(in crate::run) columns: Columns,
     pub(in crate::run) overhead: Overhead,
     /// The energy of the packages, if it was read.
@@ -111,6 +113,10 @@ impl ProcessReport {
             runtimes: recording.runtimes.clone(),
             threads: recording.threads,
             contexts: recording.contexts,
+            cores: match seats.contexts_per_core() {
+                0 => None,
+                on_each => Some(recording.contexts.div_ceil(on_each)),
+            },
             overhead: recording.overhead.clone(),
             energy: recording.energy.clone(),
             columns,

@@ -32,6 +32,13 @@ impl Seats {
         Seats(topology.contexts().iter().map(seat).collect())
     }
 
+    /// The largest number of contexts on one core; 0 if the topology is not known.
+    pub(super) fn contexts_per_core(&self) -> u32 {
+        let mut cores: BTreeMap<u32, u32> = BTreeMap::new();
+        self.0.values().for_each(|seat| *cores.entry(seat.core).or_default() += 1);
+        cores.values().copied().max().unwrap_or(0)
+    }
+
     pub(super) fn get(&self, cpu: u32) -> Option<Seat> {
         self.0.get(&cpu).copied()
     }

@@ -62,7 +62,7 @@ fn program(process: &ProcessReport, tree: &EfficiencyTree) -> String {
 /// The part of the time from which on a loss is worth a word.
 const WORTH: f64 = 0.01;
 
-fn name(factor: Factor) -> &'static str {
+pub(in crate::run) fn name(factor: Factor) -> &'static str {
     match factor {
         Factor::Mpi => "MPI",
         Factor::Serialization => "serialization",
@@ -71,7 +71,7 @@ fn name(factor: Factor) -> &'static str {
     }
 }
 
-fn meaning(factor: Factor) -> &'static str {
+pub(in crate::run) fn meaning(factor: Factor) -> &'static str {
     match factor {
         Factor::Mpi => "the rest: time in MPI, and threads that waited for it",
         Factor::Serialization => "the rest: threads without a region",
@@ -81,7 +81,7 @@ fn meaning(factor: Factor) -> &'static str {
 }
 
 /// What would help, in plain words.
-fn help(factor: Factor, worst: Option<Reason>) -> &'static str {
+pub(in crate::run) fn help(factor: Factor, worst: Option<Reason>) -> &'static str {
     let cause = match worst {
         Some(Reason::Site(_, cause)) => Some(cause),
         _ => None,
@@ -113,7 +113,7 @@ fn help(factor: Factor, worst: Option<Reason>) -> &'static str {
 }
 
 /// A reason with its place.
-fn reason_at(reason: Reason, sites: &[SiteReport]) -> String {
+pub(in crate::run) fn reason_at(reason: Reason, sites: &[SiteReport]) -> String {
     match reason {
         Reason::Start => "at the start of regions".into(),
         Reason::End => "at the end of regions".into(),

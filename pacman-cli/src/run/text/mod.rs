@@ -11,6 +11,8 @@ use crate::exit::Exit;
 use crate::stat::{clean, grouped};
 pub(super) use amount::{difference, joules, metric, number, quantity, rate, watts};
 pub(crate) use amount::{seconds, share};
+pub(super) use efficiency::{help, meaning, name, reason_at};
+pub(super) use mpi::{meaning as mpi_meaning, name as mpi_name};
 use pacman_core::Provenance;
 use pacman_core::export::grid::{Column, Grid};
 use pacman_events::shown::command_line;

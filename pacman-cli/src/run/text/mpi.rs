@@ -79,7 +79,7 @@ fn tree(factors: &MpiFactors, hosts: &str) -> String {
 /// The part of the time from which on a loss is worth a word.
 const WORTH: f64 = 0.01;
 
-fn name(factor: MpiFactor) -> &'static str {
+pub(in crate::run) fn name(factor: MpiFactor) -> &'static str {
     match factor {
         MpiFactor::LoadBalance => "MPI load balance",
         MpiFactor::Communication => "communication",
@@ -87,7 +87,7 @@ fn name(factor: MpiFactor) -> &'static str {
     }
 }
 
-fn meaning(factor: MpiFactor) -> &'static str {
+pub(in crate::run) fn meaning(factor: MpiFactor) -> &'static str {
     match factor {
         MpiFactor::LoadBalance => "the rest: processes wait in MPI for the one that has most to do",
         MpiFactor::Communication => "the rest: MPI takes the time of that process as well",

@@ -1,0 +1,266 @@
+//! The states of threads as stacked bars: useful time, and waits by what they are for.
+
+use std::collections::BTreeMap;
+
+use pacman_regions::Cause;
+
+use super::escape::escaped;
+use crate::run::report::{ProcessReport, Reason, RegionReport, Thread, ThreadStates};
+use crate::run::text::{seconds, share};
+
+/// A state of a thread, in the order of the bars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum State {
+    Useful,
+    /// Inside the region's body, where waits were not timed.
+    Busy,
+    Start,
+    Barrier,
+    Loop,
+    Lock,
+    Ordered,
+    Tasks,
+    Mpi,
+    End,
+    /// Outside of the region's body, where waits were not timed.
+    Waiting,
+    /// Without a region.
+    Serial,
+}
+
+impl State {
+    fn of(reason: Reason) -> State {
+        match reason {
+            Reason::Start => State::Start,
+            Reason::End => State::End,
+            Reason::Site(_, cause) => match cause {
+                Cause::Barrier => State::Barrier,
+                Cause::Loop
+                | Cause::Sections
+                | Cause::Single
+                | Cause::Worksharing
+                | Cause::Reduction => State::Loop,
+                Cause::Critical | Cause::Atomic | Cause::Lock => State::Lock,
+                Cause::Ordered => State::Ordered,
+                Cause::Taskwait | Cause::Taskgroup => State::Tasks,
+                Cause::Mpi => State::Mpi,
+            },
+        }
+    }
+
+    /// The class with its colour and pattern.
+    fn class(self) -> &'static str {
+        match self {
+            State::Useful | State::Busy => "s-useful",
+            State::Start => "s-start",
+            State::Barrier => "s-barrier",
+            State::Loop => "s-loop",
+            State::Lock => "s-lock",
+            State::Ordered => "s-ordered",
+            State::Tasks => "s-tasks",
+            State::Mpi => "s-mpi",
+            State::End | State::Waiting => "s-end",
+            State::Serial => "s-serial",
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            State::Useful => "useful",
+            State::Busy => "busy",
+            State::Start => "start",
+            State::Barrier => "barrier",
+            State::Loop => "loop end",
+            State::Lock => "lock",
+            State::Ordered => "ordered",
+            State::Tasks => "tasks",
+            State::Mpi => "MPI",
+            State::End => "region end",
+            State::Waiting => "waiting",
+            State::Serial => "no region",
+        }
+    }
+}
+
+/// Seconds by state.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Parts(BTreeMap<State, f64>);
+
+impl Parts {
+    fn add(&mut self, state: State, seconds: f64) {
+        *self.0.entry(state).or_default() += seconds.max(0.0);
+    }
+
+    pub(super) fn add_all(&mut self, other: &Parts, part: f64) {
+        other.0.iter().for_each(|(state, seconds)| self.add(*state, part * seconds));
+    }
+
+    /// Of a thread whose waits were timed.
+    fn timed(thread: &ThreadStates) -> Parts {
+        let mut parts = Parts::default();
+        parts.add(State::Useful, thread.useful);
+        thread.by_reason().for_each(|(reason, seconds)| parts.add(State::of(reason), seconds));
+        parts
+    }
+
+    fn of_thread(region: &RegionReport, thread: &Thread) -> Parts {
+        let states = region.states.iter().flat_map(|states| &states.threads);
+        let mut own = states.filter(|states| states.thread == thread.row.thread);
+        if let Some(states) = own.next() {
+            return Parts::timed(states);
+        }
+        let teams = region.teams.iter().filter(|team| team.threads > thread.row.thread);
+        let there: f64 = teams.map(|team| team.seconds).sum();
+        let mut parts = Parts::default();
+        parts.add(State::Busy, thread.row.seconds);
+        parts.add(State::Waiting, there - thread.row.seconds);
+        parts
+    }
+
+    /// All threads of a region together.
+    pub(super) fn of_region(region: &RegionReport) -> Parts {
+        let mut all = Parts::default();
+        for thread in &region.threads {
+            all.add_all(&Parts::of_thread(region, thread), 1.0);
+        }
+        all
+    }
+
+    /// All threads of a process together, as parts of its wall time.
+    pub(super) fn of_process(process: &ProcessReport) -> Parts {
+        let seconds = process.process.seconds;
+        let Some(tree) = &process.efficiency else {
+            let lost = process.regions.iter().map(RegionReport::lost).sum();
+            return Parts::of_times(seconds, process.in_regions, lost);
+        };
+        let (mut all, mut lost) = (Parts::default(), 0.0);
+        let part = 1.0 / f64::from(tree.threads);
+        for (reason, (uneven, common)) in &tree.losses.reasons {
+            all.add(State::of(*reason), part * (uneven + common));
+            lost += uneven + common;
+        }
+        all.add(State::Serial, part * tree.serial);
+        all.add(State::Useful, part * (tree.losses.there - lost));
+        all
+    }
+
+    /// Of a process of which only these times are known.
+    pub(super) fn of_times(seconds: f64, in_regions: f64, waiting: f64) -> Parts {
+        let mut parts = Parts::default();
+        parts.add(State::Busy, in_regions - waiting);
+        parts.add(State::Waiting, waiting);
+        parts.add(State::Serial, seconds - in_regions);
+        parts
+    }
+
+    pub(super) fn sum(&self) -> f64 {
+        self.0.values().sum()
+    }
+
+    /// A bar that fills its track if it has `whole` seconds.
+    pub(super) fn bar(&self, whole: f64, who: &str) -> String {
+        let all = self.sum();
+        let shown = self.0.iter().filter(|(_, time)| **time > 0.0);
+        let of_all = |time: f64| share(if all > 0.0 { time / all } else { 0.0 });
+        let words: Vec<String> = shown
+            .clone()
+            .map(|(state, time)| format!("{} {}", state.word(), of_all(*time)))
+            .collect();
+        let parts = shown.map(|(state, time)| {
+            let width = if whole > 0.0 { (100.0 * time / whole).min(100.0) } else { 0.0 };
+            let label = match width {
+                WITH_WORD.. => format!("<b>{} {}</b>", state.word(), of_all(*time)),
+                WITH_SHARE.. => format!("<b>{}</b>", of_all(*time)),
+                _ => String::new(),
+            };
+            format!(
+                "<span class=\"part {}\" style=\"width:{width:.2}%\" title=\"{}: {}, {}\">{label}\
+                 </span>",
+                state.class(),
+                state.word(),
+                escaped(&seconds(*time)),
+                escaped(&of_all(*time)),
+            )
+        });
+        format!(
+            "<span class=\"states\" role=\"img\" aria-label=\"{}: {}\">{}</span>",
+            escaped(who),
+            escaped(&words.join(", ")),
+            parts.collect::<String>()
+        )
+    }
+
+    /// The states that occur, with their part of the time.
+    pub(super) fn legend(&self) -> String {
+        let all = self.sum();
+        let item = |(state, time): (&State, &f64)| {
+            format!(
+                "<li><i class=\"key {}\"></i>{} {}</li>",
+                state.class(),
+                state.word(),
+                escaped(&share(time / all))
+            )
+        };
+        let shown = self.0.iter().filter(|(_, time)| all > 0.0 && **time / all >= WORTH);
+        format!("<ul class=\"legend\">{}</ul>", shown.map(item).collect::<String>())
+    }
+}
+
+/// A bar for each thread; those of one core stand together in a bracket.
+pub(super) fn threads(region: &RegionReport) -> String {
+    if region.threads.is_empty() {
+        return "<p>No thread finished an execution.</p>".into();
+    }
+    let parts = |thread: &Thread| Parts::of_thread(region, thread);
+    let whole = region.threads.iter().map(|thread| parts(thread).sum()).fold(0.0, f64::max);
+    let row = |thread: &&Thread| {
+        let name = format!("T{}", thread.row.thread);
+        let parts = parts(thread);
+        format!(
+            "<li><span class=\"who\"><b>{name}</b> {}</span>{}</li>",
+            escaped(&place(thread)),
+            parts.bar(whole, &name),
+        )
+    };
+    let mut rows = String::new();
+    for core in by_core(region) {
+        let shared = core.len() > 1;
+        let number = core[0].seat.map_or(0, |seat| seat.core);
+        let (class, name) = match shared {
+            true => (" shared", format!("<span class=\"core-name\">core {number}</span>")),
+            false => ("", String::new()),
+        };
+        let threads: String = core.iter().map(row).collect();
+        rows.push_str(&format!("<li class=\"core{class}\">{name}<ol>{threads}</ol></li>"));
+    }
+    format!("<ol class=\"cores\">{rows}</ol>{}", Parts::of_region(region).legend())
+}
+
+/// Threads in their order, those that share a core beside each other.
+fn by_core(region: &RegionReport) -> Vec<Vec<&Thread>> {
+    let mut cores: Vec<Vec<&Thread>> = Vec::new();
+    for thread in &region.threads {
+        let same = |core: &&mut Vec<&Thread>| {
+            thread.seat.zip(core[0].seat).is_some_and(|(own, other)| own.core == other.core)
+        };
+        match cores.iter_mut().find(same) {
+            Some(core) => core.push(thread),
+            None => cores.push(vec![thread]),
+        }
+    }
+    cores
+}
+
+fn place(thread: &Thread) -> String {
+    match (thread.row.cpu, thread.row.moves) {
+        (None, _) => String::new(),
+        (Some(cpu), 0) => format!("cpu {cpu}"),
+        (Some(_), _) => "moved".into(),
+    }
+}
+
+/// The part of the time from which on a state is in the legend.
+const WORTH: f64 = 0.0005;
+/// Widths in percent from which on a part has room for its share, and for its name too.
+const WITH_SHARE: f64 = 11.0;
+const WITH_WORD: f64 = 26.0;

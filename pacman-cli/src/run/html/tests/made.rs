@@ -1,0 +1,85 @@
+//! Made-up runs.
+
+use pacman_core::{Provenance, Topology};
+use pacman_regions::Recording;
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+use crate::run::report::{Report, Run, Seats};
+
+/// A run of 4 s with these regions.
+pub(super) fn recording(regions: usize) -> Recording {
+    let region = |at: usize| {
+        json!({
+            "site": {"module": "/no/such/x", "address": at, "source": null},
+            "entry": "GOMP_parallel", "runtime": 0, "executions": 1, "nested": 0,
+            "seconds": (regions - at) as f64, "shortest": 1.0, "longest": 1.0,
+            "teams": [], "rows": [], "adaptation": null,
+        })
+    };
+    serde_json::from_value(json!({
+        "process": {"pid": 1, "parent": 1, "command": ["x"], "seconds": 4.0, "ending": "exit"},
+        "runtimes": [], "threads": 4, "contexts": 4, "events": [],
+        "overhead": {"nanoseconds": null, "reads": "none"},
+        "regions": (0..regions).map(region).collect::<Vec<_>>(),
+        "timeline": {"bin": 1.0, "rows": []}, "notes": [],
+    }))
+    .expect("a recording")
+}
+
+/// A report on processes that ran on eight cores of two contexts; those of a core have successive
+/// numbers.
+pub(super) fn report(recordings: &[Recording]) -> Report {
+    let topology = Topology::synthetic("8 cores, 2 threads").expect("a machine");
+    let run = Run {
+        command: vec!["x".into()],
+        ended: crate::run::launch::Ended {
+            pid: 1,
+            exit: Exit::Status(0),
+            seconds: 4.0,
+            at: std::time::SystemTime::now(),
+        },
+        provenance: Provenance::here(Some(&topology), std::time::SystemTime::now()),
+        seats: Seats::of(&topology),
+        objective: None,
+        simulated: None,
+        energy: None,
+    };
+    Report::of(run, recordings)
+}
+
+/// A thread of a region of 8 s.
+pub(super) struct ThreadSpec {
+    pub(super) busy: f64,
+    pub(super) start: f64,
+    pub(super) waits: f64,
+    pub(super) cpu: u32,
+}
+
+/// A run of 8.5 s with one region of 8 s, in which threads wait at one construct.
+pub(super) fn timed(threads: &[ThreadSpec], cause: &str) -> Recording {
+    let row = |(thread, spec): (usize, &ThreadSpec)| -> Value {
+        json!({
+            "thread": thread, "executions": 1, "seconds": spec.busy, "cpu": spec.cpu, "moves": 0,
+            "counted": 0, "counts": [],
+            "states": {"starting": spec.start, "waits": [{"site": 0, "count": 5, "seconds": spec.waits}]},
+        })
+    };
+    let site = |line: u32| json!({"module": "/no/such/x", "address": line, "source": format!(";a<b.c;solve;{line};1;;")});
+    serde_json::from_value(json!({
+        "process": {"pid": 7, "parent": 1, "command": ["x"], "seconds": 8.5, "ending": "exit"},
+        "runtimes": [], "threads": threads.len(), "contexts": 16, "events": [],
+        "overhead": {"nanoseconds": null, "reads": "none"},
+        "regions": [{
+            "site": site(10), "entry": "GOMP_parallel", "runtime": 0, "executions": 1, "nested": 0,
+            "seconds": 8.0, "shortest": 8.0, "longest": 8.0, "adaptation": null,
+            "teams": [{"threads": threads.len(), "executions": 1, "seconds": 8.0}],
+            "rows": threads.iter().enumerate().map(row).collect::<Vec<_>>(),
+        }],
+        "timeline": {"bin": 1.0, "rows": []},
+        "waits": {"sites": [{"site": site(20), "cause": cause}],
+                  "scheduling": {"ran": 16.0, "delayed": 0.1}},
+        "notes": [],
+    }))
+    .expect("a recording")
+}

@@ -1,0 +1,87 @@
+//! The table of a region's threads: where they were, their time, their counts.
+
+use super::escape::escaped;
+use super::order;
+use super::tables::{cell, column, sortable};
+use super::title::titled;
+use crate::run::report::{ProcessReport, RegionReport, Thread};
+use crate::run::text::{metric, quantity, seconds, share};
+use crate::stat::grouped;
+
+/// A table for each region with a panel; the page shows the chosen one's.
+pub(super) fn section(process: &ProcessReport) -> String {
+    let table = |at: usize| {
+        let region = &process.regions[at];
+        let rows: String =
+            region.threads.iter().map(|thread| row(process, region, thread)).collect();
+        let title = titled(region);
+        let table = sortable("", "", "threads", &heading(process, region), &rows);
+        format!("<div data-of=\"{at}\"><p class=\"hint\">{title}</p>{table}</div>")
+    };
+    let with_threads = |at: &usize| !process.regions[*at].threads.is_empty();
+    let tables: String =
+        order::shown(process).into_iter().filter(with_threads).map(table).collect();
+    if tables.is_empty() {
+        return String::new();
+    }
+    format!("<section class=\"by-thread\"><h2>Threads</h2>{tables}</section>\n")
+}
+
+fn heading(process: &ProcessReport, region: &RegionReport) -> String {
+    let mut heading = [
+        column("thread", ""),
+        column("cpu", ""),
+        column("core", ""),
+        column("beside", "on its core"),
+        column("moves", ""),
+        column("executions", ""),
+        column("busy", ""),
+    ]
+    .concat();
+    if region.states.is_some() {
+        heading += &column("useful", "of its time");
+    }
+    for (_, event) in process.columns.counted() {
+        heading += &column(&event.title(), event.unit);
+    }
+    for metric in &process.columns.metrics {
+        heading += &column(metric.name(), metric.unit());
+    }
+    heading
+}
+
+fn row(process: &ProcessReport, region: &RegionReport, thread: &Thread) -> String {
+    let row = &thread.row;
+    let seat = thread.seat;
+    let beside: Vec<String> = thread.beside.iter().map(|other| format!("T{other}")).collect();
+    let why = thread.implausible.as_ref().map_or_else(String::new, |why| {
+        format!(" <span class=\"tag\" title=\"{}\">counts left out</span>", escaped(why))
+    });
+    let mut cells = format!("<th scope=\"row\" data-v=\"{0}\">T{0}{why}</th>", row.thread);
+    cells.push_str(&cell(row.cpu.map(|cpu| cpu.to_string())));
+    cells.push_str(&cell(seat.map(|seat| seat.core.to_string())));
+    cells.push_str(&cell((!beside.is_empty()).then(|| beside.join(" "))));
+    cells.push_str(&value(row.moves as f64, &grouped(row.moves)));
+    cells.push_str(&value(row.executions as f64, &grouped(row.executions)));
+    cells.push_str(&value(row.seconds, &seconds(row.seconds)));
+    if let Some(states) = &region.states {
+        let own = states.threads.iter().find(|states| states.thread == row.thread);
+        cells.push_str(&match own.filter(|own| own.there > 0.0) {
+            Some(own) => value(own.useful / own.there, &share(own.useful / own.there)),
+            None => cell(None),
+        });
+    }
+    for (at, event) in process.columns.counted() {
+        let count = thread.figures.counts[at];
+        let text = quantity(count, event.unit);
+        cells.push_str(&count.map_or_else(|| cell(None), |count| value(count.value as f64, &text)));
+    }
+    for figure in &thread.figures.metrics {
+        cells.push_str(&figure.map_or_else(|| cell(None), |figure| value(figure, &metric(figure))));
+    }
+    format!("<tr>{cells}</tr>")
+}
+
+fn value(value: f64, text: &str) -> String {
+    format!("<td data-v=\"{value}\">{}</td>", escaped(text))
+}

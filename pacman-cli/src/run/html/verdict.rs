@@ -1,0 +1,169 @@
+//! The sentence at the top: what costs the threads most time, where, and what would help.
+
+use super::costs::{self, Cost};
+use super::escape::escaped;
+use super::kind::Kind;
+use super::shared;
+use super::title::{self, titled};
+use crate::run::report::{EfficiencyTree, ProcessReport, RegionReport};
+use crate::run::text::{help, reason_at, share};
+
+/// The verdict; both texts are escaped.
+#[derive(Debug)]
+pub(super) struct Verdict<'a> {
+    pub(super) kind: Kind,
+    /// The region that the sentence names.
+    pub(super) region: Option<&'a RegionReport>,
+    pub(super) sentence: String,
+    /// What would help; may be empty.
+    pub(super) help: String,
+}
+
+/// The verdict on processes; `None` if no waits were timed.
+pub(super) fn of<'a>(processes: &[&'a ProcessReport]) -> Option<Verdict<'a>> {
+    let timed = || processes.iter().copied().filter(|process| has_states(process));
+    timed().next()?;
+    let several = processes.len() > 1;
+    if let Some(verdict) = without_processors(timed(), several) {
+        return Some(verdict);
+    }
+    let (mut costs, mut all): (Vec<Cost>, f64) = (Vec::new(), 0.0);
+    for process in timed() {
+        all += costs::add(process, &mut costs);
+    }
+    let of_kind = |kind: Kind| -> f64 {
+        costs.iter().filter(|cost| cost.kind == kind).map(|cost| cost.seconds).sum()
+    };
+    let most = costs.iter().map(|cost| (cost.kind, of_kind(cost.kind) / all));
+    let most = most.max_by(|one, other| one.1.total_cmp(&other.1));
+    let most = most.filter(|(_, part)| all > 0.0 && *part >= WORTH);
+    let own = most.and_then(|(kind, _)| {
+        let of_kind = costs.iter().filter(|cost| cost.kind == kind);
+        of_kind.max_by(|one, other| one.seconds.total_cmp(&other.seconds))
+    });
+    if matches!(most, None | Some((Kind::Imbalance | Kind::Common, _))) {
+        let first = timed().next().and_then(|process| Some((process, process.regions.first()?)));
+        let place = own.and_then(|cost| cost.place);
+        let place = place.and_then(|(process, region, _)| Some((process, region?)));
+        let imbalance = most.filter(|(kind, _)| *kind == Kind::Imbalance).map(|(_, part)| part);
+        let at = place.or(first);
+        if let Some((sentence, help)) = at.and_then(|at| shared::cores(at, imbalance)) {
+            let region = at.map(|(_, region)| region);
+            return Some(Verdict { kind: Kind::SharedCores, region, sentence, help });
+        }
+    }
+    Some(match (most, own) {
+        (Some((kind, part)), Some(cost)) => blame(kind, part, cost, several),
+        _ => little(&costs, all),
+    })
+}
+
+fn has_states(process: &ProcessReport) -> bool {
+    process.regions.iter().any(|region| region.states.is_some())
+}
+
+/// Other programs, or more threads than contexts, took the processors: waits are not to blame.
+///
+/// Of several processes, those that lacked processors must have had half of the threads' time.
+fn without_processors<'a>(
+    processes: impl Iterator<Item = &'a ProcessReport>,
+    several: bool,
+) -> Option<Verdict<'static>> {
+    let trees = processes.filter_map(|process| Some((process, process.efficiency.as_ref()?)));
+    let trees: Vec<(&ProcessReport, &EfficiencyTree)> = trees.collect();
+    let (lacking, others): (Vec<_>, Vec<_>) =
+        trees.into_iter().partition(|(_, tree)| tree.lacks_processors());
+    let time = |trees: &[(&ProcessReport, &EfficiencyTree)]| -> f64 {
+        trees.iter().map(|(_, tree)| tree.serial + tree.losses.there).sum()
+    };
+    let ran = |tree: &EfficiencyTree| tree.processor_share.unwrap_or(1.0);
+    let (process, tree) =
+        lacking.iter().min_by(|(_, one), (_, other)| ran(one).total_cmp(&ran(other)))?;
+    if time(&lacking) < time(&others) {
+        return None;
+    }
+    let meanwhile = lacking.iter().chain(&others).filter(|(other, _)| overlap(process, other));
+    let threads: u32 = meanwhile.map(|(_, tree)| tree.threads).sum();
+    let of = match several {
+        true => format!(" of {}", escaped(&title::process(process))),
+        false => String::new(),
+    };
+    let ran = format!(
+        "{of} ran <em>{}</em> of the time in which they could run.",
+        escaped(&share(ran(tree)))
+    );
+    Some(if threads > process.contexts {
+        Verdict {
+            kind: Kind::Crowded,
+            region: None,
+            sentence: format!(
+                "There were more threads than processors, {} on {}: the threads{ran}",
+                threads, process.contexts
+            ),
+            help: format!(
+                "Waits below are in part waits for a processor. To help: use at most {} threads in all.",
+                process.contexts
+            ),
+        }
+    } else {
+        Verdict {
+            kind: Kind::Busy,
+            region: None,
+            sentence: format!("The machine was busy with other work: the threads{ran}"),
+            help: "Waits below are in part waits for a processor, not the program’s own. To help: \
+                   measure on an idle machine, or use fewer threads."
+                .into(),
+        }
+    })
+}
+
+/// Whether both ran on one host at the same time.
+fn overlap(one: &ProcessReport, other: &ProcessReport) -> bool {
+    let (one, other) = (&one.process, &other.process);
+    one.host == other.host
+        && one.began < other.began + other.seconds
+        && other.began < one.began + one.seconds
+}
+
+fn blame<'a>(kind: Kind, part: f64, cost: &Cost<'a>, several: bool) -> Verdict<'a> {
+    let costs = format!("{} costs <em>{}</em> of the threads’ time", kind.subject(), share(part));
+    let (sentence, reason) = match cost.place {
+        None => (format!("{costs}: one thread works while the others have no region."), None),
+        Some((process, region, reason)) => {
+            let at = match several {
+                true => format!(" of {}", escaped(&title::process(process))),
+                false => String::new(),
+            };
+            let region = region
+                .map_or_else(String::new, |region| format!(" in <em>{}</em>", titled(region)));
+            let above_all = match format!("{region}{at}") {
+                place if place.is_empty() => String::new(),
+                place => format!(", above all{place}"),
+            };
+            let above_all = format!(
+                "{costs}{above_all}: threads wait {}.",
+                escaped(&reason_at(reason, &process.sites))
+            );
+            (above_all, Some(reason))
+        }
+    };
+    let region = cost.place.and_then(|(_, region, _)| region);
+    Verdict { kind, region, sentence, help: escaped(help(kind.factor(), reason)) }
+}
+
+fn little(costs: &[Cost], all: f64) -> Verdict<'static> {
+    let lost: f64 = costs.iter().map(|cost| cost.seconds).sum();
+    let useful = if all > 0.0 { (1.0 - lost / all).clamp(0.0, 1.0) } else { 1.0 };
+    Verdict {
+        kind: Kind::Little,
+        region: None,
+        sentence: format!(
+            "Little is lost: <em>{}</em> of the threads’ time was useful work.",
+            escaped(&share(useful))
+        ),
+        help: String::new(),
+    }
+}
+
+/// The part of the threads' time from which on a loss is worth the headline.
+const WORTH: f64 = 0.03;
