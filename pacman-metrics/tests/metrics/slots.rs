@@ -6,7 +6,7 @@ use pacman_events::allocate::Pmu;
 use pacman_events::{CpuModel, resolve};
 use pacman_metrics::ErrorKind;
 use pacman_metrics::language::{Countable, Metric, builtin, one_of_each_name};
-use pacman_metrics::slots::{SiblingSlots, SlotShares, Verdict, smt_off};
+use pacman_metrics::slots::{SiblingSlots, SlotShares, SmtOff, Verdict, smt_off};
 
 const LEVEL_1: [&str; 4] = [
     "topdown-retiring",
@@ -242,6 +242,18 @@ fn stalls_of_the_back_end_leave_it_open() {
         assert!(off.speed.low < 0.6 && off.speed.high > 1.03, "{off:?}");
         assert!(off.reason.contains("back end"), "{off:?}");
     }
+}
+
+#[test]
+fn a_region_is_as_fast_as_its_cores_together() {
+    let costs = smt_off(&[zen(0.2, 0.1, 0.05); 2]).unwrap();
+    let open = smt_off(&[zen(0.1, 0.85, 0.03); 2]).unwrap();
+    let all = SmtOff::of_cores(&[costs.clone(), open.clone()]).unwrap();
+    let expected = 2.0 / (1.0 / costs.speed.low + 1.0 / open.speed.low);
+    assert!(close(all.speed.low, expected), "{all:?}");
+    assert!(all.speed.high > costs.speed.high && all.speed.high < open.speed.high, "{all:?}");
+    assert_eq!(SmtOff::of_cores(std::slice::from_ref(&costs)), Some(costs));
+    assert_eq!(SmtOff::of_cores(&[]), None);
 }
 
 #[test]
