@@ -378,6 +378,7 @@ typedef struct pacman_options {
  *   presets    CYCLES, INSTRUCTIONS, REF_CYCLES, BRANCHES, BRANCH_MISSES,
  *              CACHE_REFERENCES, CACHE_MISSES, STALL_CYCLES and more; hardware
  *              events that have one meaning on every model
+ *   TOPDOWN    all events of this model's issue slots by category
  *   the model's own
  *              the vendor's names, such as UOPS_ISSUED.STALL_CYCLES
  *   raw codes  r and hexadecimal digits, from the processor's manual

@@ -17,6 +17,7 @@
 //! - [`language`]: metrics as text; users can add their own in a file.
 //! - [`quality`]: whether a measurement of a short section can be trusted.
 //! - [`rates`]: IPC, slowdown by the sibling, misses per instruction, bandwidth.
+//! - [`slots`]: issue slots by category, and whether SMT off would pay.
 //! - [`smt`]: how long no, one or several contexts of a core were active.
 //! - [`stalls`]: stalled cycles by stage of the pipeline, and those that wait for memory.
 //! - [`tiles`]: the position of a logical CPU on a Knights Landing die.
@@ -27,6 +28,7 @@ pub mod clockticks;
 pub mod language;
 pub mod quality;
 pub mod rates;
+pub mod slots;
 pub mod smt;
 pub mod stalls;
 pub mod tiles;

@@ -1,5 +1,6 @@
 //! The events that this process counts, and the counters of each thread.
 
+use std::borrow::Cow;
 use std::cell::UnsafeCell;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -59,7 +60,8 @@ impl Plan {
 
     /// All events of the list if they can be counted together, else as many of them, in order, as can.
     fn of(list: &str) -> Plan {
-        let names: Vec<&str> = pacman_core::Event::names_in(list).collect();
+        let list = expanded(list);
+        let names: Vec<&str> = pacman_core::Event::names_in(&list).collect();
         let mut events = Plan::requested();
         if names.is_empty() {
             return Plan { session: None, events, counted: Vec::new() };
@@ -96,13 +98,19 @@ impl Plan {
     /// The requested events.
     pub(crate) fn requested() -> Vec<Event> {
         let event = |name: &str| Event { name: name.to_owned(), uncounted: None };
-        pacman_core::Event::names_in(&process::options().events).map(event).collect()
+        pacman_core::Event::names_in(&expanded(&process::options().events)).map(event).collect()
     }
 
     /// Drops the plan in a forked child, where its counters are the parent's.
     pub(crate) fn forget() {
         PLAN.store(std::ptr::null_mut(), Ordering::Release);
     }
+}
+
+/// The list with the events of groups; a group that cannot be counted stays, and is reported so.
+fn expanded(list: &str) -> Cow<'_, str> {
+    let model = pacman_core::platform::current().cpu_model();
+    pacman_core::Event::expand_groups(model, list).unwrap_or(Cow::Borrowed(list))
 }
 
 fn start(names: &[&str]) -> Result<Session, Error> {

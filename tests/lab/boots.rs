@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pacman_suite::lab;
 
-use super::{by_registers, energy, omp, probes, processors, registers, smt, stat, turns, validate};
+use super::{
+    by_registers, energy, omp, probes, processors, registers, slots, smt, stat, turns, validate,
+};
 
 /// The lab's options of a machine.
 pub(crate) type Options = &'static [&'static str];
@@ -20,6 +22,8 @@ pub(crate) const ICE_LAKE: Options = &["--model", "icelake"];
 pub(crate) const SAPPHIRE_RAPIDS: Options = &["--model", "sapphirerapids"];
 /// A hybrid: a performance core of two threads and two efficient cores.
 pub(crate) const ALDER_LAKE: Options = &["--model", "alderlake"];
+/// Slots of dispatch, and six counters.
+pub(crate) const ZEN_4: Options = &["--model", "zen4"];
 pub(crate) const ZEN: Options = &["--cpu", "amd"];
 pub(crate) const PENTIUM_4: Options = &["--cpu", "p4"];
 pub(crate) const WITHOUT_PMU: Options = &["--cpu", "none"];
@@ -100,9 +104,10 @@ fn machines() -> &'static [Machine] {
             machine(TIMED_HASWELL, vec![smt::timetable(), smt::unprivileged()]),
             machine(TIMED_NEHALEM, vec![smt::timetable()]),
             machine(SANDY_BRIDGE, vec![model()]),
-            machine(SKYLAKE, vec![model()]),
-            machine(ICE_LAKE, vec![model(), guest("topdown")]),
-            machine(SAPPHIRE_RAPIDS, vec![guest("topdown")]),
+            machine(SKYLAKE, vec![model(), slots::line("core")]),
+            machine(ICE_LAKE, vec![model(), guest("topdown"), slots::line("intel")]),
+            machine(SAPPHIRE_RAPIDS, vec![guest("topdown"), slots::line("intel")]),
+            machine(ZEN_4, vec![slots::line("zen")]),
             machine(NEHALEM, vec![model(), guest(&registers::job(registers::OF_NEHALEM))]),
             machine(
                 ZEN,
@@ -225,13 +230,15 @@ fn boot(options: Options, lines: &[&str]) -> Vec<Said> {
     programs.extend(wanted.map(|probe| probes::program(probe)));
     if wants("lab-regions") {
         programs.extend(omp::program().map(Path::to_path_buf));
-        programs.push(lab::libpacman_omp());
     }
     if wants("lab-energy") {
         programs.extend(energy::program().map(Path::to_path_buf));
-        if !wants("lab-regions") {
-            programs.push(lab::libpacman_omp());
-        }
+    }
+    if wants("lab-slots") {
+        programs.extend(slots::program().map(Path::to_path_buf));
+    }
+    if ["lab-regions", "lab-energy", "lab-slots"].into_iter().any(wants) {
+        programs.push(lab::libpacman_omp());
     }
     let programs: Vec<_> = programs.iter().map(|program| program.as_path()).collect();
     let output = started(&[options, &LIMIT].concat(), &script, &programs);

@@ -12,6 +12,7 @@ mod omp;
 mod probes;
 mod processors;
 mod registers;
+mod slots;
 mod smt;
 mod stat;
 mod topdown;

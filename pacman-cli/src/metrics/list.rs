@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use pacman_events::allocate::Pmu;
-use pacman_metrics::language::{Countable, Metric};
+use pacman_metrics::language::{Countable, Metric, one_of_each_name};
 use serde::Serialize;
 
 use crate::columns;
@@ -41,10 +41,11 @@ pub(super) fn list(
     as_json: bool,
     out: &mut dyn Write,
 ) -> CliResult {
-    let answers: Vec<(&Metric, Countable)> = metrics
-        .iter()
-        .map(|metric| (*metric, metric.countable(pmu, |event| loaded.resolve(event))))
-        .collect();
+    let countable = |metric: &Metric| metric.countable(pmu, |event| loaded.resolve(event));
+    let is_countable = |metric: &Metric| !matches!(countable(metric), Countable::Never { .. });
+    let chosen = one_of_each_name(metrics.iter().copied(), is_countable);
+    let answers: Vec<(&Metric, Countable)> =
+        chosen.into_iter().map(|metric| (metric, countable(metric))).collect();
     let cpu = loaded.cpu();
     if as_json {
         let metrics = answers.iter().map(|(metric, countable)| object(metric, countable));

@@ -22,7 +22,8 @@ use crate::plan::Switch;
 /// A metric is a formula over the counts of one context. --file adds your own metrics, one on each
 /// line: "NAME | UNIT | EXPRESSION | TEXT". An expression has + - * / ( ) min max, numbers and event
 /// names. Quote a name with other characters than letters, digits and _ . : =. The names TSC,
-/// NANOSECONDS and BASE_HZ are not events; every sample has these values.
+/// NANOSECONDS, BASE_HZ and CONTEXTS are not events but values of a sample. CONTEXTS are the contexts
+/// of the core that ran all the time; the counts are then the sums over them.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{JSON}"))]
 pub(crate) struct MetricsArgs {
@@ -91,22 +92,25 @@ fn own(file: Option<&Path>, loaded: &Loaded) -> CliResult<Vec<Metric>> {
     Ok(own)
 }
 
-/// The metrics of these names, or all.
+/// The metrics of these names, or all; a name may have several definitions.
 fn choose<'m>(all: &[&'m Metric], names: &[String]) -> CliResult<Vec<&'m Metric>> {
     if names.is_empty() {
         return Ok(all.to_vec());
     }
-    let find = |name: &String| {
-        all.iter().copied().find(|metric| metric.name() == name).ok_or_else(|| {
+    let mut chosen = Vec::new();
+    for name in names {
+        let before = chosen.len();
+        chosen.extend(all.iter().copied().filter(|metric| metric.name() == name));
+        if chosen.len() == before {
             let near = pacman_events::nearest(name, all.iter().map(|metric| metric.name()));
             let hint = match near.as_slice() {
                 [] => "pacman-pmu metrics lists all".to_owned(),
                 near => format!("nearest: {}", near.join(", ")),
             };
-            CliError::BadInput(format!("no metric {name}; {hint}"))
-        })
-    };
-    names.iter().map(find).collect()
+            return Err(CliError::BadInput(format!("no metric {name}; {hint}")));
+        }
+    }
+    Ok(chosen)
 }
 
 const EXAMPLES: &str = "\
@@ -115,6 +119,7 @@ Examples:
   pacman-pmu metrics l2-mpki                   one metric: formula, source, events
   pacman-pmu metrics ipc --counts counts.csv
   printf 'INSTRUCTIONS,3000\\nCYCLES,2000\\n' | pacman-pmu metrics ipc --counts -
+  pacman-pmu metrics topdown-retiring --cpu zen4
   pacman-pmu metrics --file my.metrics --cpu hsw --json
 
 Exit status:

@@ -181,3 +181,37 @@ fn bad_input_is_refused_in_one_line() {
     let said = refused(&["--counts", counts.path()]);
     assert_eq!(said, format!("{}: line 2: \"CYCLES 2\" is not event,count", counts.path()));
 }
+
+#[test]
+fn a_metric_of_slots_is_listed_as_the_model_counts_it() {
+    for (cpu, formula, counted) in [
+        ("spr", "TOPDOWN_BAD_SPECULATION / SLOTS", "at-once"),
+        ("zen5", "max(0, TOPDOWN_DISPATCHED - TOPDOWN_RETIRING) / SLOTS", "at-once"),
+        (
+            "skl",
+            "max(0, (UOPS_ISSUED.ANY - UOPS_RETIRED.RETIRE_SLOTS) * CONTEXTS + 4 * \
+             INT_MISC.RECOVERY_CYCLES_ANY) / (4 * CPU_CLK_UNHALTED.THREAD_ANY)",
+            "at-once",
+        ),
+        ("nhm", "TOPDOWN_BAD_SPECULATION / SLOTS", "never"),
+    ] {
+        let (_, list) = json_of(&["topdown-bad-speculation", "--cpu", cpu]);
+        let all = list["metrics"].as_array().unwrap();
+        assert_eq!(all.len(), 1, "{cpu}: one way of several");
+        assert_eq!(
+            (&all[0]["expression"], &all[0]["countable"]),
+            (&json!(formula), &json!(counted))
+        );
+    }
+}
+
+#[test]
+fn slots_of_a_core_need_the_number_of_its_contexts() {
+    let counts = "UOPS_RETIRED.RETIRE_SLOTS,1600\nCPU_CLK_UNHALTED.THREAD_ANY,2000\n";
+    let file = Written::new("core.csv", counts);
+    let (status, list) = json_of(&["topdown-retiring", "--counts", file.path()]);
+    assert_eq!((status, &list[0]["value"]), (1, &Value::Null), "{list}");
+    let file = Written::new("core2.csv", &format!("{counts}CONTEXTS,2\n"));
+    let (status, list) = json_of(&["topdown-retiring", "--counts", file.path()]);
+    assert_eq!((status, &list[0]["value"]), (0, &json!(0.4)), "{list}");
+}

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use pacman_metrics::language::Metric;
+use pacman_metrics::language::{Metric, one_of_each_name};
 use serde::Serialize;
 
 use crate::columns;
@@ -28,8 +28,10 @@ pub(super) fn values(
     as_json: bool,
     out: &mut dyn Write,
 ) -> CliResult {
+    let has_value = |metric: &Metric| value(metric, counts, file).is_ok();
+    let chosen = one_of_each_name(metrics.iter().copied(), has_value);
     let answers: Vec<(&Metric, CliResult<f64>)> =
-        metrics.iter().map(|metric| (*metric, value(metric, counts, file))).collect();
+        chosen.into_iter().map(|metric| (metric, value(metric, counts, file))).collect();
     let missing: Vec<&(&Metric, CliResult<f64>)> =
         answers.iter().filter(|(_, value)| value.is_err()).collect();
     let status = u8::from(named && !missing.is_empty());

@@ -15,7 +15,8 @@ use pacman_regions::{Guard, Objective, Waiting};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{FORMS}"))]
 pub(crate) struct RunArgs {
-    /// Events to count in every region, separated by commas [default: only times]
+    /// Events to count in every region, separated by commas; TOPDOWN stands for those of issue slots
+    /// [default: only times]
     #[arg(short, long, value_name = "EVENTS")]
     pub(super) events: Option<String>,
 
@@ -88,6 +89,7 @@ const EXAMPLES: &str = "\
 Examples:
   pacman-pmu run -- ./program 4                        times, balance and waiting by region
   pacman-pmu run -e CYCLES,INSTRUCTIONS -- ./program   with counts
+  pacman-pmu run -e TOPDOWN -- ./program               issue slots, and whether SMT off would pay
   pacman-pmu run --energy -- ./program                 with joules and watts of the packages
   pacman-pmu run --waits -- ./program                  where threads wait, and the efficiency
   pacman-pmu run -o report.html -- ./program           a page for the browser

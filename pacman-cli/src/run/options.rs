@@ -32,6 +32,7 @@ fn no_events(list: &str) -> Option<String> {
     let is_none =
         |error: &Error| matches!(error.kind(), ErrorKind::UnknownEvent | ErrorKind::InvalidInput);
     let portable = Event::names_in(list).filter(|name| !name.contains('/'));
+    let portable = portable.filter(|name| Event::group(name).is_none());
     let mut refusals = portable.filter_map(|name| name.parse::<Event>().err().filter(is_none));
     Some(refusals.next()?.to_string())
 }

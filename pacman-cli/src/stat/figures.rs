@@ -111,7 +111,7 @@ impl Columns {
         Columns::new(events.iter().map(column).collect())
     }
 
-    fn new(events: Vec<Column>) -> Columns {
+    pub(super) fn new(events: Vec<Column>) -> Columns {
         let find = |name: &str| events.iter().position(|event| event.name == name);
         // Both of a pair see the same modes, or they do not belong together.
         let pair = |name: &str| {

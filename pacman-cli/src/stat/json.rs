@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::answer::{Answer, Interval};
 use super::figures::{self, Row, Who};
+use super::slots::SlotsDocument;
 use crate::document::{List, ProvenanceDocument};
 use crate::exit::Exit;
 
@@ -48,6 +49,7 @@ struct Figures<'a> {
     ipc: Option<f64>,
     stall_share: Option<f64>,
     ghz: Option<f64>,
+    slots: Option<SlotsDocument>,
 }
 
 #[derive(Serialize)]
@@ -145,6 +147,7 @@ fn figures<'a>(answer: &Answer, figures: &'a figures::Figures) -> Figures<'a> {
         ipc: derived.ipc,
         stall_share: derived.stalled,
         ghz: derived.ghz,
+        slots: SlotsDocument::of(&answer.columns, figures),
     }
 }
 

@@ -13,6 +13,7 @@ mod launch;
 mod progress;
 mod ptrace;
 mod run;
+mod slots;
 mod text;
 mod thread;
 mod writer;

@@ -8,6 +8,7 @@ use pacman_events::shown::{self, command_line};
 
 use super::answer::{Answer, By, Interval, census};
 use super::figures::{Columns, Figures, Row, Who, cores};
+use super::slots;
 use crate::exit::Exit;
 
 /// The block of one interval.
@@ -164,7 +165,7 @@ fn headings(columns: &Columns) -> Vec<Column> {
     ];
     let derived = derived.iter().filter(|(is_there, ..)| *is_there);
     let derived = derived.map(|(_, name, unit)| Column::right(name, unit));
-    columns.events.iter().map(event).chain(derived).collect()
+    columns.events.iter().map(event).chain(slots::headings(columns)).chain(derived).collect()
 }
 
 fn cells(columns: &Columns, figures: &Figures) -> Vec<String> {
@@ -181,6 +182,7 @@ fn cells(columns: &Columns, figures: &Figures) -> Vec<String> {
             .collect(),
         None => columns.events.iter().map(|_| absent()).collect(),
     };
+    cells.extend(slots::cells(columns, figures));
     let derived = columns.derive(figures);
     if columns.has_ipc() {
         cells.push(derived.ipc.map_or_else(absent, |ipc| format!("{ipc:.3}")));

@@ -38,17 +38,19 @@ impl Event {
     /// As for [`parse_list`](Self::parse_list).
     pub fn parse_list_for(platform: &PlatformRef, list: &str) -> Result<Vec<Event>> {
         let names = Names::of(platform);
-        let events = Event::names_in(list).map(|name| names.event(name));
+        let list = Event::expand_groups(platform.cpu_model(), list)?;
+        let events = Event::names_in(&list).map(|name| names.event(name));
         let events = events.collect::<Result<Vec<Event>>>()?;
         if events.is_empty() { Err(empty()) } else { Ok(events) }
     }
 
     /// The events of a list such as `CYCLES,INSTRUCTIONS:uk,page-faults`; commas
-    /// between slashes (`cpu/event=0x3c,umask=0/`) belong to the name.
+    /// between slashes (`cpu/event=0x3c,umask=0/`) belong to the name. A group's name, such as
+    /// `TOPDOWN`, stands for [its events](Self::expand_groups).
     ///
     /// # Errors
-    /// `NoEvents` for a list without names; otherwise as for
-    /// [a single name](Self::for_platform).
+    /// `NoEvents` for a list without names; `Unsupported` for a group that this processor cannot
+    /// count; otherwise as for [a single name](Self::for_platform).
     pub fn parse_list(list: &str) -> Result<Vec<Event>> {
         Event::parse_list_for(platform::current(), list)
     }

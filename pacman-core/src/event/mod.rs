@@ -5,6 +5,7 @@
 //! the kernel's software events; `NAME[:modifier…]`.
 
 mod by_platform;
+mod group;
 pub mod machine;
 mod resolve;
 mod resolved;

@@ -53,7 +53,8 @@ impl Event {
     /// # Errors
     /// As for [`parse_list`](Self::parse_list).
     pub fn parse_list_on(cpu: CpuModel, list: &str) -> Result<Vec<Event>> {
-        let events = Event::names_in(list)
+        let list = Event::expand_groups(cpu, list)?;
+        let events = Event::names_in(&list)
             .map(|name| Event::on(cpu, name))
             .collect::<Result<Vec<Event>>>()?;
         if events.is_empty() {

@@ -42,8 +42,8 @@ pub(super) enum Function {
     Max,
 }
 
-/// Names of quantities that every sample has; they are not events.
-const QUANTITIES: [&str; 3] = ["TSC", "NANOSECONDS", "BASE_HZ"];
+/// Names of quantities of a sample; they are not events.
+const QUANTITIES: [&str; 4] = ["TSC", "NANOSECONDS", "BASE_HZ", "CONTEXTS"];
 
 /// Whether a name means a clock or a constant instead of an event, in any case.
 pub(super) fn is_quantity(name: &str) -> bool {

@@ -13,6 +13,20 @@ impl Metric {
     /// [`ErrorKind::InvalidInput`], as `FILE:LINE: reason`, for the first malformed line, for a
     /// name that is defined twice, and for more than 4096 metrics.
     pub fn read_all(file: &str, text: &str) -> Result<Vec<Metric>> {
+        let metrics = Metric::read_alternatives(file, text)?;
+        for (number, metric) in metrics.iter().enumerate() {
+            let mut before = metrics[..number].iter();
+            if let Some(first) = before.find(|known| known.name == metric.name) {
+                let reason =
+                    format!("{} is defined in line {} too", metric.name, first.origin.line);
+                return Err(at(&metric.origin, &reason));
+            }
+        }
+        Ok(metrics)
+    }
+
+    /// Reads a file in which a name may have several definitions.
+    pub(super) fn read_alternatives(file: &str, text: &str) -> Result<Vec<Metric>> {
         let mut metrics: Vec<Metric> = Vec::new();
         // Some editors put a byte order mark at the start of a file.
         for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -22,11 +36,6 @@ impl Metric {
             }
             let origin = Origin { file: file.to_owned(), line: index + 1 };
             let metric = read(line, &origin).map_err(|reason| at(&origin, &reason))?;
-            if let Some(first) = metrics.iter().find(|known| known.name == metric.name) {
-                let reason =
-                    format!("{} is defined in line {} too", metric.name, first.origin.line);
-                return Err(at(&origin, &reason));
-            }
             if metrics.len() == MOST_METRICS {
                 return Err(at(&origin, &format!("a file has at most {MOST_METRICS} metrics")));
             }

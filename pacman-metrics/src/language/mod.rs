@@ -16,11 +16,14 @@
 //!   includes modifiers (`UOPS_ISSUED.ANY:c=1`), but no hyphen: `A-B` subtracts.
 //! - A **quoted name** stands between two `"` and may have other characters:
 //!   `"task-clock"`, `"cpu/event=0x3c,umask=0/u"`.
-//! - Three names mean quantities, not events: `TSC` (ticks of the time stamp counter over the
-//!   sample), `NANOSECONDS` (the sample's length) and `BASE_HZ` (the frequency of the TSC).
+//! - Four names mean quantities, not events: `TSC` (ticks of the time stamp counter over the
+//!   sample), `NANOSECONDS` (the sample's length), `BASE_HZ` (the frequency of the TSC) and
+//!   `CONTEXTS` (the contexts of the core that ran all the time of the sample). The value of a core
+//!   comes from the sums over these contexts.
 //!
 //! The value of a metric is finite and at least 0. Otherwise there is an error with the reason.
 
+mod alternatives;
 mod builtin;
 mod check;
 mod evaluate;
@@ -33,6 +36,7 @@ mod token;
 #[cfg(test)]
 mod tests;
 
+pub use self::alternatives::one_of_each_name;
 pub use self::builtin::builtin;
 pub use self::check::Countable;
 pub use self::expression::Expression;

@@ -26,6 +26,11 @@ fn named(name: &str) -> &'static Metric {
     builtin().iter().find(|metric| metric.name() == name).unwrap()
 }
 
+/// All lines but those of slots, which `slots.rs` holds against the manuals' formulas.
+fn of_one_context() -> impl Iterator<Item = &'static Metric> {
+    builtin().iter().filter(|metric| !metric.name().starts_with("topdown-"))
+}
+
 /// What the Rust function of the same meaning makes of the counts, in the order of the names.
 fn by_function(metric: &Metric, counts: &[u64]) -> Result<f64> {
     let whole = |count| Counted { count, group: 0, enabled_ns: 1_000, running_ns: 1_000 };
@@ -108,7 +113,8 @@ proptest! {
     fn text_and_function_agree(
         part in 0u64..1 << 40, more in 1u64..1 << 40, third in 1u64..1 << 40, which in 0usize..64,
     ) {
-        let metric = &builtin()[which % builtin().len()];
+        let lines: Vec<&Metric> = of_one_context().collect();
+        let metric = lines[which % lines.len()];
         let names = metric.expression().names();
         let whole = part + more;
         let counts = match names.len() {
@@ -136,7 +142,7 @@ proptest! {
 /// So that no line escapes by the draw.
 #[test]
 fn every_line_is_held_against_a_function() {
-    for metric in builtin() {
+    for metric in of_one_context() {
         let counts = [300, 600, 900];
         let names = metric.expression().names();
         let value = metric.value(|name| {
@@ -163,7 +169,7 @@ fn a_definition_of_the_same_name_says_the_same() {
 
 #[test]
 fn every_event_is_known_to_some_model() {
-    let cpus = ["skl", "snb", "ivb", "p4-prescott", "zen3"].map(model);
+    let cpus = ["skl", "snb", "ivb", "p4-prescott", "zen3", "spr", "zen4", "zen5"].map(model);
     for metric in builtin() {
         assert!(
             cpus.iter().any(|&cpu| {

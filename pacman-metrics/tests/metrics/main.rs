@@ -5,6 +5,7 @@ mod clockticks;
 mod language;
 mod quality;
 mod rates;
+mod slots;
 mod smt;
 mod smt_recipe;
 mod smt_scale;

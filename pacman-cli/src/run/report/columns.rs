@@ -127,15 +127,18 @@ impl Columns {
             if name == "NANOSECONDS" {
                 return (complete && has_rates).then_some((seconds * 1e9) as u64);
             }
-            let at = self.events.iter().position(|event| event.is_called(name))?;
-            let count = counts[at]?;
-            // All events of an execution are counted together or not at all.
-            let of_all =
-                |row: &&pacman_regions::Row| row.counts.get(at).copied().flatten().is_some();
-            rows.iter().all(of_all).then_some(count.value)
+            self.sum(name, rows)
         };
         let metrics = self.metrics.iter().map(|metric| metric.value(known).ok()).collect();
         Figures { rates: counts.iter().map(rate).collect(), metrics, counts }
+    }
+
+    /// The sum of an event over rows that all counted it.
+    pub(super) fn sum(&self, name: &str, rows: &[&pacman_regions::Row]) -> Option<u64> {
+        let at = self.events.iter().position(|event| event.is_called(name))?;
+        // All events of an execution are counted together or not at all.
+        let counts = rows.iter().map(|row| row.counts.get(at).copied().flatten());
+        counts.reduce(|sum, count| Some(sum?.saturating_add(count?)))?
     }
 
     /// Lines about events that were not counted, or of which it is doubtful.
@@ -164,4 +167,4 @@ impl Column {
 }
 
 /// Quantities of a context over a time. A thread of a region does not have them.
-const CLOCKS: [&str; 2] = ["TSC", "BASE_HZ"];
+const CLOCKS: [&str; 3] = ["TSC", "BASE_HZ", "CONTEXTS"];

@@ -9,9 +9,13 @@ mod overview;
 mod process;
 mod region;
 mod seats;
+mod slots;
+#[cfg(test)]
+mod slots_tests;
 mod states;
 #[cfg(test)]
 mod tests;
+mod thread;
 
 use std::collections::BTreeSet;
 
@@ -29,9 +33,11 @@ pub(super) use mpi::{MpiCall, MpiReport};
 pub(super) use mpi_factors::{MpiFactor, MpiFactors, MpiSummary};
 pub(super) use overview::{Overview, RankSummary, RegionSummary};
 pub(super) use process::{ProcessReport, runtime};
-pub(super) use region::{RegionReport, Thread};
+pub(super) use region::RegionReport;
 pub(super) use seats::Seats;
+pub(super) use slots::{CoreSlots, RegionSlots, ThreadSlots};
 pub(super) use states::{Reason, SiteReport, ThreadStates};
+pub(super) use thread::Thread;
 
 /// All about one run.
 #[derive(Debug)]

@@ -1,11 +1,13 @@
 //! One region: its times, how well its threads shared the work, its counts.
 
-use pacman_regions::{Adaptation, Region, Row, Site, Team};
+use pacman_regions::{Adaptation, Region, Site, Team};
 
 use super::columns::{Columns, Figures};
 use super::energy::EnergyFigures;
-use super::seats::{Seat, Seats};
+use super::seats::Seats;
+use super::slots::RegionSlots;
 use super::states::RegionStates;
+use super::thread::Thread;
 use crate::implausible::note;
 use crate::run::names::Name;
 
@@ -40,19 +42,8 @@ pub(in crate::run) struct RegionReport {
     pub(in crate::run) outer: f64,
     /// Waits and useful time, if they were asked for.
     pub(in crate::run) states: Option<RegionStates>,
-}
-
-/// One thread of the team.
-#[derive(Debug)]
-pub(in crate::run) struct Thread {
-    pub(in crate::run) row: Row,
-    /// Package, core and sibling of its context, if it was never elsewhere.
-    pub(in crate::run) seat: Option<Seat>,
-    /// Threads of the team that were on the other contexts of its core all the time.
-    pub(in crate::run) beside: Vec<u32>,
-    pub(in crate::run) figures: Figures,
-    /// Why its counts were left out, if they were.
-    pub(in crate::run) implausible: Option<String>,
+    /// Issue slots by core, if their events were counted.
+    pub(in crate::run) slots: Option<RegionSlots>,
 }
 
 impl RegionReport {
@@ -66,6 +57,7 @@ impl RegionReport {
     ) -> RegionReport {
         let quotient = |above: f64, below: f64| (below > 0.0).then(|| above / below);
         let executions = region.executions as f64;
+        let threads = Thread::all(&region.rows, columns, seats);
         let overhead = overhead.map(|nanoseconds| nanoseconds * 1e-9 * executions);
         RegionReport {
             name,
@@ -88,7 +80,8 @@ impl RegionReport {
                 .energy
                 .as_ref()
                 .and_then(|energy| EnergyFigures::of(energy, process_watts)),
-            threads: threads(&region.rows, columns, seats),
+            slots: RegionSlots::of(region.seconds, &threads, columns),
+            threads,
             adaptation: region.adaptation.clone(),
             outer: region.seconds,
             states: None,
@@ -152,28 +145,4 @@ fn waiting(region: &Region) -> Option<f64> {
     let busy: f64 = region.rows.iter().map(|row| row.seconds).sum();
     // Clocks of two threads are read at different moments: a little below 0 is 0.
     (there > 0.0 && !region.rows.is_empty()).then(|| (1.0 - busy / there).max(0.0))
-}
-
-fn threads(rows: &[Row], columns: &Columns, seats: &Seats) -> Vec<Thread> {
-    let seat = |row: &Row| seats.get(row.cpu.filter(|_| row.moves == 0)?);
-    let seats: Vec<(u32, Option<Seat>)> = rows.iter().map(|row| (row.thread, seat(row))).collect();
-    let mut threads: Vec<Thread> = rows
-        .iter()
-        .zip(&seats)
-        .map(|(row, (_, seat))| Thread {
-            seat: *seat,
-            beside: seats
-                .iter()
-                .filter(|(thread, other)| {
-                    *thread != row.thread && seat.zip(*other).is_some_and(Seat::are_siblings)
-                })
-                .map(|(thread, _)| *thread)
-                .collect(),
-            figures: columns.figures(&[row]),
-            row: row.clone(),
-            implausible: None,
-        })
-        .collect();
-    threads.sort_by_key(|thread| thread.row.thread);
-    threads
 }

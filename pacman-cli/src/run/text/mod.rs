@@ -5,6 +5,7 @@ mod efficiency;
 mod energy;
 mod mpi;
 mod overview;
+mod slots;
 
 use super::report::{ProcessReport, RegionReport, Report};
 use crate::exit::Exit;
@@ -47,6 +48,7 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
             text.push_str(&format!("{left_out} more regions are left out here; -o FILE has all\n"));
         }
         text.push_str(&efficiency::section(process, shown));
+        text.push_str(&slots::section(process, shown));
         for table in [
             counts(process, shown),
             energy::table(process, shown),

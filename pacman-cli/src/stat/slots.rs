@@ -1,0 +1,116 @@
+//! The shares of issue slots in a row's counts.
+//!
+//! Counts of Sandy Bridge to Skylake have none here: a thread's slots depend on how long its sibling ran
+//! beside it, and rows do not tell.
+
+use pacman_core::export::grid;
+use pacman_metrics::slots::SlotShares;
+use serde::Serialize;
+
+use super::figures::{Columns, Figures};
+
+/// The categories as members of JSON.
+#[derive(Serialize)]
+pub(super) struct SlotsDocument {
+    retiring: f64,
+    bad_speculation: f64,
+    frontend_bound: f64,
+    backend_bound: f64,
+    smt_contention: Option<f64>,
+}
+
+impl SlotsDocument {
+    /// `None` if not all events were counted, or a row is missing.
+    pub(super) fn of(columns: &Columns, figures: &Figures) -> Option<SlotsDocument> {
+        let SlotShares { retiring, bad_speculation, frontend_bound, backend_bound, smt_contention } =
+            shares(columns, figures)?;
+        Some(SlotsDocument {
+            retiring,
+            bad_speculation,
+            frontend_bound,
+            backend_bound,
+            smt_contention,
+        })
+    }
+}
+
+/// The headings of the shares; none without their events.
+pub(super) fn headings(columns: &Columns) -> Vec<grid::Column> {
+    let names = ["retiring", "bad spec", "frontend", "backend", "SMT"];
+    names[..categories(columns)].iter().map(|name| grid::Column::right(name, "%")).collect()
+}
+
+/// A row's shares in percent, as many as [`headings`].
+pub(super) fn cells(columns: &Columns, figures: &Figures) -> Vec<String> {
+    let shares = shares(columns, figures);
+    let all =
+        shares.map(|shares| {
+            let SlotShares {
+                retiring,
+                bad_speculation,
+                frontend_bound,
+                backend_bound,
+                smt_contention,
+            } = shares;
+            [
+                Some(retiring),
+                Some(bad_speculation),
+                Some(frontend_bound),
+                Some(backend_bound),
+                smt_contention,
+            ]
+        });
+    let text = |share: Option<f64>| {
+        share.map_or_else(|| "-".into(), |share| format!("{:.1}", 100.0 * share))
+    };
+    all.unwrap_or_default()[..categories(columns)].iter().copied().map(text).collect()
+}
+
+fn shares(columns: &Columns, figures: &Figures) -> Option<SlotShares> {
+    let counts = figures.counts.as_ref().filter(|_| figures.missing == 0)?;
+    SlotShares::of(|name| counts.get(place(columns, name)?).copied()).ok()
+}
+
+/// How many categories the events have.
+fn categories(columns: &Columns) -> usize {
+    let has = |name: &str| place(columns, name).is_some();
+    match (has("SLOTS") && has("TOPDOWN_RETIRING"), has("TOPDOWN_SMT_CONTENTION")) {
+        (false, _) => 0,
+        (true, false) => 4,
+        (true, true) => 5,
+    }
+}
+
+fn place(columns: &Columns, name: &str) -> Option<usize> {
+    columns.events.iter().position(|event| event.name.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::Column;
+    use super::*;
+
+    #[test]
+    fn shares_follow_where_all_events_of_slots_were_counted() {
+        let column =
+            |name: &str| Column { name: name.into(), unit: "slots", hardware: true, doubt: None };
+        let names = [
+            "SLOTS",
+            "TOPDOWN_RETIRING",
+            "TOPDOWN_DISPATCHED",
+            "TOPDOWN_FRONTEND_BOUND",
+            "TOPDOWN_BACKEND_BOUND",
+            "TOPDOWN_SMT_CONTENTION",
+        ];
+        let columns = Columns::new(names.map(column).into());
+        let counts = Some(vec![6_000, 1_500, 1_800, 1_200, 2_100, 900]);
+        let mut figures = Figures { counts, ..Figures::default() };
+        assert_eq!(headings(&columns).len(), 5);
+        assert_eq!(cells(&columns, &figures), ["25.0", "5.0", "20.0", "35.0", "15.0"]);
+        figures.missing = 1;
+        assert_eq!(cells(&columns, &figures), ["-"; 5]);
+        assert!(SlotsDocument::of(&columns, &figures).is_none());
+        let others = Columns::new(vec![column("CYCLES"), column("SLOTS")]);
+        assert!(headings(&others).is_empty() && cells(&others, &figures).is_empty());
+    }
+}
