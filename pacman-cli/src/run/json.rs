@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::energy::RunEnergy;
 use super::report::{self, Columns, ProcessReport, RegionReport, Report};
-use super::{json_overview, json_states};
+use super::{json_overview, json_slots, json_states};
 use crate::document::{self, ByName, List, ProvenanceDocument};
 
 /// The version of the format. It rises when a member is removed or changes its meaning.
@@ -142,6 +142,7 @@ struct Region<'a, F, T> {
     overhead: Option<f64>,
     efficiency: Option<json_states::Efficiency>,
     figures: F,
+    slots: Option<json_slots::Slots<'a>>,
     energy: Option<RegionEnergy>,
     threads: T,
     adaptation: Option<Adaptation<'a>>,
@@ -358,6 +359,7 @@ fn region<'a>(process: &'a ProcessReport, region: &'a RegionReport) -> impl Seri
         overhead: region.overhead,
         efficiency: json_states::efficiency(region),
         figures: figures(columns, &region.figures),
+        slots: region.slots.as_ref().map(json_slots::slots),
         energy: region.energy.as_ref().map(region_energy),
         threads: List(move || region.threads.iter().map(move |one| thread(columns, region, one))),
         adaptation: region.adaptation.as_ref().map(adaptation),

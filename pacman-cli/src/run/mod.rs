@@ -10,6 +10,7 @@ mod energy;
 mod html;
 mod json;
 mod json_overview;
+mod json_slots;
 mod json_states;
 mod launch;
 pub(crate) mod library;

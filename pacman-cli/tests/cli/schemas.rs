@@ -230,6 +230,7 @@ fn reports_of_programs() {
         &["--adapt"],
         &["--waits"],
         &["--machine", "haswell", "-e", "CYCLES"],
+        &["--machine", "icelake", "-e", "TOPDOWN"],
     ] {
         let mut command = pacman_pmu(&["run"]);
         command.args(options).arg("-o").arg(&report).arg("--").arg(&program);
