@@ -96,6 +96,16 @@ fn three_digits(value: f64) -> String {
     }
 }
 
+/// A part in percent, without the sign.
+pub(super) fn percent(share: Option<f64>) -> String {
+    share.map_or_else(absent, |share| format!("{:.1}", 100.0 * share))
+}
+
+/// The text in place of a value that is not there.
+pub(super) fn absent() -> String {
+    "-".into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

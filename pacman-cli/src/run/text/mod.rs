@@ -10,6 +10,7 @@ mod slots;
 use super::report::{ProcessReport, RegionReport, Report};
 use crate::exit::Exit;
 use crate::stat::{clean, grouped};
+use amount::{absent, percent};
 pub(super) use amount::{difference, joules, metric, number, quantity, rate, watts};
 pub(crate) use amount::{seconds, share};
 pub(super) use efficiency::{help, meaning, name, reason_at};
@@ -297,14 +298,6 @@ fn adaptation(process: &ProcessReport, shown: usize) -> String {
         }
     }
     format!("\n{table}\n{lines}")
-}
-
-fn percent(share: Option<f64>) -> String {
-    share.map_or_else(absent, |share| format!("{:.1}", 100.0 * share))
-}
-
-fn absent() -> String {
-    "-".into()
 }
 
 /// Regions on standard error.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use pacman_core::export::grid::{Column, Grid};
 use pacman_metrics::slots::{SlotShares, SmtOff, Verdict};
 
+use super::amount::{absent, percent};
 use crate::run::report::{CoreSlots, ProcessReport, RegionReport, RegionSlots, ThreadSlots};
 use crate::stat::clean;
 
@@ -97,7 +98,7 @@ fn thread(thread: Option<&ThreadSlots>, has_contention: bool) -> Vec<String> {
     let mut cells = vec![format!("T{}", thread.thread)];
     cells.extend(match &thread.shares {
         Some(shares) => parts(shares, has_contention),
-        None => vec![super::absent(); figures],
+        None => vec![absent(); figures],
     });
     cells
 }
@@ -108,7 +109,7 @@ fn parts(shares: &SlotShares, has_contention: bool) -> Vec<String> {
     let mut all =
         vec![Some(retiring), Some(bad_speculation), Some(frontend_bound), Some(backend_bound)];
     all.extend(has_contention.then_some(smt_contention));
-    all.into_iter().map(super::percent).collect()
+    all.into_iter().map(percent).collect()
 }
 
 /// The most threads of a core in one row.
