@@ -199,9 +199,8 @@ impl Ranks {
         run.ended.seconds = end - began;
         // Energy is of a host. Ranks of one host read the same packages.
         run.energy = None;
-        let failed = self.files.iter().map(|file| file.run.exit());
-        run.ended.exit =
-            failed.filter(|exit| *exit != Exit::Status(0)).next().unwrap_or(Exit::Status(0));
+        let mut exits = self.files.iter().map(|file| file.run.exit());
+        run.ended.exit = exits.find(|exit| *exit != Exit::Status(0)).unwrap_or(Exit::Status(0));
         run
     }
 
