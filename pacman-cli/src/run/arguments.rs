@@ -41,7 +41,7 @@ pub(crate) struct RunArgs {
     /// Keep what observing takes below this part of the time in regions. Regions too short for that
     /// are counted always and observed now and then; their times and counts are estimates, with a
     /// standard error. 100 observes every execution, as --adapt and --energy do
-    #[arg(long, value_name = "PERCENT", default_value_t = OverheadBudget::DEFAULT,
+    #[arg(long, value_name = "PERCENT", default_value = "100",
           conflicts_with_all = ["adapt", "energy"])]
     pub(super) overhead: OverheadBudget,
 
