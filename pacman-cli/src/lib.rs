@@ -17,6 +17,7 @@ mod exit;
 mod implausible;
 mod metrics;
 mod model;
+mod noise;
 mod output;
 pub mod parsers;
 mod plan;

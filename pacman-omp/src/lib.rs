@@ -13,7 +13,8 @@
 //! 5. [`worker`]: each thread of the team reads its counters before and after the program's body, and
 //!    adds the difference to its own rows ([`rows`]). It takes no lock and allocates nothing. With
 //!    RDPMC it makes no system call.
-//!    On request [`waits`] times the waits inside the part.
+//!    On request [`waits`] times the waits inside the part. With an overhead budget [`sampling`] has
+//!    executions of short regions skipped.
 //! 6. [`arena`]: memory that outlives the process holds the rows and the facts of regions
 //!    ([`recording`]). So the end of the process has little left to do ([`lifecycle`]).
 //!
@@ -54,6 +55,7 @@ mod recording;
 mod region;
 mod rows;
 mod runtime;
+mod sampling;
 mod sanitizers;
 mod scheduling;
 mod seen;

@@ -35,7 +35,11 @@ macro_rules! starts_a_team {
                 unsafe {
                     let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint $(, $type)*) =
                         std::mem::transmute(real);
-                    real(gomp_body(mode), data_of(team), threads $(, $argument)*);
+                    let (body, data) = match mode {
+                        TeamMode::Unobserved => (body, data),
+                        mode => (gomp_body(mode), data_of(team)),
+                    };
+                    real(body, data, threads $(, $argument)*);
                 }
             });
             if !ran {
@@ -101,7 +105,11 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
         unsafe {
             let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint, c_uint) -> c_uint =
                 std::mem::transmute(real);
-            size = real(gomp_body(mode), data_of(team), threads, flags);
+            let (body, data) = match mode {
+                TeamMode::Unobserved => (body, data),
+                mode => (gomp_body(mode), data_of(team)),
+            };
+            size = real(body, data, threads, flags);
         }
     });
     if !ran {
@@ -119,6 +127,7 @@ fn gomp_body(mode: TeamMode) -> Body {
         TeamMode::Observed => gomp_watched::<{ mode::OBSERVED }>,
         TeamMode::Adapted => gomp_watched::<{ mode::ADAPTED }>,
         TeamMode::Waits => gomp_watched::<{ mode::WAITS }>,
+        TeamMode::Sampled => gomp_watched::<{ mode::SAMPLED }>,
     }
 }
 

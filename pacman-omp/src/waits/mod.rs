@@ -6,6 +6,7 @@
 //! constructs of the process in [`sites`]. The [README](README.md) has the rules.
 
 pub(crate) mod numbers;
+mod off_cpu;
 pub(crate) mod sites;
 mod state;
 mod table;

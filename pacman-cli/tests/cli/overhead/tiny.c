@@ -1,0 +1,37 @@
+/* 100,000 short regions. Every 16th is longer than the others: a fixed stride would see all or none of
+   these. The program takes the processor time of each execution itself, inside of the region: delays by
+   other processes are in few observed executions. */
+#include <stdio.h>
+#include <time.h>
+
+static double values[64], seconds;
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec + 1e-9 * time.tv_nsec;
+}
+
+static void tiny(int rounds) {
+#pragma omp parallel
+    {
+        double begun = now();
+        for (int round = 0; round < rounds; round++)
+            for (int at = 0; at < 64; at++) values[at] = values[at] * 0.5 + round;
+        seconds += now() - begun;
+    }
+}
+
+static void rare(void) {
+#pragma omp parallel
+    values[0] += 1.0;
+}
+
+int main(void) {
+    for (int execution = 0; execution < 100000; execution++) {
+        tiny(execution % 16 == 0 ? 600 : 200);
+        if (execution % 5000 == 0) rare();
+    }
+    printf("%.9f\n", seconds);
+    return values[0] < 0.0;
+}
