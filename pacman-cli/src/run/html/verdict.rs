@@ -1,12 +1,14 @@
 //! The sentence at the top: what costs the threads most time, where, and what would help.
 
+use std::collections::BTreeSet;
+
 use super::costs::{self, Cost};
 use super::escape::escaped;
 use super::kind::Kind;
 use super::shared;
 use super::title::{self, titled};
 use crate::run::report::{EfficiencyTree, ProcessReport, RegionReport};
-use crate::run::text::{help, reason_at, share};
+use crate::run::text::{help, number, reason_at, share};
 
 /// The verdict; both texts are escaped.
 #[derive(Debug)]
@@ -82,8 +84,15 @@ fn without_processors<'a>(
     if time(&lacking) < time(&others) {
         return None;
     }
-    let meanwhile = lacking.iter().chain(&others).filter(|(other, _)| overlap(process, other));
-    let threads: u32 = meanwhile.map(|(_, tree)| tree.threads).sum();
+    let meanwhile: Vec<_> =
+        lacking.iter().chain(&others).filter(|(other, _)| overlap(process, other)).collect();
+    let rows = meanwhile.iter().flat_map(|(one, _)| &one.regions).flat_map(|one| &one.threads);
+    let cpus: BTreeSet<u32> = rows.filter_map(|thread| thread.row.cpu).collect();
+    // Processes that are bound apart do not share their contexts.
+    let threads = match cpus.len() <= process.contexts as usize {
+        true => meanwhile.iter().map(|(_, tree)| tree.threads).sum(),
+        false => tree.threads,
+    };
     let of = match several {
         true => format!(" of {}", escaped(&title::process(process))),
         false => String::new(),
@@ -101,8 +110,8 @@ fn without_processors<'a>(
                 threads, process.contexts
             ),
             help: format!(
-                "Waits below are in part waits for a processor. To help: use at most {} threads in all.",
-                process.contexts
+                "Waits below are in part waits for a processor. To help: use at most {} in all.",
+                number(process.contexts as usize, "thread")
             ),
         }
     } else {

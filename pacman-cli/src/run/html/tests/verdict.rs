@@ -116,6 +116,10 @@ fn a_busy_machine_comes_first() {
     let (kind, said, _) = judged(&[recording.clone(), other.clone()]);
     assert_eq!(kind, "more-threads-than-contexts");
     assert!(said.contains("4 on 3: the threads of process 7 ran"), "{said}");
+    let apart = &mut other.regions[0].rows;
+    (apart[0].cpu, apart[1].cpu) = (Some(4), Some(6));
+    assert_eq!(judged(&[recording.clone(), other.clone()]).0, "busy-machine", "bound apart");
+    other = recording.clone();
     other.process.began = recording.process.began + recording.process.seconds + 1.0;
     assert_eq!(judged(&[recording.clone(), other]).0, "busy-machine");
     // One of three processes is no reason to blame the machine.
