@@ -59,7 +59,10 @@ fn median(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    fn times(phases: &[(&str, &[(&str, &[f64])])]) -> Times {
+    /// A phase, and the seconds of its runs by configuration.
+    type Phase<'a> = (&'a str, &'a [(&'a str, &'a [f64])]);
+
+    fn times(phases: &[Phase<'_>]) -> Times {
         let mut times = Times::default();
         for (phase, configurations) in phases {
             for (on, runs) in *configurations {
@@ -72,8 +75,7 @@ mod tests {
 
     #[test]
     fn noise_above_the_differences_is_said() {
-        let clear: (&str, &[(&str, &[f64])]) =
-            ("clear", &[("1x1", &[2.0, 2.1, 2.0]), ("2x1", &[1.0, 1.1, 1.05])]);
+        let clear: Phase<'_> = ("clear", &[("1x1", &[2.0, 2.1, 2.0]), ("2x1", &[1.0, 1.1, 1.05])]);
         let noisy: (&str, &[(&str, &[f64])]) =
             ("noisy", &[("1x1", &[2.0, 1.0, 1.5]), ("2x1", &[1.3, 1.4, 0.9])]);
         assert_eq!(times(&[clear]).line(), None);
