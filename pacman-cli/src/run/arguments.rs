@@ -125,7 +125,7 @@ const FORMS: &str = "\
 CSV, a row for each thread of a region:
   pid,parent,program,host,rank,region,name,file,line,module,address,entry,runtime,executions,nested,
   region_s,share,imbalance,waiting,threads_chosen,package_energy_j,package_energy_resolution_j,
-  package_power_w,energy_executions,thread,thread_executions,busy_s,useful_s,starting_s,barrier_s,
+  package_power_w,energy_executions,observed_executions,standard_error_s,thread,thread_executions,busy_s,useful_s,starting_s,barrier_s,
   worksharing_s,end_s,lock_s,ordered_s,tasks_s,mpi_s,cpu,package,core,sibling,beside,moves,counted,
   implausible
   and a column for each event, such as CYCLES [cycles], or CYCLES? [cycles] if its counts may be

@@ -189,8 +189,8 @@ impl fmt::Display for Verdict {
 
 /// The most that the sibling may cause of a thread's backend-bound slots.
 ///
-/// No counter tells. On simulated machines 0.6 gave wrong verdicts for a fifth of the phases, and 0.75
-/// for 2 in 1,000.
+/// No counter tells. With 0.75, at most 0.35 % of the verdicts on simulated phases are wrong
+/// (docs/stalls-and-smt.md).
 const INTERFERENCE: f64 = 0.75;
 
 /// A change of speed that is not worth a change.

@@ -120,7 +120,7 @@ fn verdicts_on_simulated_phases_are_right_or_undecided() {
     for (processor, counts_contention, least_right) in [("Zen", true, 0.4), ("Intel", false, 0.15)]
     {
         let mut random = Random::new(20_261_125);
-        let (mut right, mut wrong, mut undecided) = (0, 0, 0);
+        let (mut right, mut wrong, mut undecided, mut pays) = (0, 0, 0, 0);
         for draw in 0..DRAWS {
             let cores = [2, 4, 8, 16][draw % 4];
             let phase = Kind::Any.draw(&mut random, SmtMachine::new(cores, 2));
@@ -129,6 +129,7 @@ fn verdicts_on_simulated_phases_are_right_or_undecided() {
             let truth = seconds(2) / seconds(1);
             let thread = siblings(&phase, cores, counts_contention);
             let off = smt_off(&[thread, thread]).unwrap();
+            pays += i32::from(off.verdict == Verdict::Pays);
             match off.verdict {
                 Verdict::Pays if truth < 0.97 => wrong += 1,
                 Verdict::Costs if truth > 1.03 => wrong += 1,
@@ -138,10 +139,11 @@ fn verdicts_on_simulated_phases_are_right_or_undecided() {
         }
         let of = |number: i32| f64::from(number) / DRAWS as f64;
         println!(
-            "verdicts on {DRAWS} phases, {processor}: {:.3} right, {:.4} wrong, {:.3} undecided",
+            "verdicts on {DRAWS} phases, {processor}: {:.3} right, {:.4} wrong, {:.3} undecided; {:.4} pays",
             of(right),
             of(wrong),
-            of(undecided)
+            of(undecided),
+            of(pays)
         );
         assert!(of(wrong) < 0.01, "{processor}: {wrong} of {DRAWS} are wrong");
         assert!(of(right) > least_right, "{processor}: {right} of {DRAWS} are right");
