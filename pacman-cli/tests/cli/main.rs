@@ -27,7 +27,6 @@ mod run_signals;
 mod run_stays;
 mod run_training;
 mod run_transparent;
-mod run_waits;
 mod schemas;
 mod scratch;
 mod shell;

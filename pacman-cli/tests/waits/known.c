@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { THREADS = 2, ROUNDS = 64 };
+enum { THREADS = 2, ROUNDS = 32 };
 
 static double inside[THREADS], begun[THREADS], ended[THREADS], worked[THREADS][8];
 
