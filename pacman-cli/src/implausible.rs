@@ -84,7 +84,6 @@ mod tests {
             runtime: 0,
             executions: 10,
             nested: 0,
-            sampling: None,
             seconds: 1.0,
             shortest: 0.1,
             longest: 0.1,
@@ -117,7 +116,6 @@ mod tests {
             regions: vec![region],
             timeline: Timeline::default(),
             waits: None,
-            scheduling: None,
             notes: Vec::new(),
         }
     }

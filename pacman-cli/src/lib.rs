@@ -17,7 +17,6 @@ mod exit;
 mod implausible;
 mod metrics;
 mod model;
-mod noise;
 mod output;
 pub mod parsers;
 mod plan;

@@ -87,13 +87,6 @@ impl Clock {
 
     /// The length of one tick in nanoseconds.
     pub fn nanos_per_tick(&self) -> f64 {
-        self.nanos_per_tick_after(BASELINE)
-    }
-
-    /// As [`nanos_per_tick`](Self::nanos_per_tick), measured over `baseline` nanoseconds at least. An
-    /// early caller waits no longer than that, and the error is about 50 ns / `baseline`.
-    #[doc(hidden)]
-    pub fn nanos_per_tick_after(&self, baseline: u64) -> f64 {
         match self.source {
             ClockSource::Monotonic => 1.0,
             ClockSource::Tsc => {
@@ -101,7 +94,7 @@ impl Clock {
                 loop {
                     let now = Anchor::take();
                     let nanos = now.nanos - anchor.nanos;
-                    if nanos >= baseline.max(1) {
+                    if nanos >= BASELINE {
                         return nanos as f64 / now.ticks.wrapping_sub(anchor.ticks) as f64;
                     }
                     std::hint::spin_loop();

@@ -7,7 +7,6 @@ use crate::function::Function;
 use crate::isolation::isolated;
 use crate::recording;
 use crate::runtime::Runtime;
-use crate::sampling;
 use crate::worker::Worker;
 
 pub(crate) static FIRST_REGION: Lock<Option<FirstRegion>> = Lock::new(None);
@@ -24,7 +23,6 @@ pub(crate) struct FirstRegion {
 
 impl FirstRegion {
     fn record(&self) {
-        recording::tick();
         recording::first_region(self.threads, self.cpus.len(), self.overhead);
     }
 }
@@ -58,7 +56,6 @@ pub(crate) fn meet(runtime: &'static Runtime, requested: u32) {
         return;
     }
     let overhead = isolated(|| Worker::here().measured());
-    sampling::set_begin_and_end(overhead.0);
     first.insert(FirstRegion { threads, cpus, overhead }).record();
 }
 

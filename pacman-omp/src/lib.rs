@@ -13,8 +13,7 @@
 //! 5. [`worker`]: each thread of the team reads its counters before and after the program's body, and
 //!    adds the difference to its own rows ([`rows`]). It takes no lock and allocates nothing. With
 //!    RDPMC it makes no system call.
-//!    On request [`waits`] times the waits inside the part. With an overhead budget [`sampling`] has
-//!    executions of short regions skipped.
+//!    On request [`waits`] times the waits inside the part.
 //! 6. [`arena`]: memory that outlives the process holds the rows and the facts of regions
 //!    ([`recording`]). So the end of the process has little left to do ([`lifecycle`]).
 //!
@@ -55,7 +54,6 @@ mod recording;
 mod region;
 mod rows;
 mod runtime;
-mod sampling;
 mod sanitizers;
 mod scheduling;
 mod seen;

@@ -77,7 +77,7 @@ unsafe extern "C" fn loaded(_: c_int, _: *const *const c_char, environment: *con
 extern "C" fn at_exit() {
     if process::is_own() {
         isolated(runtime::note_unreached_runtime);
-        if process::has_waits() || !scheduling::is_filtered() {
+        if process::has_waits() {
             isolated(scheduling::record);
         }
         if process::is_metered() {
@@ -100,6 +100,5 @@ pub(crate) fn leave(becomes_another: bool) {
 }
 
 fn end(becomes_another: bool) {
-    recording::tick();
     arena::end(becomes_another, process::own(process::clock().now()).1);
 }

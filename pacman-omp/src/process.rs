@@ -15,8 +15,7 @@ struct Setup {
 #[repr(align(64))]
 struct Shared {
     observed: AtomicBool,
-    /// What happens to regions in addition to observing them: [`ADAPTED`], [`METERED`],
-    /// [`WAITS`] and [`SAMPLED`].
+    /// What happens to regions in addition to observing them: [`ADAPTED`], [`METERED`] and [`WAITS`].
     kind: AtomicU8,
     /// When this process began, in ticks; a forked child has its own.
     begun: AtomicU64,
@@ -32,9 +31,6 @@ const ADAPTED: u8 = 1;
 const METERED: u8 = 2;
 /// Waits inside regions are timed. Regions are not adapted then.
 const WAITS: u8 = 4;
-/// Short regions are observed in some executions only. Regions are not adapted then, and no energy is
-/// read.
-const SAMPLED: u8 = 8;
 
 static SETUP: OnceLock<Setup> = OnceLock::new();
 static RANK: OnceLock<Rank> = OnceLock::new();
@@ -50,12 +46,11 @@ static PID: AtomicU32 = AtomicU32::new(0);
 
 /// Sets the options, once; false if they are set already.
 pub(crate) fn set_up(options: Options, clock: Clock, adapted: bool) -> bool {
-    let waits = if options.waits { WAITS } else { 0 };
-    let sampled = match options.overhead {
-        Some(_) if !options.energy => SAMPLED,
-        _ => 0,
+    let kind = match options.waits {
+        _ if adapted => ADAPTED,
+        true => WAITS,
+        false => 0,
     };
-    let kind = if adapted { ADAPTED } else { waits | sampled };
     SHARED.kind.store(kind, Ordering::Relaxed);
     SETUP.set(Setup { options, clock }).is_ok()
 }
@@ -111,23 +106,6 @@ pub(crate) fn is_adapted() -> bool {
 #[inline]
 pub(crate) fn has_waits() -> bool {
     SHARED.kind.load(Ordering::Relaxed) & WAITS != 0
-}
-
-/// Whether executions of short regions may be skipped.
-#[inline]
-pub(crate) fn is_sampled() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) & SAMPLED != 0
-}
-
-/// The part of a region's time that observing it may take.
-pub(crate) fn overhead_budget() -> f64 {
-    options().overhead.map_or(1.0, |budget| budget.part())
-}
-
-/// Whether waits are timed or executions may be skipped.
-#[inline]
-pub(crate) fn has_waits_or_is_sampled() -> bool {
-    SHARED.kind.load(Ordering::Relaxed) & (WAITS | SAMPLED) != 0
 }
 
 /// Whether energy is read around regions.

@@ -10,7 +10,6 @@ use pacman_regions::arena::{Kind, Payload, ProcessStart};
 use pacman_regions::{Cause, Event, Rank, RuntimeFamily};
 
 use crate::arena;
-use crate::floating;
 use crate::process;
 
 /// The process starts, or has just been forked.
@@ -20,20 +19,10 @@ pub(crate) fn begin() {
     arena::begin(&ProcessStart {
         numbers: (std::process::id(), std::os::unix::process::parent_id()),
         began: u64::try_from(now.as_nanos()).unwrap_or(u64::MAX),
-        // Measured when it is needed; to measure it now would take a millisecond.
-        seconds_per_tick: 0.0,
+        seconds_per_tick: process::clock().nanos_per_tick() * 1e-9,
         adapted: process::options().adapt.is_some(),
         waits: process::has_waits(),
     });
-}
-
-/// The nanoseconds over which the length of a tick is measured at the first region: enough for 0.1 %.
-/// The end of the process measures it over its whole life.
-const EARLY: u64 = 100_000;
-
-/// Records the length of a tick, which all times of regions need.
-pub(crate) fn tick() {
-    floating::isolated(|| arena::set_tick(process::clock().nanos_per_tick_after(EARLY) * 1e-9));
 }
 
 /// The command line.

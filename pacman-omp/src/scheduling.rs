@@ -2,12 +2,6 @@
 
 use crate::arena;
 
-/// Whether a seccomp filter could end the program for a system call that it would not make by itself.
-pub(crate) fn is_filtered() -> bool {
-    // SAFETY: it only returns a number.
-    unsafe { libc::prctl(libc::PR_GET_SECCOMP) != 0 }
-}
-
 /// Records how long the threads ran, and how long they could run and had no processor. Threads that
 /// ended before are missing.
 pub(crate) fn record() {

@@ -24,9 +24,7 @@ impl Seen {
     pub(crate) const SHARES: u32 = 32;
     /// The body made tasks, which may run after it.
     pub(crate) const TASKS: u32 = 64;
-    /// The body called MPI, as far as calls are timed.
-    pub(crate) const MPI: u32 = 128;
-    pub(crate) const ALL: u32 = 255;
+    pub(crate) const ALL: u32 = 127;
 
     pub(crate) fn add(&self, bits: u32) {
         if self.get() & bits != bits {

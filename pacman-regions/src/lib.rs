@@ -7,18 +7,16 @@
 //! run and outside of the measured program.
 
 pub mod arena;
-mod budget;
 mod options;
 mod rank;
 mod recording;
 mod site;
 mod waits;
 
-pub use budget::OverheadBudget;
 pub use options::{Guard, Objective, Options, Segment, Waiting};
 pub use recording::{
     Adaptation, Ending, Event, Guarded, Loop, Overhead, Process, ProcessEnergy, Rank, Recording,
-    Region, RegionEnergy, Row, Runtime, RuntimeFamily, Sampling, Team, Timeline, TimelineRow,
+    Region, RegionEnergy, Row, Runtime, RuntimeFamily, Team, Timeline, TimelineRow,
 };
 pub use site::Site;
 pub use waits::{Cause, OutsideWaits, Scheduling, States, Wait, WaitSite, Waits};

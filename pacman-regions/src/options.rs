@@ -6,8 +6,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::OverheadBudget;
-
 /// The options of one run.
 ///
 /// The variables also work without the command:
@@ -34,9 +32,6 @@ pub struct Options {
     pub waiting: Waiting,
     /// Whether waits inside regions are timed. Adaptation excludes it.
     pub waits: bool,
-    /// The part of a region's time that observing it may take. `None` observes every execution, as
-    /// adaptation and energy do.
-    pub overhead: Option<OverheadBudget>,
 }
 
 /// A System V segment with an [arena](crate::arena).
@@ -166,7 +161,6 @@ const MAX_THREADS: &str = "PACMAN_OMP_MAX_THREADS";
 const LIFTED: &str = "PACMAN_OMP_LIFT";
 const WAITING: &str = "PACMAN_OMP_WAITING";
 const WAITS: &str = "PACMAN_OMP_WAITS";
-const OVERHEAD: &str = "PACMAN_OMP_OVERHEAD";
 
 impl Options {
     /// The variables to set. An unset option has no variable.
@@ -191,7 +185,6 @@ impl Options {
         if self.waits {
             all.push((WAITS, "1".into()));
         }
-        all.extend(self.overhead.map(|budget| (OVERHEAD, budget.to_string().into())));
         all
     }
 
@@ -247,12 +240,6 @@ impl Options {
                 _ => parsed(WAITS, format!("it must be 0 or 1, got {word:?}")),
             }
         }
-        if let Some(word) = get(OVERHEAD) {
-            match word.parse::<OverheadBudget>() {
-                Ok(budget) => options.overhead = Some(budget).filter(|one| !one.observes_all()),
-                Err(problem) => parsed(OVERHEAD, problem),
-            }
-        }
         if let Some(word) = get(MAX_THREADS) {
             match word.parse() {
                 Ok(most) if most > 0 => options.max_threads = Some(most),
@@ -292,7 +279,6 @@ mod tests {
             lifted: [Guard::Query, Guard::ThreadLocal].into(),
             waiting: Waiting::Block,
             waits: false,
-            overhead: Some(OverheadBudget::DEFAULT),
         };
         let variables = options.variables();
         let get = |name: &str| {
@@ -326,14 +312,13 @@ mod tests {
             MAX_THREADS => Some("0".into()),
             LIFTED => Some("query,everything".into()),
             WAITS => Some("yes".into()),
-            OVERHEAD => Some("0".into()),
             _ => None,
         };
         let (options, wrong) = Options::read(get);
-        assert!(!options.waits && options.overhead.is_none());
+        assert!(!options.waits);
         assert_eq!((options.adapt, options.max_threads), (None, None));
         assert_eq!(options.lifted, [Guard::Query].into());
-        assert_eq!((options.segment, options.energy, wrong.len()), (None, false, 7));
+        assert_eq!((options.segment, options.energy, wrong.len()), (None, false, 6));
         assert_eq!(wrong[1], "PACMAN_OMP_ENERGY: must be 0 or 1, got \"yes\"");
         assert!(wrong[2].contains("time, energy, edp, ed2p"), "{}", wrong[2]);
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Scheduling, Site, States, Waits};
+use crate::{Site, States, Waits};
 
 /// All regions of one process, from the loading of the library to the end of the process.
 ///
@@ -34,9 +34,6 @@ pub struct Recording {
     /// The waits inside regions; `None` if they were not asked for.
     #[serde(default)]
     pub waits: Option<Waits>,
-    /// The kernel's account of the threads; `None` if the process did not exit by itself.
-    #[serde(default)]
-    pub scheduling: Option<Scheduling>,
     /// Notes for the user, one line each.
     pub notes: Vec<String>,
 }
@@ -193,9 +190,6 @@ pub struct Region {
     pub runtime: usize,
     /// Completed executions.
     pub executions: u64,
-    /// The executions that were observed, if not all were: times and counts are estimates then.
-    #[serde(default)]
-    pub sampling: Option<Sampling>,
     /// The executions inside another region.
     pub nested: u64,
     /// Seconds on the primary thread from before the team starts to after it ends; a sum over executions.
@@ -213,15 +207,6 @@ pub struct Region {
     /// The energy of the packages during its executions; `None` if it was never read.
     #[serde(default)]
     pub energy: Option<RegionEnergy>,
-}
-
-/// The sample of a region's executions from which its times and counts are estimated.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sampling {
-    /// The observed executions.
-    pub observed: u64,
-    /// The standard error of [`Region::seconds`], in seconds.
-    pub standard_error: f64,
 }
 
 /// Executions with a team of one size.

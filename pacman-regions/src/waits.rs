@@ -12,6 +12,9 @@ pub struct Waits {
     /// Several threads started regions that were inside no other.
     #[serde(default)]
     pub several_roots: bool,
+    /// The kernel's account of the threads; `None` if the process did not exit by itself.
+    #[serde(default)]
+    pub scheduling: Option<Scheduling>,
     /// The MPI calls outside of regions, by thread.
     #[serde(default)]
     pub outside: Vec<OutsideWaits>,
@@ -54,24 +57,6 @@ pub struct Scheduling {
     pub delayed: f64,
 }
 
-impl Scheduling {
-    /// The part of the time in which threads could run that they ran; `None` if they hardly ran.
-    pub fn processor_share(&self) -> Option<f64> {
-        let able = self.ran + self.delayed;
-        (able >= SHORTEST).then(|| self.ran / able)
-    }
-
-    /// Whether threads got clearly less than a processor each.
-    pub fn lacks_processors(&self) -> bool {
-        self.processor_share().is_some_and(|share| share < ENOUGH)
-    }
-}
-
-/// The share of a processor from which on a thread has one to itself.
-const ENOUGH: f64 = 0.95;
-/// The seconds of all threads below which a single turn of another process decides the share.
-const SHORTEST: f64 = 0.05;
-
 /// The states of one thread in a region, outside of its plain work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct States {
@@ -81,10 +66,6 @@ pub struct States {
     /// Seconds in tasks that the thread ran after its part, in the wait at the region's end.
     #[serde(default)]
     pub late_tasks: f64,
-    /// Seconds of useful time in which the thread had no processor: a lower bound, of parts long enough
-    /// to read the processor time.
-    #[serde(default)]
-    pub off_cpu: f64,
     /// Waits that the thread left without their end, as by `longjmp`. No figure has them.
     #[serde(default)]
     pub dropped: u64,

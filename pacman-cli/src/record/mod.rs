@@ -21,7 +21,6 @@ use pacman_events::shown::{shown, shown_path};
 use crate::error::{self, CliError, CliResult};
 use crate::exit::INTERRUPTED;
 use crate::model::progress::Progress;
-use crate::noise::Times;
 use crate::run::directory::Directory;
 use crate::run::library;
 use crate::run::memory::Memory;
@@ -112,7 +111,6 @@ pub(crate) fn record(args: &RecordArgs, out: &mut dyn Write) -> CliResult {
         said: Said::default(),
         failed: BTreeSet::new(),
         phases: BTreeSet::new(),
-        times: Times::default(),
     };
     let status = recorder.all(&signals)?;
     recorder.sum_up(out)?;
@@ -186,7 +184,6 @@ struct Recorder<'a> {
     /// Configurations that are not tried again.
     failed: BTreeSet<Configuration>,
     phases: BTreeSet<String>,
-    times: Times,
 }
 
 impl Recorder<'_> {
@@ -260,9 +257,6 @@ impl Recorder<'_> {
                 error::complain(format!("{}: {line}", self.plan.app));
             }
         }
-        for phase in &phases {
-            self.times.add(&phase.name, on, phase.seconds);
-        }
         self.phases.extend(phases.iter().map(|phase| phase.name.clone()));
         let row = |phase: Phase| Measurement {
             machine: self.plan.machine.clone(),
@@ -295,11 +289,7 @@ impl Recorder<'_> {
             s(phases),
             shown(&self.plan.machine),
             shown_path(&self.args.output)
-        )?;
-        match self.times.line() {
-            Some(line) => writeln!(out, "{line}"),
-            None => Ok(()),
-        }
+        )
     }
 }
 

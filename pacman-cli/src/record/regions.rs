@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use pacman_events::shown::text_of;
-use pacman_regions::{Options, Recording, Region, Scheduling};
+use pacman_regions::{Options, Recording, Region};
 
 use super::phases::{Found, Phase, column};
 use crate::error::{CliError, CliResult};
@@ -44,7 +44,6 @@ pub(super) fn of(found: memory::Found, threads: u32) -> CliResult<Found> {
             Some(format!("{} is not counted: {}", event.name, event.uncounted.as_ref()?))
         });
         found.wrong.extend(uncounted);
-        found.wrong.extend(busy(recording));
         for region in &recording.regions {
             match phase(recording, region, threads) {
                 Ok(phase) => merge(&mut found.phases, phase),
@@ -59,16 +58,6 @@ pub(super) fn of(found: memory::Found, threads: u32) -> CliResult<Found> {
         }));
     }
     Ok(found)
-}
-
-/// A line if other processes took the processors.
-fn busy(recording: &Recording) -> Option<String> {
-    let busy = recording.scheduling.filter(Scheduling::lacks_processors);
-    busy.map(|_| {
-        "threads had no processor of their own in some runs: their times are in part those of a busy \
-         machine"
-            .to_owned()
-    })
 }
 
 fn phase(recording: &Recording, region: &Region, threads: u32) -> CliResult<Phase> {
@@ -161,7 +150,6 @@ mod tests {
             runtime: 0,
             executions,
             nested: 0,
-            sampling: None,
             seconds: teams.iter().map(|team| team.2).sum(),
             shortest: 0.1,
             longest: 0.9,
@@ -195,7 +183,6 @@ mod tests {
             regions,
             timeline: Timeline::default(),
             waits: None,
-            scheduling: None,
             notes: Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use pacman_regions::{Guard, Objective, OverheadBudget, Waiting};
+use pacman_regions::{Guard, Objective, Waiting};
 
 /// Run an OpenMP program and report on its parallel regions; with --adapt, choose each region's
 /// number of threads.
@@ -39,13 +39,6 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with = "adapt")]
     pub(super) waits: bool,
 
-    /// Keep what observing takes below this part of the time in regions. Regions too short for that
-    /// are counted always and observed now and then; their times and counts are estimates, with a
-    /// standard error. 100 observes every execution, as --adapt and --energy do
-    #[arg(long, value_name = "PERCENT", default_value = "100",
-          conflicts_with_all = ["adapt", "energy"])]
-    pub(super) overhead: OverheadBudget,
-
     /// Choose the number of threads of each region by trying several
     #[arg(long)]
     pub(super) adapt: bool,
@@ -79,7 +72,7 @@ pub(crate) struct RunArgs {
 
     /// Run nothing, and report the recordings in DIR. Programs with the library preloaded write them
     /// if PACMAN_OMP_DIR is DIR
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["events", "energy", "record", "waits", "overhead", "adapt", "strict", "command"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["events", "energy", "record", "waits", "adapt", "strict", "command"])]
     pub(super) read: Option<PathBuf>,
 
     /// The program to run, with its arguments; pacman-pmu exits with its status
@@ -99,7 +92,6 @@ Examples:
   pacman-pmu run -e TOPDOWN -- ./program               issue slots, and whether SMT off would pay
   pacman-pmu run --energy -- ./program                 with joules and watts of the packages
   pacman-pmu run --waits -- ./program                  where threads wait, and the efficiency
-  pacman-pmu run --overhead 100 -- ./program           every execution observed, whatever it costs
   pacman-pmu run -o report.html -- ./program           a page for the browser
   pacman-pmu run --adapt -- ./program                  the threads of each region chosen for time
   pacman-pmu run --adapt --objective edp --waiting block -- ./program
@@ -125,7 +117,7 @@ const FORMS: &str = "\
 CSV, a row for each thread of a region:
   pid,parent,program,host,rank,region,name,file,line,module,address,entry,runtime,executions,nested,
   region_s,share,imbalance,waiting,threads_chosen,package_energy_j,package_energy_resolution_j,
-  package_power_w,energy_executions,observed_executions,standard_error_s,thread,thread_executions,busy_s,useful_s,starting_s,barrier_s,
+  package_power_w,energy_executions,thread,thread_executions,busy_s,useful_s,starting_s,barrier_s,
   worksharing_s,end_s,lock_s,ordered_s,tasks_s,mpi_s,cpu,package,core,sibling,beside,moves,counted,
   implausible
   and a column for each event, such as CYCLES [cycles], or CYCLES? [cycles] if its counts may be

@@ -89,8 +89,6 @@ fn about(process: &ProcessReport, number: usize, region: &RegionReport) -> Vec<S
         optional(region.energy.map(|energy| energy.resolution)),
         optional(region.energy.and_then(|energy| energy.watts)),
         optional(region.energy.map(|energy| energy.executions)),
-        optional(region.sampling.map(|sampling| sampling.observed)),
-        optional(region.sampling.map(|sampling| sampling.standard_error)),
     ]
 }
 
@@ -141,7 +139,7 @@ fn optional(value: Option<impl ToString>) -> String {
 const WORKSHARING: &[Cause] =
     &[Cause::Loop, Cause::Sections, Cause::Single, Cause::Worksharing, Cause::Reduction];
 
-const FIXED: [&str; 46] = [
+const FIXED: [&str; 44] = [
     "pid",
     "parent",
     "program",
@@ -166,8 +164,6 @@ const FIXED: [&str; 46] = [
     "package_energy_resolution_j",
     "package_power_w",
     "energy_executions",
-    "observed_executions",
-    "standard_error_s",
     "thread",
     "thread_executions",
     "busy_s",

@@ -130,7 +130,6 @@ struct Region<'a, F, T> {
     entry: &'a str,
     runtime: Option<String>,
     executions: u64,
-    sampling: Option<SamplingDocument>,
     nested: u64,
     time_s: f64,
     mean_s: Option<f64>,
@@ -147,13 +146,6 @@ struct Region<'a, F, T> {
     energy: Option<RegionEnergy>,
     threads: T,
     adaptation: Option<Adaptation<'a>>,
-}
-
-/// The sample that the figures are estimated from.
-#[derive(Serialize)]
-struct SamplingDocument {
-    observed: u64,
-    standard_error_s: f64,
 }
 
 #[derive(Serialize)]
@@ -355,10 +347,6 @@ fn region<'a>(process: &'a ProcessReport, region: &'a RegionReport) -> impl Seri
         entry: &region.entry,
         runtime: process.runtimes.get(region.runtime).map(report::runtime),
         executions: region.executions,
-        sampling: region.sampling.map(|sampling| SamplingDocument {
-            observed: sampling.observed,
-            standard_error_s: sampling.standard_error,
-        }),
         nested: region.nested,
         time_s: region.seconds,
         mean_s: region.mean,

@@ -47,7 +47,6 @@ struct Worst {
 #[derive(Serialize)]
 pub(super) struct States {
     useful_s: f64,
-    off_cpu_s: f64,
     starting_s: f64,
     end_s: f64,
     late_tasks_s: f64,
@@ -87,7 +86,7 @@ pub(super) fn tree(process: &ProcessReport) -> Option<Tree> {
         load_balance,
         scheduling,
         serial_s: tree.serial,
-        processor_share: tree.processor_share(),
+        processor_share: tree.processor_share,
         lacks_processors: tree.lacks_processors(),
     })
 }
@@ -114,7 +113,6 @@ pub(super) fn states(region: &RegionReport, thread: u32) -> Option<States> {
     let wait = |&(site, _, count, time_s): &(usize, _, u64, f64)| Wait { site, count, time_s };
     Some(States {
         useful_s: own.useful,
-        off_cpu_s: own.off_cpu,
         starting_s: own.starting,
         end_s: own.end,
         late_tasks_s: own.states.late_tasks,

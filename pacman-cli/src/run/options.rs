@@ -8,7 +8,7 @@ use pacman_events::shown::shown_path;
 use pacman_adapt::Rapl;
 use pacman_adapt::predict::{Model, machine_name};
 use pacman_core::{Error, ErrorKind, Event, Session, Topology, energy, platform};
-use pacman_regions::{Objective, Options, OverheadBudget, Waiting};
+use pacman_regions::{Objective, Options, Waiting};
 
 use super::arguments::RunArgs;
 use super::launch::Environment;
@@ -112,12 +112,6 @@ fn events(list: &str) -> String {
     names.join(",")
 }
 
-/// The budget of the library; `None` if it observes every execution.
-fn budget(args: &RunArgs) -> Option<OverheadBudget> {
-    let is_needed = args.adapt || args.energy || args.overhead.observes_all();
-    (!is_needed).then_some(args.overhead)
-}
-
 /// The library's environment, with nothing left of another run around this one.
 pub(super) fn environment(args: &RunArgs, library: &Path, memory: &Memory) -> Environment {
     let mut options = Options {
@@ -130,7 +124,6 @@ pub(super) fn environment(args: &RunArgs, library: &Path, memory: &Memory) -> En
         lifted: args.lift.iter().copied().collect(),
         waiting: args.waiting.unwrap_or_default(),
         waits: args.waits,
-        overhead: budget(args),
         ..Options::default()
     };
     memory.add_to(&mut options);

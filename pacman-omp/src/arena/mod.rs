@@ -53,11 +53,6 @@ pub(crate) fn end(becomes_another: bool, ticks: u64) {
     with_process(|process| process.ends(becomes_another, ticks));
 }
 
-/// Sets the length of a tick, in seconds.
-pub(crate) fn set_tick(seconds: f64) {
-    with_process(|process| process.set_tick(seconds));
-}
-
 /// Several threads start regions that are inside no other.
 pub(crate) fn has_several_roots() {
     with_process(Process::has_several_roots);

@@ -35,11 +35,7 @@ macro_rules! starts_a_team {
                 unsafe {
                     let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint $(, $type)*) =
                         std::mem::transmute(real);
-                    let (body, data) = match mode {
-                        TeamMode::Unobserved => (body, data),
-                        mode => (gomp_body(mode), data_of(team)),
-                    };
-                    real(body, data, threads $(, $argument)*);
+                    real(gomp_body(mode), data_of(team), threads $(, $argument)*);
                 }
             });
             if !ran {
@@ -105,11 +101,7 @@ pub unsafe extern "C-unwind" fn GOMP_parallel_reductions(
         unsafe {
             let real: unsafe extern "C-unwind" fn(Body, *mut c_void, c_uint, c_uint) -> c_uint =
                 std::mem::transmute(real);
-            let (body, data) = match mode {
-                TeamMode::Unobserved => (body, data),
-                mode => (gomp_body(mode), data_of(team)),
-            };
-            size = real(body, data, threads, flags);
+            size = real(gomp_body(mode), data_of(team), threads, flags);
         }
     });
     if !ran {
@@ -127,7 +119,6 @@ fn gomp_body(mode: TeamMode) -> Body {
         TeamMode::Observed => gomp_watched::<{ mode::OBSERVED }>,
         TeamMode::Adapted => gomp_watched::<{ mode::ADAPTED }>,
         TeamMode::Waits => gomp_watched::<{ mode::WAITS }>,
-        TeamMode::Sampled => gomp_watched::<{ mode::SAMPLED }>,
     }
 }
 

@@ -133,16 +133,14 @@ unsafe extern "C-unwind" fn fork_call(
         return unsafe { pass_on(place, *first as *const Team) };
     }
     let count = count.max(0) as usize;
-    let mut few = MaybeUninit::<[usize; 1 + FEW]>::uninit();
+    let mut few = MaybeUninit::<[usize; FEW]>::uninit();
     let mut many: Vec<usize>;
-    let after_body: *mut usize = if count > FEW {
-        many = vec![0; 1 + count];
+    let words: *mut usize = if count > FEW {
+        many = vec![0; count];
         many.as_mut_ptr()
     } else {
         few.as_mut_ptr().cast()
     };
-    // SAFETY: there are at least 65 words.
-    let words = unsafe { after_body.add(1) };
     // SAFETY: the words are the caller's: three registers, which are readable even if unused, and the
     // stack arguments. There is room for all of them, and for the four that a body gets at least.
     unsafe {
@@ -162,18 +160,10 @@ unsafe extern "C-unwind" fn fork_call(
             push_num_threads(team, place, threads);
         }
         let body = match mode {
-            // SAFETY: the runtime's function of that name, with the program's own arguments. It takes
-            // its first three arguments in the registers of a body's.
-            TeamMode::Unobserved => unsafe {
-                after_body.write(body as usize);
-                let (place, words) = (place.cast_mut().cast(), count + 1);
-                let count = ptr::without_provenance_mut(count);
-                return pacman_omp_invoke(real, place, count, words, after_body);
-            },
+            TeamMode::Unobserved => kmpc_bare,
             TeamMode::Observed => kmpc_watched::<{ mode::OBSERVED }>,
             TeamMode::Adapted => kmpc_watched::<{ mode::ADAPTED }>,
             TeamMode::Waits => kmpc_watched::<{ mode::WAITS }>,
-            TeamMode::Sampled => kmpc_watched::<{ mode::SAMPLED }>,
         };
         // SAFETY: the runtime's function of that name; a team is one word.
         unsafe {
@@ -297,7 +287,7 @@ unsafe extern "C-unwind" fn kmpc_part<const MODE: u8>(
         let (this, thread) = (&*team, *btid);
         // The words are on another line of the primary thread's stack, and needed after the clock is
         // read. A prefetch has no other effect.
-        if this.words() > 0 {
+        if this.words > 0 {
             _mm_prefetch::<_MM_HINT_T0>(this.data.cast());
         }
         let body = move || kmpc_bare(gtid, btid, team);
@@ -311,7 +301,7 @@ unsafe extern "C-unwind" fn kmpc_bare(gtid: *mut i32, btid: *mut i32, team: *con
     // SAFETY: the program's own words for its own body, with room for at least four.
     unsafe {
         let team = &*team;
-        pacman_omp_invoke(team.body, gtid, btid, team.words(), team.data.cast());
+        pacman_omp_invoke(team.body, gtid, btid, team.words, team.data.cast());
     }
 }
 
@@ -324,7 +314,6 @@ unsafe extern "C-unwind" fn kmpc_either(gtid: *mut i32, btid: *mut i32, team: *c
             TeamMode::Observed => kmpc_watched::<{ mode::OBSERVED }>(gtid, btid, team),
             TeamMode::Adapted => kmpc_watched::<{ mode::ADAPTED }>(gtid, btid, team),
             TeamMode::Waits => kmpc_watched::<{ mode::WAITS }>(gtid, btid, team),
-            TeamMode::Sampled => kmpc_watched::<{ mode::SAMPLED }>(gtid, btid, team),
         }
     }
 }

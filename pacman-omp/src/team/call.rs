@@ -39,8 +39,6 @@ pub(crate) enum TeamMode {
     Adapted,
     /// Observed, and the waits inside are timed.
     Waits,
-    /// Observed for the executions that it stands for.
-    Sampled,
 }
 
 /// A mode with a region, as a constant of its body.
@@ -48,5 +46,4 @@ pub(crate) mod mode {
     pub(crate) const OBSERVED: u8 = 0;
     pub(crate) const ADAPTED: u8 = 1;
     pub(crate) const WAITS: u8 = 2;
-    pub(crate) const SAMPLED: u8 = 3;
 }

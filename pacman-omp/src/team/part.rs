@@ -42,18 +42,16 @@ impl Team {
         }
         let begun = self.begin(worker, counting, is_primary);
         if MODE == mode::WAITS {
-            let starting = begun.since(self.own.begun.get());
-            waits::part(worker, self.key(region, thread), starting, body);
+            waits::part(worker, self.key(region, thread), begun.since(self.own.begun.get()), body);
         } else {
             body();
         }
-        self.end::<MODE>(&begun, region, worker, thread);
+        self.end(&begun, region, worker, thread);
     }
 
     /// The part of number `thread`, for its waits.
     pub(super) fn key(&self, region: &Region, thread: u32) -> PartKey {
-        let (team, weight) = (ptr::from_ref(self).addr(), self.weight());
-        PartKey { team, region: region.number, thread, weight }
+        PartKey { team: ptr::from_ref(self).addr(), region: region.number, thread }
     }
 
     /// Whether `worker` is the team's primary thread.
@@ -72,21 +70,10 @@ impl Team {
 
     /// Ends a part; answers its ticks.
     #[inline(always)]
-    fn end<const MODE: u8>(
-        &self,
-        begun: &PartStart,
-        region: &Region,
-        worker: &Worker,
-        thread: u32,
-    ) -> u64 {
+    fn end(&self, begun: &PartStart, region: &Region, worker: &Worker, thread: u32) -> u64 {
         // Remaining tasks run after the body.
         let alone = begun.is_shared() && worker.seen() & Seen::TASKS == 0;
-        let ticks = match MODE {
-            mode::WAITS | mode::SAMPLED if self.weight() > 1 => {
-                worker.end_weighted(begun, region, thread, self.weight())
-            }
-            _ => worker.end(begun, region, thread),
-        };
+        let ticks = worker.end(begun, region, thread);
         if alone {
             self.own.ticks.set(ticks);
         }
@@ -96,34 +83,14 @@ impl Team {
     /// The team has ended: enters the execution in the rows, and answers its ticks.
     #[inline(always)]
     pub(super) fn enter(&self, region: &Region, worker: &Worker) -> u64 {
-        let Own { depth, size, .. } = &self.own;
-        let (since, ticks) = self.time(worker);
-        worker.rows.enter(region.number, since, ticks, size.get(), *depth > 0);
-        ticks
-    }
-
-    /// As [`enter`](Self::enter), for an execution inside no other region that stands for as many
-    /// as its weight says. Answers also the ticks of the others.
-    pub(super) fn enter_weighted(&self, region: &Region, worker: &Worker) -> (u64, u64) {
-        let (since, ticks) = self.time(worker);
-        let (size, weight) = (self.own.size.get(), self.weight());
-        let represented = match weight {
-            1 => ticks,
-            _ => worker.switches.represented(ticks, worker.rows.recent(region.number)),
-        };
-        worker.rows.enter_weighted(region.number, since, (ticks, represented), size, weight);
-        (ticks, represented)
-    }
-
-    /// The ticks from the start of the process to the execution, and those of the execution.
-    #[inline(always)]
-    fn time(&self, worker: &Worker) -> (u64, u64) {
-        let (begun, since) = process::own(self.own.begun.get());
-        let ticks = match self.own.ticks.get() {
+        let Own { depth, size, begun, ticks } = &self.own;
+        let (begun, since) = process::own(begun.get());
+        let ticks = match ticks.get() {
             UNKNOWN => worker.now().saturating_sub(begun),
             ticks => ticks,
         };
-        (since, ticks)
+        worker.rows.enter(region.number, since, ticks, size.get(), *depth > 0);
+        ticks
     }
 
     /// The number of the calling thread's team in a league. No member of a league is the thread that
@@ -164,7 +131,7 @@ impl Part<'_> {
             Some(loops) => worksharing::take_part(loops, thread, body),
             None => body(),
         }
-        let ticks = team.end::<{ mode::ADAPTED }>(&begun, region, worker, thread);
+        let ticks = team.end(&begun, region, worker, thread);
         if adapted.choice.wants_busy {
             adapted.busy.fetch_add(ticks, Ordering::Relaxed);
         }

@@ -16,7 +16,6 @@ use crate::isolation::isolated;
 use crate::process;
 use crate::region::{self, Region};
 use crate::runtime::Runtime;
-use crate::sampling::{self, Observing};
 use crate::seen::Seen;
 use crate::waits;
 use crate::worker::Worker;
@@ -65,11 +64,8 @@ fn run_region(
     if process::only_observes() {
         return run_observed(region, worker, call(), start, |_, _| ());
     }
-    if process::has_waits_or_is_sampled() {
-        if worker.depth() == 0 && worker.rows.skip(region.number) {
-            return run_skipped(region, worker, &call(), start);
-        }
-        return run_timed(region, worker, call(), start);
+    if process::has_waits() {
+        return run_with_waits(region, worker, call(), start);
     }
     let Call { entry, threads, .. } = call();
     let cached = match adapt::decide(region, worker, entry, threads) {
@@ -112,68 +108,22 @@ fn run_observed(
     });
 }
 
-/// Runs an execution that is only counted: the runtime gets the program's own body. Out of line, so
-/// that programs without a budget do not carry it.
+/// Runs the region and times the waits inside.
 #[inline(never)]
-fn run_skipped(
-    region: &'static Region,
-    worker: &Worker,
-    call: &Call,
-    start: impl FnOnce(&Team, u32, TeamMode),
-) {
-    let team = Team::new(call, region.runtime, None, 0, ptr::null());
-    worker.run_as_primary(|| {
-        worker.starts(|| start(&team, call.threads, TeamMode::Unobserved));
-        worker.rows.count_skipped(region.number);
-    });
-}
-
-/// Runs the region with a budget, or times the waits inside.
-#[inline(never)]
-fn run_timed(
+fn run_with_waits(
     region: &'static Region,
     worker: &Worker,
     call: Call,
     start: impl FnOnce(&Team, u32, TeamMode),
 ) {
-    let mode = if process::has_waits() { TeamMode::Waits } else { TeamMode::Sampled };
-    let is_outermost = worker.depth() == 0;
-    if mode == TeamMode::Waits && is_outermost {
+    if worker.depth() == 0 {
         waits::note_root(worker);
     }
-    let start = |team: &Team, threads, _| start(team, threads, mode);
-    if process::is_metered() {
-        run_metered(region, worker, call, start);
-    } else if process::is_sampled() && is_outermost {
-        run_sampled(region, worker, &call, start);
-    } else {
-        run_observed(region, worker, call, start, |_, _| ());
+    let start = |team: &Team, threads, _| start(team, threads, TeamMode::Waits);
+    match process::is_metered() {
+        true => run_metered(region, worker, call, start),
+        false => run_observed(region, worker, call, start, |_, _| ()),
     }
-}
-
-/// Runs an execution that stands for those that are skipped around it, and chooses the next one.
-#[inline(always)]
-fn run_sampled(
-    region: &'static Region,
-    worker: &Worker,
-    call: &Call,
-    start: impl FnOnce(&Team, u32, TeamMode),
-) {
-    let called = worker.now();
-    let team = observed_team(call, region, worker);
-    team.set_weight(worker.rows.weight(region.number));
-    worker.run_as_primary(|| {
-        team.own.begun.set(worker.now());
-        worker.starts(|| start(&team, call.threads, TeamMode::Sampled));
-        // Weights and the choice are computed in floating point.
-        floating::isolated(|| {
-            let (ticks, represented) = team.enter_weighted(region, worker);
-            let may_skip = region.seen.get() & (Seen::NESTED | Seen::MPI) == 0;
-            let waits = worker.waits.timed();
-            let observing = Observing { called, ticks, represented, waits, may_skip };
-            sampling::choose_next(worker, region.number, &observing);
-        });
-    });
 }
 
 /// Runs the region without a cached decision.

@@ -27,9 +27,7 @@ pub(crate) struct Team {
     pub(crate) body: *const c_void,
     /// The argument of the body: its data, or the first of `words` words for LLVM's bodies.
     pub(crate) data: *mut c_void,
-    /// In the upper half the executions that this one stands for, less one. Without a budget no
-    /// instruction sets it.
-    words: Cell<u64>,
+    pub(crate) words: usize,
     /// The address of the primary thread's worker; null in leagues, where each team has a primary.
     pub(super) primary: *const (),
     /// Null unless the team is adapted.
@@ -100,25 +98,8 @@ impl Team {
         let Call { body, data, words, .. } = *call;
         let adapted = Cell::new(ptr::null());
         let (size, begun, ticks) = (Cell::new(1), Cell::new(0), Cell::new(UNKNOWN));
-        let (words, own) = (Cell::new(words as u64), Own { depth, size, begun, ticks });
+        let own = Own { depth, size, begun, ticks };
         Team { first, runtime, region, body, data, words, primary, adapted, own }
-    }
-
-    /// The number of words for LLVM's body.
-    #[inline(always)]
-    pub(crate) fn words(&self) -> usize {
-        self.words.get() as u32 as usize
-    }
-
-    /// The executions that this one stands for; see [`Sampler`](crate::sampling::Sampler).
-    #[inline(always)]
-    pub(super) fn weight(&self) -> u32 {
-        (self.words.get() >> 32) as u32 + 1
-    }
-
-    /// Sets the weight of a new team.
-    pub(super) fn set_weight(&self, weight: u32) {
-        self.words.set(self.words.get() | u64::from(weight - 1) << 32);
     }
 
     /// How the library runs the team.
@@ -127,7 +108,6 @@ impl Team {
             None => TeamMode::Unobserved,
             Some(_) if !self.adapted.get().is_null() => TeamMode::Adapted,
             Some(_) if process::has_waits() => TeamMode::Waits,
-            Some(_) if process::is_sampled() => TeamMode::Sampled,
             Some(_) => TeamMode::Observed,
         }
     }

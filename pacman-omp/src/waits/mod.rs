@@ -6,7 +6,6 @@
 //! constructs of the process in [`sites`]. The [README](README.md) has the rules.
 
 pub(crate) mod numbers;
-mod off_cpu;
 pub(crate) mod sites;
 mod state;
 mod table;

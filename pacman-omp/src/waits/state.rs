@@ -6,7 +6,6 @@ use pacman_regions::Cause;
 use pacman_regions::arena::{WaitRow, state};
 
 use super::numbers;
-use super::off_cpu::{self, PartCpu, PartSums};
 use super::table::{Key, Table};
 use crate::isolation::isolated;
 
@@ -18,13 +17,11 @@ pub(crate) struct PartKey {
     /// [`state::OUTSIDE`] outside of regions.
     pub(crate) region: u32,
     pub(crate) thread: u32,
-    /// The executions that this one stands for.
-    pub(crate) weight: u32,
 }
 
 impl Default for PartKey {
     fn default() -> PartKey {
-        PartKey { team: 0, region: state::OUTSIDE, thread: UNNUMBERED, weight: 1 }
+        PartKey { team: 0, region: state::OUTSIDE, thread: UNNUMBERED }
     }
 }
 
@@ -42,7 +39,6 @@ pub(crate) struct Saved {
     open: usize,
     tasks: u64,
     mark: usize,
-    cpu: PartCpu,
 }
 
 /// The state of one thread. Only that thread uses it.
@@ -56,10 +52,6 @@ pub(crate) struct WaitState {
     tasks: Cell<u64>,
     /// The number of the thread outside of regions; [`UNNUMBERED`] before its first use.
     number: Cell<u32>,
-    /// The processor time of the innermost part.
-    cpu: Cell<PartCpu>,
-    /// The waits of the latest part or task.
-    timed: Cell<u64>,
     table: UnsafeCell<Table>,
 }
 
@@ -72,8 +64,6 @@ impl Default for WaitState {
             open: Cell::new(0),
             tasks: Cell::new(0),
             number: Cell::new(UNNUMBERED),
-            cpu: Cell::default(),
-            timed: Cell::new(0),
             table: UnsafeCell::default(),
         }
     }
@@ -131,10 +121,6 @@ impl WaitState {
     pub(crate) fn open(&self, frame: usize) {
         self.open.set(frame);
         self.tasks.set(0);
-        if frame == REPORTED {
-            // The callbacks do not read the processor time of waits.
-            self.cpu.take();
-        }
     }
 
     /// Ends the wait. Answers the ticks of tasks in it.
@@ -160,7 +146,6 @@ impl WaitState {
             open: self.open.replace(0),
             tasks: self.tasks.replace(0),
             mark: self.table(|table| table.mark()),
-            cpu: self.cpu.take(),
         }
     }
 
@@ -170,8 +155,7 @@ impl WaitState {
         if self.open.get() != 0 {
             self.drop_open();
         }
-        let weight = self.part.get().weight;
-        self.timed.set(self.table(|table| table.flush(saved.mark, weight)));
+        self.table(|table| table.flush(saved.mark));
         self.restore(saved, 0);
     }
 
@@ -181,7 +165,6 @@ impl WaitState {
         self.part.set(saved.part);
         self.open.set(saved.open);
         self.tasks.set(saved.tasks + ticks);
-        self.cpu.set(saved.cpu);
     }
 
     /// Adds a wait of the present part.
@@ -190,46 +173,16 @@ impl WaitState {
         let PartKey { region, thread, .. } = self.part.get();
         let thread = if region == state::OUTSIDE { self.number.get() } else { thread };
         let key = Key { caller, region, thread };
-        if !self.table(|table| table.add(&key, (1, ticks))) {
-            self.enter_and_add(&key, cause, (1, ticks));
-        }
-    }
-
-    /// Whether the processor time of a wait at this call should be read.
-    #[inline]
-    pub(super) fn reads_wait(&self, caller: u64) -> bool {
-        let PartKey { region, thread, .. } = self.part.get();
-        self.cpu.get().is_read()
-            && off_cpu::is_long(self.table(|table| table.mean(&Key { caller, region, thread })))
-    }
-
-    /// The number of waits of the part or task that ended last.
-    pub(crate) fn timed(&self) -> u64 {
-        self.timed.get()
-    }
-
-    /// The processor time of the innermost part.
-    #[inline]
-    pub(super) fn cpu(&self) -> &Cell<PartCpu> {
-        &self.cpu
-    }
-
-    /// Adds the processor time of the part, which ends.
-    pub(super) fn add_cpu(&self, sums: &PartSums) {
-        let PartKey { region, thread, .. } = self.part.get();
-        for (number, sum) in [(state::CPU, sums.part), (state::WAITED_CPU, sums.waits)] {
-            let key = Key { caller: u64::from(number), region, thread };
-            if sum != (0, 0) && !self.table(|table| table.add(&key, sum)) {
-                self.enter_and_add(&key, Cause::Worksharing, sum);
-            }
+        if !self.table(|table| table.add(&key, ticks)) {
+            self.enter_and_add(&key, cause, ticks);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn enter_and_add(&self, key: &Key, cause: Cause, wait: (u64, u64)) {
+    fn enter_and_add(&self, key: &Key, cause: Cause, ticks: u64) {
         isolated(|| self.table(|table| table.enter(key, cause)));
-        self.table(|table| table.add(key, wait));
+        self.table(|table| table.add(key, ticks));
     }
 
     /// Adds to a row that belongs to no construct, by its number in [`state`].
@@ -241,7 +194,7 @@ impl WaitState {
     /// Moves the waits of a thread outside of regions into the rows: no end of a part does.
     #[inline]
     pub(crate) fn flush(&self) {
-        self.table(|table| table.flush(0, 1));
+        self.table(|table| table.flush(0));
     }
 
     /// The thread ends, and gives its number back.

@@ -7,7 +7,6 @@ use pacman_regions::arena::{WaitRow, state};
 
 use super::sites;
 use crate::rows;
-use crate::sampling;
 
 /// Identifies a row of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,17 +35,6 @@ struct Entry {
     ticks: u64,
 }
 
-/// The ticks of an execution's waits in those that it stands for: the same, or the usual ones if a delay
-/// made them much longer.
-fn represented(entry: &Entry, weight: u64) -> u64 {
-    let usual = match entry.row.sum() {
-        _ if weight == 1 => 0,
-        (count, ticks) => ticks.checked_div(count).unwrap_or(0) * entry.count,
-    };
-    let is_delayed = usual > 0 && entry.ticks / sampling::DELAY > usual;
-    if is_delayed { usual } else { entry.ticks }
-}
-
 /// Waits get into the rows when their part ends, as the part's time does. So a process that ends in a
 /// part leaves neither.
 #[derive(Default)]
@@ -59,24 +47,18 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Adds a number of waits and their ticks, not both 0. Without the entry it answers false.
+    /// Adds a wait. Without the entry it answers false.
     #[inline]
-    pub(super) fn add(&mut self, key: &Key, (count, ticks): (u64, u64)) -> bool {
+    pub(super) fn add(&mut self, key: &Key, ticks: u64) -> bool {
         let Some(place) = self.find(key) else { return false };
         let entry = &mut self.entries[place];
-        if (entry.count, entry.ticks) == (0, 0) {
+        if entry.count == 0 {
             // `enter` has reserved the room.
             self.touched.push(place as u32);
         }
-        entry.count += count;
+        entry.count += 1;
         entry.ticks += ticks;
         true
-    }
-
-    /// The mean ticks of the waits in the row; `None` before the first.
-    pub(super) fn mean(&self, key: &Key) -> Option<u64> {
-        let (count, ticks) = self.entries[self.find(key)?].row.sum();
-        ticks.checked_div(count)
     }
 
     #[inline]
@@ -126,21 +108,15 @@ impl Table {
         self.touched.len()
     }
 
-    /// Moves the waits since `mark` into the rows, each `weight` times. Answers their number.
+    /// Moves the waits since `mark` into the rows.
     #[inline]
-    pub(super) fn flush(&mut self, mark: usize, weight: u32) -> u64 {
-        let (weight, mut timed) = (u64::from(weight), 0);
+    pub(super) fn flush(&mut self, mark: usize) {
         while self.touched.len() > mark {
-            let Some(place) = self.touched.pop() else { break };
+            let Some(place) = self.touched.pop() else { return };
             let entry = &mut self.entries[place as usize];
-            let represented = represented(entry, weight);
-            entry.row.add(entry.count * weight, entry.ticks + represented * (weight - 1));
-            if entry.key.caller >= u64::from(state::SITES) {
-                timed += entry.count;
-            }
+            entry.row.add(entry.count, entry.ticks);
             (entry.count, entry.ticks) = (0, 0);
         }
-        timed
     }
 
     /// The rows of the thread.
@@ -171,22 +147,22 @@ mod tests {
         let keys: Vec<Key> =
             (0..500).map(|place| key(0x40_0000 + 5 * place, (place % 7) as u32)).collect();
         for own in &keys {
-            assert!(!table.add(own, (1, 1)), "{own:?} is new");
+            assert!(!table.add(own, 1), "{own:?} is new");
             table.enter(own, Cause::Barrier);
-            assert!(table.add(own, (1, 4)) && table.add(own, (1, 5)));
+            assert!(table.add(own, 4) && table.add(own, 5));
         }
         assert_eq!(table.mark(), keys.len());
         let inner = key(u64::from(state::LATE_TASKS), 9);
         table.enter(&inner, Cause::Barrier);
         let mark = table.mark();
-        table.add(&inner, (1, 6));
-        assert_eq!(table.flush(mark, 3), 0, "a state is no wait");
+        table.add(&inner, 6);
+        table.flush(mark);
         assert_eq!(table.mark(), keys.len(), "the outer part's are not in the rows");
-        assert_eq!(table.flush(0, 1), 2 * 500);
+        table.flush(0);
         assert_eq!(table.mark(), 0);
         let known: Vec<_> = table.rows().map(|row| (row.key(), row.sum())).collect();
         assert_eq!(known.len(), keys.len() + 1);
-        assert_eq!(known[500], ((3, 9, state::LATE_TASKS), (3, 18)));
+        assert_eq!(known[500], ((3, 9, state::LATE_TASKS), (1, 6)));
         assert!(known[..500].iter().all(|(key, sum)| key.0 == 3 && *sum == (2, 9)));
         let sites: std::collections::BTreeSet<u32> = known.iter().map(|(key, _)| key.2).collect();
         assert_eq!(sites.len(), 501, "each construct has a number");

@@ -5,13 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pacman_regions::Cause;
 use pacman_regions::arena::state;
 
-use super::off_cpu::{self, PartCpu};
 use super::sites;
 use super::state::{PartKey, Saved};
 use crate::arena;
 use crate::function::Function;
 use crate::process;
-use crate::seen::Seen;
 use crate::worker::Worker;
 
 /// Times a call in which the thread may wait, and which returns to `caller`.
@@ -39,9 +37,6 @@ pub(crate) fn mpi<R>(function: Function, caller: u64, call: impl FnOnce() -> R) 
     let frame = (&raw const worker).addr();
     if state.part().is_none() {
         state.number();
-    } else {
-        // In an execution that is skipped the call would seem to be outside of regions.
-        worker.saw(Seen::MPI);
     }
     if state.is_waiting(frame) {
         return call();
@@ -63,16 +58,10 @@ fn timed<R>(
     let state = &worker.waits;
     state.open(frame);
     let abandoned = Abandoned(worker);
-    let ran = state.reads_wait(caller).then(off_cpu::now);
     let begun = worker.now();
     let answer = call();
     let ticks = process::between(begun, worker.now());
     std::mem::forget(abandoned);
-    let cpu = state.cpu();
-    if cpu.get().is_read() {
-        let ran = ran.map(|before| off_cpu::now().saturating_sub(before));
-        cpu.set(cpu.get().with_wait(ticks, ran));
-    }
     let tasks = state.close();
     state.add(caller, cause, ticks.saturating_sub(tasks));
     answer
@@ -118,23 +107,13 @@ pub(crate) fn note_root(worker: &Worker) {
 
 /// Begins a part.
 pub(crate) fn begin_part(worker: &Worker, key: PartKey) -> Saved {
-    let state = &worker.waits;
-    if !state.part().is_none() {
-        // The waits of an inner region are not known to the outer part.
-        state.cpu().take();
-    }
-    let saved = state.enter(key);
-    state.cpu().set(PartCpu::begin(worker.rows.mean(key.region, key.thread)));
-    saved
+    worker.waits.enter(key)
 }
 
 /// Ends a part. `starting` is the time from the start of the region to that of the part, if known.
 pub(crate) fn end_part(worker: &Worker, saved: Saved, starting: Option<u64>) {
     if let Some(starting) = starting {
         worker.waits.add_state(state::STARTING, starting);
-    }
-    if let Some(sums) = worker.waits.cpu().take().end() {
-        worker.waits.add_cpu(&sums);
     }
     worker.waits.leave(saved);
 }

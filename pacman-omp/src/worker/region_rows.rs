@@ -1,6 +1,6 @@
 //! The rows and decisions of one thread, by the number of the region.
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::ptr;
 
 use pacman_regions::arena::{CurrentBin, PrimaryStats, Row, Thread, Widths};
@@ -8,7 +8,6 @@ use pacman_regions::arena::{CurrentBin, PrimaryStats, Row, Thread, Widths};
 use crate::adapt::CachedDecision;
 use crate::isolation::isolated;
 use crate::rows;
-use crate::sampling::Sampler;
 
 /// The rows of one thread in one region. Rows are never freed; pointers are null before the first use.
 ///
@@ -19,16 +18,13 @@ struct OwnRows {
     row: *const Row,
     /// That number, so that a look-up touches no other row; [`NOBODY`] before the first.
     thread: u32,
-    /// The next executions that are only counted.
-    skips: Cell<u32>,
     /// The statistics of executions that the thread starts, and the bin of the latest one.
     primary_stats: *const PrimaryStats,
     latest: CurrentBin,
     cached: Option<Box<CachedDecision>>,
     /// The rows of other numbers, the latest last.
     others: Option<Box<Others>>,
-    /// Chooses the executions that are observed; `None` before the first choice.
-    sampler: Option<Box<Sampler>>,
+    ninth: usize,
 }
 
 /// More than any thread's number.
@@ -43,12 +39,11 @@ impl OwnRows {
         OwnRows {
             row: ptr::null(),
             thread: NOBODY,
-            skips: Cell::new(0),
             primary_stats: ptr::null(),
             latest: CurrentBin::none(),
             cached: None,
             others: None,
-            sampler: None,
+            ninth: 0,
         }
     }
 
@@ -91,70 +86,10 @@ impl RegionRows {
     /// process, with a team of `threads`.
     #[inline(always)]
     pub(crate) fn enter(&self, region: u32, since: u64, ticks: u64, threads: u32, nested: bool) {
-        let own = self.primary(region);
+        let known = self.of(region).filter(|own| !own.primary_stats.is_null());
+        let own = known.unwrap_or_else(|| self.with_primary_stats(region));
         // SAFETY: rows are never freed, and the bin belongs to these statistics.
         unsafe { (*own.primary_stats).add(&own.latest, since, ticks, threads, nested) };
-    }
-
-    /// As [`enter`](Self::enter), for an execution that stands for `weight` of them.
-    pub(crate) fn enter_weighted(
-        &self,
-        region: u32,
-        since: u64,
-        (ticks, represented): (u64, u64),
-        threads: u32,
-        weight: u32,
-    ) {
-        let own = self.primary(region);
-        let times = (ticks, represented);
-        // SAFETY: as above.
-        unsafe { (*own.primary_stats).add_weighted(&own.latest, since, times, threads, weight) };
-    }
-
-    /// Whether the next execution of the region is only counted.
-    #[inline(always)]
-    pub(crate) fn skip(&self, region: u32) -> bool {
-        let Some(own) = self.of(region) else { return false };
-        let skips = own.skips.get();
-        own.skips.set(skips.saturating_sub(1));
-        skips > 0
-    }
-
-    /// Counts an execution that was not observed.
-    #[inline(always)]
-    pub(crate) fn count_skipped(&self, region: u32) {
-        // SAFETY: rows are never freed.
-        unsafe { (*self.primary(region).primary_stats).count_skipped() };
-    }
-
-    /// The executions that the next observed one stands for.
-    pub(crate) fn weight(&self, region: u32) -> u32 {
-        let sampler = self.of(region).and_then(|own| own.sampler.as_deref());
-        sampler.map_or(1, Sampler::weight)
-    }
-
-    /// The recent ticks of an execution that the thread starts; 0 before the first.
-    pub(crate) fn recent(&self, region: u32) -> u64 {
-        let sampler = self.of(region).and_then(|own| own.sampler.as_deref());
-        sampler.map_or(0, Sampler::recent)
-    }
-
-    /// Has the region's sampler choose the next execution to observe.
-    pub(crate) fn sample(&self, region: u32, choose: impl FnOnce(&mut Sampler) -> u32) {
-        let is_new = self.of(region).is_none_or(|own| own.sampler.is_none());
-        if is_new {
-            isolated(|| self.keep(region, |own| own.sampler = Some(Box::default())));
-        }
-        self.keep(region, |own| {
-            let sampler = own.sampler.as_deref_mut();
-            own.skips.set(sampler.map_or(0, choose));
-        });
-    }
-
-    #[inline(always)]
-    fn primary(&self, region: u32) -> &OwnRows {
-        let known = self.of(region).filter(|own| !own.primary_stats.is_null());
-        known.unwrap_or_else(|| self.with_primary_stats(region))
     }
 
     #[cold]
@@ -200,14 +135,6 @@ impl RegionRows {
     /// The number that the thread had in the region last.
     pub(crate) fn latest_thread(&self, region: u32) -> Option<u32> {
         self.of(region).map(|own| own.thread).filter(|thread| *thread != NOBODY)
-    }
-
-    /// The mean ticks of the thread's parts as that number so far; `None` before the first, or if it
-    /// had another number since.
-    pub(crate) fn mean(&self, region: u32, thread: u32) -> Option<u64> {
-        let own = self.of(region).filter(|own| own.thread == thread)?;
-        // SAFETY: rows are never freed, and the number is set with its row.
-        unsafe { &*own.row }.mean()
     }
 
     #[inline]

@@ -20,7 +20,6 @@ use crate::nesting::NestingState;
 use crate::process;
 use crate::region::Region;
 use crate::rows;
-use crate::sampling::{Spent, Switches};
 use crate::seen::Seen;
 use crate::team::Started;
 use crate::tls;
@@ -56,10 +55,6 @@ pub(crate) struct Worker {
     /// Regions that the runtime reports through OMPT.
     pub(crate) ompt: OmptState,
     pub(crate) waits: WaitState,
-    pub(crate) spent: Spent,
-    /// Before the latest delayed part, and the latest delayed execution.
-    part_switches: Switches,
-    pub(crate) switches: Switches,
 }
 
 /// Stands for the counters of a thread without counters.
@@ -100,9 +95,6 @@ impl Worker {
                 started: RefCell::default(),
                 ompt: OmptState::default(),
                 waits: WaitState::default(),
-                spent: Spent::default(),
-                part_switches: Switches::default(),
-                switches: Switches::default(),
             }))
         });
         tls::set(ptr::from_ref(worker).cast());
@@ -260,29 +252,6 @@ impl Worker {
             // SAFETY: equal to the thread's own, so neither `UNREAD` nor `UNCOUNTED`. They began to
             // count at that depth.
             row.count(|sums| unsafe { (*begun.counters).end(depth, sums) });
-        }
-        ticks
-    }
-
-    /// As [`end`](Self::end), for an execution that stands for `weight` of them.
-    pub(crate) fn end_weighted(
-        &self,
-        begun: &PartStart,
-        region: &Region,
-        thread: u32,
-        weight: u32,
-    ) -> u64 {
-        let ticks = process::between(begun.ticks, self.now());
-        if let Some(seen) = self.leave(begun) {
-            region.seen.add(seen);
-        }
-        let row = self.rows.row(region.number, thread);
-        let represented = self.part_switches.represented(ticks, row.mean().unwrap_or(0));
-        row.add_weighted((ticks, represented), weight, rows::cpu);
-        if begun.counters == self.counters.get() {
-            let depth = begun.around.depth() as usize;
-            // SAFETY: as in `end`.
-            row.count_weighted(weight, |sums| unsafe { (*begun.counters).end(depth, sums) });
         }
         ticks
     }

@@ -19,7 +19,7 @@ pub struct Process {
     pub(super) numbers: AtomicU64,
     /// Nanoseconds since 1970.
     pub(super) began: AtomicU64,
-    /// The length of a tick in seconds, as the bits of an `f64`; 0 before it is measured.
+    /// The length of a tick in seconds, as the bits of an `f64`.
     pub(super) seconds_per_tick: AtomicU64,
     /// The owner of the process that it was forked from; 0 for a started program.
     pub(super) forked_from: AtomicU64,
@@ -50,11 +50,6 @@ impl Process {
     pub fn ends(&self, becomes_another: bool, ticks: u64) {
         store(&self.ended, ticks);
         publish(&self.ending, if becomes_another { EXEC } else { EXIT });
-    }
-
-    /// Sets the length of a tick, in seconds. Safe in signal handlers.
-    pub fn set_tick(&self, seconds: f64) {
-        store(&self.seconds_per_tick, seconds.to_bits());
     }
 
     /// Several threads start regions that are inside no other.
@@ -162,47 +157,12 @@ impl Row {
         add(&self.ticks, ticks);
     }
 
-    /// Adds an execution that stands for `weight` of them. The others have `represented` ticks each.
-    pub fn add_weighted(
-        &self,
-        (ticks, represented): (u64, u64),
-        weight: u32,
-        cpu: impl FnOnce() -> Option<u32>,
-    ) {
-        let executions = load(&self.executions);
-        let until = executions + u64::from(weight);
-        // As often as if all of them had been added.
-        if executions.div_ceil(SAMPLE) != until.div_ceil(SAMPLE) {
-            self.sample_cpu(cpu);
-        }
-        store(&self.executions, until);
-        add(&self.ticks, ticks.wrapping_add(represented.wrapping_mul(u64::from(weight) - 1)));
-    }
-
-    /// Adds the counts of an execution that stands for `weight` of them. `add_to` is as for
-    /// [`count`](Self::count).
-    pub fn count_weighted(&self, weight: u32, add_to: impl FnOnce(&[AtomicU64; EVENTS]) -> bool) {
-        let once = [const { AtomicU64::new(0) }; EVENTS];
-        if add_to(&once) {
-            let weight = u64::from(weight);
-            for (sum, count) in self.counts.iter().zip(once) {
-                add(sum, u64::from_le(count.into_inner()).wrapping_mul(weight));
-            }
-            add(&self.counted, weight);
-        }
-    }
-
     /// Adds the counts of an execution. `add_to` adds one count for each event, or answers false.
     #[inline(always)]
     pub fn count(&self, add_to: impl FnOnce(&[AtomicU64; EVENTS]) -> bool) {
         if add_to(&self.counts) {
             add(&self.counted, 1);
         }
-    }
-
-    /// The mean ticks of an execution; `None` before the first.
-    pub fn mean(&self) -> Option<u64> {
-        load(&self.ticks).checked_div(load(&self.executions))
     }
 
     /// Samples the hardware context of the thread.
@@ -227,14 +187,6 @@ pub struct PrimaryStats {
     /// The ticks of the shortest execution; `u64::MAX` before the first.
     pub(super) shortest: AtomicU64,
     pub(super) longest: AtomicU64,
-    /// Executions that were counted only.
-    pub(super) skipped: AtomicU64,
-    /// Executions that stand for others, and the number of all that they stand for.
-    pub(super) weighted: AtomicU64,
-    pub(super) weights: AtomicU64,
-    /// The sums of w (w - 1), w (w - 1) t and w (w - 1) t² over these executions of weight w and
-    /// ticks t, as the bits of an `f64`.
-    pub(super) spread: [AtomicU64; 3],
     pub(super) teams: [Size; SIZES],
     pub(super) bins: Bins,
 }
@@ -261,10 +213,6 @@ impl PrimaryStats {
             nested: zero(),
             shortest: AtomicU64::new(u64::MAX),
             longest: zero(),
-            skipped: zero(),
-            weighted: zero(),
-            weights: zero(),
-            spread: [const { zero() }; 3],
             teams: [const { Size { threads: zero(), executions: zero(), ticks: zero() } }; SIZES],
             bins: Bins::new(),
         }
@@ -312,47 +260,6 @@ impl PrimaryStats {
             // SAFETY: as the caller guarantees.
             unsafe { self.bins.add(latest, since, ticks, u64::from(threads)) };
         }
-    }
-
-    /// As [`add`](Self::add), for an execution inside no other region that stands for `weight` of them.
-    /// The others have `represented` ticks each.
-    ///
-    /// # Safety
-    /// As there.
-    pub unsafe fn add_weighted(
-        &self,
-        latest: &CurrentBin,
-        since: u64,
-        (ticks, represented): (u64, u64),
-        threads: u32,
-        weight: u32,
-    ) {
-        let weight = u64::from(weight);
-        let more = represented.wrapping_mul(weight - 1);
-        let size = self.size(threads);
-        add(&size.ticks, ticks.wrapping_add(more));
-        add(&size.executions, weight);
-        add(&self.weighted, 1);
-        add(&self.weights, weight);
-        if ticks < load(&self.shortest) {
-            store(&self.shortest, ticks);
-        }
-        if ticks > load(&self.longest) {
-            store(&self.longest, ticks);
-        }
-        let (time, mut term) = (represented as f64, (weight * (weight - 1)) as f64);
-        for sum in self.spread.iter().filter(|_| weight > 1) {
-            store(sum, (f64::from_bits(load(sum)) + term).to_bits());
-            term *= time;
-        }
-        // SAFETY: as the caller guarantees.
-        unsafe { self.bins.add_with(latest, since, (ticks, more), u64::from(threads)) };
-    }
-
-    /// Counts an execution that was not observed.
-    #[inline(always)]
-    pub fn count_skipped(&self) {
-        add(&self.skipped, 1);
     }
 
     /// Adds the widths of the region's teams to `widths`. A usual team has `usual` threads.

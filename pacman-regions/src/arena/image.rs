@@ -134,9 +134,6 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
     if own.ending == Ending::ExitInRegion {
         writer.thread()?.set_open_regions(1);
     }
-    if let Some(Scheduling { ran, delayed }) = recording.scheduling {
-        process.scheduled((ran * 1e9).round() as u64, (delayed * 1e9).round() as u64);
-    }
     match own.ending {
         Ending::Exit | Ending::ExitInRegion => process.ends(false, ticks(own.seconds)),
         Ending::Exec => process.ends(true, ticks(own.seconds)),
@@ -154,6 +151,9 @@ fn put_waits(
 ) -> Option<()> {
     if waits.several_roots {
         process.has_several_roots();
+    }
+    if let Some(Scheduling { ran, delayed }) = waits.scheduling {
+        process.scheduled((ran * 1e9).round() as u64, (delayed * 1e9).round() as u64);
     }
     for (number, WaitSite { site, cause, call }) in waits.sites.iter().enumerate() {
         let payload = Payload::new().number(number as u64 + u64::from(state::SITES));
@@ -190,7 +190,6 @@ fn put_waits(
         put(state::LATE_TASKS, 1, states.late_tasks)?;
         put(state::DROPPED, states.dropped, 0.0)?;
         put(state::UNSEEN_TASKS, states.unseen_tasks, 0.0)?;
-        put(state::CPU, 0, states.off_cpu)?;
         for wait in &states.waits {
             put(wait.site as u32 + state::SITES, wait.count, wait.seconds)?;
         }

@@ -294,7 +294,6 @@ pub(crate) fn specimen() -> Recording {
         states: Some(States {
             starting: 0.03125,
             late_tasks: 0.0625,
-            off_cpu: 0.25,
             dropped: 1,
             unseen_tasks: 2,
             waits: vec![Wait { site: 0, count: 3, seconds: 0.125 }],
@@ -315,7 +314,6 @@ pub(crate) fn specimen() -> Recording {
         runtime: 0,
         executions: 5,
         nested: 5,
-        sampling: None,
         seconds: 0.5,
         shortest: 0.0625,
         longest: 0.25,
@@ -374,6 +372,7 @@ pub(crate) fn specimen() -> Recording {
                 },
             ],
             several_roots: true,
+            scheduling: Some(Scheduling { ran: 1.5, delayed: 0.5 }),
             outside: vec![
                 OutsideWaits {
                     thread: 0,
@@ -389,7 +388,6 @@ pub(crate) fn specimen() -> Recording {
                 },
             ],
         }),
-        scheduling: Some(Scheduling { ran: 1.5, delayed: 0.5 }),
         notes: vec!["a note".into()],
     }
 }

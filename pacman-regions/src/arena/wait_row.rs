@@ -29,10 +29,6 @@ pub mod state {
     pub const DROPPED: u32 = 2;
     /// Tasks that cannot be followed.
     pub const UNSEEN_TASKS: u32 = 3;
-    /// Parts whose processor time was read: its nanoseconds in place of the number, and their ticks.
-    pub const CPU: u32 = 4;
-    /// The waits of these parts, in the same way.
-    pub const WAITED_CPU: u32 = 5;
     /// The first number of a site.
     pub const SITES: u32 = 8;
     /// Stands for the region of waits outside of regions. The thread is that of

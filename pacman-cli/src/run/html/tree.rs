@@ -44,7 +44,7 @@ pub(super) fn section(process: &ProcessReport) -> String {
 
 /// The processor share, first and marked where it is what costs most.
 fn processors(tree: &EfficiencyTree) -> String {
-    let Some(value) = tree.processor_share() else { return String::new() };
+    let Some(value) = tree.processor_share else { return String::new() };
     let class = if tree.lacks_processors() { "beside worst" } else { "beside" };
     row(class, "processor share", value, "ran, of the time in which threads could run")
 }

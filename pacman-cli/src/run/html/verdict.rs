@@ -78,7 +78,7 @@ fn without_processors<'a>(
     let time = |trees: &[(&ProcessReport, &EfficiencyTree)]| -> f64 {
         trees.iter().map(|(_, tree)| tree.serial + tree.losses.there).sum()
     };
-    let ran = |tree: &EfficiencyTree| tree.processor_share().unwrap_or(1.0);
+    let ran = |tree: &EfficiencyTree| tree.processor_share.unwrap_or(1.0);
     let (process, tree) =
         lacking.iter().min_by(|(_, one), (_, other)| ran(one).total_cmp(&ran(other)))?;
     if time(&lacking) < time(&others) {

@@ -3,7 +3,7 @@
 //! The formulas are those of DLB's TALP (POP metrics): parallel efficiency = MPI efficiency ×
 //! serialization × load balance × scheduling. [`super::mpi`] has the factors over processes.
 
-use pacman_regions::{Cause, Recording, Scheduling};
+use pacman_regions::{Cause, Recording, Waits};
 
 use super::mpi;
 use super::region::RegionReport;
@@ -75,14 +75,14 @@ pub(in crate::run) struct EfficiencyTree {
     pub(in crate::run) serial: f64,
     /// Of all regions, and of thread 0 outside of regions.
     pub(in crate::run) losses: Losses,
-    /// The kernel's account of the threads.
-    pub(in crate::run) scheduling: Option<Scheduling>,
+    /// The part of the time in which threads could run that they ran, if the kernel told.
+    pub(in crate::run) processor_share: Option<f64>,
 }
 
 impl EfficiencyTree {
     /// `None` without timed waits, or if several threads started regions: their regions overlap.
     pub(super) fn of(recording: &Recording, regions: &[RegionReport]) -> Option<EfficiencyTree> {
-        recording.waits.as_ref().filter(|waits| !waits.several_roots)?;
+        let waits = recording.waits.as_ref().filter(|waits| !waits.several_roots)?;
         let seconds = recording.process.seconds;
         let (mut losses, mut threads, mut inside) = (Losses::default(), 1, 0.0);
         for region in regions {
@@ -109,7 +109,7 @@ impl EfficiencyTree {
             efficiency: Efficiency::of(serial, &losses)?,
             serial,
             losses,
-            scheduling: recording.scheduling,
+            processor_share: processor_share(waits),
         })
     }
 
@@ -136,16 +136,20 @@ impl EfficiencyTree {
         factors
     }
 
-    /// The part of the time in which threads could run that they ran, if the kernel told.
-    pub(in crate::run) fn processor_share(&self) -> Option<f64> {
-        self.scheduling.as_ref()?.processor_share()
-    }
-
     /// Whether threads got clearly less than a processor each, so that waits are not the program's
     /// alone.
     pub(in crate::run) fn lacks_processors(&self) -> bool {
-        self.scheduling.is_some_and(|scheduling| scheduling.lacks_processors())
+        self.processor_share.is_some_and(|share| share < ENOUGH)
     }
+}
+
+/// The share of a processor from which on a thread has one to itself.
+const ENOUGH: f64 = 0.95;
+
+fn processor_share(waits: &Waits) -> Option<f64> {
+    let scheduling = waits.scheduling?;
+    let all = scheduling.ran + scheduling.delayed;
+    (all > 0.0).then(|| scheduling.ran / all)
 }
 
 /// Lines on what the figures lack.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
 use pacman_regions::{
-    Ending, Overhead, Process, ProcessEnergy, Recording, Runtime, RuntimeFamily, Scheduling,
-    Timeline, TimelineRow,
+    Ending, Overhead, Process, ProcessEnergy, Recording, Runtime, RuntimeFamily, Timeline,
+    TimelineRow,
 };
 
 use super::columns::{Columns, Figures};
@@ -45,8 +45,6 @@ pub(in crate::run) struct ProcessReport {
     pub(in crate::run) efficiency: Option<EfficiencyTree>,
     /// The MPI calls, if they were timed and there were any.
     pub(in crate::run) mpi: Option<MpiReport>,
-    /// The kernel's account of the threads, if the process exited by itself.
-    pub(in crate::run) scheduling: Option<Scheduling>,
     /// Warnings about the figures, one line each.
     pub(in crate::run) notes: Vec<String>,
 }
@@ -110,7 +108,6 @@ impl ProcessReport {
             efficiency: EfficiencyTree::of(recording, &regions),
             mpi: MpiReport::of(recording),
             sites,
-            scheduling: recording.scheduling,
             timeline: reordered(&recording.timeline, &order),
             process: recording.process.clone(),
             runtimes: recording.runtimes.clone(),

@@ -1,6 +1,6 @@
 //! One region: its times, how well its threads shared the work, its counts.
 
-use pacman_regions::{Adaptation, Region, Sampling, Site, Team};
+use pacman_regions::{Adaptation, Region, Site, Team};
 
 use super::columns::{Columns, Figures};
 use super::energy::EnergyFigures;
@@ -19,9 +19,6 @@ pub(in crate::run) struct RegionReport {
     pub(in crate::run) entry: String,
     pub(in crate::run) runtime: usize,
     pub(in crate::run) executions: u64,
-    /// The observed executions and the standard error of `seconds`, if times, counts and waits are
-    /// estimates from a part of the executions. `executions` is exact.
-    pub(in crate::run) sampling: Option<Sampling>,
     pub(in crate::run) nested: u64,
     pub(in crate::run) seconds: f64,
     pub(in crate::run) mean: Option<f64>,
@@ -61,15 +58,13 @@ impl RegionReport {
         let quotient = |above: f64, below: f64| (below > 0.0).then(|| above / below);
         let executions = region.executions as f64;
         let threads = Thread::all(&region.rows, columns, seats);
-        let observed = region.sampling.map_or(executions, |sampling| sampling.observed as f64);
-        let overhead = overhead.map(|nanoseconds| nanoseconds * 1e-9 * observed);
+        let overhead = overhead.map(|nanoseconds| nanoseconds * 1e-9 * executions);
         RegionReport {
             name,
             site: region.site.clone(),
             entry: region.entry.clone(),
             runtime: region.runtime,
             executions: region.executions,
-            sampling: region.sampling,
             nested: region.nested,
             seconds: region.seconds,
             mean: quotient(region.seconds, executions),

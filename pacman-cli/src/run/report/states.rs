@@ -56,10 +56,7 @@ pub(in crate::run) struct ThreadStates {
     pub(in crate::run) thread: u32,
     /// Wall time of the executions that it took part in.
     pub(in crate::run) there: f64,
-    /// On a processor.
     pub(in crate::run) useful: f64,
-    /// With work and without a processor: at least. It is no waiting, and the tree counts it as useful.
-    pub(in crate::run) off_cpu: f64,
     pub(in crate::run) starting: f64,
     /// At the end of the region.
     pub(in crate::run) end: f64,
@@ -80,13 +77,11 @@ impl ThreadStates {
             .map(|wait| (wait.site, cause(wait.site), wait.count, wait.seconds))
             .collect();
         let inside: f64 = waits.iter().map(|(.., seconds)| seconds).sum();
-        let working = (row.seconds - inside).max(0.0) + states.late_tasks;
-        let off_cpu = states.off_cpu.min(working);
-        let useful = working - off_cpu;
+        let useful = (row.seconds - inside).max(0.0) + states.late_tasks;
         // Clocks of two threads are read at different moments: a little below 0 is 0.
         let end = (there - states.starting - row.seconds - states.late_tasks).max(0.0);
         let (thread, starting) = (row.thread, states.starting);
-        Some(ThreadStates { thread, there, useful, off_cpu, starting, end, waits, states })
+        Some(ThreadStates { thread, there, useful, starting, end, waits, states })
     }
 
     /// Seconds without useful work, outside of MPI.

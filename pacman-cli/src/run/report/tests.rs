@@ -41,7 +41,6 @@ pub(super) fn region(teams: &[(u32, f64)], rows: Vec<Row>) -> Region {
         runtime: 0,
         executions: 10,
         nested: 0,
-        sampling: None,
         seconds: teams.iter().map(|(_, seconds)| seconds).sum(),
         shortest: 0.1,
         longest: 0.2,
@@ -181,9 +180,9 @@ fn timed() -> Recording {
         waits: Some(Waits {
             sites: vec![WaitSite { site, cause: Cause::Loop, call: None }],
             several_roots: false,
+            scheduling: Some(Scheduling { ran: 19.5, delayed: 0.5 }),
             outside: Vec::new(),
         }),
-        scheduling: Some(Scheduling { ran: 19.5, delayed: 0.5 }),
         energy: None,
         notes: Vec::new(),
     }
@@ -282,7 +281,8 @@ fn tasks_after_a_thread_s_part_are_useful() {
 #[test]
 fn a_tree_needs_one_root_and_processors_are_named_first() {
     let mut recording = timed();
-    recording.scheduling = Some(Scheduling { ran: 8.0, delayed: 2.0 });
+    let waits = recording.waits.as_mut().expect("made above");
+    waits.scheduling = Some(Scheduling { ran: 8.0, delayed: 2.0 });
     assert!(report_on(&recording).efficiency.expect("a tree").lacks_processors());
     recording.waits.as_mut().expect("made above").several_roots = true;
     let report = report_on(&recording);

@@ -25,6 +25,17 @@ pub(super) fn section(process: &ProcessReport, shown: usize) -> String {
 fn program(process: &ProcessReport, tree: &EfficiencyTree) -> String {
     let mut lines = Vec::new();
     let blames = !tree.lacks_processors();
+    if let Some(processors) = tree.processor_share.filter(|_| !blames) {
+        lines.push(format!(
+            "Threads had no processor of their own: they ran {} of the time in which they could run.",
+            share(processors)
+        ));
+        lines.push(
+            "Waits below are in part waits for threads without a processor. Use fewer threads, or \
+             an idle machine."
+                .to_owned(),
+        );
+    }
     let Efficiency { parallel, .. } = tree.efficiency;
     lines.push(format!(
         "Parallel efficiency: {} of the time of {} threads was useful work.",
@@ -138,7 +149,6 @@ fn words(cause: Cause) -> &'static str {
 fn regions(process: &ProcessReport, shown: usize) -> Option<Grid> {
     let mut table = Grid::new(vec![
         Column::right("useful", "%"),
-        Column::right("off CPU", "%"),
         Column::right("load", "balance %"),
         Column::right("scheduling", "%"),
         Column::right("worst wait", "%"),
@@ -147,15 +157,11 @@ fn regions(process: &ProcessReport, shown: usize) -> Option<Grid> {
     ]);
     let percent = |part: f64| format!("{:.1}", 100.0 * part);
     let row = |region: &RegionReport| -> Option<Vec<String>> {
-        let states = region.states.as_ref()?;
-        let losses = &states.losses;
+        let losses = &region.states.as_ref()?.losses;
         let efficiency = Efficiency::of_region(losses)?;
-        let off_cpu: f64 = states.threads.iter().map(|thread| thread.off_cpu).sum();
-        let off_cpu = off_cpu / losses.there;
         let worst = losses.worst();
         Some(vec![
-            percent(efficiency.parallel - off_cpu),
-            percent(off_cpu),
+            percent(efficiency.parallel),
             percent(efficiency.load_balance),
             percent(efficiency.scheduling),
             worst.map_or_else(|| "-".into(), |(_, part)| percent(part)),

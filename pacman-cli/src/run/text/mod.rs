@@ -1,12 +1,10 @@
 //! The report for a terminal: tables of regions, counts, threads and what adaptation did.
 
 mod amount;
-mod busy;
 mod efficiency;
 mod energy;
 mod mpi;
 mod overview;
-mod sampling;
 mod slots;
 
 use super::report::{ProcessReport, RegionReport, Report};
@@ -23,8 +21,7 @@ use pacman_events::shown::command_line;
 
 /// The whole report; on a terminal, between the program's output and the prompt, not all of it.
 pub(super) fn write(report: &Report, is_short: bool) -> String {
-    let busy: String = busy::lines(report).iter().map(|line| format!("{line}\n")).collect();
-    let mut text = format!("\n{busy}{}\n", heading(report));
+    let mut text = format!("\n{}\n", heading(report));
     if !is_short {
         text.push_str(&format!("{}\n", made(&report.provenance)));
     }
@@ -51,7 +48,6 @@ pub(super) fn write(report: &Report, is_short: bool) -> String {
         if left_out > 0 {
             text.push_str(&format!("{left_out} more regions are left out here; -o FILE has all\n"));
         }
-        text.push_str(&sampling::line(process));
         text.push_str(&efficiency::section(process, shown));
         text.push_str(&slots::section(process, shown));
         for table in [
@@ -162,7 +158,7 @@ fn regions(process: &ProcessReport, shown: usize) -> Grid {
     for region in &process.regions[..shown] {
         let mark = if region.teams.len() > 1 { "*" } else { "" };
         table.row(vec![
-            sampling::time(region),
+            seconds(region.seconds),
             percent(region.share),
             grouped(region.executions),
             region.mean.map_or_else(absent, seconds),

@@ -21,7 +21,7 @@ use records::{Owned, command_of, owned, region_of, word};
 use region::{Known, adaptation_of, region};
 use sorted::Sorted;
 use sums::timeline;
-use waits::{scheduling, waits};
+use waits::waits;
 
 /// Reads the recordings of all processes that wrote to the arena, in the order of their start.
 ///
@@ -62,9 +62,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
     let get = |offset: usize| word(process, offset);
     let scale = f64::from_bits(get(offset_of!(cells::Process, seconds_per_tick)));
     let scale = if scale.is_finite() && (1e-15..1.0).contains(&scale) { scale } else { 0.0 };
-    // Without a region no time needs it.
-    let unmeasured = get(offset_of!(cells::Process, seconds_per_tick)) == 0;
-    damaged |= scale == 0.0 && !(unmeasured && sorted.primary_stats.is_empty());
+    damaged |= scale == 0.0;
     let numbers = get(offset_of!(cells::Process, numbers));
     let (ending, ticks) = ending(&sorted, process);
     let mut regions = Vec::new();
@@ -117,7 +115,6 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
         timeline: timeline(&primary_stats, scale),
         regions: regions.into_iter().map(|(_, region)| region).collect(),
         waits,
-        scheduling: scheduling(process),
         notes,
     })
 }

@@ -4,7 +4,7 @@ use super::sorted::Sorted;
 use super::sums::{PrimarySum, RowSum};
 use crate::arena::payload::Cursor;
 use crate::arena::writer::slot;
-use crate::{Adaptation, Region, Row, Sampling, Site, Team};
+use crate::{Adaptation, Region, Row, Site, Team};
 
 /// The facts of a region that do not change.
 pub(super) struct Known {
@@ -30,22 +30,14 @@ pub(super) fn region(
     adaptation: Option<Adaptation>,
     scale: f64,
 ) -> Region {
-    // Observed executions stand for all of them. Without sampling the factor is 1, and nothing changes.
-    let factor = sum.factor();
-    let times = |number: u64| times(number, factor);
-    let (exact, scale) = (scale, scale * factor);
     let seconds = |ticks: u64| ticks as f64 * scale;
     let team = |&(threads, executions, ticks): &(u32, u64, u64)| Team {
         threads,
-        executions: times(executions),
+        executions,
         seconds: seconds(ticks),
     };
     let mut teams: Vec<Team> = sum.teams.iter().map(team).collect();
     teams.sort_by_key(|team| team.threads);
-    let rounded: u64 = teams.iter().fold(0, |sum, team| sum.saturating_add(team.executions));
-    if let Some(most) = teams.iter_mut().max_by_key(|team| team.executions) {
-        most.executions = most.executions.saturating_add(sum.all()).saturating_sub(rounded);
-    }
     let widest = teams.last().map_or(1, |team| team.threads);
     let rows = sorted.rows.range((number, 0)..=(number, u32::MAX));
     let rows = rows.filter(|(_, sum)| sum.executions > 0);
@@ -59,42 +51,32 @@ pub(super) fn region(
         runtime: sorted.runtimes.range(..known.runtime).count(),
         site: known.site,
         entry: known.entry,
-        executions: sum.all(),
-        sampling: sum
-            .sampling()
-            .map(|(observed, error)| Sampling { observed, standard_error: error * exact }),
-        nested: sum.nested.min(sum.all()),
+        executions: sum.executions,
+        nested: sum.nested,
         seconds: seconds(sum.ticks),
-        shortest: sum.shortest as f64 * exact,
-        longest: sum.longest as f64 * exact,
+        shortest: seconds(sum.shortest),
+        longest: seconds(sum.longest),
         teams,
-        rows: rows.map(|(&(_, thread), sum)| row(sorted, thread, sum, (exact, factor))).collect(),
+        rows: rows.map(|(&(_, thread), sum)| row(sorted, thread, sum, scale)).collect(),
         adaptation: adaptation.map(|adaptation| adaptation.of_teams(widest)),
-        energy: sorted.region_energy(number, exact),
+        energy: sorted.region_energy(number, scale),
     }
 }
 
-/// A number of all executions from that of the observed ones. Large counts keep all digits without
-/// sampling.
-pub(super) fn times(number: u64, factor: f64) -> u64 {
-    if factor == 1.0 { number } else { (number as f64 * factor).round() as u64 }
-}
-
-fn row(sorted: &Sorted<'_>, thread: u32, sum: &RowSum, (scale, factor): (f64, f64)) -> Row {
-    let times = |number: u64| times(number, factor);
+fn row(sorted: &Sorted<'_>, thread: u32, sum: &RowSum, scale: f64) -> Row {
     let mut counts = vec![None; sorted.events.len()];
     if sum.counted > 0 {
         let counted = sorted.counted.iter().zip(&sum.counts);
-        counted.for_each(|(&event, &count)| counts[event] = Some(times(count)));
+        counted.for_each(|(&event, &count)| counts[event] = Some(count));
     }
     Row {
         thread,
-        executions: times(sum.executions),
-        seconds: sum.ticks as f64 * scale * factor,
+        executions: sum.executions,
+        seconds: sum.ticks as f64 * scale,
         cpu: sum.cpu,
         moves: sum.moves,
         // The process may have ended between the two stores.
-        counted: times(sum.counted.min(sum.executions)),
+        counted: sum.counted.min(sum.executions),
         counts,
         states: None,
     }

@@ -28,19 +28,6 @@ pub(super) struct PrimarySum {
     /// For each team size: the number of threads, the executions and their ticks.
     pub(super) teams: Vec<(u32, u64, u64)>,
     pub(super) bins: BinTotals,
-    sampled: Sampled,
-}
-
-/// The executions that stand for others.
-#[derive(Clone, Copy, Default)]
-struct Sampled {
-    /// Executions that were counted only.
-    skipped: u64,
-    /// The observed ones, and the number that they stand for.
-    weighted: u64,
-    weights: u64,
-    /// See [`cells::PrimaryStats`].
-    spread: [f64; 3],
 }
 
 impl PrimarySum {
@@ -56,13 +43,6 @@ impl PrimarySum {
             .collect();
         let executions = teams.iter().fold(0u64, |sum, team| sum.saturating_add(team.1));
         let ticks = teams.iter().fold(0u64, |sum, team| sum.saturating_add(team.2));
-        let bits = |place: usize| get(offset_of!(cells::PrimaryStats, spread) + 8 * place);
-        let sampled = Sampled {
-            skipped: get(offset_of!(cells::PrimaryStats, skipped)),
-            weighted: get(offset_of!(cells::PrimaryStats, weighted)),
-            weights: get(offset_of!(cells::PrimaryStats, weights)),
-            spread: [0, 1, 2].map(|place| f64::from_bits(bits(place))),
-        };
         let longest = match get(offset_of!(cells::PrimaryStats, longest)) {
             0 => ticks,
             longest => longest.min(ticks),
@@ -75,7 +55,6 @@ impl PrimarySum {
             longest,
             teams,
             bins,
-            sampled,
         })
     }
 
@@ -94,42 +73,9 @@ impl PrimarySum {
                 None => self.teams.push((threads, executions, ticks)),
             }
         }
-        let (own, more) = (&mut self.sampled, &other.sampled);
-        own.skipped = own.skipped.saturating_add(more.skipped);
-        own.weighted = own.weighted.saturating_add(more.weighted);
-        own.weights = own.weights.saturating_add(more.weights);
-        own.spread.iter_mut().zip(more.spread).for_each(|(sum, more)| *sum += more);
         let shift = self.bins.shift.max(other.bins.shift);
         self.bins = self.bins.clone().folded(shift);
         self.bins.merge(&other.bins.clone().folded(shift));
-    }
-}
-
-impl PrimarySum {
-    /// All executions, exactly: observed or not.
-    pub(super) fn all(&self) -> u64 {
-        let Sampled { skipped, weighted, weights, .. } = self.sampled;
-        // The last block of a thread may have ended early.
-        let observed = self.executions.saturating_sub(weights).saturating_add(weighted);
-        observed.saturating_add(skipped)
-    }
-
-    /// The factor from the executions that the observed ones stand for to all of them.
-    pub(super) fn factor(&self) -> f64 {
-        match self.sampled.skipped {
-            0 if self.sampled.weights == self.sampled.weighted => 1.0,
-            _ => self.all() as f64 / self.executions as f64,
-        }
-    }
-
-    /// The observed executions, and the standard error of the sum of all ticks; `None` if all were
-    /// observed.
-    pub(super) fn sampling(&self) -> Option<(u64, f64)> {
-        let Sampled { skipped, spread: [squares, linear, quadratic], .. } = self.sampled;
-        let mean = self.ticks as f64 / self.executions as f64;
-        let variance = quadratic - 2.0 * mean * linear + mean * mean * squares;
-        let error = variance.max(0.0).sqrt() * self.factor();
-        (skipped > 0).then(|| (self.all() - skipped, if error.is_finite() { error } else { 0.0 }))
     }
 }
 
@@ -142,62 +88,14 @@ pub(super) fn timeline(primary_stats: &[&PrimarySum], scale: f64) -> Timeline {
         .map(|(region, sum)| (region, &sum.bins))
         .collect();
     let shift = rows.iter().map(|(_, held)| held.shift).max().unwrap_or(0);
-    let seconds = |ticks: &[u64], scale: f64| -> Vec<f64> {
+    let seconds = |ticks: &[u64]| -> Vec<f64> {
         let used = ticks.iter().rposition(|&ticks| ticks > 0).map_or(0, |last| last + 1);
         ticks[..used].iter().map(|&ticks| ticks as f64 * scale).collect()
     };
     let rows = rows.into_iter().map(|(region, held)| {
         let held = held.clone().folded(shift);
-        let scale = scale * primary_stats[region].factor();
-        let seconds = |ticks| seconds(ticks, scale);
         let (seconds, thread_seconds) = (seconds(&held.ticks), seconds(&held.thread_ticks));
         TimelineRow { region, seconds, thread_seconds }
     });
     Timeline { rows: rows.collect(), bin: (1u64 << shift) as f64 * scale }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::arena::tests::words_of;
-    use crate::arena::{CurrentBin, PrimaryStats};
-
-    /// The sum of a thread that observed executions of these ticks and weights, and skipped some.
-    fn sum(observed: &[(u64, u32)], skipped: u64) -> PrimarySum {
-        let (stats, latest) = (PrimaryStats::unrecorded(), CurrentBin::none());
-        for &(ticks, weight) in observed {
-            // SAFETY: `latest` belongs to this record.
-            unsafe { stats.add_weighted(&latest, 0, (ticks, ticks), 2, weight) };
-        }
-        (0..skipped).for_each(|_| stats.count_skipped());
-        let words = words_of(&stats);
-        let bins = offset_of!(cells::PrimaryStats, bins) / 8;
-        PrimarySum::of(&words, BinTotals::of(&words[bins..])).expect("executions")
-    }
-
-    #[test]
-    fn executions_are_exact_and_the_error_is_that_of_the_sample() {
-        let whole = sum(&[(10, 1), (30, 1)], 0);
-        assert_eq!((whole.all(), whole.factor(), whole.sampling()), (2, 1.0, None));
-        // Two blocks of four, of which the second ended after three executions.
-        let mut sampled = sum(&[(10, 4), (30, 4)], 5);
-        assert_eq!((sampled.all(), sampled.ticks, sampled.executions), (7, 160, 8));
-        assert_eq!(sampled.factor(), 7.0 / 8.0);
-        let (observed, error) = sampled.sampling().expect("some were skipped");
-        // The mean is 20 ticks, and each block adds 4 × 3 × 10².
-        assert_eq!((observed, error), (2, 2400f64.sqrt() * 7.0 / 8.0));
-        sampled.merge(&sum(&[(20, 1)], 0));
-        assert_eq!((sampled.all(), sampled.executions, sampled.ticks), (8, 9, 180));
-        let even = sum(&[(20, 4), (20, 4)], 6).sampling();
-        assert_eq!(even, Some((2, 0.0)), "even executions have no error");
-    }
-
-    #[test]
-    fn weights_reach_bins_and_teams() {
-        let sampled = sum(&[(10, 4), (30, 2)], 4);
-        assert_eq!(sampled.teams, [(2, 6, 100)]);
-        assert_eq!(sampled.bins.ticks.iter().sum::<u64>(), 100);
-        assert_eq!(sampled.bins.thread_ticks.iter().sum::<u64>(), 200);
-        assert_eq!((sampled.shortest, sampled.longest), (10, 30));
-    }
 }

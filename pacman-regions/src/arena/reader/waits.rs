@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::mem::offset_of;
 
 use super::records::{Owned, site_of, word};
-use super::region::times;
 use super::sorted::Sorted;
-use super::sums::PrimarySum;
 use crate::arena::cells;
 use crate::arena::payload::Cursor;
 use crate::arena::wait_row::state;
@@ -26,36 +24,37 @@ pub(super) fn waits(
     }
     let mut sites = Sites { owned, owner, known: BTreeMap::new(), all: Vec::new() };
     for (number, region) in regions {
-        let factor = sorted.primary_stats.get(number).map_or(1.0, PrimarySum::factor);
         for row in &mut region.rows {
             let own =
                 sorted.waits.range((*number, row.thread, 0)..=(*number, row.thread, u32::MAX));
-            let (mut states, mut off_cpu) = (States::default(), 0.0f64);
+            let mut states = States::default();
             for (&(_, _, site), &(count, ticks)) in own {
-                let seconds = ticks as f64 * scale * factor;
-                let count = times(count, factor);
+                let seconds = ticks as f64 * scale;
                 match site {
                     state::STARTING => states.starting = seconds,
                     state::LATE_TASKS => states.late_tasks = seconds,
                     state::DROPPED => states.dropped = count,
                     state::UNSEEN_TASKS => states.unseen_tasks = count,
-                    // The number has nanoseconds on processors.
-                    state::CPU => off_cpu += seconds - count as f64 * 1e-9,
-                    state::WAITED_CPU => off_cpu -= seconds - count as f64 * 1e-9,
                     _ if count > 0 => {
                         states.waits.push(Wait { site: sites.place(site), count, seconds });
                     }
                     _ => {}
                 }
             }
-            states.off_cpu = off_cpu.max(0.0);
             row.states = Some(states);
         }
     }
+    let scheduling = match get(offset_of!(cells::Process, ran)) {
+        0 => None,
+        ran => Some(Scheduling {
+            ran: ran as f64 * 1e-9,
+            delayed: get(offset_of!(cells::Process, delayed)) as f64 * 1e-9,
+        }),
+    };
     let several_roots = get(offset_of!(cells::Process, several_roots)) != 0;
     let root = get(offset_of!(cells::Process, root)).checked_sub(1);
     let outside = outside(sorted, &mut sites, root, scale);
-    Some(Waits { sites: sites.all, several_roots, outside })
+    Some(Waits { sites: sites.all, several_roots, scheduling, outside })
 }
 
 /// The waits outside of regions. `root` is the thread that starts regions.
@@ -85,14 +84,6 @@ fn outside(
         }
     }
     threads
-}
-
-/// The kernel's account of the process's threads.
-pub(super) fn scheduling(process: &[u64]) -> Option<Scheduling> {
-    let seconds = |offset: usize| word(process, offset) as f64 * 1e-9;
-    let ran = seconds(offset_of!(cells::Process, ran));
-    let delayed = seconds(offset_of!(cells::Process, delayed));
-    (ran > 0.0).then_some(Scheduling { ran, delayed })
 }
 
 /// The constructs of a process, in the order of first use.

@@ -77,8 +77,8 @@ pub(super) fn timed(threads: &[ThreadSpec], cause: &str) -> Recording {
             "rows": threads.iter().enumerate().map(row).collect::<Vec<_>>(),
         }],
         "timeline": {"bin": 1.0, "rows": []},
-        "waits": {"sites": [{"site": site(20), "cause": cause}]},
-        "scheduling": {"ran": 16.0, "delayed": 0.1},
+        "waits": {"sites": [{"site": site(20), "cause": cause}],
+                  "scheduling": {"ran": 16.0, "delayed": 0.1}},
         "notes": [],
     }))
     .expect("a recording")
