@@ -39,8 +39,9 @@ int main(void)
     if (type < 0) {
         fields = ALL;
         type = number_in("/sys/bus/event_source/devices/cpu_core/type");
-        run_on(0);
     }
+    /* The doorbell sets the fractions of one context. Context 0 is a performance core on a hybrid. */
+    run_on(0);
     struct perf_event_attr attr = {
         .type = type, .config = 0x400, .disabled = 1, .exclude_kernel = 1,
         .read_format = PERF_FORMAT_GROUP,
