@@ -44,13 +44,13 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// Resident memory in kilobytes, and open descriptors.
 #[derive(Clone, Copy, Debug)]
-struct PerfPermissions {
+struct Footprint {
     kilobytes: u64,
     descriptors: u64,
 }
 
-impl PerfPermissions {
-    fn now() -> PerfPermissions {
+impl Footprint {
+    fn now() -> Footprint {
         // What was freed is not in use.
         // SAFETY: takes a number; gives free memory back to the kernel.
         unsafe { libc::malloc_trim(0) };
@@ -59,12 +59,12 @@ impl PerfPermissions {
         let pages: u64 = statm.split(' ').nth(1).expect("resident").parse().expect("a number");
         // SAFETY: takes a number and cannot fail for this one.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
-        PerfPermissions { kilobytes: pages * page / 1024, descriptors }
+        Footprint { kilobytes: pages * page / 1024, descriptors }
     }
 }
 
 /// At most a hundredth more memory, and as many descriptors.
-fn is_flat(what: &str, count: u64, warm: PerfPermissions, end: PerfPermissions, started: Instant) {
+fn is_flat(what: &str, count: u64, warm: Footprint, end: Footprint, started: Instant) {
     let growth = end.kilobytes as f64 / warm.kilobytes as f64 - 1.0;
     println!(
         "{what}: {count} in {:.1} s, {} kB and {} descriptors after {}, {} kB and {} at the end, {:+.2} %",
@@ -84,9 +84,9 @@ fn is_flat(what: &str, count: u64, warm: PerfPermissions, end: PerfPermissions, 
 fn soaked(what: &str, count: u64, mut part: impl FnMut(u64)) {
     let started = Instant::now();
     part(warm_up(count));
-    let warm = PerfPermissions::now();
+    let warm = Footprint::now();
     part(count - warm_up(count));
-    is_flat(what, count, warm, PerfPermissions::now(), started);
+    is_flat(what, count, warm, Footprint::now(), started);
 }
 
 /// What a program in C said of itself.
@@ -100,7 +100,7 @@ fn told(what: &str, count: u64, command: &mut Command) -> u64 {
         let number = |word: &str| word.parse::<u64>().expect("a number");
         said.insert(
             word,
-            PerfPermissions { kilobytes: number(first), descriptors: number(second) },
+            Footprint { kilobytes: number(first), descriptors: number(second) },
         );
     }
     is_flat(what, count, said["warm"], said["end"], started);
