@@ -116,6 +116,7 @@ mod tests {
             regions: vec![region],
             timeline: Timeline::default(),
             waits: None,
+            scheduling: None,
             notes: Vec::new(),
         }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Site, States, Waits};
+use crate::{Scheduling, Site, States, Waits};
 
 /// All regions of one process, from the loading of the library to the end of the process.
 ///
@@ -34,6 +34,10 @@ pub struct Recording {
     /// The waits inside regions; `None` if they were not asked for.
     #[serde(default)]
     pub waits: Option<Waits>,
+    /// The kernel's account of the threads. The library records it if it times waits and the process
+    /// exits; otherwise the command completes it for the process that it started.
+    #[serde(default)]
+    pub scheduling: Option<Scheduling>,
     /// Notes for the user, one line each.
     pub notes: Vec<String>,
 }

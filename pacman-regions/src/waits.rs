@@ -12,9 +12,6 @@ pub struct Waits {
     /// Several threads started regions that were inside no other.
     #[serde(default)]
     pub several_roots: bool,
-    /// The kernel's account of the threads; `None` if the process did not exit by itself.
-    #[serde(default)]
-    pub scheduling: Option<Scheduling>,
     /// The MPI calls outside of regions, by thread.
     #[serde(default)]
     pub outside: Vec<OutsideWaits>,
@@ -48,7 +45,7 @@ pub struct WaitSite {
     pub call: Option<String>,
 }
 
-/// The kernel's account of all threads that lived at the exit.
+/// The kernel's account of threads: of those that lived at the exit, or of the first one alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scheduling {
     /// Seconds on processors.
@@ -56,6 +53,24 @@ pub struct Scheduling {
     /// Seconds in which threads could run and had no processor.
     pub delayed: f64,
 }
+
+impl Scheduling {
+    /// The part of the time in which threads could run that they ran; `None` if they hardly ran.
+    pub fn processor_share(&self) -> Option<f64> {
+        let able = self.ran + self.delayed;
+        (able >= SHORTEST).then(|| self.ran / able)
+    }
+
+    /// Whether threads got clearly less than a processor each.
+    pub fn lacks_processors(&self) -> bool {
+        self.processor_share().is_some_and(|share| share < ENOUGH)
+    }
+}
+
+/// The share of a processor from which on a thread has one to itself.
+const ENOUGH: f64 = 0.95;
+/// The seconds of all threads below which a single turn of another process decides the share.
+const SHORTEST: f64 = 0.05;
 
 /// The states of one thread in a region, outside of its plain work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

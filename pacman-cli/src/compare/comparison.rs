@@ -122,7 +122,10 @@ impl Side {
 /// Medians of the factors.
 fn factors(reports: &[RunDocument]) -> Option<Factors> {
     let tree = |report: &RunDocument| {
-        let mut trees = report.processes.iter().filter_map(|process| process.efficiency.clone());
+        let mut trees = report.processes.iter().filter_map(|process| {
+            let processor_share = process.processor_share;
+            Some(Factors { processor_share, ..process.efficiency.clone()? })
+        });
         let first = trees.next();
         first.filter(|_| trees.next().is_none())
     };

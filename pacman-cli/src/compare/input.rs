@@ -29,6 +29,7 @@ pub(super) struct ProvenanceMembers {
 #[derive(Debug, Deserialize)]
 pub(super) struct ProcessMembers {
     pub(super) efficiency: Option<Factors>,
+    pub(super) processor_share: Option<f64>,
     pub(super) sites: Vec<SiteMembers>,
     pub(super) regions: Vec<RegionMembers>,
 }
@@ -41,6 +42,8 @@ pub(super) struct Factors {
     pub(super) serialization: f64,
     pub(super) load_balance: f64,
     pub(super) scheduling: f64,
+    /// Of the process.
+    #[serde(skip)]
     pub(super) processor_share: Option<f64>,
 }
 

@@ -13,9 +13,11 @@ use super::file;
 use super::help::TABLE;
 use super::percent::percent;
 use super::progress::Progress;
+use super::table::Table;
 use crate::counts::named;
 use crate::document;
 use crate::error::{self, CliError, CliResult};
+use crate::noise::Times;
 use pacman_core::atomic_write;
 
 /// Train a model that predicts the time of a phase with other numbers of threads.
@@ -61,6 +63,9 @@ pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> CliResult {
     let model = fit(&data, &contender).map_err(|error| error.within(named(&args.data.data)))?;
     file::write(&args.output, &model)?;
     let accuracy = model.cross_validation.accuracy;
+    if let Some(line) = noise(&table, machine) {
+        error::complain(format!("{}: {line}", named(&args.data.data)));
+    }
     if accuracy < 0.0 {
         error::complain(format!(
             "{output}: its times are off by {} on average: this model is of no use; measure more \
@@ -75,6 +80,17 @@ pub(crate) fn train(args: &TrainArgs, out: &mut dyn Write) -> CliResult {
         writeln!(out, "written to {output}")?;
     }
     Ok(0)
+}
+
+/// A line if noise hides what a model can learn.
+fn noise(table: &Table, machine: &str) -> Option<String> {
+    let mut times = Times::default();
+    for row in table.rows.iter().filter(|row| row.machine == machine && row.run.is_some()) {
+        let phase = row.phase.as_deref().unwrap_or_default();
+        let phase = format!("{} {phase}", row.program);
+        times.add(&phase, row.sample.configuration(), row.sample.seconds());
+    }
+    times.line()
 }
 
 fn contender(args: &TrainArgs) -> Contender {

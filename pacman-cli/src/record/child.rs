@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use libc::c_ulong;
 use pacman_events::shown::text_of;
+use pacman_regions::Scheduling;
 
 use crate::exit::Exit;
 use crate::run::options::inherited;
+use crate::scheduling;
 use crate::signals::{Signals, Wake};
 
 /// The environment of a run.
@@ -38,11 +40,11 @@ pub(super) enum Ended {
 }
 
 impl Run<'_> {
-    /// Runs the program to its end.
+    /// Runs the program to its end. Returns with it the kernel's account of its first thread.
     ///
     /// # Errors
     /// If it could not be started or waited for.
-    pub(super) fn run(&self, signals: &Signals) -> io::Result<Ended> {
+    pub(super) fn run(&self, signals: &Signals) -> io::Result<(Ended, Option<Scheduling>)> {
         let mut command = Command::new(&self.command[0]);
         command.args(&self.command[1..]).stdin(Stdio::null());
         let threads = OsString::from(self.cpus.len().to_string());
@@ -73,16 +75,19 @@ impl Run<'_> {
     }
 }
 
-fn wait(mut child: Child, signals: &Signals) -> io::Result<Ended> {
+fn wait(mut child: Child, signals: &Signals) -> io::Result<(Ended, Option<Scheduling>)> {
     let mut stopping: Option<Instant> = None;
     loop {
+        // Before the child is reaped, which ends the account.
+        let account = scheduling::of(child.id());
         if let Some(status) = child.try_wait()? {
             let stopping = stopping.is_some() | signals.asked_to_end()?;
-            return Ok(match failure(status.into()) {
+            let ended = match failure(status.into()) {
                 failure if stopping => Ended::Stopped { well: failure.is_none() },
                 None => Ended::Well,
                 Some(why) => Ended::Badly(why),
-            });
+            };
+            return Ok((ended, account));
         }
         let wake = signals.wait(Instant::now() + LOOK_ANYWAY)?;
         let pid = child.id() as libc::pid_t;
@@ -155,14 +160,15 @@ mod tests {
     #[test]
     fn a_wish_to_end_that_came_before_the_wait_is_heard() {
         let signals = Signals::hold().unwrap();
-        assert!(matches!(wait(ended("exit 0"), &signals), Ok(Ended::Well)));
-        assert!(matches!(wait(ended("exit 3"), &signals), Ok(Ended::Badly(_))));
+        assert!(matches!(wait(ended("exit 0"), &signals), Ok((Ended::Well, _))));
+        assert!(matches!(wait(ended("exit 3"), &signals), Ok((Ended::Badly(_), _))));
         for (script, well) in [("exit 3", false), ("exit 0", true)] {
             let child = ended(script);
             // SAFETY: raise has no preconditions; the signal is held back from this thread.
             assert_eq!(unsafe { libc::raise(libc::SIGTERM) }, 0);
             let end = wait(child, &signals);
-            assert!(matches!(end, Ok(Ended::Stopped { well: ended }) if ended == well), "{end:?}");
+            let Ok((Ended::Stopped { well: ended }, _)) = end else { panic!("{end:?}") };
+            assert_eq!(ended, well, "{script}");
             assert!(!signals.asked_to_end().unwrap(), "nothing is left to end this process");
         }
     }

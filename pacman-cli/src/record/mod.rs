@@ -17,10 +17,12 @@ use pacman_adapt::predict::{Configuration, machine_name};
 use pacman_adapt::{Candidates, places};
 use pacman_core::{Event, Placement, Topology, platform};
 use pacman_events::shown::{shown, shown_path};
+use pacman_regions::Scheduling;
 
 use crate::error::{self, CliError, CliResult};
 use crate::exit::INTERRUPTED;
 use crate::model::progress::Progress;
+use crate::noise::Times;
 use crate::run::directory::Directory;
 use crate::run::library;
 use crate::run::memory::Memory;
@@ -111,6 +113,9 @@ pub(crate) fn record(args: &RecordArgs, out: &mut dyn Write) -> CliResult {
         said: Said::default(),
         failed: BTreeSet::new(),
         phases: BTreeSet::new(),
+        times: Times::default(),
+        runs: 0,
+        busy: 0,
     };
     let status = recorder.all(&signals)?;
     recorder.sum_up(out)?;
@@ -184,6 +189,10 @@ struct Recorder<'a> {
     /// Configurations that are not tried again.
     failed: BTreeSet<Configuration>,
     phases: BTreeSet<String>,
+    times: Times,
+    runs: usize,
+    /// Runs whose program got clearly less than a processor for a thread.
+    busy: usize,
 }
 
 impl Recorder<'_> {
@@ -199,7 +208,10 @@ impl Recorder<'_> {
                     Some(_) => Place::Memory(Memory::new()?),
                     None => Place::Directory(Directory::new()?),
                 };
-                let ended = self.run(on, &place, signals)?;
+                let (ended, scheduling) = self.run(on, &place, signals)?;
+                self.runs += 1;
+                self.busy +=
+                    usize::from(scheduling.is_some_and(|account| account.lacks_processors()));
                 let complete = match &ended {
                     Ended::Well | Ended::Stopped { well: true } => true,
                     Ended::Stopped { well: false } => false,
@@ -220,7 +232,12 @@ impl Recorder<'_> {
         Ok(if self.failed.is_empty() { 0 } else { 1 })
     }
 
-    fn run(&self, on: Configuration, place: &Place, signals: &Signals) -> CliResult<Ended> {
+    fn run(
+        &self,
+        on: Configuration,
+        place: &Place,
+        signals: &Signals,
+    ) -> CliResult<(Ended, Option<Scheduling>)> {
         let events = self.args.events.as_deref().unwrap_or_default();
         let environment = match (place, &self.plan.library) {
             (Place::Memory(memory), Some(library)) => regions::environment(library, memory, events),
@@ -257,6 +274,9 @@ impl Recorder<'_> {
                 error::complain(format!("{}: {line}", self.plan.app));
             }
         }
+        for phase in &phases {
+            self.times.add(&phase.name, on, phase.seconds);
+        }
         self.phases.extend(phases.iter().map(|phase| phase.name.clone()));
         let row = |phase: Phase| Measurement {
             machine: self.plan.machine.clone(),
@@ -289,7 +309,20 @@ impl Recorder<'_> {
             s(phases),
             shown(&self.plan.machine),
             shown_path(&self.args.output)
-        )
+        )?;
+        if self.busy > 0 {
+            writeln!(
+                out,
+                "in {} of {} runs the first thread had a processor in less than 95 % of the time in \
+                 which it could run: their times are in part those of a busy machine; record again \
+                 on an idle one",
+                self.busy, self.runs
+            )?;
+        }
+        match self.times.line() {
+            Some(line) => writeln!(out, "{line}"),
+            None => Ok(()),
+        }
     }
 }
 

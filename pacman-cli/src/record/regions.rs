@@ -183,6 +183,7 @@ mod tests {
             regions,
             timeline: Timeline::default(),
             waits: None,
+            scheduling: None,
             notes: Vec::new(),
         }
     }

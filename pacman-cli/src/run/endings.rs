@@ -7,8 +7,8 @@ use pacman_regions::{Ending, Recording};
 use super::launch::Ended;
 use crate::exit::named;
 
-/// Completes the endings of recordings from the program's wait status and from the processes that
-/// still run. The recordings are in the order in which their processes began.
+/// Completes the endings of recordings, and the kernel's account of threads, from the end of the program
+/// and from the processes that still run. The recordings are in the order in which their processes began.
 pub(super) fn complete(recordings: &mut [Recording], ended: &Ended) {
     let unsaid = |recording: &&mut Recording| recording.process.ending == Ending::Unsaid;
     for recording in recordings.iter_mut().filter(unsaid) {
@@ -20,7 +20,9 @@ pub(super) fn complete(recordings: &mut [Recording], ended: &Ended) {
     }
     // It may have been several programs, one after the other.
     let own = recordings.iter_mut().rfind(|recording| recording.process.pid == ended.pid);
-    let Some(process) = own.map(|recording| &mut recording.process) else { return };
+    let Some(recording) = own else { return };
+    recording.scheduling = recording.scheduling.or(ended.scheduling);
+    let process = &mut recording.process;
     // A program that the library was not loaded into may have come after it, and ended so.
     if process.ending == Ending::Unsaid {
         process.seconds = process.seconds.max(since_1970(ended.at) - process.began);

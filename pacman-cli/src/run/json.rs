@@ -46,6 +46,8 @@ struct Process<'a, R> {
     threads: u32,
     contexts: u32,
     share: f64,
+    processor_share: Option<f64>,
+    lacks_processors: bool,
     events: Vec<Event<'a>>,
     metrics: Vec<Metric<'a>>,
     overhead: Overhead<'a>,
@@ -258,6 +260,8 @@ fn process(report: &ProcessReport) -> impl Serialize + '_ {
         threads: report.threads,
         contexts: report.contexts,
         share: report.share(),
+        processor_share: report.processor_share(),
+        lacks_processors: report.lacks_processors(),
         events: columns.events.iter().map(event).collect(),
         metrics: columns.metrics.iter().copied().map(metric).collect(),
         overhead: Overhead {

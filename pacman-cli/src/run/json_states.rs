@@ -25,8 +25,6 @@ pub(super) struct Tree {
     load_balance: f64,
     scheduling: f64,
     serial_s: f64,
-    processor_share: Option<f64>,
-    lacks_processors: bool,
 }
 
 #[derive(Serialize)]
@@ -86,8 +84,6 @@ pub(super) fn tree(process: &ProcessReport) -> Option<Tree> {
         load_balance,
         scheduling,
         serial_s: tree.serial,
-        processor_share: tree.processor_share,
-        lacks_processors: tree.lacks_processors(),
     })
 }
 

@@ -5,6 +5,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::time::{Instant, SystemTime};
 
+use pacman_regions::Scheduling;
+
 use super::signals;
 use crate::error::{CliError, CliResult};
 use crate::exit::Exit;
@@ -18,6 +20,8 @@ pub(super) struct Ended {
     pub(super) exit: Exit,
     pub(super) seconds: f64,
     pub(super) at: SystemTime,
+    /// The kernel's account of its first thread.
+    pub(super) scheduling: Option<Scheduling>,
 }
 
 /// The variables that a program's environment gets.
@@ -40,9 +44,11 @@ pub(super) fn run(
     let child =
         start_with(command, environment, held).map_err(|error| CliError::not_run(name, &error))?;
     let pid = child.id() as libc::pid_t;
-    let status = signals::wait(pid, held).map_err(|error| CliError::not_run(name, &error))?;
+    let (status, scheduling) =
+        signals::wait(pid, held).map_err(|error| CliError::not_run(name, &error))?;
     let seconds = start.elapsed().as_secs_f64();
-    Ok(Ended { pid: child.id(), exit: status.into(), seconds, at: SystemTime::now() })
+    let at = SystemTime::now();
+    Ok(Ended { pid: child.id(), exit: status.into(), seconds, at, scheduling })
 }
 
 fn start_with(

@@ -83,7 +83,8 @@ fn read(args: &RunArgs, directory: &Path) -> CliResult {
         recording.process.began + recording.process.seconds - first.began
     };
     let seconds = found.recordings.iter().map(end).fold(0.0, f64::max);
-    let ended = Ended { pid: 0, exit: Exit::Status(0), seconds, at: SystemTime::now() };
+    let at = SystemTime::now();
+    let ended = Ended { pid: 0, exit: Exit::Status(0), seconds, at, scheduling: None };
     let since_1970 = Duration::try_from_secs_f64(first.began).unwrap_or_default();
     let topology = Topology::detect().ok();
     let run = Run {

@@ -9,15 +9,24 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
+use pacman_regions::Scheduling;
+
+use crate::scheduling;
 use crate::signals::{Signals, Wake};
 
-/// Waits for the end of `pid`, a child that only this function reaps.
-pub(super) fn wait(pid: libc::pid_t, signals: &Signals) -> io::Result<ExitStatus> {
+/// Waits for the end of `pid`, a child that only this function reaps. Returns its status and the
+/// kernel's account of its first thread.
+pub(super) fn wait(
+    pid: libc::pid_t,
+    signals: &Signals,
+) -> io::Result<(ExitStatus, Option<Scheduling>)> {
     // Somebody wants the job stopped.
     let mut is_to_stop = false;
     loop {
+        // Before the child is reaped, which ends the account.
+        let account = scheduling::of(pid.unsigned_abs());
         match change(pid)? {
-            Some(Change::Ended(status)) => return Ok(status),
+            Some(Change::Ended(status)) => return Ok((status, account)),
             Some(Change::Stopped) if is_to_stop => {
                 // SAFETY: raise has no preconditions. When this process is continued, it goes on
                 // here.

@@ -12,6 +12,7 @@ mod machine;
 mod metrics;
 mod record;
 mod run;
+mod run_busy;
 mod run_ends;
 mod run_energy;
 mod run_kills;

@@ -86,6 +86,9 @@ fn put(writer: &mut Writer, recording: &Recording) -> Option<()> {
     })?;
     let host = own.host.as_deref().unwrap_or_default().as_bytes();
     writer.append(Kind::Host, &Payload::host(host, own.rank));
+    if let Some(Scheduling { ran, delayed }) = recording.scheduling {
+        process.scheduled((ran * 1e9).round() as u64, (delayed * 1e9).round() as u64);
+    }
     if let Some(waits) = &recording.waits {
         put_waits(writer, process, recording, waits, scale)?;
     }
@@ -151,9 +154,6 @@ fn put_waits(
 ) -> Option<()> {
     if waits.several_roots {
         process.has_several_roots();
-    }
-    if let Some(Scheduling { ran, delayed }) = waits.scheduling {
-        process.scheduled((ran * 1e9).round() as u64, (delayed * 1e9).round() as u64);
     }
     for (number, WaitSite { site, cause, call }) in waits.sites.iter().enumerate() {
         let payload = Payload::new().number(number as u64 + u64::from(state::SITES));

@@ -372,7 +372,6 @@ pub(crate) fn specimen() -> Recording {
                 },
             ],
             several_roots: true,
-            scheduling: Some(Scheduling { ran: 1.5, delayed: 0.5 }),
             outside: vec![
                 OutsideWaits {
                     thread: 0,
@@ -388,6 +387,7 @@ pub(crate) fn specimen() -> Recording {
                 },
             ],
         }),
+        scheduling: Some(Scheduling { ran: 1.5, delayed: 0.5 }),
         notes: vec!["a note".into()],
     }
 }

@@ -1,7 +1,7 @@
 //! The efficiency tree as a picture: a bar for each factor, the worst one marked.
 
 use super::escape::escaped;
-use crate::run::report::{EfficiencyTree, FactorLoss, ProcessReport};
+use crate::run::report::{FactorLoss, ProcessReport};
 use crate::run::text::{meaning, name, reason_at, share};
 
 /// The section, or the way to one if waits were not timed.
@@ -16,7 +16,7 @@ pub(super) fn section(process: &ProcessReport) -> String {
         };
         return format!("<section class=\"tree\"><h2>Efficiency</h2><p>{why}</p></section>\n");
     };
-    let lacks = tree.lacks_processors();
+    let lacks = process.lacks_processors();
     let whole = row(
         "whole",
         "parallel efficiency",
@@ -37,15 +37,15 @@ pub(super) fn section(process: &ProcessReport) -> String {
         "<section class=\"tree\"><h2>Efficiency</h2><ol class=\"factors\">{}{whole}</ol>\
          <p class=\"hint\">The product of these factors, worst first:</p>\
          <ol class=\"factors product{}\">{rows}</ol></section>\n",
-        processors(tree),
+        processors(process),
         if lacks { " doubtful" } else { "" },
     )
 }
 
 /// The processor share, first and marked where it is what costs most.
-fn processors(tree: &EfficiencyTree) -> String {
-    let Some(value) = tree.processor_share else { return String::new() };
-    let class = if tree.lacks_processors() { "beside worst" } else { "beside" };
+fn processors(process: &ProcessReport) -> String {
+    let Some(value) = process.processor_share() else { return String::new() };
+    let class = if process.lacks_processors() { "beside worst" } else { "beside" };
     row(class, "processor share", value, "ran, of the time in which threads could run")
 }
 

@@ -7,7 +7,7 @@ use super::escape::escaped;
 use super::kind::Kind;
 use super::shared;
 use super::title::{self, titled};
-use crate::run::report::{EfficiencyTree, ProcessReport, RegionReport};
+use crate::run::report::{ProcessReport, RegionReport};
 use crate::run::text::{help, number, reason_at, share};
 
 /// The verdict; both texts are escaped.
@@ -21,14 +21,14 @@ pub(super) struct Verdict<'a> {
     pub(super) help: String,
 }
 
-/// The verdict on processes; `None` if no waits were timed.
+/// The verdict on processes; `None` if no waits were timed and threads had processors.
 pub(super) fn of<'a>(processes: &[&'a ProcessReport]) -> Option<Verdict<'a>> {
-    let timed = || processes.iter().copied().filter(|process| has_states(process));
-    timed().next()?;
     let several = processes.len() > 1;
-    if let Some(verdict) = without_processors(timed(), several) {
+    if let Some(verdict) = without_processors(processes, several) {
         return Some(verdict);
     }
+    let timed = || processes.iter().copied().filter(|process| has_states(process));
+    timed().next()?;
     let (mut costs, mut all): (Vec<Cost>, f64) = (Vec::new(), 0.0);
     for process in timed() {
         all += costs::add(process, &mut costs);
@@ -67,31 +67,26 @@ fn has_states(process: &ProcessReport) -> bool {
 /// Other programs, or more threads than contexts, took the processors: waits are not to blame.
 ///
 /// Of several processes, those that lacked processors must have had half of the threads' time.
-fn without_processors<'a>(
-    processes: impl Iterator<Item = &'a ProcessReport>,
-    several: bool,
-) -> Option<Verdict<'static>> {
-    let trees = processes.filter_map(|process| Some((process, process.efficiency.as_ref()?)));
-    let trees: Vec<(&ProcessReport, &EfficiencyTree)> = trees.collect();
-    let (lacking, others): (Vec<_>, Vec<_>) =
-        trees.into_iter().partition(|(_, tree)| tree.lacks_processors());
-    let time = |trees: &[(&ProcessReport, &EfficiencyTree)]| -> f64 {
-        trees.iter().map(|(_, tree)| tree.serial + tree.losses.there).sum()
+fn without_processors(processes: &[&ProcessReport], several: bool) -> Option<Verdict<'static>> {
+    let (lacking, others): (Vec<&ProcessReport>, Vec<&ProcessReport>) =
+        processes.iter().copied().partition(|process| process.lacks_processors());
+    let time = |processes: &[&ProcessReport]| -> f64 {
+        let time = |one: &&ProcessReport| one.process.seconds * f64::from(threads_of(one));
+        processes.iter().map(time).sum()
     };
-    let ran = |tree: &EfficiencyTree| tree.processor_share.unwrap_or(1.0);
-    let (process, tree) =
-        lacking.iter().min_by(|(_, one), (_, other)| ran(one).total_cmp(&ran(other)))?;
+    let ran = |process: &ProcessReport| process.processor_share().unwrap_or(1.0);
+    let process = *lacking.iter().min_by(|one, other| ran(one).total_cmp(&ran(other)))?;
     if time(&lacking) < time(&others) {
         return None;
     }
     let meanwhile: Vec<_> =
-        lacking.iter().chain(&others).filter(|(other, _)| overlap(process, other)).collect();
-    let rows = meanwhile.iter().flat_map(|(one, _)| &one.regions).flat_map(|one| &one.threads);
+        lacking.iter().chain(&others).filter(|other| overlap(process, other)).collect();
+    let rows = meanwhile.iter().flat_map(|one| &one.regions).flat_map(|one| &one.threads);
     let cpus: BTreeSet<u32> = rows.filter_map(|thread| thread.row.cpu).collect();
     // Processes that are bound apart do not share their contexts.
     let threads = match cpus.len() <= process.contexts as usize {
-        true => meanwhile.iter().map(|(_, tree)| tree.threads).sum(),
-        false => tree.threads,
+        true => meanwhile.iter().map(|one| threads_of(one)).sum(),
+        false => threads_of(process),
     };
     let of = match several {
         true => format!(" of {}", escaped(&title::process(process))),
@@ -99,7 +94,7 @@ fn without_processors<'a>(
     };
     let ran = format!(
         "{of} ran <em>{}</em> of the time in which they could run.",
-        escaped(&share(ran(tree)))
+        escaped(&share(ran(process)))
     );
     Some(if threads > process.contexts {
         Verdict {
@@ -110,7 +105,7 @@ fn without_processors<'a>(
                 threads, process.contexts
             ),
             help: format!(
-                "Waits below are in part waits for a processor. To help: use at most {} in all.",
+                "Times below are in part waits for a processor. To help: use at most {} in all.",
                 number(process.contexts as usize, "thread")
             ),
         }
@@ -119,11 +114,17 @@ fn without_processors<'a>(
             kind: Kind::Busy,
             region: None,
             sentence: format!("The machine was busy with other work: the threads{ran}"),
-            help: "Waits below are in part waits for a processor, not the program’s own. To help: \
+            help: "Times below are in part waits for a processor, not the program’s own. To help: \
                    measure on an idle machine, or use fewer threads."
                 .into(),
         }
     })
+}
+
+/// The threads of the widest team.
+fn threads_of(process: &ProcessReport) -> u32 {
+    let teams = process.regions.iter().flat_map(|region| &region.teams);
+    teams.map(|team| team.threads).max().unwrap_or(1)
 }
 
 /// Whether both ran on one host at the same time.

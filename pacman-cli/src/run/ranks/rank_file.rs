@@ -79,7 +79,13 @@ impl RankRun {
             SystemTime::UNIX_EPOCH + Duration::try_from_secs_f64(seconds).unwrap_or_default()
         };
         let mut provenance = Provenance::here(None, time(self.began));
-        let ended = Ended { pid: 0, exit: self.exit(), seconds: self.time_s, at: time(self.end()) };
+        let ended = Ended {
+            pid: 0,
+            exit: self.exit(),
+            seconds: self.time_s,
+            at: time(self.end()),
+            scheduling: None,
+        };
         (provenance.version, provenance.host) = (self.made_by, self.host);
         (provenance.processor, provenance.system) = (self.processor, self.system);
         Run {

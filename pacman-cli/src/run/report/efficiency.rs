@@ -3,7 +3,7 @@
 //! The formulas are those of DLB's TALP (POP metrics): parallel efficiency = MPI efficiency ×
 //! serialization × load balance × scheduling. [`super::mpi`] has the factors over processes.
 
-use pacman_regions::{Cause, Recording, Waits};
+use pacman_regions::{Cause, Recording};
 
 use super::mpi;
 use super::region::RegionReport;
@@ -75,14 +75,12 @@ pub(in crate::run) struct EfficiencyTree {
     pub(in crate::run) serial: f64,
     /// Of all regions, and of thread 0 outside of regions.
     pub(in crate::run) losses: Losses,
-    /// The part of the time in which threads could run that they ran, if the kernel told.
-    pub(in crate::run) processor_share: Option<f64>,
 }
 
 impl EfficiencyTree {
     /// `None` without timed waits, or if several threads started regions: their regions overlap.
     pub(super) fn of(recording: &Recording, regions: &[RegionReport]) -> Option<EfficiencyTree> {
-        let waits = recording.waits.as_ref().filter(|waits| !waits.several_roots)?;
+        recording.waits.as_ref().filter(|waits| !waits.several_roots)?;
         let seconds = recording.process.seconds;
         let (mut losses, mut threads, mut inside) = (Losses::default(), 1, 0.0);
         for region in regions {
@@ -109,7 +107,6 @@ impl EfficiencyTree {
             efficiency: Efficiency::of(serial, &losses)?,
             serial,
             losses,
-            processor_share: processor_share(waits),
         })
     }
 
@@ -135,21 +132,6 @@ impl EfficiencyTree {
         factors.sort_by(|one, other| one.value.total_cmp(&other.value));
         factors
     }
-
-    /// Whether threads got clearly less than a processor each, so that waits are not the program's
-    /// alone.
-    pub(in crate::run) fn lacks_processors(&self) -> bool {
-        self.processor_share.is_some_and(|share| share < ENOUGH)
-    }
-}
-
-/// The share of a processor from which on a thread has one to itself.
-const ENOUGH: f64 = 0.95;
-
-fn processor_share(waits: &Waits) -> Option<f64> {
-    let scheduling = waits.scheduling?;
-    let all = scheduling.ran + scheduling.delayed;
-    (all > 0.0).then(|| scheduling.ran / all)
 }
 
 /// Lines on what the figures lack.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
 use pacman_regions::{
-    Ending, Overhead, Process, ProcessEnergy, Recording, Runtime, RuntimeFamily, Timeline,
-    TimelineRow,
+    Ending, Overhead, Process, ProcessEnergy, Recording, Runtime, RuntimeFamily, Scheduling,
+    Timeline, TimelineRow,
 };
 
 use super::columns::{Columns, Figures};
@@ -45,6 +45,8 @@ pub(in crate::run) struct ProcessReport {
     pub(in crate::run) efficiency: Option<EfficiencyTree>,
     /// The MPI calls, if they were timed and there were any.
     pub(in crate::run) mpi: Option<MpiReport>,
+    /// The kernel's account of the threads, if the process exited by itself.
+    pub(in crate::run) scheduling: Option<Scheduling>,
     /// Warnings about the figures, one line each.
     pub(in crate::run) notes: Vec<String>,
 }
@@ -108,6 +110,7 @@ impl ProcessReport {
             efficiency: EfficiencyTree::of(recording, &regions),
             mpi: MpiReport::of(recording),
             sites,
+            scheduling: recording.scheduling,
             timeline: reordered(&recording.timeline, &order),
             process: recording.process.clone(),
             runtimes: recording.runtimes.clone(),
@@ -129,6 +132,17 @@ impl ProcessReport {
     pub(super) fn order(&self) -> (bool, bool, u32) {
         let rank = self.process.rank.map(|rank| rank.rank);
         (self.regions.is_empty(), rank.is_none(), rank.unwrap_or_default())
+    }
+
+    /// The part of the time in which threads could run that they ran, if the kernel told.
+    pub(in crate::run) fn processor_share(&self) -> Option<f64> {
+        self.scheduling.as_ref()?.processor_share()
+    }
+
+    /// Whether threads got clearly less than a processor each, so that times and waits are not the
+    /// program's alone.
+    pub(in crate::run) fn lacks_processors(&self) -> bool {
+        self.scheduling.is_some_and(|scheduling| scheduling.lacks_processors())
     }
 
     /// The part of the process's time inside regions, from 0 to 1.

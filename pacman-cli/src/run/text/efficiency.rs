@@ -24,18 +24,7 @@ pub(super) fn section(process: &ProcessReport, shown: usize) -> String {
 /// At most ten lines. The worst factor comes first.
 fn program(process: &ProcessReport, tree: &EfficiencyTree) -> String {
     let mut lines = Vec::new();
-    let blames = !tree.lacks_processors();
-    if let Some(processors) = tree.processor_share.filter(|_| !blames) {
-        lines.push(format!(
-            "Threads had no processor of their own: they ran {} of the time in which they could run.",
-            share(processors)
-        ));
-        lines.push(
-            "Waits below are in part waits for threads without a processor. Use fewer threads, or \
-             an idle machine."
-                .to_owned(),
-        );
-    }
+    let blames = !process.lacks_processors();
     let Efficiency { parallel, .. } = tree.efficiency;
     lines.push(format!(
         "Parallel efficiency: {} of the time of {} threads was useful work.",

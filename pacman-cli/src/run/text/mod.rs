@@ -1,6 +1,7 @@
 //! The report for a terminal: tables of regions, counts, threads and what adaptation did.
 
 mod amount;
+mod busy;
 mod efficiency;
 mod energy;
 mod mpi;
@@ -21,7 +22,8 @@ use pacman_events::shown::command_line;
 
 /// The whole report; on a terminal, between the program's output and the prompt, not all of it.
 pub(super) fn write(report: &Report, is_short: bool) -> String {
-    let mut text = format!("\n{}\n", heading(report));
+    let busy: String = busy::lines(report).iter().map(|line| format!("{line}\n")).collect();
+    let mut text = format!("\n{busy}{}\n", heading(report));
     if !is_short {
         text.push_str(&format!("{}\n", made(&report.provenance)));
     }

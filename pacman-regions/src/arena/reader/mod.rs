@@ -21,7 +21,7 @@ use records::{Owned, command_of, owned, region_of, word};
 use region::{Known, adaptation_of, region};
 use sorted::Sorted;
 use sums::timeline;
-use waits::waits;
+use waits::{scheduling, waits};
 
 /// Reads the recordings of all processes that wrote to the arena, in the order of their start.
 ///
@@ -115,6 +115,7 @@ fn recording(owned: &BTreeMap<u64, Owned<'_>>, owner: u64) -> Option<Recording> 
         timeline: timeline(&primary_stats, scale),
         regions: regions.into_iter().map(|(_, region)| region).collect(),
         waits,
+        scheduling: scheduling(process),
         notes,
     })
 }

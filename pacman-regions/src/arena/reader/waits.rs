@@ -44,17 +44,10 @@ pub(super) fn waits(
             row.states = Some(states);
         }
     }
-    let scheduling = match get(offset_of!(cells::Process, ran)) {
-        0 => None,
-        ran => Some(Scheduling {
-            ran: ran as f64 * 1e-9,
-            delayed: get(offset_of!(cells::Process, delayed)) as f64 * 1e-9,
-        }),
-    };
     let several_roots = get(offset_of!(cells::Process, several_roots)) != 0;
     let root = get(offset_of!(cells::Process, root)).checked_sub(1);
     let outside = outside(sorted, &mut sites, root, scale);
-    Some(Waits { sites: sites.all, several_roots, scheduling, outside })
+    Some(Waits { sites: sites.all, several_roots, outside })
 }
 
 /// The waits outside of regions. `root` is the thread that starts regions.
@@ -84,6 +77,14 @@ fn outside(
         }
     }
     threads
+}
+
+/// The kernel's account of the process's threads.
+pub(super) fn scheduling(process: &[u64]) -> Option<Scheduling> {
+    let seconds = |offset: usize| word(process, offset) as f64 * 1e-9;
+    let ran = seconds(offset_of!(cells::Process, ran));
+    let delayed = seconds(offset_of!(cells::Process, delayed));
+    (ran > 0.0).then_some(Scheduling { ran, delayed })
 }
 
 /// The constructs of a process, in the order of first use.

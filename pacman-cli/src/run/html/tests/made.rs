@@ -38,6 +38,7 @@ pub(super) fn report(recordings: &[Recording]) -> Report {
             exit: Exit::Status(0),
             seconds: 4.0,
             at: std::time::SystemTime::now(),
+            scheduling: None,
         },
         provenance: Provenance::here(Some(&topology), std::time::SystemTime::now()),
         seats: Seats::of(&topology),
@@ -77,8 +78,8 @@ pub(super) fn timed(threads: &[ThreadSpec], cause: &str) -> Recording {
             "rows": threads.iter().enumerate().map(row).collect::<Vec<_>>(),
         }],
         "timeline": {"bin": 1.0, "rows": []},
-        "waits": {"sites": [{"site": site(20), "cause": cause}],
-                  "scheduling": {"ran": 16.0, "delayed": 0.1}},
+        "waits": {"sites": [{"site": site(20), "cause": cause}]},
+        "scheduling": {"ran": 16.0, "delayed": 0.1},
         "notes": [],
     }))
     .expect("a recording")

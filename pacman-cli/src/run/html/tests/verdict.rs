@@ -101,8 +101,7 @@ fn serial_code_has_no_region() {
 #[test]
 fn a_busy_machine_comes_first() {
     let mut recording = timed(&[thread(8.0, 0.0, 6.0, 0), thread(8.0, 0.0, 0.0, 2)], "lock");
-    let waits = recording.waits.as_mut().expect("they were timed");
-    waits.scheduling = Some(Scheduling { ran: 6.0, delayed: 4.0 });
+    recording.scheduling = Some(Scheduling { ran: 6.0, delayed: 4.0 });
     let (kind, said, help) = judged(&[recording.clone()]);
     assert_eq!(kind, "busy-machine");
     assert!(said.contains("threads ran <em>60 %</em> of the time in which they could"), "{said}");
